@@ -1,0 +1,52 @@
+#include "command_line.hpp"
+#include "options.hpp"
+#include "printing.hpp"
+#include "report/json.hpp"
+#include "report/ranking.hpp"
+#include "report/run_table.hpp"
+#include "report/text.hpp"
+#include "run_files.hpp"
+#include "runs.hpp"
+#include "terminal.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<StrategySpec> presets(const Recording& recording) {
+  std::vector<StrategySpec> specs;
+  if (recording.settings.present) specs.push_back(parse_strategy("recorded"));
+  for (const char* preset :
+       {"torch", "torch:max_split_size_mb=128", "direct", "bump", "free-list:fit=best"}) {
+    specs.push_back(parse_strategy(preset));
+  }
+  return specs;
+}
+
+std::vector<ReplayReport> by_place(std::vector<ReplayReport> reports) {
+  for (ReplayReport& report : reports) sort_by_place(report.runs);
+  return reports;
+}
+
+}  // namespace
+
+int run_compare(const Command& command, const std::vector<std::string>& arguments) {
+  InputOptions input;
+  RunOptions options;
+  ReportOptions reports;
+  CommandLine line(command);
+  add_input_options(line, input);
+  add_run_options(line, options);
+  add_report_options(line, reports, true);
+  line.parse(arguments);
+  require_paths(input, command);
+
+  Printer printer(reports);
+  const Runs runs = run_all(input, options, reports, presets, !reports.quiet);
+  printer.print({[&] { return compare_text(runs.reports, terminal_style()); },
+                 [&] { return replay_json("compare", by_place(runs.reports)); },
+                 [&] { return run_numbers(by_place(runs.reports)); }},
+                !takes_stdout(options));
+  return runs.interrupted ? kInterrupted : kDone;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,31 @@
+#include "command_line.hpp"
+#include "options.hpp"
+#include "printing.hpp"
+#include "report/json.hpp"
+#include "report/text.hpp"
+#include "summaries.hpp"
+
+namespace memreplay {
+
+int run_info(const Command& command, const std::vector<std::string>& arguments) {
+  InputOptions input;
+  ReportOptions reports;
+  CommandLine line(command);
+  add_input_options(line, input);
+  add_report_options(line, reports, false);
+  line.parse(arguments);
+  require_paths(input, command);
+
+  Printer printer(reports);
+  std::vector<TraceSummary> summaries;
+  for (const std::string& path : input.paths) {
+    const Recording recording = read_recording(path, input.read);
+    const auto traces = chosen_traces(recording, input.gpu);
+    for (const Trace* trace : traces) summaries.push_back(summarise(recording, *trace));
+    if (traces.empty()) summaries.push_back(summarise(recording));
+  }
+  printer.print({[&] { return info_text(summaries); }, [&] { return info_json(summaries); }, {}});
+  return kDone;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,152 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/error.hpp"
+#include "strategy/torch/settings.hpp"
+
+namespace memreplay {
+namespace {
+
+Moment moment_argument(const std::string& option, const std::string& text) {
+  if (!text.empty() && text.back() == 's') {
+    return {0, number_argument(option, text.substr(0, text.size() - 1))};
+  }
+  return {whole_argument(option, text), std::nullopt};
+}
+
+void add_device_options(CommandLine& line, RunOptions& o) {
+  line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
+    if (text == "sim") return;
+    throw UsageError(
+        fmt::format("--device is '{}'; this build replays on a simulated device (sim) only", text));
+  });
+  line.value(
+      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
+      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
+  line.value(
+      "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+      [&o](const std::string& text) { o.device.reserve = size_argument("--reserve", text); });
+  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
+             [&o](const std::string& text) {
+               o.device.granularity = size_argument("--granularity", text);
+               if (o.device.granularity == 0)
+                 throw UsageError("--granularity is 0; expected 1 or more");
+             });
+  line.value("--address-policy", "upward|first-fit",
+             "Addresses are never reused, or the lowest free ones. Default: upward.",
+             [&o](const std::string& text) {
+               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
+               o.device.policy =
+                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
+             });
+  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.address_gap = size_argument("--address-gap", text);
+             });
+  line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
+             [&o](const std::string& text) {
+               o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
+             });
+  line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
+             [&o](const std::string& text) {
+               o.cost.free_ms = o.cost.unmap_ms = number_argument("--free-ms", text);
+             });
+}
+
+void add_replay_options(CommandLine& line, RunOptions& o) {
+  line.value("--from", "N|Ns", "First event, or second, that is measured. Default: 0.",
+             [&o](const std::string& text) { o.from = moment_argument("--from", text); });
+  line.value("--to", "N|Ns", "First event, or second, that is left out. Default: none.",
+             [&o](const std::string& text) { o.to = moment_argument("--to", text); });
+  line.value("--start", "auto|cold",
+             "With the blocks from before the recording or without. "
+             "Default: auto.",
+             [&o](const std::string& text) {
+               o.start = choice_argument("--start", text, {"auto", "cold"}) == 1
+                             ? StartMode::cold
+                             : StartMode::automatic;
+             });
+  line.value("--on-oom", "continue|stop", "After a request that is not served. Default: continue.",
+             [&o](const std::string& text) {
+               o.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
+             });
+  line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
+  line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
+             [&o](const std::string& text) {
+               o.repeat = whole_argument("--repeat", text);
+               if (o.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
+             });
+}
+
+void add_output_options(CommandLine& line, RunOptions& o) {
+  const auto keep = [](const char* option, std::string& path) {
+    return [option, &path](const std::string& text) {
+      if (text.empty()) throw UsageError(fmt::format("{} is empty; expected a file", option));
+      path = text;
+    };
+  };
+  line.value("--placements", "F", "A CSV row for every event; {n} is the run's number.",
+             keep("--placements", o.placements));
+  line.value("--timeline", "F", "The curves, a CSV row for every event.",
+             keep("--timeline", o.timeline));
+  line.value("--device-events", "F", "A CSV row for every call to the device.",
+             keep("--device-events", o.device_events));
+  line.value("--segments", "F", "A CSV row for every segment at the end.",
+             keep("--segments", o.segments));
+}
+
+}  // namespace
+
+void add_input_options(CommandLine& line, InputOptions& o) {
+  line.positionals("TRACE", o.paths);
+  line.value("--gpu", "N", "Only this device of the recording. Default: all.",
+             [&o](const std::string& text) {
+               const std::uint64_t gpu = whole_argument("--gpu", text);
+               if (gpu > 1 << 20) throw UsageError("--gpu is not the number of a device");
+               o.gpu = static_cast<int>(gpu);
+             });
+  line.value("--format", "F", "Format of the recording. Default: recognised.",
+             [&o](const std::string& text) { o.read.format = text; });
+  line.value("--reader", "native|python", "Who reads pickles. Default: native.",
+             [&o](const std::string& text) {
+               o.read.python_reader = choice_argument("--reader", text, {"native", "python"}) == 1;
+             });
+}
+
+void add_report_options(CommandLine& line, ReportOptions& o, bool tables) {
+  const auto keep = [](std::optional<std::string>& path) {
+    return [&path](const std::string& text) { path = text; };
+  };
+  line.optional_file("--json", "JSON to standard output or a file.", keep(o.json));
+  if (tables) {
+    line.optional_file("--csv", "The table as CSV.", keep(o.csv));
+    line.optional_file("--markdown", "The table as Markdown.", keep(o.markdown));
+  }
+  line.flag("--quiet,-q", "No text, no progress. Default: off.", o.quiet);
+}
+
+void add_run_options(CommandLine& line, RunOptions& o) {
+  line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... Any number.",
+                [&o](const std::string& text) { o.strategies.push_back(parse_strategy(text)); });
+  line.repeated(
+      "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF; stands for -s torch:...",
+      [&o](const std::string& text) { o.strategies.push_back(torch_spec_from_conf(text)); });
+  line.value("--torch-version", "X.Y.Z",
+             "Rules of that PyTorch. Default: the newest; of recorded: "
+             "the recording's.",
+             [&o](const std::string& text) { o.torch_version = text; });
+  add_device_options(line, o);
+  add_replay_options(line, o);
+  add_output_options(line, o);
+}
+
+void require_paths(const InputOptions& options, const Command& command) {
+  if (!options.paths.empty()) return;
+  throw UsageError(
+      fmt::format("which recording? (memreplay {} {})", command.name, command.arguments));
+}
+
+}  // namespace memreplay

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "device/cost_model.hpp"
+#include "device/simulated_device.hpp"
+#include "replay/replay.hpp"
+#include "strategy/registry.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+
+struct InputOptions {
+  std::vector<std::string> paths;
+  ReadOptions read;
+  std::optional<int> gpu;
+};
+
+/// Where reports go: a path, "-" for standard output, nothing for not at all.
+struct ReportOptions {
+  std::optional<std::string> json;
+  std::optional<std::string> csv;
+  std::optional<std::string> markdown;
+  bool quiet = false;
+};
+
+/// An event number, or a time since the first event.
+struct Moment {
+  std::uint64_t event = 0;
+  std::optional<double> seconds;
+};
+
+struct RunOptions {
+  std::vector<StrategySpec> strategies;
+  std::string torch_version;
+  SimulatedDeviceOptions device;
+  CostModel cost;
+  std::optional<Moment> from;
+  std::optional<Moment> to;
+  StartMode start = StartMode::automatic;
+  bool stop_at_oom = false;
+  bool audit = false;
+  std::uint64_t repeat = 1;
+  /// Paths with {n} for the number of the run; empty: not asked for.
+  std::string placements;
+  std::string device_events;
+  std::string segments;
+  std::string timeline;
+};
+
+void add_input_options(CommandLine& line, InputOptions& options);
+void add_report_options(CommandLine& line, ReportOptions& options, bool tables);
+void add_run_options(CommandLine& line, RunOptions& options);
+
+/// At least one path. Throws UsageError.
+void require_paths(const InputOptions& options, const Command& command);
+
+}  // namespace memreplay

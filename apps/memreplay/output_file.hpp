@@ -1,0 +1,42 @@
+#pragma once
+
+#include <fstream>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+
+namespace memreplay {
+
+/// Whoever read our standard output has gone. Nothing to tell anybody.
+class ClosedOutput : public std::runtime_error {
+ public:
+  ClosedOutput() : std::runtime_error("standard output is closed") {}
+};
+
+/// A file that appears under its name when it is complete: written beside the target, renamed by
+/// `commit`. Without `commit` the target stays as it was. "-" is standard output; what is no
+/// ordinary file (a pipe, /dev/null) is written to directly.
+class OutputFile {
+ public:
+  /// Throws UsageError where the file cannot be written.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  std::ostream& stream();
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string path_;
+  std::string target_;     ///< path_ with links followed
+  std::string temporary_;  ///< empty: written to directly
+  std::ofstream file_;
+};
+
+/// Writes a report. Throws ClosedOutput when nobody reads it, UsageError when the disk is full.
+void write_stdout(const std::string& text);
+
+}  // namespace memreplay

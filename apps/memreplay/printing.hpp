@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "output_file.hpp"
+#include "report/table.hpp"
+
+namespace memreplay {
+
+/// The reports that were asked for, with their files open from the start.
+class Printer {
+ public:
+  /// Throws UsageError where a file cannot be written, or two reports would share one output.
+  explicit Printer(const ReportOptions& options);
+
+  struct Report {
+    std::function<std::string()> text;
+    std::function<std::string()> json;
+    std::function<Table()> table;  ///< for CSV and Markdown; empty where there is none
+  };
+  /// `text_on_stdout` false: something else is there already.
+  void print(const Report& report, bool text_on_stdout = true);
+
+ private:
+  const ReportOptions& options_;
+  std::unique_ptr<OutputFile> json_;
+  std::unique_ptr<OutputFile> csv_;
+  std::unique_ptr<OutputFile> markdown_;
+};
+
+}  // namespace memreplay

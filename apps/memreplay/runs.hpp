@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "report/results.hpp"
+
+namespace memreplay {
+
+/// What `replay` and `compare` do: read, replay every strategy on every trace, write the files.
+struct Runs {
+  std::vector<ReplayReport> reports;
+  bool interrupted = false;
+};
+
+/// The strategies where the command line names none.
+using DefaultStrategies = std::vector<StrategySpec> (*)(const Recording&);
+
+/// Reads everything and opens every file before the first replay. After Ctrl-C the reports hold
+/// what was found so far. Throws UsageError where there is nothing to replay.
+Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
+             DefaultStrategies defaults, bool check_model);
+
+/// The allocator that made the recording is PyTorch's, as far as it tells.
+bool is_torch(const Recording& recording);
+
+}  // namespace memreplay

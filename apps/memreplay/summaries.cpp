@@ -1,0 +1,130 @@
+#include "summaries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+Bytes reserved_bytes(const MemoryState& state) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : state.segments) sum += segment.size;
+  return sum;
+}
+
+Bytes requested_bytes(const MemoryState& state) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : state.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state == BlockState::allocated) sum += block.requested;
+    }
+  }
+  return sum;
+}
+
+// A recording that lost its beginning may free more than it is known to hold.
+void subtract(Bytes& from, Bytes bytes) { from -= std::min(from, bytes); }
+
+void count_events(const Trace& trace, TraceSummary& summary) {
+  Bytes requested = requested_bytes(trace.start);
+  Bytes reserved = reserved_bytes(trace.start);
+  bool knows_reserved = !trace.start.segments.empty() || !trace.end.segments.empty();
+  Bytes peak_reserved = reserved;
+  summary.peak_requested = requested;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    switch (trace.ops[i]) {
+      case Op::allocate:
+        ++summary.allocs;
+        requested += trace.sizes[i];
+        summary.peak_requested = std::max(summary.peak_requested, requested);
+        break;
+      case Op::free:
+      case Op::free_requested:
+        ++summary.frees;
+        subtract(requested, trace.sizes[i]);
+        break;
+      case Op::oom:
+        ++summary.ooms;
+        break;
+      case Op::segment_alloc:
+      case Op::segment_map:
+        knows_reserved = true;
+        reserved += trace.sizes[i];
+        peak_reserved = std::max(peak_reserved, reserved);
+        break;
+      case Op::segment_free:
+      case Op::segment_unmap:
+        subtract(reserved, trace.sizes[i]);
+        break;
+      default:
+        break;
+    }
+  }
+  if (knows_reserved) summary.peak_reserved = peak_reserved;
+}
+
+}  // namespace
+
+TraceSummary summarise(const Recording& recording) {
+  TraceSummary summary;
+  summary.path = recording.path;
+  summary.format = recording.format;
+  summary.detail = recording.detail;
+  summary.devices = recording.traces.size();
+  std::error_code error;
+  const auto size = std::filesystem::file_size(recording.path, error);
+  if (!error && recording.path != "-") summary.file_bytes = size;
+  if (recording.settings.present) summary.settings = recording.settings.conf;
+  return summary;
+}
+
+TraceSummary summarise(const Recording& recording, const Trace& trace) {
+  TraceSummary summary = summarise(recording);
+  summary.gpu = trace.gpu;
+  summary.events = trace.size();
+  summary.streams = trace.streams.size();
+  summary.pools = trace.pools.size();
+  if (!trace.times_us.empty()) {
+    const auto [first, last] = std::minmax_element(trace.times_us.begin(), trace.times_us.end());
+    summary.duration_us = *last - *first;
+  }
+  summary.starts_empty = trace.coverage.starts_empty;
+  summary.complete = trace.coverage.complete;
+  summary.preexisting_blocks = trace.coverage.preexisting_blocks;
+  summary.preexisting_bytes = trace.coverage.preexisting_bytes;
+  summary.dropped = trace.coverage.dropped;
+  summary.synthesised = trace.coverage.synthesised;
+  count_events(trace, summary);
+  if (!trace.end.segments.empty()) summary.end_reserved = reserved_bytes(trace.end);
+  return summary;
+}
+
+DeviceSummary summarise(const SimulatedDeviceOptions& device) {
+  DeviceSummary summary;
+  summary.capacity = device.capacity;
+  summary.granularity = device.granularity;
+  summary.address_policy = device.policy == AddressPolicy::upward ? "upward" : "first-fit";
+  return summary;
+}
+
+std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu) {
+  std::vector<const Trace*> with_events;
+  std::vector<const Trace*> with_memory;
+  for (const Trace& trace : recording.traces) {
+    if (gpu && trace.gpu != *gpu) continue;
+    if (trace.size() > 0) with_events.push_back(&trace);
+    if (!trace.start.segments.empty() || !trace.end.segments.empty()) with_memory.push_back(&trace);
+  }
+  if (!with_events.empty()) return with_events;
+  if (gpu && with_memory.empty()) {
+    throw UsageError(
+        fmt::format("{}: has neither events nor memory of gpu {}", recording.path, *gpu));
+  }
+  return with_memory;
+}
+
+}  // namespace memreplay

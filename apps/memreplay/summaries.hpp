@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "options.hpp"
+#include "report/results.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// What a recording says about one of its devices.
+TraceSummary summarise(const Recording& recording, const Trace& trace);
+/// For a recording without any device.
+TraceSummary summarise(const Recording& recording);
+DeviceSummary summarise(const SimulatedDeviceOptions& device);
+
+/// The devices with events, or where none has any, those with memory; only `gpu` when it is given.
+/// Throws UsageError where the recording has no such device.
+std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu);
+
+}  // namespace memreplay

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "report/text.hpp"
+
+namespace memreplay {
+
+/// Becomes true at the first Ctrl-C; a second one ends the program.
+const std::atomic<bool>& interrupted();
+void watch_for_interrupt();
+
+/// Colour where standard output is a terminal that wants it (NO_COLOR, TERM).
+TextStyle terminal_style();
+
+/// How far long work is: on standard error, when that is a terminal, after one second.
+class Progress {
+ public:
+  explicit Progress(bool quiet);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(const std::string& what, double share);
+  void clear();
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,23 @@
+#include "core/error.hpp"
+
+#include <cctype>
+
+namespace memreplay {
+namespace {
+
+// A line number stands close to the file ("trace.csv:14:9"), words apart from it ("x.pickle: byte 7").
+std::string located(std::string_view file, std::string_view place, std::string_view message) {
+  std::string text(file);
+  if (!place.empty()) {
+    text += std::isdigit(static_cast<unsigned char>(place.front())) ? ":" : ": ";
+    text += place;
+  }
+  return text.append(": ").append(message);
+}
+
+}  // namespace
+
+InputError::InputError(std::string_view file, std::string_view place, std::string_view message)
+    : std::runtime_error(located(file, place, message)) {}
+
+}  // namespace memreplay

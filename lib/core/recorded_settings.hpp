@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace memreplay {
+
+/// The allocator settings that a recording carries (`allocator_settings` of a PyTorch snapshot),
+/// as far as it does.
+struct RecordedSettings {
+  bool present = false;                         ///< the recording has such a record at all
+  std::string conf;                             ///< PYTORCH_CUDA_ALLOC_CONF as it was parsed last
+  std::optional<std::int64_t> max_split_size;   ///< bytes; -1: no limit
+  std::optional<double> garbage_collection_threshold;
+  std::optional<bool> expandable_segments;
+  /// Entry i is the division count for sizes from 2^(20+i) bytes on.
+  std::optional<std::array<std::uint32_t, 16>> roundup_power2_divisions;
+  /// The oldest release that writes what the recording contains, as "2.12"; empty when unknown.
+  std::string oldest_release;
+
+  friend bool operator==(const RecordedSettings&, const RecordedSettings&) = default;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// Number of a live block of a trace; used again after the block is gone.
+using Slot = std::uint32_t;
+/// A strategy's own number for a block that it placed.
+using Handle = std::uint32_t;
+/// Streams are numbered by ascending driver handle, so that order by index is order by handle.
+using StreamIndex = std::uint16_t;
+/// Pool 0 is the default pool; the others are private (CUDA graphs, MemPool, allocators of other formats).
+using PoolIndex = std::uint16_t;
+
+inline constexpr Slot kNoSlot = UINT32_MAX;
+inline constexpr Handle kNoHandle = UINT32_MAX;
+
+/// PyTorch's MempoolId_t; {0, 0} is the default pool.
+struct PoolId {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+
+  friend auto operator<=>(const PoolId&, const PoolId&) = default;
+};
+
+struct Request {
+  Bytes size = 0;
+  Bytes alignment = 0;  ///< power of two; 0: the caller did not say
+  StreamIndex stream = 0;
+  PoolIndex pool = 0;
+};
+
+struct Placement {
+  Address address = 0;
+  Bytes size = 0;  ///< as charged: the request after the strategy's rounding
+  Handle handle = kNoHandle;
+};
+
+}  // namespace memreplay

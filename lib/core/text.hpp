@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// "24GiB", "24G" (= GiB), "512MiB", "1.5GiB", "1000" (bytes). Nothing for anything else.
+std::optional<Bytes> parse_size(std::string_view text);
+
+/// A whole decimal number that fits; nothing for anything else (signs and blanks included).
+std::optional<std::uint64_t> parse_whole(std::string_view text);
+
+/// For people: "5184 MiB", "12.3 GiB", "790 KiB", "512 B". Mebibytes and gibibytes go up to four
+/// digits before the next unit begins, so that sizes of one table compare at a glance.
+std::string human_size(Bytes size);
+
+/// For people: 1234567 as "1,234,567".
+std::string human_count(std::uint64_t count);
+
+/// The name that a mistyped one most likely meant; nothing when none is near.
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known);
+
+/// "; did you mean 'NEAREST'?" or the empty text.
+std::string did_you_mean(std::string_view name, std::span<const std::string> known);
+
+}  // namespace memreplay

@@ -1,0 +1,85 @@
+#include "device/address_space.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+namespace memreplay {
+namespace {
+
+constexpr Address kBase = Address{1} << 44;
+constexpr Address kEnd = Address{1} << 63;
+
+}  // namespace
+
+AddressSpace::AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap)
+    : policy_(policy), unit_(unit), gap_(gap), next_(kBase) {
+  if (policy_ == AddressPolicy::first_fit) {
+    holes_.insert({kBase, kBase + (kEnd - kBase) / unit_ * unit_});
+  }
+}
+
+std::optional<Address> AddressSpace::next_upward(Bytes size) const {
+  Address at = next_;
+  // What was claimed above may be in the way.
+  for (auto after = taken_.lower_bound(at); after != taken_.end() && after->first - at < size;
+       ++after) {
+    at = kBase + round_up(after->second - kBase, unit_);
+  }
+  if (at > kEnd || size > kEnd - at) return std::nullopt;
+  return at;
+}
+
+std::optional<Address> AddressSpace::take(Bytes size) {
+  if (size > kEnd - kBase || gap_ > kEnd - kBase - size) return std::nullopt;
+  const Bytes whole = round_up(std::max<Bytes>(size + gap_, 1), unit_);
+  std::optional<Address> at;
+  if (policy_ == AddressPolicy::upward) {
+    at = next_upward(whole);
+    if (at) next_ = *at + whole;
+  } else if (const auto hole = holes_.lowest(whole)) {
+    at = hole->from;
+    holes_.erase({*at, *at + whole});
+  }
+  if (at) taken_.emplace(*at, *at + whole);
+  return at;
+}
+
+void AddressSpace::claim(Address at, Bytes size) {
+  const auto after = taken_.upper_bound(at);
+  const bool overlaps = (after != taken_.end() && after->first - at < size) ||
+                        (after != taken_.begin() && std::prev(after)->second > at);
+  if (size == 0 || at + size < at || overlaps) {
+    throw std::logic_error("addresses claimed that are taken already");
+  }
+  taken_.emplace(at, at + size);
+  while (const auto hole = holes_.above(at)) {
+    if (hole->from >= at + size) break;
+    const Address from = std::max(hole->from, at);
+    const Address to = std::min(hole->to, at + size);
+    holes_.erase({hole->from + (from - hole->from) / unit_ * unit_,
+                  hole->from + round_up(to - hole->from, unit_)});
+  }
+}
+
+void AddressSpace::give_back(Address at) {
+  const auto place = taken_.find(at);
+  if (place == taken_.end()) throw std::logic_error("addresses given back that were not taken");
+  if (policy_ == AddressPolicy::first_fit && place->second > kBase && at < kEnd) {
+    // A range that was claimed need not be in whole units, and may share one with a neighbour.
+    const auto next = std::next(place);
+    Address from = at <= kBase ? kBase : kBase + (at - kBase) / unit_ * unit_;
+    Address to = kBase + round_up(std::min(place->second, kEnd) - kBase, unit_);
+    if (place != taken_.begin() && std::prev(place)->second > from) {
+      from = kBase + round_up(std::prev(place)->second - kBase, unit_);
+    }
+    if (next != taken_.end() && next->first < to) {
+      to = kBase + (next->first - kBase) / unit_ * unit_;
+    }
+    to = std::min(to, kBase + (kEnd - kBase) / unit_ * unit_);
+    if (from < to) holes_.insert({from, to});
+  }
+  taken_.erase(place);
+}
+
+}  // namespace memreplay

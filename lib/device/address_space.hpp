@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/range_set.hpp"
+#include "core/units.hpp"
+
+namespace memreplay {
+
+enum class AddressPolicy {
+  upward,     ///< addresses are never given twice
+  first_fit,  ///< the lowest hole that fits; neighbouring holes join at once
+};
+
+/// Hands out address ranges from 2^44 on, in whole units.
+class AddressSpace {
+ public:
+  /// Each range is followed by a hole of at least `gap` bytes.
+  AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap);
+
+  /// Nothing when no range of that size is left.
+  std::optional<Address> take(Bytes size);
+  /// Takes a range at a place that the caller names; throws std::logic_error when it is taken.
+  void claim(Address at, Bytes size);
+  /// Throws std::logic_error for an address that was not given.
+  void give_back(Address at);
+
+ private:
+  std::optional<Address> next_upward(Bytes size) const;
+
+  AddressPolicy policy_;
+  Bytes unit_;
+  Bytes gap_;
+  Address next_;
+  std::map<Address, Address> taken_;  ///< from -> to
+  RangeSet holes_;                    ///< first_fit: whole units without any part taken
+};
+
+}  // namespace memreplay

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// What was asked of a device so far. Bytes are physical, in whole granules.
+struct DeviceUsage {
+  Bytes held = 0;
+  Bytes peak_held = 0;
+  std::uint64_t allocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t maps = 0;
+  std::uint64_t unmaps = 0;
+  std::uint64_t refusals = 0;
+  std::uint64_t regions = 0;  ///< held now, mapped runs not counted
+  std::uint64_t peak_regions = 0;
+};
+
+/// Ability of a device: address ranges apart from the physical memory behind them.
+class VirtualMemory {
+ public:
+  virtual ~VirtualMemory() = default;
+  /// A range of addresses without memory behind it; nothing when there is no room for it.
+  virtual std::optional<Address> reserve(Bytes size) = 0;
+  /// Puts memory behind [at, at + size) in pieces of `granule`; all or nothing. False: device full.
+  virtual bool map(Address at, Bytes size, Bytes granule) = 0;
+  virtual void unmap(Address at, Bytes size) = 0;
+  /// Gives back a whole range that `reserve` returned; nothing is mapped in it.
+  virtual void release(Address at) = 0;
+};
+
+/// What a driver offers to an allocator. Being full is an answer, not an error.
+class DeviceModel {
+ public:
+  virtual ~DeviceModel() = default;
+  /// A copy in the same state, independent from then on.
+  virtual std::unique_ptr<DeviceModel> clone() const = 0;
+  /// A region of at least `size` bytes; nothing when the device is full.
+  virtual std::optional<Address> obtain(Bytes size) = 0;
+  /// Returns a region by the address that `obtain` gave.
+  virtual void give_back(Address region) = 0;
+  /// Takes over a region, or a mapped run, that existed before the replay.
+  virtual void adopt(Address region, Bytes size, bool mapped) = 0;
+  /// Null where the device cannot do it.
+  virtual VirtualMemory* virtual_memory() = 0;
+  virtual Bytes total_bytes() const = 0;  ///< what the device reports as its size
+  virtual Bytes free_bytes() const = 0;   ///< what it reports as free
+  virtual const DeviceUsage& usage() const = 0;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "device/device_model.hpp"
+
+namespace memreplay {
+
+/// Passes every call on to another device; derived classes see what they care for.
+class DeviceWrapper : public DeviceModel, public VirtualMemory {
+ public:
+  explicit DeviceWrapper(DeviceModel& device) : device_(&device) {}
+
+  std::optional<Address> obtain(Bytes size) override { return device_->obtain(size); }
+  void give_back(Address region) override { device_->give_back(region); }
+  void adopt(Address region, Bytes size, bool mapped) override {
+    device_->adopt(region, size, mapped);
+  }
+  VirtualMemory* virtual_memory() override { return device_->virtual_memory() ? this : nullptr; }
+  Bytes total_bytes() const override { return device_->total_bytes(); }
+  Bytes free_bytes() const override { return device_->free_bytes(); }
+  const DeviceUsage& usage() const override { return device_->usage(); }
+
+  std::optional<Address> reserve(Bytes size) override { return memory().reserve(size); }
+  bool map(Address at, Bytes size, Bytes granule) override {
+    return memory().map(at, size, granule);
+  }
+  void unmap(Address at, Bytes size) override { memory().unmap(at, size); }
+  void release(Address at) override { memory().release(at); }
+
+ protected:
+  const DeviceModel& inner() const { return *device_; }
+  /// A copy of a wrapper wraps a copy of the device, which it owns.
+  void own(std::unique_ptr<DeviceModel> device) {
+    owned_ = std::move(device);
+    device_ = owned_.get();
+  }
+  DeviceWrapper(const DeviceWrapper& other) : device_(other.device_) {}
+  DeviceWrapper& operator=(const DeviceWrapper&) = delete;
+
+ private:
+  VirtualMemory& memory() { return *device_->virtual_memory(); }
+
+  DeviceModel* device_;
+  std::unique_ptr<DeviceModel> owned_;
+};
+
+}  // namespace memreplay

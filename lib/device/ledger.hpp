@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "core/range_set.hpp"
+#include "core/request.hpp"
+#include "device/device_wrapper.hpp"
+
+namespace memreplay {
+
+/// A strategy broke a rule. `what()` names the strategy, the event, the rule and the addresses.
+class AuditError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Judges every placement. It believes nothing that the strategy says about itself: what the device
+/// gave comes from an AuditedDevice, the rest from the replay. O(log live) a call.
+class Ledger {
+ public:
+  explicit Ledger(std::string_view strategy) : strategy_(strategy) {}
+
+  void region_given(Address region, Bytes size);
+  void region_taken_back(Address region);
+  void mapped(Address at, Bytes size);
+  void unmapped(Address at, Bytes size);
+
+  /// After the strategy has placed a block, also one of the start state.
+  void placed(std::uint64_t event, const Request& request, const Placement& placement);
+  /// When no stream uses the block any more, before the strategy is told.
+  void freed(std::uint64_t event, const Placement& placement);
+  /// When the owner is done with the block; `freed` follows when its streams are done too.
+  void free_requested(std::uint64_t event, const Placement& placement);
+  /// After a call in which the strategy waited for all streams, before `placed` of that call:
+  /// the memory of blocks whose free was requested is the strategy's again.
+  void synchronised();
+
+  std::uint64_t live_blocks() const { return live_.size(); }
+
+ private:
+  [[noreturn]] void fail(std::string_view rule, Address from, Address to) const;
+  bool given(Address from, Address to) const;
+  void check_unused(AddressRange range);
+  void begin(std::uint64_t event);
+  void check_live(const Placement& placement) const;
+
+  std::string strategy_;
+  std::uint64_t event_ = 0;             ///< the latest one heard of
+  std::map<Address, Address> regions_;  ///< from -> to
+  RangeSet mapped_;
+  std::map<Address, Address> live_;             ///< from -> to
+  std::map<Handle, Address> pending_;           ///< of live_: free requested
+  std::set<Handle> completed_early_;            ///< by waiting; `freed` is still to come
+  std::optional<AddressRange> returned_early_;  ///< pending memory that the device took back
+};
+
+/// Tells a ledger what its device gives and takes back.
+class AuditedDevice final : public DeviceWrapper {
+ public:
+  AuditedDevice(DeviceModel& device, Ledger& ledger) : DeviceWrapper(device), ledger_(&ledger) {}
+
+  /// The copy reports to no ledger.
+  std::unique_ptr<DeviceModel> clone() const override { return inner().clone(); }
+  std::optional<Address> obtain(Bytes size) override;
+  void give_back(Address region) override;
+  void adopt(Address region, Bytes size, bool mapped) override;
+  bool map(Address at, Bytes size, Bytes granule) override;
+  void unmap(Address at, Bytes size) override;
+
+ private:
+  Ledger* ledger_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,122 @@
+#include "device/simulated_device.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace memreplay {
+namespace {
+
+constexpr Bytes kEndlessTotal = kTiB;
+constexpr Bytes kAddressUnit = 2 * kMiB;
+/// Above every size that a device grants; rounding up a smaller one cannot wrap.
+constexpr Bytes kTooLarge = Bytes{1} << 62;
+
+}  // namespace
+
+SimulatedDevice::SimulatedDevice(const SimulatedDeviceOptions& options)
+    : options_(options),
+      addresses_(options.policy, std::max(options.granularity, kAddressUnit), options.address_gap) {
+  if (options_.granularity == 0 || options_.granularity > kTooLarge) {
+    throw std::invalid_argument("the granularity of a device is between 1 byte and 4 EiB");
+  }
+}
+
+std::unique_ptr<DeviceModel> SimulatedDevice::clone() const {
+  return std::make_unique<SimulatedDevice>(*this);
+}
+
+bool SimulatedDevice::grants(Bytes charge) const {
+  return !options_.capacity || charge <= free_bytes();
+}
+
+void SimulatedDevice::hold(Bytes charge) {
+  usage_.held += charge;
+  usage_.peak_held = std::max(usage_.peak_held, usage_.held);
+}
+
+void SimulatedDevice::hold_region(Address region, Bytes charge) {
+  regions_.emplace(region, charge);
+  usage_.peak_regions = std::max(usage_.peak_regions, ++usage_.regions);
+  hold(charge);
+}
+
+std::optional<Address> SimulatedDevice::obtain(Bytes size) {
+  const Bytes charge = size < kTooLarge ? round_up(size, options_.granularity) : kTooLarge;
+  std::optional<Address> region;
+  if (charge < kTooLarge && grants(charge)) region = addresses_.take(charge);
+  if (!region) {
+    ++usage_.refusals;
+    return std::nullopt;
+  }
+  ++usage_.allocs;
+  hold_region(*region, charge);
+  return region;
+}
+
+void SimulatedDevice::give_back(Address region) {
+  const auto held = regions_.find(region);
+  if (held == regions_.end()) throw std::logic_error("give_back of a region that is not held");
+  usage_.held -= held->second;
+  --usage_.regions;
+  ++usage_.frees;
+  regions_.erase(held);
+  addresses_.give_back(region);
+}
+
+void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
+  addresses_.claim(region, size);
+  if (mapped) {
+    mapped_.insert({region, region + size});
+    hold(size);
+  } else {
+    hold_region(region, round_up(size, options_.granularity));
+  }
+}
+
+std::optional<Address> SimulatedDevice::reserve(Bytes size) {
+  const auto at = addresses_.take(size);
+  if (at) reservations_.emplace(*at, size);
+  return at;
+}
+
+bool SimulatedDevice::map(Address at, Bytes size, Bytes granule) {
+  if (granule == 0 || size == 0 || size % granule != 0 || at + size < at) {
+    throw std::logic_error("memory is mapped in whole granules");
+  }
+  if (!grants(size)) {
+    ++usage_.refusals;
+    return false;
+  }
+  mapped_.insert({at, at + size});
+  ++usage_.maps;
+  hold(size);
+  return true;
+}
+
+void SimulatedDevice::unmap(Address at, Bytes size) {
+  if (!mapped_.erase({at, at + size})) throw std::logic_error("unmap of what is not mapped");
+  ++usage_.unmaps;
+  usage_.held -= size;
+}
+
+void SimulatedDevice::release(Address at) {
+  const auto reservation = reservations_.find(at);
+  if (reservation == reservations_.end()) {
+    throw std::logic_error("release of addresses that are not reserved");
+  }
+  const auto still_mapped = mapped_.above(at);
+  if (still_mapped && still_mapped->from < at + reservation->second) {
+    throw std::logic_error("release of addresses that are mapped");
+  }
+  reservations_.erase(reservation);
+  addresses_.give_back(at);
+}
+
+Bytes SimulatedDevice::total_bytes() const { return options_.capacity.value_or(kEndlessTotal); }
+
+Bytes SimulatedDevice::free_bytes() const {
+  const Bytes taken = options_.reserve + usage_.held;
+  return total_bytes() - std::min(total_bytes(), std::max(taken, usage_.held));
+}
+
+}  // namespace memreplay

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/range_set.hpp"
+#include "core/units.hpp"
+#include "device/address_space.hpp"
+#include "device/device_model.hpp"
+
+namespace memreplay {
+
+struct SimulatedDeviceOptions {
+  std::optional<Bytes> capacity;  ///< nothing: never full
+  Bytes reserve = 0;              ///< of the capacity, held by others
+  Bytes granularity = 2 * kMiB;   ///< a region is charged in whole granules; above 0
+  AddressPolicy policy = AddressPolicy::upward;
+  Bytes address_gap = 0;  ///< hole after each region and reservation
+};
+
+/// A device that exists in numbers only. O(log regions) a call.
+class SimulatedDevice final : public DeviceModel, public VirtualMemory {
+ public:
+  explicit SimulatedDevice(const SimulatedDeviceOptions& options = {});
+
+  std::unique_ptr<DeviceModel> clone() const override;
+  std::optional<Address> obtain(Bytes size) override;
+  void give_back(Address region) override;
+  void adopt(Address region, Bytes size, bool mapped) override;
+  VirtualMemory* virtual_memory() override { return this; }
+  Bytes total_bytes() const override;
+  Bytes free_bytes() const override;
+  const DeviceUsage& usage() const override { return usage_; }
+
+  std::optional<Address> reserve(Bytes size) override;
+  bool map(Address at, Bytes size, Bytes granule) override;
+  void unmap(Address at, Bytes size) override;
+  void release(Address at) override;
+
+ private:
+  bool grants(Bytes charge) const;
+  void hold(Bytes charge);
+  void hold_region(Address region, Bytes charge);
+
+  SimulatedDeviceOptions options_;
+  AddressSpace addresses_;
+  std::map<Address, Bytes> regions_;       ///< bytes charged
+  std::map<Address, Bytes> reservations_;  ///< bytes of addresses
+  RangeSet mapped_;
+  DeviceUsage usage_;
+};
+
+}  // namespace memreplay

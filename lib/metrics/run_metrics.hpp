@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// A request that was not served, and the memory at that moment.
+struct OomPlace {
+  std::uint64_t event = 0;
+  Bytes requested = 0;
+  Bytes free = 0;  ///< on the device and inside what the strategy holds
+  Bytes largest_free = 0;
+  Bytes live = 0;  ///< requested bytes of live blocks
+};
+
+/// Spread of a time per operation, in nanoseconds.
+struct OpTiming {
+  std::uint64_t count = 0;
+  double mean = 0, p50 = 0, p99 = 0, max = 0;
+};
+
+/// Interval in which a value lies that the recording does not determine. Both ends included.
+struct BytesInterval {
+  Bytes low = 0;
+  Bytes high = 0;
+};
+
+/// What one replay of one trace under one strategy came to. Words as in the README.
+struct RunMetrics {
+  Bytes peak_requested = 0;
+  Bytes peak_allocated = 0;  ///< MaxInUse
+  Bytes peak_reserved = 0;
+  Bytes gap_at_peak_reserved = 0;
+  Bytes end_requested = 0;
+  Bytes end_allocated = 0;
+  Bytes end_reserved = 0;
+  double internal_fragmentation = 0;  ///< 1 - requested / allocated at the allocated peak
+  double external_fragmentation = 0;  ///< 1 - largest free / all free at the reserved peak
+  Bytes lower_bound = 0;              ///< peak of live bytes under the strategy's rounding
+  std::uint64_t allocs = 0;
+  std::uint64_t ooms = 0;
+  std::uint64_t oom_retries = 0;
+  std::optional<OomPlace> first_oom;
+  std::uint64_t device_allocs = 0;
+  std::uint64_t device_frees = 0;
+  std::uint64_t device_maps = 0;
+  std::uint64_t device_unmaps = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t stream_waits = 0;
+  std::uint64_t segments_peak = 0;
+  std::uint64_t segments_end = 0;
+  double replay_seconds = 0;
+  std::uint64_t events = 0;  ///< replayed, driver events not counted
+  double modelled_device_seconds = 0;
+  std::optional<OpTiming> op_ns;
+  std::vector<std::pair<std::string, std::int64_t>> counters;
+
+  Bytes gap() const { return peak_reserved - peak_allocated; }
+};
+
+}  // namespace memreplay

@@ -1,0 +1,274 @@
+#include "replay/replay.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace memreplay {
+namespace {
+
+constexpr std::uint64_t kEventsBetweenChecks = 1 << 14;
+
+double ratio_above(Bytes whole, Bytes part) {
+  return whole == 0 ? 0 : 1 - static_cast<double>(part) / static_cast<double>(whole);
+}
+
+class Replay {
+ public:
+  Replay(const Trace& trace, Strategy& strategy, DeviceModel& device, const ReplayOptions& options)
+      : trace_(trace),
+        strategy_(strategy),
+        device_(device),
+        options_(options),
+        placed_(trace.slot_count) {}
+
+  ReplayResult run() {
+    const auto began = std::chrono::steady_clock::now();
+    start();
+    const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
+    begin_measuring();
+    for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
+      if (event == options_.from && event > 0) begin_measuring();
+      if (event % kEventsBetweenChecks == 0) check_in(event, end);
+      play(event);
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    finish(took.count());
+    return std::move(result_);
+  }
+
+ private:
+  RunMetrics& metrics() { return result_.metrics; }
+
+  void start() {
+    if (trace_.start.segments.empty() || options_.start == StartMode::cold) {
+      result_.started_exact = trace_.start.segments.empty();
+      return;
+    }
+    if (options_.adopt_start && adopt()) return;
+    result_.started_exact = false;
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::free || block.requested == 0) continue;
+        place(0, block.slot, {block.requested, 0, segment.stream, segment.pool});
+        if (block.state == BlockState::pending) request_free(0, block.slot, block.requested);
+      }
+    }
+  }
+
+  bool adopt() {
+    std::vector<Handle> handles(trace_.slot_count, kNoHandle);
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      device_.adopt(segment.address, segment.size, segment.expandable);
+    }
+    if (!strategy_.adopt(trace_.start, handles)) return false;
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::free) continue;
+        placed_[block.slot] = {block.address, block.size, handles[block.slot]};
+        if (options_.ledger) options_.ledger->placed(0, {block.requested}, placed_[block.slot]);
+        if (block.state == BlockState::pending) {
+          if (options_.ledger) options_.ledger->free_requested(0, placed_[block.slot]);
+          continue;
+        }
+        requested_ += block.requested;
+        allocated_ += block.size;
+      }
+    }
+    return true;
+  }
+
+  // Counts from here on; what came before only led up to it.
+  void begin_measuring() {
+    result_.metrics = {};
+    usage_before_ = device_.usage();
+    strategy_before_ = strategy_.usage();
+    highest_held_ = device_.usage().peak_held;
+    note_allocated();
+    note_reserved(device_.usage().held);
+  }
+
+  void check_in(std::uint64_t event, std::uint64_t end) {
+    if (options_.cancelled && options_.cancelled->load()) result_.finished = false;
+    if (options_.progress) options_.progress(static_cast<double>(event) / static_cast<double>(end));
+  }
+
+  void play(std::uint64_t event) {
+    const Op op = trace_.ops[event];
+    const Slot slot = trace_.slots[event];
+    std::optional<Placement> concerned;
+    switch (op) {
+      case Op::allocate:
+        concerned = allocate(event, slot);
+        break;
+      case Op::oom:
+        issue_refused_request(event);
+        break;
+      case Op::free:
+      case Op::free_requested:
+      case Op::free_completed:
+        if (placed_[slot].handle != kNoHandle) concerned = placed_[slot];
+        if (concerned) free(event, op, slot);
+        break;
+      case Op::empty_cache:
+        strategy_.empty_cache();
+        tell_of_synchronisation();
+        break;
+      default:
+        break;
+    }
+    metrics().events += !is_driver_event(op);
+    const DeviceUsage& usage = device_.usage();
+    if (usage.held > metrics().peak_reserved || usage.peak_held > highest_held_) {
+      note_reserved(std::max(usage.held, usage.peak_held > highest_held_ ? usage.peak_held : 0));
+      highest_held_ = usage.peak_held;
+    }
+    if (options_.observer) {
+      options_.observer->on_event({event, concerned, requested_, allocated_, usage.held},
+                                  strategy_);
+    }
+  }
+
+  std::optional<Placement> place(std::uint64_t event, Slot slot, const Request& request) {
+    const auto placement = strategy_.allocate(request);
+    tell_of_synchronisation();
+    if (!placement) return std::nullopt;
+    if (options_.ledger) options_.ledger->placed(event, request, *placement);
+    placed_[slot] = *placement;
+    requested_ += request.size;
+    allocated_ += placement->size;
+    return placement;
+  }
+
+  Request request_of(std::uint64_t event) const {
+    const Lane lane = trace_.lane(event);
+    const std::uint8_t log2 = trace_.align_log2[event];
+    return {trace_.sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
+  }
+
+  std::optional<Placement> allocate(std::uint64_t event, Slot slot) {
+    ++metrics().allocs;
+    const Request request = request_of(event);
+    if (request.size == 0) return std::nullopt;
+    const auto placement = place(event, slot, request);
+    if (placement) {
+      note_allocated();
+    } else {
+      note_oom(event, request);
+    }
+    return placement;
+  }
+
+  // A request that the recorded program was refused. Nothing is known of its life: where it is
+  // served now, it is freed at once.
+  void issue_refused_request(std::uint64_t event) {
+    const Request request = request_of(event);
+    if (request.size == 0) return;
+    const auto placement = strategy_.allocate(request);
+    tell_of_synchronisation();
+    if (placement) {
+      strategy_.free(placement->handle);
+    } else {
+      note_oom(event, request);
+    }
+  }
+
+  // A synchronisation completes what was still pending; the ledger cannot know by itself.
+  void tell_of_synchronisation() {
+    if (!options_.ledger) return;
+    const std::uint64_t syncs = strategy_.usage().syncs;
+    if (std::exchange(syncs_, syncs) != syncs) options_.ledger->synchronised();
+  }
+
+  void request_free(std::uint64_t event, Slot slot, Bytes requested) {
+    if (options_.ledger) options_.ledger->free_requested(event, placed_[slot]);
+    strategy_.request_free(placed_[slot].handle);
+    requested_ -= requested;
+    allocated_ -= placed_[slot].size;
+  }
+
+  void free(std::uint64_t event, Op op, Slot slot) {
+    const Placement block = placed_[slot];
+    if (op == Op::free_requested) return request_free(event, slot, trace_.sizes[event]);
+    if (options_.ledger) options_.ledger->freed(event, block);
+    placed_[slot].handle = kNoHandle;
+    if (op == Op::free_completed) return strategy_.complete_free(block.handle);
+    requested_ -= trace_.sizes[event];
+    allocated_ -= block.size;
+    strategy_.free(block.handle);
+  }
+
+  void note_allocated() {
+    RunMetrics& m = metrics();
+    m.peak_requested = std::max(m.peak_requested, requested_);
+    if (allocated_ > m.peak_allocated) {
+      m.peak_allocated = allocated_;
+      requested_at_peak_ = requested_;
+    }
+  }
+
+  void note_reserved(Bytes reserved) {
+    RunMetrics& m = metrics();
+    if (reserved <= m.peak_reserved) return;
+    m.peak_reserved = reserved;
+    m.gap_at_peak_reserved = reserved > allocated_ ? reserved - allocated_ : 0;
+    const FreeSpace space = strategy_.free_space();
+    m.external_fragmentation = ratio_above(space.total, space.largest);
+  }
+
+  void note_oom(std::uint64_t event, const Request& request) {
+    RunMetrics& m = metrics();
+    ++m.ooms;
+    if (!m.first_oom) {
+      const FreeSpace space = strategy_.free_space();
+      m.first_oom = OomPlace{event, request.size, device_.free_bytes() + space.total,
+                             std::max(space.largest, device_.free_bytes()), requested_};
+    }
+    if (options_.stop_at_oom) result_.finished = false;
+  }
+
+  void finish(double seconds) {
+    RunMetrics& m = metrics();
+    const DeviceUsage& usage = device_.usage();
+    const StrategyUsage own = strategy_.usage();
+    m.end_requested = requested_;
+    m.end_allocated = allocated_;
+    m.end_reserved = usage.held;
+    m.internal_fragmentation = ratio_above(m.peak_allocated, requested_at_peak_);
+    m.lower_bound = m.peak_allocated;
+    m.device_allocs = usage.allocs - usage_before_.allocs;
+    m.device_frees = usage.frees - usage_before_.frees;
+    m.device_maps = usage.maps - usage_before_.maps;
+    m.device_unmaps = usage.unmaps - usage_before_.unmaps;
+    m.oom_retries = own.oom_retries - strategy_before_.oom_retries;
+    m.syncs = own.syncs - strategy_before_.syncs;
+    m.stream_waits = own.stream_waits - strategy_before_.stream_waits;
+    m.segments_peak = usage.peak_regions;
+    m.segments_end = usage.regions;
+    m.replay_seconds = seconds;
+    m.counters = strategy_.counters();
+  }
+
+  const Trace& trace_;
+  Strategy& strategy_;
+  DeviceModel& device_;
+  const ReplayOptions& options_;
+  std::vector<Placement> placed_;  ///< by slot; no handle: not placed
+  Bytes requested_ = 0;
+  Bytes allocated_ = 0;
+  Bytes requested_at_peak_ = 0;
+  Bytes highest_held_ = 0;
+  std::uint64_t syncs_ = 0;  ///< of the strategy, as far as the ledger was told
+  DeviceUsage usage_before_;
+  StrategyUsage strategy_before_;
+  ReplayResult result_;
+};
+
+}  // namespace
+
+ReplayResult replay(const Trace& trace, Strategy& strategy, DeviceModel& device,
+                    const ReplayOptions& options) {
+  return Replay(trace, strategy, device, options).run();
+}
+
+}  // namespace memreplay

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "core/request.hpp"
+#include "device/device_model.hpp"
+#include "device/ledger.hpp"
+#include "metrics/run_metrics.hpp"
+#include "strategy/strategy.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// The memory right after an event.
+struct EventState {
+  std::uint64_t event = 0;
+  std::optional<Placement> placement;  ///< of an allocation served, or of a block just freed
+  Bytes requested = 0;
+  Bytes allocated = 0;
+  Bytes reserved = 0;
+};
+
+/// Watches a replay. Called after every event of the trace, in order.
+class ReplayObserver {
+ public:
+  virtual ~ReplayObserver() = default;
+  virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
+};
+
+enum class StartMode {
+  automatic,  ///< what existed before the recording is there
+  cold,       ///< it does not exist; what frees it is skipped
+};
+
+struct ReplayOptions {
+  std::uint64_t from = 0;         ///< events before it are replayed but not measured
+  std::uint64_t to = UINT64_MAX;  ///< events from it on are left out
+  StartMode start = StartMode::automatic;
+  bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
+  bool stop_at_oom = false;
+  Ledger* ledger =
+      nullptr;  ///< judges every placement; the strategy must be over its AuditedDevice
+  ReplayObserver* observer = nullptr;
+  const std::atomic<bool>* cancelled = nullptr;
+  std::function<void(double)> progress;  ///< share done, now and then
+};
+
+struct ReplayResult {
+  RunMetrics metrics;
+  bool finished = true;       ///< false: cancelled, or stopped at an OOM
+  bool started_exact = true;  ///< the start state was empty, or taken over as recorded
+};
+
+/// Plays the trace's events, but not its driver events, on `strategy` over `device`.
+/// O(1) per event beside what the strategy costs; memory is bounded by the live blocks.
+ReplayResult replay(const Trace& trace, Strategy& strategy, DeviceModel& device,
+                    const ReplayOptions& options = {});
+
+}  // namespace memreplay

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/event.hpp"
+#include "device/device_model.hpp"
+
+namespace memreplay {
+
+/// What the recorded driver granted or took back, in order.
+struct ScriptEntry {
+  Op op = Op::segment_alloc;
+  Address address = 0;
+  Bytes size = 0;
+};
+
+/// A device that answers as the recorded one did: it grants what the script has next and is full
+/// where the script shows something else. Giving back what the script does not is a contradiction.
+class ScriptedDevice final : public DeviceModel, public VirtualMemory {
+ public:
+  explicit ScriptedDevice(Bytes total) : total_(total) {}
+
+  /// The entries to come. They must outlive their use.
+  void play(std::span<const ScriptEntry> script) {
+    script_ = script;
+    contradiction_.clear();
+  }
+  std::span<const ScriptEntry> rest() const { return script_; }
+  /// The first call that the script does not have; empty: none.
+  const std::string& contradiction() const { return contradiction_; }
+
+  std::unique_ptr<DeviceModel> clone() const override;
+  std::optional<Address> obtain(Bytes size) override;
+  void give_back(Address region) override;
+  void adopt(Address, Bytes, bool) override {}
+  VirtualMemory* virtual_memory() override { return this; }
+  Bytes total_bytes() const override { return total_; }
+  Bytes free_bytes() const override { return total_; }
+  const DeviceUsage& usage() const override { return usage_; }
+
+  std::optional<Address> reserve(Bytes size) override;
+  bool map(Address at, Bytes size, Bytes granule) override;
+  void unmap(Address at, Bytes size) override;
+  void release(Address) override {}
+
+ private:
+  bool next_is(Op op) const { return !script_.empty() && script_.front().op == op; }
+  void contradict(std::string_view call, Address address, Bytes size);
+
+  Bytes total_;
+  std::span<const ScriptEntry> script_;
+  std::string contradiction_;
+  DeviceUsage usage_;
+};
+
+}  // namespace memreplay

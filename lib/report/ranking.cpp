@@ -1,0 +1,44 @@
+#include "report/ranking.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace memreplay {
+namespace {
+
+auto rank_of(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  return std::make_tuple(m.ooms, m.peak_reserved, m.oom_retries, run.device_calls());
+}
+
+}  // namespace
+
+void set_places(std::vector<RunReport>& runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rank_of(runs[a]) < rank_of(runs[b]);
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) runs[order[i]].place = i + 1;
+}
+
+void sort_by_place(std::vector<RunReport>& runs) {
+  std::sort(runs.begin(), runs.end(),
+            [](const RunReport& a, const RunReport& b) { return a.place < b.place; });
+}
+
+std::size_t worst_of(const std::vector<ReplayReport>& reports) {
+  std::size_t worst = 0;
+  const auto badness = [&](std::size_t i) {
+    if (reports[i].runs.empty()) return std::make_tuple(std::uint64_t{0}, Bytes{0});
+    const RunMetrics& m = reports[i].runs.front().metrics;
+    return std::make_tuple(m.ooms, m.peak_reserved);
+  };
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    if (badness(i) > badness(worst)) worst = i;
+  }
+  return worst;
+}
+
+}  // namespace memreplay

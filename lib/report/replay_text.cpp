@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "report/ranking.hpp"
+#include "report/run_table.hpp"
+#include "report/sentences.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string place_name(const ReplayReport& report, bool several) {
+  return several ? fmt::format("{} gpu {}", report.trace.path, report.trace.gpu)
+                 : report.trace.path;
+}
+
+std::string device_phrase(const DeviceSummary& device) {
+  return device.capacity ? fmt::format("a device of {}", human_size(*device.capacity))
+                         : std::string("a device without limit");
+}
+
+std::string answer(const RunReport& run, const DeviceSummary& device) {
+  if (run.metrics.first_oom) {
+    return fmt::format("out of memory at event {} on {}", human_count(run.metrics.first_oom->event),
+                       device_phrase(device));
+  }
+  if (!run.finished) return "interrupted; no OOM until then";
+  return fmt::format("fits {}", device_phrase(device));
+}
+
+std::string percent(double share) {
+  return share >= 0 && share <= 1 ? fmt::format("{:.1f} %", share * 100) : std::string("-");
+}
+
+std::string numbers(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  std::string out;
+  const auto line = [&](std::string_view name, const std::string& text) {
+    out += fmt::format("   {:<12}{}\n", name, text);
+  };
+  line("MaxInUse", fmt::format("{}, for {} requested", human_size(m.peak_allocated),
+                               human_size(m.peak_requested)));
+  line("reserved", fmt::format("peak {}, at the end {}; gap {}", human_size(m.peak_reserved),
+                               human_size(m.end_reserved),
+                               m.peak_reserved >= m.peak_allocated ? human_size(m.gap()) : "-"));
+  line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
+                                 human_size(m.end_allocated)));
+  line("waste", fmt::format("internal {}, external {}", percent(m.internal_fragmentation),
+                            percent(m.external_fragmentation)));
+  line("OOM",
+       fmt::format("{}, {}", counted(m.ooms, "time"),
+                   m.oom_retries == 1 ? "1 retry" : human_count(m.oom_retries) + " retries"));
+  line("device", fmt::format("{} and {}, modelled {:.3g} s", counted(m.device_allocs, "allocation"),
+                             counted(m.device_frees, "free"), m.modelled_device_seconds));
+  if (m.device_maps + m.device_unmaps > 0) {
+    line("", fmt::format("{} and {}", counted(m.device_maps, "map"),
+                         counted(m.device_unmaps, "unmap")));
+  }
+  const double rate = static_cast<double>(m.events) / m.replay_seconds;
+  line("replayed", m.replay_seconds > 0 && m.events > 0
+                       ? fmt::format("{} in {:.3g} s, {:.3g} M events/s",
+                                     counted(m.events, "event"), m.replay_seconds, rate / 1e6)
+                       : counted(m.events, "event"));
+  return out;
+}
+
+void append_paragraph(std::string& out, const std::string& text) {
+  if (!text.empty()) out += ' ' + wrapped(text, 1) + '\n';
+}
+
+std::string notes(const ReplayReport& report, const TextStyle& style) {
+  std::string out;
+  for (const RunReport& run : report.runs) {
+    const std::string warning = oom_warning(run, report.device);
+    if (warning.empty()) continue;
+    append_paragraph(out, "warning: " + warning);
+  }
+  for (const RunReport& run : report.runs)
+    append_paragraph(out, inexact_sentence(run, report.trace));
+  for (const RunReport& run : report.runs) {
+    if (!run.finished) append_paragraph(out, run.strategy + " was not replayed to the end.");
+  }
+  if (!style.colour) return out;
+  for (std::size_t at = 0; (at = out.find(" warning:", at)) != std::string::npos;) {
+    const std::string marked = ' ' + red("warning:", style);
+    out.replace(at, 9, marked);
+    at += marked.size();
+  }
+  return out;
+}
+
+// Which rank is worst, and how far the ranks are apart.
+std::string spread(const std::vector<ReplayReport>& reports) {
+  std::vector<Bytes> peaks;
+  for (const ReplayReport& report : reports) {
+    if (!report.runs.empty()) peaks.push_back(report.runs.front().metrics.peak_reserved);
+  }
+  if (reports.size() < 2 || peaks.empty()) return {};
+  const ReplayReport& worst = reports[worst_of(reports)];
+  const auto [low, high] = std::minmax_element(peaks.begin(), peaks.end());
+  std::string out = "\n";
+  append_paragraph(out, fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
+                                    counted(reports.size(), "trace"), place_name(worst, true),
+                                    human_size(*low), human_size(*high)));
+  return out;
+}
+
+}  // namespace
+
+std::string bold(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+}
+
+std::string red(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\033[31m{}\033[0m", text) : std::string(text);
+}
+
+std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
+  std::string out;
+  for (const ReplayReport& report : reports) {
+    append_paragraph(out,
+                     place_name(report, reports.size() > 1) + ": " + coverage_phrase(report.trace));
+    for (const RunReport& run : report.runs) {
+      const std::string said = answer(run, report.device);
+      out += fmt::format("\n {}: {}\n", bold(run.strategy, style),
+                         run.metrics.first_oom ? red(said, style) : said);
+      out += numbers(run);
+    }
+    const std::string remarks = notes(report, style);
+    if (!remarks.empty()) out += '\n' + remarks;
+    if (&report != &reports.back()) out += '\n';
+  }
+  return out + spread(reports);
+}
+
+std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
+  std::string out;
+  for (const ReplayReport& report : reports) {
+    std::string head =
+        place_name(report, reports.size() > 1) + ": " + coverage_phrase(report.trace);
+    if (!report.model_check.empty()) head += "; model check " + report.model_check;
+    append_paragraph(out, head);
+    std::vector<RunReport> ranked = report.runs;
+    sort_by_place(ranked);
+    Table table = run_table(ranked);
+    if (!ranked.empty()) {
+      table.rows.push_back({"lower bound (requested)",
+                            human_size(ranked.front().metrics.peak_requested), "", "", "", "", "",
+                            ""});
+    }
+    out += '\n' + text_table(table);
+    const std::string remarks = notes(report, style);
+    if (!remarks.empty()) out += '\n' + remarks;
+    const auto sentences = comparison_sentences(report.runs);
+    if (!sentences.empty()) out += '\n';
+    for (const std::string& sentence : sentences) append_paragraph(out, sentence);
+    if (&report != &reports.back()) out += '\n';
+  }
+  return out + spread(reports);
+}
+
+}  // namespace memreplay

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "metrics/run_metrics.hpp"
+
+namespace memreplay {
+
+/// What a recording itself says about one device.
+struct TraceSummary {
+  std::string path;
+  std::string format;
+  std::string detail;               ///< for people
+  std::optional<Bytes> file_bytes;  ///< nothing for standard input
+  std::size_t devices = 1;          ///< in the file
+  int gpu = 0;
+  std::uint64_t events = 0;
+  std::uint64_t allocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t streams = 0;
+  std::uint64_t pools = 0;
+  std::optional<std::int64_t> duration_us;
+
+  bool starts_empty = true;
+  bool complete = true;
+  std::uint64_t preexisting_blocks = 0;
+  Bytes preexisting_bytes = 0;
+  std::map<std::string, std::uint64_t> dropped;
+  std::map<std::string, std::uint64_t> synthesised;
+
+  std::optional<std::string> settings;  ///< nothing where the recording does not state them
+  Bytes peak_requested = 0;
+  std::optional<Bytes> peak_reserved;
+  std::optional<Bytes> end_reserved;
+  std::uint64_t ooms = 0;
+};
+
+struct DeviceSummary {
+  std::string kind = "sim";
+  std::optional<std::string> name;
+  std::optional<Bytes> capacity;
+  Bytes granularity = 0;
+  std::string address_policy;
+};
+
+/// Bounds of a run that the recording does not determine.
+struct RunInterval {
+  BytesInterval peak_reserved;
+  BytesInterval end_reserved;
+};
+
+struct RunReport {
+  std::string strategy;  ///< as it was given
+  int gpu = 0;
+  std::size_t place = 1;
+  bool exact = true;
+  bool finished = true;  ///< false: interrupted, or stopped at an OOM
+  std::optional<RunInterval> interval;
+  RunMetrics metrics;
+
+  std::uint64_t device_calls() const {
+    return metrics.device_allocs + metrics.device_frees + metrics.device_maps +
+           metrics.device_unmaps;
+  }
+};
+
+/// One trace, one device, the runs asked for.
+struct ReplayReport {
+  TraceSummary trace;
+  DeviceSummary device;
+  std::vector<RunReport> runs;
+  std::string model_check;  ///< "1225 of 1225 placements reproduced"; empty: not checked
+};
+
+struct VerifyRun {
+  struct Divergence {
+    std::uint64_t event = 0;
+    std::string expected;
+    std::string got;
+    std::string why;
+  };
+  int gpu = 0;
+  std::uint64_t allocs = 0;
+  std::uint64_t allocs_matched = 0;
+  std::uint64_t segment_events = 0;
+  std::uint64_t segment_events_matched = 0;
+  std::string verdict;  ///< "exact", "diverged", "resynchronised" or "unsupported"
+  std::string reason;   ///< empty: nothing to explain
+  std::optional<Divergence> first_divergence;
+  std::string torch_version;  ///< the rules that were used
+};
+
+/// One file, a run for each device.
+struct VerifyReport {
+  TraceSummary trace;
+  std::vector<VerifyRun> runs;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,120 @@
+#include "report/sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+const RunReport& baseline_of(const std::vector<RunReport>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunReport& run) {
+    return run.strategy == "recorded" || run.strategy.starts_with("recorded:");
+  });
+  return found == runs.end() ? runs.front() : *found;
+}
+
+// "at 41 more device allocations"; calls of every kind where memory was mapped.
+std::string price(const RunReport& run, const RunReport& other) {
+  const bool maps = run.metrics.device_maps + other.metrics.device_maps > 0;
+  const std::uint64_t a = maps ? run.device_calls() : run.metrics.device_allocs;
+  const std::uint64_t b = maps ? other.device_calls() : other.metrics.device_allocs;
+  const std::string noun = maps ? "device call" : "device allocation";
+  if (a == b) return fmt::format("with as many {}s", noun);
+  const std::uint64_t difference = a > b ? a - b : b - a;
+  return fmt::format("{} {} {} {}{}", a > b ? "at" : "with", human_count(difference),
+                     a > b ? "more" : "fewer", noun, difference == 1 ? "" : "s");
+}
+
+std::string reserved_against(const RunReport& run, const RunReport& other) {
+  const Bytes a = run.metrics.peak_reserved;
+  const Bytes b = other.metrics.peak_reserved;
+  if (a == b) {
+    return fmt::format("{} reserves as much as {}, {}.", run.strategy, other.strategy,
+                       price(run, other));
+  }
+  return fmt::format("{} reserves {} {} than {}, {}.", run.strategy,
+                     human_size(a > b ? a - b : b - a), a > b ? "more" : "less", other.strategy,
+                     price(run, other));
+}
+
+std::string served_against(const RunReport& best, const RunReport& other) {
+  if (best.metrics.ooms == 0) {
+    return fmt::format("{} serves every request; {} runs out of memory {}.", best.strategy,
+                       other.strategy, counted(other.metrics.ooms, "time"));
+  }
+  return fmt::format("{} runs out of memory {}, {} {}.", best.strategy,
+                     counted(best.metrics.ooms, "time"), other.strategy,
+                     counted(other.metrics.ooms, "time"));
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
+}
+
+std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs) {
+  std::vector<std::string> sentences;
+  if (runs.size() < 2) return sentences;
+  const auto by_place = [](const RunReport& a, const RunReport& b) { return a.place < b.place; };
+  const RunReport& best = *std::min_element(runs.begin(), runs.end(), by_place);
+  const RunReport& last = *std::max_element(runs.begin(), runs.end(), by_place);
+  const RunReport& baseline = baseline_of(runs);
+  if (best.metrics.ooms > 0) {
+    sentences.push_back("No strategy here serves every request on this device.");
+  }
+  const auto compare = [&](const RunReport& run, const RunReport& other) {
+    sentences.push_back(run.metrics.ooms != other.metrics.ooms
+                            ? served_against(run.place < other.place ? run : other,
+                                             run.place < other.place ? other : run)
+                            : reserved_against(run, other));
+  };
+  const RunReport& second = *std::find_if(
+      runs.begin(), runs.end(), [&](const RunReport& run) { return run.place == best.place + 1; });
+  const RunReport& rival = &best == &baseline ? second : baseline;
+  if (&last != &rival && &last != &baseline) compare(last, baseline);
+  compare(best, rival);
+  return sentences;
+}
+
+std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
+  if (!run.metrics.first_oom) return {};
+  const OomPlace& oom = *run.metrics.first_oom;
+  std::string text = fmt::format(
+      "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}.",
+      run.strategy, counted(run.metrics.ooms, "time"), human_count(oom.event),
+      human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free));
+  if (oom.free >= oom.requested) {
+    text += " Fragmentation: enough is free, but not in one piece; other settings may help.";
+  } else if (device.capacity) {
+    text += fmt::format(" Shortage: a --capacity above {} helps.", human_size(*device.capacity));
+  } else {
+    text += " Shortage: the strategy's own limit is too small.";
+  }
+  return text;
+}
+
+std::string inexact_sentence(const RunReport& run, const TraceSummary& trace) {
+  if (run.exact) return {};
+  return fmt::format(
+      "{} is an estimate: the recording starts with {} ({}) already there, and how they came to "
+      "lie "
+      "where they lie is not in it.",
+      run.strategy, counted(trace.preexisting_blocks, "block"),
+      human_size(trace.preexisting_bytes));
+}
+
+std::string coverage_phrase(const TraceSummary& trace) {
+  const std::string start =
+      trace.starts_empty
+          ? "starts empty"
+          : fmt::format("starts with {} ({})", counted(trace.preexisting_blocks, "block"),
+                        human_size(trace.preexisting_bytes));
+  return fmt::format("{}, {}, {}{}", counted(trace.events, "event"),
+                     counted(trace.streams, "stream"), start, trace.complete ? "" : ", incomplete");
+}
+
+}  // namespace memreplay

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/results.hpp"
+
+namespace memreplay {
+
+/// The winner and its price against the baseline (`recorded`, else the first given), then what is
+/// dearest. `runs` in the order given, places set. Nothing to say about fewer than two runs.
+std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs);
+
+/// Why a run was refused memory, and what helps. Empty where it was not.
+std::string oom_warning(const RunReport& run, const DeviceSummary& device);
+
+/// Why these figures are an estimate. Empty where they are exact.
+std::string inexact_sentence(const RunReport& run, const TraceSummary& trace);
+
+/// "3128 events, 1 stream, starts empty"
+std::string coverage_phrase(const TraceSummary& trace);
+
+/// "1 stream", "2 streams"
+std::string counted(std::uint64_t count, const std::string& noun);
+
+}  // namespace memreplay

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memreplay {
+
+/// Cells as text. The first column is a name and stands left, unless `left` says so of others.
+struct Table {
+  struct Column {
+    std::string title;
+    bool left = false;
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Aligned, one blank before each line. A first cell that would push the row beyond `width`
+/// columns stands on a line of its own.
+std::string text_table(const Table& table, std::size_t width = 100);
+/// RFC 4180, with a header line.
+std::string csv_table(const Table& table);
+std::string markdown_table(const Table& table);
+
+/// Columns that a UTF-8 text takes on a terminal, for the letters that the reports use.
+std::size_t display_width(std::string_view text);
+
+/// Breaks a text at blanks so that no line passes `width`, where the first one starts in column
+/// `indent` and the others are indented to it.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = 100);
+
+}  // namespace memreplay

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/results.hpp"
+
+namespace memreplay {
+
+/// What the reports say on a terminal, at most 100 columns wide. `colour` adds emphasis only.
+struct TextStyle {
+  bool colour = false;
+};
+
+/// One block a run: the answer, then the numbers.
+std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyle& style);
+/// Side by side by place, the lower bound, warnings, and the winner with its price.
+std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style);
+std::string info_text(const std::vector<TraceSummary>& traces);
+/// A line a trace.
+std::string verify_text(const std::vector<VerifyReport>& reports, const TextStyle& style);
+
+/// Emphasis in the colours of a terminal, or the text as it is.
+std::string bold(std::string_view text, const TextStyle& style);
+std::string red(std::string_view text, const TextStyle& style);
+
+}  // namespace memreplay

@@ -1,0 +1,73 @@
+#include "strategy/direct.hpp"
+
+#include <algorithm>
+
+#include "strategy/handle_table.hpp"
+#include "strategy/regions.hpp"
+
+namespace memreplay {
+namespace {
+
+struct Block {
+  AlignedRegion region;  ///< size 0: there is no block
+  Bytes requested = 0;
+};
+
+class Direct final : public Strategy {
+ public:
+  explicit Direct(DeviceModel& device) : device_(&device) {}
+
+  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
+    auto copy = std::make_unique<Direct>(*this);
+    copy->device_ = &device;
+    return copy;
+  }
+
+  std::optional<Placement> allocate(const Request& request) override {
+    const auto region =
+        obtain_aligned(*device_, request.size, std::max<Bytes>(request.alignment, 1));
+    if (!region) return std::nullopt;
+    padding_ += region->size - request.size;
+    return Placement{region->aligned, request.size, blocks_.add({*region, request.size})};
+  }
+
+  void free(Handle handle) override {
+    const Block block = blocks_.remove(handle);
+    padding_ -= block.region.size - block.requested;
+    device_->give_back(block.region.address);
+  }
+
+  /// What alignment left over serves nobody.
+  FreeSpace free_space() const override { return {.total = padding_, .largest = 0}; }
+
+  MemoryState memory_state() const override {
+    std::vector<SegmentInfo> regions;
+    std::vector<PlacedBlock> placed;
+    for (const Block& block : blocks_.blocks()) {
+      if (block.region.size == 0) continue;
+      regions.push_back({.address = block.region.address, .size = block.region.size, .blocks = {}});
+      placed.push_back({block.region.aligned, block.requested, block.requested});
+    }
+    return tiled(std::move(regions), placed);
+  }
+
+ private:
+  DeviceModel* device_;
+  HandleTable<Block> blocks_;
+  Bytes padding_ = 0;
+};
+
+std::unique_ptr<Strategy> make(const StrategySpec&, const StrategyContext& context) {
+  return std::make_unique<Direct>(context.device);
+}
+
+}  // namespace
+
+StrategyInfo direct_strategy() {
+  return {.name = "direct",
+          .summary = "Every request goes to the device, every free returns it: no caching at all.",
+          .options = {},
+          .make = make};
+}
+
+}  // namespace memreplay

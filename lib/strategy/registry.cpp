@@ -1,0 +1,196 @@
+#include "strategy/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+
+#define MEMREPLAY_STRATEGY(identifier, file) StrategyInfo identifier##_strategy();
+#include "strategy/strategies.def"
+#undef MEMREPLAY_STRATEGY
+
+namespace {
+
+std::string hint(std::string_view name, const std::vector<std::string>& known,
+                 std::string_view list) {
+  // Who stops in the middle of a long name means that name.
+  std::string guess = did_you_mean(name, known);
+  const auto longer = std::find_if(known.begin(), known.end(),
+                                   [&](const auto& other) { return other.starts_with(name); });
+  if (guess.empty() && name.size() > 2 && longer != known.end()) {
+    guess = fmt::format("; did you mean '{}'?", *longer);
+  }
+  return fmt::format("{} (memreplay list strategies{})", guess, list);
+}
+
+const StrategyInfo& info_of(std::string_view name) {
+  std::vector<std::string> names;
+  for (const StrategyInfo& info : strategies()) {
+    if (info.name == name) return info;
+    names.emplace_back(info.name);
+  }
+  throw UsageError(fmt::format("unknown strategy '{}'{}", name, hint(name, names, "")));
+}
+
+/// Splits at the commas outside brackets. Throws UsageError where brackets do not match.
+std::vector<std::string_view> split(std::string_view whole, std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::string closers;
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '[') {
+      closers.push_back(c == '(' ? ')' : ']');
+    } else if (c == ')' || c == ']') {
+      if (closers.empty() || closers.back() != c) {
+        throw UsageError(fmt::format("strategy '{}': '{}' closes no bracket", whole, c));
+      }
+      closers.pop_back();
+    } else if (c == ',' && closers.empty()) {
+      parts.push_back(text.substr(from, at - from));
+      from = at + 1;
+    }
+  }
+  if (!closers.empty()) {
+    throw UsageError(fmt::format("strategy '{}': expected '{}' at the end", whole, closers.back()));
+  }
+  parts.push_back(text.substr(from));
+  return parts;
+}
+
+/// The part of `text` in its leading parentheses.
+std::string_view in_parentheses(std::string_view whole, std::string_view text) {
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return text.substr(1, at - 1);
+  }
+  throw UsageError(fmt::format("strategy '{}': expected ')'", whole));
+}
+
+std::vector<StrategySpec> parse_inner(std::string_view whole, std::string_view text) {
+  std::vector<std::string> specs;
+  for (const std::string_view part : split(whole, text)) {
+    // "torch:a=1,b=2": what begins with a key is another option of the strategy before it.
+    const bool continues = part.substr(0, part.find_first_of(":(")).find('=') != part.npos;
+    if (continues && !specs.empty()) {
+      specs.back().append(",").append(part);
+    } else {
+      specs.emplace_back(part);
+    }
+  }
+  std::vector<StrategySpec> inner;
+  for (const std::string& spec : specs) inner.push_back(parse_strategy(spec));
+  return inner;
+}
+
+void parse_options(StrategySpec& spec, const StrategyInfo& info, std::string_view text) {
+  std::vector<std::string> keys;
+  for (const OptionInfo& option : info.options) keys.emplace_back(option.key);
+  for (const std::string_view part : split(spec.text, text)) {
+    const std::size_t equals = part.find('=');
+    const std::string key(part.substr(0, equals));
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      throw UsageError(fmt::format("strategy '{}' has no option '{}'{}", spec.name, key,
+                                   hint(key, keys, " " + spec.name)));
+    }
+    if (equals == part.npos) {
+      throw UsageError(fmt::format("strategy '{}': option '{}' has no value; expected {}=VALUE",
+                                   spec.name, key, key));
+    }
+    spec.options.emplace_back(key, part.substr(equals + 1));
+  }
+}
+
+[[noreturn]] void bad_value(const StrategySpec& spec, std::string_view key, std::string_view value,
+                            std::string_view expected) {
+  throw UsageError(
+      fmt::format("strategy '{}': {} is '{}'; expected {}", spec.name, key, value, expected));
+}
+
+}  // namespace
+
+std::span<const StrategyInfo> strategies() {
+  static const std::vector<StrategyInfo> all = {
+#define MEMREPLAY_STRATEGY(identifier, file) identifier##_strategy(),
+#include "strategy/strategies.def"
+#undef MEMREPLAY_STRATEGY
+  };
+  return all;
+}
+
+StrategySpec parse_strategy(std::string_view text) {
+  StrategySpec spec;
+  spec.text = text;
+  const std::size_t name_size = std::min(text.find_first_of("(:"), text.size());
+  spec.name = text.substr(0, name_size);
+  const StrategyInfo& info = info_of(spec.name);
+  std::string_view rest = text.substr(name_size);
+  if (rest.starts_with('(')) {
+    if (!info.wraps) {
+      throw UsageError(
+          fmt::format("strategy '{}' takes no other strategy in parentheses", spec.name));
+    }
+    const std::string_view inner = in_parentheses(text, rest);
+    spec.inner = parse_inner(text, inner);
+    rest.remove_prefix(inner.size() + 2);
+  }
+  if (!rest.empty() && rest.front() != ':') {
+    throw UsageError(fmt::format("strategy '{}': expected ':' before '{}'", text, rest));
+  }
+  if (rest.size() > 1) parse_options(spec, info, rest.substr(1));
+  return spec;
+}
+
+std::unique_ptr<Strategy> make_strategy(const StrategySpec& spec, const StrategyContext& context) {
+  return info_of(spec.name).make(spec, context);
+}
+
+std::optional<std::string_view> find_option(const StrategySpec& spec, std::string_view key) {
+  const auto last = std::find_if(spec.options.rbegin(), spec.options.rend(),
+                                 [&](const auto& option) { return option.first == key; });
+  if (last == spec.options.rend()) return std::nullopt;
+  return last->second;
+}
+
+Bytes size_option(const StrategySpec& spec, std::string_view key, Bytes default_value) {
+  const auto value = find_option(spec, key);
+  if (!value) return default_value;
+  const auto size = parse_size(*value);
+  if (!size) bad_value(spec, key, *value, "a size such as 512MiB");
+  return *size;
+}
+
+Bytes alignment_option(const StrategySpec& spec, std::string_view key, Bytes default_value) {
+  const Bytes size = size_option(spec, key, default_value);
+  if (!std::has_single_bit(size)) {
+    bad_value(spec, key, *find_option(spec, key), "a power of two");
+  }
+  return size;
+}
+
+bool bool_option(const StrategySpec& spec, std::string_view key, bool default_value) {
+  const auto value = find_option(spec, key);
+  if (!value) return default_value;
+  if (*value == "true" || *value == "True") return true;
+  if (*value == "false" || *value == "False") return false;
+  bad_value(spec, key, *value, "true or false");
+}
+
+std::size_t choice_option(const StrategySpec& spec, std::string_view key,
+                          std::span<const std::string_view> choices, std::size_t default_index) {
+  const auto value = find_option(spec, key);
+  if (!value) return default_index;
+  const auto choice = std::find(choices.begin(), choices.end(), *value);
+  if (choice == choices.end()) {
+    bad_value(spec, key, *value, fmt::format("{}", fmt::join(choices, " or ")));
+  }
+  return static_cast<std::size_t>(choice - choices.begin());
+}
+
+}  // namespace memreplay

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/recorded_settings.hpp"
+#include "strategy/strategy.hpp"
+
+namespace memreplay {
+
+/// A strategy as a person writes it: NAME(INNER,…):key=value,…
+struct StrategySpec {
+  std::string text;  ///< as it was given
+  std::string name;
+  std::vector<StrategySpec> inner;
+  std::vector<std::pair<std::string, std::string>> options;  ///< brackets kept: "[256:1,>:8]"
+};
+
+/// What a strategy may look at when it is made.
+struct StrategyContext {
+  DeviceModel& device;
+  std::optional<Bytes> capacity = {};          ///< of the device; nothing: endless
+  const RecordedSettings* recorded = nullptr;  ///< of the recording to be replayed
+  std::string torch_version = {};              ///< --torch-version; empty: not given
+  std::span<const PoolId> pools = {};          ///< names of the recording's pools, by index
+};
+
+struct OptionInfo {
+  std::string_view key;
+  std::string_view values;         ///< "SIZE", "first|best"
+  std::string_view default_value;  ///< as a person would write it
+  std::string_view sentence;
+};
+
+/// How a strategy registers itself (strategies.def).
+struct StrategyInfo {
+  std::string_view name;
+  std::string_view summary;  ///< one sentence
+  std::vector<OptionInfo> options;
+  /// Throws UsageError for a value that means nothing. Keys were checked against `options` before.
+  std::unique_ptr<Strategy> (*make)(const StrategySpec&, const StrategyContext&);
+  bool wraps = false;  ///< takes other strategies in parentheses
+};
+
+/// Every registered strategy, in the order of strategies.def.
+std::span<const StrategyInfo> strategies();
+
+/// Throws UsageError, with the nearest known name, for an unknown strategy or key or bad brackets.
+StrategySpec parse_strategy(std::string_view text);
+
+std::unique_ptr<Strategy> make_strategy(const StrategySpec&, const StrategyContext&);
+
+/// The value of an option, or nothing where it was not given. The last one wins.
+std::optional<std::string_view> find_option(const StrategySpec&, std::string_view key);
+/// These throw UsageError naming the strategy, the key and what was expected.
+Bytes size_option(const StrategySpec&, std::string_view key, Bytes default_value);
+/// A size that is a power of two.
+Bytes alignment_option(const StrategySpec&, std::string_view key, Bytes default_value);
+bool bool_option(const StrategySpec&, std::string_view key, bool default_value);
+/// The index of the value among `choices`.
+std::size_t choice_option(const StrategySpec&, std::string_view key,
+                          std::span<const std::string_view> choices, std::size_t default_index);
+
+}  // namespace memreplay

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/memory_state.hpp"
+#include "core/request.hpp"
+#include "device/device_model.hpp"
+
+namespace memreplay {
+
+/// Free bytes inside what the strategy holds.
+struct FreeSpace {
+  Bytes total = 0;
+  Bytes largest = 0;  ///< the largest single hole
+};
+
+/// What a strategy did beside placing blocks.
+struct StrategyUsage {
+  std::uint64_t oom_retries = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t stream_waits = 0;
+};
+
+/// Named numbers of a strategy's own, in the order in which they are shown.
+using Counters = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// One placement policy over one device. It never sees the future, the caller's ids or the time.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  /// A copy in the same state over `device`, which must be a copy of this one's device.
+  virtual std::unique_ptr<Strategy> clone(DeviceModel& device) const = 0;
+
+  /// Nothing when the request cannot be served. Sizes of 0 are never asked for.
+  virtual std::optional<Placement> allocate(const Request& request) = 0;
+  /// The owner is done with the block and so is every stream.
+  virtual void free(Handle block) = 0;
+  /// The owner is done with the block; `complete_free` follows at some later time.
+  virtual void request_free(Handle) {}
+  /// Follows `request_free` of the same handle exactly once.
+  virtual void complete_free(Handle block) { free(block); }
+  /// The program asks for unused memory to be returned to the device.
+  virtual void empty_cache() {}
+
+  /// Takes over what existed before the replay, entered into the device already, and fills
+  /// `by_slot[slot]` with the handle of every block that has a slot. False: this strategy cannot.
+  virtual bool adopt(const MemoryState&, std::span<Handle> /*by_slot*/) { return false; }
+
+  virtual FreeSpace free_space() const = 0;
+  virtual StrategyUsage usage() const { return {}; }
+  virtual Counters counters() const { return {}; }
+  /// Segments by address with their blocks; slots and stacks are not filled in.
+  virtual MemoryState memory_state() const = 0;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay::torch {
+namespace {
+
+// Mapped runs that follow each other without a run of another pool between them are taken for one
+// reservation: a second one for the same pool only appears when the first is full.
+bool same_reservation(const SegmentInfo& a, const SegmentInfo& b) {
+  return a.expandable && b.expandable && a.stream == b.stream && a.pool == b.pool &&
+         a.small_pool == b.small_pool;
+}
+
+}  // namespace
+
+// The recording does not number its segments: by address stands for by age.
+bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
+  Handle last = kNoHandle;
+  for (std::size_t i = 0; i < state.segments.size(); ++i) {
+    const SegmentInfo& segment = state.segments[i];
+    const bool continues = i > 0 && same_reservation(state.segments[i - 1], segment);
+    if (!continues) last = kNoHandle;
+    Block block{.address = segment.address,
+                .stream = segment.stream,
+                .pool = pool_of(segment.pool, segment.small_pool)};
+    if (segment.expandable && continues) {
+      block.reservation = blocks_[last].reservation;
+      block.order = reservations_[block.reservation - 1].order;
+      last = adopt_unmapped(last, segment.address);
+    } else if (segment.expandable) {
+      // Where a reservation begins below its first mapped run is in no recording: it begins there.
+      const Bytes granule = segment.small_pool ? kSmallBuffer : settings_.large_segment_size;
+      block.order = new_segment_order();
+      block.reservation =
+          keep_reservation({segment.address, reservation_size(granule), granule, block.order});
+    } else {
+      block.order = new_segment_order();
+      statistics_.segment.increase(segment.small_pool, 1);
+      if (segment.size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
+    }
+    count_reserved(block, segment.size, true);
+    for (const BlockInfo& info : segment.blocks) {
+      last = adopt_block(block, info, last);
+      if (info.slot != kNoSlot) by_slot[info.slot] = last;
+    }
+    const bool continued =
+        i + 1 < state.segments.size() && same_reservation(segment, state.segments[i + 1]);
+    if (segment.expandable && !continued) {
+      const Reservation& reservation = reservations_[block.reservation - 1];
+      adopt_unmapped(last, reservation.address + reservation.size);
+    }
+    if (!segment.expandable) last = kNoHandle;
+  }
+  for (const Block& block : blocks_) {
+    if (!block.mapped || block.expandable() || block.allocated || block.pending) continue;
+    if (!block.is_split()) continue;
+    statistics_.inactive_split.increase(pools_[block.pool].small, 1);
+    statistics_.inactive_split_bytes.increase(pools_[block.pool].small, block.size);
+  }
+  return true;
+}
+
+Handle Allocator::append_block(Block block, Handle before) {
+  block.prev = before;
+  const Handle handle = new_block(block);
+  if (before != kNoHandle) blocks_[before].next = handle;
+  if (!block.mapped) {
+    auto& by_stream = pools_[block.pool].unmapped;
+    if (by_stream.size() <= block.stream) by_stream.resize(std::size_t{block.stream} + 1);
+    by_stream[block.stream].insert({block.address, handle});
+  }
+  return handle;
+}
+
+// The part of a reservation between a mapped block and `end` has no memory behind it.
+Handle Allocator::adopt_unmapped(Handle last, Address end) {
+  Block gap = blocks_[last];
+  gap.address += gap.size;
+  if (gap.address >= end) return last;
+  gap.size = end - gap.address;
+  gap.order = reservations_[gap.reservation - 1].order;
+  gap.allocated = gap.pending = gap.mapped = false;
+  gap.next = kNoHandle;
+  return append_block(gap, last);
+}
+
+Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before) {
+  const bool small = pools_[block.pool].small;
+  block.address = info.address;
+  block.size = info.size;
+  block.requested = info.requested;
+  const Handle handle = append_block(block, before);
+  if (info.state == BlockState::free) {
+    insert_free(handle);
+    return handle;
+  }
+  statistics_.active.increase(small, 1);
+  statistics_.active_bytes.increase(small, info.size);
+  statistics_.requested_bytes.increase(small, info.requested);
+  blocks_[handle].allocated = info.state == BlockState::allocated;
+  if (info.state == BlockState::pending) {
+    blocks_[handle].pending = true;
+    blocks_[handle].pending_number = next_pending_;
+    pending_.emplace(next_pending_++, handle);
+    return handle;
+  }
+  statistics_.allocation.increase(small, 1);
+  statistics_.allocated_bytes.increase(small, info.size);
+  if (info.size >= settings_.max_split_size) statistics_.oversize_allocations.increase(1);
+  return handle;
+}
+
+}  // namespace memreplay::torch

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "strategy/registry.hpp"
+#include "strategy/strategy.hpp"
+#include "strategy/torch/free_blocks.hpp"
+#include "strategy/torch/release.hpp"
+#include "strategy/torch/settings.hpp"
+#include "strategy/torch/statistics.hpp"
+
+namespace memreplay::torch {
+
+/// A piece of a segment or of a reservation, linked with its neighbours in address order.
+struct Block {
+  Address address = 0;
+  Bytes size = 0;
+  Bytes requested = 0;
+  /// Breaks ties between free blocks of equal size: nothing up to 2.11, the number of the Block
+  /// object in 2.12, the number of its segment or reservation from 2.13 on.
+  std::uint64_t order = 0;
+  std::uint64_t gc_count_base = 0;   ///< searches of the pool when it became free
+  std::uint64_t pending_number = 0;  ///< key in pending_
+  Handle prev = kNoHandle;
+  Handle next = kNoHandle;
+  StreamIndex stream = 0;
+  std::uint16_t pool = 0;         ///< index into pools_
+  std::uint32_t reservation = 0;  ///< one above the index into reservations_; 0: plain segment
+  bool allocated = false;
+  bool pending = false;  ///< freed by its owner, not yet by other streams
+  bool mapped = true;
+  /// Completed by a synchronisation before the trace says so; the memory has another handle now.
+  bool completed_early = false;
+
+  bool is_split() const { return prev != kNoHandle || next != kNoHandle; }
+  bool expandable() const { return reservation != 0; }
+};
+
+/// PyTorch's native CUDA caching allocator (DeviceCachingAllocator in
+/// c10/cuda/CUDACachingAllocator.cpp), by the rules of one release. O(log free blocks) an event.
+class Allocator final : public Strategy {
+ public:
+  /// `pools` names the private pools by index, for the statistics.
+  Allocator(DeviceModel& device, const Settings& settings, const Release& release,
+            std::vector<PoolId> pools);
+
+  std::unique_ptr<Strategy> clone(DeviceModel& device) const override;
+  std::optional<Placement> allocate(const Request& request) override;
+  void free(Handle block) override;
+  void request_free(Handle block) override;
+  void complete_free(Handle block) override;
+  void empty_cache() override;
+  bool adopt(const MemoryState& state, std::span<Handle> by_slot) override;
+  FreeSpace free_space() const override;
+  StrategyUsage usage() const override;
+  Counters counters() const override;
+  MemoryState memory_state() const override;
+
+  const Settings& settings() const { return settings_; }
+  const Statistics& statistics() const { return statistics_; }
+
+ private:
+  struct BlockPool {
+    bool small = false;
+    PoolIndex owner = 0;
+    std::uint64_t searches = 0;                                  ///< get_free_blocks_call_count
+    std::vector<FreeBlocks> free{};                                ///< by stream
+    std::vector<std::set<std::pair<Address, Handle>>> unmapped{};  ///< by stream
+  };
+  /// A range of addresses of an expandable segment. Its length is a whole number of granules.
+  struct Reservation {
+    Address address = 0;
+    Bytes size = 0;
+    Bytes granule = 0;
+    std::uint64_t order = 0;
+  };
+  struct Search {
+    Bytes size = 0;        ///< rounded
+    Bytes alloc_size = 0;  ///< of the segment that would be obtained
+    std::uint16_t pool = 0;
+    StreamIndex stream = 0;
+    bool expandable = false;
+  };
+  enum class Attempt { served, refused, rejected };
+
+  // allocator.cpp: the path of a request
+  Handle get_free_block(const Search& search);
+  Attempt alloc_block(const Search& search, bool is_retry, Handle& found);
+  Handle obtain_block(const Search& search, Attempt& outcome);
+  bool should_split(const Block& block, const Search& search) const;
+  Handle split_front(Handle block, Bytes size);
+  Placement alloc_found_block(Handle block, const Search& search, Bytes requested);
+  void free_block(Handle block);
+  Bytes try_merge(Handle into, Handle from);
+  bool over_limit(const Search& search) const;
+
+  // release_blocks.cpp: giving memory back
+  void garbage_collect_cached_blocks();
+  bool release_available_cached_blocks(const Search& search);
+  void release_cached_blocks();
+  void release_blocks(BlockPool& pool);
+  void release_block(Handle block);
+  void synchronize_and_free_events();
+
+  // expandable.cpp
+  Handle try_allocate_expandable(const Search& search);
+  Handle find_expandable_block(const Search& search);
+  Handle new_reservation(const Search& search);
+  std::uint32_t keep_reservation(const Reservation& reservation);
+  bool map_block(Handle block, Bytes want);
+  void unmap_block(Handle block);
+  void destroy_reservation(Handle block);
+  bool allocatable(Handle block) const;
+  Bytes reservation_size(Bytes granule) const;
+
+  // adopt.cpp: taking over a recorded state
+  Handle adopt_block(Block block, const BlockInfo& info, Handle before);
+  Handle adopt_unmapped(Handle last, Address end);
+  Handle append_block(Block block, Handle before);
+
+  // blocks.cpp: blocks, pools and states
+  Handle new_block(const Block& block);  ///< with a number of its own where objects have one
+  Handle new_block(Block block, std::uint64_t order);
+  void drop_block(Handle block);
+  std::uint64_t new_segment_order();
+  std::uint16_t pool_of(PoolIndex owner, bool small);
+  FreeBlocks& free_set(const Block& block);
+  void insert_free(Handle block);
+  void erase_free(Handle block);
+  void count_reserved(const Block& block, Bytes amount, bool grows);
+
+  DeviceModel* device_;
+  Settings settings_;
+  Release release_;
+  Release::TieBreak tie_break_;
+  std::optional<Bytes> allowed_memory_maximum_;
+  Bytes total_allocated_memory_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<Handle> unused_;
+  std::vector<BlockPool> pools_;  ///< small and large pool of each pool index in turn
+  std::vector<Reservation> reservations_;
+  std::vector<std::uint32_t> unused_reservations_;
+  std::map<std::uint64_t, Handle> pending_;  ///< by order of request
+  std::uint64_t next_order_ = 0;
+  std::uint64_t next_pending_ = 0;
+  Statistics statistics_;
+  std::vector<PoolId> pool_ids_;
+};
+
+/// Throws UsageError where the device lacks what the settings need.
+std::unique_ptr<Allocator> make_allocator(const Settings& settings, const Release& release,
+                                          const StrategyContext& context);
+
+}  // namespace memreplay::torch

@@ -1,0 +1,133 @@
+#include <algorithm>
+
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay::torch {
+
+Handle Allocator::new_block(const Block& block) {
+  const bool numbered = tie_break_ == Release::TieBreak::object_number;
+  return new_block(block, numbered ? next_order_++ : block.order);
+}
+
+Handle Allocator::new_block(Block block, std::uint64_t order) {
+  block.order = order;
+  if (unused_.empty()) {
+    blocks_.push_back(block);
+    return static_cast<Handle>(blocks_.size() - 1);
+  }
+  const Handle handle = unused_.back();
+  unused_.pop_back();
+  blocks_[handle] = block;
+  return handle;
+}
+
+void Allocator::drop_block(Handle block) { unused_.push_back(block); }
+
+std::uint64_t Allocator::new_segment_order() {
+  return tie_break_ == Release::TieBreak::segment_number ? next_order_++ : 0;
+}
+
+std::uint16_t Allocator::pool_of(PoolIndex owner, bool small) {
+  const std::size_t first = std::size_t{owner} * 2;
+  while (pools_.size() < first + 2) {
+    pools_.push_back(
+        {.small = pools_.size() % 2 == 1, .owner = static_cast<PoolIndex>(pools_.size() / 2)});
+  }
+  if (statistics_.reserved_by_pool.size() <= owner) {
+    statistics_.reserved_by_pool.resize(std::size_t{owner} + 1);
+  }
+  return static_cast<std::uint16_t>(first + small);
+}
+
+FreeBlocks& Allocator::free_set(const Block& block) {
+  std::vector<FreeBlocks>& by_stream = pools_[block.pool].free;
+  if (by_stream.size() <= block.stream) by_stream.resize(std::size_t{block.stream} + 1);
+  return by_stream[block.stream];
+}
+
+void Allocator::insert_free(Handle handle) {
+  Block& block = blocks_[handle];
+  block.gc_count_base = pools_[block.pool].searches;
+  free_set(block).insert({block.size, block.order, block.address, handle});
+}
+
+void Allocator::erase_free(Handle handle) {
+  const Block& block = blocks_[handle];
+  free_set(block).erase({block.size, block.order, block.address, handle});
+}
+
+void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
+  const BlockPool& pool = pools_[block.pool];
+  StatArray& of_pool = statistics_.reserved_by_pool[pool.owner];
+  if (grows) {
+    total_allocated_memory_ += amount;
+    ++statistics_.num_device_alloc;
+    statistics_.reserved_bytes.increase(pool.small, amount);
+    of_pool.increase(pool.small, amount);
+  } else {
+    total_allocated_memory_ -= amount;
+    ++statistics_.num_device_free;
+    statistics_.reserved_bytes.decrease(pool.small, amount);
+    of_pool.decrease(pool.small, amount);
+  }
+}
+
+FreeSpace Allocator::free_space() const {
+  FreeSpace space;
+  space.total = static_cast<Bytes>(statistics_.reserved_bytes.all.current -
+                                   statistics_.active_bytes.all.current);
+  for (const BlockPool& pool : pools_) {
+    for (const FreeBlocks& free : pool.free) {
+      if (!free.empty()) space.largest = std::max(space.largest, free.rbegin()->size);
+    }
+  }
+  return space;
+}
+
+StrategyUsage Allocator::usage() const {
+  return {.oom_retries = statistics_.num_alloc_retries, .syncs = statistics_.num_sync_all_streams};
+}
+
+Counters Allocator::counters() const {
+  return memory_stats(statistics_, settings_.max_split_size, release_, pool_ids_);
+}
+
+MemoryState Allocator::memory_state() const {
+  MemoryState state;
+  std::vector<bool> dead(blocks_.size());
+  for (const Handle handle : unused_) dead[handle] = true;
+  for (Handle first = 0; first < blocks_.size(); ++first) {
+    if (dead[first] || blocks_[first].completed_early || blocks_[first].prev != kNoHandle) continue;
+    // A reservation is one segment for each mapped run.
+    SegmentInfo* segment = nullptr;
+    for (Handle handle = first; handle != kNoHandle; handle = blocks_[handle].next) {
+      const Block& block = blocks_[handle];
+      if (!block.mapped) {
+        segment = nullptr;
+        continue;
+      }
+      if (segment == nullptr) {
+        const BlockPool& pool = pools_[block.pool];
+        state.segments.push_back({.address = block.address,
+                                  .stream = block.stream,
+                                  .pool = pool.owner,
+                                  .small_pool = pool.small,
+                                  .expandable = block.expandable(),
+                                  .blocks = {}});
+        segment = &state.segments.back();
+      }
+      const bool free = !block.allocated && !block.pending;
+      segment->size += block.size;
+      segment->blocks.push_back({.address = block.address,
+                                 .size = block.size,
+                                 .requested = free ? 0 : block.requested,
+                                 .state = free            ? BlockState::free
+                                          : block.pending ? BlockState::pending
+                                                          : BlockState::allocated});
+    }
+  }
+  std::ranges::sort(state.segments, {}, &SegmentInfo::address);
+  return state;
+}
+
+}  // namespace memreplay::torch

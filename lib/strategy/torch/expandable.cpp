@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <charconv>
+
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay::torch {
+
+bool Allocator::allocatable(Handle handle) const {
+  return handle != kNoHandle && !blocks_[handle].allocated && !blocks_[handle].pending;
+}
+
+// The length of address space that a new segment of this granule reserves: the device and an
+// eighth, or what expandable_segments_reserve asks for ("0.5" of the device, or "8G"), if that is
+// less.
+Bytes Allocator::reservation_size(Bytes granule) const {
+  const Bytes total = device_->total_bytes();
+  Bytes length = total + total / 8;
+  const std::string& wish = settings_.expandable_segments_reserve;
+  double value = 0;
+  const char* end = wish.data() + wish.size();
+  const auto [stop, code] = std::from_chars(wish.data(), end, value);
+  const bool gibibytes = stop != end && *stop == 'G';
+  if (code == std::errc{} && value > 0 && stop + gibibytes == end) {
+    const double bytes = value * static_cast<double>(gibibytes ? kGiB : total);
+    if (bytes < static_cast<double>(length)) length = static_cast<Bytes>(bytes);
+  }
+  return round_up(length, granule);
+}
+
+Handle Allocator::find_expandable_block(const Search& search) {
+  BlockPool& pool = pools_[search.pool];
+  if (pool.unmapped.size() <= search.stream) pool.unmapped.resize(std::size_t{search.stream} + 1);
+  for (const auto& [address, handle] : pool.unmapped[search.stream]) {
+    const Handle before = blocks_[handle].prev;
+    const Handle first = allocatable(before) ? before : handle;
+    Bytes reach = 0;
+    for (Handle at = first; allocatable(at); at = blocks_[at].next) {
+      reach += blocks_[at].size;
+      if (reach >= search.size) return first;
+    }
+  }
+  return new_reservation(search);
+}
+
+Handle Allocator::new_reservation(const Search& search) {
+  VirtualMemory* memory = device_->virtual_memory();
+  const Bytes granule = pools_[search.pool].small ? kSmallBuffer : settings_.large_segment_size;
+  const Bytes size = reservation_size(granule);
+  const auto address = memory->reserve(size);
+  if (!address) return kNoHandle;
+  if (size < search.size) {
+    memory->release(*address);
+    return kNoHandle;
+  }
+  const std::uint64_t order = new_segment_order();
+  const std::uint32_t reservation = keep_reservation({*address, size, granule, order});
+  const Handle handle = new_block({.address = *address,
+                                   .size = size,
+                                   .order = order,
+                                   .stream = search.stream,
+                                   .pool = search.pool,
+                                   .reservation = reservation,
+                                   .mapped = false});
+  pools_[search.pool].unmapped[search.stream].insert({*address, handle});
+  return handle;
+}
+
+std::uint32_t Allocator::keep_reservation(const Reservation& reservation) {
+  if (unused_reservations_.empty()) {
+    reservations_.push_back(reservation);
+    return static_cast<std::uint32_t>(reservations_.size());
+  }
+  const std::uint32_t number = unused_reservations_.back();
+  unused_reservations_.pop_back();
+  reservations_[number - 1] = reservation;
+  return number;
+}
+
+// What was mapped before a refusal stays, as free blocks.
+Handle Allocator::try_allocate_expandable(const Search& search) {
+  Handle block = find_expandable_block(search);
+  if (block == kNoHandle) return kNoHandle;
+  if (!blocks_[block].mapped && !map_block(block, std::min(blocks_[block].size, search.size))) {
+    return kNoHandle;
+  }
+  while (blocks_[block].size < search.size) {
+    const Handle next = blocks_[block].next;
+    const Bytes missing = search.size - blocks_[block].size;
+    if (!map_block(next, std::min(missing, blocks_[next].size))) return kNoHandle;
+    block = next;  // it has absorbed the one before
+  }
+  erase_free(block);
+  return block;
+}
+
+bool Allocator::map_block(Handle handle, Bytes want) {
+  Block& block = blocks_[handle];
+  const Bytes granule = reservations_[block.reservation - 1u].granule;
+  const Bytes size = std::min(round_up(want, granule), block.size);
+  if (!device_->virtual_memory()->map(block.address, size, granule)) return false;
+  auto& unmapped = pools_[block.pool].unmapped[block.stream];
+  unmapped.erase({block.address, handle});
+  if (size < block.size) {
+    Block rest = block;
+    rest.address += size;
+    rest.size -= size;
+    rest.prev = handle;
+    const Handle after = new_block(rest);
+    if (rest.next != kNoHandle) blocks_[rest.next].prev = after;
+    blocks_[handle].next = after;
+    blocks_[handle].size = size;
+    unmapped.insert({rest.address, after});
+  }
+  blocks_[handle].mapped = true;
+  for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
+    try_merge(handle, neighbour);
+  }
+  insert_free(handle);
+  count_reserved(blocks_[handle], size, true);
+  return true;
+}
+
+// Unmaps the whole granules inside a free block; what is left at its ends stays free and mapped.
+void Allocator::unmap_block(Handle handle) {
+  const Block block = blocks_[handle];
+  const Reservation& reservation = reservations_[block.reservation - 1u];
+  const Bytes offset = block.address - reservation.address;
+  const Bytes from = round_up(offset, reservation.granule);
+  const Bytes to = (offset + block.size) / reservation.granule * reservation.granule;
+  if (to <= from) return;
+  erase_free(handle);
+  device_->virtual_memory()->unmap(reservation.address + from, to - from);
+  if (from > offset) {
+    Block head = block;
+    head.size = from - offset;
+    head.next = handle;
+    const Handle before = new_block(head);
+    if (head.prev != kNoHandle) blocks_[head.prev].next = before;
+    blocks_[handle].prev = before;
+    insert_free(before);
+  }
+  if (to < offset + block.size) {
+    Block tail = block;
+    tail.address = reservation.address + to;
+    tail.size = offset + block.size - to;
+    tail.prev = handle;
+    const Handle after = new_block(tail);
+    if (tail.next != kNoHandle) blocks_[tail.next].prev = after;
+    blocks_[handle].next = after;
+    insert_free(after);
+  }
+  blocks_[handle].address = reservation.address + from;
+  blocks_[handle].size = to - from;
+  blocks_[handle].mapped = false;
+  for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
+    try_merge(handle, neighbour);
+  }
+  pools_[block.pool].unmapped[block.stream].insert({blocks_[handle].address, handle});
+  count_reserved(block, to - from, false);
+}
+
+void Allocator::destroy_reservation(Handle handle) {
+  const Block block = blocks_[handle];
+  pools_[block.pool].unmapped[block.stream].erase({block.address, handle});
+  device_->virtual_memory()->release(reservations_[block.reservation - 1u].address);
+  unused_reservations_.push_back(block.reservation);
+  drop_block(handle);
+}
+
+}  // namespace memreplay::torch

@@ -1,0 +1,124 @@
+#include <vector>
+
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay::torch {
+
+// Frees old whole blocks of the default large pool, by rounds, until the limit's share is met.
+void Allocator::garbage_collect_cached_blocks() {
+  const auto threshold = static_cast<Bytes>(settings_.garbage_collection_threshold *
+                                            static_cast<double>(*allowed_memory_maximum_));
+  if (total_allocated_memory_ <= threshold) return;
+  const Bytes target = total_allocated_memory_ - threshold;
+  BlockPool& pool = pools_[pool_of(0, false)];
+  const auto age = [&](const Block& block) {
+    return static_cast<int>(pool.searches - block.gc_count_base);
+  };
+  double total_age = 0;
+  std::uint64_t count = 0;
+  for (const FreeBlocks& free : pool.free) {
+    for (const FreeBlock& candidate : free) {
+      const Block& block = blocks_[candidate.block];
+      if (block.is_split()) continue;
+      total_age += age(block);
+      ++count;
+    }
+  }
+  Bytes reclaimed = 0;
+  bool freed_some = true;
+  while (reclaimed < target && freed_some && count > 0) {
+    freed_some = false;
+    const double average = total_age / static_cast<double>(count);
+    for (FreeBlocks& free : pool.free) {
+      for (auto it = free.begin(); it != free.end();) {
+        const Handle handle = it->block;
+        ++it;
+        const Block& block = blocks_[handle];
+        if (block.is_split() || block.expandable() || age(block) < average) continue;
+        reclaimed += block.size;
+        total_age -= age(block);
+        --count;
+        freed_some = true;
+        release_block(handle);
+      }
+    }
+  }
+}
+
+// Second stage: whole blocks above max_split_size that make room for this request.
+bool Allocator::release_available_cached_blocks(const Search& search) {
+  if (settings_.max_split_size == kUnlimited) return false;
+  const BlockPool& pool = pools_[search.pool];
+  if (pool.free.size() <= search.stream) return false;
+  const FreeBlocks& free = pool.free[search.stream];
+  const Bytes wanted = std::max(search.size, settings_.max_split_size);
+  auto it = free.lower_bound(FreeBlock{.size = wanted, .block = 0});
+  while (it != free.end() && blocks_[it->block].expandable()) ++it;
+  if (it != free.end()) {
+    release_block(it->block);
+    return true;
+  }
+  Bytes released = 0;
+  while (it != free.begin() && released < wanted) {
+    --it;
+    if (it->size < settings_.max_split_size) break;
+    if (blocks_[it->block].expandable()) continue;
+    released += it->size;
+    const Handle handle = it->block;
+    ++it;
+    release_block(handle);
+  }
+  return released >= wanted;
+}
+
+void Allocator::release_cached_blocks() {
+  synchronize_and_free_events();
+  release_blocks(pools_[pool_of(0, false)]);
+  release_blocks(pools_[pool_of(0, true)]);
+}
+
+void Allocator::empty_cache() { release_cached_blocks(); }
+
+void Allocator::synchronize_and_free_events() {
+  ++statistics_.num_sync_all_streams;
+  // A block that the trace completes later gets a handle of its own until then.
+  for (const auto& [number, handle] : std::exchange(pending_, {})) {
+    const Handle now = new_block(blocks_[handle], blocks_[handle].order);
+    const Block& block = blocks_[now];
+    if (block.prev != kNoHandle) blocks_[block.prev].next = now;
+    if (block.next != kNoHandle) blocks_[block.next].prev = now;
+    blocks_[handle].completed_early = true;
+    free_block(now);
+  }
+}
+
+void Allocator::release_blocks(BlockPool& pool) {
+  std::vector<Handle> to_unmap;
+  for (FreeBlocks& free : pool.free) {
+    for (auto it = free.begin(); it != free.end();) {
+      const Handle handle = it->block;
+      ++it;
+      if (blocks_[handle].expandable()) {
+        to_unmap.push_back(handle);
+      } else if (!blocks_[handle].is_split()) {
+        release_block(handle);
+      }
+    }
+  }
+  for (const Handle handle : to_unmap) {
+    unmap_block(handle);
+    if (!blocks_[handle].is_split() && !blocks_[handle].mapped) destroy_reservation(handle);
+  }
+}
+
+void Allocator::release_block(Handle handle) {
+  const Block block = blocks_[handle];
+  erase_free(handle);
+  device_->give_back(block.address);
+  statistics_.segment.decrease(pools_[block.pool].small, 1);
+  count_reserved(block, block.size, false);
+  if (block.size >= settings_.max_split_size) statistics_.oversize_segments.decrease(1);
+  drop_block(handle);
+}
+
+}  // namespace memreplay::torch

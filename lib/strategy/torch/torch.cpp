@@ -1,0 +1,72 @@
+#include "strategy/torch/torch.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay {
+namespace {
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  std::vector<torch::ConfEntry> entries;
+  std::string version = context.torch_version;
+  for (const auto& [key, value] : spec.options) {
+    if (key == "version") {
+      version = value;
+    } else {
+      entries.push_back({key, value});
+    }
+  }
+  const torch::Release release = torch::parse_release(version);
+  std::vector<torch::SettingIssue> issues;
+  const torch::Settings settings = torch::read_settings(entries, release, issues);
+  for (const torch::SettingIssue& issue : issues) {
+    if (issue.severity != torch::SettingIssue::Severity::error) continue;
+    throw UsageError(fmt::format("{}: {}", spec.text, issue.text));
+  }
+  return torch::make_allocator(settings, release, context);
+}
+
+}  // namespace
+
+StrategyInfo torch_strategy() {
+  return {
+      .name = "torch",
+      .summary = "PyTorch's native CUDA caching allocator",
+      .options =
+          {
+              {"version", "X.Y.Z", "newest", "the release whose rules hold"},
+              {"max_split_size_mb", "MIB", "no limit",
+               "free blocks from this size on are not split"},
+              {"max_non_split_rounding_mb", "MIB", "20",
+               "how much larger such a block may be than the request"},
+              {"large_segment_size_mb", "MIB", "20", "segments for requests between 1 and 10 MiB"},
+              {"roundup_power2_divisions", "N|[SIZE:N,…,>:N]", "off",
+               "rounds requests to N steps between powers of two"},
+              {"garbage_collection_threshold", "0..1", "off",
+               "share of the memory limit above which old blocks are freed"},
+              {"expandable_segments", "True|False", "False",
+               "maps memory piecewise into long address ranges"},
+              {"expandable_segments_reserve", "FRACTION|NG", "9/8 of the device",
+               "length of such a range"},
+              {"per_process_memory_fraction", "0..1", "1", "memory limit as a share of the device"},
+              {"throw_on_cudamalloc_oom", "True|False", "False",
+               "rejects what cannot fit before asking the device"},
+              {"release_lock_on_cudamalloc", "True|False", "False", "no effect on placement"},
+              {"graph_capture_record_stream_reuse", "True|False", "False",
+               "follows the recorded frees"},
+              {"pinned_use_cuda_host_register", "True|False", "False", "host memory only"},
+              {"pinned_num_register_threads", "N", "1", "host memory only"},
+              {"pinned_use_background_threads", "True|False", "False", "host memory only"},
+              {"pinned_reserve_segment_size_mb", "MIB", "0", "host memory only"},
+              {"pinned_free_catch_all", "True|False", "False", "host memory only"},
+              {"pinned_max_round_threshold_mb", "MIB", "no limit", "host memory only"},
+              {"pinned_max_cached_size_mb", "MIB", "no limit", "host memory only"},
+              {"backend", "native", "native", "cudaMallocAsync is refused"},
+          },
+      .make = make,
+  };
+}
+
+}  // namespace memreplay

@@ -1,0 +1,108 @@
+#include "trace/input.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "trace/decompress.hpp"
+
+namespace memreplay {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, std::string_view what) {
+  throw InputError(path, "", std::string(what) + ": " + std::generic_category().message(errno));
+}
+
+/// Closes what it opened; standard input stays open.
+class File {
+ public:
+  explicit File(const std::string& path)
+      : number_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (number_ < 0) fail(path, "cannot be opened");
+  }
+  ~File() {
+    if (number_ != STDIN_FILENO) ::close(number_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string read_all(int file, const std::string& path) {
+  std::string content;
+  for (std::size_t used = 0;;) {
+    if (content.size() - used < kMiB) content.resize(used + std::max<std::size_t>(kMiB, used / 2));
+    const ssize_t count = ::read(file, content.data() + used, content.size() - used);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path, "cannot be read");
+    used += static_cast<std::size_t>(count);
+    if (count == 0) {
+      content.resize(used);
+      return content;
+    }
+  }
+}
+
+}  // namespace
+
+OpenedInput::OpenedInput(const std::string& path) {
+  input_.name = path;
+  map_or_read(File(path).number());
+  if (input_.bytes.empty()) {
+    unmap();
+    throw InputError(path, "", "is empty: expected a recording");
+  }
+  if (!is_compressed(input_.bytes)) return;
+  try {
+    held_ = decompress(input_);
+  } catch (...) {
+    unmap();
+    throw;
+  }
+  unmap();
+  input_.bytes = held_;
+  if (held_.empty())
+    throw InputError(path, "", "is empty after decompression: expected a recording");
+}
+
+OpenedInput::~OpenedInput() { unmap(); }
+
+void OpenedInput::map_or_read(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0) fail(input_.name, "cannot be read");
+  if (S_ISDIR(status.st_mode)) {
+    throw InputError(input_.name, "", "is a directory: expected a recording");
+  }
+  // Standard input may stand in the middle of a file: then it is read from there.
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && file != STDIN_FILENO) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapping != MAP_FAILED) {
+      mapping_ = mapping;
+      mapped_bytes_ = size;
+      input_.bytes = {static_cast<const char*>(mapping), size};
+      input_.mapped = true;
+      return;
+    }
+  }
+  held_ = read_all(file, input_.name);
+  input_.bytes = held_;
+}
+
+void OpenedInput::unmap() {
+  if (mapping_ != nullptr) ::munmap(std::exchange(mapping_, nullptr), mapped_bytes_);
+  input_.mapped = false;
+}
+
+}  // namespace memreplay

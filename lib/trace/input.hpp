@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "trace/reader.hpp"
+
+namespace memreplay {
+
+/// A file's bytes, mapped or held in memory, decompressed where its first bytes say gzip or zstd.
+class OpenedInput {
+ public:
+  /// "-" is standard input. Throws InputError.
+  explicit OpenedInput(const std::string& path);
+  ~OpenedInput();
+  OpenedInput(const OpenedInput&) = delete;
+  OpenedInput& operator=(const OpenedInput&) = delete;
+
+  const Input& input() const { return input_; }
+
+ private:
+  void map_or_read(int file);
+  void unmap();
+
+  Input input_;
+  std::string held_;
+  void* mapping_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+};
+
+}  // namespace memreplay

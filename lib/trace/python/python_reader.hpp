@@ -1,0 +1,14 @@
+#pragma once
+
+#include "trace/reader.hpp"
+#include "trace/torch_snapshot.hpp"
+
+namespace memreplay {
+
+/// What the module memreplay_python_reader offers under kPythonReadName. Throws InputError.
+using PythonRead = void(const Input& input, TorchSnapshot& snapshot);
+
+inline constexpr const char* kPythonReadName = "memreplay_read_with_python";
+inline constexpr const char* kPythonReaderFile = "memreplay_python_reader.so";
+
+}  // namespace memreplay

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// A file's bytes after decompression, all at hand.
+struct Input {
+  std::string name;  ///< for messages; "-" is standard input
+  std::string_view bytes;
+  bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
+};
+
+/// How a format registers itself (readers.def).
+struct ReaderInfo {
+  std::string_view name;
+  std::string_view summary;  ///< one sentence
+  bool (*recognises)(const Input&);
+  /// Throws InputError; never returns a half-read recording.
+  Recording (*read)(const Input&);
+};
+
+/// Every registered reader, in the order in which detection asks them.
+std::span<const ReaderInfo> readers();
+
+struct ReadOptions {
+  std::string format;          ///< a registered name; empty: recognise it
+  bool python_reader = false;  ///< unpickle with CPython instead of our own reader
+};
+
+/// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
+/// input. Throws InputError with file and place, UsageError for an unknown format.
+Recording read_recording(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace memreplay

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/memory_state.hpp"
+#include "core/recorded_settings.hpp"
+#include "core/request.hpp"
+
+namespace memreplay {
+
+/// Where a request comes from. Events carry the number of a lane instead of both.
+struct Lane {
+  StreamIndex stream = 0;
+  PoolIndex pool = 0;
+
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
+/// How much of the program's life a trace covers, and what was done to make it replayable.
+struct Coverage {
+  bool starts_empty = true;  ///< nothing was allocated before the first event
+  bool complete = true;      ///< nothing is known to be missing
+  std::uint64_t preexisting_blocks = 0;
+  Bytes preexisting_bytes = 0;                        ///< requested
+  std::map<std::string, std::uint64_t> dropped;      ///< reason -> events left out
+  std::map<std::string, std::uint64_t> synthesised;  ///< reason -> events added
+
+  friend bool operator==(const Coverage&, const Coverage&) = default;
+};
+
+/// The events of one device in columns: 16 bytes an event hot, at most 32 cold.
+/// A cold column is empty where the format has no such field.
+struct Trace {
+  int gpu = 0;  ///< the recording's device number; -1: host memory
+
+  // Hot: all that a replay reads.
+  std::vector<Op> ops;
+  std::vector<std::uint8_t> align_log2;  ///< 0: the caller did not say
+  std::vector<std::uint16_t> lane_of;    ///< index into lanes
+  std::vector<Slot> slots;               ///< kNoSlot where the event concerns no block
+  std::vector<Bytes> sizes;  ///< requested; of a free the size of its block; of driver events theirs
+
+  // Cold: read by reports.
+  std::vector<std::int64_t> times_us;
+  std::vector<std::uint32_t> threads;
+  std::vector<std::uint32_t> stacks;  ///< index into Recording::stacks; 0: none
+  std::vector<std::uint32_t> tags;    ///< index into Recording::texts; 0: none
+  std::vector<Address> addresses;     ///< as recorded
+  std::vector<std::uint64_t> ids;     ///< the caller's own names of blocks
+  std::vector<std::uint64_t> freed_before;  ///< BFC: only memory freed by then will do; 0: any
+  std::vector<std::uint8_t> upper_end;      ///< BFC: 1 asks for the upper end of the region
+
+  Slot slot_count = 0;                ///< one above the highest slot in use
+  std::vector<Lane> lanes;            ///< never empty
+  std::vector<std::uint64_t> streams;  ///< driver handle of each stream, ascending
+  std::vector<PoolId> pools;          ///< of each pool; the first is the default pool
+
+  MemoryState start;  ///< before the first event; its blocks hold slots of this trace
+  MemoryState end;    ///< as the recording states it; empty where it does not
+  Coverage coverage;
+
+  std::size_t size() const { return ops.size(); }
+  Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
+
+  friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+struct Frame {
+  std::uint32_t name = 0;  ///< index into Recording::texts
+  std::uint32_t file = 0;  ///< index into Recording::texts
+  std::uint32_t line = 0;
+
+  friend auto operator<=>(const Frame&, const Frame&) = default;
+};
+
+struct Annotation {
+  std::uint32_t text = 0;  ///< index into Recording::texts
+  bool begins = true;      ///< or ends
+  int gpu = 0;
+  std::int64_t time_us = 0;
+
+  friend bool operator==(const Annotation&, const Annotation&) = default;
+};
+
+/// One file: a trace for each device that has events or memory, and the texts that they share.
+struct Recording {
+  std::string path;
+  std::string format;  ///< registered reader, "torch-snapshot"
+  std::string detail;  ///< for people: "PyTorch snapshot, protocol 4"
+  std::vector<Trace> traces;  ///< by ascending device
+  RecordedSettings settings;
+  std::vector<Annotation> annotations;
+
+  std::vector<std::string> texts;                  ///< 0 is the empty text
+  std::vector<Frame> frames;                       ///< distinct
+  std::vector<std::vector<std::uint32_t>> stacks;  ///< frames, innermost first; 0 is the empty stack
+
+  friend bool operator==(const Recording&, const Recording&) = default;
+};
+
+}  // namespace memreplay

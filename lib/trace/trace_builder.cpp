@@ -1,0 +1,84 @@
+#include "trace/trace_builder.hpp"
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace memreplay {
+namespace {
+
+/// The position of each provisional number in the ascending order of its key.
+template <typename Key, typename Index>
+std::vector<Index> ranks(const std::map<Key, Index>& numbers) {
+  std::vector<Index> rank_of(numbers.size());
+  std::size_t rank = 0;
+  for (const auto& [key, number] : numbers) rank_of[number] = static_cast<Index>(rank++);
+  return rank_of;
+}
+
+template <typename Key, typename Index>
+Index number_of(std::map<Key, Index>& numbers, const Key& key, const char* what) {
+  if (const auto known = numbers.find(key); known != numbers.end()) return known->second;
+  if (numbers.size() >= std::numeric_limits<Index>::max()) {
+    throw std::length_error(std::string("more than 65,535 ") + what);
+  }
+  return numbers.emplace(key, static_cast<Index>(numbers.size())).first->second;
+}
+
+}  // namespace
+
+TraceBuilder::TraceBuilder(int gpu) {
+  trace_.gpu = gpu;
+  pool(PoolId{});
+}
+
+void TraceBuilder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2) {
+  trace_.ops.push_back(op);
+  trace_.lane_of.push_back(lane);
+  trace_.slots.push_back(slot);
+  trace_.sizes.push_back(size);
+  trace_.align_log2.push_back(align_log2);
+}
+
+std::uint16_t TraceBuilder::lane(std::uint64_t stream_handle, PoolId pool_id) {
+  const Lane wanted{stream(stream_handle), pool(pool_id)};
+  const auto number = number_of(lanes_, {wanted.stream, wanted.pool}, "pairs of stream and pool");
+  if (number == trace_.lanes.size()) trace_.lanes.push_back(wanted);
+  return number;
+}
+
+Slot TraceBuilder::take_slot() {
+  if (free_slots_.empty()) return trace_.slot_count++;
+  const Slot slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void TraceBuilder::return_slot(Slot slot) { free_slots_.push_back(slot); }
+
+StreamIndex TraceBuilder::stream(std::uint64_t handle) {
+  return number_of(streams_, handle, "streams");
+}
+
+PoolIndex TraceBuilder::pool(PoolId id) { return number_of(pools_, id, "pools"); }
+
+Trace TraceBuilder::finish() {
+  if (trace_.lanes.empty()) lane(streams_.empty() ? 0 : streams_.begin()->first, PoolId{});
+  const auto stream_ranks = ranks(streams_);
+  const auto pool_ranks = ranks(pools_);
+  for (const auto& [handle, number] : streams_) trace_.streams.push_back(handle);
+  for (const auto& [id, number] : pools_) trace_.pools.push_back(id);
+  for (Lane& lane : trace_.lanes) {
+    lane = {stream_ranks[lane.stream], pool_ranks[lane.pool]};
+  }
+  for (MemoryState* state : {&trace_.start, &trace_.end}) {
+    for (SegmentInfo& segment : state->segments) {
+      segment.stream = stream_ranks[segment.stream];
+      segment.pool = pool_ranks[segment.pool];
+    }
+  }
+  return std::move(trace_);
+}
+
+}  // namespace memreplay

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// Builds one Trace event by event: numbers lanes and slots. The caller knows which cold columns
+/// its format has and fills them itself, one entry an event, in `trace()`.
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(int gpu);
+
+  /// Appends an event. `slot` is kNoSlot where it concerns no block.
+  void add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2 = 0);
+  /// The number of (stream handle, pool). Throws std::length_error above 65,535 of them.
+  std::uint16_t lane(std::uint64_t stream, PoolId pool);
+  Slot take_slot();
+  void return_slot(Slot slot);
+
+  Trace& trace() { return trace_; }
+  /// Renumbers streams and pools by ascending handle and id, also in start and end states (which
+  /// hold the provisional numbers of `lane`), and hands the trace over.
+  Trace finish();
+  /// Provisional numbers, for start and end states.
+  StreamIndex stream(std::uint64_t handle);
+  PoolIndex pool(PoolId id);
+
+ private:
+  Trace trace_;
+  std::map<std::uint64_t, StreamIndex> streams_;
+  std::map<PoolId, PoolIndex> pools_;
+  std::map<std::pair<StreamIndex, PoolIndex>, std::uint16_t> lanes_;
+  std::vector<Slot> free_slots_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,168 @@
+#include "device/simulated_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <stdexcept>
+
+namespace memreplay {
+namespace {
+
+constexpr Address kBase = Address{1} << 44;
+
+SimulatedDevice first_fit(Bytes gap = 0) {
+  return SimulatedDevice({.capacity = {}, .policy = AddressPolicy::first_fit, .address_gap = gap});
+}
+
+TEST(SimulatedDevice, ARegionIsChargedInWholeGranules) {
+  SimulatedDevice device;
+  EXPECT_EQ(device.obtain(1), kBase);
+  EXPECT_EQ(device.obtain(2 * kMiB + 1), kBase + 2 * kMiB);
+  EXPECT_EQ(device.usage().held, 6 * kMiB);
+}
+
+TEST(SimulatedDevice, GranularityOneChargesEveryByteAndAlignsAllTheSame) {
+  SimulatedDevice device({.capacity = 300, .granularity = 1});
+  EXPECT_EQ(device.obtain(100), kBase);
+  EXPECT_EQ(device.obtain(200), kBase + 2 * kMiB);
+  EXPECT_EQ(device.usage().held, 300u);
+  EXPECT_EQ(device.obtain(1), std::nullopt);
+  EXPECT_EQ(device.usage().refusals, 1u);
+}
+
+TEST(SimulatedDevice, TheReserveOfOthersCountsAgainstTheCapacity) {
+  SimulatedDevice device({.capacity = 10 * kMiB, .reserve = 4 * kMiB});
+  EXPECT_EQ(device.total_bytes(), 10 * kMiB);
+  EXPECT_EQ(device.free_bytes(), 6 * kMiB);
+  EXPECT_TRUE(device.obtain(6 * kMiB));
+  EXPECT_FALSE(device.obtain(1));
+}
+
+TEST(SimulatedDevice, WithoutCapacityItIsNeverFullAndReportsATebibyte) {
+  SimulatedDevice device;
+  EXPECT_TRUE(device.obtain(3 * kTiB));
+  EXPECT_TRUE(device.obtain(3 * kTiB));
+  EXPECT_EQ(device.total_bytes(), kTiB);
+  EXPECT_EQ(device.free_bytes(), 0u);
+}
+
+TEST(SimulatedDevice, AnImpossibleSizeIsRefused) {
+  SimulatedDevice device;
+  EXPECT_FALSE(device.obtain(UINT64_MAX));
+  EXPECT_FALSE(device.reserve(UINT64_MAX));
+}
+
+TEST(SimulatedDevice, UpwardAddressesAreNeverGivenTwice) {
+  SimulatedDevice device;
+  const Address first = *device.obtain(2 * kMiB);
+  device.give_back(first);
+  EXPECT_EQ(device.obtain(2 * kMiB), first + 2 * kMiB);
+}
+
+TEST(SimulatedDevice, FirstFitGivesTheLowestHoleAndNeighboursJoin) {
+  auto device = first_fit();
+  const Address a = *device.obtain(2 * kMiB);
+  const Address b = *device.obtain(2 * kMiB);
+  const Address c = *device.obtain(2 * kMiB);
+  device.give_back(a);
+  EXPECT_EQ(device.obtain(4 * kMiB), c + 2 * kMiB);
+  device.give_back(b);
+  EXPECT_EQ(device.obtain(4 * kMiB), a);
+}
+
+TEST(SimulatedDevice, AReservationCostsAddressesButNoMemory) {
+  auto device = first_fit();
+  const Address range = *device.reserve(10 * kMiB);
+  EXPECT_EQ(device.usage().held, 0u);
+  EXPECT_EQ(device.obtain(2 * kMiB), range + 10 * kMiB);
+  device.release(range);
+  EXPECT_EQ(device.obtain(2 * kMiB), range);
+}
+
+TEST(SimulatedDevice, MappingIsAllOrNothing) {
+  SimulatedDevice device({.capacity = 6 * kMiB});
+  const Address range = *device.reserve(100 * kMiB);
+  EXPECT_FALSE(device.map(range, 8 * kMiB, 2 * kMiB));
+  EXPECT_EQ(device.usage().held, 0u);
+  EXPECT_TRUE(device.map(range, 6 * kMiB, 2 * kMiB));
+  device.unmap(range + 2 * kMiB, 2 * kMiB);
+  EXPECT_EQ(device.usage().held, 4 * kMiB);
+  EXPECT_EQ(device.usage().peak_held, 6 * kMiB);
+}
+
+TEST(SimulatedDevice, MisuseIsAnErrorOfTheStrategy) {
+  SimulatedDevice device;
+  EXPECT_THROW(device.give_back(123), std::logic_error);
+  EXPECT_THROW(device.release(123), std::logic_error);
+  const Address range = *device.reserve(4 * kMiB);
+  EXPECT_THROW(device.map(range, 1, 2 * kMiB), std::logic_error);
+  ASSERT_TRUE(device.map(range, 2 * kMiB, 2 * kMiB));
+  EXPECT_THROW(device.map(range, 2 * kMiB, 2 * kMiB), std::logic_error);
+  EXPECT_THROW(device.unmap(range, 4 * kMiB), std::logic_error);
+  EXPECT_THROW(device.release(range), std::logic_error);
+}
+
+TEST(SimulatedDevice, TheAddressGapLeavesAHoleAfterEachRegion) {
+  auto device = first_fit(4 * kMiB);
+  EXPECT_EQ(device.obtain(2 * kMiB), kBase);
+  EXPECT_EQ(device.obtain(2 * kMiB), kBase + 6 * kMiB);
+}
+
+TEST(SimulatedDevice, AdoptedRegionsAreHeldAndTheirAddressesTaken) {
+  for (const AddressPolicy policy : {AddressPolicy::upward, AddressPolicy::first_fit}) {
+    SimulatedDevice device({.capacity = {}, .policy = policy});
+    device.adopt(kBase + 2 * kMiB, 2 * kMiB, false);
+    device.adopt(0x7f0000000000, 20 * kMiB, true);
+    EXPECT_EQ(device.usage().held, 22 * kMiB);
+    EXPECT_EQ(device.usage().regions, 1u);
+    EXPECT_EQ(device.obtain(4 * kMiB), kBase + 4 * kMiB);
+    device.give_back(kBase + 2 * kMiB);
+    device.unmap(0x7f0000000000, 20 * kMiB);
+    EXPECT_EQ(device.usage().held, 4 * kMiB);
+  }
+}
+
+TEST(SimulatedDevice, AnAdoptedRegionThatIsReturnedIsAHoleAgain) {
+  auto device = first_fit();
+  device.adopt(kBase + kMiB, kMiB / 2, false);
+  device.give_back(kBase + kMiB);
+  EXPECT_EQ(device.obtain(2 * kMiB), kBase);
+}
+
+TEST(SimulatedDevice, ACopyGoesItsOwnWay) {
+  SimulatedDevice device({.capacity = 4 * kMiB});
+  const Address region = *device.obtain(2 * kMiB);
+  const auto copy = device.clone();
+  EXPECT_TRUE(copy->obtain(2 * kMiB));
+  EXPECT_EQ(device.usage().held, 2 * kMiB);
+  copy->give_back(region);
+  device.give_back(region);
+}
+
+TEST(SimulatedDevice, FirstFitAgreesWithASlowModel) {
+  auto device = first_fit();
+  std::map<Address, Address> taken;  // the obvious model: every address from the bottom
+  std::mt19937_64 random(7);
+  for (int step = 0; step < 5000; ++step) {
+    if (taken.size() > 40 || (!taken.empty() && random() % 2)) {
+      const auto victim =
+          std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
+      device.give_back(victim->first);
+      taken.erase(victim);
+      continue;
+    }
+    const Bytes size = 1 + random() % (16 * kMiB);
+    const Bytes whole = round_up(size, 2 * kMiB);
+    Address expected = kBase;
+    for (const auto& [from, to] : taken) {
+      if (from - expected >= whole) break;
+      expected = to;
+    }
+    ASSERT_EQ(device.obtain(size), expected) << "step " << step;
+    taken.emplace(expected, expected + whole);
+  }
+}
+
+}  // namespace
+}  // namespace memreplay

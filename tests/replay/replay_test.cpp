@@ -1,0 +1,154 @@
+#include "replay/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "device/simulated_device.hpp"
+#include "strategy/registry.hpp"
+#include "trace/trace_builder.hpp"
+
+namespace memreplay {
+namespace {
+
+struct Step {
+  Op op;
+  Slot slot;
+  Bytes size;
+};
+
+Trace trace_of(std::initializer_list<Step> steps) {
+  TraceBuilder builder(0);
+  const std::uint16_t lane = builder.lane(0, PoolId{});
+  for (const Step& step : steps) {
+    builder.add(step.op, lane, step.slot, step.size);
+    if (step.slot != kNoSlot && step.slot >= builder.trace().slot_count) {
+      builder.trace().slot_count = step.slot + 1;
+    }
+  }
+  return builder.finish();
+}
+
+ReplayResult run(const Trace& trace, const char* strategy,
+                 const SimulatedDeviceOptions& device = {}, const ReplayOptions& options = {}) {
+  SimulatedDevice simulated(device);
+  const auto made = make_strategy(parse_strategy(strategy), {.device = simulated,
+                                                             .capacity = device.capacity,
+                                                             .torch_version = {},
+                                                             .pools = trace.pools});
+  return replay(trace, *made, simulated, options);
+}
+
+TEST(Replay, CountsRequestedAllocatedAndReserved) {
+  const Trace trace = trace_of({{Op::allocate, 0, 1000}, {Op::free, 0, 1000}});
+  const RunMetrics m = run(trace, "torch").metrics;
+  EXPECT_EQ(m.peak_requested, 1000u);
+  EXPECT_EQ(m.peak_allocated, 1024u);
+  EXPECT_EQ(m.peak_reserved, 2 * kMiB);
+  EXPECT_EQ(m.end_requested, 0u);
+  EXPECT_EQ(m.end_reserved, 2 * kMiB);
+  EXPECT_EQ(m.gap(), 2 * kMiB - 1024);
+  EXPECT_EQ(m.events, 2u);
+}
+
+TEST(Replay, ARefusedRequestIsCountedItsFreeDroppedAndTheReplayGoesOn) {
+  const Trace trace = trace_of({{Op::allocate, 0, 8 * kMiB},
+                                {Op::allocate, 1, 8 * kMiB},
+                                {Op::free, 1, 8 * kMiB},
+                                {Op::free, 0, 8 * kMiB},
+                                {Op::allocate, 0, kMiB}});
+  const RunMetrics m = run(trace, "direct", {.capacity = 10 * kMiB}).metrics;
+  EXPECT_EQ(m.ooms, 1u);
+  ASSERT_TRUE(m.first_oom);
+  EXPECT_EQ(m.first_oom->event, 1u);
+  EXPECT_EQ(m.first_oom->requested, 8 * kMiB);
+  EXPECT_EQ(m.first_oom->free, 2 * kMiB);
+  EXPECT_EQ(m.first_oom->live, 8 * kMiB);
+  EXPECT_EQ(m.end_requested, kMiB);
+  EXPECT_EQ(m.device_frees, 1u);
+}
+
+TEST(Replay, StopsAtTheFirstOomWhereAsked) {
+  const Trace trace = trace_of({{Op::allocate, 0, 8 * kMiB}, {Op::allocate, 1, kMiB}});
+  const ReplayResult result = run(trace, "direct", {.capacity = 4 * kMiB}, {.stop_at_oom = true});
+  EXPECT_FALSE(result.finished);
+  EXPECT_EQ(result.metrics.allocs, 1u);
+}
+
+TEST(Replay, ABlockPendingForAnotherStreamIsNoLongerLiveButNotFreeEither) {
+  const Trace trace = trace_of({{Op::allocate, 0, 600},
+                                {Op::free_requested, 0, 600},
+                                {Op::allocate, 1, 600},
+                                {Op::free_completed, 0, 600}});
+  const RunMetrics m = run(trace, "torch").metrics;
+  EXPECT_EQ(m.peak_requested, 600u);
+  EXPECT_EQ(m.end_requested, 600u);
+}
+
+TEST(Replay, TheWindowIsMeasuredAndWhatComesBeforeOnlyPlayed) {
+  const Trace trace = trace_of({{Op::allocate, 0, 30 * kMiB},
+                                {Op::free, 0, 30 * kMiB},
+                                {Op::allocate, 0, 4 * kMiB},
+                                {Op::allocate, 1, 50 * kMiB}});
+  const RunMetrics m = run(trace, "direct", {}, {.from = 2, .to = 3}).metrics;
+  EXPECT_EQ(m.peak_requested, 4 * kMiB);
+  EXPECT_EQ(m.peak_reserved, 4 * kMiB);
+  EXPECT_EQ(m.device_allocs, 1u);
+}
+
+TEST(Replay, ARequestThatTheRecordedProgramWasRefusedIsFreedAtOnceWhereItIsServed) {
+  const Trace trace = trace_of({{Op::oom, kNoSlot, 8 * kMiB}});
+  const RunMetrics served = run(trace, "direct").metrics;
+  EXPECT_EQ(served.ooms, 0u);
+  EXPECT_EQ(served.end_reserved, 0u);
+  EXPECT_EQ(run(trace, "direct", {.capacity = 4 * kMiB}).metrics.ooms, 1u);
+}
+
+Trace warm_trace() {
+  Trace trace = trace_of({{Op::free, 0, 600}, {Op::allocate, 1, 600}});
+  SegmentInfo segment{.address = 0x7f0000000000, .size = 2 * kMiB, .small_pool = true};
+  segment.blocks = {{.address = segment.address,
+                     .size = 1024,
+                     .requested = 600,
+                     .state = BlockState::allocated,
+                     .slot = 0},
+                    {.address = segment.address + 1024, .size = 2 * kMiB - 1024}};
+  trace.start.segments.push_back(segment);
+  return trace;
+}
+
+TEST(Replay, ARecordedStartStateIsTakenOverWhereTheStrategyCan) {
+  const ReplayResult result = run(warm_trace(), "torch", {}, {.adopt_start = true});
+  EXPECT_TRUE(result.started_exact);
+  EXPECT_EQ(result.metrics.peak_requested, 600u);
+  EXPECT_EQ(result.metrics.device_allocs, 0u);
+  EXPECT_EQ(result.metrics.end_reserved, 2 * kMiB);
+}
+
+TEST(Replay, OtherwiseItsLiveBlocksAreAllocatedFirst) {
+  const ReplayResult result = run(warm_trace(), "direct", {.granularity = 1});
+  EXPECT_FALSE(result.started_exact);
+  EXPECT_EQ(result.metrics.peak_reserved, 600u);
+}
+
+TEST(Replay, AColdStartSkipsWhatExistedBefore) {
+  const ReplayResult result = run(warm_trace(), "direct", {}, {.start = StartMode::cold});
+  EXPECT_EQ(result.metrics.peak_requested, 600u);
+  EXPECT_FALSE(result.started_exact);
+}
+
+TEST(Replay, TheLedgerSeesEveryPlacement) {
+  SimulatedDevice simulated;
+  Ledger ledger("torch");
+  AuditedDevice audited(simulated, ledger);
+  const auto torch =
+      make_strategy(parse_strategy("torch"),
+                    {.device = audited, .capacity = {}, .torch_version = {}, .pools = {}});
+  const Trace trace =
+      trace_of({{Op::allocate, 0, 1000}, {Op::allocate, 1, 1000}, {Op::free, 0, 1000}});
+  replay(trace, *torch, audited, {.ledger = &ledger});
+  EXPECT_EQ(ledger.live_blocks(), 1u);
+}
+
+}  // namespace
+}  // namespace memreplay

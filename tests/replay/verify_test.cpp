@@ -1,0 +1,111 @@
+#include "replay/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Tally {
+  int exact = 0;
+  std::vector<std::string> others;
+};
+
+Tally verify_all(const fs::path& folder) {
+  Tally tally;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".pickle") continue;
+    const Recording recording = read_recording(entry.path().string());
+    for (const Trace& trace : recording.traces) {
+      const VerifyResult result = verify(recording, trace);
+      if (result.verdict == Verdict::unsupported) {
+        EXPECT_FALSE(result.reason.empty()) << entry.path();
+        continue;
+      }
+      const bool whole = result.verdict == Verdict::exact &&
+                         result.allocs_matched == result.allocs &&
+                         result.segment_events_matched == result.segment_events;
+      if (whole) {
+        ++tally.exact;
+      } else {
+        tally.others.push_back(entry.path().filename().string());
+      }
+    }
+  }
+  return tally;
+}
+
+TEST(Verify, EveryPublicRecordingIsReproducedToTheByte) {
+  const fs::path folder = fs::path(MEMREPLAY_SHARED) / "corpus/real";
+  if (!fs::exists(folder)) GTEST_SKIP() << "no recordings in " << folder;
+  const Tally tally = verify_all(folder);
+  EXPECT_GT(tally.exact, 0);
+  EXPECT_TRUE(tally.others.empty()) << testing::PrintToString(tally.others);
+}
+
+TEST(Verify, EveryBundledRecordingIsReproducedToTheByte) {
+  const Tally tally = verify_all(MEMREPLAY_TRACES);
+  EXPECT_GT(tally.exact, 0);
+  EXPECT_TRUE(tally.others.empty()) << testing::PrintToString(tally.others);
+}
+
+// A recording of one block at `address`, freed and allocated again at `again`.
+Recording one_segment(Address address, Address again) {
+  Recording recording;
+  recording.settings.present = true;
+  recording.settings.oldest_release = "2.14";
+  Trace& trace = recording.traces.emplace_back();
+  trace.lanes.resize(1);
+  trace.streams = {0};
+  trace.pools.resize(1);
+  trace.slot_count = 1;
+  const auto add = [&](Op op, Slot slot, Bytes size, Address at) {
+    trace.ops.push_back(op);
+    trace.slots.push_back(slot);
+    trace.sizes.push_back(size);
+    trace.lane_of.push_back(0);
+    trace.align_log2.push_back(0);
+    trace.addresses.push_back(at);
+  };
+  add(Op::segment_alloc, kNoSlot, 2 * kMiB, address);
+  add(Op::allocate, 0, 1000, address);
+  add(Op::free_requested, 0, 1000, address);
+  add(Op::free_completed, 0, 1000, address);
+  add(Op::allocate, 0, 500, again);
+  return recording;
+}
+
+TEST(Verify, SaysWhereTheModelAndTheRecordingPart) {
+  const Recording recording = one_segment(0x10000000, 0x10000400);
+  const VerifyResult result = verify(recording, recording.traces[0]);
+  EXPECT_EQ(result.verdict, Verdict::diverged);
+  EXPECT_EQ(result.allocs_matched, 1u);
+  ASSERT_TRUE(result.first_divergence);
+  EXPECT_EQ(result.first_divergence->event, 4u);
+  EXPECT_EQ(result.first_divergence->expected, "0x10000400");
+  EXPECT_EQ(result.first_divergence->got, "0x10000000");
+}
+
+TEST(Verify, AgreesWhereEveryPlaceIsTheModels) {
+  const Recording recording = one_segment(0x10000000, 0x10000000);
+  const VerifyResult result = verify(recording, recording.traces[0]);
+  EXPECT_EQ(result.verdict, Verdict::exact);
+  EXPECT_EQ(result.allocs_matched, 2u);
+  EXPECT_EQ(result.segment_events_matched, 1u);
+}
+
+TEST(Verify, ARecordingWithoutAllocationsIsUnsupportedAndSaysWhy) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  recording.traces[0].ops.assign(5, Op::marker);
+  const VerifyResult result = verify(recording, recording.traces[0]);
+  EXPECT_EQ(result.verdict, Verdict::unsupported);
+  EXPECT_EQ(result.reason, "no allocation in its history");
+}
+
+}  // namespace
+}  // namespace memreplay

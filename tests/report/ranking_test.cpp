@@ -1,0 +1,36 @@
+#include "report/ranking.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/runs.hpp"
+
+namespace memreplay {
+namespace {
+
+TEST(Ranking, FewestOomsComeFirstThenTheLeastReserved) {
+  std::vector<RunReport> runs = {run_of("small but fails", {.reserved = 10, .ooms = 1}),
+                                 run_of("large", {.reserved = 30}),
+                                 run_of("middle", {.reserved = 20})};
+  set_places(runs);
+  EXPECT_EQ(runs[0].place, 3u);
+  EXPECT_EQ(runs[1].place, 2u);
+  EXPECT_EQ(runs[2].place, 1u);
+}
+
+TEST(Ranking, EqualRunsKeepTheOrderGiven) {
+  std::vector<RunReport> runs = {run_of("b", {.reserved = 1}), run_of("a", {.reserved = 1})};
+  set_places(runs);
+  sort_by_place(runs);
+  EXPECT_EQ(runs[0].strategy, "b");
+}
+
+TEST(Ranking, TheWorstTraceHasTheMostOoms) {
+  std::vector<ReplayReport> reports(3);
+  reports[0].runs = {run_of("torch", {.reserved = 90})};
+  reports[1].runs = {run_of("torch", {.reserved = 50, .ooms = 2})};
+  reports[2].runs = {};
+  EXPECT_EQ(worst_of(reports), 1u);
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "report/ranking.hpp"
+#include "report/runs.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace memreplay {
+namespace {
+
+ReplayReport report_of(std::vector<RunReport> runs) {
+  ReplayReport report;
+  report.trace.path = "run.pickle";
+  report.trace.events = 3128;
+  report.trace.streams = 1;
+  report.runs = std::move(runs);
+  set_places(report.runs);
+  return report;
+}
+
+TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
+  ReplayReport report = report_of(
+      {run_of("recorded", {.reserved = 5328 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 69}),
+       run_of("torch", {.reserved = 5184 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 64})});
+  report.model_check = "1,225 of 1,225 placements reproduced";
+  EXPECT_EQ(
+      compare_text({report}, {}),
+      " run.pickle: 3,128 events, 1 stream, starts empty; model check 1,225 of 1,225 placements "
+      "reproduced\n"
+      "\n"
+      " strategy                 MaxInUse  reserved      gap  OOM  retries  device calls  ns/op\n"
+      " torch                    5178 MiB  5184 MiB    6 MiB    0        0            64      -\n"
+      " recorded                 5178 MiB  5328 MiB  150 MiB    0        0            69      -\n"
+      " lower bound (requested)  5178 MiB\n"
+      "\n"
+      " torch reserves 144 MiB less than recorded, with 5 fewer device allocations.\n");
+}
+
+TEST(CompareText, NoLineIsWiderThanAHundredColumns) {
+  RunReport run = run_of("torch:" + std::string(60, 'x'), {.reserved = 5 * kGiB, .ooms = 12});
+  run.metrics.first_oom = OomPlace{1234567, kGiB, kMiB, kKiB, 0};
+  run.exact = false;
+  const std::string text = compare_text({report_of({run, run_of("recorded", {})})}, {});
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
+}
+
+TEST(ReplayText, TheAnswerComesFirst) {
+  ReplayReport report = report_of({run_of("torch", {.reserved = kMiB, .allocated = 512})});
+  EXPECT_NE(replay_text({report}, {}).find(" torch: fits a device without limit\n"),
+            std::string::npos);
+  report.device.capacity = 100 * kMiB;
+  report.runs[0].metrics.first_oom = OomPlace{373, kGiB, kMiB, kMiB, 0};
+  EXPECT_NE(
+      replay_text({report}, {}).find(" torch: out of memory at event 373 on a device of 100 MiB"),
+      std::string::npos);
+}
+
+TEST(ReplayText, WhatIsNoNumberIsADash) {
+  RunReport run = run_of("torch", {});
+  run.metrics.internal_fragmentation = std::nan("");
+  run.metrics.external_fragmentation = INFINITY;
+  const std::string text =
+      replay_text({report_of({run})}, {}) + compare_text({report_of({run})}, {});
+  EXPECT_NE(text.find("internal -, external -"), std::string::npos);
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+  EXPECT_EQ(text.find("inf"), std::string::npos);
+}
+
+TEST(ReplayText, ColourChangesNoWord) {
+  RunReport run = run_of("torch", {.ooms = 1});
+  run.metrics.first_oom = OomPlace{1, kGiB, kMiB, kMiB, 0};
+  std::string coloured = compare_text({report_of({run})}, {.colour = true});
+  const std::string plain = compare_text({report_of({run})}, {});
+  EXPECT_NE(coloured, plain);
+  for (const char* code : {"\033[31m", "\033[1m", "\033[0m"}) {
+    for (std::size_t at; (at = coloured.find(code)) != std::string::npos;) {
+      coloured.erase(at, std::string_view(code).size());
+    }
+  }
+  EXPECT_EQ(coloured, plain);
+}
+
+TEST(ReplayText, SeveralTracesEndWithTheWorstAndTheSpread) {
+  ReplayReport a = report_of({run_of("torch", {.reserved = 100 * kMiB})});
+  ReplayReport b = report_of({run_of("torch", {.reserved = 300 * kMiB})});
+  b.trace.path = "rank1.pickle";
+  EXPECT_TRUE(replay_text({a, b}, {})
+                  .ends_with("\n Worst of 2 traces: rank1.pickle gpu 0. Peak reserved lies between "
+                             "100 MiB and 300 MiB.\n"));
+}
+
+TEST(VerifyText, OneLineATrace) {
+  VerifyRun exact;
+  exact.allocs = exact.allocs_matched = 220;
+  exact.segment_events = exact.segment_events_matched = 68;
+  exact.verdict = "exact";
+  TraceSummary trace;
+  trace.path = "run.pickle";
+  EXPECT_EQ(verify_text({{trace, {exact}}}, {}),
+            " exact       run.pickle gpu 0: 220 of 220 placements, 68 of 68 segment events\n");
+}
+
+}  // namespace
+}  // namespace memreplay

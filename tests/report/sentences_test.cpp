@@ -1,0 +1,83 @@
+#include "report/sentences.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/ranking.hpp"
+#include "report/runs.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<std::string> sentences(std::vector<RunReport> runs) {
+  set_places(runs);
+  return comparison_sentences(runs);
+}
+
+TEST(Comparison, NamesTheWinnerAndItsPriceLast) {
+  const auto said = sentences({run_of("recorded", {.reserved = 20 * kGiB, .device_allocs = 9}),
+                               run_of("direct", {.reserved = 12 * kGiB, .device_allocs = 50})});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said.back(),
+            "direct reserves 8192 MiB less than recorded, at 41 more device allocations.");
+}
+
+TEST(Comparison, RecordedIsTheBaselineWhereverItStands) {
+  const auto said =
+      sentences({run_of("worst", {.reserved = 30 * kMiB}), run_of("best", {.reserved = 10 * kMiB}),
+                 run_of("recorded", {.reserved = 20 * kMiB})});
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0], "worst reserves 10 MiB more than recorded, with as many device allocations.");
+  EXPECT_EQ(said[1], "best reserves 10 MiB less than recorded, with as many device allocations.");
+}
+
+TEST(Comparison, AWinningBaselineIsComparedWithTheSecond) {
+  const auto said = sentences({run_of("recorded", {.reserved = 10 * kMiB, .device_allocs = 1}),
+                               run_of("torch", {.reserved = 20 * kMiB, .device_allocs = 2})});
+  EXPECT_EQ(said.back(),
+            "recorded reserves 10 MiB less than torch, with 1 fewer device allocation.");
+}
+
+TEST(Comparison, TwoRunsAreComparedOnce) {
+  EXPECT_EQ(
+      sentences({run_of("torch", {.reserved = 10}), run_of("direct", {.reserved = 20})}).size(),
+      1u);
+}
+
+TEST(Comparison, ServingEveryRequestCountsBeforeMemory) {
+  const auto said = sentences(
+      {run_of("recorded", {.reserved = 10, .ooms = 3}), run_of("bump", {.reserved = 90})});
+  EXPECT_EQ(said.back(), "bump serves every request; recorded runs out of memory 3 times.");
+}
+
+TEST(Comparison, OneRunNeedsNoSentence) { EXPECT_TRUE(sentences({run_of("torch", {})}).empty()); }
+
+TEST(OomWarning, TellsFragmentationFromShortage) {
+  RunReport run = run_of("torch", {.ooms = 1});
+  run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 0};
+  DeviceSummary device;
+  device.capacity = 5226 * kMiB;
+  EXPECT_EQ(
+      oom_warning(run, device),
+      "torch ran out of memory 1 time, first at event 373: asked 760 MiB, 806 MiB free, largest "
+      "piece 690 MiB. Fragmentation: enough is free, but not in one piece; other settings may "
+      "help.");
+  run.metrics.first_oom->free = 700 * kMiB;
+  EXPECT_NE(oom_warning(run, device).find("Shortage: a --capacity above 5226 MiB helps."),
+            std::string::npos);
+}
+
+TEST(InexactSentence, IsForEstimatesOnly) {
+  RunReport run = run_of("torch", {});
+  TraceSummary trace;
+  EXPECT_EQ(inexact_sentence(run, trace), "");
+  run.exact = false;
+  trace.preexisting_blocks = 310;
+  trace.preexisting_bytes = 4 * kGiB;
+  EXPECT_NE(inexact_sentence(run, trace)
+                .find("torch is an estimate: the recording starts with 310 "
+                      "blocks (4096 MiB)"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,255 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "device/ledger.hpp"
+#include "device/simulated_device.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+namespace {
+
+struct LiveBlock {
+  Request request;
+  Placement placement;
+  bool free_requested = false;
+  bool completed = false;  ///< by the strategy, which waited for the streams
+};
+
+/// One strategy on a device of its own, played with random requests and judged after each.
+class Player {
+ public:
+  Player(const StrategyInfo& info, std::optional<Bytes> capacity, AddressPolicy policy)
+      : name_(info.name),
+        capacity_(capacity),
+        ledger_(name_),
+        simulated_(std::make_unique<SimulatedDevice>(
+            SimulatedDeviceOptions{.capacity = capacity, .policy = policy})),
+        audited_(std::make_unique<AuditedDevice>(*simulated_, ledger_)) {
+    const std::string spec = name_ + (info.wraps ? "(direct)" : "");
+    strategy_ = make_strategy(parse_strategy(spec),
+                              {.device = *audited_, .capacity = capacity, .recorded = &settings_});
+  }
+
+  /// The same state, without a ledger, on a copy of the device.
+  struct Copy {
+    std::unique_ptr<DeviceModel> device;
+    std::unique_ptr<Strategy> strategy;
+  };
+  Copy copy() const {
+    Copy made;
+    made.device = audited_->clone();
+    made.strategy = strategy_->clone(*made.device);
+    return made;
+  }
+
+  /// Plays steps, on a copy too where one is given, and notes every address.
+  void play(std::mt19937_64& random, int steps, Copy* twin = nullptr) {
+    for (int step = 0; step < steps; ++step) {
+      ++event_;
+      const auto dice = random() % 100;
+      if (dice < 52 || live_.empty()) {
+        allocate(random, twin);
+      } else if (dice < 98) {
+        free(random() % live_.size(), random() % 4 == 0, twin);
+      } else {
+        strategy_->empty_cache();
+        note_waiting();
+        if (twin) twin->strategy->empty_cache();
+      }
+      check();
+    }
+  }
+
+  void free_everything() {
+    while (!live_.empty()) free(live_.size() - 1, false, nullptr);
+    strategy_->empty_cache();
+    note_waiting();
+    check();
+  }
+
+  const std::vector<Address>& addresses() const { return addresses_; }
+  const Strategy& strategy() const { return *strategy_; }
+
+ private:
+  /// A strategy that waited for all streams may use what they held.
+  void note_waiting() {
+    if (strategy_->usage().syncs == syncs_) return;
+    syncs_ = strategy_->usage().syncs;
+    ledger_.synchronised();
+    for (LiveBlock& block : live_) block.completed |= block.free_requested;
+  }
+
+  void allocate(std::mt19937_64& random, Copy* twin) {
+    const Bytes size = 1 + (random() & ((Bytes{1} << (6 + random() % 19)) - 1));
+    const Request request{.size = size,
+                          .alignment = random() % 8 ? 0 : Bytes{1} << random() % 10,
+                          .stream = static_cast<StreamIndex>(random() % 2)};
+    const auto placement = strategy_->allocate(request);
+    note_waiting();
+    addresses_.push_back(placement ? placement->address : 0);
+    if (twin) {
+      const auto same = twin->strategy->allocate(request);
+      ASSERT_EQ(same.has_value(), placement.has_value());
+      if (same) {
+        ASSERT_EQ(same->address, placement->address);
+        ASSERT_EQ(same->size, placement->size);
+        ASSERT_EQ(same->handle, placement->handle);
+      }
+    }
+    if (!placement) return;
+    ledger_.placed(event_, request, *placement);
+    live_.push_back({request, *placement});
+  }
+
+  void free(std::size_t victim, bool only_request, Copy* twin) {
+    LiveBlock& block = live_[victim];
+    const Handle handle = block.placement.handle;
+    if (only_request && !block.free_requested) {
+      ledger_.free_requested(event_, block.placement);
+      strategy_->request_free(handle);
+      if (twin) twin->strategy->request_free(handle);
+      block.free_requested = true;
+      return;
+    }
+    ledger_.freed(event_, block.placement);
+    for (Strategy* player : {strategy_.get(), twin ? twin->strategy.get() : nullptr}) {
+      if (!player) continue;
+      block.free_requested ? player->complete_free(handle) : player->free(handle);
+    }
+    live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(victim));
+  }
+
+  /// Everything recomputed from scratch.
+  void check() const {
+    Bytes requested = 0;
+    Bytes allocated = 0;
+    for (const LiveBlock& block : live_) {
+      if (block.completed) continue;
+      requested += block.request.size;
+      allocated += block.placement.size;
+    }
+    const Bytes reserved = simulated_->usage().held;
+    ASSERT_GE(allocated, requested);
+    ASSERT_GE(reserved, allocated);
+    ASSERT_LE(reserved, capacity_.value_or(UINT64_MAX));
+    if (event_ % 16 == 0) check_memory_state(allocated);
+  }
+
+  void check_memory_state(Bytes allocated) const {
+    Bytes free = 0;
+    Bytes used = 0;
+    Bytes largest = 0;
+    Address last_end = 0;
+    for (const SegmentInfo& segment : strategy_->memory_state().segments) {
+      ASSERT_GE(segment.address, last_end);
+      Address at = segment.address;
+      for (const BlockInfo& block : segment.blocks) {
+        ASSERT_EQ(block.address, at) << "blocks must tile their segment";
+        ASSERT_GT(block.size, 0u);
+        at += block.size;
+        (block.state == BlockState::free ? free : used) += block.size;
+        if (block.state == BlockState::free) largest = std::max(largest, block.size);
+      }
+      last_end = segment.address + segment.size;
+      ASSERT_EQ(at, last_end);
+    }
+    ASSERT_EQ(used, allocated);
+    ASSERT_EQ(strategy_->free_space().total, free);
+    ASSERT_LE(strategy_->free_space().largest, largest);
+  }
+
+  std::string name_;
+  std::optional<Bytes> capacity_;
+  Ledger ledger_;
+  RecordedSettings settings_;
+  std::unique_ptr<SimulatedDevice> simulated_;
+  std::unique_ptr<AuditedDevice> audited_;
+  std::unique_ptr<Strategy> strategy_;
+  std::vector<LiveBlock> live_;
+  std::vector<Address> addresses_;  ///< of every request; 0: not served
+  std::uint64_t event_ = 0;
+  std::uint64_t syncs_ = 0;
+};
+
+struct Setting {
+  std::optional<Bytes> capacity;
+  AddressPolicy policy = AddressPolicy::upward;
+};
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all = {{std::nullopt, AddressPolicy::upward},
+                                           {std::nullopt, AddressPolicy::first_fit},
+                                           {256 * kMiB, AddressPolicy::upward},
+                                           {101 * kMiB, AddressPolicy::first_fit}};
+  return all;
+}
+
+class EveryStrategy : public testing::TestWithParam<std::size_t> {
+ protected:
+  const StrategyInfo& info() const { return strategies()[GetParam()]; }
+};
+
+TEST_P(EveryStrategy, KeepsTheRulesOnRandomTraces) {
+  for (const Setting& setting : settings()) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      SCOPED_TRACE(seed);
+      Player played(info(), setting.capacity, setting.policy);
+      std::mt19937_64 random(seed);
+      ASSERT_NO_THROW(played.play(random, 3000));
+      if (HasFatalFailure()) return;
+      ASSERT_NO_THROW(played.free_everything());
+    }
+  }
+}
+
+TEST_P(EveryStrategy, GivesTheSamePlacementsTwice) {
+  Player first(info(), 256 * kMiB, AddressPolicy::upward);
+  Player second(info(), 256 * kMiB, AddressPolicy::upward);
+  std::mt19937_64 random(1), same_random(1);
+  first.play(random, 2000);
+  second.play(same_random, 2000);
+  EXPECT_EQ(first.addresses(), second.addresses());
+  EXPECT_EQ(first.strategy().memory_state(), second.strategy().memory_state());
+}
+
+TEST_P(EveryStrategy, ACopyInTheMiddleGoesOnTheSame) {
+  for (const Setting& setting : settings()) {
+    Player played(info(), setting.capacity, setting.policy);
+    std::mt19937_64 random(2);
+    played.play(random, 1000);
+    Player::Copy twin = played.copy();
+    const MemoryState before = twin.strategy->memory_state();
+    const Player::Copy untouched = played.copy();
+    played.play(random, 1000, &twin);
+    EXPECT_EQ(twin.strategy->memory_state(), played.strategy().memory_state());
+    EXPECT_EQ(untouched.strategy->memory_state(), before);
+  }
+}
+
+TEST_P(EveryStrategy, ARequestBeyondTheDeviceIsNotServedAndDoesNoHarm) {
+  SimulatedDevice device({.capacity = 64 * kMiB});
+  RecordedSettings recorded;
+  const std::string spec = std::string(info().name) + (info().wraps ? "(direct)" : "");
+  const auto strategy = make_strategy(
+      parse_strategy(spec), {.device = device, .capacity = 64 * kMiB, .recorded = &recorded});
+  EXPECT_FALSE(strategy->allocate({.size = 65 * kMiB}));
+  EXPECT_FALSE(strategy->allocate({.size = UINT64_MAX}));
+  EXPECT_FALSE(strategy->allocate({.size = UINT64_MAX / 2, .alignment = 4096}));
+  EXPECT_TRUE(strategy->allocate({.size = kMiB}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, EveryStrategy,
+                         testing::Range(std::size_t{0}, strategies().size()),
+                         [](const auto& tested) {
+                           std::string name(strategies()[tested.param].name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace memreplay

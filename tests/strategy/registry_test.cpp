@@ -1,0 +1,103 @@
+#include "strategy/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string complaint(auto action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::string parse_complaint(std::string_view text) {
+  return complaint([&] { parse_strategy(text); });
+}
+
+TEST(Registry, ANameAloneHasNoOptions) {
+  const StrategySpec spec = parse_strategy("free-list");
+  EXPECT_EQ(spec.name, "free-list");
+  EXPECT_EQ(spec.text, "free-list");
+  EXPECT_TRUE(spec.options.empty());
+}
+
+TEST(Registry, BracketsProtectTheCommasOfAValue) {
+  const StrategySpec spec =
+      parse_strategy("torch:roundup_power2_divisions=[256:1,512:2,>:8],max_split_size_mb=128");
+  ASSERT_EQ(spec.options.size(), 2u);
+  EXPECT_EQ(find_option(spec, "roundup_power2_divisions"), "[256:1,512:2,>:8]");
+  EXPECT_EQ(find_option(spec, "max_split_size_mb"), "128");
+  EXPECT_EQ(spec.text, "torch:roundup_power2_divisions=[256:1,512:2,>:8],max_split_size_mb=128");
+}
+
+TEST(Registry, AnEmptyListOfOptionsIsFine) {
+  EXPECT_TRUE(parse_strategy("torch:").options.empty());
+}
+
+TEST(Registry, TheLastOfTwoValuesWins) {
+  EXPECT_EQ(find_option(parse_strategy("bump:size=1,size=2"), "size"), "2");
+}
+
+TEST(Registry, AnUnknownNameGetsTheNearestOne) {
+  EXPECT_EQ(parse_complaint("torhc"),
+            "unknown strategy 'torhc'; did you mean 'torch'? (memreplay list strategies)");
+  EXPECT_EQ(parse_complaint("xyzzyplugh"),
+            "unknown strategy 'xyzzyplugh' (memreplay list strategies)");
+}
+
+TEST(Registry, AnUnknownKeyGetsTheNearestOne) {
+  EXPECT_EQ(parse_complaint("torch:max_split=3"),
+            "strategy 'torch' has no option 'max_split'; did you mean 'max_split_size_mb'? "
+            "(memreplay list strategies torch)");
+  EXPECT_EQ(parse_complaint("bump:siez=3"),
+            "strategy 'bump' has no option 'siez'; did you mean 'size'? "
+            "(memreplay list strategies bump)");
+}
+
+TEST(Registry, AnOptionWithoutAValueIsRefused) {
+  EXPECT_EQ(parse_complaint("bump:size"),
+            "strategy 'bump': option 'size' has no value; expected size=VALUE");
+}
+
+TEST(Registry, BracketsThatDoNotMatchAreRefused) {
+  EXPECT_EQ(parse_complaint("bump:size=[1,2"),
+            "strategy 'bump:size=[1,2': expected ']' at the end");
+  EXPECT_EQ(parse_complaint("bump:size=1]"), "strategy 'bump:size=1]': ']' closes no bracket");
+}
+
+TEST(Registry, OnlyAWrapperTakesParentheses) {
+  EXPECT_EQ(parse_complaint("direct(bump)"),
+            "strategy 'direct' takes no other strategy in parentheses");
+}
+
+TEST(Registry, ValuesThatMeanNothingNameStrategyKeyAndExpectation) {
+  const StrategySpec spec = parse_strategy("free-list:fit=worst,split=maybe,align=many");
+  constexpr std::string_view kFits[] = {"first", "best"};
+  EXPECT_EQ(complaint([&] { choice_option(spec, "fit", kFits, 0); }),
+            "strategy 'free-list': fit is 'worst'; expected first or best");
+  EXPECT_EQ(complaint([&] { bool_option(spec, "split", true); }),
+            "strategy 'free-list': split is 'maybe'; expected true or false");
+  EXPECT_EQ(complaint([&] { size_option(spec, "align", 1); }),
+            "strategy 'free-list': align is 'many'; expected a size such as 512MiB");
+}
+
+TEST(Registry, NamesAreUniqueAndEverythingHasASentence) {
+  std::vector<std::string_view> names;
+  for (const StrategyInfo& info : strategies()) {
+    EXPECT_EQ(std::count(names.begin(), names.end(), info.name), 0);
+    names.push_back(info.name);
+    EXPECT_FALSE(info.summary.empty());
+    for (const OptionInfo& option : info.options) EXPECT_FALSE(option.sentence.empty());
+  }
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "device/ledger.hpp"
+#include "device/simulated_device.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+
+/// Plays blocks with letters for names on a strategy and draws its memory, a letter a unit; the
+/// ledger judges every step. Regions stand by address, with '|' between them.
+class MemoryPicture {
+ public:
+  explicit MemoryPicture(std::string_view strategy, std::optional<Bytes> capacity = {},
+                         Bytes unit = 1)
+      : unit_(unit), ledger_(strategy) {
+    SimulatedDeviceOptions options;
+    options.granularity = unit;
+    if (capacity) options.capacity = *capacity * unit;
+    simulated_ = std::make_unique<SimulatedDevice>(options);
+    device_ = std::make_unique<AuditedDevice>(*simulated_, ledger_);
+    strategy_ =
+        make_strategy(parse_strategy(strategy), {.device = *device_, .capacity = options.capacity});
+  }
+
+  /// Sizes in units. A block that is not served is drawn nowhere.
+  MemoryPicture& alloc(char name, Bytes size, Bytes alignment = 0) {
+    const Request request{.size = size * unit_, .alignment = alignment};
+    const auto placement = strategy_->allocate(request);
+    ++event_;
+    if (placement) {
+      ledger_.placed(event_, request, *placement);
+      live_[name] = *placement;
+      allocated_ += placement->size;
+      peak_allocated_ = std::max(peak_allocated_, allocated_);
+    } else {
+      ++ooms_;
+    }
+    return *this;
+  }
+
+  MemoryPicture& free(char name) {
+    const auto block = live_.find(name);
+    if (block == live_.end()) return *this;  // it was not served
+    ledger_.freed(++event_, block->second);
+    strategy_->free(block->second.handle);
+    allocated_ -= block->second.size;
+    live_.erase(block);
+    return *this;
+  }
+
+  MemoryPicture& empty_cache() {
+    strategy_->empty_cache();
+    return *this;
+  }
+
+  std::string picture() const {
+    std::string drawn;
+    for (const SegmentInfo& region : strategy_->memory_state().segments) {
+      if (!drawn.empty()) drawn += '|';
+      std::string cells(region.size / unit_, '.');
+      for (const auto& [name, block] : live_) {
+        if (block.address < region.address || block.address >= region.address + region.size) {
+          continue;
+        }
+        cells.replace((block.address - region.address) / unit_, block.size / unit_,
+                      block.size / unit_, name);
+      }
+      drawn += cells;
+    }
+    return drawn;
+  }
+
+  int ooms() const { return ooms_; }
+  Bytes peak_allocated() const { return peak_allocated_ / unit_; }
+  const DeviceUsage& device() const { return simulated_->usage(); }
+  const Strategy& strategy() const { return *strategy_; }
+
+ private:
+  Bytes unit_;
+  Ledger ledger_;
+  std::unique_ptr<SimulatedDevice> simulated_;
+  std::unique_ptr<AuditedDevice> device_;
+  std::unique_ptr<Strategy> strategy_;
+  std::map<char, Placement> live_;
+  std::uint64_t event_ = 0;
+  int ooms_ = 0;
+  Bytes allocated_ = 0;
+  Bytes peak_allocated_ = 0;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,64 @@
+"""check_includes reports what it is for, and nothing else."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_includes"
+
+
+def check(files):
+    """The tool's exit status and lines over a tree of lib/ files."""
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in files.items():
+            path = pathlib.Path(root, "lib", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        run = subprocess.run([sys.executable, TOOL, root], capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout.splitlines()
+
+
+class CheckIncludes(unittest.TestCase):
+    def test_an_allowed_tree_passes(self):
+        status, _ = check({
+            "core/units.hpp": "#include <cstdint>\n",
+            "device/device_model.hpp": '#include "core/units.hpp"\n',
+            "strategy/bump.cpp": '#include "core/units.hpp"\n#include "device/device_model.hpp"\n'
+                                 'auto text = "printf(1); exit(1)";  // never calls getenv(\n'
+                                 "auto s = fmt::format(\"{}\", 1'000);\nstd::snprintf(a, 1, b);\n"})
+        self.assertEqual(status, 0)
+
+    def test_a_folder_above_is_reported_with_its_line(self):
+        status, lines = check({
+            "trace/trace.hpp": "",
+            "core/units.hpp": '#include <cstdint>\n#include "trace/trace.hpp"\n'})
+        self.assertEqual((status, lines),
+                         (1, ['lib/core/units.hpp:2: lib/core must not include "trace/trace.hpp"']))
+
+    def test_a_strategy_sees_of_the_device_the_model_alone(self):
+        status, lines = check({
+            "device/ledger.hpp": "",
+            "strategy/bump.cpp": '#include "device/ledger.hpp"\n'})
+        self.assertEqual(status, 1)
+        self.assertIn("lib/strategy must not include", lines[0])
+
+    def test_a_path_relative_to_the_file_is_reported(self):
+        status, lines = check({"core/units.hpp": "", "core/text.cpp": '#include "units.hpp"\n'})
+        self.assertEqual((status, lines), (1, ['lib/core/text.cpp:1: "units.hpp" is not a path from lib/']))
+
+    def test_a_folder_that_the_table_does_not_know_is_reported(self):
+        status, lines = check({"helpers/misc.hpp": ""})
+        self.assertEqual(status, 1)
+        self.assertIn("no row", lines[0])
+
+    def test_printing_exiting_and_reading_the_environment_are_reported(self):
+        for code in ("std::cout << 1;", "printf (\"x\");", "std::exit(1);", "std::getenv(\"HOME\");"):
+            with self.subTest(code):
+                status, lines = check({"core/text.cpp": "/* a\n comment */ " + code + "\n"})
+                self.assertEqual(status, 1)
+                self.assertTrue(lines[0].startswith("lib/core/text.cpp:2: "), lines)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "core/error.hpp"
+#include "pickle_bytes.hpp"
+#include "trace/reader.hpp"
+
+#ifdef MEMREPLAY_PYTHON_READER
+
+namespace memreplay {
+namespace {
+
+/// The recording, or the complaint where there is none.
+std::pair<Recording, bool> outcome(const std::string& path, bool python) {
+  try {
+    return {read_recording(path, {.python_reader = python}), true};
+  } catch (const InputError&) {
+    return {{}, false};
+  }
+}
+
+TEST(PythonReader, GivesTheSameRecordingForEveryPickle) {
+  const std::filesystem::path corpus = std::filesystem::path(MEMREPLAY_SHARED) / "corpus";
+  if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "no corpus beside the checkout";
+  std::vector<std::string> paths;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
+    if (file.path().extension() == ".pickle") paths.push_back(file.path().string());
+  }
+  std::ranges::sort(paths);
+  EXPECT_FALSE(paths.empty());
+  for (const std::string& path : paths) {
+    const auto native = outcome(path, false);
+    EXPECT_TRUE(native.second) << path;
+    EXPECT_TRUE(outcome(path, true) == native) << path;
+  }
+}
+
+TEST(PythonReader, RefusesEveryGlobal) {
+  const auto path = std::filesystem::temp_directory_path() / ("global." + std::to_string(getpid()));
+  std::ofstream(path, std::ios::binary) << kProto4 + "]cos\nsystem\n(X\4\0\0\0true\x85Ra."s;
+  try {
+    read_recording(path.string(), {.python_reader = true});
+    ADD_FAILURE() << "was read";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("os.system': this file wants to run code; refused"));
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(PythonReader, ReadsPicklesOnly) {
+  const auto path = std::filesystem::temp_directory_path() / ("json." + std::to_string(getpid()));
+  std::ofstream(path) << R"({"segments": []})";
+  EXPECT_THROW(read_recording(path.string(), {.python_reader = true}), UsageError);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace memreplay
+
+#endif

@@ -1,0 +1,111 @@
+#include "trace/reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "pickle_bytes.hpp"
+
+namespace memreplay {
+namespace {
+
+using testing::HasSubstr;
+
+class Reader : public testing::Test {
+ protected:
+  Reader()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("reader_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Reader() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& bytes) const {
+    const auto path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path.string();
+  }
+  static std::string complaint(const std::string& path, const ReadOptions& options = {}) {
+    try {
+      read_recording(path, options);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  std::filesystem::path folder_;
+  const std::string pickle_ =
+      snapshot(entry("segment_alloc", 1 << 21, 1 << 21) + entry("alloc", 1 << 21, 512) +
+               entry("free_requested", 1 << 21, 512) + entry("free_completed", 1 << 21, 512) +
+               entry("segment_free", 1 << 21, 1 << 21));
+};
+
+std::string gzipped(const std::string& bytes) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(bytes.size() + 200, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string zstandard(const std::string& bytes) {
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
+  return packed;
+}
+
+TEST_F(Reader, CompressedFilesAreRecognisedByTheirFirstBytes) {
+  Recording plain = read_recording(file("plain", pickle_));
+  EXPECT_EQ(plain.format, "torch-snapshot");
+  for (const std::string& packed : {gzipped(pickle_), zstandard(pickle_),
+                                    gzipped(pickle_.substr(0, 40)) + gzipped(pickle_.substr(40))}) {
+    Recording unpacked = read_recording(file("packed", packed));
+    unpacked.path = plain.path;
+    EXPECT_EQ(unpacked, plain);
+  }
+}
+
+TEST_F(Reader, DamagedCompressionIsAnError) {
+  const std::string gzip = gzipped(pickle_), zstd = zstandard(pickle_);
+  for (const std::size_t cut : {2, 12, 30, 8}) {
+    EXPECT_NE(complaint(file("cut.gz", gzip.substr(0, gzip.size() - cut))), "");
+    EXPECT_NE(complaint(file("cut.zst", zstd.substr(0, zstd.size() - cut))), "");
+  }
+  EXPECT_THAT(complaint(file("short.gz", gzip.substr(0, gzip.size() - 20))),
+              HasSubstr("truncated"));
+  EXPECT_THAT(complaint(file("more.gz", gzip + "x")), HasSubstr("other data follows"));
+}
+
+TEST_F(Reader, WhatIsNoFileSaysSo) {
+  EXPECT_EQ(complaint(folder_.string()),
+            folder_.string() + ": is a directory: expected a recording");
+  EXPECT_THAT(complaint((folder_ / "none").string()), HasSubstr("No such file"));
+  EXPECT_THAT(complaint(file("empty", "")), HasSubstr("is empty: expected"));
+}
+
+TEST_F(Reader, UnknownContentsNameTheKnownFormats) {
+  EXPECT_THAT(complaint(file("zeros", std::string(1000, '\0'))),
+              HasSubstr("torch-snapshot, torch-json"));
+}
+
+TEST_F(Reader, AnUnknownFormatSuggestsTheNearest) {
+  EXPECT_THROW(read_recording(file("x", pickle_), {.format = "torch-snapshat"}), UsageError);
+  EXPECT_THAT(complaint("x", {.format = "torch-snapshat"}),
+              HasSubstr("did you mean 'torch-snapshot'?"));
+}
+
+}  // namespace
+}  // namespace memreplay

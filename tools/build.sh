@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# Sourced by demo and test: installs what is missing and builds a preset, quietly when it goes well.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Runs a command, showing its output only when it fails.
+quietly() {
+  local log
+  log=$(mktemp)
+  if ! "$@" > "$log" 2>&1 < /dev/null; then
+    cat "$log" >&2
+    rm -f "$log"
+    echo "failed: $*" >&2
+    return 1
+  fi
+  rm -f "$log"
+}
+
+build_preset() {
+  local preset=$1 before=$SECONDS
+  local settings=()
+  # The distribution's interpreter is the one that its headers and pybind11 belong to, whatever
+  # else stands first on PATH.
+  if [[ -x /usr/bin/python3 ]]; then
+    settings+=(-DPython3_EXECUTABLE=/usr/bin/python3 -DPython_EXECUTABLE=/usr/bin/python3
+               -DPYTHON_EXECUTABLE=/usr/bin/python3)
+  fi
+  if command -v ccache > /dev/null; then
+    settings+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  "$root/tools/install_dependencies"
+  echo "Building build/$preset (the first time takes minutes)"
+  cd "$root" || return
+  quietly cmake --preset "$preset" --no-warn-unused-cli "${settings[@]}"
+  if [[ -t 1 ]]; then
+    cmake --build --preset "$preset"
+  else
+    quietly cmake --build --preset "$preset"
+  fi
+  echo "Built in $((SECONDS - before)) s"
+}
