@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/event.hpp"
+#include "core/request.hpp"
 #include "device/device_model.hpp"
 
 namespace memreplay {
@@ -15,6 +16,7 @@ struct ScriptEntry {
   Op op = Op::segment_alloc;
   Address address = 0;
   Bytes size = 0;
+  PoolIndex pool = 0;  ///< of the segment
 };
 
 /// A device that answers as the recorded one did: it grants what the script has next and is full

@@ -19,11 +19,11 @@ constexpr Bytes kAssumedTotal = kTiB;  // the recording does not say how large t
 // The model and its device, which can be tried out and thrown away.
 struct Model {
   std::unique_ptr<ScriptedDevice> device;
-  std::unique_ptr<Strategy> allocator;
+  std::unique_ptr<Allocator> allocator;
 
   Model fork() const {
     Model copy{std::make_unique<ScriptedDevice>(*device), nullptr};
-    copy.allocator = allocator->clone(*copy.device);
+    copy.allocator = allocator->copy(*copy.device);
     return copy;
   }
 };
@@ -167,16 +167,40 @@ std::vector<ScriptEntry> Verification::script_of(std::size_t from, std::size_t t
   std::vector<ScriptEntry> script;
   for (std::size_t i = from; i < to; ++i) {
     if (is_driver_event(trace_.ops[i])) {
-      script.push_back({trace_.ops[i], trace_.addresses[i], trace_.sizes[i]});
+      script.push_back({trace_.ops[i], trace_.addresses[i], trace_.sizes[i], trace_.lane(i).pool});
     }
   }
   return script;
 }
 
+// What an empty_cache released shows which private pools were given up before it. The end of a
+// MemPool empties only its own.
 bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script) {
+  const auto as_recorded = [&](Model& tried) {
+    return tried.device->contradiction().empty() && tried.device->rest().empty();
+  };
+  for (const ScriptEntry& entry : script) {
+    if (entry.pool != 0) model.allocator->release_pool(entry.pool);
+  }
+  Model all = model.fork();
+  all.device->play(script);
+  all.allocator->empty_cache();
+  if (as_recorded(all)) {
+    model = std::move(all);
+    return true;
+  }
   model.device->play(script);
-  model.allocator->empty_cache();
-  return model.device->contradiction().empty() && model.device->rest().empty();
+  while (!model.device->rest().empty()) {
+    const std::size_t before = model.device->rest().size();
+    const PoolIndex pool = model.device->rest().front().pool;
+    if (pool != 0) {
+      model.allocator->empty_cache_of(pool);
+    } else {
+      model.allocator->empty_cache();
+    }
+    if (model.device->rest().size() == before) return false;
+  }
+  return as_recorded(model);
 }
 
 // The tail of a group belongs to one call of malloc, perhaps after an empty_cache. `early` of its
@@ -189,7 +213,7 @@ bool Verification::try_tail(const Group& group, std::size_t tail, std::size_t ea
   const std::vector<ScriptEntry> script = script_of(tail, group.to);
   const std::span<const ScriptEntry> all(script);
   const std::size_t last = group.to - 1;
-  const bool ends_in_request = is_request(last);
+  const bool ends_in_request = tail < group.to && is_request(last);
   std::vector<std::size_t> late;
   for (std::size_t i = tail; i < group.to; ++i) {
     if (trace_.ops[i] != Op::free_completed) continue;
@@ -255,8 +279,8 @@ void Verification::play_with_driver(const Group& group) {
     result_.first_divergence.reset();
     return false;
   };
-  const bool ends_in_request = is_request(group.to - 1);
-  bool explained = false;
+  const bool ends_in_request = tail < group.to && is_request(group.to - 1);
+  bool explained = script.empty() && !ends_in_request && try_tail(group, tail, completions, 0);
   if (ends_in_request) {
     for (std::size_t early = completions + 1; early-- > 0 && !explained;) {
       explained = attempt(early, 0);

@@ -23,7 +23,9 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
       allowed_memory_maximum_(memory_limit(settings, device.total_bytes())),
       pool_ids_(std::move(pools)) {}
 
-std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const {
+std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const { return copy(device); }
+
+std::unique_ptr<Allocator> Allocator::copy(DeviceModel& device) const {
   auto copy = std::make_unique<Allocator>(*this);
   copy->device_ = &device;
   return copy;

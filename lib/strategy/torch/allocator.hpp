@@ -52,6 +52,7 @@ class Allocator final : public Strategy {
             std::vector<PoolId> pools);
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override;
+  std::unique_ptr<Allocator> copy(DeviceModel& device) const;
   std::optional<Placement> allocate(const Request& request) override;
   void free(Handle block) override;
   void request_free(Handle block) override;
@@ -63,6 +64,11 @@ class Allocator final : public Strategy {
   Counters counters() const override;
   MemoryState memory_state() const override;
 
+  /// A private pool that no graph and no MemPool holds any more: releases include it from now on.
+  void release_pool(PoolIndex pool);
+  /// `empty_cache` of one private pool, as the end of a MemPool calls it.
+  void empty_cache_of(PoolIndex pool);
+
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
 
@@ -70,7 +76,8 @@ class Allocator final : public Strategy {
   struct BlockPool {
     bool small = false;
     PoolIndex owner = 0;
-    std::uint64_t searches = 0;                                  ///< get_free_blocks_call_count
+    bool freeable = false;                                         ///< private and held by nobody
+    std::uint64_t searches = 0;                                    ///< get_free_blocks_call_count
     std::vector<FreeBlocks> free{};                                ///< by stream
     std::vector<std::set<std::pair<Address, Handle>>> unmapped{};  ///< by stream
   };
@@ -107,7 +114,8 @@ class Allocator final : public Strategy {
   void release_cached_blocks();
   void release_blocks(BlockPool& pool);
   void release_block(Handle block);
-  void synchronize_and_free_events();
+  /// Of one pool, or of all of them.
+  void synchronize_and_free_events(std::optional<PoolIndex> pool = {});
 
   // expandable.cpp
   Handle try_allocate_expandable(const Search& search);

@@ -75,14 +75,34 @@ void Allocator::release_cached_blocks() {
   synchronize_and_free_events();
   release_blocks(pools_[pool_of(0, false)]);
   release_blocks(pools_[pool_of(0, true)]);
+  // Private pools the other way round: small, then large.
+  for (std::size_t large = 2; large < pools_.size(); large += 2) {
+    if (!pools_[large].freeable) continue;
+    release_blocks(pools_[large + 1]);
+    release_blocks(pools_[large]);
+  }
 }
 
 void Allocator::empty_cache() { release_cached_blocks(); }
 
-void Allocator::synchronize_and_free_events() {
+void Allocator::release_pool(PoolIndex pool) { pools_[pool_of(pool, false)].freeable = true; }
+
+void Allocator::empty_cache_of(PoolIndex pool) {
+  synchronize_and_free_events(pool);
+  release_blocks(pools_[pool_of(pool, true)]);
+  release_blocks(pools_[pool_of(pool, false)]);
+}
+
+void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {
   ++statistics_.num_sync_all_streams;
-  // A block that the trace completes later gets a handle of its own until then.
-  for (const auto& [number, handle] : std::exchange(pending_, {})) {
+  for (auto it = pending_.begin(); it != pending_.end();) {
+    const Handle handle = it->second;
+    if (pool && pools_[blocks_[handle].pool].owner != *pool) {
+      ++it;
+      continue;
+    }
+    it = pending_.erase(it);
+    // A block that the trace completes later keeps its handle until then; the memory gets another.
     const Handle now = new_block(blocks_[handle], blocks_[handle].order);
     const Block& block = blocks_[now];
     if (block.prev != kNoHandle) blocks_[block.prev].next = now;

@@ -1,0 +1,56 @@
+#include "strategy/torch/torch.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "device/simulated_device.hpp"
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay {
+namespace {
+
+torch::Settings settings_of(const StrategySpec& spec, const char* torch_version = "") {
+  SimulatedDevice device;
+  const auto strategy = make_strategy(
+      spec, {.device = device, .capacity = {}, .torch_version = torch_version, .pools = {}});
+  return dynamic_cast<torch::Allocator&>(*strategy).settings();
+}
+
+TEST(Torch, OptionsAreThoseOfTheEnvironmentVariable) {
+  const torch::Settings settings = settings_of(
+      parse_strategy("torch:max_split_size_mb=128,roundup_power2_divisions=[256:1,>:4]"));
+  EXPECT_EQ(settings.max_split_size, 128 * kMiB);
+  EXPECT_EQ(settings.roundup_power2_divisions[9], 4u);
+}
+
+TEST(Torch, ASettingAsItStandsInTheEnvironmentMeansTheSame) {
+  const StrategySpec spec =
+      torch_spec_from_conf("max_split_size_mb:128,roundup_power2_divisions:[256:1,>:4]");
+  EXPECT_EQ(settings_of(spec),
+            settings_of(parse_strategy(
+                "torch:max_split_size_mb=128,roundup_power2_divisions=[256:1,>:4]")));
+  EXPECT_EQ(torch_spec_from_conf("").text, "torch");
+}
+
+TEST(Torch, TheVersionOfTheSpecificationComesBeforeThatOfTheCommandLine) {
+  EXPECT_THROW(settings_of(parse_strategy("torch:max_split_size_mb=20,version=2.6")), UsageError);
+  EXPECT_NO_THROW(settings_of(parse_strategy("torch:max_split_size_mb=20,version=2.10"), "2.6"));
+}
+
+TEST(Torch, AValueThatPytorchRefusesIsRefused) {
+  EXPECT_THROW(settings_of(parse_strategy("torch:max_split_size_mb=3")), UsageError);
+  EXPECT_THROW(settings_of(parse_strategy("torch:backend=cudaMallocAsync")), UsageError);
+}
+
+TEST(Torch, EveryOptionThatItListsIsOneThatPytorchKnows) {
+  for (const OptionInfo& option : torch_strategy().options) {
+    if (option.key == "version") continue;
+    std::vector<torch::SettingIssue> issues;
+    torch::read_settings({{std::string(option.key), ""}}, torch::kNewestRelease, issues);
+    for (const auto& issue : issues)
+      EXPECT_EQ(issue.text.find("no allocator option"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace memreplay
