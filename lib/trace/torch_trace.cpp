@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <unordered_map>
 
 #include "core/error.hpp"
+#include "trace/address_table.hpp"
 #include "trace/start_state.hpp"
 #include "trace/torch_snapshot.hpp"
 #include "trace/trace_builder.hpp"
@@ -54,6 +54,7 @@ class DeviceReading {
   Trace read() {
     copy_end();
     walk_back();
+    reserve();
     for (std::size_t i = 0; i < entries_.size(); ++i) add(i);
     find_untouched();
     lay_out();
@@ -110,6 +111,15 @@ class DeviceReading {
     }
   }
 
+  void reserve() {
+    Trace& trace = builder_.trace();
+    builder_.reserve(entries_.size());
+    if (snapshot_.has_times) trace.times_us.reserve(entries_.size());
+    trace.stacks.reserve(entries_.size());
+    trace.tags.reserve(entries_.size());
+    trace.addresses.reserve(entries_.size());
+  }
+
   void append(const TorchEntry& entry, Op op, Slot slot, Bytes size) {
     if (entry.stream != lane_stream_ || entry.pool != lane_pool_ || !lane_known_) {
       lane_ = builder_.lane(entry.stream, pool_id(entry.pool));
@@ -151,21 +161,20 @@ class DeviceReading {
   }
 
   void add_alloc(const TorchEntry& entry) {
-    const auto [it, fresh] = live_.try_emplace(entry.address);
+    const auto [live, fresh] = live_.emplace(entry.address);
     if (!fresh) {
       ++builder_.trace().coverage.synthesised["frees that the recording lacks"];
-      append(entry, Op::free, it->second.slot, it->second.size);
-      builder_.return_slot(it->second.slot);
+      append(entry, Op::free, live->slot, live->size);
+      builder_.return_slot(live->slot);
     }
-    it->second = {.slot = builder_.take_slot(), .size = entry.size};
-    append(entry, Op::allocate, it->second.slot, entry.size);
+    *live = {.slot = builder_.take_slot(), .size = entry.size};
+    append(entry, Op::allocate, live->slot, entry.size);
   }
 
   void add_free(const TorchEntry& entry, std::size_t index) {
     const bool completes = entry.action == TorchAction::free_completed || !completions_recorded_;
-    auto it = live_.find(entry.address);
-    if (it == live_.end()) it = find_from_before(entry);
-    Live& live = it->second;
+    Live* known = live_.find(entry.address);
+    Live& live = known != nullptr ? *known : note_from_before(entry);
     const bool at_once =
         completes && !live.requested_free && (!completions_recorded_ || !requests_recorded_);
     append(entry,
@@ -177,11 +186,11 @@ class DeviceReading {
     if (!completes) return;
     if (live.start_block != SIZE_MAX) start_[live.start_block].freed_at = index;
     builder_.return_slot(live.slot);
-    live_.erase(it);
+    live_.erase(entry.address);
   }
 
   // A free of a block that no entry allocated: it existed before the recording.
-  std::unordered_map<Address, Live>::iterator find_from_before(const TorchEntry& entry) {
+  Live& note_from_before(const TorchEntry& entry) {
     const bool pending = entry.action == TorchAction::free_completed && requests_recorded_;
     const Slot slot = builder_.trace().slot_count++;
     start_.push_back({.address = entry.address,
@@ -189,20 +198,20 @@ class DeviceReading {
                       .state = pending ? BlockState::pending : BlockState::allocated,
                       .slot = slot,
                       .stack = entry.stack});
-    Live live{.slot = slot,
-              .size = entry.size,
-              .requested_free = pending,
-              .start_block = start_.size() - 1};
-    return live_.emplace(entry.address, live).first;
+    Live& live = *live_.emplace(entry.address).first;
+    live = {.slot = slot,
+            .size = entry.size,
+            .requested_free = pending,
+            .start_block = start_.size() - 1};
+    return live;
   }
 
   // Blocks that were there before the recording and still are.
   void find_untouched() {
     const auto note = [&](BlockInfo& block) {
-      const auto it = live_.find(block.address);
-      if (it != live_.end()) {
-        block.slot = it->second.slot;
-        if (it->second.start_block != SIZE_MAX) start_[it->second.start_block].size = block.size;
+      if (const Live* live = live_.find(block.address)) {
+        block.slot = live->slot;
+        if (live->start_block != SIZE_MAX) start_[live->start_block].size = block.size;
         return;
       }
       block.slot = builder_.trace().slot_count++;
@@ -244,7 +253,7 @@ class DeviceReading {
   TraceBuilder builder_;
   SegmentHistory history_;
   std::vector<TorchEntry> entries_;
-  std::unordered_map<Address, Live> live_;
+  AddressTable<Live> live_;
   std::vector<StartBlock> start_;
   bool requests_recorded_ = false;
   bool completions_recorded_ = false;
@@ -266,8 +275,9 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
   std::vector<bool> used(static_cast<std::size_t>(devices));
   for (const TorchSegment& segment : snapshot.segments) {
     if (segment.device < 0 || segment.device >= kMaxDevices) {
-      throw InputError(path, "segments", "device " + std::to_string(segment.device) +
-                                             "; expected a number from 0 to 1023");
+      throw InputError(
+          path, "segments",
+          "device " + std::to_string(segment.device) + "; expected a number from 0 to 1023");
     }
     devices = std::max(devices, segment.device + 1);
     used.resize(static_cast<std::size_t>(devices));

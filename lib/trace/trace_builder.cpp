@@ -33,6 +33,14 @@ TraceBuilder::TraceBuilder(int gpu) {
   pool(PoolId{});
 }
 
+void TraceBuilder::reserve(std::size_t events) {
+  trace_.ops.reserve(events);
+  trace_.lane_of.reserve(events);
+  trace_.slots.reserve(events);
+  trace_.sizes.reserve(events);
+  trace_.align_log2.reserve(events);
+}
+
 void TraceBuilder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2) {
   trace_.ops.push_back(op);
   trace_.lane_of.push_back(lane);

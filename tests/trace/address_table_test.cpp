@@ -1,0 +1,45 @@
+#include "trace/address_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace memreplay {
+namespace {
+
+TEST(AddressTable, AgreesWithAMapOnRandomUse) {
+  AddressTable<int> table;
+  std::map<Address, int> model;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200000; ++i) {
+    // Few distinct addresses, so that probes run into each other and holes close.
+    const Address address = (random() % 700) * 512;
+    if (model.contains(address) && random() % 2 == 0) {
+      table.erase(address);
+      model.erase(address);
+    } else {
+      const auto [value, fresh] = table.emplace(address);
+      EXPECT_EQ(fresh, !model.contains(address));
+      *value = model[address] = i;
+    }
+    const Address asked = (random() % 700) * 512;
+    const int* found = table.find(asked);
+    ASSERT_EQ(found != nullptr, model.contains(asked));
+    if (found != nullptr) {
+      ASSERT_EQ(*found, model[asked]);
+    }
+  }
+}
+
+TEST(AddressTable, TheHighestAndTheLowestAddressAreAddressesLikeAnyOther) {
+  AddressTable<int> table;
+  EXPECT_EQ(table.find(0), nullptr);
+  *table.emplace(0).first = 1;
+  *table.emplace(UINT64_MAX).first = 2;
+  EXPECT_EQ(*table.find(0), 1);
+  EXPECT_EQ(*table.find(UINT64_MAX), 2);
+}
+
+}  // namespace
+}  // namespace memreplay
