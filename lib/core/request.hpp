@@ -27,6 +27,14 @@ struct PoolId {
   friend auto operator<=>(const PoolId&, const PoolId&) = default;
 };
 
+/// How a MemPool was made. Recordings do not state it.
+struct PoolOptions {
+  bool use_on_oom = false;  ///< lends its free blocks to the default pool
+  bool no_split = false;    ///< a request gets a whole block
+
+  friend bool operator==(const PoolOptions&, const PoolOptions&) = default;
+};
+
 struct Request {
   Bytes size = 0;
   Bytes alignment = 0;  ///< power of two; 0: the caller did not say

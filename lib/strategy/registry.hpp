@@ -28,6 +28,7 @@ struct StrategyContext {
   const RecordedSettings* recorded = nullptr;  ///< of the recording to be replayed
   std::string torch_version = {};              ///< --torch-version; empty: not given
   std::span<const PoolId> pools = {};          ///< names of the recording's pools, by index
+  std::span<const PoolOptions> pool_options = {};  ///< of the same; missing ones are plain
 };
 
 struct OptionInfo {

@@ -1,5 +1,7 @@
 #include "strategy/torch/allocator.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 
 namespace memreplay::torch {
@@ -8,6 +10,7 @@ namespace {
 constexpr Bytes kTooLarge = Bytes{1} << 60;  // "more than 1EB memory": refused before anything else
 
 std::optional<Bytes> memory_limit(const Settings& settings, Bytes total) {
+  if (settings.memory_limit) return settings.memory_limit;
   if (settings.per_process_memory_fraction >= 1) return std::nullopt;
   return static_cast<Bytes>(settings.per_process_memory_fraction * static_cast<double>(total));
 }
@@ -15,13 +18,16 @@ std::optional<Bytes> memory_limit(const Settings& settings, Bytes total) {
 }  // namespace
 
 Allocator::Allocator(DeviceModel& device, const Settings& settings, const Release& release,
-                     std::vector<PoolId> pools)
+                     std::vector<PoolId> pools, std::vector<PoolOptions> pool_options)
     : device_(&device),
       settings_(settings),
       release_(release),
       tie_break_(release.tie_break()),
       allowed_memory_maximum_(memory_limit(settings, device.total_bytes())),
-      pool_ids_(std::move(pools)) {}
+      pool_ids_(std::move(pools)),
+      pool_options_(std::move(pool_options)) {
+  pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));
+}
 
 std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const { return copy(device); }
 
@@ -54,20 +60,53 @@ std::optional<Placement> Allocator::allocate(const Request& request) {
 
 // What malloc tries, in its order, when no free block fits. The pool is not searched again after
 // memory was released.
-Handle Allocator::obtain_block(const Search& search, Attempt& outcome) {
+Handle Allocator::obtain_block(Search& search, Attempt& outcome) {
+  constexpr int kLendsFirst = 11;  // before: only when nothing else helped
   Handle found = kNoHandle;
+  const auto borrow = [&] {
+    if (outcome != Attempt::refused) return;
+    found = try_mempool_fallback(search);
+    if (found != kNoHandle) outcome = Attempt::served;
+  };
   if (allowed_memory_maximum_ && settings_.garbage_collection_threshold > 0) {
     garbage_collect_cached_blocks();
   }
   outcome = alloc_block(search, false, found);
+  if (release_.has(kLendsFirst)) borrow();
   if (outcome == Attempt::refused && release_available_cached_blocks(search)) {
     outcome = alloc_block(search, false, found);
   }
-  if (outcome == Attempt::refused) {
+  if (outcome == Attempt::refused && !captures(search)) {
     release_cached_blocks();
     outcome = alloc_block(search, true, found);
   }
+  if (!release_.has(kLendsFirst)) borrow();
   return found;
+}
+
+// A request inside a graph's pool is made while its stream is captured; up to 2.12 any redirection
+// to a private pool counts as a capture.
+bool Allocator::captures(const Search& search) const {
+  const PoolIndex owner = pools_[search.pool].owner;
+  if (owner == 0) return false;
+  const bool of_a_graph = owner < pool_ids_.size() && pool_ids_[owner].first != 0;
+  return of_a_graph || !release_.has(13);
+}
+
+// The request goes on with the pool that lends a block.
+Handle Allocator::try_mempool_fallback(Search& search) {
+  if (pools_[search.pool].owner != 0) return kNoHandle;
+  for (PoolIndex owner = 1; owner < pool_options_.size(); ++owner) {
+    if (!pool_options_[owner].use_on_oom) continue;
+    Search lender = search;
+    lender.pool = pool_of(owner, pools_[search.pool].small);
+    lender.expandable = false;
+    const Handle found = get_free_block(lender);
+    if (found == kNoHandle) continue;
+    search = lender;
+    return found;
+  }
+  return kNoHandle;
 }
 
 Handle Allocator::get_free_block(const Search& search) {
@@ -140,6 +179,8 @@ Allocator::Attempt Allocator::alloc_block(const Search& search, bool is_retry, H
 }
 
 bool Allocator::should_split(const Block& block, const Search& search) const {
+  const PoolIndex owner = pools_[search.pool].owner;
+  if (owner != 0 && owner < pool_options_.size() && pool_options_[owner].no_split) return false;
   const Bytes rest = block.size - search.size;
   if (pools_[search.pool].small || search.expandable) return rest >= kMinBlockSize;
   return search.size < settings_.max_split_size && rest > kSmallSize;
@@ -275,8 +316,9 @@ std::unique_ptr<Allocator> make_allocator(const Settings& settings, const Releas
   if (settings.expandable_segments && context.device.virtual_memory() == nullptr) {
     throw UsageError("expandable_segments needs a device with virtual memory");
   }
-  return std::make_unique<Allocator>(context.device, settings, release,
-                                     std::vector(context.pools.begin(), context.pools.end()));
+  return std::make_unique<Allocator>(
+      context.device, settings, release, std::vector(context.pools.begin(), context.pools.end()),
+      std::vector(context.pool_options.begin(), context.pool_options.end()));
 }
 
 }  // namespace memreplay::torch

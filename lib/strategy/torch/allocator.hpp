@@ -47,9 +47,9 @@ struct Block {
 /// c10/cuda/CUDACachingAllocator.cpp), by the rules of one release. O(log free blocks) an event.
 class Allocator final : public Strategy {
  public:
-  /// `pools` names the private pools by index, for the statistics.
+  /// `pools` names the private pools by index, `pool_options` says how they were made.
   Allocator(DeviceModel& device, const Settings& settings, const Release& release,
-            std::vector<PoolId> pools);
+            std::vector<PoolId> pools, std::vector<PoolOptions> pool_options = {});
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override;
   std::unique_ptr<Allocator> copy(DeviceModel& device) const;
@@ -71,6 +71,9 @@ class Allocator final : public Strategy {
 
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
+  /// Sizes of the whole blocks that garbage collection would free, in its order, to reclaim `target`
+  /// bytes.
+  std::vector<Bytes> collectable(Bytes target) const;
 
  private:
   struct BlockPool {
@@ -100,16 +103,19 @@ class Allocator final : public Strategy {
   // allocator.cpp: the path of a request
   Handle get_free_block(const Search& search);
   Attempt alloc_block(const Search& search, bool is_retry, Handle& found);
-  Handle obtain_block(const Search& search, Attempt& outcome);
+  Handle obtain_block(Search& search, Attempt& outcome);
   bool should_split(const Block& block, const Search& search) const;
   Handle split_front(Handle block, Bytes size);
   Placement alloc_found_block(Handle block, const Search& search, Bytes requested);
   void free_block(Handle block);
   Bytes try_merge(Handle into, Handle from);
   bool over_limit(const Search& search) const;
+  bool captures(const Search& search) const;
+  Handle try_mempool_fallback(Search& search);
 
   // release_blocks.cpp: giving memory back
   void garbage_collect_cached_blocks();
+  std::vector<Handle> blocks_to_collect(Bytes target) const;
   bool release_available_cached_blocks(const Search& search);
   void release_cached_blocks();
   void release_blocks(BlockPool& pool);
@@ -160,6 +166,7 @@ class Allocator final : public Strategy {
   std::uint64_t next_pending_ = 0;
   Statistics statistics_;
   std::vector<PoolId> pool_ids_;
+  std::vector<PoolOptions> pool_options_;
 };
 
 /// Throws UsageError where the device lacks what the settings need.

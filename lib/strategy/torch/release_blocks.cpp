@@ -4,45 +4,59 @@
 
 namespace memreplay::torch {
 
-// Frees old whole blocks of the default large pool, by rounds, until the limit's share is met.
+// Frees old whole blocks of the default large pool until the limit's share is met.
 void Allocator::garbage_collect_cached_blocks() {
   const auto threshold = static_cast<Bytes>(settings_.garbage_collection_threshold *
                                             static_cast<double>(*allowed_memory_maximum_));
   if (total_allocated_memory_ <= threshold) return;
-  const Bytes target = total_allocated_memory_ - threshold;
-  BlockPool& pool = pools_[pool_of(0, false)];
-  const auto age = [&](const Block& block) {
-    return static_cast<int>(pool.searches - block.gc_count_base);
+  for (const Handle block : blocks_to_collect(total_allocated_memory_ - threshold)) {
+    release_block(block);
+  }
+}
+
+// By rounds: each takes the blocks that are at least as old as the average of those still there,
+// and is not cut short when the target is reached.
+std::vector<Handle> Allocator::blocks_to_collect(Bytes target) const {
+  std::vector<Handle> chosen;
+  if (pools_.empty()) return chosen;
+  const BlockPool& pool = pools_.front();
+  const auto age = [&](Handle handle) {
+    return static_cast<int>(pool.searches - blocks_[handle].gc_count_base);
   };
   double total_age = 0;
-  std::uint64_t count = 0;
+  std::vector<Handle> candidates;
   for (const FreeBlocks& free : pool.free) {
     for (const FreeBlock& candidate : free) {
-      const Block& block = blocks_[candidate.block];
-      if (block.is_split()) continue;
-      total_age += age(block);
-      ++count;
+      if (blocks_[candidate.block].is_split()) continue;
+      total_age += age(candidate.block);
+      candidates.push_back(candidate.block);
     }
   }
+  // Expandable blocks count for the average but are never freed here.
+  std::size_t count = candidates.size();
+  std::erase_if(candidates, [&](Handle handle) { return blocks_[handle].expandable(); });
   Bytes reclaimed = 0;
   bool freed_some = true;
   while (reclaimed < target && freed_some && count > 0) {
-    freed_some = false;
     const double average = total_age / static_cast<double>(count);
-    for (FreeBlocks& free : pool.free) {
-      for (auto it = free.begin(); it != free.end();) {
-        const Handle handle = it->block;
-        ++it;
-        const Block& block = blocks_[handle];
-        if (block.is_split() || block.expandable() || age(block) < average) continue;
-        reclaimed += block.size;
-        total_age -= age(block);
-        --count;
-        freed_some = true;
-        release_block(handle);
-      }
-    }
+    const std::size_t before = count;
+    std::erase_if(candidates, [&](Handle handle) {
+      if (age(handle) < average) return false;
+      reclaimed += blocks_[handle].size;
+      total_age -= age(handle);
+      --count;
+      chosen.push_back(handle);
+      return true;
+    });
+    freed_some = count < before;
   }
+  return chosen;
+}
+
+std::vector<Bytes> Allocator::collectable(Bytes target) const {
+  std::vector<Bytes> sizes;
+  for (const Handle handle : blocks_to_collect(target)) sizes.push_back(blocks_[handle].size);
+  return sizes;
 }
 
 // Second stage: whole blocks above max_split_size that make room for this request.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct Settings {
   double garbage_collection_threshold = 0;
   bool expandable_segments = false;
   double per_process_memory_fraction = 1;
+  std::optional<Bytes> memory_limit;  ///< known in bytes: stands above the fraction
   bool throw_on_cudamalloc_oom = false;
   std::string expandable_segments_reserve;  ///< as written; empty: the whole device and an eighth
   std::string backend = "native";
