@@ -2,16 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace memreplay {
 
 std::unique_ptr<DeviceModel> ScriptedDevice::clone() const {
   return std::make_unique<ScriptedDevice>(*this);
 }
 
-void ScriptedDevice::contradict(std::string_view call, Address address, Bytes size) {
-  if (!contradiction_.empty()) return;
-  contradiction_ = size == 0 ? fmt::format("{} at 0x{:x}", call, address)
-                             : fmt::format("{} of {} at 0x{:x}", call, size, address);
+std::string text_of(const ScriptEntry& entry) {
+  constexpr std::array kNames = {"segment_alloc", "segment_free", "segment_map", "segment_unmap"};
+  const char* name = kNames.at(static_cast<std::size_t>(entry.op) -
+                               static_cast<std::size_t>(Op::segment_alloc));
+  return entry.size == 0 ? fmt::format("{} at 0x{:x}", name, entry.address)
+                         : fmt::format("{} of {} at 0x{:x}", name, entry.size, entry.address);
+}
+
+void ScriptedDevice::contradict(Op call, Address address, Bytes size) {
+  if (!contradiction_) contradiction_ = {call, address, size, 0};
 }
 
 std::optional<Address> ScriptedDevice::obtain(Bytes size) {
@@ -23,7 +31,7 @@ std::optional<Address> ScriptedDevice::obtain(Bytes size) {
 
 void ScriptedDevice::give_back(Address region) {
   if (!next_is(Op::segment_free) || script_.front().address != region) {
-    return contradict("segment_free", region, 0);
+    return contradict(Op::segment_free, region, 0);
   }
   script_ = script_.subspan(1);
 }
@@ -36,7 +44,7 @@ std::optional<Address> ScriptedDevice::reserve(Bytes) {
 bool ScriptedDevice::map(Address at, Bytes size, Bytes) {
   if (!next_is(Op::segment_map)) return false;
   if (script_.front().address != at || script_.front().size != size) {
-    contradict("segment_map", at, size);
+    contradict(Op::segment_map, at, size);
     return false;
   }
   script_ = script_.subspan(1);
@@ -46,7 +54,7 @@ bool ScriptedDevice::map(Address at, Bytes size, Bytes) {
 void ScriptedDevice::unmap(Address at, Bytes size) {
   if (!next_is(Op::segment_unmap) || script_.front().address != at ||
       script_.front().size != size) {
-    return contradict("segment_unmap", at, size);
+    return contradict(Op::segment_unmap, at, size);
   }
   script_ = script_.subspan(1);
 }

@@ -19,6 +19,9 @@ struct ScriptEntry {
   PoolIndex pool = 0;  ///< of the segment
 };
 
+/// "segment_map of 20971520 at 0x7a0000000000"
+std::string text_of(const ScriptEntry& entry);
+
 /// A device that answers as the recorded one did: it grants what the script has next and is full
 /// where the script shows something else. Giving back what the script does not is a contradiction.
 class ScriptedDevice final : public DeviceModel, public VirtualMemory {
@@ -28,11 +31,11 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   /// The entries to come. They must outlive their use.
   void play(std::span<const ScriptEntry> script) {
     script_ = script;
-    contradiction_.clear();
+    contradiction_.reset();
   }
   std::span<const ScriptEntry> rest() const { return script_; }
-  /// The first call that the script does not have; empty: none.
-  const std::string& contradiction() const { return contradiction_; }
+  /// The first call that the script does not have.
+  const std::optional<ScriptEntry>& contradiction() const { return contradiction_; }
 
   std::unique_ptr<DeviceModel> clone() const override;
   std::optional<Address> obtain(Bytes size) override;
@@ -50,11 +53,11 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
 
  private:
   bool next_is(Op op) const { return !script_.empty() && script_.front().op == op; }
-  void contradict(std::string_view call, Address address, Bytes size);
+  void contradict(Op call, Address address, Bytes size);
 
   Bytes total_;
   std::span<const ScriptEntry> script_;
-  std::string contradiction_;
+  std::optional<ScriptEntry> contradiction_;
   DeviceUsage usage_;
 };
 

@@ -33,7 +33,7 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       const Bytes granule = segment.small_pool ? kSmallBuffer : settings_.large_segment_size;
       block.order = new_segment_order();
       block.reservation =
-          keep_reservation({segment.address, reservation_size(granule), granule, block.order});
+          keep_reservation({segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule, block.order});
     } else {
       block.order = new_segment_order();
       statistics_.segment.increase(segment.small_pool, 1);

@@ -29,6 +29,10 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
   pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));
 }
 
+void Allocator::change_settings(const Settings& settings) {
+  settings_ = settings;
+}
+
 std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const { return copy(device); }
 
 std::unique_ptr<Allocator> Allocator::copy(DeviceModel& device) const {
@@ -120,9 +124,7 @@ Handle Allocator::get_free_block(const Search& search) {
     if (search.expandable) {
       // A slightly larger hole inside is better than the tail that can still grow.
       const auto extent = [&](const FreeBlock& candidate) {
-        const Handle next = blocks_[candidate.block].next;
-        const bool grows = next != kNoHandle && !blocks_[next].mapped;
-        return candidate.size + (grows ? blocks_[next].size : 0);
+        return candidate.size + unmapped_behind(candidate.block);
       };
       for (auto next = std::next(it);
            blocks_[it->block].expandable() && next != free.end() && extent(*next) < extent(*it);

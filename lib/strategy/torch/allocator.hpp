@@ -69,6 +69,28 @@ class Allocator final : public Strategy {
   /// `empty_cache` of one private pool, as the end of a MemPool calls it.
   void empty_cache_of(PoolIndex pool);
 
+  /// The program sets another memory limit, or passes another configuration string.
+  void set_memory_limit(std::optional<Bytes> limit) { allowed_memory_maximum_ = limit; }
+  void change_settings(const Settings& settings);
+
+  /// A range of addresses of an expandable segment. Its length is a whole number of granules.
+  struct Reservation {
+    Address address = 0;
+    Bytes size = 0;
+    Bytes granule = 0;
+    std::uint64_t order = 0;
+  };
+  std::optional<Reservation> reservation_at(Address address) const;
+  /// The search for a best fit passes over a free block that can still grow when the next one can
+  /// reach less far.
+  struct GrowingBlock {
+    Address end = 0;    ///< of what is mapped
+    Bytes tail = 0;     ///< unmapped bytes behind it
+    Bytes longest = 0;  ///< the most with which the search stays at it
+  };
+  /// Of the free block at `address`, if it can grow and another one follows in the order of search.
+  std::optional<GrowingBlock> growing_block_at(Address address) const;
+
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
   /// Sizes of the whole blocks that garbage collection would free, in its order, to reclaim `target`
@@ -83,13 +105,6 @@ class Allocator final : public Strategy {
     std::uint64_t searches = 0;                                    ///< get_free_blocks_call_count
     std::vector<FreeBlocks> free{};                                ///< by stream
     std::vector<std::set<std::pair<Address, Handle>>> unmapped{};  ///< by stream
-  };
-  /// A range of addresses of an expandable segment. Its length is a whole number of granules.
-  struct Reservation {
-    Address address = 0;
-    Bytes size = 0;
-    Bytes granule = 0;
-    std::uint64_t order = 0;
   };
   struct Search {
     Bytes size = 0;        ///< rounded
@@ -132,7 +147,7 @@ class Allocator final : public Strategy {
   void unmap_block(Handle block);
   void destroy_reservation(Handle block);
   bool allocatable(Handle block) const;
-  Bytes reservation_size(Bytes granule) const;
+  Bytes unmapped_behind(Handle block) const;
 
   // adopt.cpp: taking over a recorded state
   Handle adopt_block(Block block, const BlockInfo& info, Handle before);
@@ -168,6 +183,11 @@ class Allocator final : public Strategy {
   std::vector<PoolId> pool_ids_;
   std::vector<PoolOptions> pool_options_;
 };
+
+/// The length of address space that a new expandable segment of this granule reserves on a device
+/// of `total` bytes: the device and an eighth, or what expandable_segments_reserve asks for ("0.5" of
+/// the device, or "8G"), if that is less.
+Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule);
 
 /// Throws UsageError where the device lacks what the settings need.
 std::unique_ptr<Allocator> make_allocator(const Settings& settings, const Release& release,

@@ -9,13 +9,9 @@ bool Allocator::allocatable(Handle handle) const {
   return handle != kNoHandle && !blocks_[handle].allocated && !blocks_[handle].pending;
 }
 
-// The length of address space that a new segment of this granule reserves: the device and an
-// eighth, or what expandable_segments_reserve asks for ("0.5" of the device, or "8G"), if that is
-// less.
-Bytes Allocator::reservation_size(Bytes granule) const {
-  const Bytes total = device_->total_bytes();
+Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule) {
   Bytes length = total + total / 8;
-  const std::string& wish = settings_.expandable_segments_reserve;
+  const std::string& wish = settings.expandable_segments_reserve;
   double value = 0;
   const char* end = wish.data() + wish.size();
   const auto [stop, code] = std::from_chars(wish.data(), end, value);
@@ -45,7 +41,7 @@ Handle Allocator::find_expandable_block(const Search& search) {
 Handle Allocator::new_reservation(const Search& search) {
   VirtualMemory* memory = device_->virtual_memory();
   const Bytes granule = pools_[search.pool].small ? kSmallBuffer : settings_.large_segment_size;
-  const Bytes size = reservation_size(granule);
+  const Bytes size = reservation_size(settings_, device_->total_bytes(), granule);
   const auto address = memory->reserve(size);
   if (!address) return kNoHandle;
   if (size < search.size) {
@@ -63,6 +59,35 @@ Handle Allocator::new_reservation(const Search& search) {
                                    .mapped = false});
   pools_[search.pool].unmapped[search.stream].insert({*address, handle});
   return handle;
+}
+
+std::optional<Allocator::Reservation> Allocator::reservation_at(Address address) const {
+  for (std::uint32_t i = 0; i < reservations_.size(); ++i) {
+    const Reservation& range = reservations_[i];
+    if (std::ranges::find(unused_reservations_, i + 1) != unused_reservations_.end()) continue;
+    if (address >= range.address && address - range.address < range.size) return range;
+  }
+  return std::nullopt;
+}
+
+Bytes Allocator::unmapped_behind(Handle block) const {
+  const Handle next = blocks_[block].next;
+  return next != kNoHandle && !blocks_[next].mapped ? blocks_[next].size : 0;
+}
+
+std::optional<Allocator::GrowingBlock> Allocator::growing_block_at(Address address) const {
+  for (const BlockPool& pool : pools_) {
+    for (const FreeBlocks& free : pool.free) {
+      const auto it = std::ranges::find(free, address, &FreeBlock::address);
+      if (it == free.end()) continue;
+      const auto next = std::next(it);
+      const Bytes tail = unmapped_behind(it->block);
+      if (tail == 0 || next == free.end()) return std::nullopt;
+      const Bytes reach = next->size + unmapped_behind(next->block);
+      return GrowingBlock{address + it->size, tail, reach - it->size};
+    }
+  }
+  return std::nullopt;
 }
 
 std::uint32_t Allocator::keep_reservation(const Reservation& reservation) {

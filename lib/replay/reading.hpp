@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/request.hpp"
+#include "strategy/torch/settings.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// Something the program did that a recording shows only by its effects.
+struct ProgramCall {
+  enum class Kind {
+    empty_cache,
+    end_pool,      ///< a MemPool was deleted: its cached memory is returned at once
+    release_pool,  ///< nobody holds the private pool any more: later releases include it
+  };
+  std::uint64_t event = 0;  ///< it came right before this event of the trace
+  Kind kind = Kind::empty_cache;
+  PoolIndex pool = 0;
+
+  friend bool operator==(const ProgramCall&, const ProgramCall&) = default;
+};
+
+/// A `free_completed` that only a synchronisation of the recorded allocator brought about. Under
+/// other settings it comes when the blocks of its stream usually complete.
+struct Deferral {
+  std::uint64_t event = 0;  ///< of the free_completed
+  std::uint64_t due = 0;    ///< the request's event before which it comes; UINT64_MAX: never by itself
+
+  friend bool operator==(const Deferral&, const Deferral&) = default;
+};
+
+/// The program passed another configuration string.
+struct SettingsChange {
+  std::uint64_t event = 0;  ///< somewhere between the request before this event and this event
+  torch::Settings settings;
+};
+
+/// What a recording of PyTorch's allocator implies beside its events, found while its decisions
+/// were reproduced (specification of a what-if: which requests did the program make?).
+struct Reading {
+  std::vector<ProgramCall> calls;         ///< by event
+  std::vector<Deferral> deferrals;        ///< by event
+  std::vector<PoolOptions> pool_options;  ///< by pool of the trace
+  std::vector<SettingsChange> settings_changes;  ///< empty: the recorded settings held throughout
+  std::optional<Bytes> memory_limit;      ///< one under which the recorded collections happen
+  std::optional<Bytes> device_total;      ///< the largest that explains where reservations end
+  /// The trace with the pools of its requests put right, where the recording does not state them.
+  std::shared_ptr<const Trace> corrected;
+};
+
+/// Fills in when the deferred completions are due. O(events) a stream and deferral.
+void complete_deferrals(const Trace& trace, Reading& reading);
+
+}  // namespace memreplay

@@ -1,0 +1,368 @@
+#include "replay/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace memreplay {
+
+using torch::Allocator;
+
+Verification::Model Verification::Model::fork() const {
+  Model copy{std::make_unique<ScriptedDevice>(*device), nullptr};
+  copy.allocator = allocator->copy(*copy.device);
+  return copy;
+}
+
+Verification::Verification(const Recording& recording, const Trace& trace,
+                           const Assumptions& assumptions)
+    : recording_(recording),
+      trace_(trace),
+      assumptions_(assumptions),
+      settings_(torch::settings_of(recording.settings, assumptions.release)),
+      handles_(trace.slot_count, kNoHandle) {
+  settings_.memory_limit = assumptions.memory_limit;
+  model_ = new_model();
+  model_.allocator->adopt(trace.start, handles_);
+  if (assumptions_.resynchronise) recorded_state_.emplace(trace);
+  result_.gpu = trace.gpu;
+  result_.torch_version = assumptions.release.text();
+  result_.reading.pool_options = assumptions.pools;
+  result_.reading.memory_limit = assumptions.memory_limit;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    result_.allocs += trace.ops[i] == Op::allocate;
+    result_.segment_events += is_driver_event(trace.ops[i]);
+  }
+}
+
+Verification::Model Verification::new_model() const {
+  Model model{std::make_unique<ScriptedDevice>(assumptions_.device_total), nullptr};
+  model.allocator = torch::make_allocator(settings_, assumptions_.release,
+                                          {.device = *model.device,
+                                           .capacity = {},
+                                           .torch_version = {},
+                                           .pools = trace_.pools,
+                                           .pool_options = assumptions_.pools});
+  return model;
+}
+
+VerifyResult Verification::run() {
+  std::size_t at = 0;
+  bool goes_on = true;
+  while (at < trace_.size() && goes_on) {
+    const Group group = next_group(at);
+    const bool same = play(group);
+    if (same) note_matched(group);
+    if (!same && !result_.first_divergence) {
+      result_.first_divergence = problem_;
+      gather_clues(group);
+    }
+    if (recorded_state_) {
+      for (std::size_t i = group.from; i < group.to; ++i) recorded_state_->play(i);
+    }
+    if (!same) goes_on = assumptions_.resynchronise && resynchronise(group);
+    at = group.to;
+  }
+  result_.verdict = !result_.first_divergence ? Verdict::exact
+                    : goes_on                 ? Verdict::resynchronised
+                                              : Verdict::diverged;
+  return std::move(result_);
+}
+
+bool Verification::is_request(std::size_t event) const {
+  return trace_.ops[event] == Op::allocate || trace_.ops[event] == Op::oom;
+}
+
+Verification::Group Verification::next_group(std::size_t from) const {
+  Group group{from, from, from, false};
+  while (group.to < trace_.size()) {
+    const std::size_t i = group.to++;
+    const Op op = trace_.ops[i];
+    group.has_driver_events |= is_driver_event(op);
+    // The last thing that the program did itself ends what came before the call.
+    if (op == Op::free) group.tail = i + 1;
+    if (op == Op::free_requested) {
+      const bool at_once = i + 1 < trace_.size() && trace_.ops[i + 1] == Op::free_completed &&
+                           trace_.slots[i + 1] == trace_.slots[i];
+      group.tail = i + (at_once ? 2 : 1);
+    }
+    if (is_request(i)) break;
+  }
+  return group;
+}
+
+std::vector<ScriptEntry> Verification::script_of(std::size_t from, std::size_t to) const {
+  std::vector<ScriptEntry> script;
+  for (std::size_t i = from; i < to; ++i) {
+    if (is_driver_event(trace_.ops[i])) {
+      script.push_back({trace_.ops[i], trace_.addresses[i], trace_.sizes[i], trace_.lane(i).pool});
+    }
+  }
+  return script;
+}
+
+void Verification::note_matched(const Group& group) {
+  for (std::size_t i = group.from; i < group.to; ++i) {
+    result_.allocs_matched += trace_.ops[i] == Op::allocate;
+    result_.segment_events_matched += is_driver_event(trace_.ops[i]);
+  }
+}
+
+// Plays one event; the script is what the driver grants to a request. False where the outcome is
+// not the recorded one.
+bool Verification::step(Model& model, std::size_t event, std::span<const ScriptEntry> script) {
+  const Slot slot = trace_.slots[event];
+  switch (trace_.ops[event]) {
+    case Op::free:
+      model.allocator->free(handles_[slot]);
+      return true;
+    case Op::free_requested:
+      model.allocator->request_free(handles_[slot]);
+      return true;
+    case Op::free_completed:
+      model.allocator->complete_free(handles_[slot]);
+      return true;
+    case Op::allocate:
+    case Op::oom:
+      return request(model, event, script);
+    default:
+      return true;
+  }
+}
+
+bool Verification::request(Model& model, std::size_t event, std::span<const ScriptEntry> script) {
+  const bool refused = trace_.ops[event] == Op::oom;
+  const Lane lane = trace_.lane(event);
+  model.device->play(script);
+  const auto placement =
+      model.allocator->allocate({trace_.sizes[event], 0, lane.stream, lane.pool});
+  const bool same = refused ? !placement
+                            : placement && placement->address == trace_.addresses[event];
+  if (!same || model.device->contradiction() || !model.device->rest().empty()) {
+    if (!problem_) {
+      problem_ = {event, refused ? "out of memory" : fmt::format("0x{:x}", trace_.addresses[event]),
+                  placement ? fmt::format("0x{:x}", placement->address) : "out of memory",
+                  explain(model, script)};
+      contradiction_ = model.device->contradiction();
+      misplaced_.reset();
+      if (placement) {
+        misplaced_ = placement->handle;
+        clues_.addresses = {placement->address};
+      }
+    }
+    return false;
+  }
+  if (placement) {
+    handles_[trace_.slots[event]] = placement->handle;
+    if (recorded_state_) recorded_state_->note_size(trace_.slots[event], placement->size);
+  }
+  return true;
+}
+
+std::string Verification::explain(const Model& model, std::span<const ScriptEntry> script) const {
+  if (const auto& call = model.device->contradiction()) {
+    return fmt::format("the model asks for {}, which the recording does not have", text_of(*call));
+  }
+  if (!model.device->rest().empty()) {
+    return fmt::format("{} of {} recorded segment events are not the model's",
+                       model.device->rest().size(), script.size());
+  }
+  return "the model chooses another place";
+}
+
+bool Verification::play(const Group& group) {
+  problem_.reset();
+  contradiction_.reset();
+  if (!group.has_driver_events && !assumptions_.settings_may_change) return play_plainly(group);
+  return play_before_tail(group) && play_tail(group);
+}
+
+bool Verification::play_plainly(const Group& group) {
+  for (std::size_t i = group.from; i < group.to; ++i) {
+    if (!step(model_, i, {})) return false;
+  }
+  return true;
+}
+
+// Before the last thing that the program did itself, releases are those of empty_cache calls.
+bool Verification::play_before_tail(const Group& group) {
+  std::size_t i = group.from;
+  while (i < group.tail) {
+    std::size_t end = i;
+    while (end < group.tail && is_driver_event(trace_.ops[end])) ++end;
+    if (end == i) {
+      step(model_, i++, {});
+      continue;
+    }
+    if (!empty_cache(model_, script_of(i, end), i)) {
+      const auto& call = model_.device->contradiction();
+      problem_ = {i, fmt::format("{} segment events of an empty_cache", end - i),
+                  call ? text_of(*call) : "fewer", "the model releases other segments"};
+      contradiction_ = call;
+      return false;
+    }
+    i = end;
+  }
+  return true;
+}
+
+bool Verification::play_tail(const Group& group) {
+  if (explain_tail(group, model_)) return true;
+  return assumptions_.settings_may_change && explain_by_other_settings(group);
+}
+
+// The tail of a group belongs to one call of malloc, perhaps after an empty_cache. The first
+// explanation that fits is taken; the problem told is that of the first that does not.
+bool Verification::explain_tail(const Group& group, const Model& base) {
+  std::size_t completions = 0;
+  for (std::size_t i = group.tail; i < group.to; ++i) {
+    completions += trace_.ops[i] == Op::free_completed;
+  }
+  const std::vector<ScriptEntry> script = script_of(group.tail, group.to);
+  std::size_t releases = 0;
+  while (releases < script.size() &&
+         (script[releases].op == Op::segment_free || script[releases].op == Op::segment_unmap)) {
+    ++releases;
+  }
+  const bool ends_in_request = group.tail < group.to && is_request(group.to - 1);
+  if (!ends_in_request && script.empty()) return try_tail(group, base, {completions, 0});
+  if (ends_in_request) {
+    for (std::size_t early = completions + 1; early-- > 0;) {
+      if (try_tail(group, base, {early, 0})) return true;
+      if (releases == 0) break;
+    }
+  }
+  for (std::size_t emptied = releases; emptied > 0; --emptied) {
+    if (try_tail(group, base, {completions, emptied})) return true;
+    if (!ends_in_request) break;
+  }
+  if (!problem_) {
+    problem_ = {group.tail, "the recorded segment releases", "others", "no call explains them"};
+  }
+  return false;
+}
+
+bool Verification::try_tail(const Group& group, const Model& base, const Explanation& explanation) {
+  Model model = base.fork();
+  const std::vector<ScriptEntry> script = script_of(group.tail, group.to);
+  const std::span<const ScriptEntry> all(script);
+  const bool ends_in_request = group.tail < group.to && is_request(group.to - 1);
+  const std::size_t calls_before = result_.reading.calls.size();
+  std::vector<std::size_t> late;
+  std::size_t early = explanation.early;
+  std::size_t first_driver_event = group.to;
+  std::vector<Deferral> deferrals;
+  for (std::size_t i = group.tail; i < group.to; ++i) {
+    if (is_driver_event(trace_.ops[i])) first_driver_event = std::min(first_driver_event, i);
+    if (trace_.ops[i] != Op::free_completed) continue;
+    if (early > 0) {
+      --early;
+      step(model, i, {});
+    } else {
+      late.push_back(i);
+    }
+    const bool noticed = i < first_driver_event && late.empty();
+    if (!noticed && explanation.emptied == 0) deferrals.push_back({i, UINT64_MAX});
+  }
+  const bool same =
+      (explanation.emptied == 0 ||
+       empty_cache(model, all.first(explanation.emptied), first_driver_event)) &&
+      (!ends_in_request || step(model, group.to - 1, all.subspan(explanation.emptied)));
+  if (!same) {
+    result_.reading.calls.resize(calls_before);
+    return false;
+  }
+  for (const std::size_t i : late) step(model, i, {});
+  auto& forced = result_.reading.deferrals;
+  forced.insert(forced.end(), deferrals.begin(), deferrals.end());
+  model_ = std::move(model);
+  return true;
+}
+
+// What an empty_cache released shows which private pools were given up before it. The end of a
+// MemPool empties only its own.
+bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script,
+                               std::size_t event) {
+  using Kind = ProgramCall::Kind;
+  std::vector<ProgramCall>& calls = result_.reading.calls;
+  const std::size_t before = calls.size();
+  const auto note = [&](Kind kind, PoolIndex pool) { calls.push_back({event, kind, pool}); };
+  for (const ScriptEntry& entry : script) {
+    const bool known = std::any_of(calls.begin(), calls.end(), [&](const ProgramCall& call) {
+      return call.kind == Kind::release_pool && call.pool == entry.pool;
+    });
+    if (entry.pool == 0 || known) continue;
+    note(Kind::release_pool, entry.pool);
+    model.allocator->release_pool(entry.pool);
+  }
+  const std::size_t released = calls.size();
+  Model all = model.fork();
+  all.device->play(script);
+  all.allocator->empty_cache();
+  if (!all.device->contradiction() && all.device->rest().empty()) {
+    note(Kind::empty_cache, 0);
+    model = std::move(all);
+    return true;
+  }
+  model.device->play(script);
+  calls.resize(released);
+  while (!model.device->rest().empty()) {
+    const std::size_t rest = model.device->rest().size();
+    const PoolIndex pool = model.device->rest().front().pool;
+    note(pool != 0 ? Kind::end_pool : Kind::empty_cache, pool);
+    if (pool != 0) {
+      model.allocator->empty_cache_of(pool);
+    } else {
+      model.allocator->empty_cache();
+    }
+    if (model.device->rest().size() == rest) break;
+  }
+  if (!model.device->contradiction() && model.device->rest().empty()) return true;
+  calls.resize(before);
+  return false;
+}
+
+bool Verification::explain_by_other_settings(const Group& group) {
+  const torch::Settings now = model_.allocator->settings();
+  std::vector<torch::Settings> others(5, now);
+  others[0] = settings_;
+  others[1].expandable_segments = !now.expandable_segments;
+  others[2].max_split_size = torch::kUnlimited;
+  others[3].roundup_power2_divisions.fill(0);
+  others[4].garbage_collection_threshold = 0;
+  const std::optional<Divergence> problem = problem_;
+  for (const torch::Settings& other : others) {
+    if (other == now) continue;
+    Model model = model_.fork();
+    model.allocator->change_settings(other);
+    if (!explain_tail(group, model)) continue;
+    result_.reading.settings_changes.push_back({group.to - 1, other});
+    return true;
+  }
+  problem_ = problem;
+  return false;
+}
+
+bool Verification::resynchronise(const Group& group) {
+  if (!recorded_state_) return false;
+  std::uint64_t unplaced = 0;
+  const MemoryState state = recorded_state_->layout(settings_, unplaced);
+  if (unplaced > 0) {
+    result_.reason = fmt::format(
+        "not compared from event {} on: the recorded blocks there do not lie in recorded segments",
+        group.to);
+    return false;
+  }
+  ++result_.forced;
+  model_ = new_model();
+  model_.allocator->adopt(state, handles_);
+  for (const SegmentInfo& segment : state.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.slot != kNoSlot) recorded_state_->note_size(block.slot, block.size);
+    }
+  }
+  return true;
+}
+
+}  // namespace memreplay
