@@ -40,7 +40,8 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
                             range->granule};
   }
   // The model's search passed over a block that can grow so far, the recorded one stayed at it.
-  if (group.has_driver_events || !misplaced_) return std::nullopt;
+  const bool on_a_copy = group.has_driver_events || assumptions_.settings_may_change;
+  if (on_a_copy || !misplaced_) return std::nullopt;
   model_.allocator->free(*misplaced_);
   const Address address = trace_.addresses[problem_->event];
   const auto block = model_.allocator->growing_block_at(address);

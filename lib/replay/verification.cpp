@@ -174,6 +174,7 @@ std::string Verification::explain(const Model& model, std::span<const ScriptEntr
 bool Verification::play(const Group& group) {
   problem_.reset();
   contradiction_.reset();
+  misplaced_.reset();
   if (!group.has_driver_events && !assumptions_.settings_may_change) return play_plainly(group);
   return play_before_tail(group) && play_tail(group);
 }

@@ -90,14 +90,19 @@ bool may_have_tail(const SegmentHistory::Segment& segment, const BlockRules& rul
   return !segment.small_pool && !segment.expandable && !rules.expandable;
 }
 
-// An allocation that begins at most 1 MiB behind a live block begins where that block ends.
-void learn_ends(std::vector<StartBlock>& blocks, std::span<const TorchEntry> entries,
+// In a plain large segment, an allocation that begins at most 1 MiB behind a live block begins
+// where that block ends. Elsewhere small free pieces may lie between.
+void learn_ends(const Segments& segments, std::vector<StartBlock>& blocks,
+                std::span<const TorchEntry> entries, const BlockRules& rules,
                 const std::vector<Bytes>& rounded) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].action != TorchAction::alloc) continue;
     auto it = std::ranges::upper_bound(blocks, entries[i].address, {}, &StartBlock::address);
-    if (it == blocks.begin()) continue;
+    auto segment = segments.upper_bound(entries[i].address);
+    if (it == blocks.begin() || segment == segments.begin()) continue;
     StartBlock& before = *--it;
+    --segment;
+    if (before.address < segment->first || !may_have_tail(segment->second, rules)) continue;
     const Bytes size = rounded[static_cast<std::size_t>(it - blocks.begin())];
     const Bytes distance = entries[i].address - before.address;
     if (before.size == 0 && before.freed_at > i && distance >= size &&
@@ -119,7 +124,7 @@ MemoryState lay_out_start(const Segments& segments, std::vector<StartBlock>& blo
   }
   if (std::ranges::any_of(blocks, [](const StartBlock& block) { return block.size == 0; }) &&
       !rules.expandable) {
-    learn_ends(blocks, entries, rounded);
+    learn_ends(segments, blocks, entries, rules, rounded);
   }
   MemoryState state;
   std::size_t next = 0;

@@ -66,9 +66,7 @@ Handle Allocator::append_block(Block block, Handle before) {
   const Handle handle = new_block(block);
   if (before != kNoHandle) blocks_[before].next = handle;
   if (!block.mapped) {
-    auto& by_stream = pools_[block.pool].unmapped;
-    if (by_stream.size() <= block.stream) by_stream.resize(std::size_t{block.stream} + 1);
-    by_stream[block.stream].insert({block.address, handle});
+    unmapped_set(block).insert({block.address, handle});
   }
   return handle;
 }

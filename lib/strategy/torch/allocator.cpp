@@ -294,7 +294,7 @@ Bytes Allocator::try_merge(Handle into, Handle from) {
   if (src.mapped) {
     erase_free(from);
   } else {
-    pools_[src.pool].unmapped[src.stream].erase({src.address, from});
+    unmapped_set(src).erase({src.address, from});
   }
   if (dst.prev == from) {
     dst.address = src.address;

@@ -104,7 +104,7 @@ class Allocator final : public Strategy {
     bool freeable = false;                                         ///< private and held by nobody
     std::uint64_t searches = 0;                                    ///< get_free_blocks_call_count
     std::vector<FreeBlocks> free{};                                ///< by stream
-    std::vector<std::set<std::pair<Address, Handle>>> unmapped{};  ///< by stream
+    std::vector<UnmappedBlocks> unmapped{};  ///< by stream
   };
   struct Search {
     Bytes size = 0;        ///< rounded
@@ -161,6 +161,7 @@ class Allocator final : public Strategy {
   std::uint64_t new_segment_order();
   std::uint16_t pool_of(PoolIndex owner, bool small);
   FreeBlocks& free_set(const Block& block);
+  UnmappedBlocks& unmapped_set(const Block& block);
   void insert_free(Handle block);
   void erase_free(Handle block);
   void count_reserved(const Block& block, Bytes amount, bool grows);

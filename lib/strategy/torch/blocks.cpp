@@ -45,6 +45,12 @@ FreeBlocks& Allocator::free_set(const Block& block) {
   return by_stream[block.stream];
 }
 
+UnmappedBlocks& Allocator::unmapped_set(const Block& block) {
+  std::vector<UnmappedBlocks>& by_stream = pools_[block.pool].unmapped;
+  if (by_stream.size() <= block.stream) by_stream.resize(std::size_t{block.stream} + 1);
+  return by_stream[block.stream];
+}
+
 void Allocator::insert_free(Handle handle) {
   Block& block = blocks_[handle];
   block.gc_count_base = pools_[block.pool].searches;

@@ -57,7 +57,7 @@ Handle Allocator::new_reservation(const Search& search) {
                                    .pool = search.pool,
                                    .reservation = reservation,
                                    .mapped = false});
-  pools_[search.pool].unmapped[search.stream].insert({*address, handle});
+  unmapped_set(blocks_[handle]).insert({*address, handle});
   return handle;
 }
 
@@ -123,7 +123,7 @@ bool Allocator::map_block(Handle handle, Bytes want) {
   const Bytes granule = reservations_[block.reservation - 1u].granule;
   const Bytes size = std::min(round_up(want, granule), block.size);
   if (!device_->virtual_memory()->map(block.address, size, granule)) return false;
-  auto& unmapped = pools_[block.pool].unmapped[block.stream];
+  UnmappedBlocks& unmapped = unmapped_set(block);
   unmapped.erase({block.address, handle});
   if (size < block.size) {
     Block rest = block;
@@ -180,13 +180,13 @@ void Allocator::unmap_block(Handle handle) {
   for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
     try_merge(handle, neighbour);
   }
-  pools_[block.pool].unmapped[block.stream].insert({blocks_[handle].address, handle});
+  unmapped_set(block).insert({blocks_[handle].address, handle});
   count_reserved(block, to - from, false);
 }
 
 void Allocator::destroy_reservation(Handle handle) {
   const Block block = blocks_[handle];
-  pools_[block.pool].unmapped[block.stream].erase({block.address, handle});
+  unmapped_set(block).erase({block.address, handle});
   device_->virtual_memory()->release(reservations_[block.reservation - 1u].address);
   unused_reservations_.push_back(block.reservation);
   drop_block(handle);

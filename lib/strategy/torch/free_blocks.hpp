@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <set>
+#include <utility>
 
 #include "core/request.hpp"
 
@@ -20,5 +21,7 @@ struct FreeBlock {
 
 /// The free, mapped blocks of one stream in one pool. O(log n) each.
 using FreeBlocks = std::set<FreeBlock>;
+/// Its parts of reservations without memory behind them, by address.
+using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
 
 }  // namespace memreplay::torch
