@@ -41,7 +41,7 @@ int run_compare(const Command& command, const std::vector<std::string>& argument
   require_paths(input, command);
 
   Printer printer(reports);
-  const Runs runs = run_all(input, options, reports, presets, !reports.quiet);
+  const Runs runs = run_all(input, options, reports, presets);
   printer.print({[&] { return compare_text(runs.reports, terminal_style()); },
                  [&] { return replay_json("compare", by_place(runs.reports)); },
                  [&] { return run_numbers(by_place(runs.reports)); }},

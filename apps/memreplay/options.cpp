@@ -73,6 +73,8 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
              [&o](const std::string& text) {
                o.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
              });
+  line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
+            o.ignore_empty_cache);
   line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
   line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
              [&o](const std::string& text) {

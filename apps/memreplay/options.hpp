@@ -43,6 +43,7 @@ struct RunOptions {
   std::optional<Moment> to;
   StartMode start = StartMode::automatic;
   bool stop_at_oom = false;
+  bool ignore_empty_cache = false;
   bool audit = false;
   std::uint64_t repeat = 1;
   /// Paths with {n} for the number of the run; empty: not asked for.

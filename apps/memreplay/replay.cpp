@@ -31,7 +31,7 @@ int run_replay(const Command& command, const std::vector<std::string>& arguments
   require_paths(input, command);
 
   Printer printer(reports);
-  const Runs runs = run_all(input, options, reports, likeliest, false);
+  const Runs runs = run_all(input, options, reports, likeliest);
   printer.print({[&] { return replay_text(runs.reports, terminal_style()); },
                  [&] { return replay_json("replay", runs.reports); },
                  [&] { return run_numbers(runs.reports); }},

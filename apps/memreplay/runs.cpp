@@ -6,9 +6,9 @@
 #include <deque>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "device/ledger.hpp"
 #include "replay/verify.hpp"
+#include "replay/what_if.hpp"
 #include "report/ranking.hpp"
 #include "run_files.hpp"
 #include "summaries.hpp"
@@ -19,9 +19,27 @@ namespace {
 
 struct Job {
   const Recording& recording;
-  const Trace& trace;
+  const Trace* trace;  ///< as verification reads it
   std::vector<StrategySpec> strategies;
+  std::optional<VerifyResult> verified;  ///< nothing for recordings of other allocators
+
+  const RecordedSettings* settings() const {
+    return is_torch(recording) ? &recording.settings : nullptr;
+  }
 };
+
+// `recorded` follows the release that the recording fits, unless one is given.
+std::string version_for(const Job& job, const StrategySpec& spec, const RunOptions& options) {
+  if (!options.torch_version.empty() || spec.name != "recorded" || !job.verified) {
+    return options.torch_version;
+  }
+  return job.verified->torch_version;
+}
+
+std::optional<TorchModel> model_of(const Job& job, const StrategySpec& spec,
+                                   const RunOptions& options) {
+  return torch_model(spec, job.settings(), version_for(job, spec, options));
+}
 
 std::uint64_t event_at(const Trace& trace, const Moment& moment, const char* option) {
   if (!moment.seconds) return moment.event;
@@ -38,10 +56,13 @@ std::uint64_t event_at(const Trace& trace, const Moment& moment, const char* opt
 
 ReplayOptions replay_options(const Job& job, const StrategySpec& spec, const RunOptions& options) {
   ReplayOptions result;
-  if (options.from) result.from = event_at(job.trace, *options.from, "--from");
-  if (options.to) result.to = event_at(job.trace, *options.to, "--to");
+  if (options.from) result.from = event_at(*job.trace, *options.from, "--from");
+  if (options.to) result.to = event_at(*job.trace, *options.to, "--to");
   result.start = options.start;
-  result.adopt_start = spec.name == "recorded";
+  result.adopt_start =
+      is_torch(job.recording) && adopts_start(job.recording, model_of(job, spec, options));
+  if (job.verified) result.reading = &job.verified->reading;
+  result.ignore_empty_cache = options.ignore_empty_cache;
   result.stop_at_oom = options.stop_at_oom;
   result.cancelled = &interrupted();
   return result;
@@ -66,13 +87,14 @@ ReplayResult replay_once(const Job& job, const StrategySpec& spec, const RunOpti
   AuditedDevice audited(plain, ledger);
   DeviceModel& device = options.audit ? static_cast<DeviceModel&>(audited) : plain;
   if (options.audit) replaying.ledger = &ledger;
-  if (files != nullptr) replaying.observer = files->observe(job.trace, logged);
+  if (files != nullptr) replaying.observer = files->observe(*job.trace, logged);
 
-  const RecordedSettings* recorded = is_torch(job.recording) ? &job.recording.settings : nullptr;
-  const auto strategy = make_strategy(
-      spec, {device, options.device.capacity, recorded, options.torch_version, job.trace.pools});
-  ReplayResult result = replay(job.trace, *strategy, device, replaying);
-  if (files != nullptr) files->finish(job.trace, *strategy);
+  StrategyContext context{device, options.device.capacity, job.settings(),
+                          version_for(job, spec, options), job.trace->pools, {}};
+  if (job.verified) context.pool_options = job.verified->reading.pool_options;
+  const auto strategy = make_strategy(spec, context);
+  ReplayResult result = replay(*job.trace, *strategy, device, replaying);
+  if (files != nullptr) files->finish(*job.trace, *strategy);
   result.metrics.modelled_device_seconds = modelled_seconds(options.cost, calls_of(result.metrics));
   return result;
 }
@@ -94,20 +116,14 @@ RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions&
 
   RunReport report;
   report.strategy = spec.text;
-  report.gpu = job.trace.gpu;
-  report.exact = job.trace.coverage.starts_empty ||
-                 (result.started_exact && !job.trace.start.segments.empty());
+  report.gpu = job.trace->gpu;
+  report.inexact_because =
+      why_inexact(job.recording, *job.trace, model_of(job, spec, options),
+                  job.verified ? &*job.verified : nullptr, result);
+  report.exact = report.inexact_because.empty();
   report.finished = result.finished;
   report.metrics = std::move(result.metrics);
   return report;
-}
-
-std::string model_check(const Job& job, const RunOptions& options) {
-  if (!is_torch(job.recording)) return {};
-  const VerifyResult result = verify(job.recording, job.trace, options.torch_version);
-  if (result.verdict == Verdict::unsupported) return {};
-  return fmt::format("{} of {} placements reproduced", human_count(result.allocs_matched),
-                     human_count(result.allocs));
 }
 
 std::vector<Recording> read_all(const InputOptions& input) {
@@ -127,8 +143,9 @@ std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOp
       throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
     }
     for (const Trace* trace : traces) {
-      jobs.push_back({recording, *trace,
-                      options.strategies.empty() ? defaults(recording) : options.strategies});
+      jobs.push_back({recording, trace,
+                      options.strategies.empty() ? defaults(recording) : options.strategies,
+                      std::nullopt});
     }
   }
   return jobs;
@@ -139,9 +156,9 @@ std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOp
 bool is_torch(const Recording& recording) { return recording.format.starts_with("torch-"); }
 
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
-             DefaultStrategies defaults, bool check_model) {
+             DefaultStrategies defaults) {
   const std::vector<Recording> recordings = read_all(input);
-  const std::vector<Job> jobs = jobs_of(recordings, input, options, defaults);
+  std::vector<Job> jobs = jobs_of(recordings, input, options, defaults);
   std::size_t count = 0;
   for (const Job& job : jobs) count += job.strategies.size();
   check_outputs(options, reports, count);
@@ -152,14 +169,19 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
   Progress progress(reports.quiet);
   Runs runs;
   auto next_files = files.begin();
-  for (const Job& job : jobs) {
-    ReplayReport report{summarise(job.recording, job.trace), summarise(options.device), {}, {}};
+  for (Job& job : jobs) {
+    ReplayReport report{summarise(job.recording, *job.trace), summarise(options.device), {}, {}};
+    if (is_torch(job.recording)) {
+      progress.show("reading " + job.recording.path, 0);
+      job.verified = verify(job.recording, *job.trace);
+      if (job.verified->reading.corrected) job.trace = job.verified->reading.corrected.get();
+      report.model_check = summarise(*job.verified);
+    }
     for (const StrategySpec& spec : job.strategies) {
       if (interrupted()) break;
       report.runs.push_back(replay_job(job, spec, options, *next_files++, progress));
     }
     set_places(report.runs);
-    if (check_model && !interrupted()) report.model_check = model_check(job, options);
     runs.reports.push_back(std::move(report));
   }
   progress.clear();

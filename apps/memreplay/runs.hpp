@@ -20,7 +20,7 @@ using DefaultStrategies = std::vector<StrategySpec> (*)(const Recording&);
 /// Reads everything and opens every file before the first replay. After Ctrl-C the reports hold
 /// what was found so far. Throws UsageError where there is nothing to replay.
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
-             DefaultStrategies defaults, bool check_model);
+             DefaultStrategies defaults);
 
 /// The allocator that made the recording is PyTorch's, as far as it tells.
 bool is_torch(const Recording& recording);

@@ -67,6 +67,19 @@ void count_events(const Trace& trace, TraceSummary& summary) {
   if (knows_reserved) summary.peak_reserved = peak_reserved;
 }
 
+std::string name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::exact:
+      return "exact";
+    case Verdict::diverged:
+      return "diverged";
+    case Verdict::resynchronised:
+      return "resynchronised";
+    default:
+      return "unsupported";
+  }
+}
+
 }  // namespace
 
 TraceSummary summarise(const Recording& recording) {
@@ -109,6 +122,23 @@ DeviceSummary summarise(const SimulatedDeviceOptions& device) {
   summary.granularity = device.granularity;
   summary.address_policy = device.policy == AddressPolicy::upward ? "upward" : "first-fit";
   return summary;
+}
+
+VerifyRun summarise(const VerifyResult& result) {
+  VerifyRun run;
+  run.gpu = result.gpu;
+  run.allocs = result.allocs;
+  run.allocs_matched = result.allocs_matched;
+  run.segment_events = result.segment_events;
+  run.segment_events_matched = result.segment_events_matched;
+  run.forced = result.forced;
+  run.verdict = name_of(result.verdict);
+  run.reason = result.reason;
+  run.torch_version = result.torch_version;
+  if (const auto& d = result.first_divergence) {
+    run.first_divergence = VerifyRun::Divergence{d->event, d->expected, d->got, d->why};
+  }
+  return run;
 }
 
 std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "replay/verify.hpp"
 #include "report/results.hpp"
 #include "trace/trace.hpp"
 
@@ -12,6 +13,7 @@ namespace memreplay {
 TraceSummary summarise(const Recording& recording, const Trace& trace);
 /// For a recording without any device.
 TraceSummary summarise(const Recording& recording);
+VerifyRun summarise(const VerifyResult& result);
 DeviceSummary summarise(const SimulatedDeviceOptions& device);
 
 /// The devices with events, or where none has any, those with memory; only `gpu` when it is given.

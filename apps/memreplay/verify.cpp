@@ -14,45 +14,15 @@
 namespace memreplay {
 namespace {
 
-std::string name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::exact:
-      return "exact";
-    case Verdict::diverged:
-      return "diverged";
-    case Verdict::resynchronised:
-      return "resynchronised";
-    default:
-      return "unsupported";
-  }
-}
-
-VerifyRun verified(const Recording& recording, const Trace& trace, const std::string& version) {
-  const VerifyResult result = verify(recording, trace, version);
-  VerifyRun run;
-  run.gpu = trace.gpu;
-  run.allocs = result.allocs;
-  run.allocs_matched = result.allocs_matched;
-  run.segment_events = result.segment_events;
-  run.segment_events_matched = result.segment_events_matched;
-  run.verdict = name_of(result.verdict);
-  run.reason = result.reason;
-  run.torch_version = result.torch_version;
-  if (const auto& d = result.first_divergence) {
-    run.first_divergence = VerifyRun::Divergence{d->event, d->expected, d->got, d->why};
-  }
-  return run;
-}
-
 VerifyReport report_on(const Recording& recording, std::optional<int> gpu,
                        const std::string& version) {
   const auto traces = chosen_traces(recording, gpu);
   VerifyReport report;
   report.trace = traces.empty() ? summarise(recording) : summarise(recording, *traces.front());
-  for (const Trace* trace : traces) report.runs.push_back(verified(recording, *trace, version));
+  for (const Trace* trace : traces) report.runs.push_back(summarise(verify(recording, *trace, version)));
   if (report.runs.empty()) {
     VerifyRun run;
-    run.verdict = name_of(Verdict::unsupported);
+    run.verdict = "unsupported";
     run.reason = "no device with events or memory in it";
     report.runs.push_back(std::move(run));
   }

@@ -47,6 +47,7 @@ struct RunMetrics {
   std::uint64_t ooms = 0;
   std::uint64_t oom_retries = 0;
   std::optional<OomPlace> first_oom;
+  std::uint64_t recorded_ooms_served = 0;  ///< requests that the recorded program was refused
   std::uint64_t device_allocs = 0;
   std::uint64_t device_frees = 0;
   std::uint64_t device_maps = 0;

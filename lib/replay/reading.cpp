@@ -39,7 +39,56 @@ std::uint64_t request_after(const Trace& trace, std::size_t event, std::uint64_t
   return UINT64_MAX;
 }
 
+// The first requests of every run of requests from one private pool.
+std::vector<std::uint64_t> beginnings(const Trace& trace, PoolIndex pool) {
+  std::vector<std::uint64_t> found;
+  PoolIndex last = 0;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (!is_request(trace.ops[i])) continue;
+    const PoolIndex now = trace.lane(i).pool;
+    if (now == pool && last != pool) found.push_back(i);
+    last = now;
+  }
+  return found;
+}
+
+bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
+  return std::ranges::none_of(trace.lanes, [&](const Lane& lane) {
+    return lane.pool == 0 && std::ranges::any_of(trace.lanes, [&](const Lane& own) {
+             return own.pool == pool && own.stream == lane.stream;
+           });
+  });
+}
+
+bool follows_empty_cache(const Trace& trace, const Reading& reading, std::uint64_t request) {
+  return std::ranges::any_of(reading.calls, [&](const ProgramCall& call) {
+    if (call.kind != ProgramCall::Kind::empty_cache || call.event > request) return false;
+    for (std::uint64_t i = call.event; i < request; ++i) {
+      if (is_request(trace.ops[i])) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
+
+std::vector<std::uint64_t> possible_captures(const Trace& trace, const Reading& reading) {
+  std::vector<std::uint64_t> found;
+  for (PoolIndex pool = 1; pool < trace.pools.size(); ++pool) {
+    const auto runs = beginnings(trace, pool);
+    const auto is_visible = [&](std::uint64_t request) {
+      return follows_empty_cache(trace, reading, request);
+    };
+    const bool of_a_graph =
+        trace.pools[pool].first != 0 ||
+        (has_streams_of_its_own(trace, pool) && std::ranges::any_of(runs, is_visible));
+    if (!of_a_graph) continue;
+    std::ranges::copy_if(runs, std::back_inserter(found),
+                         [&](std::uint64_t request) { return !is_visible(request); });
+  }
+  std::ranges::sort(found);
+  return found;
+}
 
 void complete_deferrals(const Trace& trace, Reading& reading) {
   for (Deferral& deferral : reading.deferrals) {

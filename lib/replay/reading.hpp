@@ -47,11 +47,19 @@ struct Reading {
   std::vector<Deferral> deferrals;        ///< by event
   std::vector<PoolOptions> pool_options;  ///< by pool of the trace
   std::vector<SettingsChange> settings_changes;  ///< empty: the recorded settings held throughout
+  /// A request made the recorded allocator return memory: its device, or its limit, was full.
+  bool released_memory = false;
   std::optional<Bytes> memory_limit;      ///< one under which the recorded collections happen
   std::optional<Bytes> device_total;      ///< the largest that explains where reservations end
   /// The trace with the pools of its requests put right, where the recording does not state them.
   std::shared_ptr<const Trace> corrected;
 };
+
+/// Requests before which a graph capture may have begun: torch.cuda.graph empties the cache first,
+/// mostly without any effect that a recording shows. They begin a run of requests from a graph's
+/// private pool; a pool that the program named itself is taken for a graph's where another such run
+/// follows a visible empty_cache and its streams do not serve the default pool.
+std::vector<std::uint64_t> possible_captures(const Trace& trace, const Reading& reading);
 
 /// Fills in when the deferred completions are due. O(events) a stream and deferral.
 void complete_deferrals(const Trace& trace, Reading& reading);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 namespace memreplay {
@@ -20,7 +21,9 @@ class Replay {
         strategy_(strategy),
         device_(device),
         options_(options),
-        placed_(trace.slot_count) {}
+        placed_(trace.slot_count) {
+    note_next_reading_event();
+  }
 
   ReplayResult run() {
     const auto began = std::chrono::steady_clock::now();
@@ -30,6 +33,7 @@ class Replay {
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
       if (event == options_.from && event > 0) begin_measuring();
       if (event % kEventsBetweenChecks == 0) check_in(event, end);
+      if (reading_event_ <= event) do_what_the_reading_says(event);
       play(event);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -93,6 +97,59 @@ class Replay {
     if (options_.progress) options_.progress(static_cast<double>(event) / static_cast<double>(end));
   }
 
+  // The next event before which the program did something, or a deferred completion is due.
+  void note_next_reading_event() {
+    reading_event_ = UINT64_MAX;
+    if (options_.reading == nullptr) return;
+    const auto& calls = options_.reading->calls;
+    const auto& deferrals = options_.reading->deferrals;
+    if (next_call_ < calls.size()) reading_event_ = calls[next_call_].event;
+    if (next_deferral_ < deferrals.size()) {
+      reading_event_ = std::min(reading_event_, deferrals[next_deferral_].event);
+    }
+    if (!deferred_.empty()) reading_event_ = std::min(reading_event_, deferred_.begin()->first);
+  }
+
+  void do_what_the_reading_says(std::uint64_t event) {
+    while (!deferred_.empty() && deferred_.begin()->first <= event) {
+      const Placement block = deferred_.begin()->second;
+      deferred_.erase(deferred_.begin());
+      if (options_.ledger) options_.ledger->freed(event, block);
+      strategy_.complete_free(block.handle);
+    }
+    const auto& calls = options_.reading->calls;
+    for (; next_call_ < calls.size() && calls[next_call_].event <= event; ++next_call_) {
+      make(calls[next_call_]);
+    }
+    const auto& deferrals = options_.reading->deferrals;
+    for (; next_deferral_ < deferrals.size() && deferrals[next_deferral_].event <= event;
+         ++next_deferral_) {
+      Placement& block = placed_[trace_.slots[event]];
+      if (block.handle == kNoHandle) continue;
+      deferred_.emplace(deferrals[next_deferral_].due, block);
+      block.handle = kNoHandle;
+    }
+    note_next_reading_event();
+  }
+
+  void make(const ProgramCall& call) {
+    switch (call.kind) {
+      case ProgramCall::Kind::empty_cache:
+        return empty_cache();
+      case ProgramCall::Kind::end_pool:
+        strategy_.release_pool(call.pool, !options_.ignore_empty_cache);
+        return tell_of_synchronisation();
+      case ProgramCall::Kind::release_pool:
+        return strategy_.release_pool(call.pool, false);
+    }
+  }
+
+  void empty_cache() {
+    if (options_.ignore_empty_cache) return;
+    strategy_.empty_cache();
+    tell_of_synchronisation();
+  }
+
   void play(std::uint64_t event) {
     const Op op = trace_.ops[event];
     const Slot slot = trace_.slots[event];
@@ -111,8 +168,7 @@ class Replay {
         if (concerned) free(event, op, slot);
         break;
       case Op::empty_cache:
-        strategy_.empty_cache();
-        tell_of_synchronisation();
+        empty_cache();
         break;
       default:
         break;
@@ -168,6 +224,7 @@ class Replay {
     tell_of_synchronisation();
     if (placement) {
       strategy_.free(placement->handle);
+      ++metrics().recorded_ooms_served;
     } else {
       note_oom(event, request);
     }
@@ -258,6 +315,10 @@ class Replay {
   Bytes allocated_ = 0;
   Bytes requested_at_peak_ = 0;
   Bytes highest_held_ = 0;
+  std::uint64_t reading_event_ = UINT64_MAX;  ///< before it something in the reading is due
+  std::size_t next_call_ = 0;
+  std::size_t next_deferral_ = 0;
+  std::multimap<std::uint64_t, Placement> deferred_;  ///< by the event before which they are due
   std::uint64_t syncs_ = 0;  ///< of the strategy, as far as the ledger was told
   DeviceUsage usage_before_;
   StrategyUsage strategy_before_;

@@ -9,6 +9,7 @@
 #include "device/device_model.hpp"
 #include "device/ledger.hpp"
 #include "metrics/run_metrics.hpp"
+#include "replay/reading.hpp"
 #include "strategy/strategy.hpp"
 #include "trace/trace.hpp"
 
@@ -41,6 +42,8 @@ struct ReplayOptions {
   StartMode start = StartMode::automatic;
   bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
   bool stop_at_oom = false;
+  const Reading* reading = nullptr;  ///< of this trace: what the program did beside its events
+  bool ignore_empty_cache = false;
   Ledger* ledger =
       nullptr;  ///< judges every placement; the strategy must be over its AuditedDevice
   ReplayObserver* observer = nullptr;

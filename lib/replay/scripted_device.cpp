@@ -23,7 +23,10 @@ void ScriptedDevice::contradict(Op call, Address address, Bytes size) {
 }
 
 std::optional<Address> ScriptedDevice::obtain(Bytes size) {
-  if (!next_is(Op::segment_alloc) || script_.front().size != size) return std::nullopt;
+  if (!next_is(Op::segment_alloc) || script_.front().size != size) {
+    refused_ = size;
+    return std::nullopt;
+  }
   const Address address = script_.front().address;
   script_ = script_.subspan(1);
   return address;
@@ -42,7 +45,10 @@ std::optional<Address> ScriptedDevice::reserve(Bytes) {
 }
 
 bool ScriptedDevice::map(Address at, Bytes size, Bytes) {
-  if (!next_is(Op::segment_map)) return false;
+  if (!next_is(Op::segment_map)) {
+    refused_ = size;
+    return false;
+  }
   if (script_.front().address != at || script_.front().size != size) {
     contradict(Op::segment_map, at, size);
     return false;

@@ -32,8 +32,11 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   void play(std::span<const ScriptEntry> script) {
     script_ = script;
     contradiction_.reset();
+    refused_ = 0;
   }
   std::span<const ScriptEntry> rest() const { return script_; }
+  /// Bytes that a call of this script asked for in vain; 0: every call was granted.
+  Bytes refused() const { return refused_; }
   /// The first call that the script does not have.
   const std::optional<ScriptEntry>& contradiction() const { return contradiction_; }
 
@@ -58,6 +61,7 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   Bytes total_;
   std::span<const ScriptEntry> script_;
   std::optional<ScriptEntry> contradiction_;
+  Bytes refused_ = 0;
   DeviceUsage usage_;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace memreplay {
 
@@ -14,6 +13,31 @@ Verification::Model Verification::Model::fork() const {
   copy.allocator = allocator->copy(*copy.device);
   return copy;
 }
+
+namespace {
+
+// The most that the device is known to have had room for. An OOM entry states what was free then;
+// where that was enough, a limit refused and the device's size stays unknown.
+Bytes largest_holding(const Trace& trace, Bytes large_segment_size) {
+  Bytes held = 0;
+  for (const SegmentInfo& segment : trace.start.segments) held += segment.size;
+  Bytes largest = held;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const Op op = trace.ops[i];
+    const Bytes size = trace.sizes[i];
+    if (op == Op::segment_alloc || op == Op::segment_map) held += size;
+    if (op == Op::segment_free || op == Op::segment_unmap) held -= std::min(held, size);
+    largest = std::max(largest, held);
+    if (op != Op::oom) continue;
+    const Bytes free = trace.addresses[i];
+    if (free < torch::get_allocation_size(size, large_segment_size)) {
+      largest = std::max(largest, held + free);
+    }
+  }
+  return largest;
+}
+
+}  // namespace
 
 Verification::Verification(const Recording& recording, const Trace& trace,
                            const Assumptions& assumptions)
@@ -34,6 +58,7 @@ Verification::Verification(const Recording& recording, const Trace& trace,
     result_.allocs += trace.ops[i] == Op::allocate;
     result_.segment_events += is_driver_event(trace.ops[i]);
   }
+  once_held_ = largest_holding(trace, settings_.large_segment_size);
 }
 
 Verification::Model Verification::new_model() const {
@@ -50,8 +75,11 @@ Verification::Model Verification::new_model() const {
 VerifyResult Verification::run() {
   std::size_t at = 0;
   bool goes_on = true;
+  auto idle = assumptions_.idle_empty_caches.begin();
   while (at < trace_.size() && goes_on) {
     const Group group = next_group(at);
+    while (idle != assumptions_.idle_empty_caches.end() && *idle < group.from) ++idle;
+    empties_idly_ = idle != assumptions_.idle_empty_caches.end() && *idle == group.to - 1;
     const bool same = play(group);
     if (same) note_matched(group);
     if (!same && !result_.first_divergence) {
@@ -176,14 +204,29 @@ bool Verification::play(const Group& group) {
   contradiction_.reset();
   misplaced_.reset();
   if (!group.has_driver_events && !assumptions_.settings_may_change) return play_plainly(group);
-  return play_before_tail(group) && play_tail(group);
+  if (!play_before_tail(group)) return false;
+  if (empties_idly_) empty_cache_without_effect(group.to - 1);
+  return play_tail(group);
 }
 
 bool Verification::play_plainly(const Group& group) {
   for (std::size_t i = group.from; i < group.to; ++i) {
+    if (empties_idly_ && i + 1 == group.to) empty_cache_without_effect(i);
     if (!step(model_, i, {})) return false;
   }
   return true;
+}
+
+// Where a call of empty_cache leaves no entry, since nothing is pending and nothing can be released.
+void Verification::empty_cache_without_effect(std::size_t event) {
+  const torch::Statistics& before = model_.allocator->statistics();
+  if (before.active.all.current != before.allocation.all.current) return;
+  Model model = model_.fork();
+  model.device->play({});
+  model.allocator->empty_cache();
+  if (model.device->contradiction()) return;
+  result_.reading.calls.push_back({event, ProgramCall::Kind::empty_cache, 0});
+  model_ = std::move(model);
 }
 
 // Before the last thing that the program did itself, releases are those of empty_cache calls.
@@ -228,15 +271,16 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
   }
   const bool ends_in_request = group.tail < group.to && is_request(group.to - 1);
   if (!ends_in_request && script.empty()) return try_tail(group, base, {completions, 0});
-  if (ends_in_request) {
-    for (std::size_t early = completions + 1; early-- > 0;) {
-      if (try_tail(group, base, {early, 0})) return true;
+  // A device that once held more did not refuse for want of memory.
+  for (const bool plausible : {true, false}) {
+    for (std::size_t early = completions + 1; ends_in_request && early-- > 0;) {
+      if (try_tail(group, base, {early, 0, plausible})) return true;
       if (releases == 0) break;
     }
-  }
-  for (std::size_t emptied = releases; emptied > 0; --emptied) {
-    if (try_tail(group, base, {completions, emptied})) return true;
-    if (!ends_in_request) break;
+    for (std::size_t emptied = releases; emptied > 0; --emptied) {
+      if (try_tail(group, base, {completions, emptied, plausible})) return true;
+      if (!ends_in_request) break;
+    }
   }
   if (!problem_) {
     problem_ = {group.tail, "the recorded segment releases", "others", "no call explains them"};
@@ -266,15 +310,23 @@ bool Verification::try_tail(const Group& group, const Model& base, const Explana
     const bool noticed = i < first_driver_event && late.empty();
     if (!noticed && explanation.emptied == 0) deferrals.push_back({i, UINT64_MAX});
   }
-  const bool same =
-      (explanation.emptied == 0 ||
-       empty_cache(model, all.first(explanation.emptied), first_driver_event)) &&
-      (!ends_in_request || step(model, group.to - 1, all.subspan(explanation.emptied)));
+  bool same = explanation.emptied == 0 ||
+              empty_cache(model, all.first(explanation.emptied), first_driver_event);
+  if (same && ends_in_request) {
+    const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.all.current);
+    same = step(model, group.to - 1, all.subspan(explanation.emptied));
+    const Bytes refused = model.device->refused();
+    if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
+  }
   if (!same) {
     result_.reading.calls.resize(calls_before);
     return false;
   }
   for (const std::size_t i : late) step(model, i, {});
+  const std::span<const ScriptEntry> own = all.subspan(explanation.emptied);
+  result_.reading.released_memory |= std::ranges::any_of(own, [](const ScriptEntry& entry) {
+    return entry.op == Op::segment_free || entry.op == Op::segment_unmap;
+  });
   auto& forced = result_.reading.deferrals;
   forced.insert(forced.end(), deferrals.begin(), deferrals.end());
   model_ = std::move(model);
@@ -295,7 +347,7 @@ bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script
     });
     if (entry.pool == 0 || known) continue;
     note(Kind::release_pool, entry.pool);
-    model.allocator->release_pool(entry.pool);
+    model.allocator->release_pool(entry.pool, false);
   }
   const std::size_t released = calls.size();
   Model all = model.fork();
@@ -313,7 +365,7 @@ bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script
     const PoolIndex pool = model.device->rest().front().pool;
     note(pool != 0 ? Kind::end_pool : Kind::empty_cache, pool);
     if (pool != 0) {
-      model.allocator->empty_cache_of(pool);
+      model.allocator->release_pool(pool, true);
     } else {
       model.allocator->empty_cache();
     }

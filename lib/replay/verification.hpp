@@ -20,6 +20,8 @@ struct Assumptions {
   Bytes device_total = kTiB;  ///< as reported; the length of reservations follows from it
   std::optional<Bytes> memory_limit;
   std::vector<PoolOptions> pools;  ///< by pool
+  /// Requests before which the program may have called empty_cache without any effect.
+  std::vector<std::uint64_t> idle_empty_caches;
   /// Settings may have changed on the way: every group is tried on a copy, also under others.
   bool settings_may_change = false;
   /// Goes on behind a divergence from the recorded state, and counts.
@@ -72,6 +74,7 @@ class Verification {
   struct Explanation {
     std::size_t early = 0;    ///< completions that malloc notices at its start
     std::size_t emptied = 0;  ///< driver events of an empty_cache before it
+    bool plausible = false;   ///< the device may refuse only what it cannot hold
   };
 
   Model new_model() const;
@@ -92,6 +95,7 @@ class Verification {
   bool try_tail(const Group& group, const Model& base, const Explanation& explanation);
   bool explain_by_other_settings(const Group& group);
   bool empty_cache(Model& model, std::span<const ScriptEntry> script, std::size_t event);
+  void empty_cache_without_effect(std::size_t event);
 
   void gather_clues(const Group& group);
   std::optional<Clues::Threshold> possible_threshold(const Group& group);
@@ -112,6 +116,8 @@ class Verification {
   std::optional<Divergence> problem_;  ///< of the attempt under way
   std::optional<ScriptEntry> contradiction_;  ///< of the attempt that `problem_` tells of
   std::optional<Handle> misplaced_;           ///< what that attempt placed elsewhere
+  Bytes once_held_ = 0;        ///< the device has room for that much at least
+  bool empties_idly_ = false;  ///< before the request of the group under way
   Clues clues_;
   VerifyResult result_;
 };

@@ -217,6 +217,10 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
     }
     if (best->result.verdict == Verdict::exact) break;
   }
+  if (best->result.verdict == Verdict::exact) {
+    best->assumptions.idle_empty_caches = possible_captures(trace, best->result.reading);
+    if (!best->assumptions.idle_empty_caches.empty()) *best = best_search->play(*best);
+  }
   VerifyResult result = best->result.verdict == Verdict::exact
                             ? std::move(best->result)
                             : explain_the_rest(*best_search, std::move(*best));

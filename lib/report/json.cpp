@@ -101,6 +101,7 @@ Json run_json(const RunReport& run) {
               {"gpu", run.gpu},
               {"place", run.place},
               {"exact", run.exact},
+              {"inexact_because", text_or_null(run.inexact_because)},
               {"finished", run.finished},
               {"interval", interval_json(run.interval)},
               {"peak_requested_bytes", m.peak_requested},
@@ -119,6 +120,7 @@ Json run_json(const RunReport& run) {
               {"ooms", m.ooms},
               {"oom_retries", m.oom_retries},
               {"first_oom", oom_json(m.first_oom)},
+              {"recorded_ooms_served", m.recorded_ooms_served},
               {"device_allocs", m.device_allocs},
               {"device_frees", m.device_frees},
               {"device_maps", m.device_maps},
@@ -144,6 +146,7 @@ Json verify_run_json(const VerifyRun& run) {
               {"allocs_matched", run.allocs_matched},
               {"segment_events", run.segment_events},
               {"segment_events_matched", run.segment_events_matched},
+              {"forced", run.forced},
               {"verdict", run.verdict},
               {"reason", text_or_null(run.reason)},
               {"first_divergence", divergence},
@@ -182,8 +185,10 @@ std::string replay_json(std::string_view command, const std::vector<ReplayReport
   for (const ReplayReport& report : reports) {
     Json runs = Json::array();
     for (const RunReport& run : report.runs) runs.push_back(run_json(run));
-    results.push_back(
-        one_result(command, report.trace, device_json(report.device), std::move(runs)));
+    Json result = one_result(command, report.trace, device_json(report.device), std::move(runs));
+    result["model_check"] = nullptr;
+    if (report.model_check) result["model_check"] = verify_run_json(*report.model_check);
+    results.push_back(std::move(result));
   }
   return dump_results(command, std::move(results), worst_of(reports));
 }

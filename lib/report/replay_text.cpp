@@ -78,8 +78,8 @@ std::string notes(const ReplayReport& report, const TextStyle& style) {
     if (warning.empty()) continue;
     append_paragraph(out, "warning: " + warning);
   }
-  for (const RunReport& run : report.runs)
-    append_paragraph(out, inexact_sentence(run, report.trace));
+  for (const RunReport& run : report.runs) append_paragraph(out, served_sentence(run));
+  for (const RunReport& run : report.runs) append_paragraph(out, inexact_sentence(run));
   for (const RunReport& run : report.runs) {
     if (!run.finished) append_paragraph(out, run.strategy + " was not replayed to the end.");
   }
@@ -90,6 +90,12 @@ std::string notes(const ReplayReport& report, const TextStyle& style) {
     at += marked.size();
   }
   return out;
+}
+
+std::string head(const ReplayReport& report, bool several) {
+  const std::string model = model_sentence(report);
+  return place_name(report, several) + ": " + coverage_phrase(report.trace) +
+         (model.empty() ? "" : "; ") + model;
 }
 
 // Which rank is worst, and how far the ranks are apart.
@@ -121,8 +127,7 @@ std::string red(std::string_view text, const TextStyle& style) {
 std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
   std::string out;
   for (const ReplayReport& report : reports) {
-    append_paragraph(out,
-                     place_name(report, reports.size() > 1) + ": " + coverage_phrase(report.trace));
+    append_paragraph(out, head(report, reports.size() > 1));
     for (const RunReport& run : report.runs) {
       const std::string said = answer(run, report.device);
       out += fmt::format("\n {}: {}\n", bold(run.strategy, style),
@@ -139,10 +144,7 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
 std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
   std::string out;
   for (const ReplayReport& report : reports) {
-    std::string head =
-        place_name(report, reports.size() > 1) + ": " + coverage_phrase(report.trace);
-    if (!report.model_check.empty()) head += "; model check " + report.model_check;
-    append_paragraph(out, head);
+    append_paragraph(out, head(report, reports.size() > 1));
     std::vector<RunReport> ranked = report.runs;
     sort_by_place(ranked);
     Table table = run_table(ranked);

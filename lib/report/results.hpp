@@ -59,6 +59,7 @@ struct RunReport {
   int gpu = 0;
   std::size_t place = 1;
   bool exact = true;
+  std::string inexact_because;  ///< a sentence's end: "the recording starts with 12 blocks …"
   bool finished = true;  ///< false: interrupted, or stopped at an OOM
   std::optional<RunInterval> interval;
   RunMetrics metrics;
@@ -67,14 +68,6 @@ struct RunReport {
     return metrics.device_allocs + metrics.device_frees + metrics.device_maps +
            metrics.device_unmaps;
   }
-};
-
-/// One trace, one device, the runs asked for.
-struct ReplayReport {
-  TraceSummary trace;
-  DeviceSummary device;
-  std::vector<RunReport> runs;
-  std::string model_check;  ///< "1225 of 1225 placements reproduced"; empty: not checked
 };
 
 struct VerifyRun {
@@ -89,10 +82,19 @@ struct VerifyRun {
   std::uint64_t allocs_matched = 0;
   std::uint64_t segment_events = 0;
   std::uint64_t segment_events_matched = 0;
+  std::uint64_t forced = 0;  ///< requests at which the model was set to the recorded state
   std::string verdict;  ///< "exact", "diverged", "resynchronised" or "unsupported"
   std::string reason;   ///< empty: nothing to explain
   std::optional<Divergence> first_divergence;
   std::string torch_version;  ///< the rules that were used
+};
+
+/// One trace, one device, the runs asked for.
+struct ReplayReport {
+  TraceSummary trace;
+  DeviceSummary device;
+  std::vector<RunReport> runs;
+  std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
 };
 
 /// One file, a run for each device.

@@ -97,14 +97,30 @@ std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
   return text;
 }
 
-std::string inexact_sentence(const RunReport& run, const TraceSummary& trace) {
+std::string inexact_sentence(const RunReport& run) {
   if (run.exact) return {};
+  return fmt::format("{} is an estimate: {}.", run.strategy, run.inexact_because);
+}
+
+std::string served_sentence(const RunReport& run) {
+  const std::uint64_t served = run.metrics.recorded_ooms_served;
+  if (served == 0) return {};
   return fmt::format(
-      "{} is an estimate: the recording starts with {} ({}) already there, and how they came to "
-      "lie "
-      "where they lie is not in it.",
-      run.strategy, counted(trace.preexisting_blocks, "block"),
-      human_size(trace.preexisting_bytes));
+      "{} serves {} that the recorded program was refused; they are freed at once, and from the "
+      "first on the real program would have gone another way.",
+      run.strategy, counted(served, "request"));
+}
+
+std::string model_sentence(const ReplayReport& report) {
+  if (!report.model_check) return {};
+  const VerifyRun& check = *report.model_check;
+  if (check.verdict == "unsupported") return "model not verified on this recording: " + check.reason;
+  const std::string matched = fmt::format("{} of {} placements", human_count(check.allocs_matched),
+                                          human_count(check.allocs));
+  if (check.verdict == "exact") return "model verified on this recording: " + matched;
+  std::string text = fmt::format("model diverges from this recording at event {}: {} reproduced",
+                                 human_count(check.first_divergence->event), matched);
+  return check.reason.empty() ? text : text + "; " + check.reason;
 }
 
 std::string coverage_phrase(const TraceSummary& trace) {

@@ -15,7 +15,13 @@ std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs
 std::string oom_warning(const RunReport& run, const DeviceSummary& device);
 
 /// Why these figures are an estimate. Empty where they are exact.
-std::string inexact_sentence(const RunReport& run, const TraceSummary& trace);
+std::string inexact_sentence(const RunReport& run);
+
+/// That requests were served which the recorded program was refused. Empty where none was.
+std::string served_sentence(const RunReport& run);
+
+/// How far the model reproduces the recording itself. Empty where it was not tried.
+std::string model_sentence(const ReplayReport& report);
 
 /// "3128 events, 1 stream, starts empty"
 std::string coverage_phrase(const TraceSummary& trace);

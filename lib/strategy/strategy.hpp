@@ -47,6 +47,8 @@ class Strategy {
   virtual void complete_free(Handle block) { free(block); }
   /// The program asks for unused memory to be returned to the device.
   virtual void empty_cache() {}
+  /// Nobody holds this private pool any more. `at_once`: what it caches is returned right now.
+  virtual void release_pool(PoolIndex, bool /*at_once*/) {}
 
   /// Takes over what existed before the replay, entered into the device already, and fills
   /// `by_slot[slot]` with the handle of every block that has a slot. False: this strategy cannot.

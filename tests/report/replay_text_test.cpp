@@ -25,7 +25,7 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
   ReplayReport report = report_of(
       {run_of("recorded", {.reserved = 5328 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 69}),
        run_of("torch", {.reserved = 5184 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 64})});
-  report.model_check = "1,225 of 1,225 placements reproduced";
+  report.model_check = VerifyRun{.allocs = 1225, .allocs_matched = 1225, .verdict = "exact"};
   EXPECT_EQ(
       compare_text({report}, {}),
       " run.pickle: 3,128 events, 1 stream, starts empty; model check 1,225 of 1,225 placements "

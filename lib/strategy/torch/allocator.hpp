@@ -58,16 +58,12 @@ class Allocator final : public Strategy {
   void request_free(Handle block) override;
   void complete_free(Handle block) override;
   void empty_cache() override;
+  void release_pool(PoolIndex pool, bool at_once) override;
   bool adopt(const MemoryState& state, std::span<Handle> by_slot) override;
   FreeSpace free_space() const override;
   StrategyUsage usage() const override;
   Counters counters() const override;
   MemoryState memory_state() const override;
-
-  /// A private pool that no graph and no MemPool holds any more: releases include it from now on.
-  void release_pool(PoolIndex pool);
-  /// `empty_cache` of one private pool, as the end of a MemPool calls it.
-  void empty_cache_of(PoolIndex pool);
 
   /// The program sets another memory limit, or passes another configuration string.
   void set_memory_limit(std::optional<Bytes> limit) { allowed_memory_maximum_ = limit; }
@@ -134,6 +130,7 @@ class Allocator final : public Strategy {
   bool release_available_cached_blocks(const Search& search);
   void release_cached_blocks();
   void release_blocks(BlockPool& pool);
+  void release_private_pool(PoolIndex pool);
   void release_block(Handle block);
   /// Of one pool, or of all of them.
   void synchronize_and_free_events(std::optional<PoolIndex> pool = {});

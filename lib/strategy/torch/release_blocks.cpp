@@ -66,8 +66,13 @@ bool Allocator::release_available_cached_blocks(const Search& search) {
   if (pool.free.size() <= search.stream) return false;
   const FreeBlocks& free = pool.free[search.stream];
   const Bytes wanted = std::max(search.size, settings_.max_split_size);
+  // Blocks above the limit are never split, unless another limit held when a recording began.
+  const auto is_kept = [&](const FreeBlock& candidate) {
+    const Block& block = blocks_[candidate.block];
+    return block.expandable() || block.is_split();
+  };
   auto it = free.lower_bound(FreeBlock{.size = wanted, .block = 0});
-  while (it != free.end() && blocks_[it->block].expandable()) ++it;
+  while (it != free.end() && is_kept(*it)) ++it;
   if (it != free.end()) {
     release_block(it->block);
     return true;
@@ -76,7 +81,7 @@ bool Allocator::release_available_cached_blocks(const Search& search) {
   while (it != free.begin() && released < wanted) {
     --it;
     if (it->size < settings_.max_split_size) break;
-    if (blocks_[it->block].expandable()) continue;
+    if (is_kept(*it)) continue;
     released += it->size;
     const Handle handle = it->block;
     ++it;
@@ -89,22 +94,25 @@ void Allocator::release_cached_blocks() {
   synchronize_and_free_events();
   release_blocks(pools_[pool_of(0, false)]);
   release_blocks(pools_[pool_of(0, true)]);
-  // Private pools the other way round: small, then large.
   for (std::size_t large = 2; large < pools_.size(); large += 2) {
-    if (!pools_[large].freeable) continue;
-    release_blocks(pools_[large + 1]);
-    release_blocks(pools_[large]);
+    if (pools_[large].freeable) release_private_pool(pools_[large].owner);
   }
+}
+
+// The other way round than the default pools: small, then large.
+void Allocator::release_private_pool(PoolIndex pool) {
+  release_blocks(pools_[pool_of(pool, true)]);
+  release_blocks(pools_[pool_of(pool, false)]);
 }
 
 void Allocator::empty_cache() { release_cached_blocks(); }
 
-void Allocator::release_pool(PoolIndex pool) { pools_[pool_of(pool, false)].freeable = true; }
-
-void Allocator::empty_cache_of(PoolIndex pool) {
+// From now on releases include it. The end of a MemPool empties its own cache too.
+void Allocator::release_pool(PoolIndex pool, bool at_once) {
+  pools_[pool_of(pool, false)].freeable = true;
+  if (!at_once) return;
   synchronize_and_free_events(pool);
-  release_blocks(pools_[pool_of(pool, true)]);
-  release_blocks(pools_[pool_of(pool, false)]);
+  release_private_pool(pool);
 }
 
 void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {

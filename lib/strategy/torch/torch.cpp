@@ -8,9 +8,9 @@
 namespace memreplay {
 namespace {
 
-std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+TorchModel model_of_options(const StrategySpec& spec, const std::string& torch_version) {
   std::vector<torch::ConfEntry> entries;
-  std::string version = context.torch_version;
+  std::string version = torch_version;
   for (const auto& [key, value] : spec.options) {
     if (key == "version") {
       version = value;
@@ -25,10 +25,33 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
     if (issue.severity != torch::SettingIssue::Severity::error) continue;
     throw UsageError(fmt::format("{}: {}", spec.text, issue.text));
   }
-  return torch::make_allocator(settings, release, context);
+  return {settings, release};
+}
+
+TorchModel model_of_recording(const StrategySpec& spec, const RecordedSettings* recorded,
+                              const std::string& torch_version) {
+  if (recorded == nullptr) {
+    throw UsageError(
+        "'recorded' needs a recording that carries PyTorch's settings; name a strategy with -s");
+  }
+  const auto version = find_option(spec, "version").value_or(torch_version);
+  const torch::Release release = torch::parse_release(version);
+  return {torch::settings_of(*recorded, release), release};
+}
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  const auto model = torch_model(spec, context.recorded, context.torch_version);
+  return torch::make_allocator(model->settings, model->release, context);
 }
 
 }  // namespace
+
+std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
+                                      const std::string& torch_version) {
+  if (spec.name == "recorded") return model_of_recording(spec, recorded, torch_version);
+  if (spec.name == "torch") return model_of_options(spec, torch_version);
+  return std::nullopt;
+}
 
 StrategyInfo torch_strategy() {
   return {

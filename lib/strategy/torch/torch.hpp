@@ -1,10 +1,24 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "strategy/registry.hpp"
+#include "strategy/torch/release.hpp"
+#include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 
 /// PyTorch's native CUDA caching allocator under settings of one's own.
 StrategyInfo torch_strategy();
+
+/// The settings and the release that `torch` or `recorded` would be made with; nothing for another
+/// strategy. Throws UsageError for settings that PyTorch refuses.
+struct TorchModel {
+  torch::Settings settings;
+  torch::Release release;
+};
+std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
+                                      const std::string& torch_version);
 
 }  // namespace memreplay
