@@ -27,8 +27,9 @@ struct PoolId {
   friend auto operator<=>(const PoolId&, const PoolId&) = default;
 };
 
-/// How a MemPool was made. Recordings do not state it.
+/// How a private pool was made and is used. Recordings do not state it.
 struct PoolOptions {
+  bool of_a_graph = false;  ///< its requests are made while their stream is captured
   bool use_on_oom = false;  ///< lends its free blocks to the default pool
   bool no_split = false;    ///< a request gets a whole block
 

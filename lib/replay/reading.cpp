@@ -52,6 +52,7 @@ std::vector<std::uint64_t> beginnings(const Trace& trace, PoolIndex pool) {
   return found;
 }
 
+// No request of the default pool comes from a stream of this one.
 bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
   return std::ranges::none_of(trace.lanes, [&](const Lane& lane) {
     return lane.pool == 0 && std::ranges::any_of(trace.lanes, [&](const Lane& own) {
@@ -72,19 +73,24 @@ bool follows_empty_cache(const Trace& trace, const Reading& reading, std::uint64
 
 }  // namespace
 
-std::vector<std::uint64_t> possible_captures(const Trace& trace, const Reading& reading) {
+std::vector<PoolOptions> recorded_pools(const Trace& trace) {
+  std::vector<PoolOptions> options(trace.pools.size());
+  for (PoolIndex pool = 1; pool < options.size(); ++pool) {
+    // PyTorch names the pool of a capture {n, 0} where the program did not name one.
+    options[pool].of_a_graph =
+        trace.pools[pool].first != 0 || has_streams_of_its_own(trace, pool);
+  }
+  return options;
+}
+
+std::vector<std::uint64_t> captures_without_empty_cache(const Trace& trace,
+                                                        const Reading& reading) {
   std::vector<std::uint64_t> found;
-  for (PoolIndex pool = 1; pool < trace.pools.size(); ++pool) {
-    const auto runs = beginnings(trace, pool);
-    const auto is_visible = [&](std::uint64_t request) {
-      return follows_empty_cache(trace, reading, request);
-    };
-    const bool of_a_graph =
-        trace.pools[pool].first != 0 ||
-        (has_streams_of_its_own(trace, pool) && std::ranges::any_of(runs, is_visible));
-    if (!of_a_graph) continue;
-    std::ranges::copy_if(runs, std::back_inserter(found),
-                         [&](std::uint64_t request) { return !is_visible(request); });
+  for (PoolIndex pool = 1; pool < reading.pool_options.size(); ++pool) {
+    if (!reading.pool_options[pool].of_a_graph) continue;
+    for (const std::uint64_t request : beginnings(trace, pool)) {
+      if (!follows_empty_cache(trace, reading, request)) found.push_back(request);
+    }
   }
   std::ranges::sort(found);
   return found;

@@ -55,11 +55,13 @@ struct Reading {
   std::shared_ptr<const Trace> corrected;
 };
 
-/// Requests before which a graph capture may have begun: torch.cuda.graph empties the cache first,
-/// mostly without any effect that a recording shows. They begin a run of requests from a graph's
-/// private pool; a pool that the program named itself is taken for a graph's where another such run
-/// follows a visible empty_cache and its streams do not serve the default pool.
-std::vector<std::uint64_t> possible_captures(const Trace& trace, const Reading& reading);
+/// What the recording shows of its private pools. CUDA graphs capture on streams of their own, a
+/// MemPool is used on those of the program.
+std::vector<PoolOptions> recorded_pools(const Trace& trace);
+
+/// Requests with which a graph capture begins: torch.cuda.graph empties the cache first, mostly
+/// without any effect that a recording shows. Those that follow a visible one are left out.
+std::vector<std::uint64_t> captures_without_empty_cache(const Trace& trace, const Reading& reading);
 
 /// Fills in when the deferred completions are due. O(events) a stream and deferral.
 void complete_deferrals(const Trace& trace, Reading& reading);

@@ -277,6 +277,7 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
       if (try_tail(group, base, {early, 0, plausible})) return true;
       if (releases == 0) break;
     }
+    if (ends_in_request && assumptions_.prefer_collection) continue;
     for (std::size_t emptied = releases; emptied > 0; --emptied) {
       if (try_tail(group, base, {completions, emptied, plausible})) return true;
       if (!ends_in_request) break;

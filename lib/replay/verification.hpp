@@ -20,6 +20,8 @@ struct Assumptions {
   Bytes device_total = kTiB;  ///< as reported; the length of reservations follows from it
   std::optional<Bytes> memory_limit;
   std::vector<PoolOptions> pools;  ///< by pool
+  /// Releases before a request are taken for garbage collection, not for those of an empty_cache.
+  bool prefer_collection = false;
   /// Requests before which the program may have called empty_cache without any effect.
   std::vector<std::uint64_t> idle_empty_caches;
   /// Settings may have changed on the way: every group is tried on a copy, also under others.

@@ -63,13 +63,22 @@ class Search {
   Search(const Recording& recording, const Trace& trace, const Release& release)
       : recording_(recording), trace_(trace), budget_(run_budget(trace)) {
     first_.assumptions.release = release;
-    first_.assumptions.pools.resize(trace.pools.size());
+    first_.assumptions.pools = recorded_pools(trace);
     first_.threshold.low = first_threshold();
-    if (collection_share() > 0) first_.assumptions.memory_limit = limit_for_threshold(UINT64_MAX, 1);
+    if (collection_share() > 0) {
+      first_.assumptions.memory_limit = limit_for_threshold(UINT64_MAX, 1);
+      first_.assumptions.prefer_collection = true;
+    }
   }
 
   Candidate run() {
-    Candidate best = play(first_);
+    Candidate best = lead_on(play(first_));
+    if (best.result.verdict == Verdict::exact || !best.assumptions.prefer_collection) return best;
+    best.assumptions.prefer_collection = false;
+    return lead_on(play(std::move(best)));
+  }
+
+  Candidate lead_on(Candidate best) {
     while (best.result.verdict != Verdict::exact) {
       std::optional<Candidate> further;
       for (Candidate& next : alternatives(best)) {
@@ -218,7 +227,7 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
     if (best->result.verdict == Verdict::exact) break;
   }
   if (best->result.verdict == Verdict::exact) {
-    best->assumptions.idle_empty_caches = possible_captures(trace, best->result.reading);
+    best->assumptions.idle_empty_caches = captures_without_empty_cache(trace, best->result.reading);
     if (!best->assumptions.idle_empty_caches.empty()) *best = best_search->play(*best);
   }
   VerifyResult result = best->result.verdict == Verdict::exact

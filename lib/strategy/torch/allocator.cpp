@@ -93,8 +93,7 @@ Handle Allocator::obtain_block(Search& search, Attempt& outcome) {
 bool Allocator::captures(const Search& search) const {
   const PoolIndex owner = pools_[search.pool].owner;
   if (owner == 0) return false;
-  const bool of_a_graph = owner < pool_ids_.size() && pool_ids_[owner].first != 0;
-  return of_a_graph || !release_.has(13);
+  return !release_.has(13) || (owner < pool_options_.size() && pool_options_[owner].of_a_graph);
 }
 
 // The request goes on with the pool that lends a block.
