@@ -89,8 +89,9 @@ ReplayResult replay_once(const Job& job, const StrategySpec& spec, const RunOpti
   if (options.audit) replaying.ledger = &ledger;
   if (files != nullptr) replaying.observer = files->observe(*job.trace, logged);
 
-  StrategyContext context{device, options.device.capacity, job.settings(),
-                          version_for(job, spec, options), job.trace->pools, {}};
+  StrategyContext context{device,           options.device.capacity,
+                          job.settings(),   version_for(job, spec, options),
+                          job.trace->pools, {}};
   if (job.verified) context.pool_options = job.verified->reading.pool_options;
   const auto strategy = make_strategy(spec, context);
   ReplayResult result = replay(*job.trace, *strategy, device, replaying);
@@ -117,9 +118,8 @@ RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions&
   RunReport report;
   report.strategy = spec.text;
   report.gpu = job.trace->gpu;
-  report.inexact_because =
-      why_inexact(job.recording, *job.trace, model_of(job, spec, options),
-                  job.verified ? &*job.verified : nullptr, result);
+  report.inexact_because = why_inexact(job.recording, *job.trace, model_of(job, spec, options),
+                                       job.verified ? &*job.verified : nullptr, result);
   report.exact = report.inexact_because.empty();
   report.finished = result.finished;
   report.metrics = std::move(result.metrics);

@@ -19,7 +19,8 @@ VerifyReport report_on(const Recording& recording, std::optional<int> gpu,
   const auto traces = chosen_traces(recording, gpu);
   VerifyReport report;
   report.trace = traces.empty() ? summarise(recording) : summarise(recording, *traces.front());
-  for (const Trace* trace : traces) report.runs.push_back(summarise(verify(recording, *trace, version)));
+  for (const Trace* trace : traces)
+    report.runs.push_back(summarise(verify(recording, *trace, version)));
   if (report.runs.empty()) {
     VerifyRun run;
     run.verdict = "unsupported";

@@ -5,7 +5,8 @@
 namespace memreplay {
 namespace {
 
-// A line number stands close to the file ("trace.csv:14:9"), words apart from it ("x.pickle: byte 7").
+// A line number stands close to the file ("trace.csv:14:9"), words apart from it ("x.pickle: byte
+// 7").
 std::string located(std::string_view file, std::string_view place, std::string_view message) {
   std::string text(file);
   if (!place.empty()) {

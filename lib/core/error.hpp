@@ -9,7 +9,8 @@ namespace memreplay {
 /// Unreadable or contradictory input. `what()` is "FILE:PLACE: what is wrong; what was expected".
 class InputError : public std::runtime_error {
  public:
-  /// `place` is a line ("14"), a line and column ("14:9"), or "byte 48,211"; empty when there is none.
+  /// `place` is a line ("14"), a line and column ("14:9"), or "byte 48,211"; empty when there is
+  /// none.
   InputError(std::string_view file, std::string_view place, std::string_view message);
 };
 

@@ -10,9 +10,9 @@ namespace memreplay {
 /// The allocator settings that a recording carries (`allocator_settings` of a PyTorch snapshot),
 /// as far as it does.
 struct RecordedSettings {
-  bool present = false;                         ///< the recording has such a record at all
-  std::string conf;                             ///< PYTORCH_CUDA_ALLOC_CONF as it was parsed last
-  std::optional<std::int64_t> max_split_size;   ///< bytes; -1: no limit
+  bool present = false;                        ///< the recording has such a record at all
+  std::string conf;                            ///< PYTORCH_CUDA_ALLOC_CONF as it was parsed last
+  std::optional<std::int64_t> max_split_size;  ///< bytes; -1: no limit
   std::optional<double> garbage_collection_threshold;
   std::optional<bool> expandable_segments;
   /// Entry i is the division count for sizes from 2^(20+i) bytes on.

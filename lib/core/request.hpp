@@ -13,7 +13,8 @@ using Slot = std::uint32_t;
 using Handle = std::uint32_t;
 /// Streams are numbered by ascending driver handle, so that order by index is order by handle.
 using StreamIndex = std::uint16_t;
-/// Pool 0 is the default pool; the others are private (CUDA graphs, MemPool, allocators of other formats).
+/// Pool 0 is the default pool; the others are private (CUDA graphs, MemPool, allocators of other
+/// formats).
 using PoolIndex = std::uint16_t;
 
 inline constexpr Slot kNoSlot = UINT32_MAX;

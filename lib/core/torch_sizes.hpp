@@ -10,9 +10,9 @@
 namespace memreplay::torch {
 
 inline constexpr Bytes kMinBlockSize = 512;
-inline constexpr Bytes kSmallSize = kMiB;          ///< largest rounded size of the small pool
-inline constexpr Bytes kSmallBuffer = 2 * kMiB;    ///< segment size of the small pool
-inline constexpr Bytes kLargeBuffer = 20 * kMiB;   ///< default segment size of mid-sized requests
+inline constexpr Bytes kSmallSize = kMiB;           ///< largest rounded size of the small pool
+inline constexpr Bytes kSmallBuffer = 2 * kMiB;     ///< segment size of the small pool
+inline constexpr Bytes kLargeBuffer = 20 * kMiB;    ///< default segment size of mid-sized requests
 inline constexpr Bytes kMinLargeAlloc = 10 * kMiB;  ///< from here on a segment is for one request
 inline constexpr Bytes kRoundLarge = 2 * kMiB;
 inline constexpr Bytes kUnlimited = UINT64_MAX;  ///< max_split_size when it is off

@@ -21,8 +21,8 @@ std::optional<std::uint64_t> usual_gap(const Trace& trace, const std::vector<Def
     if (trace.ops[i] == Op::free_requested) requested_at[trace.slots[i]] = requests;
     if (trace.ops[i] != Op::free_completed || trace.lane(i).stream != stream) continue;
     if (forced != deferrals.end() && forced->event == i) continue;
-    const bool at_once = i > 0 && trace.ops[i - 1] == Op::free_requested &&
-                         trace.slots[i - 1] == trace.slots[i];
+    const bool at_once =
+        i > 0 && trace.ops[i - 1] == Op::free_requested && trace.slots[i - 1] == trace.slots[i];
     if (!at_once) gaps.push_back(requests - requested_at[trace.slots[i]]);
   }
   if (gaps.empty()) return std::nullopt;
@@ -77,8 +77,7 @@ std::vector<PoolOptions> recorded_pools(const Trace& trace) {
   std::vector<PoolOptions> options(trace.pools.size());
   for (PoolIndex pool = 1; pool < options.size(); ++pool) {
     // PyTorch names the pool of a capture {n, 0} where the program did not name one.
-    options[pool].of_a_graph =
-        trace.pools[pool].first != 0 || has_streams_of_its_own(trace, pool);
+    options[pool].of_a_graph = trace.pools[pool].first != 0 || has_streams_of_its_own(trace, pool);
   }
   return options;
 }
@@ -104,9 +103,9 @@ void complete_deferrals(const Trace& trace, Reading& reading) {
                               trace.slots[requested] == trace.slots[deferral.event])) {
       --requested;
     }
-    deferral.due = gap ? std::max<std::uint64_t>(request_after(trace, requested, *gap),
-                                                 deferral.event)
-                       : UINT64_MAX;
+    deferral.due =
+        gap ? std::max<std::uint64_t>(request_after(trace, requested, *gap), deferral.event)
+            : UINT64_MAX;
   }
 }
 

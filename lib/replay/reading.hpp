@@ -29,7 +29,8 @@ struct ProgramCall {
 /// other settings it comes when the blocks of its stream usually complete.
 struct Deferral {
   std::uint64_t event = 0;  ///< of the free_completed
-  std::uint64_t due = 0;    ///< the request's event before which it comes; UINT64_MAX: never by itself
+  std::uint64_t due =
+      0;  ///< the request's event before which it comes; UINT64_MAX: never by itself
 
   friend bool operator==(const Deferral&, const Deferral&) = default;
 };
@@ -43,14 +44,14 @@ struct SettingsChange {
 /// What a recording of PyTorch's allocator implies beside its events, found while its decisions
 /// were reproduced (specification of a what-if: which requests did the program make?).
 struct Reading {
-  std::vector<ProgramCall> calls;         ///< by event
-  std::vector<Deferral> deferrals;        ///< by event
-  std::vector<PoolOptions> pool_options;  ///< by pool of the trace
+  std::vector<ProgramCall> calls;                ///< by event
+  std::vector<Deferral> deferrals;               ///< by event
+  std::vector<PoolOptions> pool_options;         ///< by pool of the trace
   std::vector<SettingsChange> settings_changes;  ///< empty: the recorded settings held throughout
   /// A request made the recorded allocator return memory: its device, or its limit, was full.
   bool released_memory = false;
-  std::optional<Bytes> memory_limit;      ///< one under which the recorded collections happen
-  std::optional<Bytes> device_total;      ///< the largest that explains where reservations end
+  std::optional<Bytes> memory_limit;  ///< one under which the recorded collections happen
+  std::optional<Bytes> device_total;  ///< the largest that explains where reservations end
   /// The trace with the pools of its requests put right, where the recording does not state them.
   std::shared_ptr<const Trace> corrected;
 };

@@ -12,8 +12,8 @@ std::unique_ptr<DeviceModel> ScriptedDevice::clone() const {
 
 std::string text_of(const ScriptEntry& entry) {
   constexpr std::array kNames = {"segment_alloc", "segment_free", "segment_map", "segment_unmap"};
-  const char* name = kNames.at(static_cast<std::size_t>(entry.op) -
-                               static_cast<std::size_t>(Op::segment_alloc));
+  const char* name =
+      kNames.at(static_cast<std::size_t>(entry.op) - static_cast<std::size_t>(Op::segment_alloc));
   return entry.size == 0 ? fmt::format("{} at 0x{:x}", name, entry.address)
                          : fmt::format("{} of {} at 0x{:x}", name, entry.size, entry.address);
 }

@@ -165,8 +165,8 @@ bool Verification::request(Model& model, std::size_t event, std::span<const Scri
   model.device->play(script);
   const auto placement =
       model.allocator->allocate({trace_.sizes[event], 0, lane.stream, lane.pool});
-  const bool same = refused ? !placement
-                            : placement && placement->address == trace_.addresses[event];
+  const bool same =
+      refused ? !placement : placement && placement->address == trace_.addresses[event];
   if (!same || model.device->contradiction() || !model.device->rest().empty()) {
     if (!problem_) {
       problem_ = {event, refused ? "out of memory" : fmt::format("0x{:x}", trace_.addresses[event]),
@@ -217,7 +217,8 @@ bool Verification::play_plainly(const Group& group) {
   return true;
 }
 
-// Where a call of empty_cache leaves no entry, since nothing is pending and nothing can be released.
+// Where a call of empty_cache leaves no entry, since nothing is pending and nothing can be
+// released.
 void Verification::empty_cache_without_effect(std::size_t event) {
   const torch::Statistics& before = model_.allocator->statistics();
   if (before.active.all.current != before.allocation.all.current) return;

@@ -38,9 +38,9 @@ struct Clues {
     Bytes high = 0;
   };
   std::optional<Threshold> threshold;
-  std::optional<Bytes> device_total;      ///< at most this
-  std::vector<PoolIndex> pools;           ///< private ones that the group concerns
-  std::vector<Address> addresses;         ///< in segments that may belong to another pool
+  std::optional<Bytes> device_total;  ///< at most this
+  std::vector<PoolIndex> pools;       ///< private ones that the group concerns
+  std::vector<Address> addresses;     ///< in segments that may belong to another pool
 };
 
 /// Makes the model of PyTorch's allocator decide what the recorded one decided, and compares.
@@ -113,13 +113,13 @@ class Verification {
   Assumptions assumptions_;
   torch::Settings settings_;
   Model model_;
-  std::vector<Handle> handles_;  ///< by slot
+  std::vector<Handle> handles_;                  ///< by slot
   std::optional<RecordedState> recorded_state_;  ///< only to resynchronise
-  std::optional<Divergence> problem_;  ///< of the attempt under way
-  std::optional<ScriptEntry> contradiction_;  ///< of the attempt that `problem_` tells of
-  std::optional<Handle> misplaced_;           ///< what that attempt placed elsewhere
-  Bytes once_held_ = 0;        ///< the device has room for that much at least
-  bool empties_idly_ = false;  ///< before the request of the group under way
+  std::optional<Divergence> problem_;            ///< of the attempt under way
+  std::optional<ScriptEntry> contradiction_;     ///< of the attempt that `problem_` tells of
+  std::optional<Handle> misplaced_;              ///< what that attempt placed elsewhere
+  Bytes once_held_ = 0;                          ///< the device has room for that much at least
+  bool empties_idly_ = false;                    ///< before the request of the group under way
   Clues clues_;
   VerifyResult result_;
 };

@@ -173,8 +173,8 @@ class Search {
 
   void add_pool_guesses(const Candidate& from, std::vector<Candidate>& found) const {
     const Trace& trace = from.corrected ? *from.corrected : trace_;
-    for (PoolGuess& guess : guess_pools(trace_, trace, from.result.first_divergence->event,
-                                        from.clues.addresses)) {
+    for (PoolGuess& guess :
+         guess_pools(trace_, trace, from.result.first_divergence->event, from.clues.addresses)) {
       Candidate next = from;
       next.corrected = std::make_shared<const Trace>(std::move(guess.trace));
       next.assumptions.pools.resize(next.corrected->pools.size());
@@ -195,9 +195,8 @@ VerifyResult explain_the_rest(Search& search, Candidate best) {
   best = search.play(std::move(best));
   const auto& changes = best.result.reading.settings_changes;
   if (best.result.verdict == Verdict::exact) {
-    best.result.reason =
-        fmt::format("the program changed its allocator settings before event {}{}",
-                    changes.front().event, changes.size() > 1 ? " and later" : "");
+    best.result.reason = fmt::format("the program changed its allocator settings before event {}{}",
+                                     changes.front().event, changes.size() > 1 ? " and later" : "");
     return best.result;
   }
   best.assumptions.settings_may_change = false;

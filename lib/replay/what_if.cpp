@@ -16,10 +16,9 @@ bool same_settings(const Recording& recording, const TorchModel& model) {
 // ages of its blocks, or the order in which it gives them back.
 bool start_state_suffices(const Recording& recording, const std::optional<TorchModel>& model,
                           const VerifyResult* verified, const ReplayResult& result) {
-  return result.started_exact && model && same_settings(recording, *model) &&
-         verified != nullptr && !verified->reading.released_memory &&
-         model->settings.garbage_collection_threshold == 0 && result.metrics.oom_retries == 0 &&
-         result.metrics.ooms == 0;
+  return result.started_exact && model && same_settings(recording, *model) && verified != nullptr &&
+         !verified->reading.released_memory && model->settings.garbage_collection_threshold == 0 &&
+         result.metrics.oom_retries == 0 && result.metrics.ooms == 0;
 }
 
 }  // namespace
@@ -32,8 +31,7 @@ bool adopts_start(const Recording& recording, const std::optional<TorchModel>& m
 std::string why_inexact(const Recording& recording, const Trace& trace,
                         const std::optional<TorchModel>& model, const VerifyResult* verified,
                         const ReplayResult& result) {
-  if (!trace.coverage.starts_empty &&
-      !start_state_suffices(recording, model, verified, result)) {
+  if (!trace.coverage.starts_empty && !start_state_suffices(recording, model, verified, result)) {
     return fmt::format(
         "the recording starts with {} blocks ({}) already there, and how they came to lie where "
         "they lie is not in it",

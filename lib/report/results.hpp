@@ -60,7 +60,7 @@ struct RunReport {
   std::size_t place = 1;
   bool exact = true;
   std::string inexact_because;  ///< a sentence's end: "the recording starts with 12 blocks …"
-  bool finished = true;  ///< false: interrupted, or stopped at an OOM
+  bool finished = true;         ///< false: interrupted, or stopped at an OOM
   std::optional<RunInterval> interval;
   RunMetrics metrics;
 
@@ -83,8 +83,8 @@ struct VerifyRun {
   std::uint64_t segment_events = 0;
   std::uint64_t segment_events_matched = 0;
   std::uint64_t forced = 0;  ///< requests at which the model was set to the recorded state
-  std::string verdict;  ///< "exact", "diverged", "resynchronised" or "unsupported"
-  std::string reason;   ///< empty: nothing to explain
+  std::string verdict;       ///< "exact", "diverged", "resynchronised" or "unsupported"
+  std::string reason;        ///< empty: nothing to explain
   std::optional<Divergence> first_divergence;
   std::string torch_version;  ///< the rules that were used
 };

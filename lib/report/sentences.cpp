@@ -114,7 +114,8 @@ std::string served_sentence(const RunReport& run) {
 std::string model_sentence(const ReplayReport& report) {
   if (!report.model_check) return {};
   const VerifyRun& check = *report.model_check;
-  if (check.verdict == "unsupported") return "model not verified on this recording: " + check.reason;
+  if (check.verdict == "unsupported")
+    return "model not verified on this recording: " + check.reason;
   const std::string matched = fmt::format("{} of {} placements", human_count(check.allocs_matched),
                                           human_count(check.allocs));
   if (check.verdict == "exact") return "model verified on this recording: " + matched;

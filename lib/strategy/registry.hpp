@@ -24,10 +24,10 @@ struct StrategySpec {
 /// What a strategy may look at when it is made.
 struct StrategyContext {
   DeviceModel& device;
-  std::optional<Bytes> capacity = {};          ///< of the device; nothing: endless
-  const RecordedSettings* recorded = nullptr;  ///< of the recording to be replayed
-  std::string torch_version = {};              ///< --torch-version; empty: not given
-  std::span<const PoolId> pools = {};          ///< names of the recording's pools, by index
+  std::optional<Bytes> capacity = {};              ///< of the device; nothing: endless
+  const RecordedSettings* recorded = nullptr;      ///< of the recording to be replayed
+  std::string torch_version = {};                  ///< --torch-version; empty: not given
+  std::span<const PoolId> pools = {};              ///< names of the recording's pools, by index
   std::span<const PoolOptions> pool_options = {};  ///< of the same; missing ones are plain
 };
 

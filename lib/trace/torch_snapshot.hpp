@@ -36,8 +36,8 @@ struct TorchEntry {
   std::uint64_t stream = 0;  ///< driver handle
   std::int64_t time_us = 0;  ///< 0 where the release recorded no time
   std::uint32_t stack = 0;
-  std::uint32_t tag = 0;               ///< user_metadata, else 0
-  std::uint32_t pool = kUnknownPool;   ///< index into TorchSnapshot::pools
+  std::uint32_t tag = 0;              ///< user_metadata, else 0
+  std::uint32_t pool = kUnknownPool;  ///< index into TorchSnapshot::pools
   TorchAction action = TorchAction::other;
 };
 

@@ -25,7 +25,7 @@ struct Coverage {
   bool starts_empty = true;  ///< nothing was allocated before the first event
   bool complete = true;      ///< nothing is known to be missing
   std::uint64_t preexisting_blocks = 0;
-  Bytes preexisting_bytes = 0;                        ///< requested
+  Bytes preexisting_bytes = 0;                       ///< requested
   std::map<std::string, std::uint64_t> dropped;      ///< reason -> events left out
   std::map<std::string, std::uint64_t> synthesised;  ///< reason -> events added
 
@@ -42,22 +42,23 @@ struct Trace {
   std::vector<std::uint8_t> align_log2;  ///< 0: the caller did not say
   std::vector<std::uint16_t> lane_of;    ///< index into lanes
   std::vector<Slot> slots;               ///< kNoSlot where the event concerns no block
-  std::vector<Bytes> sizes;  ///< requested; of a free the size of its block; of driver events theirs
+  std::vector<Bytes>
+      sizes;  ///< requested; of a free the size of its block; of driver events theirs
 
   // Cold: read by reports.
   std::vector<std::int64_t> times_us;
   std::vector<std::uint32_t> threads;
-  std::vector<std::uint32_t> stacks;  ///< index into Recording::stacks; 0: none
-  std::vector<std::uint32_t> tags;    ///< index into Recording::texts; 0: none
-  std::vector<Address> addresses;     ///< as recorded
-  std::vector<std::uint64_t> ids;     ///< the caller's own names of blocks
+  std::vector<std::uint32_t> stacks;        ///< index into Recording::stacks; 0: none
+  std::vector<std::uint32_t> tags;          ///< index into Recording::texts; 0: none
+  std::vector<Address> addresses;           ///< as recorded
+  std::vector<std::uint64_t> ids;           ///< the caller's own names of blocks
   std::vector<std::uint64_t> freed_before;  ///< BFC: only memory freed by then will do; 0: any
   std::vector<std::uint8_t> upper_end;      ///< BFC: 1 asks for the upper end of the region
 
-  Slot slot_count = 0;                ///< one above the highest slot in use
-  std::vector<Lane> lanes;            ///< never empty
+  Slot slot_count = 0;                 ///< one above the highest slot in use
+  std::vector<Lane> lanes;             ///< never empty
   std::vector<std::uint64_t> streams;  ///< driver handle of each stream, ascending
-  std::vector<PoolId> pools;          ///< of each pool; the first is the default pool
+  std::vector<PoolId> pools;           ///< of each pool; the first is the default pool
 
   MemoryState start;  ///< before the first event; its blocks hold slots of this trace
   MemoryState end;    ///< as the recording states it; empty where it does not
@@ -89,15 +90,16 @@ struct Annotation {
 /// One file: a trace for each device that has events or memory, and the texts that they share.
 struct Recording {
   std::string path;
-  std::string format;  ///< registered reader, "torch-snapshot"
-  std::string detail;  ///< for people: "PyTorch snapshot, protocol 4"
+  std::string format;         ///< registered reader, "torch-snapshot"
+  std::string detail;         ///< for people: "PyTorch snapshot, protocol 4"
   std::vector<Trace> traces;  ///< by ascending device
   RecordedSettings settings;
   std::vector<Annotation> annotations;
 
-  std::vector<std::string> texts;                  ///< 0 is the empty text
-  std::vector<Frame> frames;                       ///< distinct
-  std::vector<std::vector<std::uint32_t>> stacks;  ///< frames, innermost first; 0 is the empty stack
+  std::vector<std::string> texts;  ///< 0 is the empty text
+  std::vector<Frame> frames;       ///< distinct
+  std::vector<std::vector<std::uint32_t>>
+      stacks;  ///< frames, innermost first; 0 is the empty stack
 
   friend bool operator==(const Recording&, const Recording&) = default;
 };

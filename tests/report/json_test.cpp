@@ -30,7 +30,8 @@ ReplayReport report_of(RunReport run) {
 
 TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   const Json json = parsed({report_of(run_of("torch", {}))});
-  EXPECT_EQ(keys(json), (std::vector<std::string>{"schema", "command", "trace", "device", "runs"}));
+  EXPECT_EQ(keys(json), (std::vector<std::string>{"schema", "command", "trace", "device", "runs",
+                                                  "model_check"}));
   EXPECT_EQ(keys(json["trace"]),
             (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees",
                                       "streams", "pools", "duration_us", "coverage", "recorded"}));
@@ -47,6 +48,7 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "gpu",
                                                              "place",
                                                              "exact",
+                                                             "inexact_because",
                                                              "finished",
                                                              "interval",
                                                              "peak_requested_bytes",
@@ -64,6 +66,7 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "ooms",
                                                              "oom_retries",
                                                              "first_oom",
+                                                             "recorded_ooms_served",
                                                              "device_allocs",
                                                              "device_frees",
                                                              "device_maps",
@@ -128,7 +131,7 @@ TEST(VerifyJson, ADivergenceSaysWhereAndWhy) {
   const Json json = Json::parse(verify_json({{TraceSummary{}, {run}}}))["runs"][0];
   EXPECT_EQ(keys(json),
             (std::vector<std::string>{"gpu", "allocs", "allocs_matched", "segment_events",
-                                      "segment_events_matched", "verdict", "reason",
+                                      "segment_events_matched", "forced", "verdict", "reason",
                                       "first_divergence", "torch_version"}));
   EXPECT_TRUE(json["reason"].is_null());
   EXPECT_EQ(json["first_divergence"]["event"], 7);

@@ -28,8 +28,9 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
   report.model_check = VerifyRun{.allocs = 1225, .allocs_matched = 1225, .verdict = "exact"};
   EXPECT_EQ(
       compare_text({report}, {}),
-      " run.pickle: 3,128 events, 1 stream, starts empty; model check 1,225 of 1,225 placements "
-      "reproduced\n"
+      " run.pickle: 3,128 events, 1 stream, starts empty; model verified on this recording: 1,225 "
+      "of 1,225"
+      "\n placements\n"
       "\n"
       " strategy                 MaxInUse  reserved      gap  OOM  retries  device calls  ns/op\n"
       " torch                    5178 MiB  5184 MiB    6 MiB    0        0            64      -\n"

@@ -71,8 +71,7 @@ TEST(InexactSentence, IsForEstimatesOnly) {
   EXPECT_EQ(inexact_sentence(run), "");
   run.exact = false;
   run.inexact_because = "the recording starts in the middle";
-  EXPECT_EQ(inexact_sentence(run),
-            "torch is an estimate: the recording starts in the middle.");
+  EXPECT_EQ(inexact_sentence(run), "torch is an estimate: the recording starts in the middle.");
 }
 
 }  // namespace

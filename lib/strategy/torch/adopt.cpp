@@ -32,8 +32,9 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       // Where a reservation begins below its first mapped run is in no recording: it begins there.
       const Bytes granule = segment.small_pool ? kSmallBuffer : settings_.large_segment_size;
       block.order = new_segment_order();
-      block.reservation =
-          keep_reservation({segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule, block.order});
+      block.reservation = keep_reservation(
+          {segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule,
+           block.order});
     } else {
       block.order = new_segment_order();
       statistics_.segment.increase(segment.small_pool, 1);

@@ -29,9 +29,7 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
   pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));
 }
 
-void Allocator::change_settings(const Settings& settings) {
-  settings_ = settings;
-}
+void Allocator::change_settings(const Settings& settings) { settings_ = settings; }
 
 std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const { return copy(device); }
 

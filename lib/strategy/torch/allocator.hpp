@@ -89,17 +89,17 @@ class Allocator final : public Strategy {
 
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
-  /// Sizes of the whole blocks that garbage collection would free, in its order, to reclaim `target`
-  /// bytes.
+  /// Sizes of the whole blocks that garbage collection would free, in its order, to reclaim
+  /// `target` bytes.
   std::vector<Bytes> collectable(Bytes target) const;
 
  private:
   struct BlockPool {
     bool small = false;
     PoolIndex owner = 0;
-    bool freeable = false;                                         ///< private and held by nobody
-    std::uint64_t searches = 0;                                    ///< get_free_blocks_call_count
-    std::vector<FreeBlocks> free{};                                ///< by stream
+    bool freeable = false;                   ///< private and held by nobody
+    std::uint64_t searches = 0;              ///< get_free_blocks_call_count
+    std::vector<FreeBlocks> free{};          ///< by stream
     std::vector<UnmappedBlocks> unmapped{};  ///< by stream
   };
   struct Search {
@@ -183,8 +183,8 @@ class Allocator final : public Strategy {
 };
 
 /// The length of address space that a new expandable segment of this granule reserves on a device
-/// of `total` bytes: the device and an eighth, or what expandable_segments_reserve asks for ("0.5" of
-/// the device, or "8G"), if that is less.
+/// of `total` bytes: the device and an eighth, or what expandable_segments_reserve asks for ("0.5"
+/// of the device, or "8G"), if that is less.
 Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule);
 
 /// Throws UsageError where the device lacks what the settings need.
