@@ -26,17 +26,18 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
                 .pool = pool_of(segment.pool, segment.small_pool)};
     if (segment.expandable && continues) {
       block.reservation = blocks_[last].reservation;
-      block.order = reservations_[block.reservation - 1].order;
+      const Reservation& reservation = reservations_[block.reservation - 1];
+      block.rank = rank_behind(reservation.rank, segment.address - reservation.address);
       last = adopt_unmapped(last, segment.address);
     } else if (segment.expandable) {
       // Where a reservation begins below its first mapped run is in no recording: it begins there.
       const Bytes granule = segment.small_pool ? kSmallBuffer : settings_.large_segment_size;
-      block.order = new_segment_order();
+      block.rank = first_rank(segment.address);
       block.reservation = keep_reservation(
           {segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule,
-           block.order});
+           block.rank});
     } else {
-      block.order = new_segment_order();
+      block.rank = first_rank(segment.address);
       statistics_.segment.increase(segment.small_pool, 1);
       if (segment.size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
     }
@@ -78,7 +79,7 @@ Handle Allocator::adopt_unmapped(Handle last, Address end) {
   gap.address += gap.size;
   if (gap.address >= end) return last;
   gap.size = end - gap.address;
-  gap.order = reservations_[gap.reservation - 1].order;
+  gap.rank = rank_behind(gap.rank, blocks_[last].size);
   gap.allocated = gap.pending = gap.mapped = false;
   gap.next = kNoHandle;
   return append_block(gap, last);
@@ -86,6 +87,7 @@ Handle Allocator::adopt_unmapped(Handle last, Address end) {
 
 Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before) {
   const bool small = pools_[block.pool].small;
+  block.rank = rank_behind(block.rank, info.address - block.address);
   block.address = info.address;
   block.size = info.size;
   block.requested = info.requested;
@@ -100,7 +102,7 @@ Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before)
   blocks_[handle].allocated = info.state == BlockState::allocated;
   if (info.state == BlockState::pending) {
     blocks_[handle].pending = true;
-    blocks_[handle].pending_number = next_pending_;
+    blocks_[handle].since = next_pending_;
     pending_.emplace(next_pending_++, handle);
     return handle;
   }

@@ -115,34 +115,36 @@ Handle Allocator::get_free_block(const Search& search) {
   if (allowed_memory_maximum_ && settings_.garbage_collection_threshold > 0) ++pool.searches;
   if (pool.free.size() <= search.stream) return kNoHandle;
   FreeBlocks& free = pool.free[search.stream];
-  auto it = free.lower_bound(FreeBlock{.size = search.size, .block = 0});
-  if (it == free.end()) return kNoHandle;
-  if (blocks_[it->block].expandable()) {
+  FreeBlocks::Cursor at = free.lower_bound(search.size);
+  if (at.at_end()) return kNoHandle;
+  FreeBlock found = free[at];
+  if (blocks_[found.block].expandable()) {
     if (search.expandable) {
       // A slightly larger hole inside is better than the tail that can still grow.
       const auto extent = [&](const FreeBlock& candidate) {
         return candidate.size + unmapped_behind(candidate.block);
       };
-      for (auto next = std::next(it);
-           blocks_[it->block].expandable() && next != free.end() && extent(*next) < extent(*it);
-           ++next) {
-        it = next;
+      for (auto next = free.next(at); blocks_[found.block].expandable() && !next.at_end() &&
+                                      extent(free[next]) < extent(found);
+           next = free.next(next)) {
+        at = next;
+        found = free[at];
       }
     } else {
       do {
-        ++it;
-      } while (it != free.end() && blocks_[it->block].expandable());
-      if (it == free.end()) return kNoHandle;
+        at = free.next(at);
+        if (at.at_end()) return kNoHandle;
+        found = free[at];
+      } while (blocks_[found.block].expandable());
     }
   }
   const Bytes limit = settings_.max_split_size;
-  if (search.size < limit && it->size >= limit) return kNoHandle;
-  if (search.size >= limit && it->size >= search.size + settings_.max_non_split_rounding_size) {
+  if (search.size < limit && found.size >= limit) return kNoHandle;
+  if (search.size >= limit && found.size >= search.size + settings_.max_non_split_rounding_size) {
     return kNoHandle;
   }
-  const Handle block = it->block;
-  free.erase(it);
-  return block;
+  free.erase(at);
+  return found.block;
 }
 
 bool Allocator::over_limit(const Search& search) const {
@@ -169,7 +171,7 @@ Allocator::Attempt Allocator::alloc_block(const Search& search, bool is_retry, H
   if (!address) return Attempt::refused;
   Block block{
       .address = *address, .size = search.alloc_size, .stream = search.stream, .pool = search.pool};
-  block.order = new_segment_order();
+  block.rank = first_rank(*address);
   found = new_block(block);
   statistics_.segment.increase(pools_[search.pool].small, 1);
   count_reserved(blocks_[found], search.alloc_size, true);
@@ -195,6 +197,7 @@ Handle Allocator::split_front(Handle rest, Bytes size) {
   blocks_[rest].prev = handle;
   blocks_[rest].address += size;
   blocks_[rest].size -= size;
+  blocks_[rest].rank = rank_behind(blocks_[rest].rank, size);
   return handle;
 }
 
@@ -229,17 +232,22 @@ Placement Allocator::alloc_found_block(Handle handle, const Search& search, Byte
 }
 
 void Allocator::free(Handle block) {
-  request_free(block);
-  complete_free(block);
+  give_up(block);
+  free_block(block);
 }
 
 void Allocator::request_free(Handle handle) {
+  give_up(handle);
+  Block& block = blocks_[handle];
+  block.pending = true;
+  block.since = next_pending_++;
+  pending_.emplace_hint(pending_.end(), block.since, handle);
+}
+
+void Allocator::give_up(Handle handle) {
   Block& block = blocks_[handle];
   const bool small = pools_[block.pool].small;
   block.allocated = false;
-  block.pending = true;
-  block.pending_number = next_pending_++;
-  pending_.emplace_hint(pending_.end(), block.pending_number, handle);
   statistics_.allocation.decrease(small, 1);
   statistics_.allocated_bytes.decrease(small, block.size);
   if (block.size >= settings_.max_split_size) statistics_.oversize_allocations.decrease(1);
@@ -247,7 +255,7 @@ void Allocator::request_free(Handle handle) {
 
 void Allocator::complete_free(Handle handle) {
   if (blocks_[handle].completed_early) return drop_block(handle);
-  pending_.erase(blocks_[handle].pending_number);
+  pending_.erase(blocks_[handle].since);
   free_block(handle);
 }
 
@@ -295,6 +303,7 @@ Bytes Allocator::try_merge(Handle into, Handle from) {
   }
   if (dst.prev == from) {
     dst.address = src.address;
+    if (tie_break_ != Release::TieBreak::object_number) dst.rank = src.rank;
     dst.prev = src.prev;
     if (dst.prev != kNoHandle) blocks_[dst.prev].next = into;
   } else {

@@ -23,16 +23,16 @@ struct Block {
   Address address = 0;
   Bytes size = 0;
   Bytes requested = 0;
-  /// Breaks ties between free blocks of equal size: nothing up to 2.11, the number of the Block
-  /// object in 2.12, the number of its segment or reservation from 2.13 on.
-  std::uint64_t order = 0;
-  std::uint64_t gc_count_base = 0;   ///< searches of the pool when it became free
-  std::uint64_t pending_number = 0;  ///< key in pending_
+  /// Orders free blocks of equal size: the address up to 2.11, the number of the Block object in
+  /// 2.12, that of its segment or reservation and then the address from 2.13 on.
+  std::uint64_t rank = 0;
+  /// Searches of the pool when it became free (gc_count_base); its key in pending_ while pending.
+  std::uint64_t since = 0;
   Handle prev = kNoHandle;
   Handle next = kNoHandle;
-  StreamIndex stream = 0;
-  std::uint16_t pool = 0;         ///< index into pools_
   std::uint32_t reservation = 0;  ///< one above the index into reservations_; 0: plain segment
+  StreamIndex stream = 0;
+  std::uint16_t pool = 0;  ///< index into pools_
   bool allocated = false;
   bool pending = false;  ///< freed by its owner, not yet by other streams
   bool mapped = true;
@@ -74,7 +74,7 @@ class Allocator final : public Strategy {
     Address address = 0;
     Bytes size = 0;
     Bytes granule = 0;
-    std::uint64_t order = 0;
+    std::uint64_t rank = 0;  ///< of its first byte
   };
   std::optional<Reservation> reservation_at(Address address) const;
   /// The search for a best fit passes over a free block that can still grow when the next one can
@@ -118,6 +118,7 @@ class Allocator final : public Strategy {
   bool should_split(const Block& block, const Search& search) const;
   Handle split_front(Handle block, Bytes size);
   Placement alloc_found_block(Handle block, const Search& search, Bytes requested);
+  void give_up(Handle block);
   void free_block(Handle block);
   Bytes try_merge(Handle into, Handle from);
   bool over_limit(const Search& search) const;
@@ -153,9 +154,10 @@ class Allocator final : public Strategy {
 
   // blocks.cpp: blocks, pools and states
   Handle new_block(const Block& block);  ///< with a number of its own where objects have one
-  Handle new_block(Block block, std::uint64_t order);
+  Handle new_block(Block block, std::uint64_t rank);
   void drop_block(Handle block);
-  std::uint64_t new_segment_order();
+  std::uint64_t first_rank(Address segment);
+  std::uint64_t rank_behind(std::uint64_t rank, Bytes distance) const;
   std::uint16_t pool_of(PoolIndex owner, bool small);
   FreeBlocks& free_set(const Block& block);
   UnmappedBlocks& unmapped_set(const Block& block);
@@ -175,7 +177,7 @@ class Allocator final : public Strategy {
   std::vector<Reservation> reservations_;
   std::vector<std::uint32_t> unused_reservations_;
   std::map<std::uint64_t, Handle> pending_;  ///< by order of request
-  std::uint64_t next_order_ = 0;
+  std::uint64_t next_number_ = 0;
   std::uint64_t next_pending_ = 0;
   Statistics statistics_;
   std::vector<PoolId> pool_ids_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "strategy/torch/allocator.hpp"
 
@@ -6,11 +7,11 @@ namespace memreplay::torch {
 
 Handle Allocator::new_block(const Block& block) {
   const bool numbered = tie_break_ == Release::TieBreak::object_number;
-  return new_block(block, numbered ? next_order_++ : block.order);
+  return new_block(block, numbered ? next_number_++ : block.rank);
 }
 
-Handle Allocator::new_block(Block block, std::uint64_t order) {
-  block.order = order;
+Handle Allocator::new_block(Block block, std::uint64_t rank) {
+  block.rank = rank;
   if (unused_.empty()) {
     blocks_.push_back(block);
     return static_cast<Handle>(blocks_.size() - 1);
@@ -23,8 +24,30 @@ Handle Allocator::new_block(Block block, std::uint64_t order) {
 
 void Allocator::drop_block(Handle block) { unused_.push_back(block); }
 
-std::uint64_t Allocator::new_segment_order() {
-  return tie_break_ == Release::TieBreak::segment_number ? next_order_++ : 0;
+namespace {
+
+// A rank by segment: its number, then the distance from its start in units of 512 bytes.
+constexpr int kDistanceBits = 34;
+constexpr std::uint64_t kMostSegments = std::uint64_t{1} << (64 - kDistanceBits);
+
+}  // namespace
+
+std::uint64_t Allocator::first_rank(Address segment) {
+  if (tie_break_ != Release::TieBreak::segment_number) return segment;
+  if (next_number_ == kMostSegments) throw std::length_error("more than 2^30 segments were made");
+  return next_number_++ << kDistanceBits;
+}
+
+// The rank of the byte that is `distance` behind the one of `rank`, in the same segment.
+std::uint64_t Allocator::rank_behind(std::uint64_t rank, Bytes distance) const {
+  switch (tie_break_) {
+    case Release::TieBreak::address:
+      return rank + distance;
+    case Release::TieBreak::segment_number:
+      return rank + distance / kMinBlockSize;
+    default:
+      return rank;
+  }
 }
 
 std::uint16_t Allocator::pool_of(PoolIndex owner, bool small) {
@@ -53,13 +76,13 @@ UnmappedBlocks& Allocator::unmapped_set(const Block& block) {
 
 void Allocator::insert_free(Handle handle) {
   Block& block = blocks_[handle];
-  block.gc_count_base = pools_[block.pool].searches;
-  free_set(block).insert({block.size, block.order, block.address, handle});
+  block.since = pools_[block.pool].searches;
+  free_set(block).insert({block.size, block.rank, handle});
 }
 
 void Allocator::erase_free(Handle handle) {
   const Block& block = blocks_[handle];
-  free_set(block).erase({block.size, block.order, block.address, handle});
+  free_set(block).erase(FreeBlock{block.size, block.rank, handle});
 }
 
 void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
@@ -84,7 +107,7 @@ FreeSpace Allocator::free_space() const {
                                    statistics_.active_bytes.all.current);
   for (const BlockPool& pool : pools_) {
     for (const FreeBlocks& free : pool.free) {
-      if (!free.empty()) space.largest = std::max(space.largest, free.rbegin()->size);
+      space.largest = std::max(space.largest, free.largest());
     }
   }
   return space;

@@ -48,14 +48,14 @@ Handle Allocator::new_reservation(const Search& search) {
     memory->release(*address);
     return kNoHandle;
   }
-  const std::uint64_t order = new_segment_order();
-  const std::uint32_t reservation = keep_reservation({*address, size, granule, order});
+  const std::uint64_t rank = first_rank(*address);
+  const std::uint32_t reservation = keep_reservation({*address, size, granule, rank});
   const Handle handle = new_block({.address = *address,
                                    .size = size,
-                                   .order = order,
+                                   .rank = rank,
+                                   .reservation = reservation,
                                    .stream = search.stream,
                                    .pool = search.pool,
-                                   .reservation = reservation,
                                    .mapped = false});
   unmapped_set(blocks_[handle]).insert({*address, handle});
   return handle;
@@ -78,13 +78,15 @@ Bytes Allocator::unmapped_behind(Handle block) const {
 std::optional<Allocator::GrowingBlock> Allocator::growing_block_at(Address address) const {
   for (const BlockPool& pool : pools_) {
     for (const FreeBlocks& free : pool.free) {
-      const auto it = std::ranges::find(free, address, &FreeBlock::address);
-      if (it == free.end()) continue;
-      const auto next = std::next(it);
-      const Bytes tail = unmapped_behind(it->block);
-      if (tail == 0 || next == free.end()) return std::nullopt;
-      const Bytes reach = next->size + unmapped_behind(next->block);
-      return GrowingBlock{address + it->size, tail, reach - it->size};
+      for (auto at = free.begin(); !at.at_end(); at = free.next(at)) {
+        const FreeBlock& block = free[at];
+        if (blocks_[block.block].address != address) continue;
+        const auto next = free.next(at);
+        const Bytes tail = unmapped_behind(block.block);
+        if (tail == 0 || next.at_end()) return std::nullopt;
+        const Bytes reach = free[next].size + unmapped_behind(free[next].block);
+        return GrowingBlock{address + block.size, tail, reach - block.size};
+      }
     }
   }
   return std::nullopt;
@@ -129,6 +131,7 @@ bool Allocator::map_block(Handle handle, Bytes want) {
     Block rest = block;
     rest.address += size;
     rest.size -= size;
+    rest.rank = rank_behind(rest.rank, size);
     rest.prev = handle;
     const Handle after = new_block(rest);
     if (rest.next != kNoHandle) blocks_[rest.next].prev = after;
@@ -167,6 +170,7 @@ void Allocator::unmap_block(Handle handle) {
   if (to < offset + block.size) {
     Block tail = block;
     tail.address = reservation.address + to;
+    tail.rank = rank_behind(block.rank, to - offset);
     tail.size = offset + block.size - to;
     tail.prev = handle;
     const Handle after = new_block(tail);
@@ -175,6 +179,7 @@ void Allocator::unmap_block(Handle handle) {
     insert_free(after);
   }
   blocks_[handle].address = reservation.address + from;
+  blocks_[handle].rank = rank_behind(block.rank, from - offset);
   blocks_[handle].size = to - from;
   blocks_[handle].mapped = false;
   for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {

@@ -21,16 +21,16 @@ std::vector<Handle> Allocator::blocks_to_collect(Bytes target) const {
   if (pools_.empty()) return chosen;
   const BlockPool& pool = pools_.front();
   const auto age = [&](Handle handle) {
-    return static_cast<int>(pool.searches - blocks_[handle].gc_count_base);
+    return static_cast<int>(pool.searches - blocks_[handle].since);
   };
   double total_age = 0;
   std::vector<Handle> candidates;
   for (const FreeBlocks& free : pool.free) {
-    for (const FreeBlock& candidate : free) {
-      if (blocks_[candidate.block].is_split()) continue;
+    free.for_each([&](const FreeBlock& candidate) {
+      if (blocks_[candidate.block].is_split()) return;
       total_age += age(candidate.block);
       candidates.push_back(candidate.block);
-    }
+    });
   }
   // Expandable blocks count for the average but are never freed here.
   std::size_t count = candidates.size();
@@ -71,22 +71,21 @@ bool Allocator::release_available_cached_blocks(const Search& search) {
     const Block& block = blocks_[candidate.block];
     return block.expandable() || block.is_split();
   };
-  auto it = free.lower_bound(FreeBlock{.size = wanted, .block = 0});
-  while (it != free.end() && is_kept(*it)) ++it;
-  if (it != free.end()) {
-    release_block(it->block);
+  auto at = free.lower_bound(wanted);
+  while (!at.at_end() && is_kept(free[at])) at = free.next(at);
+  if (!at.at_end()) {
+    release_block(free[at].block);
     return true;
   }
+  std::vector<Handle> chosen;
   Bytes released = 0;
-  while (it != free.begin() && released < wanted) {
-    --it;
-    if (it->size < settings_.max_split_size) break;
-    if (is_kept(*it)) continue;
-    released += it->size;
-    const Handle handle = it->block;
-    ++it;
-    release_block(handle);
+  for (at = free.previous(at); !at.at_end() && released < wanted; at = free.previous(at)) {
+    if (free[at].size < settings_.max_split_size) break;
+    if (is_kept(free[at])) continue;
+    released += free[at].size;
+    chosen.push_back(free[at].block);
   }
+  for (const Handle block : chosen) release_block(block);
   return released >= wanted;
 }
 
@@ -125,7 +124,7 @@ void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {
     }
     it = pending_.erase(it);
     // A block that the trace completes later keeps its handle until then; the memory gets another.
-    const Handle now = new_block(blocks_[handle], blocks_[handle].order);
+    const Handle now = new_block(blocks_[handle], blocks_[handle].rank);
     const Block& block = blocks_[now];
     if (block.prev != kNoHandle) blocks_[block.prev].next = now;
     if (block.next != kNoHandle) blocks_[block.next].prev = now;
@@ -135,18 +134,19 @@ void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {
 }
 
 void Allocator::release_blocks(BlockPool& pool) {
+  std::vector<Handle> to_release;
   std::vector<Handle> to_unmap;
-  for (FreeBlocks& free : pool.free) {
-    for (auto it = free.begin(); it != free.end();) {
-      const Handle handle = it->block;
-      ++it;
-      if (blocks_[handle].expandable()) {
-        to_unmap.push_back(handle);
-      } else if (!blocks_[handle].is_split()) {
-        release_block(handle);
+  for (const FreeBlocks& free : pool.free) {
+    free.for_each([&](const FreeBlock& candidate) {
+      const Block& block = blocks_[candidate.block];
+      if (block.expandable()) {
+        to_unmap.push_back(candidate.block);
+      } else if (!block.is_split()) {
+        to_release.push_back(candidate.block);
       }
-    }
+    });
   }
+  for (const Handle handle : to_release) release_block(handle);
   for (const Handle handle : to_unmap) {
     unmap_block(handle);
     if (!blocks_[handle].is_split() && !blocks_[handle].mapped) destroy_reservation(handle);
