@@ -174,15 +174,19 @@ class Replay {
         break;
     }
     metrics().events += !is_driver_event(op);
-    const DeviceUsage& usage = device_.usage();
-    if (usage.held > metrics().peak_reserved || usage.peak_held > highest_held_) {
-      note_reserved(std::max(usage.held, usage.peak_held > highest_held_ ? usage.peak_held : 0));
-      highest_held_ = usage.peak_held;
-    }
+    if (op == Op::allocate || op == Op::oom) look_at_device();
     if (options_.observer) {
-      options_.observer->on_event({event, concerned, requested_, allocated_, usage.held},
+      options_.observer->on_event({event, concerned, requested_, allocated_, device_.usage().held},
                                   strategy_);
     }
+  }
+
+  // Only requests make a strategy hold more.
+  void look_at_device() {
+    const DeviceUsage& usage = device_.usage();
+    if (usage.held <= metrics().peak_reserved && usage.peak_held <= highest_held_) return;
+    note_reserved(std::max(usage.held, usage.peak_held > highest_held_ ? usage.peak_held : 0));
+    highest_held_ = usage.peak_held;
   }
 
   std::optional<Placement> place(std::uint64_t event, Slot slot, const Request& request) {

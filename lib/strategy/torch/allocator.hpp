@@ -158,7 +158,12 @@ class Allocator final : public Strategy {
   void drop_block(Handle block);
   std::uint64_t first_rank(Address segment);
   std::uint64_t rank_behind(std::uint64_t rank, Bytes distance) const;
-  std::uint16_t pool_of(PoolIndex owner, bool small);
+  std::uint16_t pool_of(PoolIndex owner, bool small) {
+    const std::size_t first = std::size_t{owner} * 2;
+    if (pools_.size() < first + 2) add_pools(owner);
+    return static_cast<std::uint16_t>(first + small);
+  }
+  void add_pools(PoolIndex up_to);
   FreeBlocks& free_set(const Block& block);
   UnmappedBlocks& unmapped_set(const Block& block);
   void insert_free(Handle block);

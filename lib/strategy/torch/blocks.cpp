@@ -50,16 +50,12 @@ std::uint64_t Allocator::rank_behind(std::uint64_t rank, Bytes distance) const {
   }
 }
 
-std::uint16_t Allocator::pool_of(PoolIndex owner, bool small) {
-  const std::size_t first = std::size_t{owner} * 2;
-  while (pools_.size() < first + 2) {
+void Allocator::add_pools(PoolIndex up_to) {
+  while (pools_.size() < (std::size_t{up_to} + 1) * 2) {
     pools_.push_back(
         {.small = pools_.size() % 2 == 1, .owner = static_cast<PoolIndex>(pools_.size() / 2)});
   }
-  if (statistics_.reserved_by_pool.size() <= owner) {
-    statistics_.reserved_by_pool.resize(std::size_t{owner} + 1);
-  }
-  return static_cast<std::uint16_t>(first + small);
+  statistics_.reserved_by_pool.resize(pools_.size() / 2);
 }
 
 FreeBlocks& Allocator::free_set(const Block& block) {

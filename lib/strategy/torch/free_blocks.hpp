@@ -19,7 +19,7 @@ struct FreeBlock {
 
   /// Ranks are distinct among blocks of equal size.
   friend bool operator<(const FreeBlock& a, const FreeBlock& b) {
-    return a.size < b.size || (a.size == b.size && a.rank < b.rank);
+    return (a.size < b.size) | ((a.size == b.size) & (a.rank < b.rank));
   }
 };
 
