@@ -54,6 +54,9 @@ class Strategy {
   /// `by_slot[slot]` with the handle of every block that has a slot. False: this strategy cannot.
   virtual bool adopt(const MemoryState&, std::span<Handle> /*by_slot*/) { return false; }
 
+  /// The block will be freed a few events from now: a hint to the processor's caches.
+  virtual void prefetch(Handle) const {}
+
   virtual FreeSpace free_space() const = 0;
   virtual StrategyUsage usage() const { return {}; }
   virtual Counters counters() const { return {}; }
