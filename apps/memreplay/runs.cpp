@@ -68,6 +68,11 @@ ReplayOptions replay_options(const Job& job, const StrategySpec& spec, const Run
   return result;
 }
 
+std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
+  if (!device.capacity) return std::nullopt;
+  return *device.capacity - std::min(*device.capacity, device.reserve);
+}
+
 DeviceUsage calls_of(const RunMetrics& m) {
   DeviceUsage usage;
   usage.allocs = m.device_allocs;
@@ -119,7 +124,8 @@ RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions&
   report.strategy = spec.text;
   report.gpu = job.trace->gpu;
   report.inexact_because = why_inexact(job.recording, *job.trace, model_of(job, spec, options),
-                                       job.verified ? &*job.verified : nullptr, result);
+                                       job.verified ? &*job.verified : nullptr,
+                                       room_on(options.device), result);
   report.exact = report.inexact_because.empty();
   report.finished = result.finished;
   report.metrics = std::move(result.metrics);

@@ -28,8 +28,8 @@ std::vector<Release> candidates(const Recording& recording, const std::string& t
   return releases;
 }
 
-std::string why_unsupported(const Trace& trace) {
-  if (trace.addresses.empty()) return "not a recording of PyTorch's allocator";
+std::string why_unsupported(const Recording& recording, const Trace& trace) {
+  if (!recording.format.starts_with("torch-")) return "not a recording of PyTorch's allocator";
   if (std::ranges::find(trace.ops, Op::allocate) == trace.ops.end()) {
     return "no allocation in its history";
   }
@@ -212,7 +212,7 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
                     const std::string& torch_version) {
   VerifyResult unsupported;
   unsupported.gpu = trace.gpu;
-  unsupported.reason = why_unsupported(trace);
+  unsupported.reason = why_unsupported(recording, trace);
   if (!unsupported.reason.empty()) return unsupported;
   std::optional<Candidate> best;
   std::optional<Search> best_search;

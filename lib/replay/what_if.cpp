@@ -12,11 +12,20 @@ bool same_settings(const Recording& recording, const TorchModel& model) {
          model.settings == torch::settings_of(recording.settings, model.release);
 }
 
+Bytes reserved_at_start(const Trace& trace) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : trace.start.segments) sum += segment.size;
+  return sum;
+}
+
 // The rebuilt state determines what follows, unless the allocator looks at what is not in it: the
-// ages of its blocks, or the order in which it gives them back.
-bool start_state_suffices(const Recording& recording, const std::optional<TorchModel>& model,
-                          const VerifyResult* verified, const ReplayResult& result) {
-  return result.started_exact && model && same_settings(recording, *model) && verified != nullptr &&
+// ages of its blocks, or the order in which it gives them back. A device without room for that
+// state would have led to another one.
+bool start_state_suffices(const Recording& recording, const Trace& trace,
+                          const std::optional<TorchModel>& model, const VerifyResult* verified,
+                          std::optional<Bytes> room, const ReplayResult& result) {
+  return result.started_exact && model && same_settings(recording, *model) &&
+         (!room || *room >= reserved_at_start(trace)) && verified != nullptr &&
          !verified->reading.released_memory && model->settings.garbage_collection_threshold == 0 &&
          result.metrics.oom_retries == 0 && result.metrics.ooms == 0;
 }
@@ -30,8 +39,9 @@ bool adopts_start(const Recording& recording, const std::optional<TorchModel>& m
 
 std::string why_inexact(const Recording& recording, const Trace& trace,
                         const std::optional<TorchModel>& model, const VerifyResult* verified,
-                        const ReplayResult& result) {
-  if (!trace.coverage.starts_empty && !start_state_suffices(recording, model, verified, result)) {
+                        std::optional<Bytes> room, const ReplayResult& result) {
+  if (!trace.coverage.starts_empty &&
+      !start_state_suffices(recording, trace, model, verified, room, result)) {
     return fmt::format(
         "the recording starts with {} blocks ({}) already there, and how they came to lie where "
         "they lie is not in it",

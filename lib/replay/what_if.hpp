@@ -16,9 +16,9 @@ bool adopts_start(const Recording& recording, const std::optional<TorchModel>& m
 
 /// Why the recording does not determine what this replay gave; empty where it does. `model` is that
 /// of the strategy, if it is PyTorch's allocator; `verified` that of the recording, null where it
-/// has none.
+/// has none; `room` what the device had for it, nothing for an endless one.
 std::string why_inexact(const Recording& recording, const Trace& trace,
                         const std::optional<TorchModel>& model, const VerifyResult* verified,
-                        const ReplayResult& result);
+                        std::optional<Bytes> room, const ReplayResult& result);
 
 }  // namespace memreplay

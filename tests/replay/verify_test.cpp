@@ -67,6 +67,7 @@ TEST(Verify, EveryBundledRecordingIsReproducedToTheByte) {
 // A recording of one block at `address`, freed and allocated again at `again`.
 Recording one_segment(Address address, Address again) {
   Recording recording;
+  recording.format = "torch-snapshot";
   recording.settings.present = true;
   recording.settings.oldest_release = "2.14";
   Trace& trace = recording.traces.emplace_back();
