@@ -53,7 +53,6 @@ Verification::Verification(const Recording& recording, const Trace& trace,
   result_.gpu = trace.gpu;
   result_.torch_version = assumptions.release.text();
   result_.reading.pool_options = assumptions.pools;
-  result_.reading.memory_limit = assumptions.memory_limit;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     result_.allocs += trace.ops[i] == Op::allocate;
     result_.segment_events += is_driver_event(trace.ops[i]);

@@ -100,7 +100,14 @@ class Search {
     Verification verification(recording_, trace, candidate.assumptions);
     candidate.result = verification.run();
     candidate.clues = verification.clues();
-    candidate.result.reading.corrected = candidate.corrected;
+    Reading& reading = candidate.result.reading;
+    reading.corrected = candidate.corrected;
+    if (candidate.threshold.high != UINT64_MAX) {
+      reading.memory_limit = candidate.assumptions.memory_limit;
+    }
+    if (candidate.assumptions.device_total != first_.assumptions.device_total) {
+      reading.device_total = candidate.assumptions.device_total;
+    }
     return candidate;
   }
 

@@ -34,8 +34,8 @@ FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
 
 // The last block of the last class up to, but without, this one that holds any.
 FreeBlocks::Cursor FreeBlocks::last_to(std::uint32_t size_class) const {
-  for (std::uint32_t c = std::min<std::uint32_t>(size_class,
-                                                 static_cast<std::uint32_t>(classes_.size()));
+  for (std::uint32_t c =
+           std::min<std::uint32_t>(size_class, static_cast<std::uint32_t>(classes_.size()));
        c-- > 0;) {
     const SizeClass& found = classes_[c];
     if (found.chunks == 0) continue;
@@ -63,8 +63,11 @@ FreeBlocks::Cursor FreeBlocks::find(std::uint32_t size_class, const FreeBlock& k
     }
   }
   const Chunk& chunk = chunks_[chunk_of(c, low)];
-  std::uint32_t index = 0;  // counted without branches, which nothing could predict
-  for (std::uint32_t i = 0; i < chunk.count; ++i) index += chunk.blocks[i] < key;
+  // Counted without branches, which nothing could predict.
+  std::uint32_t index = 0;
+  for (std::uint32_t i = 0; i < chunk.count; i += kStride) {
+    for (std::uint32_t j = 0; j < kStride; ++j) index += chunk.blocks[i + j] < key;
+  }
   return {size_class, low, index};
 }
 
@@ -106,7 +109,6 @@ std::uint32_t FreeBlocks::new_chunk() {
   }
   const std::uint32_t chunk = unused_chunks_.back();
   unused_chunks_.pop_back();
-  chunks_[chunk].count = 0;
   return chunk;
 }
 
@@ -165,6 +167,7 @@ void FreeBlocks::insert(const FreeBlock& block) {
     std::copy(full.blocks.begin() + kHalf, full.blocks.end(), chunks_[fresh].blocks.begin());
     chunks_[fresh].count = kChunkSize - kHalf;
     full.count = kHalf;
+    std::fill(full.blocks.begin() + kHalf, full.blocks.end(), kNothing);
     add_chunk(c, at.chunk + 1, fresh);
     if (at.index > kHalf) {
       at.index -= kHalf;
@@ -185,7 +188,8 @@ void FreeBlocks::erase(const Cursor& at) {
   Chunk& chunk = chunks_[chunk_of(classes_[at.size_class], at.chunk)];
   std::copy(chunk.blocks.begin() + at.index + 1, chunk.blocks.begin() + chunk.count,
             chunk.blocks.begin() + at.index);
-  if (--chunk.count == 0) remove_chunk(at.size_class, at.chunk);
+  chunk.blocks[--chunk.count] = kNothing;
+  if (chunk.count == 0) remove_chunk(at.size_class, at.chunk);
 }
 
 }  // namespace memreplay::torch

@@ -67,12 +67,16 @@ class FreeBlocks {
   }
 
  private:
-  static constexpr std::uint32_t kChunkSize = 21;
+  static constexpr std::uint32_t kChunkSize = 20;
+  static constexpr std::uint32_t kStride = 4;  ///< blocks compared at once
+  static constexpr FreeBlock kNothing{UINT64_MAX, UINT64_MAX, kNoHandle};
   static constexpr std::uint32_t kFineBits = 7;
 
   struct Chunk {
+    Chunk() { blocks.fill(kNothing); }
+
     std::uint32_t count = 0;
-    std::array<FreeBlock, kChunkSize> blocks;
+    std::array<FreeBlock, kChunkSize> blocks;  ///< behind the last: kNothing
   };
   /// The chunks of a class: a chunk's number, or where there are several, that of a directory.
   struct SizeClass {
@@ -100,7 +104,7 @@ class FreeBlocks {
 
   std::size_t count_ = 0;
   std::vector<SizeClass> classes_;
-  std::vector<std::uint64_t> used_;       ///< a bit for each class
+  std::vector<std::uint64_t> used_;        ///< a bit for each class
   std::vector<std::uint64_t> used_words_;  ///< a bit for each word of used_
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> unused_chunks_;
