@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "options.hpp"
 #include "printing.hpp"
-#include "strategy/torch/settings.hpp"
+#include "strategy/torch/lint.hpp"
 
 namespace memreplay {
 namespace {

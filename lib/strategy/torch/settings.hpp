@@ -8,6 +8,7 @@
 #include "core/recorded_settings.hpp"
 #include "core/torch_sizes.hpp"
 #include "strategy/registry.hpp"
+#include "strategy/torch/conf.hpp"
 #include "strategy/torch/release.hpp"
 
 namespace memreplay::torch {
@@ -22,46 +23,38 @@ struct Settings {
   bool expandable_segments = false;
   double per_process_memory_fraction = 1;
   std::optional<Bytes> memory_limit;  ///< known in bytes: stands above the fraction
+  /// Up to 2.9 only a call set a limit, and set one with the fraction 1 as well.
+  bool fraction_set_by_call = false;
   bool throw_on_cudamalloc_oom = false;
-  std::string expandable_segments_reserve;  ///< as written; empty: the whole device and an eighth
+  /// "0.5" of the device, or "8G"; empty: the whole device and an eighth.
+  std::string expandable_segments_reserve;
   std::string backend = "native";
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-struct SettingIssue {
-  enum class Severity { error, warning };
-  Severity severity = Severity::error;
-  std::string text;
-};
-
-/// A configuration string as PyTorch's tokenizer sees it: "key:value,key:[a:1,b:2]".
-struct ConfEntry {
-  std::string key;
-  std::string value;  ///< brackets kept, blanks dropped
-};
-
-/// Throws UsageError where the string cannot be taken apart.
-std::vector<ConfEntry> split_conf(std::string_view conf);
+/// `replay` takes a per_process_memory_fraction for every release, as a stand-in for the call of
+/// set_per_process_memory_fraction; `lint` holds it against what the release reads.
+enum class Purpose { replay, lint };
 
 /// Reads entries by the rules of `release`; every complaint goes to `issues`, and what is wrong
 /// keeps its default.
 Settings read_settings(const std::vector<ConfEntry>& entries, const Release& release,
-                       std::vector<SettingIssue>& issues);
+                       SettingIssues& issues, Purpose purpose = Purpose::replay);
+
+/// The same for a whole configuration string.
+Settings read_conf(std::string_view conf, const Release& release, SettingIssues& issues);
 
 /// The settings that a recording carries: its configuration string, and over it the values that it
 /// states one by one. What neither tells keeps its default.
 Settings settings_of(const RecordedSettings& recorded, const Release& release);
 
-/// All that is wrong with, or fights itself in, a configuration string. Empty: nothing.
-std::vector<SettingIssue> lint_settings(std::string_view conf, std::string_view torch_version);
+/// The one option of a specification that stands for a whole configuration string.
+inline constexpr std::string_view kConfOption = "conf";
 
 }  // namespace memreplay::torch
 
 namespace memreplay {
-
-using torch::lint_settings;
-using torch::SettingIssue;
 
 /// The strategy that stands for a PYTORCH_CUDA_ALLOC_CONF; its text is "torch" or "torch:CONF".
 StrategySpec torch_spec_from_conf(std::string_view conf);

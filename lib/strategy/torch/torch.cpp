@@ -9,17 +9,17 @@ namespace memreplay {
 namespace {
 
 TorchModel model_of_options(const StrategySpec& spec, const std::string& torch_version) {
+  const auto version = find_option(spec, "version").value_or(torch_version);
+  const torch::Release release = torch::parse_release(version);
+  std::vector<torch::SettingIssue> issues;
   std::vector<torch::ConfEntry> entries;
-  std::string version = torch_version;
   for (const auto& [key, value] : spec.options) {
-    if (key == "version") {
-      version = value;
-    } else {
+    if (key == torch::kConfOption) {
+      entries = torch::split_conf(value, release, issues);
+    } else if (key != "version") {
       entries.push_back({key, value});
     }
   }
-  const torch::Release release = torch::parse_release(version);
-  std::vector<torch::SettingIssue> issues;
   const torch::Settings settings = torch::read_settings(entries, release, issues);
   for (const torch::SettingIssue& issue : issues) {
     if (issue.severity != torch::SettingIssue::Severity::error) continue;
@@ -73,6 +73,8 @@ StrategyInfo torch_strategy() {
                "maps memory piecewise into long address ranges"},
               {"expandable_segments_reserve", "FRACTION|NG", "9/8 of the device",
                "length of such a range"},
+              {"expandable_segments_reserve_by_class", "[CLASS:RESERVE,…]", "none",
+               "no effect: a recording knows no classes"},
               {"per_process_memory_fraction", "0..1", "1", "memory limit as a share of the device"},
               {"throw_on_cudamalloc_oom", "True|False", "False",
                "rejects what cannot fit before asking the device"},

@@ -18,8 +18,8 @@ class Pytorch {
       : device_({.capacity = capacity}) {
     std::vector<SettingIssue> issues;
     const Release release = parse_release(version);
-    allocator_ = std::make_unique<Allocator>(
-        device_, read_settings(split_conf(conf), release, issues), release, std::vector<PoolId>(1));
+    allocator_ = std::make_unique<Allocator>(device_, read_conf(conf, release, issues), release,
+                                             std::vector<PoolId>(1));
     EXPECT_TRUE(issues.empty());
   }
 

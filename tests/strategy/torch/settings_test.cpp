@@ -8,70 +8,44 @@ namespace memreplay::torch {
 namespace {
 
 Settings read(const char* conf, const char* version = "") {
-  std::vector<SettingIssue> issues;
-  const Settings settings = read_settings(split_conf(conf), parse_release(version), issues);
+  SettingIssues issues;
+  const Settings settings = read_conf(conf, parse_release(version), issues);
   for (const SettingIssue& issue : issues) {
     EXPECT_EQ(issue.severity, SettingIssue::Severity::warning) << issue.text;
   }
   return settings;
 }
 
-std::string first_error(const char* conf, const char* version = "") {
-  for (const SettingIssue& issue : lint_settings(conf, version)) {
-    if (issue.severity == SettingIssue::Severity::error) return issue.text;
-  }
-  return {};
-}
-
-TEST(TorchSettings, BlanksAndATrailingCommaDoNotMatter) {
-  const Settings settings = read(" max_split_size_mb : 128 , expandable_segments:True,");
-  EXPECT_EQ(settings.max_split_size, 128 * kMiB);
-  EXPECT_TRUE(settings.expandable_segments);
-}
-
-TEST(TorchSettings, TheLastOfARepeatedKeyWins) {
-  EXPECT_EQ(read("max_split_size_mb:128,max_split_size_mb:64").max_split_size, 64 * kMiB);
-}
-
-TEST(TorchSettings, NumbersAreReadAsFarAsTheyGo) {
-  EXPECT_EQ(read("max_split_size_mb:128MB").max_split_size, 128 * kMiB);
-  EXPECT_EQ(static_cast<std::int64_t>(read("max_split_size_mb:-1").max_split_size), -1048576);
-}
-
 TEST(TorchSettings, TheSegmentSizeBoundsTheSplitLimitWhateverItsPosition) {
   EXPECT_EQ(read("max_split_size_mb:64,large_segment_size_mb:64").max_split_size, 64 * kMiB);
-  EXPECT_EQ(first_error("max_split_size_mb:32,large_segment_size_mb:64"),
-            "max_split_size_mb is '32'; expected 64 (large_segment_size_mb) or more");
   EXPECT_EQ(read("large_segment_size_mb:64").max_non_split_rounding_size, 64 * kMiB);
 }
 
-TEST(TorchSettings, TwentyIsRefusedUpTo28AndAcceptedLater) {
-  EXPECT_EQ(first_error("max_split_size_mb:20", "2.6.0"),
-            "max_split_size_mb is '20'; expected more than 20");
-  EXPECT_EQ(first_error("max_split_size_mb:20", "2.10.0"), "");
+TEST(TorchSettings, ASegmentSizeThatWrapsRoundIsCut) {
+  EXPECT_EQ(read("large_segment_size_mb:-1").large_segment_size, Bytes{1} << 60);
 }
 
-TEST(TorchSettings, OptionsAreKnownFromARelease) {
-  EXPECT_EQ(first_error("large_segment_size_mb:32", "2.10"),
-            "'large_segment_size_mb' is known from PyTorch 2.11 on, not to 2.10.0");
-  EXPECT_EQ(first_error("max_split_size:3"),
-            "PyTorch has no allocator option 'max_split_size'; did you mean 'max_split_size_mb'?");
+TEST(TorchSettings, MoreDivisionsThanFitAreTheMostThatMatter) {
+  EXPECT_EQ(read("roundup_power2_divisions:4294967296").roundup_power2_divisions[0], 1u << 31);
 }
 
-TEST(TorchSettings, BooleansAreExact) {
-  EXPECT_EQ(first_error("expandable_segments:true"),
-            "expandable_segments is 'true'; expected True or False");
+TEST(TorchSettings, TheReserveIsKeptAsOneSpelling) {
+  EXPECT_EQ(read("expandable_segments_reserve:8g").expandable_segments_reserve, "8G");
+  EXPECT_EQ(read("expandable_segments_reserve:+.5").expandable_segments_reserve, ".5");
+  EXPECT_EQ(read("expandable_segments_reserve:0.5").expandable_segments_reserve, "0.5");
 }
 
-TEST(TorchSettings, SettingsThatFightEachOtherAreWarnedOf) {
-  const auto issues = lint_settings("expandable_segments:True,max_split_size_mb:128", "");
-  ASSERT_EQ(issues.size(), 1u);
-  EXPECT_EQ(issues[0].severity, SettingIssue::Severity::warning);
+TEST(TorchSettings, AReserveThatCannotBeReadLeavesTheOneBefore) {
+  EXPECT_EQ(read("expandable_segments_reserve:0.25,expandable_segments_reserve:8GB")
+                .expandable_segments_reserve,
+            "0.25");
 }
 
-TEST(TorchSettings, AStringWithoutKeysIsRefused) {
-  EXPECT_THROW(split_conf("max_split_size_mb"), UsageError);
-  EXPECT_THROW(split_conf("roundup_power2_divisions:[256:1"), UsageError);
+TEST(TorchSettings, BeforeTheOptionExistedTheFractionStandsForTheCall) {
+  EXPECT_EQ(read("per_process_memory_fraction:0.5", "2.6").per_process_memory_fraction, 0.5);
+  EXPECT_TRUE(read("per_process_memory_fraction:1", "2.9").fraction_set_by_call);
+  EXPECT_FALSE(read("per_process_memory_fraction:1", "2.10").fraction_set_by_call);
+  EXPECT_FALSE(read("", "2.9").fraction_set_by_call);
 }
 
 TEST(TorchRelease, ReadsReleasesWithAndWithoutPatchAndBuild) {

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "device/simulated_device.hpp"
 #include "strategy/torch/allocator.hpp"
+#include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 namespace {
@@ -40,6 +41,18 @@ TEST(Torch, TheVersionOfTheSpecificationComesBeforeThatOfTheCommandLine) {
 TEST(Torch, AValueThatPytorchRefusesIsRefused) {
   EXPECT_THROW(settings_of(parse_strategy("torch:max_split_size_mb=3")), UsageError);
   EXPECT_THROW(settings_of(parse_strategy("torch:backend=cudaMallocAsync")), UsageError);
+  EXPECT_THROW(settings_of(torch_spec_from_conf("max_split_size_mb")), UsageError);
+}
+
+TEST(Torch, ASettingFromTheEnvironmentIsTakenApartAsTheReleaseDoes) {
+  const StrategySpec spec = torch_spec_from_conf("max_split_size_mb,128");
+  EXPECT_EQ(settings_of(spec).max_split_size, 128 * kMiB);
+  EXPECT_THROW(settings_of(spec, "2.9"), UsageError);
+}
+
+TEST(Torch, AMemoryFractionIsTakenForEveryRelease) {
+  const StrategySpec spec = parse_strategy("torch:per_process_memory_fraction=0.5");
+  EXPECT_EQ(settings_of(spec, "2.6").per_process_memory_fraction, 0.5);
 }
 
 TEST(Torch, EveryOptionThatItListsIsOneThatPytorchKnows) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "strategy/torch/conf.hpp"
+
+namespace memreplay::torch {
+
+/// All that is wrong with a configuration string, fights itself in it or has no effect. Empty:
+/// nothing. An empty version: the newest release.
+SettingIssues lint_settings(std::string_view conf, std::string_view torch_version);
+
+}  // namespace memreplay::torch
+
+namespace memreplay {
+
+using torch::lint_settings;
+using torch::SettingIssue;
+
+}  // namespace memreplay
