@@ -98,6 +98,9 @@ void add_output_options(CommandLine& line, RunOptions& o) {
              keep("--device-events", o.device_events));
   line.value("--segments", "F", "A CSV row for every segment at the end.",
              keep("--segments", o.segments));
+  line.flag("--torch-summary",
+            "After the text what torch.cuda.memory_summary() would print. Default: off.",
+            o.torch_summary);
 }
 
 }  // namespace

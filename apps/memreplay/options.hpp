@@ -45,6 +45,7 @@ struct RunOptions {
   bool stop_at_oom = false;
   bool ignore_empty_cache = false;
   bool audit = false;
+  bool torch_summary = false;
   std::uint64_t repeat = 1;
   /// Paths with {n} for the number of the run; empty: not asked for.
   std::string placements;

@@ -6,6 +6,7 @@
 #include "report/json.hpp"
 #include "report/run_table.hpp"
 #include "report/text.hpp"
+#include "report/torch_summary.hpp"
 #include "run_files.hpp"
 #include "runs.hpp"
 #include "terminal.hpp"
@@ -32,7 +33,10 @@ int run_replay(const Command& command, const std::vector<std::string>& arguments
 
   Printer printer(reports);
   const Runs runs = run_all(input, options, reports, likeliest);
-  printer.print({[&] { return replay_text(runs.reports, terminal_style()); },
+  printer.print({[&] {
+                   const std::string text = replay_text(runs.reports, terminal_style());
+                   return options.torch_summary ? text + torch_summaries(runs.reports) : text;
+                 },
                  [&] { return replay_json("replay", runs.reports); },
                  [&] { return run_numbers(runs.reports); }},
                 !takes_stdout(options));
