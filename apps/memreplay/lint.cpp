@@ -1,3 +1,5 @@
+#include "strategy/torch/lint.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "core/error.hpp"
 #include "options.hpp"
 #include "printing.hpp"
-#include "strategy/torch/lint.hpp"
 
 namespace memreplay {
 namespace {

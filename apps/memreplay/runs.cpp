@@ -23,9 +23,9 @@ struct Job {
   std::vector<StrategySpec> strategies;
   std::optional<VerifyResult> verified;  ///< nothing for recordings of other allocators
 
-  const RecordedSettings* settings() const {
-    return is_torch(recording) ? &recording.settings : nullptr;
-  }
+  RecordedSettings recorded;  ///< of the recording, as verification reads them
+
+  const RecordedSettings* settings() const { return is_torch(recording) ? &recorded : nullptr; }
 };
 
 // `recorded` follows the release that the recording fits, unless one is given.
@@ -123,9 +123,9 @@ RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions&
   RunReport report;
   report.strategy = spec.text;
   report.gpu = job.trace->gpu;
-  report.inexact_because = why_inexact(job.recording, *job.trace, model_of(job, spec, options),
-                                       job.verified ? &*job.verified : nullptr,
-                                       room_on(options.device), result);
+  report.inexact_because =
+      why_inexact(job.recording, *job.trace, model_of(job, spec, options),
+                  job.verified ? &*job.verified : nullptr, room_on(options.device), result);
   report.exact = report.inexact_because.empty();
   report.finished = result.finished;
   report.metrics = std::move(result.metrics);
@@ -151,7 +151,7 @@ std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOp
     for (const Trace* trace : traces) {
       jobs.push_back({recording, trace,
                       options.strategies.empty() ? defaults(recording) : options.strategies,
-                      std::nullopt});
+                      std::nullopt, recording.settings});
     }
   }
   return jobs;
@@ -181,6 +181,7 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
       progress.show("reading " + job.recording.path, 0);
       job.verified = verify(job.recording, *job.trace);
       if (job.verified->reading.corrected) job.trace = job.verified->reading.corrected.get();
+      job.recorded.request_padding = job.verified->reading.request_padding;
       report.model_check = summarise(*job.verified);
     }
     for (const StrategySpec& spec : job.strategies) {

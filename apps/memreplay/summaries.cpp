@@ -92,6 +92,8 @@ TraceSummary summarise(const Recording& recording) {
   const auto size = std::filesystem::file_size(recording.path, error);
   if (!error && recording.path != "-") summary.file_bytes = size;
   if (recording.settings.present) summary.settings = recording.settings.conf;
+  summary.settings_variable = recording.settings.conf_variable;
+  summary.request_padding = recording.settings.request_padding;
   return summary;
 }
 

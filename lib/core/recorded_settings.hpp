@@ -11,12 +11,15 @@ namespace memreplay {
 /// as far as it does.
 struct RecordedSettings {
   bool present = false;                        ///< the recording has such a record at all
-  std::string conf;                            ///< PYTORCH_CUDA_ALLOC_CONF as it was parsed last
+  std::string conf;           ///< PYTORCH_CUDA_ALLOC_CONF as it was parsed last
+  std::string conf_variable;  ///< under which name; "PYTORCH_NPU_ALLOC_CONF" of another device
   std::optional<std::int64_t> max_split_size;  ///< bytes; -1: no limit
   std::optional<double> garbage_collection_threshold;
   std::optional<bool> expandable_segments;
   /// Entry i is the division count for sizes from 2^(20+i) bytes on.
   std::optional<std::array<std::uint32_t, 16>> roundup_power2_divisions;
+  /// Bytes that the recorded allocator adds to a request before it rounds: 0 for PyTorch itself.
+  std::uint64_t request_padding = 0;
   /// The oldest release that writes what the recording contains, as "2.12"; empty when unknown.
   std::string oldest_release;
 

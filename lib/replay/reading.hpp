@@ -50,6 +50,7 @@ struct Reading {
   std::vector<SettingsChange> settings_changes;  ///< empty: the recorded settings held throughout
   /// A request made the recorded allocator return memory: its device, or its limit, was full.
   bool released_memory = false;
+  Bytes request_padding = 0;          ///< see RecordedSettings
   std::optional<Bytes> memory_limit;  ///< one under which the recorded collections happen
   std::optional<Bytes> device_total;  ///< the largest that explains where reservations end
   /// The trace with the pools of its requests put right, where the recording does not state them.

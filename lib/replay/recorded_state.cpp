@@ -101,7 +101,8 @@ MemoryState RecordedState::layout(const torch::Settings& settings, std::uint64_t
   }
   const BlockRules rules{.roundup = settings.roundup_power2_divisions,
                          .max_split_size = settings.max_split_size,
-                         .expandable = settings.expandable_segments};
+                         .expandable = settings.expandable_segments,
+                         .request_padding = settings.request_padding};
   MemoryState state = lay_out_start(segments_, blocks, {}, rules, unplaced);
   std::size_t i = 0;
   for (const auto& [address, segment] : segments_) {

@@ -47,6 +47,8 @@ Verification::Verification(const Recording& recording, const Trace& trace,
       settings_(torch::settings_of(recording.settings, assumptions.release)),
       handles_(trace.slot_count, kNoHandle) {
   settings_.memory_limit = assumptions.memory_limit;
+  settings_.request_padding = assumptions.request_padding;
+  result_.reading.request_padding = assumptions.request_padding;
   model_ = new_model();
   model_.allocator->adopt(trace.start, handles_);
   if (assumptions_.resynchronise) recorded_state_.emplace(trace);

@@ -8,6 +8,7 @@
 
 #include "replay/pool_guesses.hpp"
 #include "replay/verification.hpp"
+#include "trace/request_padding.hpp"
 
 namespace memreplay {
 namespace {
@@ -60,9 +61,10 @@ struct Candidate {
 // next, whatever it has a clue to is tried, and what leads further is kept.
 class Search {
  public:
-  Search(const Recording& recording, const Trace& trace, const Release& release)
+  Search(const Recording& recording, const Trace& trace, const Release& release, Bytes padding)
       : recording_(recording), trace_(trace), budget_(run_budget(trace)) {
     first_.assumptions.release = release;
+    first_.assumptions.request_padding = padding;
     first_.assumptions.pools = recorded_pools(trace);
     first_.threshold.low = first_threshold();
     if (collection_share() > 0) {
@@ -223,14 +225,22 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
   if (!unsupported.reason.empty()) return unsupported;
   std::optional<Candidate> best;
   std::optional<Search> best_search;
-  for (const Release& release : candidates(recording, torch_version)) {
-    Search search(recording, trace, release);
-    Candidate found = search.run();
-    if (!best || found.result.allocs_matched > best->result.allocs_matched) {
-      best = std::move(found);
-      best_search.emplace(search);
+  const auto try_all_releases = [&](Bytes padding) {
+    for (const Release& release : candidates(recording, torch_version)) {
+      if (best && best->result.verdict == Verdict::exact) return;
+      Search search(recording, trace, release, padding);
+      Candidate found = search.run();
+      if (!best || found.result.allocs_matched > best->result.allocs_matched) {
+        best = std::move(found);
+        best_search.emplace(search);
+      }
     }
-    if (best->result.verdict == Verdict::exact) break;
+  };
+  const RecordedSettings& settings = recording.settings;
+  try_all_releases(settings.request_padding);
+  if (settings.request_padding == 0 && trace.coverage.starts_empty) {
+    const auto roundup = settings.roundup_power2_divisions.value_or(torch::RoundupTable{});
+    for (const Bytes padding : possible_paddings(trace.end, roundup)) try_all_releases(padding);
   }
   if (best->result.verdict == Verdict::exact) {
     best->assumptions.idle_empty_caches = captures_without_empty_cache(trace, best->result.reading);

@@ -49,10 +49,17 @@ std::string recorded(const TraceSummary& trace) {
   if (trace.settings) {
     text += ", settings: " + (trace.settings->empty() ? std::string("default") : *trace.settings);
   }
+  if (!trace.settings_variable.empty() && trace.settings_variable != "PYTORCH_CUDA_ALLOC_CONF") {
+    text += fmt::format(" ({})", trace.settings_variable);
+  }
+  if (trace.request_padding > 0) {
+    text += fmt::format(", each request padded by {} bytes", trace.request_padding);
+  }
   return text;
 }
 
 std::string trust(const TraceSummary& trace) {
+  if (trace.events == 0) return "a state without a history: nothing to replay.";
   if (trace.starts_empty && trace.complete) {
     return "exact under any settings: it starts with nothing allocated and lost nothing.";
   }

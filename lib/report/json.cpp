@@ -49,6 +49,8 @@ Json trace_json(const TraceSummary& t) {
                 {"synthesised", counts(t.synthesised)}}},
               {"recorded",
                {{"settings", or_null(t.settings)},
+                {"settings_variable", text_or_null(t.settings_variable)},
+                {"request_padding_bytes", t.request_padding},
                 {"peak_requested_bytes", t.peak_requested},
                 {"peak_reserved_bytes", or_null(t.peak_reserved)},
                 {"end_reserved_bytes", or_null(t.end_reserved)},

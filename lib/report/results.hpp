@@ -34,6 +34,8 @@ struct TraceSummary {
   std::map<std::string, std::uint64_t> synthesised;
 
   std::optional<std::string> settings;  ///< nothing where the recording does not state them
+  std::string settings_variable;        ///< under which the recording states them
+  Bytes request_padding = 0;            ///< added to each request by the recorded allocator
   Bytes peak_requested = 0;
   std::optional<Bytes> peak_reserved;
   std::optional<Bytes> end_reserved;

@@ -171,9 +171,13 @@ void SnapshotConversion<View>::settings(const View& value, const Path& at) {
       keys_of(value, {Word::max_round_threshold, Word::graph_capture_record_stream_reuse});
   RecordedSettings& settings = snapshot_.settings;
   settings.present = true;
-  optional(value, Word::conf, at, [&](const View& v, const Path& p) {
-    if (v.kind() != ValueKind::none) settings.conf = texts_.clean(text(v, p));
-  });
+  for (const Word variable :
+       {Word::conf, Word::conf_of_any, Word::conf_of_hip, Word::conf_of_npu, Word::conf_of_xpu}) {
+    optional(value, variable, at, [&](const View& v, const Path& p) {
+      if (v.kind() != ValueKind::none) settings.conf = texts_.clean(text(v, p));
+      settings.conf_variable = text_of(variable);
+    });
+  }
   optional(value, Word::max_split_size, at,
            [&](const View& v, const Path& p) { settings.max_split_size = signed_number(v, p); });
   optional(value, Word::garbage_collection_threshold, at, [&](const View& v, const Path& p) {

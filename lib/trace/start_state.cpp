@@ -120,7 +120,8 @@ MemoryState lay_out_start(const Segments& segments, std::vector<StartBlock>& blo
   std::ranges::sort(blocks, {}, &StartBlock::address);
   std::vector<Bytes> rounded(blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    rounded[i] = torch::round_size(blocks[i].requested, rules.roundup, rules.one_is_unrounded);
+    rounded[i] = torch::round_size(blocks[i].requested + rules.request_padding, rules.roundup,
+                                   rules.one_is_unrounded);
   }
   if (std::ranges::any_of(blocks, [](const StartBlock& block) { return block.size == 0; }) &&
       !rules.expandable) {

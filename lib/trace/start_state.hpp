@@ -54,6 +54,7 @@ struct BlockRules {
   Bytes max_split_size = torch::kUnlimited;
   bool expandable = false;
   bool one_is_unrounded = false;
+  Bytes request_padding = 0;
 };
 
 /// Lays the blocks into the segments of the first moment; free space is what is left. Streams and

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "trace/address_table.hpp"
+#include "trace/request_padding.hpp"
 #include "trace/start_state.hpp"
 #include "trace/torch_snapshot.hpp"
 #include "trace/trace_builder.hpp"
@@ -27,6 +28,7 @@ BlockRules rules_of(const RecordedSettings& settings) {
   if (settings.roundup_power2_divisions) rules.roundup = *settings.roundup_power2_divisions;
   if (settings.max_split_size) rules.max_split_size = static_cast<Bytes>(*settings.max_split_size);
   rules.expandable = settings.expandable_segments.value_or(false);
+  rules.request_padding = settings.request_padding;
   return rules;
 }
 
@@ -152,7 +154,9 @@ class DeviceReading {
       case TorchAction::segment_unmap:
         return append(entry, Op::segment_unmap, kNoSlot, entry.size);
       case TorchAction::oom:
-        return append(entry, Op::oom, kNoSlot, entry.size);
+        // Stated with the padding, and rounded.
+        return append(entry, Op::oom, kNoSlot,
+                      entry.size - std::min(entry.size, snapshot_.settings.request_padding));
       case TorchAction::snapshot:
       case TorchAction::annotate:
       case TorchAction::other:
@@ -283,6 +287,7 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
     used.resize(static_cast<std::size_t>(devices));
     used[static_cast<std::size_t>(segment.device)] = true;
   }
+  snapshot.settings.request_padding = request_padding(snapshot);
   for (int device = 0; device < devices; ++device) {
     const auto index = static_cast<std::size_t>(device);
     const bool has_events =

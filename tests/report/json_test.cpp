@@ -39,7 +39,8 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
             (std::vector<std::string>{"starts", "complete", "preexisting_blocks",
                                       "preexisting_bytes", "dropped", "synthesised"}));
   EXPECT_EQ(keys(json["trace"]["recorded"]),
-            (std::vector<std::string>{"settings", "peak_requested_bytes", "peak_reserved_bytes",
+            (std::vector<std::string>{"settings", "settings_variable", "request_padding_bytes",
+                                      "peak_requested_bytes", "peak_reserved_bytes",
                                       "end_reserved_bytes", "ooms"}));
   EXPECT_EQ(keys(json["device"]),
             (std::vector<std::string>{"kind", "name", "capacity_bytes", "granularity_bytes",

@@ -8,10 +8,12 @@ namespace memreplay::torch {
 namespace {
 
 constexpr Bytes kTooLarge = Bytes{1} << 60;  // "more than 1EB memory": refused before anything else
+constexpr int kPoolsExpand = 5;              // before 2.5 private pools had plain segments only
 
 std::optional<Bytes> memory_limit(const Settings& settings, Bytes total) {
   if (settings.memory_limit) return settings.memory_limit;
-  if (settings.per_process_memory_fraction >= 1) return std::nullopt;
+  const double fraction = settings.per_process_memory_fraction;
+  if (fraction >= 1 && !settings.fraction_set_by_call) return std::nullopt;
   return static_cast<Bytes>(settings.per_process_memory_fraction * static_cast<double>(total));
 }
 
@@ -42,11 +44,13 @@ std::unique_ptr<Allocator> Allocator::copy(DeviceModel& device) const {
 std::optional<Placement> Allocator::allocate(const Request& request) {
   if (request.size >= kTooLarge) return std::nullopt;
   Search search;
-  search.size = round_size(request.size, settings_.roundup_power2_divisions, !release_.has(1));
+  search.size = round_size(request.size + settings_.request_padding,
+                           settings_.roundup_power2_divisions, !release_.has(1));
   search.alloc_size = get_allocation_size(search.size, settings_.large_segment_size);
   search.stream = request.stream;
   search.pool = pool_of(request.pool, search.size <= kSmallSize);
-  search.expandable = settings_.expandable_segments && (request.pool == 0 || release_.has(5));
+  search.expandable =
+      settings_.expandable_segments && (request.pool == 0 || release_.has(kPoolsExpand));
 
   Handle block = get_free_block(search);
   if (block == kNoHandle) {
@@ -183,7 +187,9 @@ bool Allocator::should_split(const Block& block, const Search& search) const {
   const PoolIndex owner = pools_[search.pool].owner;
   if (owner != 0 && owner < pool_options_.size() && pool_options_[owner].no_split) return false;
   const Bytes rest = block.size - search.size;
-  if (pools_[search.pool].small || search.expandable) return rest >= kMinBlockSize;
+  const bool expandable =
+      search.expandable || (settings_.expandable_segments && !release_.has(kPoolsExpand));
+  if (pools_[search.pool].small || expandable) return rest >= kMinBlockSize;
   return search.size < settings_.max_split_size && rest > kSmallSize;
 }
 

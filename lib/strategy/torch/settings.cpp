@@ -287,6 +287,7 @@ Settings settings_of(const RecordedSettings& recorded, const Release& release) {
   if (recorded.roundup_power2_divisions) {
     settings.roundup_power2_divisions = *recorded.roundup_power2_divisions;
   }
+  settings.request_padding = recorded.request_padding;
   return settings;
 }
 

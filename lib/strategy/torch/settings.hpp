@@ -29,6 +29,7 @@ struct Settings {
   /// "0.5" of the device, or "8G"; empty: the whole device and an eighth.
   std::string expandable_segments_reserve;
   std::string backend = "native";
+  Bytes request_padding = 0;  ///< added before rounding; not PyTorch's, see RecordedSettings
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

@@ -8,7 +8,8 @@
 namespace memreplay {
 namespace {
 
-TorchModel model_of_options(const StrategySpec& spec, const std::string& torch_version) {
+TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* recorded,
+                            const std::string& torch_version) {
   const auto version = find_option(spec, "version").value_or(torch_version);
   const torch::Release release = torch::parse_release(version);
   std::vector<torch::SettingIssue> issues;
@@ -20,11 +21,13 @@ TorchModel model_of_options(const StrategySpec& spec, const std::string& torch_v
       entries.push_back({key, value});
     }
   }
-  const torch::Settings settings = torch::read_settings(entries, release, issues);
+  torch::Settings settings = torch::read_settings(entries, release, issues);
   for (const torch::SettingIssue& issue : issues) {
     if (issue.severity != torch::SettingIssue::Severity::error) continue;
     throw UsageError(fmt::format("{}: {}", spec.text, issue.text));
   }
+  // What the recorded program ran on adds to its requests whatever the settings.
+  if (recorded != nullptr) settings.request_padding = recorded->request_padding;
   return {settings, release};
 }
 
@@ -49,7 +52,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
                                       const std::string& torch_version) {
   if (spec.name == "recorded") return model_of_recording(spec, recorded, torch_version);
-  if (spec.name == "torch") return model_of_options(spec, torch_version);
+  if (spec.name == "torch") return model_of_options(spec, recorded, torch_version);
   return std::nullopt;
 }
 
