@@ -175,10 +175,8 @@ void FreeBlocks::insert(const FreeBlock& block) {
     }
   }
   Chunk& chunk = chunks_[number];
-  std::copy_backward(chunk.blocks.begin() + at.index, chunk.blocks.begin() + chunk.count,
-                     chunk.blocks.begin() + chunk.count + 1);
+  for (std::uint32_t i = chunk.count++; i > at.index; --i) chunk.blocks[i] = chunk.blocks[i - 1];
   chunk.blocks[at.index] = block;
-  ++chunk.count;
 }
 
 void FreeBlocks::erase(const FreeBlock& block) { erase(find(class_of(block.size), block)); }
@@ -186,9 +184,9 @@ void FreeBlocks::erase(const FreeBlock& block) { erase(find(class_of(block.size)
 void FreeBlocks::erase(const Cursor& at) {
   --count_;
   Chunk& chunk = chunks_[chunk_of(classes_[at.size_class], at.chunk)];
-  std::copy(chunk.blocks.begin() + at.index + 1, chunk.blocks.begin() + chunk.count,
-            chunk.blocks.begin() + at.index);
-  chunk.blocks[--chunk.count] = kNothing;
+  --chunk.count;
+  for (std::uint32_t i = at.index; i < chunk.count; ++i) chunk.blocks[i] = chunk.blocks[i + 1];
+  chunk.blocks[chunk.count] = kNothing;
   if (chunk.count == 0) remove_chunk(at.size_class, at.chunk);
 }
 

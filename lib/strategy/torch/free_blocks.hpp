@@ -17,10 +17,13 @@ struct FreeBlock {
   std::uint64_t rank = 0;  ///< among blocks of equal size, see Block::rank
   Handle block = kNoHandle;
 
-  /// Ranks are distinct among blocks of equal size.
-  friend bool operator<(const FreeBlock& a, const FreeBlock& b) {
-    return (a.size < b.size) | ((a.size == b.size) & (a.rank < b.rank));
-  }
+  /// Ranks are distinct among blocks of equal size. As one number of 128 bits, two compare in two
+  /// instructions.
+  friend bool operator<(const FreeBlock& a, const FreeBlock& b) { return a.key() < b.key(); }
+
+ private:
+  __extension__ using Key = unsigned __int128;
+  Key key() const { return static_cast<Key>(size) << 64 | rank; }
 };
 
 /// The free, mapped blocks of one stream in one pool, by size, then rank.
