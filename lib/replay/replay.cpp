@@ -166,10 +166,10 @@ class Replay {
   void play(std::uint64_t event) {
     const Op op = trace_.ops[event];
     const Slot slot = trace_.slots[event];
-    std::optional<Placement> concerned;
+    bool concerns_block = false;
     switch (op) {
       case Op::allocate:
-        concerned = allocate(event, slot);
+        concerns_block = allocate(event, slot);
         break;
       case Op::oom:
         issue_refused_request(event);
@@ -177,8 +177,8 @@ class Replay {
       case Op::free:
       case Op::free_requested:
       case Op::free_completed:
-        if (placed_[slot].handle != kNoHandle) concerned = placed_[slot];
-        if (concerned) free(event, op, slot);
+        concerns_block = placed_[slot].handle != kNoHandle;
+        if (concerns_block) free(event, op, slot);
         break;
       case Op::empty_cache:
         empty_cache();
@@ -187,8 +187,9 @@ class Replay {
         break;
     }
     metrics().events += !is_driver_event(op);
-    if (op == Op::allocate || op == Op::oom) look_at_device();
     if (options_.observer) {
+      std::optional<Placement> concerned;
+      if (concerns_block) concerned = placed_[slot];
       options_.observer->on_event({event, concerned, requested_, allocated_, device_.usage().held},
                                   strategy_);
     }
@@ -202,15 +203,15 @@ class Replay {
     highest_held_ = usage.peak_held;
   }
 
-  std::optional<Placement> place(std::uint64_t event, Slot slot, const Request& request) {
+  bool place(std::uint64_t event, Slot slot, const Request& request) {
     const auto placement = strategy_.allocate(request);
     tell_of_synchronisation();
-    if (!placement) return std::nullopt;
+    if (!placement) return false;
     if (options_.ledger) options_.ledger->placed(event, request, *placement);
     placed_[slot] = *placement;
     requested_ += request.size;
     allocated_ += placement->size;
-    return placement;
+    return true;
   }
 
   Request request_of(std::uint64_t event) const {
@@ -219,17 +220,18 @@ class Replay {
     return {trace_.sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
   }
 
-  std::optional<Placement> allocate(std::uint64_t event, Slot slot) {
+  bool allocate(std::uint64_t event, Slot slot) {
     ++metrics().allocs;
     const Request request = request_of(event);
-    if (request.size == 0) return std::nullopt;
-    const auto placement = place(event, slot, request);
-    if (placement) {
+    if (request.size == 0) return false;
+    const bool placed = place(event, slot, request);
+    if (placed) {
       note_allocated();
     } else {
       note_oom(event, request);
     }
-    return placement;
+    look_at_device();
+    return placed;
   }
 
   // A request that the recorded program was refused. Nothing is known of its life: where it is
@@ -245,6 +247,7 @@ class Replay {
     } else {
       note_oom(event, request);
     }
+    look_at_device();
   }
 
   // A synchronisation completes what was still pending; the ledger cannot know by itself.
