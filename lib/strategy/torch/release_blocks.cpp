@@ -67,13 +67,13 @@ bool Allocator::release_available_cached_blocks(const Search& search) {
   const FreeBlocks& free = pool.free[search.stream];
   const Bytes wanted = std::max(search.size, settings_.max_split_size);
   // Blocks above the limit are never split, unless another limit held when a recording began.
-  const auto is_kept = [&](const FreeBlock& candidate) {
+  const auto is_piece = [&](const FreeBlock& candidate) {
     const Block& block = blocks_[candidate.block];
-    return block.expandable() || block.is_split();
+    return block.is_split() && !block.expandable();
   };
   auto at = free.lower_bound(wanted);
-  while (!at.at_end() && is_kept(free[at])) at = free.next(at);
-  if (!at.at_end()) {
+  while (!at.at_end() && is_piece(free[at])) at = free.next(at);
+  if (!at.at_end() && !blocks_[free[at].block].expandable()) {
     release_block(free[at].block);
     return true;
   }
@@ -81,7 +81,7 @@ bool Allocator::release_available_cached_blocks(const Search& search) {
   Bytes released = 0;
   for (at = free.previous(at); !at.at_end() && released < wanted; at = free.previous(at)) {
     if (free[at].size < settings_.max_split_size) break;
-    if (is_kept(free[at])) continue;
+    if (is_piece(free[at]) || blocks_[free[at].block].expandable()) continue;
     released += free[at].size;
     chosen.push_back(free[at].block);
   }

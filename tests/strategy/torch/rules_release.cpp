@@ -187,6 +187,28 @@ Rules release_rules() {
          EXPECT_EQ(torch.calls(), "-90 +40");
          EXPECT_EQ(torch.stat("num_alloc_retries"), 0);
        }},
+      {"3.12.3", "It is not looked for behind an expandable one that is large enough.",
+       [] {
+         Pytorch torch("max_split_size_mb:24", 200 * kMiB);
+         cache(torch, {100});
+         torch.set("max_split_size_mb:24,expandable_segments:True");
+         torch.alloc('a', 60 * kMiB);
+         torch.alloc('b', 20 * kMiB);
+         torch.free('a');
+         torch.calls();
+         torch.alloc('c', 26 * kMiB);
+         EXPECT_EQ(torch.calls(), "-100 unmap60 map40");
+         EXPECT_EQ(torch.stat("num_alloc_retries"), 1);
+       }},
+      {"3.12.4", "A recorded block above a new limit may be a piece of a segment, and stays.",
+       [] {
+         Pytorch torch("max_split_size_mb:24", 200 * kMiB);
+         torch.adopt(
+             {.blocks = {{.size = 60 * kMiB, .state = BlockState::allocated}, {.size = 90 * kMiB}}},
+             "a");
+         EXPECT_EQ(torch.alloc('b', 60 * kMiB), -1);
+         EXPECT_EQ(torch.calls(), "");
+       }},
       {"3.12.4", "Else the largest ones, down to max_split_size, until they come to the size.",
        [] {
          Pytorch torch("max_split_size_mb:24", 490 * kMiB);
