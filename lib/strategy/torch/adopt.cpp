@@ -35,7 +35,7 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       block.rank = first_rank(segment.address);
       block.reservation = keep_reservation(
           {segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule,
-           block.rank});
+           block.rank, true});
     } else {
       block.rank = first_rank(segment.address);
       statistics_.segment.increase(segment.small_pool, 1);

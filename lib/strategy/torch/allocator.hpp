@@ -80,6 +80,7 @@ class Allocator final : public Strategy {
     Bytes size = 0;
     Bytes granule = 0;
     std::uint64_t rank = 0;  ///< of its first byte
+    bool recorded = false;   ///< taken over: this device reserved nothing for it
   };
   std::optional<Reservation> reservation_at(Address address) const;
   /// The search for a best fit passes over a free block that can still grow when the next one can

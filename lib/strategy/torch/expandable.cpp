@@ -192,7 +192,8 @@ void Allocator::unmap_block(Handle handle) {
 void Allocator::destroy_reservation(Handle handle) {
   const Block block = blocks_[handle];
   unmapped_set(block).erase({block.address, handle});
-  device_->virtual_memory()->release(reservations_[block.reservation - 1u].address);
+  const Reservation& gone = reservations_[block.reservation - 1u];
+  if (!gone.recorded) device_->virtual_memory()->release(gone.address);
   unused_reservations_.push_back(block.reservation);
   drop_block(handle);
 }

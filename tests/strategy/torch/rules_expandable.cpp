@@ -131,6 +131,18 @@ Rules expandable_rules() {
          torch.empty_cache();
          EXPECT_EQ(torch.alloc('a', 3 * kMiB), at(1140 * kMiB));
        }},
+      {"4.7", "A recorded reservation can be given up too.",
+       [] {
+         Pytorch torch(kOn);
+         torch.adopt(
+             {.expandable = true,
+              .blocks = {{.size = 5 * kMiB, .state = BlockState::allocated}, {.size = 15 * kMiB}}},
+             "a");
+         torch.free('a');
+         torch.empty_cache();
+         EXPECT_EQ(torch.calls(), "unmap20");
+         EXPECT_EQ(torch.alloc('b', 3 * kMiB), 0);
+       }},
       {"4.7", "A retry unmaps every free granule of every pool.",
        [] {
          Pytorch torch(kOn, 100 * kMiB);
