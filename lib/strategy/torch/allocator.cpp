@@ -102,7 +102,7 @@ bool Allocator::captures(const Search& search) const {
 Handle Allocator::try_mempool_fallback(Search& search) {
   if (pools_[search.pool].owner != 0) return kNoHandle;
   for (PoolIndex owner = 1; owner < pool_options_.size(); ++owner) {
-    if (!pool_options_[owner].use_on_oom) continue;
+    if (!pool_options_[owner].use_on_oom || pools_[pool_of(owner, false)].freeable) continue;
     Search lender = search;
     lender.pool = pool_of(owner, pools_[search.pool].small);
     lender.expandable = false;

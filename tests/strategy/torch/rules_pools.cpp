@@ -65,6 +65,19 @@ Rules pool_rules() {
          torch.empty_cache();
          EXPECT_EQ(torch.held(), 0u);
        }},
+      {"4.6", "A pool with use_on_oom lends as long as somebody holds it.",
+       [] {
+         for (const bool released : {false, true}) {
+           SimulatedDevice device({.capacity = 100 * kMiB});
+           Allocator allocator(device, {}, kNewestRelease, std::vector<PoolId>(2),
+                               {{}, {.use_on_oom = true}});
+           const Placement lent = *allocator.allocate({60 * kMiB, 0, 0, 1});
+           if (released) allocator.release_pool(1, true);
+           allocator.free(lent.handle);
+           EXPECT_TRUE(allocator.allocate({60 * kMiB, 0, 0, 0}));
+           EXPECT_EQ(allocator.usage().oom_retries, released ? 1u : 0u);
+         }
+       }},
       {"4.6", "Private pools use expandable segments since 2.5.",
        [] {
          Pytorch before("expandable_segments:True", {}, "2.4");
