@@ -151,8 +151,7 @@ Rules release_rules() {
          cache(torch, {600});
          torch.alloc('a', 300 * kMiB, 1);
          EXPECT_EQ(torch.calls(), "-600 +300");
-       },
-       "the allocator does not read Settings::fraction_set_by_call"},
+       }},
       {"3.11", "An OOM is counted once and leaves the allocator usable.",
        [] {
          Pytorch torch("", 100 * kMiB);
