@@ -106,9 +106,9 @@ std::string served_sentence(const RunReport& run) {
   const std::uint64_t served = run.metrics.recorded_ooms_served;
   if (served == 0) return {};
   return fmt::format(
-      "{} serves {} that the recorded program was refused; they are freed at once, and from the "
-      "first on the real program would have gone another way.",
-      run.strategy, counted(served, "request"));
+      "{} serves {} that the recorded program was refused, and frees {} at once: from there on the "
+      "real program would have gone another way.",
+      run.strategy, counted(served, "request"), served == 1 ? "it" : "them");
 }
 
 std::string model_sentence(const ReplayReport& report) {
