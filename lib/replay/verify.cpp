@@ -197,8 +197,25 @@ class Search {
   Candidate first_;
 };
 
+// What a recording that begins in the middle lacks for an exact answer.
+std::string what_the_start_lacks(const Candidate& found, const torch::Settings& settings) {
+  const Release& release = found.assumptions.release;
+  std::string lacks = "it starts in the middle of the program, and does not tell";
+  if (release.tie_break() == Release::TieBreak::object_number) {
+    lacks += " the numbers of its blocks, which decide among free blocks of equal size";
+  } else if (release.tie_break() == Release::TieBreak::segment_number) {
+    lacks += " which of its segments are older, which decides among free blocks of equal size";
+  } else {
+    lacks += " all sizes of its blocks";
+  }
+  if (settings.garbage_collection_threshold > 0) lacks += ", nor the ages that collection goes by";
+  if (settings.expandable_segments) lacks += ", nor where its reservations begin";
+  return lacks;
+}
+
 // Where nothing else explains the recording, settings may have changed in its middle.
-VerifyResult explain_the_rest(Search& search, Candidate best) {
+VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Search& search,
+                              Candidate best) {
   const VerifyResult before = best.result;
   best.assumptions.settings_may_change = true;
   best = search.play(std::move(best));
@@ -212,6 +229,10 @@ VerifyResult explain_the_rest(Search& search, Candidate best) {
   best.assumptions.resynchronise = true;
   best = search.play(std::move(best));
   best.result.first_divergence = before.first_divergence;
+  if (!trace.coverage.starts_empty && best.result.reason.empty()) {
+    best.result.reason = what_the_start_lacks(
+        best, torch::settings_of(recording.settings, best.assumptions.release));
+  }
   return best.result;
 }
 
@@ -248,7 +269,7 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
   }
   VerifyResult result = best->result.verdict == Verdict::exact
                             ? std::move(best->result)
-                            : explain_the_rest(*best_search, std::move(*best));
+                            : explain_the_rest(recording, trace, *best_search, std::move(*best));
   complete_deferrals(trace, result.reading);
   return result;
 }

@@ -20,6 +20,7 @@ std::string verify_text(const std::vector<VerifyReport>& reports, const TextStyl
             fmt::format("{} of {} placements, {} of {} segment events",
                         human_count(run.allocs_matched), human_count(run.allocs),
                         human_count(run.segment_events_matched), human_count(run.segment_events));
+        if (run.forced > 0) text += ", " + human_count(run.forced) + " forced";
         if (wrong && !run.torch_version.empty()) {
           text += fmt::format(" (rules of {})", run.torch_version);
         }
