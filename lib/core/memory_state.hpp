@@ -32,6 +32,7 @@ struct SegmentInfo {
   PoolIndex pool = 0;
   bool small_pool = false;  ///< PyTorch's pool of blocks up to 1 MiB
   bool expandable = false;  ///< one mapped run of a reservation
+  std::uint32_t age = 0;    ///< lower is older; those of equal age count by address
   std::vector<BlockInfo> blocks;
 
   friend bool operator==(const SegmentInfo&, const SegmentInfo&) = default;

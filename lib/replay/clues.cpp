@@ -23,7 +23,7 @@ void Verification::gather_clues(const Group& group) {
       const Bytes length = torch::reservation_size(settings_, middle, longest->granule);
       (length <= longest->length ? low : high) = middle;
     }
-    if (low > 0) clues_.device_total = low;
+    if (low >= once_held_) clues_.device_total = low;
   }
 }
 
@@ -41,10 +41,18 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
   }
   // The model's search passed over a block that can grow so far, the recorded one stayed at it.
   const bool on_a_copy = group.has_driver_events || assumptions_.settings_may_change;
-  if (on_a_copy || !misplaced_) return std::nullopt;
-  model_.allocator->free(*misplaced_);
+  if (!misplaced_) return std::nullopt;
   const Address address = trace_.addresses[problem_->event];
-  const auto block = model_.allocator->growing_block_at(address);
+  // What was mapped for it did not join the free memory in front: a reservation begins there.
+  for (std::size_t i = group.tail; i < group.to; ++i) {
+    if (trace_.ops[i] != Op::segment_map || trace_.addresses[i] != address) continue;
+    const auto range = model_.allocator->reservation_at(address);
+    if (!range || range->address == address) break;
+    return ReservationBound{address - range->address, range->granule};
+  }
+  if (on_a_copy) return std::nullopt;
+  model_.allocator->free(*misplaced_);
+  const auto block = model_.allocator->growing_block_at(address, clues_.addresses.front());
   const auto range = model_.allocator->reservation_at(address);
   if (!block || !range || block->longest >= block->tail) return std::nullopt;
   return ReservationBound{block->end - range->address + block->longest, range->granule};

@@ -44,7 +44,10 @@ struct SettingsChange {
 /// What a recording of PyTorch's allocator implies beside its events, found while its decisions
 /// were reproduced (specification of a what-if: which requests did the program make?).
 struct Reading {
-  std::vector<ProgramCall> calls;                ///< by event
+  std::vector<ProgramCall> calls;  ///< by event
+  /// Completions right before a synchronisation of the recorded allocator, which may have made
+  /// them.
+  std::uint64_t doubtful_completions = 0;
   std::vector<Deferral> deferrals;               ///< by event
   std::vector<PoolOptions> pool_options;         ///< by pool of the trace
   std::vector<SettingsChange> settings_changes;  ///< empty: the recorded settings held throughout

@@ -89,6 +89,9 @@ VerifyResult Verification::run() {
     }
     if (recorded_state_) {
       for (std::size_t i = group.from; i < group.to; ++i) recorded_state_->play(i);
+      if (same && trace_.ops[group.to - 1] == Op::allocate) {
+        recorded_state_->note_size(trace_.slots[group.to - 1], placed_size_);
+      }
     }
     if (!same) goes_on = assumptions_.resynchronise && resynchronise(group);
     at = group.to;
@@ -178,13 +181,14 @@ bool Verification::request(Model& model, std::size_t event, std::span<const Scri
       if (placement) {
         misplaced_ = placement->handle;
         clues_.addresses = {placement->address};
+        if (!refused) clues_.choice = {trace_.addresses[event], placement->address};
       }
     }
     return false;
   }
   if (placement) {
     handles_[trace_.slots[event]] = placement->handle;
-    if (recorded_state_) recorded_state_->note_size(trace_.slots[event], placement->size);
+    placed_size_ = placement->size;
   }
   return true;
 }
@@ -297,10 +301,14 @@ bool Verification::try_tail(const Group& group, const Model& base, const Explana
   const std::span<const ScriptEntry> all(script);
   const bool ends_in_request = group.tail < group.to && is_request(group.to - 1);
   const std::size_t calls_before = result_.reading.calls.size();
-  std::vector<std::size_t> late;
+  const bool allocates = ends_in_request && trace_.ops[group.to - 1] == Op::allocate;
+  const Slot slot = allocates ? trace_.slots[group.to - 1] : 0;
+  const Handle handle_before = allocates ? handles_[slot] : kNoHandle;
+  std::vector<Handle> late;  // the request may take the slot of one that it lets complete
   std::size_t early = explanation.early;
   std::size_t first_driver_event = group.to;
   std::vector<Deferral> deferrals;
+  std::uint64_t doubtful = 0;  // the synchronisation's, if the request comes to one
   for (std::size_t i = group.tail; i < group.to; ++i) {
     if (is_driver_event(trace_.ops[i])) first_driver_event = std::min(first_driver_event, i);
     if (trace_.ops[i] != Op::free_completed) continue;
@@ -308,28 +316,37 @@ bool Verification::try_tail(const Group& group, const Model& base, const Explana
       --early;
       step(model, i, {});
     } else {
-      late.push_back(i);
+      late.push_back(handles_[trace_.slots[i]]);
     }
     const bool noticed = i < first_driver_event && late.empty();
-    if (!noticed && explanation.emptied == 0) deferrals.push_back({i, UINT64_MAX});
+    if (explanation.emptied > 0) continue;
+    if (noticed) {
+      ++doubtful;
+    } else {
+      deferrals.push_back({i, UINT64_MAX});
+    }
   }
   bool same = explanation.emptied == 0 ||
               empty_cache(model, all.first(explanation.emptied), first_driver_event);
   if (same && ends_in_request) {
     const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.all.current);
+    const std::uint64_t syncs = model.allocator->statistics().num_sync_all_streams;
     same = step(model, group.to - 1, all.subspan(explanation.emptied));
+    if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;
     const Bytes refused = model.device->refused();
     if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
   }
   if (!same) {
     result_.reading.calls.resize(calls_before);
+    if (allocates) handles_[slot] = handle_before;
     return false;
   }
-  for (const std::size_t i : late) step(model, i, {});
+  for (const Handle block : late) model.allocator->complete_free(block);
   const std::span<const ScriptEntry> own = all.subspan(explanation.emptied);
   result_.reading.released_memory |= std::ranges::any_of(own, [](const ScriptEntry& entry) {
     return entry.op == Op::segment_free || entry.op == Op::segment_unmap;
   });
+  result_.reading.doubtful_completions += doubtful;
   auto& forced = result_.reading.deferrals;
   forced.insert(forced.end(), deferrals.begin(), deferrals.end());
   model_ = std::move(model);

@@ -41,7 +41,9 @@ struct Clues {
   std::optional<Threshold> threshold;
   std::optional<Bytes> device_total;  ///< at most this
   std::vector<PoolIndex> pools;       ///< private ones that the group concerns
-  std::vector<Address> addresses;     ///< in segments that may belong to another pool
+  /// The recorded allocator chose a block at the first address, the model one at the second.
+  std::optional<std::pair<Address, Address>> choice;
+  std::vector<Address> addresses;  ///< in segments that may belong to another pool
 };
 
 /// Makes the model of PyTorch's allocator decide what the recorded one decided, and compares.
@@ -119,8 +121,9 @@ class Verification {
   std::optional<Divergence> problem_;            ///< of the attempt under way
   std::optional<ScriptEntry> contradiction_;     ///< of the attempt that `problem_` tells of
   std::optional<Handle> misplaced_;              ///< what that attempt placed elsewhere
-  Bytes once_held_ = 0;                          ///< the device has room for that much at least
-  bool empties_idly_ = false;                    ///< before the request of the group under way
+  Bytes placed_size_ = 0;      ///< of the last request that was placed as recorded
+  Bytes once_held_ = 0;        ///< the device has room for that much at least
+  bool empties_idly_ = false;  ///< before the request of the group under way
   Clues clues_;
   VerifyResult result_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,35 @@ std::string why_unsupported(const Recording& recording, const Trace& trace) {
 /// Runs that a search for assumptions may take: fewer for longer traces.
 std::size_t run_budget(const Trace& trace) {
   return std::clamp<std::size_t>(40'000'000 / (trace.size() + 1), 12, 400);
+}
+
+std::optional<std::size_t> start_segment_at(const Trace& trace, Address address) {
+  const auto& segments = trace.start.segments;
+  const auto behind = std::ranges::upper_bound(segments, address, {}, &SegmentInfo::address);
+  if (behind == segments.begin()) return std::nullopt;
+  const auto found = std::prev(behind);
+  if (address - found->address >= found->size) return std::nullopt;
+  return static_cast<std::size_t>(found - segments.begin());
+}
+
+// In a pool whose blocks are never split, a plain segment is one block.
+void keep_whole(std::vector<SegmentInfo>& segments, PoolIndex pool) {
+  for (SegmentInfo& segment : segments) {
+    if (segment.pool != pool || segment.expandable || segment.blocks.size() != 2) continue;
+    if (segment.blocks.back().state != BlockState::free) continue;
+    segment.blocks.pop_back();
+    segment.blocks.front().size = segment.size;
+  }
+}
+
+// Puts one segment right before another in the order of age.
+void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_t younger) {
+  std::vector<std::size_t> order(segments.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return segments[i].age; });
+  std::erase(order, older);
+  order.insert(std::ranges::find(order, younger), older);
+  for (std::uint32_t age = 0; age < order.size(); ++age) segments[order[age]].age = age;
 }
 
 // One set of assumptions and how far it leads.
@@ -168,10 +198,32 @@ class Search {
       if (from.assumptions.pools.at(pool).no_split) continue;
       Candidate next = from;
       next.assumptions.pools[pool].no_split = true;
+      if (!trace_.coverage.starts_empty) {
+        auto corrected = std::make_shared<Trace>(from.corrected ? *from.corrected : trace_);
+        keep_whole(corrected->start.segments, pool);
+        next.corrected = std::move(corrected);
+      }
       found.push_back(std::move(next));
     }
+    add_other_ages(from, found);
     if (!states_pools()) add_pool_guesses(from, found);
     return found;
+  }
+
+  // Among equal free blocks the one in the oldest segment is taken; of segments from before the
+  // recording, such a choice is all that shows which is older.
+  void add_other_ages(const Candidate& from, std::vector<Candidate>& found) const {
+    const bool by_age = from.assumptions.release.tie_break() == Release::TieBreak::segment_number;
+    if (!by_age || !from.clues.choice) return;
+    const Trace& trace = from.corrected ? *from.corrected : trace_;
+    const auto older = start_segment_at(trace, from.clues.choice->first);
+    const auto younger = start_segment_at(trace, from.clues.choice->second);
+    if (!older || !younger || *older == *younger) return;
+    Candidate next = from;
+    auto corrected = std::make_shared<Trace>(trace);
+    set_older(corrected->start.segments, *older, *younger);
+    next.corrected = std::move(corrected);
+    found.push_back(std::move(next));
   }
 
   // Releases before 2.12 do not say to which pool a segment belongs; once it is gone, nothing does.

@@ -54,11 +54,12 @@ std::string why_inexact(const Recording& recording, const Trace& trace,
     return fmt::format("the model reproduces only {} of {} placements of this recording",
                        human_count(verified->allocs_matched), human_count(verified->allocs));
   }
-  if (!verified->reading.deferrals.empty()) {
+  const Reading& reading = verified->reading;
+  if (const auto forced = reading.deferrals.size() + reading.doubtful_completions; forced > 0) {
     return fmt::format(
-        "{} frees were completed by a synchronisation of the recorded allocator, and when they "
-        "would have been without it is not in the recording",
-        human_count(verified->reading.deferrals.size()));
+        "{} frees were or may have been completed by a synchronisation of the recorded allocator, "
+        "and when they would have been without it is not in the recording",
+        human_count(forced));
   }
   return {};
 }

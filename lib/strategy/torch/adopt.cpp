@@ -14,8 +14,20 @@ bool same_reservation(const SegmentInfo& a, const SegmentInfo& b) {
 
 }  // namespace
 
-// The recording does not number its segments: by address stands for by age.
+// Ranks in the order in which the segments came; runs of one reservation share that of the first.
+std::vector<std::uint64_t> Allocator::ranks_by_age(const std::vector<SegmentInfo>& segments) {
+  std::vector<std::size_t> by_age;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (i == 0 || !same_reservation(segments[i - 1], segments[i])) by_age.push_back(i);
+  }
+  std::ranges::stable_sort(by_age, {}, [&](std::size_t i) { return segments[i].age; });
+  std::vector<std::uint64_t> ranks(segments.size());
+  for (const std::size_t i : by_age) ranks[i] = first_rank(segments[i].address);
+  return ranks;
+}
+
 bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
+  const std::vector<std::uint64_t> ranks = ranks_by_age(state.segments);
   Handle last = kNoHandle;
   for (std::size_t i = 0; i < state.segments.size(); ++i) {
     const SegmentInfo& segment = state.segments[i];
@@ -32,12 +44,12 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
     } else if (segment.expandable) {
       // Where a reservation begins below its first mapped run is in no recording: it begins there.
       const Bytes granule = segment.small_pool ? kSmallBuffer : settings_.large_segment_size;
-      block.rank = first_rank(segment.address);
+      block.rank = ranks[i];
       block.reservation = keep_reservation(
           {segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule,
            block.rank, true});
     } else {
-      block.rank = first_rank(segment.address);
+      block.rank = ranks[i];
       statistics_.segment.increase(segment.small_pool, 1);
       if (segment.size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
     }

@@ -88,10 +88,11 @@ class Allocator final : public Strategy {
   struct GrowingBlock {
     Address end = 0;    ///< of what is mapped
     Bytes tail = 0;     ///< unmapped bytes behind it
-    Bytes longest = 0;  ///< the most with which the search stays at it
+    Bytes longest = 0;  ///< the most with which the search ends at it
   };
-  /// Of the free block at `address`, if it can grow and another one follows in the order of search.
-  std::optional<GrowingBlock> growing_block_at(Address address) const;
+  /// Of the free block at `address`, if it can grow: the search stays at it, or where the block at
+  /// `before` comes first, goes on to it.
+  std::optional<GrowingBlock> growing_block_at(Address address, Address before) const;
 
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
@@ -154,6 +155,7 @@ class Allocator final : public Strategy {
   Bytes unmapped_behind(Handle block) const;
 
   // adopt.cpp: taking over a recorded state
+  std::vector<std::uint64_t> ranks_by_age(const std::vector<SegmentInfo>& segments);
   Handle adopt_block(Block block, const BlockInfo& info, Handle before);
   Handle adopt_unmapped(Handle last, Address end);
   Handle append_block(Block block, Handle before);

@@ -61,13 +61,16 @@ Handle Allocator::new_reservation(const Search& search) {
   return handle;
 }
 
+// Where a reservation is taken for longer than it is, the next one begins inside it.
 std::optional<Allocator::Reservation> Allocator::reservation_at(Address address) const {
+  std::optional<Reservation> found;
   for (std::uint32_t i = 0; i < reservations_.size(); ++i) {
     const Reservation& range = reservations_[i];
     if (std::ranges::find(unused_reservations_, i + 1) != unused_reservations_.end()) continue;
-    if (address >= range.address && address - range.address < range.size) return range;
+    if (address < range.address || address - range.address >= range.size) continue;
+    if (!found || range.address > found->address) found = range;
   }
-  return std::nullopt;
+  return found;
 }
 
 Bytes Allocator::unmapped_behind(Handle block) const {
@@ -75,14 +78,21 @@ Bytes Allocator::unmapped_behind(Handle block) const {
   return next != kNoHandle && !blocks_[next].mapped ? blocks_[next].size : 0;
 }
 
-std::optional<Allocator::GrowingBlock> Allocator::growing_block_at(Address address) const {
+std::optional<Allocator::GrowingBlock> Allocator::growing_block_at(Address address,
+                                                                   Address before) const {
   for (const BlockPool& pool : pools_) {
     for (const FreeBlocks& free : pool.free) {
+      std::optional<Bytes> reach_before;
       for (auto at = free.begin(); !at.at_end(); at = free.next(at)) {
         const FreeBlock& block = free[at];
-        if (blocks_[block.block].address != address) continue;
-        const auto next = free.next(at);
         const Bytes tail = unmapped_behind(block.block);
+        if (blocks_[block.block].address == before) reach_before = block.size + tail;
+        if (blocks_[block.block].address != address) continue;
+        if (reach_before) {
+          if (tail == 0 || *reach_before <= block.size) return std::nullopt;
+          return GrowingBlock{address + block.size, tail, *reach_before - block.size - 1};
+        }
+        const auto next = free.next(at);
         if (tail == 0 || next.at_end()) return std::nullopt;
         const Bytes reach = free[next].size + unmapped_behind(free[next].block);
         return GrowingBlock{address + block.size, tail, reach - block.size};

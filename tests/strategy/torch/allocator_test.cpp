@@ -21,5 +21,26 @@ TEST(TorchAllocator, ACopyGoesOnAsTheOriginalWould) {
   EXPECT_NE(copy->counters(), original.counters());
 }
 
+constexpr Address kRecorded = 0x7f0000000000;
+
+// Two recorded segments without a block in use; the one at the higher address is older.
+TEST(TorchAllocator, OfRecordedSegmentsTheOldestServesFirst) {
+  const auto segment = [](Address address, std::uint32_t age) {
+    return SegmentInfo{.address = address,
+                       .size = 20 * kMiB,
+                       .age = age,
+                       .blocks = {{.address = address, .size = 20 * kMiB}}};
+  };
+  const MemoryState start{{segment(kRecorded, 1), segment(kRecorded + 20 * kMiB, 0)}};
+  for (const auto& [release, expected] : {std::pair(Release{2, 11, 0}, kRecorded),
+                                          std::pair(Release{2, 15, 0}, kRecorded + 20 * kMiB)}) {
+    SimulatedDevice device;
+    for (const SegmentInfo& held : start.segments) device.adopt(held.address, held.size, false);
+    Allocator allocator(device, {}, release, {});
+    ASSERT_TRUE(allocator.adopt(start, {}));
+    EXPECT_EQ(allocator.allocate({.size = 2 * kMiB})->address, expected) << release.text();
+  }
+}
+
 }  // namespace
 }  // namespace memreplay::torch
