@@ -55,6 +55,10 @@ std::string why_inexact(const Recording& recording, const Trace& trace,
                        human_count(verified->allocs_matched), human_count(verified->allocs));
   }
   const Reading& reading = verified->reading;
+  if (model && !reading.settings_changes.empty() && same_settings(recording, *model)) {
+    return "the program changed its allocator settings on the way, and here the last ones hold "
+           "throughout";
+  }
   if (const auto forced = reading.deferrals.size() + reading.doubtful_completions; forced > 0) {
     return fmt::format(
         "{} frees were or may have been completed by a synchronisation of the recorded allocator, "

@@ -111,6 +111,30 @@ TEST(Verify, AgreesWhereEveryPlaceIsTheModels) {
   EXPECT_EQ(result.segment_events_matched, 1u);
 }
 
+// The settings of a recording are the last ones; here expandable segments came on the way.
+TEST(Verify, SettingsThatChangedOnTheWayAreFound) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  recording.settings.expandable_segments = true;
+  Trace& trace = recording.traces[0];
+  trace.slot_count = 2;
+  const auto add = [&](Op op, Slot slot, Bytes size, Address at) {
+    trace.ops.push_back(op);
+    trace.slots.push_back(slot);
+    trace.sizes.push_back(size);
+    trace.lane_of.push_back(0);
+    trace.align_log2.push_back(0);
+    trace.addresses.push_back(at);
+  };
+  add(Op::segment_map, kNoSlot, 40 * kMiB, 0x20000000);
+  add(Op::allocate, 1, 30 * kMiB, 0x20000000);
+  const VerifyResult result = verify(recording, trace);
+  EXPECT_EQ(result.verdict, Verdict::exact);
+  EXPECT_EQ(result.allocs_matched, 3u);
+  EXPECT_EQ(result.reading.settings_changes.size(), 2u);
+  EXPECT_NE(result.reason.find("changed its allocator settings before event 1"), std::string::npos)
+      << result.reason;
+}
+
 TEST(Verify, ARecordingWithoutAllocationsIsUnsupportedAndSaysWhy) {
   Recording recording = one_segment(0x10000000, 0x10000000);
   recording.traces[0].ops.assign(5, Op::marker);
