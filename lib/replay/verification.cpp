@@ -350,6 +350,13 @@ bool Verification::resynchronise(const Group& group) {
         group.to);
     return false;
   }
+  // A recording of another allocator would be forced at every request.
+  constexpr std::uint64_t kMostBlocksLaidOut = 20'000'000;
+  for (const SegmentInfo& segment : state.segments) blocks_laid_out_ += segment.blocks.size();
+  if (blocks_laid_out_ > kMostBlocksLaidOut) {
+    result_.reason = fmt::format("not compared from event {} on: it is not the model's", group.to);
+    return false;
+  }
   ++result_.forced;
   model_ = new_model();
   model_.allocator->adopt(state, handles_);

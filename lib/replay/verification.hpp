@@ -121,6 +121,7 @@ class Verification {
   std::optional<Divergence> problem_;            ///< of the attempt under way
   std::optional<ScriptEntry> contradiction_;     ///< of the attempt that `problem_` tells of
   std::optional<Handle> misplaced_;              ///< what that attempt placed elsewhere
+  std::uint64_t blocks_laid_out_ = 0;            ///< to resynchronise
   Bytes placed_size_ = 0;      ///< of the last request that was placed as recorded
   Bytes once_held_ = 0;        ///< the device has room for that much at least
   bool empties_idly_ = false;  ///< before the request of the group under way

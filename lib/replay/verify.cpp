@@ -269,8 +269,12 @@ std::string what_the_start_lacks(const Candidate& found, const torch::Settings& 
 VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Search& search,
                               Candidate best) {
   const VerifyResult before = best.result;
-  best.assumptions.settings_may_change = true;
-  best = search.play(std::move(best));
+  // Copies the model for every group: too slow for the longest recordings.
+  constexpr std::size_t kMostEvents = 200'000;
+  if (trace.size() <= kMostEvents) {
+    best.assumptions.settings_may_change = true;
+    best = search.play(std::move(best));
+  }
   const auto& changes = best.result.reading.settings_changes;
   if (best.result.verdict == Verdict::exact) {
     best.result.reason = fmt::format("the program changed its allocator settings before event {}{}",
