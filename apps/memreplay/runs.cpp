@@ -159,8 +159,6 @@ std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOp
 
 }  // namespace
 
-bool is_torch(const Recording& recording) { return recording.format.starts_with("torch-"); }
-
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
              DefaultStrategies defaults) {
   const std::vector<Recording> recordings = read_all(input);

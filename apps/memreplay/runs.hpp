@@ -22,7 +22,4 @@ using DefaultStrategies = std::vector<StrategySpec> (*)(const Recording&);
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
              DefaultStrategies defaults);
 
-/// The allocator that made the recording is PyTorch's, as far as it tells.
-bool is_torch(const Recording& recording);
-
 }  // namespace memreplay

@@ -6,15 +6,10 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "trace/recorded_reserve.hpp"
 
 namespace memreplay {
 namespace {
-
-Bytes reserved_bytes(const MemoryState& state) {
-  Bytes sum = 0;
-  for (const SegmentInfo& segment : state.segments) sum += segment.size;
-  return sum;
-}
 
 Bytes requested_bytes(const MemoryState& state) {
   Bytes sum = 0;
@@ -26,16 +21,14 @@ Bytes requested_bytes(const MemoryState& state) {
   return sum;
 }
 
-// A recording that lost its beginning may free more than it is known to hold.
-void subtract(Bytes& from, Bytes bytes) { from -= std::min(from, bytes); }
-
 void count_events(const Trace& trace, TraceSummary& summary) {
   Bytes requested = requested_bytes(trace.start);
-  Bytes reserved = reserved_bytes(trace.start);
+  RecordedReserve reserve(trace);
   bool knows_reserved = !trace.start.segments.empty() || !trace.end.segments.empty();
-  Bytes peak_reserved = reserved;
   summary.peak_requested = requested;
   for (std::size_t i = 0; i < trace.size(); ++i) {
+    reserve.play(i);
+    knows_reserved |= obtains_memory(trace.ops[i]);
     switch (trace.ops[i]) {
       case Op::allocate:
         ++summary.allocs;
@@ -45,26 +38,17 @@ void count_events(const Trace& trace, TraceSummary& summary) {
       case Op::free:
       case Op::free_requested:
         ++summary.frees;
-        subtract(requested, trace.sizes[i]);
+        // A recording that lost its beginning may free more than it is known to hold.
+        requested -= std::min(requested, trace.sizes[i]);
         break;
       case Op::oom:
         ++summary.ooms;
-        break;
-      case Op::segment_alloc:
-      case Op::segment_map:
-        knows_reserved = true;
-        reserved += trace.sizes[i];
-        peak_reserved = std::max(peak_reserved, reserved);
-        break;
-      case Op::segment_free:
-      case Op::segment_unmap:
-        subtract(reserved, trace.sizes[i]);
         break;
       default:
         break;
     }
   }
-  if (knows_reserved) summary.peak_reserved = peak_reserved;
+  if (knows_reserved) summary.peak_reserved = reserve.peak();
 }
 
 std::string name_of(Verdict verdict) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace memreplay {
 
@@ -23,5 +24,23 @@ enum class Op : std::uint8_t {
 };
 
 constexpr bool is_driver_event(Op op) { return op >= Op::segment_alloc; }
+constexpr bool obtains_memory(Op op) { return op == Op::segment_alloc || op == Op::segment_map; }
+constexpr bool returns_memory(Op op) { return op == Op::segment_free || op == Op::segment_unmap; }
+/// The program asked for memory, whether it got any or not.
+constexpr bool is_request(Op op) { return op == Op::allocate || op == Op::oom; }
+
+/// PyTorch's name of a driver event.
+constexpr std::string_view driver_name(Op op) {
+  switch (op) {
+    case Op::segment_alloc:
+      return "segment_alloc";
+    case Op::segment_free:
+      return "segment_free";
+    case Op::segment_map:
+      return "segment_map";
+    default:
+      return "segment_unmap";
+  }
+}
 
 }  // namespace memreplay

@@ -45,4 +45,11 @@ struct MemoryState {
   friend bool operator==(const MemoryState&, const MemoryState&) = default;
 };
 
+/// Bytes that the segments hold together.
+inline Bytes reserved_bytes(const MemoryState& state) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : state.segments) sum += segment.size;
+  return sum;
+}
+
 }  // namespace memreplay

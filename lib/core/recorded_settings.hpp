@@ -10,7 +10,7 @@ namespace memreplay {
 /// The allocator settings that a recording carries (`allocator_settings` of a PyTorch snapshot),
 /// as far as it does.
 struct RecordedSettings {
-  bool present = false;                        ///< the recording has such a record at all
+  bool present = false;       ///< the recording has such a record at all
   std::string conf;           ///< PYTORCH_CUDA_ALLOC_CONF as it was parsed last
   std::string conf_variable;  ///< under which name; "PYTORCH_NPU_ALLOC_CONF" of another device
   std::optional<std::int64_t> max_split_size;  ///< bytes; -1: no limit

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "replay/verification.hpp"
+#include "trace/recorded_reserve.hpp"
 
 namespace memreplay {
 
@@ -8,7 +9,7 @@ namespace memreplay {
 void Verification::gather_clues(const Group& group) {
   for (std::size_t i = group.from; i < group.to; ++i) {
     const PoolIndex pool = trace_.lane(i).pool;
-    if (is_request(i) && pool != 0) clues_.pools.push_back(pool);
+    if (is_request(trace_.ops[i]) && pool != 0) clues_.pools.push_back(pool);
     if (is_driver_event(trace_.ops[i])) clues_.addresses.push_back(trace_.addresses[i]);
   }
   clues_.addresses.push_back(trace_.addresses[problem_->event]);
@@ -62,14 +63,9 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
 std::optional<Clues::Threshold> Verification::possible_threshold(const Group& group) {
   if (!group.has_driver_events) {
     // Nothing was collected: the threshold is at or above what was held.
-    Bytes held = 0;
-    for (const SegmentInfo& segment : trace_.start.segments) held += segment.size;
-    for (std::size_t i = 0; i < group.from; ++i) {
-      const Op op = trace_.ops[i];
-      if (op == Op::segment_alloc || op == Op::segment_map) held += trace_.sizes[i];
-      if (op == Op::segment_free || op == Op::segment_unmap) held -= trace_.sizes[i];
-    }
-    return Clues::Threshold{held, UINT64_MAX};
+    RecordedReserve reserve(trace_);
+    for (std::size_t i = 0; i < group.from; ++i) reserve.play(i);
+    return Clues::Threshold{reserve.bytes(), UINT64_MAX};
   }
   const std::optional<Divergence> problem = problem_;
   const std::optional<ScriptEntry> contradiction = contradiction_;

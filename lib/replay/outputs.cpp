@@ -31,19 +31,6 @@ char letter(Op op) {
   }
 }
 
-std::string_view driver_name(Op op) {
-  switch (op) {
-    case Op::segment_alloc:
-      return "segment_alloc";
-    case Op::segment_free:
-      return "segment_free";
-    case Op::segment_map:
-      return "segment_map";
-    default:
-      return "segment_unmap";
-  }
-}
-
 }  // namespace
 
 void RowBuffer::flush() {

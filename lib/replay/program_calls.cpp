@@ -75,7 +75,7 @@ bool Verification::explain_by_other_settings(const Group& group) {
     Model model = model_.fork();
     model.allocator->change_settings(other);
     if (!explain_tail(group, model)) continue;
-    result_.reading.settings_changes.push_back({group.to - 1, other});
+    result_.reading.settings_changes.push_back(group.to - 1);
     return true;
   }
   problem_ = problem;

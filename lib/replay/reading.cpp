@@ -5,51 +5,12 @@
 namespace memreplay {
 namespace {
 
-bool is_request(Op op) { return op == Op::allocate || op == Op::oom; }
-
-// How many requests later the blocks of a stream completed that no synchronisation completed;
-// nothing for a stream without such blocks.
-std::optional<std::uint64_t> usual_gap(const Trace& trace, const std::vector<Deferral>& deferrals,
-                                       StreamIndex stream) {
-  std::vector<std::uint64_t> requested_at(trace.slot_count);
-  std::vector<std::uint64_t> gaps;
-  std::uint64_t requests = 0;
-  auto forced = deferrals.begin();
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    requests += is_request(trace.ops[i]);
-    while (forced != deferrals.end() && forced->event < i) ++forced;
-    if (trace.ops[i] == Op::free_requested) requested_at[trace.slots[i]] = requests;
-    if (trace.ops[i] != Op::free_completed || trace.lane(i).stream != stream) continue;
-    if (forced != deferrals.end() && forced->event == i) continue;
-    const bool at_once =
-        i > 0 && trace.ops[i - 1] == Op::free_requested && trace.slots[i - 1] == trace.slots[i];
-    if (!at_once) gaps.push_back(requests - requested_at[trace.slots[i]]);
-  }
-  if (gaps.empty()) return std::nullopt;
-  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-  std::nth_element(gaps.begin(), middle, gaps.end());
+// The upper one of two in the middle; nothing of nothing.
+std::optional<std::uint64_t> median(std::vector<std::uint64_t>& numbers) {
+  if (numbers.empty()) return std::nullopt;
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
   return *middle;
-}
-
-// The event of the request that is `requests` requests behind the last one before `event`.
-std::uint64_t request_after(const Trace& trace, std::size_t event, std::uint64_t requests) {
-  for (std::size_t i = event; i < trace.size(); ++i) {
-    if (is_request(trace.ops[i]) && requests-- == 0) return i;
-  }
-  return UINT64_MAX;
-}
-
-// The first requests of every run of requests from one private pool.
-std::vector<std::uint64_t> beginnings(const Trace& trace, PoolIndex pool) {
-  std::vector<std::uint64_t> found;
-  PoolIndex last = 0;
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    if (!is_request(trace.ops[i])) continue;
-    const PoolIndex now = trace.lane(i).pool;
-    if (now == pool && last != pool) found.push_back(i);
-    last = now;
-  }
-  return found;
 }
 
 // No request of the default pool comes from a stream of this one.
@@ -58,16 +19,6 @@ bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
     return lane.pool == 0 && std::ranges::any_of(trace.lanes, [&](const Lane& own) {
              return own.pool == pool && own.stream == lane.stream;
            });
-  });
-}
-
-bool follows_empty_cache(const Trace& trace, const Reading& reading, std::uint64_t request) {
-  return std::ranges::any_of(reading.calls, [&](const ProgramCall& call) {
-    if (call.kind != ProgramCall::Kind::empty_cache || call.event > request) return false;
-    for (std::uint64_t i = call.event; i < request; ++i) {
-      if (is_request(trace.ops[i])) return false;
-    }
-    return true;
   });
 }
 
@@ -85,27 +36,49 @@ std::vector<PoolOptions> recorded_pools(const Trace& trace) {
 std::vector<std::uint64_t> captures_without_empty_cache(const Trace& trace,
                                                         const Reading& reading) {
   std::vector<std::uint64_t> found;
-  for (PoolIndex pool = 1; pool < reading.pool_options.size(); ++pool) {
-    if (!reading.pool_options[pool].of_a_graph) continue;
-    for (const std::uint64_t request : beginnings(trace, pool)) {
-      if (!follows_empty_cache(trace, reading, request)) found.push_back(request);
+  auto call = reading.calls.begin();
+  PoolIndex last = 0;    // of the request before
+  bool emptied = false;  // since then
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    for (; call != reading.calls.end() && call->event <= i; ++call) {
+      emptied |= call->kind == ProgramCall::Kind::empty_cache;
     }
+    if (!is_request(trace.ops[i])) continue;
+    const PoolIndex pool = trace.lane(i).pool;
+    if (pool != last && reading.pool_options[pool].of_a_graph && !emptied) found.push_back(i);
+    last = pool;
+    emptied = false;
   }
-  std::ranges::sort(found);
   return found;
 }
 
 void complete_deferrals(const Trace& trace, Reading& reading) {
-  for (Deferral& deferral : reading.deferrals) {
-    const auto gap = usual_gap(trace, reading.deferrals, trace.lane(deferral.event).stream);
-    std::size_t requested = deferral.event;
-    while (requested > 0 && !(trace.ops[requested] == Op::free_requested &&
-                              trace.slots[requested] == trace.slots[deferral.event])) {
-      --requested;
+  if (reading.deferrals.empty()) return;
+  std::vector<std::uint64_t> requests;                                // events
+  std::vector<std::size_t> freed_after(trace.slot_count);             // so many requests, by slot
+  std::vector<std::size_t> deferred_after(reading.deferrals.size());  // the same, by deferral
+  std::vector<std::vector<std::uint64_t>> gaps(trace.streams.size());
+  std::size_t next = 0;  // deferral
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (is_request(trace.ops[i])) requests.push_back(i);
+    if (trace.ops[i] == Op::free_requested) freed_after[trace.slots[i]] = requests.size();
+    if (trace.ops[i] != Op::free_completed) continue;
+    while (next < reading.deferrals.size() && reading.deferrals[next].event < i) ++next;
+    const std::size_t freed = freed_after[trace.slots[i]];
+    if (next < reading.deferrals.size() && reading.deferrals[next].event == i) {
+      deferred_after[next] = freed;
+    } else if (i == 0 || !trace.completes_at_once(i - 1)) {
+      gaps[trace.lane(i).stream].push_back(requests.size() - freed);
     }
+  }
+  std::vector<std::optional<std::uint64_t>> usual_gap(gaps.size());
+  std::ranges::transform(gaps, usual_gap.begin(), median);
+  for (std::size_t i = 0; i < reading.deferrals.size(); ++i) {
+    Deferral& deferral = reading.deferrals[i];
+    const auto gap = usual_gap[trace.lane(deferral.event).stream];
+    const bool comes = gap && deferred_after[i] + *gap < requests.size();
     deferral.due =
-        gap ? std::max<std::uint64_t>(request_after(trace, requested, *gap), deferral.event)
-            : UINT64_MAX;
+        comes ? std::max(requests[deferred_after[i] + *gap], deferral.event) : UINT64_MAX;
   }
 }
 

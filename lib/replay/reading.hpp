@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/request.hpp"
-#include "strategy/torch/settings.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -29,16 +28,9 @@ struct ProgramCall {
 /// other settings it comes when the blocks of its stream usually complete.
 struct Deferral {
   std::uint64_t event = 0;  ///< of the free_completed
-  std::uint64_t due =
-      0;  ///< the request's event before which it comes; UINT64_MAX: never by itself
+  std::uint64_t due = 0;    ///< the request before which it comes; UINT64_MAX: never by itself
 
   friend bool operator==(const Deferral&, const Deferral&) = default;
-};
-
-/// The program passed another configuration string.
-struct SettingsChange {
-  std::uint64_t event = 0;  ///< somewhere between the request before this event and this event
-  torch::Settings settings;
 };
 
 /// What a recording of PyTorch's allocator implies beside its events, found while its decisions
@@ -48,15 +40,17 @@ struct Reading {
   /// Completions right before a synchronisation of the recorded allocator, which may have made
   /// them.
   std::uint64_t doubtful_completions = 0;
-  std::vector<Deferral> deferrals;               ///< by event
-  std::vector<PoolOptions> pool_options;         ///< by pool of the trace
-  std::vector<SettingsChange> settings_changes;  ///< empty: the recorded settings held throughout
+  std::vector<Deferral> deferrals;        ///< by event
+  std::vector<PoolOptions> pool_options;  ///< by pool of the trace
+  /// Requests right before which the program had passed another configuration string.
+  std::vector<std::uint64_t> settings_changes;
   /// A request made the recorded allocator return memory: its device, or its limit, was full.
   bool released_memory = false;
   Bytes request_padding = 0;          ///< see RecordedSettings
   std::optional<Bytes> memory_limit;  ///< one under which the recorded collections happen
   std::optional<Bytes> device_total;  ///< the largest that explains where reservations end
-  /// The trace with the pools of its requests put right, where the recording does not state them.
+  /// The trace with what the recording does not state put right: pools of requests, and ages and
+  /// whole blocks of the segments of its start. Null: as it was read.
   std::shared_ptr<const Trace> corrected;
 };
 
@@ -68,7 +62,8 @@ std::vector<PoolOptions> recorded_pools(const Trace& trace);
 /// without any effect that a recording shows. Those that follow a visible one are left out.
 std::vector<std::uint64_t> captures_without_empty_cache(const Trace& trace, const Reading& reading);
 
-/// Fills in when the deferred completions are due. O(events) a stream and deferral.
+/// Fills in when the deferred completions are due: as many requests after the free as the blocks of
+/// their stream usually take that no synchronisation completed. O(events).
 void complete_deferrals(const Trace& trace, Reading& reading);
 
 }  // namespace memreplay

@@ -6,7 +6,6 @@ RecordedState::RecordedState(const Trace& trace) : trace_(trace), live_(trace.sl
   for (const SegmentInfo& segment : trace.start.segments) {
     segments_[segment.address] = {segment.size, segment.stream, segment.pool, segment.small_pool,
                                   segment.expandable};
-    reserved_ += segment.size;
     for (const BlockInfo& block : segment.blocks) {
       if (block.slot == kNoSlot) continue;
       live_[block.slot] = {.address = block.address,
@@ -36,16 +35,15 @@ void RecordedState::play(std::size_t event) {
       break;
     case Op::segment_alloc:
       segments_[address] = {size, lane.stream, lane.pool, size == torch::kSmallBuffer, false};
-      reserved_ += size;
       break;
     case Op::segment_free:
-      reserved_ -= segments_.erase(address) * size;
+      segments_.erase(address);
       break;
     case Op::segment_map:
       map(event);
       break;
     case Op::segment_unmap:
-      unmap(event);
+      cut_run(segments_, address, size);
       break;
     default:
       break;
@@ -55,43 +53,12 @@ void RecordedState::play(std::size_t event) {
 // Runs that touch become one where they belong together.
 void RecordedState::map(std::size_t event) {
   const Lane lane = trace_.lane(event);
-  const Address from = trace_.addresses[event];
-  Segment run{trace_.sizes[event], lane.stream, lane.pool,
-              trace_.sizes[event] == torch::kSmallBuffer, true};
-  reserved_ += run.size;
-  const auto joins = [&](const Segment& other) {
+  const Segment run{trace_.sizes[event], lane.stream, lane.pool,
+                    trace_.sizes[event] == torch::kSmallBuffer, true};
+  add_run(segments_, trace_.addresses[event], run, [&](const Segment& other) {
     return other.expandable && other.stream == run.stream && other.pool == run.pool &&
            other.small_pool == run.small_pool;
-  };
-  auto next = segments_.lower_bound(from);
-  if (next != segments_.end() && next->first == from + run.size && joins(next->second)) {
-    run.size += next->second.size;
-    next = segments_.erase(next);
-  }
-  if (next != segments_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second.size == from && joins(before->second)) {
-      before->second.size += run.size;
-      return;
-    }
-  }
-  segments_[from] = run;
-}
-
-void RecordedState::unmap(std::size_t event) {
-  const Address from = trace_.addresses[event];
-  const Address to = from + trace_.sizes[event];
-  auto run = segments_.upper_bound(from);
-  if (run == segments_.begin()) return;
-  --run;
-  const Address end = run->first + run->second.size;
-  if (to > end) return;
-  Segment rest = run->second;
-  rest.size = end - to;
-  run->second.size = from - run->first;
-  if (run->second.size == 0) segments_.erase(run);
-  if (rest.size > 0) segments_[to] = rest;
-  reserved_ -= to - from;
+  });
 }
 
 MemoryState RecordedState::layout(const torch::Settings& settings, std::uint64_t& unplaced) const {

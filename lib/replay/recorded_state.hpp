@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "strategy/torch/settings.hpp"
@@ -18,20 +17,16 @@ class RecordedState {
   void play(std::size_t event);
   /// The size of a block, where the model found it.
   void note_size(Slot slot, Bytes size) { live_[slot].size = size; }
-  /// Bytes that the segments hold together.
-  Bytes reserved() const { return reserved_; }
   /// The state now. Blocks that lie in no segment are left out and counted in `unplaced`.
   MemoryState layout(const torch::Settings& settings, std::uint64_t& unplaced) const;
 
  private:
   using Segment = SegmentHistory::Segment;
   void map(std::size_t event);
-  void unmap(std::size_t event);
 
   const Trace& trace_;
-  std::map<Address, Segment> segments_;  ///< stream and pool are the trace's indices
-  std::vector<StartBlock> live_;         ///< by slot; kNoSlot: not live
-  Bytes reserved_ = 0;
+  SegmentTable segments_;         ///< stream and pool are the trace's indices
+  std::vector<StartBlock> live_;  ///< by slot; kNoSlot: not live
 };
 
 }  // namespace memreplay

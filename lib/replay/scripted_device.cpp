@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace memreplay {
 
 std::unique_ptr<DeviceModel> ScriptedDevice::clone() const {
@@ -11,9 +9,7 @@ std::unique_ptr<DeviceModel> ScriptedDevice::clone() const {
 }
 
 std::string text_of(const ScriptEntry& entry) {
-  constexpr std::array kNames = {"segment_alloc", "segment_free", "segment_map", "segment_unmap"};
-  const char* name =
-      kNames.at(static_cast<std::size_t>(entry.op) - static_cast<std::size_t>(Op::segment_alloc));
+  const std::string_view name = driver_name(entry.op);
   return entry.size == 0 ? fmt::format("{} at 0x{:x}", name, entry.address)
                          : fmt::format("{} of {} at 0x{:x}", name, entry.size, entry.address);
 }

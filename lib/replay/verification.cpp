@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-namespace memreplay {
+#include "trace/recorded_reserve.hpp"
 
-using torch::Allocator;
+namespace memreplay {
 
 Verification::Model Verification::Model::fork() const {
   Model copy{std::make_unique<ScriptedDevice>(*device), nullptr};
@@ -19,30 +19,24 @@ namespace {
 // The most that the device is known to have had room for. An OOM entry states what was free then;
 // where that was enough, a limit refused and the device's size stays unknown.
 Bytes largest_holding(const Trace& trace, Bytes large_segment_size) {
-  Bytes held = 0;
-  for (const SegmentInfo& segment : trace.start.segments) held += segment.size;
-  Bytes largest = held;
+  RecordedReserve reserve(trace);
+  Bytes largest = 0;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    const Op op = trace.ops[i];
-    const Bytes size = trace.sizes[i];
-    if (op == Op::segment_alloc || op == Op::segment_map) held += size;
-    if (op == Op::segment_free || op == Op::segment_unmap) held -= std::min(held, size);
-    largest = std::max(largest, held);
-    if (op != Op::oom) continue;
+    reserve.play(i);
+    if (trace.ops[i] != Op::oom) continue;
     const Bytes free = trace.addresses[i];
-    if (free < torch::get_allocation_size(size, large_segment_size)) {
-      largest = std::max(largest, held + free);
+    if (free < torch::get_allocation_size(trace.sizes[i], large_segment_size)) {
+      largest = std::max(largest, reserve.bytes() + free);
     }
   }
-  return largest;
+  return std::max(largest, reserve.peak());
 }
 
 }  // namespace
 
 Verification::Verification(const Recording& recording, const Trace& trace,
                            const Assumptions& assumptions)
-    : recording_(recording),
-      trace_(trace),
+    : trace_(trace),
       assumptions_(assumptions),
       settings_(torch::settings_of(recording.settings, assumptions.release)),
       handles_(trace.slot_count, kNoHandle) {
@@ -102,25 +96,18 @@ VerifyResult Verification::run() {
   return std::move(result_);
 }
 
-bool Verification::is_request(std::size_t event) const {
-  return trace_.ops[event] == Op::allocate || trace_.ops[event] == Op::oom;
-}
-
 Verification::Group Verification::next_group(std::size_t from) const {
-  Group group{from, from, from, false};
+  Group group{.from = from, .to = from, .tail = from};
   while (group.to < trace_.size()) {
     const std::size_t i = group.to++;
     const Op op = trace_.ops[i];
     group.has_driver_events |= is_driver_event(op);
     // The last thing that the program did itself ends what came before the call.
     if (op == Op::free) group.tail = i + 1;
-    if (op == Op::free_requested) {
-      const bool at_once = i + 1 < trace_.size() && trace_.ops[i + 1] == Op::free_completed &&
-                           trace_.slots[i + 1] == trace_.slots[i];
-      group.tail = i + (at_once ? 2 : 1);
-    }
-    if (is_request(i)) break;
+    if (op == Op::free_requested) group.tail = i + (trace_.completes_at_once(i) ? 2 : 1);
+    if (is_request(op)) break;
   }
+  group.ends_in_request = group.tail < group.to && is_request(trace_.ops[group.to - 1]);
   return group;
 }
 
@@ -258,22 +245,20 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
   }
   const std::vector<ScriptEntry> script = script_of(group.tail, group.to);
   std::size_t releases = 0;
-  while (releases < script.size() &&
-         (script[releases].op == Op::segment_free || script[releases].op == Op::segment_unmap)) {
-    ++releases;
+  while (releases < script.size() && returns_memory(script[releases].op)) ++releases;
+  if (!group.ends_in_request && script.empty()) {
+    return try_tail(group, base, script, {completions, 0});
   }
-  const bool ends_in_request = group.tail < group.to && is_request(group.to - 1);
-  if (!ends_in_request && script.empty()) return try_tail(group, base, {completions, 0});
   // A device that once held more did not refuse for want of memory.
   for (const bool plausible : {true, false}) {
-    for (std::size_t early = completions + 1; ends_in_request && early-- > 0;) {
-      if (try_tail(group, base, {early, 0, plausible})) return true;
+    for (std::size_t early = completions + 1; group.ends_in_request && early-- > 0;) {
+      if (try_tail(group, base, script, {early, 0, plausible})) return true;
       if (releases == 0) break;
     }
-    if (ends_in_request && assumptions_.prefer_collection) continue;
+    if (group.ends_in_request && assumptions_.prefer_collection) continue;
     for (std::size_t emptied = releases; emptied > 0; --emptied) {
-      if (try_tail(group, base, {completions, emptied, plausible})) return true;
-      if (!ends_in_request) break;
+      if (try_tail(group, base, script, {completions, emptied, plausible})) return true;
+      if (!group.ends_in_request) break;
     }
   }
   if (!problem_) {
@@ -282,13 +267,11 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
   return false;
 }
 
-bool Verification::try_tail(const Group& group, const Model& base, const Explanation& explanation) {
+bool Verification::try_tail(const Group& group, const Model& base,
+                            std::span<const ScriptEntry> script, const Explanation& explanation) {
   Model model = base.fork();
-  const std::vector<ScriptEntry> script = script_of(group.tail, group.to);
-  const std::span<const ScriptEntry> all(script);
-  const bool ends_in_request = group.tail < group.to && is_request(group.to - 1);
   const std::size_t calls_before = result_.reading.calls.size();
-  const bool allocates = ends_in_request && trace_.ops[group.to - 1] == Op::allocate;
+  const bool allocates = group.ends_in_request && trace_.ops[group.to - 1] == Op::allocate;
   const Slot slot = allocates ? trace_.slots[group.to - 1] : 0;
   const Handle handle_before = allocates ? handles_[slot] : kNoHandle;
   std::vector<Handle> late;  // the request may take the slot of one that it lets complete
@@ -314,11 +297,11 @@ bool Verification::try_tail(const Group& group, const Model& base, const Explana
     }
   }
   bool same = explanation.emptied == 0 ||
-              empty_cache(model, all.first(explanation.emptied), first_driver_event);
-  if (same && ends_in_request) {
+              empty_cache(model, script.first(explanation.emptied), first_driver_event);
+  if (same && group.ends_in_request) {
     const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.all.current);
     const std::uint64_t syncs = model.allocator->statistics().num_sync_all_streams;
-    same = step(model, group.to - 1, all.subspan(explanation.emptied));
+    same = step(model, group.to - 1, script.subspan(explanation.emptied));
     if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;
     const Bytes refused = model.device->refused();
     if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
@@ -329,10 +312,8 @@ bool Verification::try_tail(const Group& group, const Model& base, const Explana
     return false;
   }
   for (const Handle block : late) model.allocator->complete_free(block);
-  const std::span<const ScriptEntry> own = all.subspan(explanation.emptied);
-  result_.reading.released_memory |= std::ranges::any_of(own, [](const ScriptEntry& entry) {
-    return entry.op == Op::segment_free || entry.op == Op::segment_unmap;
-  });
+  const std::span<const ScriptEntry> own = script.subspan(explanation.emptied);
+  result_.reading.released_memory |= std::ranges::any_of(own, returns_memory, &ScriptEntry::op);
   result_.reading.doubtful_completions += doubtful;
   auto& forced = result_.reading.deferrals;
   forced.insert(forced.end(), deferrals.begin(), deferrals.end());

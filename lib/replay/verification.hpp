@@ -74,6 +74,7 @@ class Verification {
     std::size_t to = 0;    ///< one behind the request, or the end of the trace
     std::size_t tail = 0;  ///< from here on everything belongs to one call of the allocator
     bool has_driver_events = false;
+    bool ends_in_request = false;  ///< not so only at the end of the trace
   };
   // One way to explain the tail of a group.
   struct Explanation {
@@ -83,7 +84,6 @@ class Verification {
   };
 
   Model new_model() const;
-  bool is_request(std::size_t event) const;
   Group next_group(std::size_t from) const;
   std::vector<ScriptEntry> script_of(std::size_t from, std::size_t to) const;
   void note_matched(const Group& group);
@@ -97,7 +97,8 @@ class Verification {
   bool play_before_tail(const Group& group);
   bool play_tail(const Group& group);
   bool explain_tail(const Group& group, const Model& base);
-  bool try_tail(const Group& group, const Model& base, const Explanation& explanation);
+  bool try_tail(const Group& group, const Model& base, std::span<const ScriptEntry> script,
+                const Explanation& explanation);
   bool explain_by_other_settings(const Group& group);
   bool empty_cache(Model& model, std::span<const ScriptEntry> script, std::size_t event);
   void empty_cache_without_effect(std::size_t event);
@@ -111,7 +112,6 @@ class Verification {
   std::optional<ReservationBound> longest_reservation(const Group& group);
   bool resynchronise(const Group& group);
 
-  const Recording& recording_;
   const Trace& trace_;
   Assumptions assumptions_;
   torch::Settings settings_;

@@ -9,6 +9,7 @@
 
 #include "replay/pool_guesses.hpp"
 #include "replay/verification.hpp"
+#include "trace/recorded_reserve.hpp"
 #include "trace/request_padding.hpp"
 
 namespace memreplay {
@@ -31,7 +32,7 @@ std::vector<Release> candidates(const Recording& recording, const std::string& t
 }
 
 std::string why_unsupported(const Recording& recording, const Trace& trace) {
-  if (!recording.format.starts_with("torch-")) return "not a recording of PyTorch's allocator";
+  if (!is_torch(recording)) return "not a recording of PyTorch's allocator";
   if (std::ranges::find(trace.ops, Op::allocate) == trace.ops.end()) {
     return "no allocation in its history";
   }
@@ -81,6 +82,7 @@ void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_
 struct Candidate {
   Assumptions assumptions;
   std::shared_ptr<const Trace> corrected;  ///< null: the trace as it was read
+  std::optional<PoolGuess> guess;          ///< still to be entered into `corrected`
   VerifyResult result;
   Clues clues;
   /// Bounds of garbage collection's threshold, from every divergence so far.
@@ -92,12 +94,16 @@ struct Candidate {
 class Search {
  public:
   Search(const Recording& recording, const Trace& trace, const Release& release, Bytes padding)
-      : recording_(recording), trace_(trace), budget_(run_budget(trace)) {
+      : recording_(recording),
+        trace_(trace),
+        collection_share_(
+            torch::settings_of(recording.settings, release).garbage_collection_threshold),
+        budget_(run_budget(trace)) {
     first_.assumptions.release = release;
     first_.assumptions.request_padding = padding;
     first_.assumptions.pools = recorded_pools(trace);
     first_.threshold.low = first_threshold();
-    if (collection_share() > 0) {
+    if (collection_share_ > 0) {
       first_.assumptions.memory_limit = limit_for_threshold(UINT64_MAX, 1);
       first_.assumptions.prefer_collection = true;
     }
@@ -128,7 +134,13 @@ class Search {
 
   Candidate play(Candidate candidate) {
     budget_ -= std::min<std::size_t>(budget_, 1);
-    const Trace& trace = candidate.corrected ? *candidate.corrected : trace_;
+    if (candidate.guess) {
+      candidate.corrected =
+          std::make_shared<const Trace>(with_guess(trace_of(candidate), *candidate.guess));
+      candidate.assumptions.pools.resize(candidate.corrected->pools.size());
+      candidate.guess.reset();
+    }
+    const Trace& trace = trace_of(candidate);
     Verification verification(recording_, trace, candidate.assumptions);
     candidate.result = verification.run();
     candidate.clues = verification.clues();
@@ -144,23 +156,16 @@ class Search {
   }
 
  private:
-  double collection_share() const {
-    return torch::settings_of(recording_.settings, first_.assumptions.release)
-        .garbage_collection_threshold;
+  const Trace& trace_of(const Candidate& candidate) const {
+    return candidate.corrected ? *candidate.corrected : trace_;
   }
 
   // Below the share of what was held at the most, the limit would have refused it.
   Bytes first_threshold() const {
-    Bytes held = 0;
-    for (const SegmentInfo& segment : trace_.start.segments) held += segment.size;
-    Bytes peak = held;
-    for (std::size_t i = 0; i < trace_.size(); ++i) {
-      const Op op = trace_.ops[i];
-      if (op == Op::segment_alloc || op == Op::segment_map) held += trace_.sizes[i];
-      if (op == Op::segment_free || op == Op::segment_unmap) held -= trace_.sizes[i];
-      peak = std::max(peak, held);
-    }
-    return static_cast<Bytes>(collection_share() * static_cast<double>(peak));
+    if (collection_share_ == 0) return 0;
+    RecordedReserve reserve(trace_);
+    for (std::size_t i = 0; i < trace_.size(); ++i) reserve.play(i);
+    return static_cast<Bytes>(collection_share_ * static_cast<double>(reserve.peak()));
   }
 
   static bool leads_further(const Candidate& a, const Candidate& b) {
@@ -185,7 +190,7 @@ class Search {
         Candidate next = from;
         next.threshold = {low, high};
         const Bytes middle = high == UINT64_MAX ? low + kGiB : low + (high - low) / 2;
-        next.assumptions.memory_limit = limit_for_threshold(middle, collection_share());
+        next.assumptions.memory_limit = limit_for_threshold(middle, collection_share_);
         found.push_back(std::move(next));
       }
     }
@@ -199,7 +204,7 @@ class Search {
       Candidate next = from;
       next.assumptions.pools[pool].no_split = true;
       if (!trace_.coverage.starts_empty) {
-        auto corrected = std::make_shared<Trace>(from.corrected ? *from.corrected : trace_);
+        auto corrected = std::make_shared<Trace>(trace_of(from));
         keep_whole(corrected->start.segments, pool);
         next.corrected = std::move(corrected);
       }
@@ -215,7 +220,7 @@ class Search {
   void add_other_ages(const Candidate& from, std::vector<Candidate>& found) const {
     const bool by_age = from.assumptions.release.tie_break() == Release::TieBreak::segment_number;
     if (!by_age || !from.clues.choice) return;
-    const Trace& trace = from.corrected ? *from.corrected : trace_;
+    const Trace& trace = trace_of(from);
     const auto older = start_segment_at(trace, from.clues.choice->first);
     const auto younger = start_segment_at(trace, from.clues.choice->second);
     if (!older || !younger || *older == *younger) return;
@@ -233,18 +238,18 @@ class Search {
   }
 
   void add_pool_guesses(const Candidate& from, std::vector<Candidate>& found) const {
-    const Trace& trace = from.corrected ? *from.corrected : trace_;
-    for (PoolGuess& guess :
-         guess_pools(trace_, trace, from.result.first_divergence->event, from.clues.addresses)) {
+    const std::uint64_t event = from.result.first_divergence->event;
+    for (const PoolGuess& guess :
+         guess_pools(trace_, trace_of(from), event, from.clues.addresses)) {
       Candidate next = from;
-      next.corrected = std::make_shared<const Trace>(std::move(guess.trace));
-      next.assumptions.pools.resize(next.corrected->pools.size());
+      next.guess = guess;
       found.push_back(std::move(next));
     }
   }
 
   const Recording& recording_;
   const Trace& trace_;
+  double collection_share_;  ///< garbage_collection_threshold
   std::size_t budget_;
   Candidate first_;
 };
@@ -278,7 +283,7 @@ VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Se
   const auto& changes = best.result.reading.settings_changes;
   if (best.result.verdict == Verdict::exact) {
     best.result.reason = fmt::format("the program changed its allocator settings before event {}{}",
-                                     changes.front().event, changes.size() > 1 ? " and later" : "");
+                                     changes.front(), changes.size() > 1 ? " and later" : "");
     return best.result;
   }
   best.assumptions.settings_may_change = false;

@@ -12,12 +12,6 @@ bool same_settings(const Recording& recording, const TorchModel& model) {
          model.settings == torch::settings_of(recording.settings, model.release);
 }
 
-Bytes reserved_at_start(const Trace& trace) {
-  Bytes sum = 0;
-  for (const SegmentInfo& segment : trace.start.segments) sum += segment.size;
-  return sum;
-}
-
 // The rebuilt state determines what follows, unless the allocator looks at what is not in it: the
 // ages of its blocks, or the order in which it gives them back. A device without room for that
 // state would have led to another one.
@@ -25,7 +19,7 @@ bool start_state_suffices(const Recording& recording, const Trace& trace,
                           const std::optional<TorchModel>& model, const VerifyResult* verified,
                           std::optional<Bytes> room, const ReplayResult& result) {
   return result.started_exact && model && same_settings(recording, *model) &&
-         (!room || *room >= reserved_at_start(trace)) && verified != nullptr &&
+         (!room || *room >= reserved_bytes(trace.start)) && verified != nullptr &&
          !verified->reading.released_memory && model->settings.garbage_collection_threshold == 0 &&
          result.metrics.oom_retries == 0 && result.metrics.ooms == 0;
 }

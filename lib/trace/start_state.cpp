@@ -34,7 +34,7 @@ bool SegmentHistory::undo(const TorchEntry& entry) {
                                               entry.size == torch::kSmallBuffer, false})
           .second;
     case TorchAction::segment_map:
-      return undo_map(entry);
+      return cut_run(segments_, entry.address, entry.size);
     case TorchAction::segment_unmap:
       undo_unmap(entry);
       return true;
@@ -43,47 +43,49 @@ bool SegmentHistory::undo(const TorchEntry& entry) {
   }
 }
 
-bool SegmentHistory::undo_map(const TorchEntry& entry) {
-  auto it = segments_.upper_bound(entry.address);
-  if (it == segments_.begin()) return false;
-  --it;
-  const Address from = it->first;
-  const Address to = from + it->second.size;
-  if (entry.address + entry.size > to) return false;
-  Segment rest = it->second;
-  it->second.size = entry.address - from;
-  if (it->second.size == 0) segments_.erase(it);
-  rest.size = to - (entry.address + entry.size);
-  if (rest.size > 0) segments_[entry.address + entry.size] = rest;
-  return true;
-}
-
 void SegmentHistory::undo_unmap(const TorchEntry& entry) {
-  Segment run{entry.size, entry.stream, entry.pool, entry.size % large_segment_size_ != 0, true};
-  Address from = entry.address;
-  const auto joins = [&](const Segment& other) {
+  const Segment run{entry.size, entry.stream, entry.pool, entry.size % large_segment_size_ != 0,
+                    true};
+  add_run(segments_, entry.address, run, [&](const Segment& other) {
     return other.expandable && other.stream == run.stream &&
            (entry.pool == kUnknownPool || other.pool == entry.pool);
-  };
-  auto next = segments_.lower_bound(from);
-  if (next != segments_.end() && next->first == from + run.size && joins(next->second)) {
+  });
+}
+
+void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
+             const std::function<bool(const SegmentHistory::Segment&)>& joins) {
+  auto next = segments.lower_bound(from);
+  if (next != segments.end() && next->first == from + run.size && joins(next->second)) {
     run = {run.size + next->second.size, run.stream, next->second.pool, next->second.small_pool,
            true};
-    next = segments_.erase(next);
+    next = segments.erase(next);
   }
-  if (next != segments_.begin()) {
+  if (next != segments.begin()) {
     const auto prev = std::prev(next);
     if (prev->first + prev->second.size == from && joins(prev->second)) {
       prev->second.size += run.size;
       return;
     }
   }
-  segments_[from] = run;
+  segments[from] = run;
+}
+
+bool cut_run(SegmentTable& segments, Address from, Bytes size) {
+  auto run = segments.upper_bound(from);
+  if (run == segments.begin()) return false;
+  --run;
+  const Address to = from + size;
+  const Address end = run->first + run->second.size;
+  if (to > end) return false;
+  SegmentHistory::Segment rest = run->second;
+  run->second.size = from - run->first;
+  if (run->second.size == 0) segments.erase(run);
+  rest.size = end - to;
+  if (rest.size > 0) segments[to] = rest;
+  return true;
 }
 
 namespace {
-
-using Segments = std::map<Address, SegmentHistory::Segment>;
 
 // Whether a block of this segment can be larger than its request, rounded.
 bool may_have_tail(const SegmentHistory::Segment& segment, const BlockRules& rules) {
@@ -92,7 +94,7 @@ bool may_have_tail(const SegmentHistory::Segment& segment, const BlockRules& rul
 
 // In a plain large segment, an allocation that begins at most 1 MiB behind a live block begins
 // where that block ends. Elsewhere small free pieces may lie between.
-void learn_ends(const Segments& segments, std::vector<StartBlock>& blocks,
+void learn_ends(const SegmentTable& segments, std::vector<StartBlock>& blocks,
                 std::span<const TorchEntry> entries, const BlockRules& rules,
                 const std::vector<Bytes>& rounded) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -114,7 +116,7 @@ void learn_ends(const Segments& segments, std::vector<StartBlock>& blocks,
 
 }  // namespace
 
-MemoryState lay_out_start(const Segments& segments, std::vector<StartBlock>& blocks,
+MemoryState lay_out_start(const SegmentTable& segments, std::vector<StartBlock>& blocks,
                           std::span<const TorchEntry> entries, const BlockRules& rules,
                           std::uint64_t& unplaced) {
   std::ranges::sort(blocks, {}, &StartBlock::address);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -41,12 +42,21 @@ class SegmentHistory {
   const std::map<Address, Segment>& segments() const { return segments_; }
 
  private:
-  bool undo_map(const TorchEntry& entry);
   void undo_unmap(const TorchEntry& entry);
 
   std::map<Address, Segment> segments_;
   Bytes large_segment_size_;
 };
+
+/// Segments and mapped runs of one device by address.
+using SegmentTable = std::map<Address, SegmentHistory::Segment>;
+
+/// Enters a mapped run. With runs that touch it and of which `joins` is true it becomes one, in the
+/// pool of the one behind it.
+void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
+             const std::function<bool(const SegmentHistory::Segment&)>& joins);
+/// Takes a range out of the run that holds it. False, and nothing done, where none does.
+bool cut_run(SegmentTable& segments, Address from, Bytes size);
 
 /// What block sizes follow from.
 struct BlockRules {
@@ -61,8 +71,8 @@ struct BlockRules {
 /// pools are those of `number`. Blocks outside any segment are counted in `unplaced`.
 /// Sizes that the recording does not state follow from PyTorch's rule that a free piece of a plain
 /// large segment is larger than 1 MiB: less than that behind a block belongs to it.
-MemoryState lay_out_start(const std::map<Address, SegmentHistory::Segment>& segments,
-                          std::vector<StartBlock>& blocks, std::span<const TorchEntry> entries,
-                          const BlockRules& rules, std::uint64_t& unplaced);
+MemoryState lay_out_start(const SegmentTable& segments, std::vector<StartBlock>& blocks,
+                          std::span<const TorchEntry> entries, const BlockRules& rules,
+                          std::uint64_t& unplaced);
 
 }  // namespace memreplay

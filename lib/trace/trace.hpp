@@ -66,6 +66,11 @@ struct Trace {
 
   std::size_t size() const { return ops.size(); }
   Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
+  /// Whether the free requested by this event is completed by the next one.
+  bool completes_at_once(std::size_t event) const {
+    return ops[event] == Op::free_requested && event + 1 < size() &&
+           ops[event + 1] == Op::free_completed && slots[event + 1] == slots[event];
+  }
 
   friend bool operator==(const Trace&, const Trace&) = default;
 };
@@ -103,5 +108,8 @@ struct Recording {
 
   friend bool operator==(const Recording&, const Recording&) = default;
 };
+
+/// The allocator that made the recording is PyTorch's, as far as it tells.
+inline bool is_torch(const Recording& recording) { return recording.format.starts_with("torch-"); }
 
 }  // namespace memreplay

@@ -13,22 +13,10 @@ namespace {
 
 constexpr std::array<PoolId, kPools> kPoolIds = {{{0, 0}, {0, 1}, {1, 0}, {0, 2}, {2, 0}}};
 
-std::string describe(Op op) {
-  switch (op) {
-    case Op::segment_alloc:
-      return "segment_alloc";
-    case Op::segment_free:
-      return "segment_free";
-    case Op::segment_map:
-      return "segment_map";
-    default:
-      return "segment_unmap";
-  }
-}
-
 std::string describe(const std::vector<DeviceEvent>& events, std::size_t at) {
   if (at >= events.size()) return "nothing";
-  return fmt::format("{} {:#x} {}", describe(events[at].op), events[at].address, events[at].bytes);
+  return fmt::format("{} {:#x} {}", driver_name(events[at].op), events[at].address,
+                     events[at].bytes);
 }
 
 std::string describe(const MemoryState& state) {
