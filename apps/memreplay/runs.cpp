@@ -98,6 +98,7 @@ ReplayResult replay_once(const Job& job, const StrategySpec& spec, const RunOpti
                           job.settings(),   version_for(job, spec, options),
                           job.trace->pools, {}};
   if (job.verified) context.pool_options = job.verified->reading.pool_options;
+  context.texts = job.recording.texts;
   const auto strategy = make_strategy(spec, context);
   ReplayResult result = replay(*job.trace, *strategy, device, replaying);
   if (files != nullptr) files->finish(*job.trace, *strategy);

@@ -42,6 +42,16 @@ struct Request {
   Bytes alignment = 0;  ///< power of two; 0: the caller did not say
   StreamIndex stream = 0;
   PoolIndex pool = 0;
+  std::uint32_t thread = 0;        ///< 0 where the recording does not say
+  std::uint32_t tag = 0;           ///< number of its text in the recording; 0: none
+  std::uint64_t freed_before = 0;  ///< BFC: only memory freed by then will do; 0: any
+  bool upper_end = false;          ///< BFC: asks for the upper end of a pool with two ends
+};
+
+/// Who gives a block back; another than asked for it where memory is handed over.
+struct Giver {
+  StreamIndex stream = 0;
+  std::uint32_t thread = 0;
 };
 
 struct Placement {

@@ -59,8 +59,10 @@ struct RunMetrics {
   double replay_seconds = 0;
   std::uint64_t events = 0;  ///< replayed, driver events not counted
   double modelled_device_seconds = 0;
+  double stall_seconds = 0;  ///< modelled time of transfers that the strategy needed
   std::optional<OpTiming> op_ns;
   std::vector<std::pair<std::string, std::int64_t>> counters;
+  std::vector<std::string> remarks;  ///< sentences without which the numbers would mislead
 
   Bytes gap() const { return peak_reserved - peak_allocated; }
 };

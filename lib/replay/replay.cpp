@@ -21,6 +21,7 @@ class Replay {
         strategy_(strategy),
         device_(device),
         options_(options),
+        moved_out_(strategy.moved_out()),
         placed_(trace.slot_count) {
     note_next_reading_event();
   }
@@ -183,6 +184,12 @@ class Replay {
       case Op::empty_cache:
         empty_cache();
         break;
+      case Op::marker:
+        strategy_.marker();
+        break;
+      case Op::safe_frontier:
+        strategy_.safe_frontier(trace_.sizes[event]);
+        break;
       default:
         break;
     }
@@ -206,9 +213,14 @@ class Replay {
   bool place(std::uint64_t event, Slot slot, const Request& request) {
     const auto placement = strategy_.allocate(request);
     tell_of_synchronisation();
+    if (moved_out_) note_moved_out(event);
     if (!placement) return false;
     if (options_.ledger) options_.ledger->placed(event, request, *placement);
     placed_[slot] = *placement;
+    if (moved_out_) {
+      slot_of_.resize(std::max<std::size_t>(slot_of_.size(), placement->handle + 1));
+      slot_of_[placement->handle] = slot;
+    }
     requested_ += request.size;
     allocated_ += placement->size;
     return true;
@@ -217,7 +229,16 @@ class Replay {
   Request request_of(std::uint64_t event) const {
     const Lane lane = trace_.lane(event);
     const std::uint8_t log2 = trace_.align_log2[event];
-    return {trace_.sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
+    Request request{trace_.sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
+    if (!trace_.threads.empty()) request.thread = trace_.threads[event];
+    if (!trace_.tags.empty()) request.tag = trace_.tags[event];
+    if (!trace_.freed_before.empty()) request.freed_before = trace_.freed_before[event];
+    if (!trace_.upper_end.empty()) request.upper_end = trace_.upper_end[event] != 0;
+    return request;
+  }
+
+  Giver giver_of(std::uint64_t event) const {
+    return {trace_.lane(event).stream, trace_.threads.empty() ? 0 : trace_.threads[event]};
   }
 
   bool allocate(std::uint64_t event, Slot slot) {
@@ -243,6 +264,7 @@ class Replay {
     tell_of_synchronisation();
     if (placement) {
       strategy_.free(placement->handle);
+      if (moved_out_) note_moved_out(event);
       ++metrics().recorded_ooms_served;
     } else {
       note_oom(event, request);
@@ -257,8 +279,19 @@ class Replay {
     if (std::exchange(syncs_, syncs) != syncs) options_.ledger->synchronised();
   }
 
+  // Blocks that left the device: no longer charged there, their place may be given to others.
+  void note_moved_out(std::uint64_t event) {
+    for (const Handle moved : *moved_out_) {
+      Placement& block = placed_[slot_of_[moved]];
+      if (options_.ledger) options_.ledger->freed(event, block);
+      allocated_ -= std::exchange(block.size, 0);
+    }
+  }
+
   void request_free(std::uint64_t event, Slot slot, Bytes requested) {
-    if (options_.ledger) options_.ledger->free_requested(event, placed_[slot]);
+    if (options_.ledger && placed_[slot].size != 0) {
+      options_.ledger->free_requested(event, placed_[slot]);
+    }
     strategy_.request_free(placed_[slot].handle);
     requested_ -= requested;
     allocated_ -= placed_[slot].size;
@@ -267,12 +300,16 @@ class Replay {
   void free(std::uint64_t event, Op op, Slot slot) {
     const Placement block = placed_[slot];
     if (op == Op::free_requested) return request_free(event, slot, trace_.sizes[event]);
-    if (options_.ledger) options_.ledger->freed(event, block);
+    if (options_.ledger && block.size != 0) options_.ledger->freed(event, block);
     placed_[slot].handle = kNoHandle;
-    if (op == Op::free_completed) return strategy_.complete_free(block.handle);
-    requested_ -= trace_.sizes[event];
-    allocated_ -= block.size;
-    strategy_.free(block.handle);
+    if (op == Op::free_completed) {
+      strategy_.complete_free(block.handle);
+    } else {
+      requested_ -= trace_.sizes[event];
+      allocated_ -= block.size;
+      strategy_.free_by(block.handle, giver_of(event));
+    }
+    if (moved_out_) note_moved_out(event);
   }
 
   void note_allocated() {
@@ -301,6 +338,9 @@ class Replay {
       m.first_oom = OomPlace{event, request.size, device_.free_bytes() + space.total,
                              std::max(space.largest, device_.free_bytes()), requested_};
     }
+    if (options_.oom_report && result_.oom_report.empty()) {
+      result_.oom_report = strategy_.oom_report(request);
+    }
     if (options_.stop_at_oom) result_.finished = false;
   }
 
@@ -320,17 +360,21 @@ class Replay {
     m.oom_retries = own.oom_retries - strategy_before_.oom_retries;
     m.syncs = own.syncs - strategy_before_.syncs;
     m.stream_waits = own.stream_waits - strategy_before_.stream_waits;
+    m.stall_seconds = own.stall_seconds - strategy_before_.stall_seconds;
     m.segments_peak = usage.peak_regions;
     m.segments_end = usage.regions;
     m.replay_seconds = seconds;
     m.counters = strategy_.counters();
+    m.remarks = strategy_.remarks();
   }
 
   const Trace& trace_;
   Strategy& strategy_;
   DeviceModel& device_;
   const ReplayOptions& options_;
-  std::vector<Placement> placed_;  ///< by slot; no handle: not placed
+  const std::vector<Handle>* moved_out_;
+  std::vector<Slot> slot_of_;      ///< by handle; only of strategies that move blocks
+  std::vector<Placement> placed_;  ///< by slot; no handle: not placed; size 0: it was moved out
   Bytes requested_ = 0;
   Bytes allocated_ = 0;
   Bytes requested_at_peak_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/request.hpp"
 #include "device/device_model.hpp"
@@ -47,13 +48,15 @@ struct ReplayOptions {
   Ledger* ledger =
       nullptr;  ///< judges every placement; the strategy must be over its AuditedDevice
   ReplayObserver* observer = nullptr;
+  bool oom_report = false;  ///< keep what the original would print at the first OOM
   const std::atomic<bool>* cancelled = nullptr;
   std::function<void(double)> progress;  ///< share done, now and then
 };
 
 struct ReplayResult {
   RunMetrics metrics;
-  bool finished = true;       ///< false: cancelled, or stopped at an OOM
+  bool finished = true;  ///< false: cancelled, or stopped at an OOM
+  std::string oom_report = {};
   bool started_exact = true;  ///< the start state was empty, or taken over as recorded
 };
 

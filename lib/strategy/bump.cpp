@@ -55,6 +55,11 @@ class Bump final : public Strategy {
             .largest = held_to_ - std::min(held_to_, top_)};
   }
 
+  std::vector<AddressRange> free_ranges() const override {
+    if (top_ >= held_to_) return {};
+    return {{top_, held_to_}};
+  }
+
   MemoryState memory_state() const override {
     std::vector<SegmentInfo> regions;
     if (held_to_ > base_) {
@@ -138,7 +143,8 @@ StrategyInfo bump_strategy() {
                   {"align", "SIZE", "1", "Sizes and addresses are multiples of it."},
                   {"reset", "empty|never", "empty",
                    "When the pointer goes back to the start of the pool."}},
-      .make = make};
+      .make = make,
+      .keeps_regions = true};
 }
 
 }  // namespace memreplay

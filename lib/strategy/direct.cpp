@@ -40,6 +40,8 @@ class Direct final : public Strategy {
   /// What alignment left over serves nobody.
   FreeSpace free_space() const override { return {.total = padding_, .largest = 0}; }
 
+  std::vector<AddressRange> free_ranges() const override { return {}; }
+
   MemoryState memory_state() const override {
     std::vector<SegmentInfo> regions;
     std::vector<PlacedBlock> placed;
@@ -67,7 +69,8 @@ StrategyInfo direct_strategy() {
   return {.name = "direct",
           .summary = "Every request goes to the device, every free returns it: no caching at all.",
           .options = {},
-          .make = make};
+          .make = make,
+          .scales = true};
 }
 
 }  // namespace memreplay

@@ -84,6 +84,12 @@ class FreeList final : public Strategy {
     return {.total = held_bytes_ - live_bytes_, .largest = free_.largest()};
   }
 
+  std::vector<AddressRange> free_ranges() const override {
+    std::vector<AddressRange> ranges;
+    for (const auto& [from, to] : free_.ranges()) ranges.push_back({from, to});
+    return ranges;
+  }
+
   MemoryState memory_state() const override {
     std::vector<SegmentInfo> regions;
     for (const auto& [from, to] : regions_) {
@@ -131,7 +137,8 @@ StrategyInfo free_list_strategy() {
                       {"split", "true|false", "true",
                        "Cut free blocks to size; false: they are used whole and never join."},
                       {"align", "SIZE", "1", "Sizes and addresses are multiples of it."}},
-          .make = make};
+          .make = make,
+          .scales = true};
 }
 
 }  // namespace memreplay

@@ -147,6 +147,14 @@ StrategySpec parse_strategy(std::string_view text) {
   return spec;
 }
 
+std::optional<PlanWish> plan_wish(const StrategySpec& spec) {
+  if (const auto plan_for = info_of(spec.name).plan_for) return plan_for(spec);
+  for (const StrategySpec& inner : spec.inner) {
+    if (auto wish = plan_wish(inner)) return wish;
+  }
+  return std::nullopt;
+}
+
 std::unique_ptr<Strategy> make_strategy(const StrategySpec& spec, const StrategyContext& context) {
   return info_of(spec.name).make(spec, context);
 }

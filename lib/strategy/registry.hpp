@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/plan.hpp"
 #include "core/recorded_settings.hpp"
 #include "strategy/strategy.hpp"
 
@@ -29,6 +30,8 @@ struct StrategyContext {
   std::string torch_version = {};                  ///< --torch-version; empty: not given
   std::span<const PoolId> pools = {};              ///< names of the recording's pools, by index
   std::span<const PoolOptions> pool_options = {};  ///< of the same; missing ones are plain
+  std::span<const std::string> texts = {};         ///< of the recording, by number
+  std::shared_ptr<const Plan> plan = {};           ///< what `plan_for` asked for
 };
 
 struct OptionInfo {
@@ -45,7 +48,12 @@ struct StrategyInfo {
   std::vector<OptionInfo> options;
   /// Throws UsageError for a value that means nothing. Keys were checked against `options` before.
   std::unique_ptr<Strategy> (*make)(const StrategySpec&, const StrategyContext&);
-  bool wraps = false;  ///< takes other strategies in parentheses
+  bool wraps = false;             ///< takes other strategies in parentheses
+  std::string_view example = {};  ///< of a wrapper: how it is written
+  bool keeps_regions = false;     ///< `empty_cache` returns nothing to the device
+  bool scales = false;  ///< all its results do, with its SIZE options, the device and the requests
+  /// What it must know of the future; nothing: it does not follow a plan.
+  std::optional<PlanWish> (*plan_for)(const StrategySpec&) = nullptr;
 };
 
 /// Every registered strategy, in the order of strategies.def.
@@ -53,6 +61,9 @@ std::span<const StrategyInfo> strategies();
 
 /// Throws UsageError, with the nearest known name, for an unknown strategy or key or bad brackets.
 StrategySpec parse_strategy(std::string_view text);
+
+/// What the strategy must know of the future before it is made.
+std::optional<PlanWish> plan_wish(const StrategySpec&);
 
 std::unique_ptr<Strategy> make_strategy(const StrategySpec&, const StrategyContext&);
 

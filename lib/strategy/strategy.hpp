@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/memory_state.hpp"
+#include "core/range_set.hpp"
 #include "core/request.hpp"
 #include "device/device_model.hpp"
 
@@ -25,6 +26,7 @@ struct StrategyUsage {
   std::uint64_t oom_retries = 0;
   std::uint64_t syncs = 0;
   std::uint64_t stream_waits = 0;
+  double stall_seconds = 0;  ///< modelled time of transfers of its own
 };
 
 /// Named numbers of a strategy's own, in the order in which they are shown.
@@ -41,6 +43,8 @@ class Strategy {
   virtual std::optional<Placement> allocate(const Request& request) = 0;
   /// The owner is done with the block and so is every stream.
   virtual void free(Handle block) = 0;
+  /// The same, for strategies to which it matters who does it.
+  virtual void free_by(Handle block, const Giver&) { free(block); }
   /// The owner is done with the block; `complete_free` follows at some later time.
   virtual void request_free(Handle) {}
   /// Follows `request_free` of the same handle exactly once.
@@ -50,6 +54,11 @@ class Strategy {
   /// Nobody holds this private pool any more. `at_once`: what it caches is returned right now.
   virtual void release_pool(PoolIndex, bool /*at_once*/) {}
 
+  /// The trace has a marker here: a step of the program ends.
+  virtual void marker() {}
+  /// BFC: the device has passed this count of frees.
+  virtual void safe_frontier(std::uint64_t) {}
+
   /// Takes over what existed before the replay, entered into the device already, and fills
   /// `by_slot[slot]` with the handle of every block that has a slot. False: this strategy cannot.
   virtual bool adopt(const MemoryState&, std::span<Handle> /*by_slot*/) { return false; }
@@ -57,9 +66,19 @@ class Strategy {
   /// The block will be freed a few events from now: a hint to the processor's caches.
   virtual void prefetch(Handle) const {}
 
+  /// Live blocks that left the device during the last call, in order; they are live all the same.
+  /// Null, always, for strategies that never move a block.
+  virtual const std::vector<Handle>* moved_out() const { return nullptr; }
+
   virtual FreeSpace free_space() const = 0;
+  /// The free memory as the structures have it from which requests are served, in any order.
+  virtual std::vector<AddressRange> free_ranges() const = 0;
   virtual StrategyUsage usage() const { return {}; }
   virtual Counters counters() const { return {}; }
+  /// Sentences without which the numbers would mislead: "a model: …". Shown with every result.
+  virtual std::vector<std::string> remarks() const { return {}; }
+  /// What the original prints when it refuses this request, right after it did; empty: nothing.
+  virtual std::string oom_report(const Request&) const { return {}; }
   /// Segments by address with their blocks; slots and stacks are not filled in.
   virtual MemoryState memory_state() const = 0;
 };

@@ -46,14 +46,18 @@ struct Row {
   char op = 0;
   std::optional<std::uint64_t> id;
   std::optional<Bytes> size;
-  std::uint64_t stream = 0;
-  PoolId pool;
+  std::optional<std::uint64_t> stream;
+  std::optional<PoolId> pool;
+  std::optional<std::uint32_t> thread;
   std::uint8_t align_log2 = 0;
 };
 
 struct Buffer {
   Slot number = 0;  ///< of the allocation; takes the place of a slot until all rows are read
   Bytes size = 0;
+  std::uint64_t stream = 0;
+  PoolId pool;
+  std::uint32_t thread = 0;
   std::optional<std::size_t> freed_at;  ///< event
   bool completed = false;
 };
@@ -89,9 +93,9 @@ class CsvReader {
  private:
   void read_header();
   void read_row();
-  void add_event(DeviceRows& device, const Row& row);
+  void add_event(DeviceRows& device, Row row);
   void add_free(DeviceRows& device, const Row& row, std::uint16_t lane);
-  void add_cold_columns(Trace& trace, std::optional<std::uint64_t> id);
+  void add_cold_columns(Trace& trace, const Row& row);
   static void number_slots(DeviceRows& device);
 
   bool has(Column column) const { return places_[column].has_value(); }
@@ -105,7 +109,7 @@ class CsvReader {
   }
   template <typename Number>
   std::optional<Number> number(Column column, std::string_view expected) const;
-  PoolId pool() const;
+  std::optional<PoolId> pool() const;
   std::uint8_t align_log2() const;
   std::uint32_t tag();
 
@@ -130,7 +134,7 @@ std::optional<Number> CsvReader::number(Column column, std::string_view expected
   return value;
 }
 
-PoolId CsvReader::pool() const {
+std::optional<PoolId> CsvReader::pool() const {
   const std::string_view field = text(kPool);
   const std::size_t colon = field.find(':');
   const auto part = [&](std::string_view digits) {
@@ -138,9 +142,9 @@ PoolId CsvReader::pool() const {
     if (!value) bad(kPool, "a whole number, or two of them as FIRST:SECOND");
     return *value;
   };
-  if (field.empty()) return {};
-  if (colon == field.npos) return {0, part(field)};
-  return {part(field.substr(0, colon)), part(field.substr(colon + 1))};
+  if (field.empty()) return std::nullopt;
+  if (colon == field.npos) return PoolId{0, part(field)};
+  return PoolId{part(field.substr(0, colon)), part(field.substr(colon + 1))};
 }
 
 std::uint8_t CsvReader::align_log2() const {
@@ -194,7 +198,8 @@ void CsvReader::read_row() {
   row.op = text(kOp).front();
   row.id = number<std::uint64_t>(kId, "a whole number");
   row.size = number<Bytes>(kSize, "bytes as a whole number");
-  row.stream = number<std::uint64_t>(kStream, "a whole number").value_or(0);
+  row.stream = number<std::uint64_t>(kStream, "a whole number");
+  row.thread = number<std::uint32_t>(kThread, "a whole number");
   row.pool = pool();
   row.align_log2 = align_log2();
   const int gpu = number<int>(kDevice, "the number of a device, or -1 for the host").value_or(0);
@@ -202,10 +207,17 @@ void CsvReader::read_row() {
   add_event(devices_.try_emplace(gpu, gpu).first->second, row);
 }
 
-void CsvReader::add_event(DeviceRows& device, const Row& row) {
+void CsvReader::add_event(DeviceRows& device, Row row) {
+  // A free that does not say where it comes from comes from where the block was asked for.
+  const auto known = row.id ? device.buffers.find(*row.id) : device.buffers.end();
+  if (known != device.buffers.end() && (row.op == 'f' || row.op == 'c')) {
+    if (!row.stream) row.stream = known->second.stream;
+    if (!row.pool) row.pool = known->second.pool;
+    if (!row.thread) row.thread = known->second.thread;
+  }
   std::uint16_t lane = 0;
   try {
-    lane = device.builder.lane(row.stream, row.pool);
+    lane = device.builder.lane(row.stream.value_or(0), row.pool.value_or(PoolId{}));
   } catch (const std::length_error& error) {
     rows_.fail(error.what());
   }
@@ -218,13 +230,18 @@ void CsvReader::add_event(DeviceRows& device, const Row& row) {
   }
   switch (row.op) {
     case 'a': {
-      const auto [known, is_new] = device.buffers.try_emplace(*row.id);
-      if (!is_new && !known->second.freed_at) {
+      const auto [buffer, is_new] = device.buffers.try_emplace(*row.id);
+      if (!is_new && !buffer->second.freed_at) {
         rows_.fail(fmt::format("allocation of buffer {}, which is live already", *row.id));
       }
       if (device.allocations == kNoSlot) rows_.fail("more than 4,294,967,295 allocations");
-      known->second = {.number = device.allocations++, .size = *row.size, .freed_at = {}};
-      device.builder.add(Op::allocate, lane, known->second.number, *row.size, row.align_log2);
+      buffer->second = {.number = device.allocations++,
+                        .size = *row.size,
+                        .stream = row.stream.value_or(0),
+                        .pool = row.pool.value_or(PoolId{}),
+                        .thread = row.thread.value_or(0),
+                        .freed_at = {}};
+      device.builder.add(Op::allocate, lane, buffer->second.number, *row.size, row.align_log2);
       break;
     }
     case 'f':
@@ -240,7 +257,7 @@ void CsvReader::add_event(DeviceRows& device, const Row& row) {
     default:
       device.builder.add(Op::safe_frontier, lane, kNoSlot, *row.size);
   }
-  add_cold_columns(device.builder.trace(), row.id);
+  add_cold_columns(device.builder.trace(), row);
 }
 
 void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane) {
@@ -267,11 +284,9 @@ void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane)
                      buffer.size);
 }
 
-void CsvReader::add_cold_columns(Trace& trace, std::optional<std::uint64_t> id) {
-  trace.ids.push_back(id.value_or(0));
-  if (has(kThread)) {
-    trace.threads.push_back(number<std::uint32_t>(kThread, "a whole number").value_or(0));
-  }
+void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
+  trace.ids.push_back(row.id.value_or(0));
+  if (has(kThread)) trace.threads.push_back(row.thread.value_or(0));
   if (has(kTime)) {
     trace.times_us.push_back(number<std::int64_t>(kTime, "microseconds").value_or(0));
   }

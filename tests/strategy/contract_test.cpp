@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text.hpp"
 #include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
 #include "strategy/registry.hpp"
@@ -18,20 +20,25 @@ struct LiveBlock {
   Placement placement;
   bool free_requested = false;
   bool completed = false;  ///< by the strategy, which waited for the streams
+  bool moved_out = false;  ///< live, but not on the device
 };
+
+std::string spec_of(const StrategyInfo& info) {
+  return std::string(info.example.empty() ? info.name : info.example);
+}
 
 /// One strategy on a device of its own, played with random requests and judged after each.
 class Player {
  public:
   Player(const StrategyInfo& info, std::optional<Bytes> capacity, AddressPolicy policy)
-      : name_(info.name),
+      : name_(spec_of(info)),
+        keeps_regions_(info.keeps_regions),
         capacity_(capacity),
         ledger_(name_),
         simulated_(std::make_unique<SimulatedDevice>(
             SimulatedDeviceOptions{.capacity = capacity, .policy = policy})),
         audited_(std::make_unique<AuditedDevice>(*simulated_, ledger_)) {
-    const std::string spec = name_ + (info.wraps ? "(direct)" : "");
-    strategy_ = make_strategy(parse_strategy(spec),
+    strategy_ = make_strategy(parse_strategy(name_),
                               {.device = *audited_, .capacity = capacity, .recorded = &settings_});
   }
 
@@ -67,9 +74,18 @@ class Player {
 
   void free_everything() {
     while (!live_.empty()) free(live_.size() - 1, false, nullptr);
+    const Bytes held = simulated_->usage().held;
     strategy_->empty_cache();
     note_waiting();
     check();
+    const DeviceUsage& usage = simulated_->usage();
+    ASSERT_EQ(usage.held, keeps_regions_ ? held : 0);
+    if (!keeps_regions_) {
+      ASSERT_EQ(usage.allocs, usage.frees);
+    }
+    if (usage.held == 0) {
+      ASSERT_EQ(strategy_->free_space().total, 0u);
+    }
   }
 
   const std::vector<Address>& addresses() const { return addresses_; }
@@ -88,9 +104,11 @@ class Player {
     const Bytes size = 1 + (random() & ((Bytes{1} << (6 + random() % 19)) - 1));
     const Request request{.size = size,
                           .alignment = random() % 8 ? 0 : Bytes{1} << random() % 10,
-                          .stream = static_cast<StreamIndex>(random() % 2)};
+                          .stream = static_cast<StreamIndex>(random() % 2),
+                          .thread = static_cast<std::uint32_t>(random() % 3)};
     const auto placement = strategy_->allocate(request);
     note_waiting();
+    note_moved_out();
     addresses_.push_back(placement ? placement->address : 0);
     if (twin) {
       const auto same = twin->strategy->allocate(request);
@@ -109,19 +127,36 @@ class Player {
   void free(std::size_t victim, bool only_request, Copy* twin) {
     LiveBlock& block = live_[victim];
     const Handle handle = block.placement.handle;
-    if (only_request && !block.free_requested) {
+    const Giver giver{static_cast<StreamIndex>(event_ % 3 == 0 ? event_ % 2 : block.request.stream),
+                      static_cast<std::uint32_t>(event_ % 5 == 0 ? 1 : block.request.thread)};
+    if (only_request && !block.free_requested && !block.moved_out) {
       ledger_.free_requested(event_, block.placement);
       strategy_->request_free(handle);
       if (twin) twin->strategy->request_free(handle);
       block.free_requested = true;
       return;
     }
-    ledger_.freed(event_, block.placement);
+    if (!block.moved_out) ledger_.freed(event_, block.placement);
+    const bool free_requested = block.free_requested;
+    live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(victim));
     for (Strategy* player : {strategy_.get(), twin ? twin->strategy.get() : nullptr}) {
       if (!player) continue;
-      block.free_requested ? player->complete_free(handle) : player->free(handle);
+      free_requested ? player->complete_free(handle) : player->free_by(handle, giver);
     }
-    live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(victim));
+    note_moved_out();
+  }
+
+  void note_moved_out() {
+    if (strategy_->moved_out() == nullptr) return;
+    for (const Handle moved : *strategy_->moved_out()) {
+      const auto block = std::find_if(live_.begin(), live_.end(), [&](const LiveBlock& live) {
+        return live.placement.handle == moved;
+      });
+      ASSERT_NE(block, live_.end());
+      ASSERT_FALSE(block->moved_out);
+      ledger_.freed(event_, block->placement);
+      block->moved_out = true;
+    }
   }
 
   /// Everything recomputed from scratch.
@@ -129,7 +164,7 @@ class Player {
     Bytes requested = 0;
     Bytes allocated = 0;
     for (const LiveBlock& block : live_) {
-      if (block.completed) continue;
+      if (block.completed || block.moved_out) continue;
       requested += block.request.size;
       allocated += block.placement.size;
     }
@@ -161,9 +196,29 @@ class Player {
     ASSERT_EQ(used, allocated);
     ASSERT_EQ(strategy_->free_space().total, free);
     ASSERT_LE(strategy_->free_space().largest, largest);
+    check_free_ranges();
+  }
+
+  /// What requests are served from: no live byte, nothing twice, nothing outside.
+  void check_free_ranges() const {
+    RangeSet unused;
+    for (const SegmentInfo& segment : strategy_->memory_state().segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::free) {
+          unused.insert({block.address, block.address + block.size});
+        }
+      }
+    }
+    Bytes largest = 0;
+    for (const AddressRange range : strategy_->free_ranges()) {
+      ASSERT_TRUE(unused.erase(range)) << range.from << " to " << range.to;
+      largest = std::max(largest, range.size());
+    }
+    ASSERT_LE(strategy_->free_space().largest, largest);
   }
 
   std::string name_;
+  bool keeps_regions_;
   std::optional<Bytes> capacity_;
   Ledger ledger_;
   RecordedSettings settings_;
@@ -234,13 +289,63 @@ TEST_P(EveryStrategy, ACopyInTheMiddleGoesOnTheSame) {
 TEST_P(EveryStrategy, ARequestBeyondTheDeviceIsNotServedAndDoesNoHarm) {
   SimulatedDevice device({.capacity = 64 * kMiB});
   RecordedSettings recorded;
-  const std::string spec = std::string(info().name) + (info().wraps ? "(direct)" : "");
-  const auto strategy = make_strategy(
-      parse_strategy(spec), {.device = device, .capacity = 64 * kMiB, .recorded = &recorded});
+  const auto strategy =
+      make_strategy(parse_strategy(spec_of(info())),
+                    {.device = device, .capacity = 64 * kMiB, .recorded = &recorded});
   EXPECT_FALSE(strategy->allocate({.size = 65 * kMiB}));
   EXPECT_FALSE(strategy->allocate({.size = UINT64_MAX}));
+  EXPECT_FALSE(strategy->allocate({.size = UINT64_MAX - 511}));
   EXPECT_FALSE(strategy->allocate({.size = UINT64_MAX / 2, .alignment = 4096}));
   EXPECT_TRUE(strategy->allocate({.size = kMiB}));
+}
+
+/// The strategy with all its sizes times `factor`.
+std::string scaled_spec(const StrategyInfo& info, Bytes factor) {
+  std::string spec(info.name);
+  for (const OptionInfo& option : info.options) {
+    if (option.values != "SIZE") continue;
+    const auto size = parse_size(option.default_value);
+    if (!size) continue;  // "capacity": scaled by itself
+    spec += fmt::format("{}{}={}", spec == info.name ? ':' : ',', option.key, *size * factor);
+  }
+  return spec;
+}
+
+/// Peak and end of what is held and charged, in bytes.
+std::vector<Bytes> bytes_of_a_run(const std::string& spec, Bytes factor) {
+  SimulatedDevice device(
+      {.capacity = 200 * kMiB * factor, .granularity = 2 * kMiB * factor, .address_gap = 0});
+  const auto strategy =
+      make_strategy(parse_strategy(spec), {.device = device, .capacity = 200 * kMiB * factor});
+  std::mt19937_64 random(5);
+  std::vector<Placement> live;
+  std::vector<Bytes> bytes;
+  for (int step = 0; step < 2000; ++step) {
+    if (live.empty() || random() % 100 < 52) {
+      const Bytes size = (1 + (random() & ((Bytes{1} << (6 + random() % 17)) - 1))) * factor;
+      if (const auto placement = strategy->allocate({.size = size})) live.push_back(*placement);
+    } else {
+      const std::size_t victim = random() % live.size();
+      strategy->free(live[victim].handle);
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
+    }
+    Bytes allocated = 0;
+    for (const Placement& block : live) allocated += block.size;
+    bytes.push_back(allocated / factor);
+    bytes.push_back(device.usage().held / factor);
+  }
+  return bytes;
+}
+
+TEST(StrategiesThatScale, AllBytesScaleWithTheSizes) {
+  for (const StrategyInfo& info : strategies()) {
+    if (!info.scales) continue;  // has sizes that are no options
+    SCOPED_TRACE(info.name);
+    for (const Bytes factor : {2, 16}) {
+      EXPECT_EQ(bytes_of_a_run(scaled_spec(info, factor), factor),
+                bytes_of_a_run(scaled_spec(info, 1), 1));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Contract, EveryStrategy,

@@ -56,6 +56,14 @@ TEST(CsvReader, ByteOrderMarkCarriageReturnsAndAMissingLastNewlineAreFine) {
   EXPECT_EQ(trace.size(), 2u);
 }
 
+TEST(CsvReader, AFreeThatDoesNotSayWhereItComesFromComesFromItsBlock) {
+  const Trace trace =
+      read("op,id,size,stream,thread\na,0,9,7,3\na,1,9,7,3\nf,0,,,\nf,1,,8,4\n").traces.at(0);
+  EXPECT_EQ(trace.streams.at(trace.lane(2).stream), 7u);
+  EXPECT_EQ(trace.streams.at(trace.lane(3).stream), 8u);
+  EXPECT_EQ(trace.threads, (std::vector<std::uint32_t>{3, 3, 3, 4}));
+}
+
 TEST(CsvReader, AFreeThatCompletesLaterIsRequestedFirst) {
   const Trace trace =
       read("op,id,size\na,0,1\nf,0,\na,1,1\nc,0,\na,2,1\nf,1,\nf,2,\n").traces.at(0);

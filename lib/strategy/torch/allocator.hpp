@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "strategy/free_blocks.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/strategy.hpp"
-#include "strategy/torch/free_blocks.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 #include "strategy/torch/statistics.hpp"
@@ -43,6 +43,9 @@ struct Block {
   bool expandable() const { return reservation != 0; }
 };
 
+/// Parts of reservations without memory behind them, by address.
+using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
+
 /// PyTorch's native CUDA caching allocator (DeviceCachingAllocator in
 /// c10/cuda/CUDACachingAllocator.cpp), by the rules of one release. O(log free blocks) an event.
 class Allocator final : public Strategy {
@@ -66,6 +69,7 @@ class Allocator final : public Strategy {
     if (freed.next != kNoHandle) __builtin_prefetch(&blocks_[freed.next]);
   }
   FreeSpace free_space() const override;
+  std::vector<AddressRange> free_ranges() const override;
   StrategyUsage usage() const override;
   Counters counters() const override;
   MemoryState memory_state() const override;

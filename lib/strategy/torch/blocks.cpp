@@ -109,6 +109,19 @@ FreeSpace Allocator::free_space() const {
   return space;
 }
 
+std::vector<AddressRange> Allocator::free_ranges() const {
+  std::vector<AddressRange> ranges;
+  for (const BlockPool& pool : pools_) {
+    for (const FreeBlocks& free : pool.free) {
+      free.for_each([&](const FreeBlock& block) {
+        const Address from = blocks_[block.block].address;
+        ranges.push_back({from, from + block.size});
+      });
+    }
+  }
+  return ranges;
+}
+
 StrategyUsage Allocator::usage() const {
   return {.oom_retries = statistics_.num_alloc_retries, .syncs = statistics_.num_sync_all_streams};
 }

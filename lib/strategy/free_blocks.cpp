@@ -1,8 +1,8 @@
-#include "strategy/torch/free_blocks.hpp"
+#include "strategy/free_blocks.hpp"
 
 #include <algorithm>
 
-namespace memreplay::torch {
+namespace memreplay {
 
 void FreeBlocks::mark(std::uint32_t size_class, bool used) {
   const std::uint32_t word = size_class / 64;
@@ -34,15 +34,29 @@ FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
 
 // The last block of the last class up to, but without, this one that holds any.
 FreeBlocks::Cursor FreeBlocks::last_to(std::uint32_t size_class) const {
-  for (std::uint32_t c =
-           std::min<std::uint32_t>(size_class, static_cast<std::uint32_t>(classes_.size()));
-       c-- > 0;) {
-    const SizeClass& found = classes_[c];
-    if (found.chunks == 0) continue;
-    const std::uint32_t chunk = found.chunks - 1;
-    return {c, chunk, chunks_[chunk_of(found, chunk)].count - 1};
+  const std::size_t below =
+      std::min<std::size_t>(size_class, classes_.size());  // classes that may hold it
+  // Bits of the words before the class, then of whole words and groups of them.
+  if (below % 64 != 0) {
+    const std::uint64_t here = used_[below / 64] << (64 - below % 64);
+    if (here != 0) return last_of(below - 1 - std::countl_zero(here));
+  }
+  const std::size_t words = below / 64;
+  for (std::size_t group = words / 64 + 1; group-- > 0;) {
+    if (group >= used_words_.size()) continue;
+    std::uint64_t bits = used_words_[group];
+    if (group == words / 64) bits &= (std::uint64_t{1} << (words % 64)) - 1;
+    if (bits == 0) continue;
+    const std::size_t word = group * 64 + 63 - static_cast<std::size_t>(std::countl_zero(bits));
+    return last_of(word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(used_[word])));
   }
   return {};
+}
+
+FreeBlocks::Cursor FreeBlocks::last_of(std::size_t size_class) const {
+  const SizeClass& found = classes_[size_class];
+  const std::uint32_t chunk = found.chunks - 1;
+  return {static_cast<std::uint32_t>(size_class), chunk, chunks_[chunk_of(found, chunk)].count - 1};
 }
 
 // The first block of the class that is not before `key`; its index may be one behind the last.
@@ -190,4 +204,4 @@ void FreeBlocks::erase(const Cursor& at) {
   if (chunk.count == 0) remove_chunk(at.size_class, at.chunk);
 }
 
-}  // namespace memreplay::torch
+}  // namespace memreplay

@@ -3,18 +3,16 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "core/request.hpp"
 
-namespace memreplay::torch {
+namespace memreplay {
 
 /// A free block as the search for a best fit sees it.
 struct FreeBlock {
   Bytes size = 0;
-  std::uint64_t rank = 0;  ///< among blocks of equal size, see Block::rank
+  std::uint64_t rank = 0;  ///< among blocks of equal size; often the address
   Handle block = kNoHandle;
 
   /// Ranks are distinct among blocks of equal size. As one number of 128 bits, two compare in two
@@ -26,7 +24,7 @@ struct FreeBlock {
   Key key() const { return static_cast<Key>(size) << 64 | rank; }
 };
 
-/// The free, mapped blocks of one stream in one pool, by size, then rank.
+/// Free blocks by size, then rank: an ordered set for the search of a best fit.
 ///
 /// Sizes fall into classes: one for each multiple of 512 bytes up to 64 KiB, 128 for each doubling
 /// above. A bitmap finds the next class that holds anything; within a class blocks lie sorted in
@@ -99,6 +97,7 @@ class FreeBlocks {
   }
   Cursor first_from(std::uint32_t size_class) const;
   Cursor last_to(std::uint32_t size_class) const;
+  Cursor last_of(std::size_t size_class) const;
   Cursor find(std::uint32_t size_class, const FreeBlock& key) const;
   std::uint32_t new_chunk();
   void add_chunk(SizeClass& c, std::uint32_t position, std::uint32_t chunk);
@@ -115,7 +114,4 @@ class FreeBlocks {
   std::vector<std::uint32_t> unused_directories_;
 };
 
-/// Its parts of reservations without memory behind them, by address.
-using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
-
-}  // namespace memreplay::torch
+}  // namespace memreplay

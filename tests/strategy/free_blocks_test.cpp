@@ -1,4 +1,4 @@
-#include "strategy/torch/free_blocks.hpp"
+#include "strategy/free_blocks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-namespace memreplay::torch {
+namespace memreplay {
 namespace {
 
 bool same(const FreeBlock& a, const FreeBlock& b) {
@@ -87,4 +87,4 @@ TEST(FreeBlocks, AnEmptyOneFindsNothing) {
 }
 
 }  // namespace
-}  // namespace memreplay::torch
+}  // namespace memreplay

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// Places for the requests of a trace, made with its future known. Offsets count from the start of
+/// one region of `height` bytes. Immutable once made.
+struct Plan {
+  struct Entry {
+    Bytes size = 0;  ///< as requested; a request of another size is not the one that was planned
+    Bytes offset = 0;
+    bool placed = false;  ///< false: this request has no place in the plan
+  };
+  Bytes height = 0;
+  Bytes alignment = 1;           ///< of every offset
+  std::vector<Entry> entries;    ///< of the requests above `above`, in their order
+  Bytes above = 0;               ///< requests up to this size are not in the plan at all
+  std::size_t repeats_from = 0;  ///< after the last entry comes this one again
+  bool clairvoyant = true;       ///< made from the very events that it serves
+};
+
+/// What a strategy wants planned.
+struct PlanWish {
+  enum class Scope : std::uint8_t {
+    whole_trace,
+    first_iterations,  ///< of a trace with markers; the rest is another matter
+  };
+  Scope scope = Scope::whole_trace;
+  std::string algorithm;  ///< of the planner: "size", "best", …
+  Bytes alignment = 512;
+  Bytes above = 0;               ///< requests up to this size stay out
+  std::uint32_t iterations = 2;  ///< of the first iterations
+
+  friend bool operator==(const PlanWish&, const PlanWish&) = default;
+};
+
+}  // namespace memreplay

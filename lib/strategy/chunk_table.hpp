@@ -1,0 +1,122 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/memory_state.hpp"
+#include "core/request.hpp"
+
+namespace memreplay {
+
+/// A piece of a region, linked with its neighbours there. Strategies derive from it what they keep
+/// beside; a piece cut off inherits all of that.
+struct Chunk {
+  Address address = 0;
+  Bytes size = 0;       ///< 0: the number is not in use
+  Bytes requested = 0;  ///< of a free chunk: what its number last served
+  Handle below = kNoHandle;
+  Handle above = kNoHandle;
+  bool in_use = false;
+};
+
+/// Regions cut into chunks. A number that was released last is given out first. O(1) a call, but
+/// for O(log regions) where a region comes or goes.
+template <typename Piece = Chunk>
+class ChunkTable {
+ public:
+  Piece& operator[](Handle chunk) { return chunks_[chunk]; }
+  const Piece& operator[](Handle chunk) const { return chunks_[chunk]; }
+
+  /// One free chunk over a new region.
+  Handle add_region(Address address, Bytes size, Piece piece = {}) {
+    const Handle chunk = take_number();
+    piece.address = address;
+    piece.size = size;
+    piece.requested = chunks_[chunk].requested;
+    piece.below = piece.above = kNoHandle;
+    chunks_[chunk] = std::move(piece);
+    regions_.emplace(address, chunk);
+    return chunk;
+  }
+  /// Forgets a region that is one free chunk.
+  void remove_region(Handle chunk) {
+    regions_.erase(chunks_[chunk].address);
+    release_number(chunk);
+  }
+  /// `chunk` keeps its low `size` bytes; the rest is a new chunk above it, which is not in use.
+  Handle split(Handle chunk, Bytes size) {
+    const Handle upper = take_number();
+    Piece rest = chunks_[chunk];
+    rest.address += size;
+    rest.size -= size;
+    rest.below = chunk;
+    rest.in_use = false;
+    rest.requested = chunks_[upper].requested;
+    if (rest.above != kNoHandle) chunks_[rest.above].below = upper;
+    chunks_[chunk].size = size;
+    chunks_[chunk].above = upper;
+    chunks_[upper] = std::move(rest);
+    return upper;
+  }
+  /// `chunk` takes over the one above it.
+  void absorb_above(Handle chunk) {
+    const Handle upper = chunks_[chunk].above;
+    chunks_[chunk].size += chunks_[upper].size;
+    chunks_[chunk].above = chunks_[upper].above;
+    if (chunks_[upper].above != kNoHandle) chunks_[chunks_[upper].above].below = chunk;
+    release_number(upper);
+  }
+  bool fills_region(Handle chunk) const {
+    return chunks_[chunk].below == kNoHandle && chunks_[chunk].above == kNoHandle;
+  }
+  /// The first chunk of each region, by address.
+  const std::map<Address, Handle>& regions() const { return regions_; }
+  std::size_t numbers() const { return chunks_.size(); }
+
+  /// Every chunk, region by region, by address.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& [address, first] : regions_) {
+      for (Handle chunk = first; chunk != kNoHandle; chunk = chunks_[chunk].above) visit(chunk);
+    }
+  }
+  MemoryState memory_state() const {
+    MemoryState state;
+    for (const auto& [address, first] : regions_) {
+      SegmentInfo region{.address = address, .blocks = {}};
+      for (Handle at = first; at != kNoHandle; at = chunks_[at].above) {
+        const Piece& chunk = chunks_[at];
+        region.size += chunk.size;
+        region.blocks.push_back({.address = chunk.address,
+                                 .size = chunk.size,
+                                 .requested = chunk.in_use ? chunk.requested : 0,
+                                 .state = chunk.in_use ? BlockState::allocated : BlockState::free});
+      }
+      state.segments.push_back(std::move(region));
+    }
+    return state;
+  }
+
+ private:
+  Handle take_number() {
+    if (unused_.empty()) {
+      chunks_.emplace_back();
+      return static_cast<Handle>(chunks_.size() - 1);
+    }
+    const Handle number = unused_.back();
+    unused_.pop_back();
+    return number;
+  }
+  void release_number(Handle number) {
+    chunks_[number].size = 0;
+    chunks_[number].in_use = false;
+    unused_.push_back(number);
+  }
+
+  std::vector<Piece> chunks_;
+  std::vector<Handle> unused_;
+  std::map<Address, Handle> regions_;
+};
+
+}  // namespace memreplay
