@@ -74,14 +74,14 @@ class SlowBump final : public SlowModel {
  public:
   explicit SlowBump(Bytes pool) : pool_(pool) {}
 
-  std::optional<Bytes> allocate(Bytes size, Bytes alignment) override {
-    const Bytes at = round_up(top_, alignment);
-    if (at + size > pool_) return std::nullopt;
-    top_ = at + size;
+  std::optional<Bytes> allocate(const Request& request) override {
+    const Bytes at = round_up(top_, request.alignment);
+    if (at + request.size > pool_) return std::nullopt;
+    top_ = at + request.size;
     ++live_;
     return at;
   }
-  void free(Bytes) override {
+  void free(Bytes, const Giver&) override {
     if (--live_ == 0) top_ = 0;
   }
 

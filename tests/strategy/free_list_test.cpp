@@ -69,7 +69,8 @@ class SlowFreeList final : public SlowModel {
  public:
   SlowFreeList(bool best_fit, bool split) : best_fit_(best_fit), split_(split) {}
 
-  std::optional<Bytes> allocate(Bytes size, Bytes alignment) override {
+  std::optional<Bytes> allocate(const Request& request) override {
+    const auto [size, alignment] = std::pair(request.size, request.alignment);
     auto found = blocks_.end();
     for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
       if (block->used || round_up(block->from, alignment) + size > block->to) continue;
@@ -99,7 +100,7 @@ class SlowFreeList final : public SlowModel {
     return at;
   }
 
-  void free(Bytes address) override {
+  void free(Bytes address, const Giver&) override {
     for (Block& block : blocks_) {
       if (block.used && block.placed == address) block.used = false;
     }
