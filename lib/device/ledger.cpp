@@ -24,8 +24,16 @@ void Ledger::fail(std::string_view rule, Address from, Address to) const {
 }
 
 bool Ledger::given(Address from, Address to) const {
-  const auto region = overlapping(regions_, from, to);
-  if (region != regions_.end()) return region->first <= from && to <= region->second;
+  auto region = overlapping(regions_, from, to);
+  if (region != regions_.end()) {
+    if (region->first > from) return false;
+    while (region->second < to) {
+      if (!regions_join_) return false;
+      const Address end = region->second;
+      if (++region == regions_.end() || region->first != end) return false;
+    }
+    return true;
+  }
   const auto run = mapped_.at(from);
   return run && to <= run->to;
 }

@@ -26,6 +26,9 @@ class Ledger {
  public:
   explicit Ledger(std::string_view strategy) : strategy_(strategy) {}
 
+  /// A block may lie across regions that touch: the strategy joins them where the driver lets it.
+  void let_regions_join() { regions_join_ = true; }
+
   void region_given(Address region, Bytes size);
   void region_taken_back(Address region);
   void mapped(Address at, Bytes size);
@@ -51,6 +54,7 @@ class Ledger {
   void check_live(const Placement& placement) const;
 
   std::string strategy_;
+  bool regions_join_ = false;
   std::uint64_t event_ = 0;             ///< the latest one heard of
   std::map<Address, Address> regions_;  ///< from -> to
   RangeSet mapped_;

@@ -7,7 +7,7 @@ namespace memreplay {
 namespace {
 
 constexpr Bytes kEndlessTotal = kTiB;
-constexpr Bytes kAddressUnit = 2 * kMiB;
+constexpr Bytes kAddressUnit = 256;  // what drivers promise
 /// Above every size that a device grants; rounding up a smaller one cannot wrap.
 constexpr Bytes kTooLarge = Bytes{1} << 62;
 

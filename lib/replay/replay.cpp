@@ -24,6 +24,7 @@ class Replay {
         moved_out_(strategy.moved_out()),
         placed_(trace.slot_count) {
     note_next_reading_event();
+    if (options_.ledger && strategy_.joins_regions()) options_.ledger->let_regions_join();
   }
 
   ReplayResult run() {

@@ -39,10 +39,26 @@ class ChunkTable {
     regions_.emplace(address, chunk);
     return chunk;
   }
-  /// Forgets a region that is one free chunk.
-  void remove_region(Handle chunk) {
-    regions_.erase(chunks_[chunk].address);
-    release_number(chunk);
+  /// Enlarges the region whose last chunk is `last` by a free chunk right behind it.
+  Handle append(Handle last, Bytes size, Piece piece = {}) {
+    const Handle chunk = take_number();
+    piece.address = chunks_[last].address + chunks_[last].size;
+    piece.size = size;
+    piece.requested = chunks_[chunk].requested;
+    piece.below = last;
+    piece.above = kNoHandle;
+    chunks_[last].above = chunk;
+    chunks_[chunk] = std::move(piece);
+    return chunk;
+  }
+  /// Forgets a region of free chunks by its first one. O(chunks in it).
+  void remove_region(Handle first) {
+    regions_.erase(chunks_[first].address);
+    for (Handle chunk = first; chunk != kNoHandle;) {
+      const Handle above = chunks_[chunk].above;
+      release_number(chunk);
+      chunk = above;
+    }
   }
   /// `chunk` keeps its low `size` bytes; the rest is a new chunk above it, which is not in use.
   Handle split(Handle chunk, Bytes size) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -172,6 +174,18 @@ Bytes size_option(const StrategySpec& spec, std::string_view key, Bytes default_
   const auto size = parse_size(*value);
   if (!size) bad_value(spec, key, *value, "a size such as 512MiB");
   return *size;
+}
+
+double number_option(const StrategySpec& spec, std::string_view key, double default_value) {
+  const auto value = find_option(spec, key);
+  if (!value) return default_value;
+  double number = 0;
+  const char* end = value->data() + value->size();
+  const auto [stop, error] = std::from_chars(value->data(), end, number);
+  if (error != std::errc{} || stop != end || !std::isfinite(number) || number < 0) {
+    bad_value(spec, key, *value, "a number that is not negative");
+  }
+  return number;
 }
 
 Bytes alignment_option(const StrategySpec& spec, std::string_view key, Bytes default_value) {

@@ -71,6 +71,8 @@ std::unique_ptr<Strategy> make_strategy(const StrategySpec&, const StrategyConte
 std::optional<std::string_view> find_option(const StrategySpec&, std::string_view key);
 /// These throw UsageError naming the strategy, the key and what was expected.
 Bytes size_option(const StrategySpec&, std::string_view key, Bytes default_value);
+/// A number that is not negative.
+double number_option(const StrategySpec&, std::string_view key, double default_value);
 /// A size that is a power of two.
 Bytes alignment_option(const StrategySpec&, std::string_view key, Bytes default_value);
 bool bool_option(const StrategySpec&, std::string_view key, bool default_value);

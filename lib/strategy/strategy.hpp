@@ -66,6 +66,8 @@ class Strategy {
   /// The block will be freed a few events from now: a hint to the processor's caches.
   virtual void prefetch(Handle) const {}
 
+  /// Whether it makes one of regions that touch, and places blocks across their border.
+  virtual bool joins_regions() const { return false; }
   /// Live blocks that left the device during the last call, in order; they are live all the same.
   /// Null, always, for strategies that never move a block.
   virtual const std::vector<Handle>* moved_out() const { return nullptr; }

@@ -53,6 +53,15 @@ TEST(Ledger, ABlockMustLieInOneRegion) {
   EXPECT_EQ(place(kRegion + 0xff0), "none");
 }
 
+TEST(Ledger, WhereRegionsJoinABlockMayLieAcrossThoseThatTouch) {
+  Ledger ledger = with_region();
+  ledger.let_regions_join();
+  ledger.region_given(kRegion + 0x1000, 0x1000);
+  ledger.region_given(kRegion + 0x3000, 0x1000);
+  EXPECT_NO_THROW(ledger.placed(1, {.size = 16}, {kRegion + 0xff8, 16, 0}));
+  EXPECT_THROW(ledger.placed(2, {.size = 16}, {kRegion + 0x1ff8, 16, 1}), AuditError);
+}
+
 TEST(Ledger, ABlockMayCrossMappedPiecesButNotAHole) {
   Ledger ledger("x");
   ledger.mapped(0x1000, 0x1000);

@@ -27,11 +27,16 @@ class MemoryPicture {
     device_ = std::make_unique<AuditedDevice>(*simulated_, ledger_);
     strategy_ =
         make_strategy(parse_strategy(strategy), {.device = *device_, .capacity = options.capacity});
+    if (strategy_->joins_regions()) ledger_.let_regions_join();
   }
 
   /// Sizes in units. A block that is not served is drawn nowhere.
   MemoryPicture& alloc(char name, Bytes size, Bytes alignment = 0) {
-    const Request request{.size = size * unit_, .alignment = alignment};
+    return alloc(name, Request{.size = size, .alignment = alignment});
+  }
+  /// The same with all that a request may say.
+  MemoryPicture& alloc(char name, Request request) {
+    request.size *= unit_;
     const auto placement = strategy_->allocate(request);
     ++event_;
     if (placement) {
@@ -52,6 +57,11 @@ class MemoryPicture {
     strategy_->free(block->second.handle);
     allocated_ -= block->second.size;
     live_.erase(block);
+    return *this;
+  }
+
+  MemoryPicture& safe_frontier(std::uint64_t count) {
+    strategy_->safe_frontier(count);
     return *this;
   }
 

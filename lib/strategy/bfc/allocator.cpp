@@ -1,0 +1,279 @@
+#include "strategy/bfc/allocator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace memreplay::bfc {
+namespace {
+
+constexpr Bytes kDefaultSplitThreshold = 128 * kMiB;
+constexpr Bytes kLargestRequest = Bytes{1} << 62;
+
+Bytes threshold_of(const Options& options) {
+  if (options.fragmentation_fraction <= 0) return kDefaultSplitThreshold;
+  return static_cast<Bytes>(options.fragmentation_fraction * static_cast<double>(options.limit));
+}
+
+Bytes padding(const Piece& chunk, Bytes alignment) {
+  return round_up(chunk.address, alignment) - chunk.address;
+}
+
+/// Where a request from the upper end would begin; below the chunk: it has no room.
+Address upper_start(const Piece& chunk, Bytes size, Bytes alignment) {
+  if (chunk.size < size) return 0;
+  return (chunk.address + chunk.size - size) / alignment * alignment;
+}
+
+}  // namespace
+
+int bin_of(Bytes size) {
+  return std::min(20, static_cast<int>(std::bit_width(std::max(size, kGranule) / kGranule)) - 1);
+}
+
+Allocator::Allocator(DeviceModel& device, Options options, std::vector<std::string> op_names)
+    : options_(std::move(options)),
+      op_names_(std::move(op_names)),
+      device_(&device),
+      split_threshold_(threshold_of(options_)),
+      next_region_(rounded(options_.allow_growth ? std::min(options_.limit, options_.first_region)
+                                                 : options_.limit)) {}
+
+std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const {
+  auto copy = std::make_unique<Allocator>(*this);
+  copy->device_ = &device;
+  return copy;
+}
+
+std::optional<Placement> Allocator::allocate(const Request& request) {
+  if (request.size > kLargestRequest) return std::nullopt;
+  Wanted wanted{.requested = request.size,
+                .size = rounded(request.size),
+                .freed_before = request.freed_before};
+  if (!options_.ignore_alignment) wanted.alignment = std::max(kGranule, request.alignment);
+  if (options_.spatial && request.upper_end) wanted.end = Tag::upper;
+
+  if (!queue_.empty()) merge_what_is_safe();
+  Handle found = search(wanted);
+  if (found == kNoHandle && extend(wanted.size)) found = search(wanted);
+  if (found == kNoHandle && wanted.freed_before == 0 && !queue_.empty() && merge_for(wanted.size)) {
+    found = search(wanted);
+  }
+  if (found == kNoHandle && options_.garbage_collection && collect_garbage(wanted.size) &&
+      extend(wanted.size)) {
+    found = search(wanted);
+  }
+  if (found == kNoHandle) return std::nullopt;
+  const Piece& chunk = chunks_[found];
+  return Placement{chunk.address, chunk.size, found};
+}
+
+bool Allocator::fits(const Piece& chunk, const Wanted& wanted) const {
+  if (wanted.freed_before > 0 && wanted.freed_before < chunk.freed_at) return false;
+  if (wanted.end == Tag::upper) {
+    return upper_start(chunk, wanted.size, wanted.alignment) >= chunk.address;
+  }
+  return chunk.size >= wanted.size + padding(chunk, wanted.alignment);
+}
+
+Handle Allocator::search(const Wanted& wanted) {
+  const FreeBlocks& bins = bins_[wanted.end == Tag::upper];
+  for (auto at = bins.lower_bound(wanted.size); !at.at_end(); at = bins.next(at)) {
+    const Handle chunk = bins[at].block;
+    if (!fits(chunks_[chunk], wanted)) continue;
+    bins_[wanted.end == Tag::upper].erase(at);
+    chunks_[chunk].binned = false;
+    return take(chunk, wanted);
+  }
+  if (gap_ == kNoHandle || !fits(chunks_[gap_], wanted)) return kNoHandle;
+  return take(std::exchange(gap_, kNoHandle), wanted);
+}
+
+Handle Allocator::take(Handle chunk, const Wanted& wanted) {
+  const bool exact = chunks_[chunk].tag == Tag::central_gap || policy(wanted.end).exact;
+  chunk =
+      wanted.end == Tag::upper ? cut_upper(chunk, wanted, exact) : cut_lower(chunk, wanted, exact);
+  Piece& taken = chunks_[chunk];
+  taken.in_use = true;
+  taken.requested = wanted.requested;
+  taken.tag = wanted.end;
+  statistics_.bytes_in_use += taken.size;
+  statistics_.peak_bytes_in_use = std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
+  statistics_.largest_alloc_size = std::max(statistics_.largest_alloc_size, taken.size);
+  ++statistics_.num_allocs;
+  return chunk;
+}
+
+Handle Allocator::cut_lower(Handle chunk, const Wanted& wanted, bool exact) {
+  const Tag source = chunks_[chunk].tag;
+  if (const Bytes pad = padding(chunks_[chunk], wanted.alignment); pad > 0) {
+    const Handle rest = split(chunk, pad, source);
+    chunks_[chunk].tag = Tag::lower;
+    insert(chunk);
+    chunk = rest;
+  }
+  const Bytes size = chunks_[chunk].size;
+  if (size > wanted.size && (exact || should_split(size, wanted.size))) {
+    insert(split(chunk, wanted.size, source));
+  }
+  return chunk;
+}
+
+Handle Allocator::cut_upper(Handle chunk, const Wanted& wanted, bool exact) {
+  const Piece& whole = chunks_[chunk];
+  const Address lowest = whole.address + padding(whole, wanted.alignment);
+  const Bytes usable = whole.address + whole.size - lowest;
+  const bool at_end = exact || should_split(usable, wanted.size);
+  const Address start = at_end ? upper_start(whole, wanted.size, wanted.alignment) : lowest;
+  if (const Bytes below = start - whole.address; below > 0) {
+    const Handle rest = split(chunk, below, whole.tag);
+    insert(chunk);
+    chunk = rest;
+  }
+  const Bytes size = chunks_[chunk].size;
+  if (size > wanted.size && (exact || should_split(size, wanted.size))) {
+    insert(split(chunk, wanted.size, Tag::upper));
+  }
+  return chunk;
+}
+
+Handle Allocator::split(Handle chunk, Bytes size, Tag upper_tag) {
+  const Handle upper = chunks_.split(chunk, size);
+  chunks_[upper].tag = upper_tag;
+  return upper;
+}
+
+FreeBlock Allocator::key_of(Handle chunk) const {
+  const Piece& piece = chunks_[chunk];
+  return {piece.size, policy(piece.tag).descending ? ~piece.address : piece.address, chunk};
+}
+
+void Allocator::insert(Handle chunk) {
+  Piece& piece = chunks_[chunk];
+  if (piece.tag == Tag::central_gap) {
+    gap_ = chunk;
+    return;
+  }
+  piece.binned = true;
+  bins(piece.tag).insert(key_of(chunk));
+}
+
+void Allocator::remove(Handle chunk) {
+  Piece& piece = chunks_[chunk];
+  if (piece.tag == Tag::central_gap) {
+    gap_ = kNoHandle;
+    return;
+  }
+  piece.binned = false;
+  bins(piece.tag).erase(key_of(chunk));
+}
+
+bool Allocator::mergeable(Handle chunk, bool ignore_stamps) const {
+  return chunk != kNoHandle && !chunks_[chunk].in_use &&
+         (ignore_stamps || chunks_[chunk].freed_at == 0);
+}
+
+Handle Allocator::coalesce(Handle chunk, bool ignore_stamps) {
+  if (!mergeable(chunk, ignore_stamps)) return chunk;
+  const auto absorb = [&](Handle lower, Handle upper) {
+    const std::uint64_t freed_at = std::max(chunks_[lower].freed_at, chunks_[upper].freed_at);
+    if (chunks_[lower].tag != chunks_[upper].tag) chunks_[lower].tag = Tag::central_gap;
+    chunks_.absorb_above(lower);
+    chunks_[lower].freed_at = freed_at;
+  };
+  const Handle above = chunks_[chunk].above;
+  if (mergeable(above, ignore_stamps)) {
+    remove(above);
+    absorb(chunk, above);
+  }
+  const Handle below = chunks_[chunk].below;
+  if (!mergeable(below, ignore_stamps)) return chunk;
+  remove(below);
+  absorb(below, chunk);
+  return below;
+}
+
+// A freed chunk at the border of its end becomes part of the gap.
+void Allocator::retag(Handle chunk) {
+  Piece& piece = chunks_[chunk];
+  if (!options_.spatial || piece.tag == Tag::central_gap) return;
+  const Handle inner = piece.tag == Tag::lower ? piece.above : piece.below;
+  if (inner == kNoHandle || chunks_[inner].tag != piece.tag) piece.tag = Tag::central_gap;
+}
+
+void Allocator::free(Handle chunk) {
+  Piece& piece = chunks_[chunk];
+  piece.in_use = false;
+  statistics_.bytes_in_use -= piece.size;
+  if (options_.timestamped) {
+    piece.freed_at = ++frees_;
+    insert(chunk);
+    queue_.push_back(chunk);
+    return;
+  }
+  retag(chunk);
+  insert(coalesce(chunk, false));
+}
+
+FreeSpace Allocator::free_space() const {
+  return {.total = statistics_.pool_bytes - statistics_.bytes_in_use, .largest = largest_free()};
+}
+
+Bytes Allocator::largest_free() const {
+  return std::max(largest_free(Tag::lower), bins_[1].largest());
+}
+
+Bytes Allocator::largest_free(Tag end) const {
+  return std::max(bins_[end == Tag::upper].largest(), gap_ == kNoHandle ? 0 : chunks_[gap_].size);
+}
+
+std::vector<AddressRange> Allocator::free_ranges() const {
+  std::vector<AddressRange> ranges;
+  const auto add = [&](Handle chunk) {
+    const Piece& piece = chunks_[chunk];
+    ranges.push_back({piece.address, piece.address + piece.size});
+  };
+  for (const FreeBlocks& bins : bins_) {
+    bins.for_each([&](const FreeBlock& block) { add(block.block); });
+  }
+  if (gap_ != kNoHandle) add(gap_);
+  return ranges;
+}
+
+Counters Allocator::counters() const {
+  const auto number = [](Bytes bytes) { return static_cast<std::int64_t>(bytes); };
+  const bool modern = options_.report == Generation::modern;
+  return {{"bytes_limit", number(options_.limit)},
+          {"bytes_in_use", number(statistics_.bytes_in_use)},
+          {"peak_bytes_in_use", number(statistics_.peak_bytes_in_use)},
+          {"num_allocs", statistics_.num_allocs},
+          {"largest_alloc_size", number(statistics_.largest_alloc_size)},
+          {"bytes_reserved", 0},
+          {"peak_bytes_reserved", 0},
+          {"largest_free_block_bytes", modern ? number(largest_free()) : 0},
+          {"pool_bytes", number(statistics_.pool_bytes)},
+          {"peak_pool_bytes", number(statistics_.peak_pool_bytes)},
+          {"largest_free_chunk", number(largest_free())},
+          {"next_region_bytes", number(next_region_)}};
+}
+
+std::vector<Handle> Allocator::bin(int number) const {
+  std::vector<Handle> found;
+  for (const FreeBlocks& bins : bins_) {
+    for (auto at = bins.lower_bound(kGranule << number);
+         !at.at_end() && bin_of(bins[at].size) == number; at = bins.next(at)) {
+      found.push_back(bins[at].block);
+    }
+  }
+  // By size; of equal ones those of the lower end come first.
+  std::stable_sort(found.begin(), found.end(),
+                   [&](Handle a, Handle b) { return chunks_[a].size < chunks_[b].size; });
+  return found;
+}
+
+const std::string& Allocator::op_name(const Request& request) const {
+  static const std::string kUnknown = "(driver)";
+  return request.tag != 0 && request.tag < op_names_.size() ? op_names_[request.tag] : kUnknown;
+}
+
+}  // namespace memreplay::bfc

@@ -1,0 +1,99 @@
+#include "strategy/bfc/bfc.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "strategy/bfc/allocator.hpp"
+
+namespace memreplay {
+namespace {
+
+using bfc::EndPolicy;
+using bfc::Generation;
+
+EndPolicy policy_option(const StrategySpec& spec, std::string_view key) {
+  constexpr std::string_view kPolicies[] = {"[asc,bfc]", "[asc,exact]", "[desc,bfc]",
+                                            "[desc,exact]"};
+  const std::size_t choice = choice_option(spec, key, kPolicies, 0);
+  return {.descending = choice >= 2, .exact = choice % 2 == 1};
+}
+
+bfc::Options options_of(const StrategySpec& spec, const StrategyContext& context) {
+  bfc::Options options;
+  options.limit =
+      size_option(spec, "limit", context.capacity.value_or(context.device.total_bytes()));
+  options.allow_growth = bool_option(spec, "allow_growth", true);
+  options.garbage_collection = bool_option(spec, "garbage_collection", false);
+  options.fragmentation_fraction = number_option(spec, "fragmentation_fraction", 0);
+  options.coalesce_regions = bool_option(spec, "coalesce_regions", false);
+  options.timestamped = bool_option(spec, "timestamped", false);
+  options.spatial = bool_option(spec, "spatial", false);
+  options.lower = policy_option(spec, "lower_policy");
+  options.upper = policy_option(spec, "upper_policy");
+  options.backpedal_once = bool_option(spec, "backpedal_once", false);
+  options.first_region = size_option(spec, "first_region", 2 * kMiB);
+  constexpr std::string_view kGenerations[] = {"classic", "modern"};
+  const bool modern = choice_option(spec, "generation", kGenerations, 0) == 1;
+  options.report = modern ? Generation::modern : Generation::classic;
+  options.ignore_alignment = find_option(spec, "generation") && !modern;
+  options.name = find_option(spec, "name").value_or("GPU_0_bfc");
+  return options;
+}
+
+void check(const bfc::Options& options) {
+  const auto refuse = [](const std::string& why) { throw UsageError("strategy 'bfc': " + why); };
+  if (options.limit == 0) refuse("limit is 0; expected more");
+  if (options.first_region == 0) refuse("first_region is 0; expected more");
+  if (options.fragmentation_fraction > 0 &&
+      options.fragmentation_fraction * static_cast<double>(options.limit) < 1) {
+    refuse(
+        fmt::format("fragmentation_fraction {} of {} is less than a byte, which makes the "
+                    "original corrupt its tables; expected more, or 0 for the rule of 128 MiB",
+                    options.fragmentation_fraction, options.limit));
+  }
+  if (options.spatial && options.allow_growth) {
+    refuse("spatial needs allow_growth=false: its two ends share one region");
+  }
+}
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  const bfc::Options options = options_of(spec, context);
+  check(options);
+  return std::make_unique<bfc::Allocator>(
+      context.device, options,
+      std::vector<std::string>(context.texts.begin(), context.texts.end()));
+}
+
+}  // namespace
+
+StrategyInfo bfc_strategy() {
+  return {
+      .name = "bfc",
+      .summary = "TensorFlow's and XLA's allocator: best fit with coalescing in growing regions.",
+      .options =
+          {{"limit", "SIZE", "capacity", "Bytes that it may hold."},
+           {"allow_growth", "true|false", "true",
+            "Region by region; false: one of the full limit."},
+           {"garbage_collection", "true|false", "false",
+            "Wholly free regions are returned when a request would fail."},
+           {"fragmentation_fraction", "NUMBER", "0",
+            "Share of the limit from which a surplus is split off; 0: 128 MiB."},
+           {"coalesce_regions", "true|false", "false", "Regions that touch become one."},
+           {"timestamped", "true|false", "false",
+            "Freed memory merges when the safe frontier has passed its free."},
+           {"spatial", "true|false", "false", "One pool with two ends (XLA); needs no growth."},
+           {"lower_policy", "[asc|desc,bfc|exact]", "[asc,bfc]",
+            "Which of equal holes at the lower end, and how it is cut."},
+           {"upper_policy", "[asc|desc,bfc|exact]", "[asc,bfc]", "The same at the upper end."},
+           {"generation", "classic|modern", "classic",
+            "Wording of the failure report. Named 'classic', requests' own alignment is ignored as "
+            "it was then."},
+           {"first_region", "SIZE", "2MiB", "With growth; 1MiB before 2021."},
+           {"backpedal_once", "true|false", "false",
+            "After one smaller region never another, as before 2024."},
+           {"name", "TEXT", "GPU_0_bfc", "In the failure report."}},
+      .make = make,
+      .keeps_regions = true};
+}
+
+}  // namespace memreplay
