@@ -5,7 +5,6 @@
 #include "report/ranking.hpp"
 #include "report/run_table.hpp"
 #include "report/text.hpp"
-#include "report/torch_summary.hpp"
 #include "run_files.hpp"
 #include "runs.hpp"
 #include "terminal.hpp"
@@ -44,9 +43,8 @@ int run_compare(const Command& command, const std::vector<std::string>& argument
   Printer printer(reports);
   const Runs runs = run_all(input, options, reports, presets);
   printer.print({[&] {
-                   const std::string text = compare_text(runs.reports, terminal_style());
-                   return options.torch_summary ? text + torch_summaries(by_place(runs.reports))
-                                                : text;
+                   return compare_text(runs.reports, terminal_style()) +
+                          appendices(options, by_place(runs.reports));
                  },
                  [&] { return replay_json("compare", by_place(runs.reports)); },
                  [&] { return run_numbers(by_place(runs.reports)); }},

@@ -101,6 +101,9 @@ void add_output_options(CommandLine& line, RunOptions& o) {
   line.flag("--torch-summary",
             "After the text what torch.cuda.memory_summary() would print. Default: off.",
             o.torch_summary);
+  line.flag("--oom-report",
+            "After the text what the original would print at the first OOM. Default: off.",
+            o.oom_report);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ struct RunOptions {
   bool ignore_empty_cache = false;
   bool audit = false;
   bool torch_summary = false;
+  bool oom_report = false;
   std::uint64_t repeat = 1;
   /// Paths with {n} for the number of the run; empty: not asked for.
   std::string placements;

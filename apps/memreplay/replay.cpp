@@ -6,7 +6,6 @@
 #include "report/json.hpp"
 #include "report/run_table.hpp"
 #include "report/text.hpp"
-#include "report/torch_summary.hpp"
 #include "run_files.hpp"
 #include "runs.hpp"
 #include "terminal.hpp"
@@ -34,8 +33,8 @@ int run_replay(const Command& command, const std::vector<std::string>& arguments
   Printer printer(reports);
   const Runs runs = run_all(input, options, reports, likeliest);
   printer.print({[&] {
-                   const std::string text = replay_text(runs.reports, terminal_style());
-                   return options.torch_summary ? text + torch_summaries(runs.reports) : text;
+                   return replay_text(runs.reports, terminal_style()) +
+                          appendices(options, runs.reports);
                  },
                  [&] { return replay_json("replay", runs.reports); },
                  [&] { return run_numbers(runs.reports); }},

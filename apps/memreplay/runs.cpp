@@ -10,6 +10,8 @@
 #include "replay/verify.hpp"
 #include "replay/what_if.hpp"
 #include "report/ranking.hpp"
+#include "report/text.hpp"
+#include "report/torch_summary.hpp"
 #include "run_files.hpp"
 #include "summaries.hpp"
 #include "terminal.hpp"
@@ -64,6 +66,7 @@ ReplayOptions replay_options(const Job& job, const StrategySpec& spec, const Run
   if (job.verified) result.reading = &job.verified->reading;
   result.ignore_empty_cache = options.ignore_empty_cache;
   result.stop_at_oom = options.stop_at_oom;
+  result.oom_report = options.oom_report;
   result.cancelled = &interrupted();
   return result;
 }
@@ -129,6 +132,7 @@ RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions&
                   job.verified ? &*job.verified : nullptr, room_on(options.device), result);
   report.exact = report.inexact_because.empty();
   report.finished = result.finished;
+  if (options.oom_report) report.oom_report = std::move(result.oom_report);
   report.metrics = std::move(result.metrics);
   return report;
 }
@@ -159,6 +163,11 @@ std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOp
 }
 
 }  // namespace
+
+std::string appendices(const RunOptions& options, const std::vector<ReplayReport>& reports) {
+  return (options.torch_summary ? torch_summaries(reports) : std::string()) +
+         (options.oom_report ? oom_reports(reports) : std::string());
+}
 
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
              DefaultStrategies defaults) {

@@ -22,4 +22,7 @@ using DefaultStrategies = std::vector<StrategySpec> (*)(const Recording&);
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
              DefaultStrategies defaults);
 
+/// What the options want printed after the text: allocators' own summaries and failure reports.
+std::string appendices(const RunOptions& options, const std::vector<ReplayReport>& reports);
+
 }  // namespace memreplay

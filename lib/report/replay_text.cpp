@@ -141,6 +141,25 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
   return out + spread(reports);
 }
 
+std::string oom_reports(const std::vector<ReplayReport>& reports) {
+  std::string out;
+  for (const ReplayReport& report : reports) {
+    for (const RunReport& run : report.runs) {
+      const std::string where = reports.size() > 1 ? report.trace.path + ", " : "";
+      out += fmt::format("\n {}{}: ", where, run.strategy);
+      if (!run.metrics.first_oom) {
+        out += "no OOM, nothing to report\n";
+      } else if (!run.oom_report || run.oom_report->empty()) {
+        out += "has no report of its own\n";
+      } else {
+        out += fmt::format("at event {}\n{}", human_count(run.metrics.first_oom->event),
+                           *run.oom_report);
+      }
+    }
+  }
+  return out;
+}
+
 std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
   std::string out;
   for (const ReplayReport& report : reports) {

@@ -64,6 +64,7 @@ struct RunReport {
   std::string inexact_because;  ///< a sentence's end: "the recording starts with 12 blocks …"
   bool finished = true;         ///< false: interrupted, or stopped at an OOM
   std::optional<RunInterval> interval;
+  std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
   RunMetrics metrics;
 
   std::uint64_t device_calls() const {

@@ -17,6 +17,8 @@ struct TextStyle {
 std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyle& style);
 /// Side by side by place, the lower bound, warnings, and the winner with its price.
 std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style);
+/// What each original prints at its first OOM, in the order given.
+std::string oom_reports(const std::vector<ReplayReport>& reports);
 std::string info_text(const std::vector<TraceSummary>& traces);
 /// A line a trace.
 std::string verify_text(const std::vector<VerifyReport>& reports, const TextStyle& style);
