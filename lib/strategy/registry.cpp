@@ -196,6 +196,17 @@ Bytes alignment_option(const StrategySpec& spec, std::string_view key, Bytes def
   return size;
 }
 
+std::uint64_t whole_option(const StrategySpec& spec, std::string_view key,
+                           std::uint64_t default_value, std::uint64_t least, std::uint64_t most) {
+  const auto value = find_option(spec, key);
+  if (!value) return default_value;
+  const auto number = parse_whole(*value);
+  if (number && *number >= least && *number <= most) return *number;
+  bad_value(spec, key, *value,
+            most == UINT64_MAX ? fmt::format("a whole number from {} on", least)
+                               : fmt::format("a whole number from {} to {}", least, most));
+}
+
 bool bool_option(const StrategySpec& spec, std::string_view key, bool default_value) {
   const auto value = find_option(spec, key);
   if (!value) return default_value;

@@ -75,6 +75,9 @@ Bytes size_option(const StrategySpec&, std::string_view key, Bytes default_value
 double number_option(const StrategySpec&, std::string_view key, double default_value);
 /// A size that is a power of two.
 Bytes alignment_option(const StrategySpec&, std::string_view key, Bytes default_value);
+/// A whole number within [least, most].
+std::uint64_t whole_option(const StrategySpec&, std::string_view key, std::uint64_t default_value,
+                           std::uint64_t least = 0, std::uint64_t most = UINT64_MAX);
 bool bool_option(const StrategySpec&, std::string_view key, bool default_value);
 /// The index of the value among `choices`.
 std::size_t choice_option(const StrategySpec&, std::string_view key,

@@ -30,9 +30,15 @@ class MemoryPicture {
     if (strategy_->joins_regions()) ledger_.let_regions_join();
   }
 
+  /// Who asks and gives back from now on; stream 0 before.
+  MemoryPicture& on(StreamIndex stream) {
+    stream_ = stream;
+    return *this;
+  }
+
   /// Sizes in units. A block that is not served is drawn nowhere.
   MemoryPicture& alloc(char name, Bytes size, Bytes alignment = 0) {
-    return alloc(name, Request{.size = size, .alignment = alignment});
+    return alloc(name, Request{.size = size, .alignment = alignment, .stream = stream_});
   }
   /// The same with all that a request may say.
   MemoryPicture& alloc(char name, Request request) {
@@ -54,7 +60,7 @@ class MemoryPicture {
     const auto block = live_.find(name);
     if (block == live_.end()) return *this;  // it was not served
     ledger_.freed(++event_, block->second);
-    strategy_->free(block->second.handle);
+    strategy_->free_by(block->second.handle, {.stream = stream_});
     allocated_ -= block->second.size;
     live_.erase(block);
     return *this;
@@ -67,6 +73,11 @@ class MemoryPicture {
 
   MemoryPicture& empty_cache() {
     strategy_->empty_cache();
+    return *this;
+  }
+
+  MemoryPicture& marker() {
+    strategy_->marker();
     return *this;
   }
 
@@ -91,6 +102,16 @@ class MemoryPicture {
   Bytes peak_allocated() const { return peak_allocated_ / unit_; }
   const DeviceUsage& device() const { return simulated_->usage(); }
   const Strategy& strategy() const { return *strategy_; }
+  std::uint64_t stream_waits() const { return strategy_->usage().stream_waits; }
+  std::uint64_t oom_retries() const { return strategy_->usage().oom_retries; }
+  std::uint64_t syncs() const { return strategy_->usage().syncs; }
+  std::int64_t counter(std::string_view name) const {
+    for (const auto& [known, value] : strategy_->counters()) {
+      if (known == name) return value;
+    }
+    ADD_FAILURE() << "no counter " << name;
+    return 0;
+  }
 
  private:
   Bytes unit_;
@@ -100,6 +121,7 @@ class MemoryPicture {
   std::unique_ptr<Strategy> strategy_;
   std::map<char, Placement> live_;
   std::uint64_t event_ = 0;
+  StreamIndex stream_ = 0;
   int ooms_ = 0;
   Bytes allocated_ = 0;
   Bytes peak_allocated_ = 0;
