@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "strategy/regions.hpp"

@@ -1,0 +1,335 @@
+#include "strategy/rmm_arena.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/error.hpp"
+#include "strategy/chunk_table.hpp"
+#include "strategy/first_fit.hpp"
+#include "strategy/regions.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr Bytes kAlign = 256;
+
+struct RmmArenaOptions {
+  Bytes arena_size = 0;
+  Bytes superblock_min = kMiB;
+  bool size_classes = false;
+  bool size_class_quirk = false;
+};
+
+struct Piece : Chunk {
+  std::uint32_t superblock = 0;
+  StreamIndex stream = 0;  ///< of a block: who asked for it
+};
+
+struct Superblock {
+  Bytes size = 0;
+  std::uint32_t arena = 0;
+};
+
+/// RMM's arena_memory_resource (rapidsai/rmm, detail/arena.hpp). First fit by address within an
+/// arena is first fit over its superblocks by address and then inside. A call costs a search of the
+/// arena (FirstFit); taking a superblock over costs O(its pieces), a defragmentation O(all).
+class RmmArena final : public Strategy {
+ public:
+  RmmArena(const RmmArenaOptions& options, DeviceModel& device)
+      : options_(options), device_(&device), arenas_(1) {
+    const auto region = obtain_aligned(*device_, options_.arena_size, kAlign);
+    if (!region) return;
+    base_ = region->aligned;
+    region_ = chunks_.add_region(base_, options_.arena_size);
+    superblocks_.push_back({.size = options_.arena_size});
+    arenas_[kGlobal].insert(base_, options_.arena_size, region_);
+  }
+
+  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
+    auto copy = std::make_unique<RmmArena>(*this);
+    copy->device_ = &device;
+    return copy;
+  }
+
+  std::optional<Placement> allocate(const Request& request) override {
+    const Wanted wanted{charged(request.size), std::max(kAlign, request.alignment)};
+    if (wanted.size < request.size || region_ == kNoHandle) return std::nullopt;
+    Handle block = serve(wanted, request.stream);
+    if (block == kNoHandle) {
+      ++defragmentations_;
+      defragment();
+      block = serve(wanted, request.stream);
+    }
+    if (block == kNoHandle) return std::nullopt;
+    Piece& taken = chunks_[block];
+    taken.stream = request.stream;
+    taken.requested = request.size;
+    live_bytes_ += taken.size;
+    touched_ = std::max(touched_, taken.address + taken.size - base_);
+    return Placement{taken.address, taken.size, block};
+  }
+
+  void free(Handle block) override { free_by(block, {.stream = chunks_[block].stream}); }
+
+  void free_by(Handle block, const Giver& giver) override {
+    const Piece& piece = chunks_[block];
+    const std::uint32_t arena = superblocks_[piece.superblock].arena;
+    const bool large = piece.size > options_.superblock_min;
+    if (large) ++stream_syncs_;
+    if (!(large && arena == kGlobal) && arena != arena_of(giver.stream)) {
+      ++stream_syncs_;
+      ++frees_elsewhere_;
+    }
+    live_bytes_ -= piece.size;
+    block = join_inside(block);
+    if (arena == kGlobal) join_empty(block);
+  }
+
+  FreeSpace free_space() const override {
+    FreeSpace space;
+    if (region_ != kNoHandle) space.total = options_.arena_size - live_bytes_;
+    for (const FirstFit& arena : arenas_) space.largest = std::max(space.largest, arena.largest());
+    return space;
+  }
+
+  std::vector<AddressRange> free_ranges() const override {
+    std::vector<AddressRange> ranges;
+    for (const FirstFit& arena : arenas_) {
+      arena.for_each([&](Address from, Bytes size) { ranges.push_back({from, from + size}); });
+    }
+    return ranges;
+  }
+
+  StrategyUsage usage() const override {
+    return {.oom_retries = defragmentations_, .syncs = defragmentations_};
+  }
+
+  Counters counters() const override {
+    return {{"touched", static_cast<std::int64_t>(touched_)},
+            {"superblocks", static_cast<std::int64_t>(superblocks_.size() - unused_.size())},
+            {"superblocks_of_streams", taken_},
+            {"stream_syncs", stream_syncs_},
+            {"cross_arena_frees", frees_elsewhere_}};
+  }
+
+  MemoryState memory_state() const override { return chunks_.memory_state(); }
+
+ private:
+  static constexpr std::uint32_t kGlobal = 0;
+
+  Bytes charged(Bytes size) const {
+    if (!options_.size_classes || size <= 2 * kKiB) return round_up(size, kAlign);
+    const Bytes size_class = round_up(size, std::bit_floor(size - 1) / 4);
+    if (!options_.size_class_quirk || size_class != 56 * kKiB) return size_class;
+    return size <= 54 * kKiB ? 54 * kKiB : 64 * kKiB;
+  }
+
+  std::uint32_t arena_of(StreamIndex stream) {
+    if (stream + 1u >= arenas_.size()) arenas_.resize(stream + 2u);
+    return stream + 1u;
+  }
+  FirstFit& arena_with(Handle piece) {
+    return arenas_[superblocks_[chunks_[piece].superblock].arena];
+  }
+  bool is_empty(Handle piece) const {
+    return !chunks_[piece].in_use &&
+           chunks_[piece].size == superblocks_[chunks_[piece].superblock].size;
+  }
+
+  Handle serve(const Wanted& wanted, StreamIndex stream) {
+    const bool large = wanted.size > options_.superblock_min;
+    const std::uint32_t own = arena_of(stream);
+    Handle block = large ? kNoHandle : arenas_[own].lowest(wanted);
+    if (block == kNoHandle) {
+      block = arenas_[kGlobal].lowest(wanted);
+      if (block == kNoHandle) return kNoHandle;
+      if (is_empty(block)) cut_superblock(block, wanted);
+      if (!large) move_superblock(block, own);
+    }
+    return take(block, wanted);
+  }
+
+  /// An empty superblock keeps what the request needs; the rest is one of its own, if long enough.
+  void cut_superblock(Handle block, const Wanted& wanted) {
+    const Piece& whole = chunks_[block];
+    const Bytes kept = std::max(options_.superblock_min, wanted.lead(whole.address) + wanted.size);
+    if (whole.size < kept + options_.superblock_min) return;
+    superblocks_[whole.superblock].size = kept;
+    arenas_[kGlobal].replace(whole.address, whole.address, kept, block);
+    const Handle tail = chunks_.split(block, kept);
+    Piece& rest = chunks_[tail];
+    rest.superblock = new_superblock({.size = rest.size});
+    arenas_[kGlobal].insert(rest.address, rest.size, tail);
+  }
+
+  void move_superblock(Handle block, std::uint32_t arena) {
+    Superblock& moved = superblocks_[chunks_[block].superblock];
+    const auto inside = [&](Handle piece) {
+      return piece != kNoHandle && chunks_[piece].superblock == chunks_[block].superblock;
+    };
+    Handle first = block;
+    while (inside(chunks_[first].below)) first = chunks_[first].below;
+    for (Handle at = first; inside(at); at = chunks_[at].above) {
+      const Piece& piece = chunks_[at];
+      if (piece.in_use) continue;
+      arenas_[moved.arena].erase(piece.address);
+      arenas_[arena].insert(piece.address, piece.size, at);
+    }
+    taken_ += (arena != kGlobal) - (moved.arena != kGlobal);
+    moved.arena = arena;
+  }
+
+  Handle take(Handle block, const Wanted& wanted) {
+    FirstFit& arena = arena_with(block);
+    if (const Bytes lead = wanted.lead(chunks_[block].address); lead != 0) {
+      const Handle upper = chunks_.split(block, lead);
+      arena.replace(chunks_[block].address, chunks_[block].address, lead, block);
+      block = upper;
+      arena.insert(chunks_[block].address, chunks_[block].size, block);
+    }
+    const Address address = chunks_[block].address;
+    chunks_[block].in_use = true;
+    if (wanted.size == chunks_[block].size) {
+      arena.erase(address);
+    } else {
+      const Handle rest = chunks_.split(block, wanted.size);
+      arena.replace(address, chunks_[rest].address, chunks_[rest].size, rest);
+    }
+    return block;
+  }
+
+  /// A block becomes free and joins its free neighbours in the superblock.
+  Handle join_inside(Handle block) {
+    FirstFit& arena = arena_with(block);
+    const auto joins = [&](Handle neighbour) {
+      return neighbour != kNoHandle && !chunks_[neighbour].in_use &&
+             chunks_[neighbour].superblock == chunks_[block].superblock;
+    };
+    const Handle below = chunks_[block].below;
+    const Handle above = chunks_[block].above;
+    const bool joins_below = joins(below);
+    const bool joins_above = joins(above);
+    const Address old = joins_above ? chunks_[above].address : 0;
+    chunks_[block].in_use = false;
+    if (joins_above) chunks_.absorb_above(block);
+    if (joins_below) {
+      if (joins_above) arena.erase(old);
+      chunks_.absorb_above(below);
+      arena.replace(chunks_[below].address, chunks_[below].address, chunks_[below].size, below);
+      return below;
+    }
+    const Piece& piece = chunks_[block];
+    if (joins_above) {
+      arena.replace(old, piece.address, piece.size, block);
+    } else {
+      arena.insert(piece.address, piece.size, block);
+    }
+    return block;
+  }
+
+  /// A superblock of the global arena, if it is empty, joins its empty neighbours there.
+  void join_empty(Handle block) {
+    if (!is_empty(block)) return;
+    const auto joins = [&](Handle neighbour) {
+      return neighbour != kNoHandle && is_empty(neighbour) &&
+             superblocks_[chunks_[neighbour].superblock].arena == kGlobal;
+    };
+    if (joins(chunks_[block].above)) absorb_superblock_above(block);
+    if (const Handle below = chunks_[block].below; joins(below)) absorb_superblock_above(below);
+  }
+
+  void absorb_superblock_above(Handle block) {
+    const Handle above = chunks_[block].above;
+    arenas_[kGlobal].erase(chunks_[above].address);
+    unused_.push_back(chunks_[above].superblock);
+    chunks_.absorb_above(block);
+    const Piece& piece = chunks_[block];
+    superblocks_[piece.superblock].size = piece.size;
+    arenas_[kGlobal].replace(piece.address, piece.address, piece.size, block);
+  }
+
+  std::uint32_t new_superblock(const Superblock& superblock) {
+    if (unused_.empty()) {
+      superblocks_.push_back(superblock);
+      return static_cast<std::uint32_t>(superblocks_.size() - 1);
+    }
+    const std::uint32_t number = unused_.back();
+    unused_.pop_back();
+    superblocks_[number] = superblock;
+    return number;
+  }
+
+  /// All superblocks of all arenas go back to the global one.
+  void defragment() {
+    if (taken_ == 0) return;
+    std::vector<Handle> taken;
+    chunks_.for_each([&](Handle piece) {
+      const std::uint32_t superblock = chunks_[piece].superblock;
+      if (superblocks_[superblock].arena == kGlobal) return;
+      if (!taken.empty() && chunks_[taken.back()].superblock == superblock) return;
+      taken.push_back(piece);
+    });
+    for (const Handle first : taken) move_superblock(first, kGlobal);
+    // From above, so that none of those still to come is absorbed.
+    for (; !taken.empty(); taken.pop_back()) join_empty(taken.back());
+  }
+
+  RmmArenaOptions options_;
+  DeviceModel* device_;
+  ChunkTable<Piece> chunks_;
+  std::vector<Superblock> superblocks_;
+  std::vector<std::uint32_t> unused_;  ///< numbers of superblocks
+  std::vector<FirstFit> arenas_;       ///< the global one, then one for each stream
+  Handle region_ = kNoHandle;
+  Address base_ = 0;
+  Bytes live_bytes_ = 0;
+  Bytes touched_ = 0;
+  std::int64_t taken_ = 0;  ///< superblocks of streams
+  std::uint64_t defragmentations_ = 0;
+  std::int64_t stream_syncs_ = 0;
+  std::int64_t frees_elsewhere_ = 0;
+};
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  RmmArenaOptions options;
+  options.superblock_min = size_option(spec, "superblock_min", kMiB);
+  options.size_classes = bool_option(spec, "size_classes", false);
+  options.size_class_quirk = bool_option(spec, "size_class_quirk", false);
+  const Bytes half = std::max(options.superblock_min, context.device.free_bytes() / 2);
+  options.arena_size = size_option(spec, "arena_size", half) / kAlign * kAlign;
+  if (options.superblock_min == 0 || options.superblock_min % kAlign != 0 ||
+      options.superblock_min > (Bytes{1} << 62)) {
+    throw UsageError(
+        fmt::format("strategy 'rmm-arena': superblock_min is {}; expected a multiple of {}",
+                    options.superblock_min, kAlign));
+  }
+  if (options.arena_size < options.superblock_min) {
+    throw UsageError(
+        fmt::format("strategy 'rmm-arena': arena_size is {} bytes; expected at least {}, one "
+                    "superblock",
+                    options.arena_size, options.superblock_min));
+  }
+  return std::make_unique<RmmArena>(options, context.device);
+}
+
+}  // namespace
+
+StrategyInfo rmm_arena_strategy() {
+  return {.name = "rmm-arena",
+          .summary = "RMM's arenas: streams take superblocks out of one region and keep them.",
+          .options = {{"arena_size", "SIZE", "half of what the device has free",
+                       "The region, taken at the start; a device without a capacity counts as "
+                       "1 TiB."},
+                      {"superblock_min", "SIZE", "1MiB",
+                       "The smallest superblock; longer requests are served by all in common."},
+                      {"size_classes", "true|false", "false",
+                       "Round requests up to four sizes for each doubling."},
+                      {"size_class_quirk", "true|false", "false",
+                       "54 KiB instead of 56 KiB among them, as the original's table has it."}},
+          .make = make,
+          .keeps_regions = true};
+}
+
+}  // namespace memreplay
