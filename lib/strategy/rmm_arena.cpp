@@ -28,13 +28,15 @@ struct Piece : Chunk {
 };
 
 struct Superblock {
-  Bytes size = 0;
+  Handle first = kNoHandle;  ///< its lowest piece
+  Bytes size = 0;            ///< 0: the number is not in use
   std::uint32_t arena = 0;
 };
 
 /// RMM's arena_memory_resource (rapidsai/rmm, detail/arena.hpp). First fit by address within an
 /// arena is first fit over its superblocks by address and then inside. A call costs a search of the
-/// arena (FirstFit); taking a superblock over costs O(its pieces), a defragmentation O(all).
+/// arena (FirstFit); taking a superblock over costs O(its pieces), a defragmentation O(those
+/// of all that streams have).
 class RmmArena final : public Strategy {
  public:
   RmmArena(const RmmArenaOptions& options, DeviceModel& device)
@@ -43,7 +45,7 @@ class RmmArena final : public Strategy {
     if (!region) return;
     base_ = region->aligned;
     region_ = chunks_.add_region(base_, options_.arena_size);
-    superblocks_.push_back({.size = options_.arena_size});
+    superblocks_.push_back({.first = region_, .size = options_.arena_size});
     arenas_[kGlobal].insert(base_, options_.arena_size, region_);
   }
 
@@ -146,7 +148,7 @@ class RmmArena final : public Strategy {
       block = arenas_[kGlobal].lowest(wanted);
       if (block == kNoHandle) return kNoHandle;
       if (is_empty(block)) cut_superblock(block, wanted);
-      if (!large) move_superblock(block, own);
+      if (!large) move_superblock(chunks_[block].superblock, own);
     }
     return take(block, wanted);
   }
@@ -160,18 +162,14 @@ class RmmArena final : public Strategy {
     arenas_[kGlobal].replace(whole.address, whole.address, kept, block);
     const Handle tail = chunks_.split(block, kept);
     Piece& rest = chunks_[tail];
-    rest.superblock = new_superblock({.size = rest.size});
+    rest.superblock = new_superblock({.first = tail, .size = rest.size});
     arenas_[kGlobal].insert(rest.address, rest.size, tail);
   }
 
-  void move_superblock(Handle block, std::uint32_t arena) {
-    Superblock& moved = superblocks_[chunks_[block].superblock];
-    const auto inside = [&](Handle piece) {
-      return piece != kNoHandle && chunks_[piece].superblock == chunks_[block].superblock;
-    };
-    Handle first = block;
-    while (inside(chunks_[first].below)) first = chunks_[first].below;
-    for (Handle at = first; inside(at); at = chunks_[at].above) {
+  void move_superblock(std::uint32_t number, std::uint32_t arena) {
+    Superblock& moved = superblocks_[number];
+    for (Handle at = moved.first; at != kNoHandle && chunks_[at].superblock == number;
+         at = chunks_[at].above) {
       const Piece& piece = chunks_[at];
       if (piece.in_use) continue;
       arenas_[moved.arena].erase(piece.address);
@@ -236,13 +234,14 @@ class RmmArena final : public Strategy {
       return neighbour != kNoHandle && is_empty(neighbour) &&
              superblocks_[chunks_[neighbour].superblock].arena == kGlobal;
     };
-    if (joins(chunks_[block].above)) absorb_superblock_above(block);
+    while (joins(chunks_[block].above)) absorb_superblock_above(block);
     if (const Handle below = chunks_[block].below; joins(below)) absorb_superblock_above(below);
   }
 
   void absorb_superblock_above(Handle block) {
     const Handle above = chunks_[block].above;
     arenas_[kGlobal].erase(chunks_[above].address);
+    superblocks_[chunks_[above].superblock] = {};
     unused_.push_back(chunks_[above].superblock);
     chunks_.absorb_above(block);
     const Piece& piece = chunks_[block];
@@ -264,16 +263,15 @@ class RmmArena final : public Strategy {
   /// All superblocks of all arenas go back to the global one.
   void defragment() {
     if (taken_ == 0) return;
-    std::vector<Handle> taken;
-    chunks_.for_each([&](Handle piece) {
-      const std::uint32_t superblock = chunks_[piece].superblock;
-      if (superblocks_[superblock].arena == kGlobal) return;
-      if (!taken.empty() && chunks_[taken.back()].superblock == superblock) return;
-      taken.push_back(piece);
-    });
-    for (const Handle first : taken) move_superblock(first, kGlobal);
-    // From above, so that none of those still to come is absorbed.
-    for (; !taken.empty(); taken.pop_back()) join_empty(taken.back());
+    std::vector<std::uint32_t> taken;
+    for (std::uint32_t number = 0; number < superblocks_.size(); ++number) {
+      if (superblocks_[number].arena != kGlobal) taken.push_back(number);
+    }
+    for (const std::uint32_t number : taken) move_superblock(number, kGlobal);
+    for (const std::uint32_t number : taken) {
+      // It may have been joined to one before.
+      if (superblocks_[number].size != 0) join_empty(superblocks_[number].first);
+    }
   }
 
   RmmArenaOptions options_;
