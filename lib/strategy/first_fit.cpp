@@ -139,7 +139,7 @@ void FirstFit::replace(Address old, Address address, Bytes size, Handle block) {
   note(at);
 }
 
-Handle FirstFit::lowest(const Wanted& wanted) const {
+Handle FirstFit::lowest(const Wanted& wanted, Address from) const {
   for (std::size_t group = 0; group < largest_of_group_.size(); ++group) {
     if (largest_of_group_[group] < wanted.size) continue;
     const std::size_t to = std::min((group + 1) * kGroup, largest_.size());
@@ -147,6 +147,7 @@ Handle FirstFit::lowest(const Wanted& wanted) const {
       if (largest_[at] < wanted.size) continue;
       const Leaf& leaf = leaves_[order_[at]];
       for (std::uint32_t i = 0; i < leaf.count; ++i) {
+        if (leaf.addresses[i] < from) continue;
         if (wanted.fits(leaf.addresses[i], leaf.sizes[i])) return leaf.blocks[i];
       }
     }

@@ -20,7 +20,8 @@ class FirstFit {
   /// The block at `old` becomes another, which has the same neighbours in the order.
   void replace(Address old, Address address, Bytes size, Handle block);
 
-  Handle lowest(const Wanted& wanted) const;
+  /// The lowest, from `from` on, with room for it.
+  Handle lowest(const Wanted& wanted, Address from = 0) const;
   Bytes largest() const;
   template <typename Visit>
   void for_each(const Visit& visit) const {

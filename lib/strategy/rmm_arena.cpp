@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/error.hpp"
 #include "strategy/chunk_table.hpp"
@@ -31,12 +32,13 @@ struct Superblock {
   Handle first = kNoHandle;  ///< its lowest piece
   Bytes size = 0;            ///< 0: the number is not in use
   std::uint32_t arena = 0;
+  Bytes largest = 0;  ///< of the free ones, as its arena has it
+  FirstFit free;
 };
 
-/// RMM's arena_memory_resource (rapidsai/rmm, detail/arena.hpp). First fit by address within an
-/// arena is first fit over its superblocks by address and then inside. A call costs a search of the
-/// arena (FirstFit); taking a superblock over costs O(its pieces), a defragmentation O(those
-/// of all that streams have).
+/// RMM's arena_memory_resource (rapidsai/rmm, detail/arena.hpp). A call costs a search of an arena
+/// for the superblock and one of the superblock for the block (FirstFit), and as much to note the
+/// change; a defragmentation costs O(superblocks).
 class RmmArena final : public Strategy {
  public:
   RmmArena(const RmmArenaOptions& options, DeviceModel& device)
@@ -45,8 +47,7 @@ class RmmArena final : public Strategy {
     if (!region) return;
     base_ = region->aligned;
     region_ = chunks_.add_region(base_, options_.arena_size);
-    superblocks_.push_back({.first = region_, .size = options_.arena_size});
-    arenas_[kGlobal].insert(base_, options_.arena_size, region_);
+    add_superblock(region_);
   }
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
@@ -86,6 +87,7 @@ class RmmArena final : public Strategy {
     }
     live_bytes_ -= piece.size;
     block = join_inside(block);
+    note(chunks_[block].superblock);
     if (arena == kGlobal) join_empty(block);
   }
 
@@ -98,8 +100,10 @@ class RmmArena final : public Strategy {
 
   std::vector<AddressRange> free_ranges() const override {
     std::vector<AddressRange> ranges;
-    for (const FirstFit& arena : arenas_) {
-      arena.for_each([&](Address from, Bytes size) { ranges.push_back({from, from + size}); });
+    for (const Superblock& superblock : superblocks_) {
+      superblock.free.for_each([&](Address from, Bytes size) {
+        ranges.push_back({from, from + size});
+      });
     }
     return ranges;
   }
@@ -132,9 +136,7 @@ class RmmArena final : public Strategy {
     if (stream + 1u >= arenas_.size()) arenas_.resize(stream + 2u);
     return stream + 1u;
   }
-  FirstFit& arena_with(Handle piece) {
-    return arenas_[superblocks_[chunks_[piece].superblock].arena];
-  }
+  Superblock& superblock_of(Handle piece) { return superblocks_[chunks_[piece].superblock]; }
   bool is_empty(Handle piece) const {
     return !chunks_[piece].in_use &&
            chunks_[piece].size == superblocks_[chunks_[piece].superblock].size;
@@ -143,9 +145,9 @@ class RmmArena final : public Strategy {
   Handle serve(const Wanted& wanted, StreamIndex stream) {
     const bool large = wanted.size > options_.superblock_min;
     const std::uint32_t own = arena_of(stream);
-    Handle block = large ? kNoHandle : arenas_[own].lowest(wanted);
+    Handle block = large ? kNoHandle : find(own, wanted);
     if (block == kNoHandle) {
-      block = arenas_[kGlobal].lowest(wanted);
+      block = find(kGlobal, wanted);
       if (block == kNoHandle) return kNoHandle;
       if (is_empty(block)) cut_superblock(block, wanted);
       if (!large) move_superblock(chunks_[block].superblock, own);
@@ -153,54 +155,75 @@ class RmmArena final : public Strategy {
     return take(block, wanted);
   }
 
+  /// The lowest block of the arena that serves.
+  Handle find(std::uint32_t arena, const Wanted& wanted) const {
+    Address from = 0;
+    while (true) {
+      const std::uint32_t number = arenas_[arena].lowest({.size = wanted.size}, from);
+      if (number == kNoHandle) return kNoHandle;
+      const Handle block = superblocks_[number].free.lowest(wanted);
+      if (block != kNoHandle) return block;
+      from = address_of(number) + 1;  // what is long enough there is not aligned
+    }
+  }
+
   /// An empty superblock keeps what the request needs; the rest is one of its own, if long enough.
   void cut_superblock(Handle block, const Wanted& wanted) {
-    const Piece& whole = chunks_[block];
-    const Bytes kept = std::max(options_.superblock_min, wanted.lead(whole.address) + wanted.size);
-    if (whole.size < kept + options_.superblock_min) return;
-    superblocks_[whole.superblock].size = kept;
-    arenas_[kGlobal].replace(whole.address, whole.address, kept, block);
-    const Handle tail = chunks_.split(block, kept);
-    Piece& rest = chunks_[tail];
-    rest.superblock = new_superblock({.first = tail, .size = rest.size});
-    arenas_[kGlobal].insert(rest.address, rest.size, tail);
+    const Address from = chunks_[block].address;
+    const Bytes size = chunks_[block].size;
+    const Bytes kept = std::max(options_.superblock_min, wanted.lead(from) + wanted.size);
+    if (size < kept + options_.superblock_min) return;
+    Superblock& superblock = superblock_of(block);
+    superblock.size = kept;
+    superblock.free.replace(from, from, kept, block);
+    note(chunks_[block].superblock);
+    add_superblock(chunks_.split(block, kept));
   }
 
   void move_superblock(std::uint32_t number, std::uint32_t arena) {
     Superblock& moved = superblocks_[number];
-    for (Handle at = moved.first; at != kNoHandle && chunks_[at].superblock == number;
-         at = chunks_[at].above) {
-      const Piece& piece = chunks_[at];
-      if (piece.in_use) continue;
-      arenas_[moved.arena].erase(piece.address);
-      arenas_[arena].insert(piece.address, piece.size, at);
-    }
+    arenas_[moved.arena].erase(address_of(number));
+    arenas_[arena].insert(address_of(number), moved.largest, number);
     taken_ += (arena != kGlobal) - (moved.arena != kGlobal);
     moved.arena = arena;
   }
 
+  Address address_of(std::uint32_t superblock) const {
+    return chunks_[superblocks_[superblock].first].address;
+  }
+
+  /// The free blocks of the superblock have changed.
+  void note(std::uint32_t number) {
+    Superblock& superblock = superblocks_[number];
+    const Bytes largest = superblock.free.largest();
+    if (std::exchange(superblock.largest, largest) == largest) return;
+    const Address address = address_of(number);
+    arenas_[superblock.arena].replace(address, address, largest, number);
+  }
+
   Handle take(Handle block, const Wanted& wanted) {
-    FirstFit& arena = arena_with(block);
+    FirstFit& free = superblock_of(block).free;
     if (const Bytes lead = wanted.lead(chunks_[block].address); lead != 0) {
       const Handle upper = chunks_.split(block, lead);
-      arena.replace(chunks_[block].address, chunks_[block].address, lead, block);
+      free.replace(chunks_[block].address, chunks_[block].address, lead, block);
       block = upper;
-      arena.insert(chunks_[block].address, chunks_[block].size, block);
+      free.insert(chunks_[block].address, chunks_[block].size, block);
     }
     const Address address = chunks_[block].address;
     chunks_[block].in_use = true;
     if (wanted.size == chunks_[block].size) {
-      arena.erase(address);
+      free.erase(address);
     } else {
       const Handle rest = chunks_.split(block, wanted.size);
-      arena.replace(address, chunks_[rest].address, chunks_[rest].size, rest);
+      free.replace(address, chunks_[rest].address, chunks_[rest].size, rest);
     }
+    note(chunks_[block].superblock);
     return block;
   }
 
   /// A block becomes free and joins its free neighbours in the superblock.
   Handle join_inside(Handle block) {
-    FirstFit& arena = arena_with(block);
+    FirstFit& free = superblock_of(block).free;
     const auto joins = [&](Handle neighbour) {
       return neighbour != kNoHandle && !chunks_[neighbour].in_use &&
              chunks_[neighbour].superblock == chunks_[block].superblock;
@@ -213,16 +236,16 @@ class RmmArena final : public Strategy {
     chunks_[block].in_use = false;
     if (joins_above) chunks_.absorb_above(block);
     if (joins_below) {
-      if (joins_above) arena.erase(old);
+      if (joins_above) free.erase(old);
       chunks_.absorb_above(below);
-      arena.replace(chunks_[below].address, chunks_[below].address, chunks_[below].size, below);
+      free.replace(chunks_[below].address, chunks_[below].address, chunks_[below].size, below);
       return below;
     }
     const Piece& piece = chunks_[block];
     if (joins_above) {
-      arena.replace(old, piece.address, piece.size, block);
+      free.replace(old, piece.address, piece.size, block);
     } else {
-      arena.insert(piece.address, piece.size, block);
+      free.insert(piece.address, piece.size, block);
     }
     return block;
   }
@@ -240,24 +263,35 @@ class RmmArena final : public Strategy {
 
   void absorb_superblock_above(Handle block) {
     const Handle above = chunks_[block].above;
+    Superblock& absorbed = superblock_of(above);
     arenas_[kGlobal].erase(chunks_[above].address);
-    superblocks_[chunks_[above].superblock] = {};
+    absorbed.free.erase(chunks_[above].address);
+    absorbed.size = 0;
     unused_.push_back(chunks_[above].superblock);
     chunks_.absorb_above(block);
     const Piece& piece = chunks_[block];
-    superblocks_[piece.superblock].size = piece.size;
-    arenas_[kGlobal].replace(piece.address, piece.address, piece.size, block);
+    superblock_of(block).size = piece.size;
+    superblock_of(block).free.replace(piece.address, piece.address, piece.size, block);
+    note(piece.superblock);
   }
 
-  std::uint32_t new_superblock(const Superblock& superblock) {
+  /// One of the global arena over a free piece.
+  void add_superblock(Handle first) {
+    auto number = static_cast<std::uint32_t>(superblocks_.size());
     if (unused_.empty()) {
-      superblocks_.push_back(superblock);
-      return static_cast<std::uint32_t>(superblocks_.size() - 1);
+      superblocks_.emplace_back();
+    } else {
+      number = unused_.back();
+      unused_.pop_back();
     }
-    const std::uint32_t number = unused_.back();
-    unused_.pop_back();
-    superblocks_[number] = superblock;
-    return number;
+    Piece& piece = chunks_[first];
+    piece.superblock = number;
+    Superblock& superblock = superblocks_[number];
+    superblock.first = first;
+    superblock.size = superblock.largest = piece.size;
+    superblock.arena = kGlobal;
+    superblock.free.insert(piece.address, piece.size, first);
+    arenas_[kGlobal].insert(piece.address, piece.size, number);
   }
 
   /// All superblocks of all arenas go back to the global one.
