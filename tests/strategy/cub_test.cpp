@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "core/error.hpp"
+#include "strategy/random_play.hpp"
 #include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
@@ -112,6 +115,17 @@ TEST(Cub, BinsThatMeanNothingAreRefused) {
   EXPECT_THROW(MemoryPicture("cub:min_bin=30,max_bin=31"), UsageError);
   EXPECT_THROW(MemoryPicture("cub:completion=soon"), UsageError);
   EXPECT_THROW(MemoryPicture("cub:completion=lag:"), UsageError);
+}
+
+TEST(Cub, SizesArePowersAndWhatIsCachedStaysBelowTheLimit) {
+  const RandomPlay play{.streams = 3, .capacity = 20000, .strange_givers = true};
+  play_at_random(
+      "cub:bin_growth=2,min_bin=3,max_bin=8,max_cached=3000", play, [](const Played& played) {
+        ASSERT_LE(played.counter("cached_bytes"), 3000);
+        if (!played.placement) return;
+        const Bytes size = played.placement->size;
+        ASSERT_TRUE(size > 256 ? size == played.request->size : std::has_single_bit(size));
+      });
 }
 
 /// One list of what is cached, gone through from the oldest on.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "strategy/random_play.hpp"
 #include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
@@ -183,6 +184,28 @@ TEST(CudaAsync, ValuesThatMeanNothingAreRefused) {
   EXPECT_THROW(MemoryPicture("cuda-async:sync_every=often"), UsageError);
   EXPECT_THROW(MemoryPicture("cuda-async:threshold=most"), UsageError);
   EXPECT_THROW(MemoryPicture("cuda-async:chunk=0"), UsageError);
+}
+
+TEST(CudaAsync, WithAllSwitchesOffNoAddressChangesItsStream) {
+  std::map<Address, StreamIndex> owners;
+  play_at_random(spec(kAllOff), {.streams = 3}, [&](const Played& played) {
+    if (!played.placement) return;
+    const Address from = played.placement->address;
+    for (Address at = from; at < from + played.placement->size; ++at) {
+      ASSERT_EQ(owners.emplace(at, played.request->stream).first->second, played.request->stream);
+    }
+  });
+}
+
+TEST(CudaAsync, AfterASynchronisationNothingUnusedIsHeldAboveTheThreshold) {
+  play_at_random(
+      "cuda-async:chunk=3000,granularity=2,align=1,threshold=6000,sync_every=1", {.streams = 3},
+      [](const Played& played) {
+        if (played.device.usage().held <= 6000) return;
+        for (const auto& segment : played.strategy.memory_state().segments) {
+          ASSERT_FALSE(segment.blocks.size() == 1 && segment.blocks[0].state == BlockState::free);
+        }
+      });
 }
 
 /// Pieces by address in one vector, gone through for everything.

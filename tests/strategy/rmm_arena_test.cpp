@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "strategy/random_play.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 
@@ -135,6 +136,23 @@ TEST(RmmArena, AnArenaThatIsNoSuperblockIsRefused) {
   EXPECT_THROW(MemoryPicture("rmm-arena:arena_size=1023KiB"), UsageError);
   EXPECT_THROW(MemoryPicture("rmm-arena:superblock_min=100"), UsageError);
   EXPECT_THROW(MemoryPicture("rmm-arena:superblock_min=0"), UsageError);
+}
+
+TEST(RmmArena, WhatIsHeldNeverChanges) {
+  const RandomPlay play{.largest = 6000, .live_at_most = 90, .streams = 4, .strange_givers = true};
+  std::uint64_t syncs = 0;
+  play_at_random("rmm-arena:arena_size=128KiB,superblock_min=4KiB", play,
+                 [&](const Played& played) {
+                   ASSERT_EQ(played.device.usage().held, 128 * kKiB);
+                   ASSERT_LE(played.counter("superblocks"), 32);
+                   // A refusal comes right after all superblocks came back.
+                   if (played.request && !played.placement) {
+                     ASSERT_EQ(played.counter("superblocks_of_streams"), 0);
+                     ASSERT_GT(played.strategy.usage().syncs, syncs);
+                   }
+                   syncs = played.strategy.usage().syncs;
+                 });
+  EXPECT_GT(syncs, 0u);
 }
 
 /// Superblocks by address with their pieces, gone through from the lowest on.

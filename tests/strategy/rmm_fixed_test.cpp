@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "core/error.hpp"
+#include "strategy/random_play.hpp"
 #include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
@@ -80,6 +81,20 @@ TEST(RmmFixed, AChunkOfNothingIsRefused) {
   EXPECT_THROW(MemoryPicture("rmm-fixed:block=0"), UsageError);
   EXPECT_THROW(MemoryPicture("rmm-fixed:blocks_per_chunk=0"), UsageError);
   EXPECT_THROW(MemoryPicture("rmm-fixed:block=16777216TiB,blocks_per_chunk=2"), UsageError);
+}
+
+TEST(RmmFixed, LiveAndFreeBlocksAreThoseOfWholeChunks) {
+  const RandomPlay play{.streams = 4, .capacity = 40000, .strange_givers = true};
+  play_at_random("rmm-fixed:block=1024,blocks_per_chunk=5", play, [](const Played& played) {
+    const auto live = static_cast<std::int64_t>(played.live_bytes / 1024);
+    ASSERT_EQ(live + played.counter("free_blocks"), 5 * played.counter("chunks"));
+    ASSERT_EQ(played.strategy.free_ranges().size(),
+              static_cast<std::size_t>(played.counter("free_blocks")));
+    ASSERT_EQ(played.device.usage().held % (5 * 1024), 0u);
+    if (played.placement) {
+      ASSERT_EQ(played.placement->address % (2 * kMiB) % 1024, 0u);
+    }
+  });
 }
 
 /// Queues of addresses.

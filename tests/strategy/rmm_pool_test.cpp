@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/error.hpp"
+#include "strategy/random_play.hpp"
 #include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
@@ -120,6 +123,42 @@ TEST(RmmPool, SizesThatMeanNothingAreRefused) {
   EXPECT_THROW(MemoryPicture("rmm-pool:maximum=1000"), UsageError);
   EXPECT_THROW(MemoryPicture("rmm-pool:initial=1024,maximum=512"), UsageError);
   EXPECT_THROW(MemoryPicture("rmm-pool:align=3"), UsageError);
+}
+
+TEST(RmmPool, ItNeverHoldsMoreThanItsMaximum) {
+  play_at_random("rmm-pool:maximum=8KiB", {.streams = 3},
+                 [](const Played& played) { ASSERT_LE(played.device.usage().held, 8 * kKiB); });
+}
+
+TEST(RmmPool, WithOneStreamNothingIsWaitedForOrMerged) {
+  play_at_random("rmm-pool:align=1", {.capacity = 12000}, [](const Played& played) {
+    ASSERT_EQ(played.strategy.usage().stream_waits, 0u);
+    ASSERT_EQ(played.counter("lists_merged"), 0);
+  });
+}
+
+TEST(RmmPool, WithoutAMaximumEachGrowthDoublesItAtLeast) {
+  Bytes held = 0;
+  play_at_random("rmm-pool:align=1", {.streams = 4}, [&](const Played& played) {
+    const Bytes now = played.device.usage().held;
+    if (now != held) {
+      ASSERT_GE(now, 2 * held);
+    }
+    held = now;
+  });
+}
+
+TEST(RmmPool, NoTwoNeighboursInOneListAreLeftApart) {
+  play_at_random("rmm-pool:align=1", {}, [](const Played& played) {
+    std::map<Address, Address> ranges;
+    for (const AddressRange& range : played.strategy.free_ranges()) ranges[range.from] = range.to;
+    std::optional<Address> end;
+    for (const auto& [from, to] : ranges) {
+      const bool head = from % (2 * kMiB) == 0;
+      ASSERT_TRUE(head || from != end);
+      end = to;
+    }
+  });
 }
 
 /// Sorted vectors, gone through from end to end.
