@@ -41,7 +41,7 @@ std::optional<Address> AddressSpace::take(Bytes size) {
     at = hole->from;
     holes_.erase({*at, *at + whole});
   }
-  if (at) taken_.emplace(*at, *at + whole);
+  if (at && policy_ == AddressPolicy::first_fit) taken_.emplace(*at, *at + whole);
   return at;
 }
 
@@ -49,7 +49,8 @@ void AddressSpace::claim(Address at, Bytes size) {
   const auto after = taken_.upper_bound(at);
   const bool overlaps = (after != taken_.end() && after->first - at < size) ||
                         (after != taken_.begin() && std::prev(after)->second > at);
-  if (size == 0 || at + size < at || overlaps) {
+  const bool gone = policy_ == AddressPolicy::upward && at < next_ && at + size > kBase;
+  if (size == 0 || at + size < at || overlaps || gone) {
     throw std::logic_error("addresses claimed that are taken already");
   }
   taken_.emplace(at, at + size);
@@ -64,6 +65,7 @@ void AddressSpace::claim(Address at, Bytes size) {
 
 void AddressSpace::give_back(Address at) {
   const auto place = taken_.find(at);
+  if (place == taken_.end() && policy_ == AddressPolicy::upward) return;
   if (place == taken_.end()) throw std::logic_error("addresses given back that were not taken");
   if (policy_ == AddressPolicy::first_fit && place->second > kBase && at < kEnd) {
     // A range that was claimed need not be in whole units, and may share one with a neighbour.

@@ -21,9 +21,10 @@ class AddressSpace {
 
   /// Nothing when no range of that size is left.
   std::optional<Address> take(Bytes size);
-  /// Takes a range at a place that the caller names; throws std::logic_error when it is taken.
+  /// Takes a range at a place that the caller names; throws std::logic_error when it is taken, or
+  /// was and is never to be given again.
   void claim(Address at, Bytes size);
-  /// Throws std::logic_error for an address that was not given.
+  /// An address that was given. With first_fit, std::logic_error for any other.
   void give_back(Address at);
 
  private:
@@ -33,7 +34,7 @@ class AddressSpace {
   Bytes unit_;
   Bytes gap_;
   Address next_;
-  std::map<Address, Address> taken_;  ///< from -> to
+  std::map<Address, Address> taken_;  ///< from -> to; with upward only what was claimed
   RangeSet holes_;                    ///< first_fit: whole units without any part taken
 };
 

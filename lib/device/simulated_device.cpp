@@ -35,7 +35,7 @@ void SimulatedDevice::hold(Bytes charge) {
 }
 
 void SimulatedDevice::hold_region(Address region, Bytes charge) {
-  regions_.emplace(region, charge);
+  *regions_.emplace(region).first = charge;
   usage_.peak_regions = std::max(usage_.peak_regions, ++usage_.regions);
   hold(charge);
 }
@@ -54,12 +54,12 @@ std::optional<Address> SimulatedDevice::obtain(Bytes size) {
 }
 
 void SimulatedDevice::give_back(Address region) {
-  const auto held = regions_.find(region);
-  if (held == regions_.end()) throw std::logic_error("give_back of a region that is not held");
-  usage_.held -= held->second;
+  const Bytes* held = regions_.find(region);
+  if (held == nullptr) throw std::logic_error("give_back of a region that is not held");
+  usage_.held -= *held;
   --usage_.regions;
   ++usage_.frees;
-  regions_.erase(held);
+  regions_.erase(region);
   addresses_.give_back(region);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/address_table.hpp"
 #include "core/range_set.hpp"
 #include "core/units.hpp"
 #include "device/address_space.hpp"
@@ -19,7 +20,8 @@ struct SimulatedDeviceOptions {
   Bytes address_gap = 0;  ///< hole after each region and reservation
 };
 
-/// A device that exists in numbers only. O(log regions) a call.
+/// A device that exists in numbers only. With addresses upward a region costs O(1), else O(log
+/// regions); mapped memory costs O(log runs).
 class SimulatedDevice final : public DeviceModel, public VirtualMemory {
  public:
   explicit SimulatedDevice(const SimulatedDeviceOptions& options = {});
@@ -45,7 +47,7 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
 
   SimulatedDeviceOptions options_;
   AddressSpace addresses_;
-  std::map<Address, Bytes> regions_;       ///< bytes charged
+  AddressTable<Bytes> regions_;            ///< bytes charged
   std::map<Address, Bytes> reservations_;  ///< bytes of addresses
   RangeSet mapped_;
   DeviceUsage usage_;

@@ -1,11 +1,10 @@
 #include "strategy/free_list.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 
-#include "core/range_set.hpp"
-#include "strategy/handle_table.hpp"
+#include "strategy/best_fit.hpp"
+#include "strategy/chunk_table.hpp"
+#include "strategy/first_fit.hpp"
 #include "strategy/regions.hpp"
 
 namespace memreplay {
@@ -17,8 +16,13 @@ struct FreeListOptions {
   Bytes align = 1;
 };
 
-/// A request costs O(log n); first fit also tries, by address, the free blocks of less than twice
-/// its size.
+struct Piece : Chunk {
+  Address region = 0;  ///< as the device gave it
+  Bytes lead = 0;      ///< of a block that is used whole: skipped at its start, for alignment
+};
+
+/// First fit or best fit, neighbours join at once (Knuth, The Art of Computer Programming, 2.5).
+/// Best fit costs O(1) to O(log n), first fit looks at n / 1000 groups of blocks besides.
 class FreeList final : public Strategy {
  public:
   FreeList(const FreeListOptions& options, DeviceModel& device)
@@ -31,89 +35,131 @@ class FreeList final : public Strategy {
   }
 
   std::optional<Placement> allocate(const Request& request) override {
-    const Bytes size = round_up(request.size, options_.align);
-    const Bytes alignment = std::max(options_.align, request.alignment);
-    if (size < request.size) return std::nullopt;
-    auto block =
-        options_.best_fit ? free_.smallest(size, alignment) : free_.lowest(size, alignment);
-    if (!block) block = grow(size, alignment);
-    if (!block) return std::nullopt;
-    AddressRange given{round_up(block->from, alignment), block->to};
-    if (options_.split) {
-      given.to = given.from + size;
-      free_.erase(given);
-    } else {
-      free_.erase(*block);
-    }
-    live_bytes_ += given.size();
-    return Placement{given.from, given.size(),
-                     blocks_.add({given.from, given.size(), request.size})};
+    const Wanted wanted{round_up(request.size, options_.align),
+                        std::max({Bytes{1}, options_.align, request.alignment})};
+    if (wanted.size < request.size) return std::nullopt;
+    Handle block = options_.best_fit ? best_fit(by_size_, wanted) : by_address_.lowest(wanted);
+    if (block == kNoHandle) block = grow(wanted);
+    if (block == kNoHandle) return std::nullopt;
+    unlist(block);
+    chunks_[block].lead = wanted.lead(chunks_[block].address);
+    if (options_.split) block = cut(block, wanted.size);
+    Piece& taken = chunks_[block];
+    taken.in_use = true;
+    taken.requested = request.size;
+    live_bytes_ += taken.size - taken.lead;
+    return Placement{taken.address + taken.lead, taken.size - taken.lead, block};
   }
 
-  void free(Handle handle) override {
-    const PlacedBlock block = blocks_.remove(handle);
-    live_bytes_ -= block.size;
-    const auto region = std::prev(regions_.upper_bound(block.address));
-    AddressRange range{block.address, block.address + block.size};
-    if (options_.split) {
-      // Neighbours join, but never over the border of a region.
-      const auto join = [&](std::optional<AddressRange> neighbour) {
-        if (!neighbour) return;
-        free_.erase(*neighbour);
-        range = {std::min(range.from, neighbour->from), std::max(range.to, neighbour->to)};
-      };
-      if (range.from > region->first) join(free_.at(range.from - 1));
-      if (range.to < region->second) join(free_.at(range.to));
-    } else {
-      range.from = region->first;
+  void free(Handle block) override {
+    Piece& freed = chunks_[block];
+    freed.in_use = false;
+    live_bytes_ -= freed.size - freed.lead;
+    // Blocks that are used whole are regions, and have no neighbours.
+    if (freed.above != kNoHandle && !chunks_[freed.above].in_use) {
+      unlist(freed.above);
+      chunks_.absorb_above(block);
     }
-    free_.insert(range);
+    if (const Handle below = chunks_[block].below; below != kNoHandle && !chunks_[below].in_use) {
+      unlist(below);
+      chunks_.absorb_above(below);
+      block = below;
+    }
+    list(block);
+  }
+
+  void prefetch(Handle block) const override {
+    const Piece& freed = chunks_[block];
+    if (freed.below != kNoHandle) __builtin_prefetch(&chunks_[freed.below]);
+    if (freed.above != kNoHandle) __builtin_prefetch(&chunks_[freed.above]);
   }
 
   void empty_cache() override {
-    std::erase_if(regions_, [&](const auto& region) {
-      if (!(free_.at(region.first) == AddressRange{region.first, region.second})) return false;
-      free_.erase({region.first, region.second});
-      held_bytes_ -= region.second - region.first;
-      device_->give_back(region.first);
-      return true;
-    });
+    std::vector<Handle> unused;
+    for (const auto& [address, first] : chunks_.regions()) {
+      if (chunks_.fills_region(first) && !chunks_[first].in_use) unused.push_back(first);
+    }
+    for (const Handle region : unused) {
+      unlist(region);
+      held_bytes_ -= chunks_[region].size;
+      device_->give_back(chunks_[region].region);
+      chunks_.remove_region(region);
+    }
   }
 
   FreeSpace free_space() const override {
-    return {.total = held_bytes_ - live_bytes_, .largest = free_.largest()};
+    return {.total = held_bytes_ - live_bytes_,
+            .largest = options_.best_fit ? by_size_.largest() : by_address_.largest()};
   }
 
   std::vector<AddressRange> free_ranges() const override {
     std::vector<AddressRange> ranges;
-    for (const auto& [from, to] : free_.ranges()) ranges.push_back({from, to});
+    const auto add = [&](Address at, Bytes size) { ranges.push_back({at, at + size}); };
+    by_size_.for_each([&](const FreeBlock& block) { add(block.rank, block.size); });
+    by_address_.for_each(add);
     return ranges;
   }
 
   MemoryState memory_state() const override {
     std::vector<SegmentInfo> regions;
-    for (const auto& [from, to] : regions_) {
-      regions.push_back({.address = from, .size = to - from, .blocks = {}});
+    std::vector<PlacedBlock> blocks;
+    for (const SegmentInfo& region : chunks_.memory_state().segments) {
+      regions.push_back({.address = region.address, .size = region.size, .blocks = {}});
     }
-    return tiled(std::move(regions), blocks_.blocks());
+    chunks_.for_each([&](Handle block) {
+      const Piece& piece = chunks_[block];
+      if (!piece.in_use) return;
+      blocks.push_back({piece.address + piece.lead, piece.size - piece.lead, piece.requested});
+    });
+    return tiled(std::move(regions), blocks);
   }
 
  private:
-  std::optional<AddressRange> grow(Bytes size, Bytes alignment) {
-    const auto region = obtain_aligned(*device_, size, alignment);
-    if (!region) return std::nullopt;
-    const AddressRange range{region->address, region->address + region->size};
-    regions_.emplace(range.from, range.to);
-    held_bytes_ += range.size();
-    free_.insert(range);
-    return range;
+  void list(Handle block) {
+    const Piece& piece = chunks_[block];
+    if (options_.best_fit) {
+      by_size_.insert({piece.size, piece.address, block});
+    } else {
+      by_address_.insert(piece.address, piece.size, block);
+    }
+  }
+
+  void unlist(Handle block) {
+    const Piece& piece = chunks_[block];
+    if (options_.best_fit) {
+      by_size_.erase(FreeBlock{piece.size, piece.address, block});
+    } else {
+      by_address_.erase(piece.address);
+    }
+  }
+
+  /// Leaves what lies below the aligned place, and above the request, as blocks of their own.
+  Handle cut(Handle block, Bytes size) {
+    if (const Bytes lead = std::exchange(chunks_[block].lead, 0); lead > 0) {
+      const Handle rest = chunks_.split(block, lead);
+      list(block);
+      block = rest;
+    }
+    if (chunks_[block].size > size) list(chunks_.split(block, size));
+    return block;
+  }
+
+  Handle grow(const Wanted& wanted) {
+    const auto region = obtain_aligned(*device_, wanted.size, wanted.alignment);
+    if (!region) return kNoHandle;
+    Piece whole;
+    whole.region = region->address;
+    const Handle block = chunks_.add_region(region->address, region->size, whole);
+    held_bytes_ += region->size;
+    list(block);
+    return block;
   }
 
   FreeListOptions options_;
   DeviceModel* device_;
-  std::map<Address, Address> regions_;  ///< from -> to
-  RangeSet free_{RangeSet::Neighbours::stay_apart};
-  HandleTable<PlacedBlock> blocks_;
+  ChunkTable<Piece> chunks_;
+  FreeBlocks by_size_;   ///< of best fit
+  FirstFit by_address_;  ///< of first fit
   Bytes held_bytes_ = 0;
   Bytes live_bytes_ = 0;
 };

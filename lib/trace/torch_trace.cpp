@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "trace/address_table.hpp"
+#include "core/address_table.hpp"
 #include "trace/request_padding.hpp"
 #include "trace/start_state.hpp"
 #include "trace/torch_snapshot.hpp"

@@ -80,7 +80,7 @@ class SlowFreeList final : public SlowModel {
     }
     if (found == blocks_.end()) {
       blocks_.push_back({next_region_, next_region_ + size, next_region_, false});
-      next_region_ = round_up(next_region_ + size, 2 * kMiB);
+      next_region_ = round_up(next_region_ + size, Bytes{256});
       found = std::prev(blocks_.end());
     }
     const Block whole = *found;

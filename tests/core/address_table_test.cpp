@@ -1,4 +1,4 @@
-#include "trace/address_table.hpp"
+#include "core/address_table.hpp"
 
 #include <gtest/gtest.h>
 
