@@ -207,6 +207,16 @@ std::uint64_t whole_option(const StrategySpec& spec, std::string_view key,
                                : fmt::format("a whole number from {} to {}", least, most));
 }
 
+Bytes mebibytes_option(const StrategySpec& spec, std::string_view key, Bytes default_value) {
+  const auto value = find_option(spec, key);
+  if (!value) return default_value;
+  const auto whole = parse_whole(*value);
+  if (!whole || *whole > UINT64_MAX / kMiB) {
+    bad_value(spec, key, *value, "a whole number of MiB");
+  }
+  return *whole * kMiB;
+}
+
 bool bool_option(const StrategySpec& spec, std::string_view key, bool default_value) {
   const auto value = find_option(spec, key);
   if (!value) return default_value;

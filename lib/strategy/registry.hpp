@@ -78,6 +78,8 @@ Bytes alignment_option(const StrategySpec&, std::string_view key, Bytes default_
 /// A whole number within [least, most].
 std::uint64_t whole_option(const StrategySpec&, std::string_view key, std::uint64_t default_value,
                            std::uint64_t least = 0, std::uint64_t most = UINT64_MAX);
+/// A whole number of MiB, as PyTorch's settings have it; the default is in bytes.
+Bytes mebibytes_option(const StrategySpec&, std::string_view key, Bytes default_value);
 bool bool_option(const StrategySpec&, std::string_view key, bool default_value);
 /// The index of the value among `choices`.
 std::size_t choice_option(const StrategySpec&, std::string_view key,
