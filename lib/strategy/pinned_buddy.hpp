@@ -1,0 +1,11 @@
+#pragma once
+
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+
+/// The proposal of pytorch/pytorch issue 181094 for pinned host memory: large blocks taken at the
+/// start, halved and joined as buddies, and an `empty_cache` that returns those which are idle.
+StrategyInfo pinned_buddy_strategy();
+
+}  // namespace memreplay
