@@ -13,7 +13,8 @@ namespace memreplay {
 /// for a search after many were taken.
 class Slots {
  public:
-  explicit Slots(std::uint32_t count = 0)
+  Slots() = default;
+  explicit Slots(std::uint32_t count)
       : count_(count), free_((std::size_t{count} + 63) / 64, UINT64_MAX) {
     if (count % 64 != 0) free_.back() >>= 64 - count % 64;
   }
@@ -46,7 +47,7 @@ class Slots {
   }
 
  private:
-  std::uint32_t count_;
+  std::uint32_t count_ = 0;
   std::uint32_t taken_ = 0;
   std::uint32_t lowest_ = 0;  ///< no word below it has a free slot
   std::vector<std::uint64_t> free_;
