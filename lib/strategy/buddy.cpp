@@ -91,6 +91,8 @@ class Buddy final : public Strategy {
     }
   }
 
+  void prefetch(Handle block) const override { blocks_.prefetch(block); }
+
   FreeSpace free_space() const override {
     const Bytes largest =
         free_orders_ == 0 ? 0 : options_.min << (std::bit_width(free_orders_) - 1);

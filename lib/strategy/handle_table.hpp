@@ -25,6 +25,11 @@ class HandleTable {
     unused_.push_back(handle);
     return std::exchange(blocks_[handle], Block{});
   }
+  void prefetch(Handle handle) const {
+    const auto* block = reinterpret_cast<const char*>(&blocks_[handle]);
+    __builtin_prefetch(block);
+    __builtin_prefetch(block + sizeof(Block) - 1);
+  }
   /// Removed blocks are in it as `Block{}`.
   const std::vector<Block>& blocks() const { return blocks_; }
 

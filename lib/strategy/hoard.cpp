@@ -139,6 +139,8 @@ class Hoard final : public Strategy {
     return_empty(0);
   }
 
+  void prefetch(Handle block) const override { blocks_.prefetch(block); }
+
   FreeSpace free_space() const override {
     Bytes largest = empty_.empty() ? 0 : options_.superblock;
     for (std::size_t number = sizes_.size(); largest == 0 && number-- > 0;) {

@@ -102,6 +102,8 @@ class Pinned final : public Strategy {
     }
   }
 
+  void prefetch(Handle block) const override { __builtin_prefetch(&blocks_[block]); }
+
   FreeSpace free_space() const override {
     Bytes largest = segment_end_ - segment_top_;
     for (std::size_t size_class = cached_.size(); size_class-- > 0;) {

@@ -84,6 +84,8 @@ class PinnedBuddy final : public Strategy {
     }
   }
 
+  void prefetch(Handle block) const override { __builtin_prefetch(&parts_[block]); }
+
   FreeSpace free_space() const override {
     Bytes largest = orders_ == 0 ? 0 : std::bit_floor(orders_);
     for (std::size_t order = cached_.size(); order-- > 0;) {

@@ -105,6 +105,8 @@ class SizeClass final : public Strategy {
     pages_.give_back_idle_regions();
   }
 
+  void prefetch(Handle block) const override { blocks_.prefetch(block); }
+
   FreeSpace free_space() const override {
     Bytes largest = pages_.largest_free();
     if (largest == 0) {

@@ -108,7 +108,7 @@ class Tcmalloc final : public Strategy {
     }
     const std::uint32_t actor = actors_.number(giver.stream, giver.thread);
     ThreadCache& cache = cache_of(actor);
-    const std::uint32_t size_class = spans_[block.object.span].size_class;
+    const std::uint32_t size_class = classes_.number(block.size);
     ObjectList& list = cache.lists[size_class];
     list.objects.push_back(block.object);
     cache.bytes += block.size;
@@ -126,6 +126,8 @@ class Tcmalloc final : public Strategy {
     for (std::vector<Object>& objects : transfer_) put_all(objects);
     pages_.give_back_idle_regions();
   }
+
+  void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
     Bytes largest = pages_.largest_free();

@@ -119,6 +119,35 @@ TEST(Buddy, EqualBlocksFreedInAnyOrderLeaveOneBlockPerRegion) {
   }
 }
 
+TEST(Buddy, FreeBlocksLieAtMultiplesOfTheirSizeAndNoneHasAFreeBuddy) {
+  SimulatedDevice device({.granularity = 1});
+  const auto strategy = make_strategy(parse_strategy("buddy:min=4,max=512"), {.device = device});
+  std::mt19937_64 random(1);
+  std::vector<Placement> live;
+  for (int step = 0; step < 3000; ++step) {
+    if (live.empty() || random() % 2) {
+      live.push_back(*strategy->allocate({.size = 1 + random() % (1 + random() % 400)}));
+    } else {
+      std::swap(live[random() % live.size()], live.back());
+      strategy->free(live.back().handle);
+      live.pop_back();
+    }
+    Bytes sum = 0;
+    std::vector<std::pair<Address, Bytes>> free;
+    for (const AddressRange range : strategy->free_ranges()) {
+      ASSERT_EQ(range.from % range.size(), 0u);
+      free.emplace_back(range.from, range.size());
+      sum += range.size();
+    }
+    for (const auto& [at, size] : free) {
+      if (size == 512) continue;
+      ASSERT_EQ(std::count(free.begin(), free.end(), std::pair(at ^ size, size)), 0);
+    }
+    for (const Placement& block : live) sum += block.size;
+    ASSERT_EQ(sum, device.usage().held);
+  }
+}
+
 TEST(Buddy, InternalWasteIsCountedBySizeOfTheBlock) {
   MemoryPicture m("buddy:min=4,max=16");
   m.alloc('A', 3).alloc('B', 5).alloc('C', 6).free('B');

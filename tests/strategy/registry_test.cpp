@@ -87,6 +87,10 @@ TEST(Registry, ValuesThatMeanNothingNameStrategyKeyAndExpectation) {
             "strategy 'free-list': split is 'maybe'; expected true or false");
   EXPECT_EQ(complaint([&] { size_option(spec, "align", 1); }),
             "strategy 'free-list': align is 'many'; expected a size such as 512MiB");
+  EXPECT_EQ(complaint([&] { whole_option(spec, "align", 1); }),
+            "strategy 'free-list': align is 'many'; expected a whole number");
+  EXPECT_EQ(complaint([&] { mebibytes_option(spec, "align", 1); }),
+            "strategy 'free-list': align is 'many'; expected a whole number of MiB");
 }
 
 TEST(Registry, NamesAreUniqueAndEverythingHasASentence) {

@@ -144,6 +144,34 @@ TEST(SizeClass, ThreadsTakeTheArenasInTurn) {
   EXPECT_NE(b->address / 128, a->address / 128);
 }
 
+TEST(SizeClass, APageHoldsOneClassAndLargeBlocksBeginWithAPage) {
+  SimulatedDevice device;
+  const auto strategy = make_strategy(
+      parse_strategy("size-class:q=16,page=4096,small_max=8192,region=65536"), {.device = device});
+  std::mt19937_64 random(1);
+  std::map<Address, Placement> live;
+  for (int step = 0; step < 20000; ++step) {
+    if (live.size() < 200 || random() % 2) {
+      const Bytes size = 1 + random() % (Bytes{1} << (4 + random() % 12));
+      const auto block = strategy->allocate({.size = size, .thread = random() % 2 ? 1u : 2u});
+      live.emplace(block->address, *block);
+      if (size > 8192) {
+        ASSERT_EQ(block->address % 4096, 0u);
+      }
+    } else {
+      const auto victim = std::next(live.begin(), static_cast<long>(random() % live.size()));
+      strategy->free(victim->second.handle);
+      live.erase(victim);
+    }
+    if (step % 200 != 0) continue;
+    std::map<Address, Bytes> class_of_page;
+    for (const auto& [address, block] : live) {
+      const auto [page, is_first] = class_of_page.emplace(address / 4096, block.size);
+      ASSERT_EQ(page->second, block.size);
+    }
+  }
+}
+
 TEST(SizeClass, OptionsThatMeanNothingAreRefused) {
   EXPECT_THROW(MemoryPicture("size-class:q=3"), UsageError);
   EXPECT_THROW(MemoryPicture("size-class:page=0"), UsageError);
