@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 
-#include "strategy/completions.hpp"
+#include "strategy/event_queue.hpp"
 #include "strategy/regions.hpp"
 
 namespace memreplay {
@@ -269,7 +269,7 @@ class Pinned final : public Strategy {
   std::vector<Handle> unused_;
   std::array<std::vector<Handle>, 65>
       cached_;  ///< by class: free blocks, the last freed at the end
-  Completions completions_;
+  EventQueue completions_;
   bool segment_asked_for_ = false;
   Bytes segment_size_ = 0;
   Address segment_top_ = 0;

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "strategy/chunk_table.hpp"
-#include "strategy/completions.hpp"
+#include "strategy/event_queue.hpp"
 #include "strategy/regions.hpp"
 
 namespace memreplay {
@@ -271,7 +271,7 @@ class PinnedBuddy final : public Strategy {
   std::array<std::vector<Handle>, 64> cached_;  ///< blocks of their own, by order
   std::array<Handle, 64> last_;                 ///< free parts of warm blocks, by order
   std::uint64_t orders_ = 0;                    ///< sizes of free parts of warm blocks
-  Completions completions_;
+  EventQueue completions_;
   Address bases_ = 0;  ///< addresses of all warm blocks ever, or-ed
   bool warmed_up_ = false;
   std::uint64_t warm_away_ = 0;  ///< returned by `empty_cache` and not yet taken again

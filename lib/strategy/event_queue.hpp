@@ -10,7 +10,7 @@ namespace memreplay {
 
 /// Blocks that streams still use, oldest first. As PyTorch's host allocator looks at its events:
 /// one that is not over holds up all behind it.
-class Completions {
+class EventQueue {
  public:
   void requested(Handle block) {
     waiting_.push_back(block);
