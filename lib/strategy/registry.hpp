@@ -49,7 +49,7 @@ struct StrategyInfo {
   /// Throws UsageError for a value that means nothing. Keys were checked against `options` before.
   std::unique_ptr<Strategy> (*make)(const StrategySpec&, const StrategyContext&);
   bool wraps = false;             ///< takes other strategies in parentheses
-  std::string_view example = {};  ///< of a wrapper: how it is written
+  std::string_view example = {};  ///< how it is written, where the name alone will not do
   bool keeps_regions = false;     ///< `empty_cache` returns nothing to the device
   bool scales = false;  ///< all its results do, with its SIZE options, the device and the requests
   /// What it must know of the future; nothing: it does not follow a plan.

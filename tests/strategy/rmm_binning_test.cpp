@@ -142,7 +142,7 @@ class SlowBinning final : public SlowModel {
 };
 
 TEST(RmmBinning, AgreesWithASlowModelOnRandomTraces) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < 35; ++seed) {
     SlowBinning model;
     expect_same_placements("rmm-binning(direct):bins=[256,1KiB,4KiB],blocks_per_chunk=5", model,
                            {.seed = seed, .largest = 9000, .aligned = false});
