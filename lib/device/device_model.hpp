@@ -30,6 +30,11 @@ class VirtualMemory {
   /// Puts memory behind [at, at + size) in pieces of `granule`; all or nothing. False: device full.
   virtual bool map(Address at, Bytes size, Bytes granule) = 0;
   virtual void unmap(Address at, Bytes size) = 0;
+  /// Puts the memory that is behind [of, of + size), mapped or of a region, behind [at, at + size)
+  /// too. It stays charged once; every granule counts as a map.
+  virtual void alias(Address at, Address of, Bytes size, Bytes granule) = 0;
+  /// Undoes an `alias` by its `at`; to be done before its memory is given back.
+  virtual void unalias(Address at) = 0;
   /// Gives back a whole range that `reserve` returned; nothing is mapped in it.
   virtual void release(Address at) = 0;
 };

@@ -28,6 +28,10 @@ class DeviceWrapper : public DeviceModel, public VirtualMemory {
     return memory().map(at, size, granule);
   }
   void unmap(Address at, Bytes size) override { memory().unmap(at, size); }
+  void alias(Address at, Address of, Bytes size, Bytes granule) override {
+    memory().alias(at, of, size, granule);
+  }
+  void unalias(Address at) override { memory().unalias(at); }
   void release(Address at) override { memory().release(at); }
 
  protected:

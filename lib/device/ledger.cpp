@@ -23,6 +23,27 @@ void Ledger::fail(std::string_view rule, Address from, Address to) const {
                                rule, from, to));
 }
 
+template <typename Visit>
+void Ledger::for_each_piece(AddressRange shown, const Visit& visit) const {
+  Address at = shown.from;
+  auto alias = aliases_.upper_bound(at);
+  if (alias != aliases_.begin() && std::prev(alias)->second.to > at) --alias;
+  for (; alias != aliases_.end() && alias->first < shown.to; ++alias) {
+    if (at < alias->first) visit(AddressRange{at, alias->first});
+    at = std::max(at, alias->first);
+    const Address to = std::min(alias->second.to, shown.to);
+    const Address of = alias->second.of + (at - alias->first);
+    visit(AddressRange{of, of + (to - at)});
+    at = to;
+  }
+  if (at < shown.to) visit(AddressRange{at, shown.to});
+}
+
+void Ledger::forget(AddressRange shown) {
+  for_each_piece(shown, [&](AddressRange piece) { live_.erase(piece.from); });
+  live_aliased_.erase(shown.from);
+}
+
 bool Ledger::given(Address from, Address to) const {
   auto region = overlapping(regions_, from, to);
   if (region != regions_.end()) {
@@ -41,9 +62,14 @@ bool Ledger::given(Address from, Address to) const {
 void Ledger::check_unused(AddressRange range) {
   for (auto block = overlapping(live_, range.from, range.to);
        block != live_.end() && block->first < range.to; ++block) {
-    const bool pending = std::any_of(pending_.begin(), pending_.end(), [&](const auto& waiting) {
-      return waiting.second == block->first;
-    });
+    bool pending = false;
+    for (const auto& [handle, shown] : pending_) {
+      for_each_piece(shown, [&](AddressRange piece) { pending |= piece.from == block->first; });
+    }
+    if (!pending && may_move_) {
+      returned_under_.insert(*block);
+      continue;
+    }
     if (!pending)
       fail("memory was returned to the device under a live block", block->first, block->second);
     returned_early_ = {block->first, block->second};
@@ -51,6 +77,10 @@ void Ledger::check_unused(AddressRange range) {
 }
 
 void Ledger::begin(std::uint64_t event) {
+  if (!returned_under_.empty()) {
+    const auto& [from, to] = *returned_under_.begin();
+    fail("memory was returned to the device under a live block", from, to);
+  }
   event_ = event;
   if (returned_early_) {
     fail("memory was returned to the device while a stream used it", returned_early_->from,
@@ -60,8 +90,8 @@ void Ledger::begin(std::uint64_t event) {
 
 void Ledger::synchronised() {
   returned_early_.reset();
-  for (const auto& [handle, from] : pending_) {
-    live_.erase(from);
+  for (const auto& [handle, shown] : pending_) {
+    forget(shown);
     completed_early_.insert(handle);
   }
   pending_.clear();
@@ -73,6 +103,12 @@ void Ledger::region_taken_back(Address region) {
   const auto held = regions_.find(region);
   if (held == regions_.end()) fail("a region was returned that is not held", region, region);
   check_unused({held->first, held->second});
+  const auto alias = std::find_if(aliases_.begin(), aliases_.end(), [&](const auto& other) {
+    return other.second.of >= held->first && other.second.of < held->second;
+  });
+  if (alias != aliases_.end()) {
+    fail("a region was returned that is mapped elsewhere", alias->first, alias->second.to);
+  }
   regions_.erase(held);
 }
 
@@ -82,6 +118,21 @@ void Ledger::unmapped(Address at, Bytes size) {
   check_unused({at, at + size});
   if (!mapped_.erase({at, at + size}))
     fail("addresses were unmapped that are not mapped", at, at + size);
+}
+
+void Ledger::aliased(Address at, Address of, Bytes size) {
+  if (!given(of, of + size)) fail("memory was mapped that the device did not give", of, of + size);
+  aliases_[at] = {at + size, of};
+}
+
+void Ledger::unaliased(Address at) {
+  const auto alias = aliases_.find(at);
+  if (alias == aliases_.end()) fail("addresses were unmapped that are not mapped", at, at);
+  if (const auto block = overlapping(live_aliased_, at, alias->second.to);
+      block != live_aliased_.end()) {
+    fail("addresses were unmapped under a live block", block->first, block->second);
+  }
+  aliases_.erase(alias);
 }
 
 void Ledger::placed(std::uint64_t event, const Request& request, const Placement& placement) {
@@ -94,36 +145,52 @@ void Ledger::placed(std::uint64_t event, const Request& request, const Placement
   if (request.alignment != 0 && from % request.alignment != 0) {
     fail(fmt::format("a block is not aligned to {} bytes", request.alignment), from, to);
   }
-  if (!given(from, to)) fail("a block lies outside what the device gave", from, to);
-  if (const auto other = overlapping(live_, from, to); other != live_.end()) {
-    fail(fmt::format("a block overlaps the live block [{:#x}, {:#x})", other->first, other->second),
-         from, to);
-  }
-  live_.emplace(from, to);
+  bool is_aliased = false;
+  for_each_piece({from, to}, [&](AddressRange piece) {
+    if (!given(piece.from, piece.to)) fail("a block lies outside what the device gave", from, to);
+    if (const auto other = overlapping(live_, piece.from, piece.to); other != live_.end()) {
+      fail(fmt::format("a block overlaps the live block [{:#x}, {:#x})", other->first,
+                       other->second),
+           from, to);
+    }
+    live_.emplace(piece.from, piece.to);
+    is_aliased |= piece.from != from || piece.to != to;
+  });
+  if (is_aliased) live_aliased_.emplace(from, to);
 }
 
 void Ledger::check_live(const Placement& placement) const {
-  const auto block = live_.find(placement.address);
-  if (block == live_.end() || block->second != placement.address + placement.size) {
-    fail("a block was freed that is not live", placement.address,
-         placement.address + placement.size);
-  }
+  const AddressRange shown{placement.address, placement.address + placement.size};
+  for_each_piece(shown, [&](AddressRange piece) {
+    const auto block = live_.find(piece.from);
+    if (block == live_.end() || block->second != piece.to) {
+      fail("a block was freed that is not live", shown.from, shown.to);
+    }
+  });
 }
 
 void Ledger::free_requested(std::uint64_t event, const Placement& placement) {
   begin(event);
   check_live(placement);
-  if (!pending_.emplace(placement.handle, placement.address).second) {
+  const AddressRange shown{placement.address, placement.address + placement.size};
+  if (!pending_.emplace(placement.handle, shown).second) {
     fail("the free of a block was requested twice", placement.address,
          placement.address + placement.size);
   }
+}
+
+void Ledger::moved_out(const Placement& placement) {
+  check_live(placement);
+  const AddressRange shown{placement.address, placement.address + placement.size};
+  for_each_piece(shown, [&](AddressRange piece) { returned_under_.erase(piece.from); });
+  forget(shown);
 }
 
 void Ledger::freed(std::uint64_t event, const Placement& placement) {
   begin(event);
   if (completed_early_.erase(placement.handle) != 0) return;
   check_live(placement);
-  live_.erase(placement.address);
+  forget({placement.address, placement.address + placement.size});
   pending_.erase(placement.handle);
 }
 
@@ -156,6 +223,16 @@ bool AuditedDevice::map(Address at, Bytes size, Bytes granule) {
 void AuditedDevice::unmap(Address at, Bytes size) {
   ledger_->unmapped(at, size);
   DeviceWrapper::unmap(at, size);
+}
+
+void AuditedDevice::alias(Address at, Address of, Bytes size, Bytes granule) {
+  DeviceWrapper::alias(at, of, size, granule);
+  ledger_->aliased(at, of, size);
+}
+
+void AuditedDevice::unalias(Address at) {
+  ledger_->unaliased(at);
+  DeviceWrapper::unalias(at);
 }
 
 }  // namespace memreplay

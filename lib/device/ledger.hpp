@@ -28,11 +28,18 @@ class Ledger {
 
   /// A block may lie across regions that touch: the strategy joins them where the driver lets it.
   void let_regions_join() { regions_join_ = true; }
+  /// From now on blocks may leave the device, and their memory too before `moved_out` is called.
+  void expect_moves() { may_move_ = true; }
+  /// A live block has left the device during this event: its memory is the strategy's again.
+  void moved_out(const Placement& placement);
 
   void region_given(Address region, Bytes size);
   void region_taken_back(Address region);
   void mapped(Address at, Bytes size);
   void unmapped(Address at, Bytes size);
+  /// [at, at + size) shows the memory of [of, of + size).
+  void aliased(Address at, Address of, Bytes size);
+  void unaliased(Address at);
 
   /// After the strategy has placed a block, also one of the start state.
   void placed(std::uint64_t event, const Request& request, const Placement& placement);
@@ -49,17 +56,29 @@ class Ledger {
  private:
   [[noreturn]] void fail(std::string_view rule, Address from, Address to) const;
   bool given(Address from, Address to) const;
+  /// The memory that addresses show, in pieces: themselves where they are no alias.
+  template <typename Visit>
+  void for_each_piece(AddressRange shown, const Visit& visit) const;
+  void forget(AddressRange shown);
   void check_unused(AddressRange range);
   void begin(std::uint64_t event);
   void check_live(const Placement& placement) const;
 
   std::string strategy_;
   bool regions_join_ = false;
-  std::uint64_t event_ = 0;             ///< the latest one heard of
-  std::map<Address, Address> regions_;  ///< from -> to
+  bool may_move_ = false;
+  std::map<Address, Address> returned_under_;  ///< from -> to, of blocks that must have moved
+  std::uint64_t event_ = 0;                    ///< the latest one heard of
+  std::map<Address, Address> regions_;         ///< from -> to
   RangeSet mapped_;
-  std::map<Address, Address> live_;             ///< from -> to
-  std::map<Handle, Address> pending_;           ///< of live_: free requested
+  struct Alias {
+    Address to = 0;
+    Address of = 0;
+  };
+  std::map<Address, Alias> aliases_;            ///< by the addresses that show the memory
+  std::map<Address, Address> live_;             ///< from -> to, the memory of live blocks
+  std::map<Address, Address> live_aliased_;     ///< from -> to, addresses of those under an alias
+  std::map<Handle, AddressRange> pending_;      ///< live: free requested
   std::set<Handle> completed_early_;            ///< by waiting; `freed` is still to come
   std::optional<AddressRange> returned_early_;  ///< pending memory that the device took back
 };
@@ -76,6 +95,8 @@ class AuditedDevice final : public DeviceWrapper {
   void adopt(Address region, Bytes size, bool mapped) override;
   bool map(Address at, Bytes size, Bytes granule) override;
   void unmap(Address at, Bytes size) override;
+  void alias(Address at, Address of, Bytes size, Bytes granule) override;
+  void unalias(Address at) override;
 
  private:
   Ledger* ledger_;

@@ -40,4 +40,17 @@ void LoggedDevice::unmap(Address at, Bytes size) {
   events_.push_back({Op::segment_unmap, at, size});
 }
 
+void LoggedDevice::alias(Address at, Address of, Bytes size, Bytes granule) {
+  DeviceWrapper::alias(at, of, size, granule);
+  sizes_[at] = size;
+  events_.push_back({Op::segment_map, at, size});
+}
+
+void LoggedDevice::unalias(Address at) {
+  DeviceWrapper::unalias(at);
+  const auto size = sizes_.find(at);
+  events_.push_back({Op::segment_unmap, at, size->second});
+  sizes_.erase(size);
+}
+
 }  // namespace memreplay

@@ -32,10 +32,12 @@ class LoggedDevice final : public DeviceWrapper {
   void adopt(Address region, Bytes size, bool mapped) override;
   bool map(Address at, Bytes size, Bytes granule) override;
   void unmap(Address at, Bytes size) override;
+  void alias(Address at, Address of, Bytes size, Bytes granule) override;
+  void unalias(Address at) override;
 
  private:
   std::vector<DeviceEvent> events_;
-  std::map<Address, Bytes> sizes_;  ///< of regions held
+  std::map<Address, Bytes> sizes_;  ///< of regions held and of aliases
 };
 
 }  // namespace memreplay

@@ -99,13 +99,30 @@ void SimulatedDevice::unmap(Address at, Bytes size) {
   usage_.held -= size;
 }
 
+void SimulatedDevice::alias(Address at, Address, Bytes size, Bytes granule) {
+  if (granule == 0 || size == 0 || size % granule != 0 || at + size < at) {
+    throw std::logic_error("memory is mapped in whole granules");
+  }
+  aliases_.emplace(at, Alias{size, size / granule});
+  usage_.maps += size / granule;
+}
+
+void SimulatedDevice::unalias(Address at) {
+  const auto alias = aliases_.find(at);
+  if (alias == aliases_.end()) throw std::logic_error("unalias of what is no alias");
+  usage_.unmaps += alias->second.granules;
+  aliases_.erase(alias);
+}
+
 void SimulatedDevice::release(Address at) {
   const auto reservation = reservations_.find(at);
   if (reservation == reservations_.end()) {
     throw std::logic_error("release of addresses that are not reserved");
   }
   const auto still_mapped = mapped_.above(at);
-  if (still_mapped && still_mapped->from < at + reservation->second) {
+  const auto alias = aliases_.lower_bound(at);
+  if ((still_mapped && still_mapped->from < at + reservation->second) ||
+      (alias != aliases_.end() && alias->first < at + reservation->second)) {
     throw std::logic_error("release of addresses that are mapped");
   }
   reservations_.erase(reservation);

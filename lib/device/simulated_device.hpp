@@ -38,6 +38,8 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   std::optional<Address> reserve(Bytes size) override;
   bool map(Address at, Bytes size, Bytes granule) override;
   void unmap(Address at, Bytes size) override;
+  void alias(Address at, Address of, Bytes size, Bytes granule) override;
+  void unalias(Address at) override;
   void release(Address at) override;
 
  private:
@@ -50,6 +52,11 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   AddressTable<Bytes> regions_;            ///< bytes charged
   std::map<Address, Bytes> reservations_;  ///< bytes of addresses
   RangeSet mapped_;
+  struct Alias {
+    Bytes size = 0;
+    std::uint64_t granules = 0;
+  };
+  std::map<Address, Alias> aliases_;
   DeviceUsage usage_;
 };
 

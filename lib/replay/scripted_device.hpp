@@ -52,6 +52,8 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   std::optional<Address> reserve(Bytes size) override;
   bool map(Address at, Bytes size, Bytes granule) override;
   void unmap(Address at, Bytes size) override;
+  void alias(Address, Address, Bytes, Bytes) override {}
+  void unalias(Address) override {}
   void release(Address) override {}
 
  private:

@@ -32,6 +32,7 @@ struct StrategyContext {
   std::span<const PoolOptions> pool_options = {};  ///< of the same; missing ones are plain
   std::span<const std::string> texts = {};         ///< of the recording, by number
   std::shared_ptr<const Plan> plan = {};           ///< what `plan_for` asked for
+  std::uint64_t uses = 1;                          ///< --uses: of a block after it was moved out
 };
 
 struct OptionInfo {
@@ -54,6 +55,7 @@ struct StrategyInfo {
   bool scales = false;  ///< all its results do, with its SIZE options, the device and the requests
   /// What it must know of the future; nothing: it does not follow a plan.
   std::optional<PlanWish> (*plan_for)(const StrategySpec&) = nullptr;
+  bool needs_plan = false;  ///< without it, it cannot be made
 };
 
 /// Every registered strategy, in the order of strategies.def.

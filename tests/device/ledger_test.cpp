@@ -137,5 +137,40 @@ TEST(AuditedDevice, BytesThatTheDeviceAddedByRoundingWereNotGiven) {
   EXPECT_THROW(ledger.placed(0, {.size = 101}, {region, 101, 0}), AuditError);
 }
 
+constexpr Address kAlias = 0x900000;
+
+/// Two ranges of a region, shown side by side elsewhere.
+Ledger with_alias() {
+  Ledger ledger = with_region();
+  ledger.aliased(kAlias, kRegion + 0x800, 0x100);
+  ledger.aliased(kAlias + 0x100, kRegion, 0x100);
+  return ledger;
+}
+
+TEST(Ledger, ABlockMayLieAcrossAliases) {
+  Ledger ledger = with_alias();
+  ledger.placed(0, {.size = 0x180}, {kAlias, 0x180, 0});
+  ledger.placed(1, {.size = 0x80}, {kRegion + 0x80, 0x80, 1});
+  ledger.freed(2, {kAlias, 0x180, 0});
+  ledger.placed(3, {.size = 0x80}, {kRegion, 0x80, 2});
+  ledger.unaliased(kAlias);
+  EXPECT_EQ(ledger.live_blocks(), 2u);
+}
+
+TEST(Ledger, AnOverlapThroughAnAliasIsSeen) {
+  Ledger ledger = with_alias();
+  ledger.placed(0, {.size = 0x180}, {kAlias, 0x180, 0});
+  EXPECT_NE(complaint([&] { ledger.placed(1, {.size = 8}, {kRegion + 0x78, 8, 1}); }), "none");
+  EXPECT_NE(complaint([&] { ledger.placed(1, {.size = 8}, {kRegion + 0x880, 8, 1}); }), "none");
+}
+
+TEST(Ledger, AnAliasMustNotGoWithABlockInItNorAfterItsMemory) {
+  Ledger ledger = with_alias();
+  EXPECT_NE(complaint([&] { ledger.region_taken_back(kRegion); }), "none");
+  ledger.placed(0, {.size = 0x180}, {kAlias, 0x180, 0});
+  EXPECT_NE(complaint([&] { ledger.unaliased(kAlias + 0x100); }), "none");
+  EXPECT_NE(complaint([&] { ledger.placed(1, {.size = 8}, {kAlias + 0x200, 8, 1}); }), "none");
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -164,5 +164,19 @@ TEST(SimulatedDevice, FirstFitAgreesWithASlowModel) {
   }
 }
 
+TEST(SimulatedDevice, AnAliasIsChargedNothing) {
+  SimulatedDevice device({.capacity = 20 * kMiB});
+  const auto region = device.obtain(20 * kMiB);
+  const auto range = device.reserve(8 * kMiB);
+  device.alias(*range, *region + 4 * kMiB, 8 * kMiB, 2 * kMiB);
+  EXPECT_EQ(device.usage().held, 20 * kMiB);
+  EXPECT_EQ(device.usage().maps, 4u);
+  EXPECT_THROW(device.release(*range), std::logic_error);
+  device.unalias(*range);
+  device.release(*range);
+  EXPECT_EQ(device.usage().unmaps, 4u);
+  EXPECT_THROW(device.unalias(*range), std::logic_error);
+}
+
 }  // namespace
 }  // namespace memreplay
