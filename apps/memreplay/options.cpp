@@ -75,6 +75,8 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
              });
   line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
             o.ignore_empty_cache);
+  line.value("--uses", "N", "How often a block that was moved out is used. Default: 1.",
+             [&o](const std::string& text) { o.uses = whole_argument("--uses", text); });
   line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
   line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
              [&o](const std::string& text) {

@@ -37,6 +37,7 @@ struct Moment {
 struct RunOptions {
   std::vector<StrategySpec> strategies;
   std::string torch_version;
+  std::uint64_t uses = 1;  ///< of a block after it was moved out
   SimulatedDeviceOptions device;
   CostModel cost;
   std::optional<Moment> from;

@@ -59,7 +59,10 @@ struct RunMetrics {
   double replay_seconds = 0;
   std::uint64_t events = 0;  ///< replayed, driver events not counted
   double modelled_device_seconds = 0;
-  double stall_seconds = 0;  ///< modelled time of transfers that the strategy needed
+  double stall_seconds = 0;            ///< modelled time of transfers that the strategy needed
+  std::uint64_t moved_out_blocks = 0;  ///< live ones that left the device
+  Bytes moved_out = 0;                 ///< allocated bytes of them
+  bool clairvoyant = false;            ///< placed with the trace's future known
   std::optional<OpTiming> op_ns;
   std::vector<std::pair<std::string, std::int64_t>> counters;
   std::vector<std::string> remarks;  ///< sentences without which the numbers would mislead

@@ -23,6 +23,7 @@ class Replay {
         options_(options),
         moved_out_(strategy.moved_out()),
         placed_(trace.slot_count) {
+    if (moved_out_ && options.ledger) options.ledger->expect_moves();
     note_next_reading_event();
     if (options_.ledger && strategy_.joins_regions()) options_.ledger->let_regions_join();
   }
@@ -129,8 +130,9 @@ class Replay {
     while (!deferred_.empty() && deferred_.begin()->first <= event) {
       const Placement block = deferred_.begin()->second;
       deferred_.erase(deferred_.begin());
-      if (options_.ledger) options_.ledger->freed(event, block);
+      if (options_.ledger && block.size != 0) options_.ledger->freed(event, block);
       strategy_.complete_free(block.handle);
+      if (moved_out_) note_moved_out();
     }
     const auto& calls = options_.reading->calls;
     for (; next_call_ < calls.size() && calls[next_call_].event <= event; ++next_call_) {
@@ -214,7 +216,7 @@ class Replay {
   bool place(std::uint64_t event, Slot slot, const Request& request) {
     const auto placement = strategy_.allocate(request);
     tell_of_synchronisation();
-    if (moved_out_) note_moved_out(event);
+    if (moved_out_) note_moved_out();
     if (!placement) return false;
     if (options_.ledger) options_.ledger->placed(event, request, *placement);
     placed_[slot] = *placement;
@@ -263,9 +265,9 @@ class Replay {
     if (request.size == 0) return;
     const auto placement = strategy_.allocate(request);
     tell_of_synchronisation();
+    if (moved_out_) note_moved_out();
     if (placement) {
       strategy_.free(placement->handle);
-      if (moved_out_) note_moved_out(event);
       ++metrics().recorded_ooms_served;
     } else {
       note_oom(event, request);
@@ -281,12 +283,25 @@ class Replay {
   }
 
   // Blocks that left the device: no longer charged there, their place may be given to others.
-  void note_moved_out(std::uint64_t event) {
+  void note_moved_out() {
     for (const Handle moved : *moved_out_) {
       Placement& block = placed_[slot_of_[moved]];
-      if (options_.ledger) options_.ledger->freed(event, block);
+      if (options_.ledger) options_.ledger->moved_out(block);
+      ++metrics().moved_out_blocks;
+      metrics().moved_out += block.size;
       allocated_ -= std::exchange(block.size, 0);
     }
+  }
+
+  // A moved block needs room again before it is freed; where it finds none, the program stops.
+  void note_returns(std::uint64_t event) {
+    tell_of_synchronisation();
+    note_moved_out();
+    const std::uint64_t unserved = strategy_.usage().unserved_returns;
+    if (std::exchange(unserved_returns_, unserved) != unserved) {
+      note_oom(event, {.size = trace_.sizes[event]});
+    }
+    look_at_device();
   }
 
   void request_free(std::uint64_t event, Slot slot, Bytes requested) {
@@ -310,7 +325,7 @@ class Replay {
       allocated_ -= block.size;
       strategy_.free_by(block.handle, giver_of(event));
     }
-    if (moved_out_) note_moved_out(event);
+    if (moved_out_) note_returns(event);
   }
 
   void note_allocated() {
@@ -362,6 +377,7 @@ class Replay {
     m.syncs = own.syncs - strategy_before_.syncs;
     m.stream_waits = own.stream_waits - strategy_before_.stream_waits;
     m.stall_seconds = own.stall_seconds - strategy_before_.stall_seconds;
+    m.clairvoyant = own.clairvoyant;
     m.segments_peak = usage.peak_regions;
     m.segments_end = usage.regions;
     m.replay_seconds = seconds;
@@ -384,6 +400,7 @@ class Replay {
   std::size_t next_call_ = 0;
   std::size_t next_deferral_ = 0;
   std::multimap<std::uint64_t, Placement> deferred_;  ///< by the event before which they are due
+  std::uint64_t unserved_returns_ = 0;                ///< seen so far
   std::uint64_t syncs_ = 0;  ///< of the strategy, as far as the ledger was told
   DeviceUsage usage_before_;
   StrategyUsage strategy_before_;

@@ -86,6 +86,7 @@ Json timing_json(const RunMetrics& m) {
   return Json{{"replay_seconds", finite(m.replay_seconds)},
               {"events_per_second", ratio(static_cast<double>(m.events), m.replay_seconds)},
               {"modelled_device_seconds", finite(m.modelled_device_seconds)},
+              {"modelled_stall_seconds", finite(m.stall_seconds)},
               {"op_ns", op_ns}};
 }
 
@@ -131,8 +132,12 @@ Json run_json(const RunReport& run) {
             {"stream_waits", m.stream_waits},
             {"segments_peak", m.segments_peak},
             {"segments_end", m.segments_end},
+            {"clairvoyant", m.clairvoyant},
+            {"moved_out_blocks", m.moved_out_blocks},
+            {"moved_out_bytes", m.moved_out},
             {"timing", timing_json(m)},
-            {"counters", std::move(counters)}};
+            {"counters", std::move(counters)},
+            {"remarks", m.remarks}};
   if (run.oom_report) json["oom_report"] = text_or_null(*run.oom_report);
   return json;
 }

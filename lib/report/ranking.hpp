@@ -6,8 +6,8 @@
 
 namespace memreplay {
 
-/// Sets `place`: fewest OOMs, then least reserved, fewest retries, fewest device calls; the order
-/// given decides the rest.
+/// Sets `place`: fewest OOMs, then no block moved out, then least reserved, fewest retries, fewest
+/// device calls; the order given decides the rest.
 void set_places(std::vector<RunReport>& runs);
 
 /// Puts the runs in the order of their places.

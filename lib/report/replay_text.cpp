@@ -28,7 +28,8 @@ std::string answer(const RunReport& run, const DeviceSummary& device) {
                        device_phrase(device));
   }
   if (!run.finished) return "interrupted; no OOM until then";
-  return fmt::format("fits {}", device_phrase(device));
+  const std::string cost = transfer_cost(run);
+  return fmt::format("fits {}{}{}", device_phrase(device), cost.empty() ? "" : ", but ", cost);
 }
 
 std::string percent(double share) {
@@ -79,6 +80,11 @@ std::string notes(const ReplayReport& report, const TextStyle& style) {
     append_paragraph(out, "warning: " + warning);
   }
   for (const RunReport& run : report.runs) append_paragraph(out, served_sentence(run));
+  for (const RunReport& run : report.runs) {
+    for (const std::string& remark : run.metrics.remarks) {
+      append_paragraph(out, run.strategy + ": " + remark + '.');
+    }
+  }
   for (const RunReport& run : report.runs) append_paragraph(out, inexact_sentence(run));
   for (const RunReport& run : report.runs) {
     if (!run.finished) append_paragraph(out, run.strategy + " was not replayed to the end.");

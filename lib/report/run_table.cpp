@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "report/sentences.hpp"
 
 namespace memreplay {
 namespace {
@@ -28,10 +29,10 @@ Table run_table(const std::vector<RunReport>& runs) {
                    {"retries"},        {"device calls"}, {"ns/op"}};
   for (const RunReport& run : runs) {
     const RunMetrics& m = run.metrics;
-    table.rows.push_back({run.strategy + (run.exact ? "" : " (estimate)"),
-                          human_size(m.peak_allocated), human_size(m.peak_reserved), gap_text(m),
-                          human_count(m.ooms), human_count(m.oom_retries),
-                          human_count(run.device_calls()), ns_per_op(m)});
+    table.rows.push_back({run.strategy + mark(run), human_size(m.peak_allocated),
+                          human_size(m.peak_reserved), gap_text(m), human_count(m.ooms),
+                          human_count(m.oom_retries), human_count(run.device_calls()),
+                          ns_per_op(m)});
   }
   return table;
 }
@@ -39,11 +40,26 @@ Table run_table(const std::vector<RunReport>& runs) {
 Table run_numbers(const std::vector<ReplayReport>& reports) {
   Table table;
   table.columns = {{"trace", true}, {"gpu"}, {"place"}, {"strategy", true}};
-  for (const char* name :
-       {"exact", "peak_requested_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "gap_bytes",
-        "end_requested_bytes", "end_allocated_bytes", "end_reserved_bytes", "lower_bound_bytes",
-        "ooms", "oom_retries", "device_allocs", "device_frees", "device_maps", "device_unmaps",
-        "replay_seconds", "modelled_device_seconds"}) {
+  for (const char* name : {"exact",
+                           "peak_requested_bytes",
+                           "peak_allocated_bytes",
+                           "peak_reserved_bytes",
+                           "gap_bytes",
+                           "end_requested_bytes",
+                           "end_allocated_bytes",
+                           "end_reserved_bytes",
+                           "lower_bound_bytes",
+                           "ooms",
+                           "oom_retries",
+                           "device_allocs",
+                           "device_frees",
+                           "device_maps",
+                           "device_unmaps",
+                           "replay_seconds",
+                           "modelled_device_seconds",
+                           "clairvoyant",
+                           "moved_out_blocks",
+                           "modelled_stall_seconds"}) {
     table.columns.push_back({name});
   }
   const auto seconds = [](double s) { return std::isfinite(s) ? fmt::format("{:.6g}", s) : "-"; };
@@ -64,6 +80,9 @@ Table run_numbers(const std::vector<ReplayReport>& reports) {
       }
       row.push_back(seconds(m.replay_seconds));
       row.push_back(seconds(m.modelled_device_seconds));
+      row.push_back(m.clairvoyant ? "true" : "false");
+      row.push_back(std::to_string(m.moved_out_blocks));
+      row.push_back(seconds(m.stall_seconds));
       table.rows.push_back(std::move(row));
     }
   }

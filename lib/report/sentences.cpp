@@ -28,22 +28,33 @@ std::string price(const RunReport& run, const RunReport& other) {
                      a > b ? "more" : "fewer", noun, difference == 1 ? "" : "s");
 }
 
+// Who moves blocks away does not get by with less for nothing.
+std::string at_that_cost(const RunReport& run) {
+  const std::string cost = transfer_cost(run);
+  return cost.empty() ? cost : ", " + cost;
+}
+
+std::string against_that_cost(const RunReport& run) {
+  const std::string cost = transfer_cost(run);
+  return cost.empty() ? cost : fmt::format("; {} does it {}", run.strategy, cost);
+}
+
 std::string reserved_against(const RunReport& run, const RunReport& other) {
   const Bytes a = run.metrics.peak_reserved;
   const Bytes b = other.metrics.peak_reserved;
   if (a == b) {
-    return fmt::format("{} reserves as much as {}, {}.", run.strategy, other.strategy,
-                       price(run, other));
+    return fmt::format("{} reserves as much as {}, {}{}{}.", run.strategy, other.strategy,
+                       price(run, other), at_that_cost(run), against_that_cost(other));
   }
-  return fmt::format("{} reserves {} {} than {}, {}.", run.strategy,
+  return fmt::format("{} reserves {} {} than {}, {}{}{}.", run.strategy,
                      human_size(a > b ? a - b : b - a), a > b ? "more" : "less", other.strategy,
-                     price(run, other));
+                     price(run, other), at_that_cost(run), against_that_cost(other));
 }
 
 std::string served_against(const RunReport& best, const RunReport& other) {
   if (best.metrics.ooms == 0) {
-    return fmt::format("{} serves every request; {} runs out of memory {}.", best.strategy,
-                       other.strategy, counted(other.metrics.ooms, "time"));
+    return fmt::format("{} serves every request{}; {} runs out of memory {}.", best.strategy,
+                       at_that_cost(best), other.strategy, counted(other.metrics.ooms, "time"));
   }
   return fmt::format("{} runs out of memory {}, {} {}.", best.strategy,
                      counted(best.metrics.ooms, "time"), other.strategy,
@@ -109,6 +120,24 @@ std::string served_sentence(const RunReport& run) {
       "{} serves {} that the recorded program was refused, and frees {} at once: from there on the "
       "real program would have gone another way.",
       run.strategy, counted(served, "request"), served == 1 ? "it" : "them");
+}
+
+std::string transfer_cost(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  if (m.moved_out_blocks == 0 && m.stall_seconds <= 0) return {};
+  return fmt::format("with {} ({}) moved out of it and a modelled stall of {:.3g} s",
+                     counted(m.moved_out_blocks, "block"), human_size(m.moved_out),
+                     m.stall_seconds);
+}
+
+std::string mark(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  std::string marks = run.exact ? "" : " (estimate)";
+  if (m.clairvoyant) marks += " (clairvoyant)";
+  if (m.moved_out_blocks != 0 || m.stall_seconds > 0) {
+    marks += fmt::format(" (moves blocks, stalls {:.3g} s)", m.stall_seconds);
+  }
+  return marks;
 }
 
 std::string model_sentence(const ReplayReport& report) {

@@ -20,6 +20,12 @@ std::string inexact_sentence(const RunReport& run);
 /// That requests were served which the recorded program was refused. Empty where none was.
 std::string served_sentence(const RunReport& run);
 
+/// "with 3 blocks (2 GiB) moved out of it and a modelled stall of 1.5 s". Empty where none was.
+std::string transfer_cost(const RunReport& run);
+
+/// What must stand beside the strategy's name in a comparison. Empty where nothing must.
+std::string mark(const RunReport& run);
+
 /// How far the model reproduces the recording itself. Empty where it was not tried.
 std::string model_sentence(const ReplayReport& report);
 

@@ -30,6 +30,7 @@ class HandleTable {
     __builtin_prefetch(block);
     __builtin_prefetch(block + sizeof(Block) - 1);
   }
+  Block& operator[](Handle handle) { return blocks_[handle]; }
   /// Removed blocks are in it as `Block{}`.
   const std::vector<Block>& blocks() const { return blocks_; }
 

@@ -26,7 +26,9 @@ struct StrategyUsage {
   std::uint64_t oom_retries = 0;
   std::uint64_t syncs = 0;
   std::uint64_t stream_waits = 0;
-  double stall_seconds = 0;  ///< modelled time of transfers of its own
+  double stall_seconds = 0;            ///< modelled time of transfers of its own
+  std::uint64_t unserved_returns = 0;  ///< moved blocks that did not fit when they were needed
+  bool clairvoyant = false;            ///< placed by a plan made from the very requests it serves
 };
 
 /// Named numbers of a strategy's own, in the order in which they are shown.

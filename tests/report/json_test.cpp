@@ -76,11 +76,16 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "stream_waits",
                                                              "segments_peak",
                                                              "segments_end",
+                                                             "clairvoyant",
+                                                             "moved_out_blocks",
+                                                             "moved_out_bytes",
                                                              "timing",
-                                                             "counters"}));
-  EXPECT_EQ(keys(json["runs"][0]["timing"]),
-            (std::vector<std::string>{"replay_seconds", "events_per_second",
-                                      "modelled_device_seconds", "op_ns"}));
+                                                             "counters",
+                                                             "remarks"}));
+  EXPECT_EQ(
+      keys(json["runs"][0]["timing"]),
+      (std::vector<std::string>{"replay_seconds", "events_per_second", "modelled_device_seconds",
+                                "modelled_stall_seconds", "op_ns"}));
 }
 
 TEST(ReplayJson, WhatIsUnknownIsNull) {

@@ -32,5 +32,13 @@ TEST(Ranking, TheWorstTraceHasTheMostOoms) {
   EXPECT_EQ(worst_of(reports), 1u);
 }
 
+TEST(Ranking, WhatFitsByMovingBlocksAwayComesAfterWhatFits) {
+  std::vector<RunReport> runs = {run_of("moves", {.reserved = 10}),
+                                 run_of("holds", {.reserved = 20})};
+  runs[0].metrics.moved_out_blocks = 1;
+  set_places(runs);
+  EXPECT_EQ(runs[0].place, 2u);
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -105,5 +105,16 @@ TEST(VerifyText, OneLineATrace) {
             " exact       run.pickle gpu 0: 220 of 220 placements, 68 of 68 segment events\n");
 }
 
+TEST(ReplayText, ARunThatMovesBlocksDoesNotJustFit) {
+  ReplayReport report;
+  report.runs = {run_of("offload(torch)", {})};
+  report.runs[0].metrics.moved_out_blocks = 1;
+  report.runs[0].metrics.remarks = {"offload is a model"};
+  const std::string text = replay_text({report}, {});
+  EXPECT_NE(text.find("without limit, but with 1 block (0 B) moved out"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("offload(torch): offload is a model."), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -74,5 +74,32 @@ TEST(InexactSentence, IsForEstimatesOnly) {
   EXPECT_EQ(inexact_sentence(run), "torch is an estimate: the recording starts in the middle.");
 }
 
+RunReport moving_run() {
+  RunReport run = run_of("offload(torch)", {.reserved = 10 * kMiB});
+  run.metrics.moved_out_blocks = 3;
+  run.metrics.moved_out = 2 * kMiB;
+  run.metrics.stall_seconds = 1.5;
+  return run;
+}
+
+TEST(TransferCost, IsSaidWhereverSuchARunIsPraised) {
+  const std::string cost = "with 3 blocks (2 MiB) moved out of it and a modelled stall of 1.5 s";
+  EXPECT_EQ(transfer_cost(moving_run()), cost);
+  EXPECT_EQ(transfer_cost(run_of("torch", {})), "");
+  EXPECT_EQ(sentences({run_of("torch", {.reserved = 20 * kMiB, .ooms = 1}), moving_run()}).back(),
+            "offload(torch) serves every request, " + cost + "; torch runs out of memory 1 time.");
+  EXPECT_NE(sentences({run_of("torch", {.reserved = 20 * kMiB}), moving_run()}).back().find(cost),
+            std::string::npos);
+}
+
+TEST(Mark, NamesWhatAFigureCostsOrKnows) {
+  EXPECT_EQ(mark(moving_run()), " (moves blocks, stalls 1.5 s)");
+  RunReport run = run_of("plan", {});
+  EXPECT_EQ(mark(run), "");
+  run.metrics.clairvoyant = true;
+  run.exact = false;
+  EXPECT_EQ(mark(run), " (estimate) (clairvoyant)");
+}
+
 }  // namespace
 }  // namespace memreplay

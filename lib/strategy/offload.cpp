@@ -1,0 +1,334 @@
+#include "strategy/offload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "strategy/free_blocks.hpp"
+#include "strategy/handle_table.hpp"
+
+namespace memreplay {
+namespace {
+
+enum class Place : std::uint8_t { device, host, nvme };
+
+struct Tier {
+  std::string_view name;
+  std::optional<Bytes> capacity;  ///< nothing: no limit
+  double bytes_per_second = 0;    ///< all the way to the device
+  Bytes held = 0;
+  Bytes peak = 0;
+  Bytes moved_in = 0;   ///< from the device
+  Bytes moved_out = 0;  ///< back to the device
+
+  bool has_room(Bytes size) const { return !capacity || size <= *capacity - held; }
+};
+
+struct OffloadOptions {
+  std::array<Tier, 2> tiers;
+  bool largest_first = false;
+  std::optional<std::uint32_t> tag;  ///< only blocks with this one are moved
+  std::uint64_t uses = 1;
+};
+
+struct OffloadedBlock {
+  Request request;
+  Handle inner = kNoHandle;  ///< while it is on the device
+  Bytes size = 0;            ///< as charged by the inner strategy
+  std::uint64_t number = 0;  ///< of blocks, in the order of their requests
+  Handle older = kNoHandle;  ///< of those that may be moved
+  Handle newer = kNoHandle;
+  Place place = Place::device;
+  bool movable = false;
+};
+
+struct OffloadState {
+  OffloadOptions options;
+  HandleTable<OffloadedBlock> blocks;
+  Handle oldest = kNoHandle;  ///< of those that may be moved
+  Handle newest = kNoHandle;
+  FreeBlocks by_size;  ///< the same, where the largest goes first
+  std::vector<Handle> moved_out;
+  std::uint64_t requests = 0;
+  std::uint64_t blocks_moved = 0;
+  std::uint64_t unserved_returns = 0;
+  double stall_seconds = 0;
+};
+
+class Offload final : public Strategy {
+ public:
+  Offload(OffloadState state, std::unique_ptr<Strategy> inner, DeviceModel& device)
+      : state_(std::move(state)), inner_(std::move(inner)), device_(&device) {}
+
+  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
+    return std::make_unique<Offload>(state_, inner_->clone(device), device);
+  }
+
+  std::optional<Placement> allocate(const Request& request) override {
+    state_.moved_out.clear();
+    const auto placement = make_room_for(request);
+    if (!placement) return std::nullopt;
+    const Handle handle = state_.blocks.add({.request = request,
+                                             .inner = placement->handle,
+                                             .size = placement->size,
+                                             .number = state_.requests++});
+    if (!state_.options.tag || request.tag == *state_.options.tag) make_movable(handle);
+    return Placement{placement->address, placement->size, handle};
+  }
+
+  void free(Handle handle) override { free_by(handle, giver_of(block(handle))); }
+
+  void free_by(Handle handle, const Giver& giver) override {
+    state_.moved_out.clear();
+    if (block(handle).movable) make_unmovable(handle);
+    const OffloadedBlock freed = state_.blocks.remove(handle);
+    if (freed.place != Place::device) return bring_back(freed);
+    inner_->free_by(freed.inner, giver);
+  }
+
+  /// What a stream still uses stays where it is.
+  void request_free(Handle handle) override {
+    state_.moved_out.clear();
+    if (block(handle).movable) make_unmovable(handle);
+    if (block(handle).place == Place::device) inner_->request_free(block(handle).inner);
+  }
+
+  void complete_free(Handle handle) override {
+    state_.moved_out.clear();
+    if (block(handle).movable) make_unmovable(handle);
+    const OffloadedBlock freed = state_.blocks.remove(handle);
+    if (freed.place != Place::device) return bring_back(freed);
+    inner_->complete_free(freed.inner);
+  }
+
+  void empty_cache() override {
+    state_.moved_out.clear();
+    inner_->empty_cache();
+  }
+  void release_pool(PoolIndex pool, bool at_once) override {
+    state_.moved_out.clear();
+    inner_->release_pool(pool, at_once);
+  }
+  void marker() override { inner_->marker(); }
+  void safe_frontier(std::uint64_t frontier) override { inner_->safe_frontier(frontier); }
+  void prefetch(Handle handle) const override {
+    if (block(handle).place == Place::device) inner_->prefetch(block(handle).inner);
+  }
+
+  const std::vector<Handle>* moved_out() const override { return &state_.moved_out; }
+  FreeSpace free_space() const override { return inner_->free_space(); }
+  std::vector<AddressRange> free_ranges() const override { return inner_->free_ranges(); }
+  MemoryState memory_state() const override { return inner_->memory_state(); }
+  std::string oom_report(const Request& request) const override {
+    return inner_->oom_report(request);
+  }
+
+  StrategyUsage usage() const override {
+    StrategyUsage usage = inner_->usage();
+    usage.stall_seconds += state_.stall_seconds;
+    usage.unserved_returns += state_.unserved_returns;
+    return usage;
+  }
+
+  Counters counters() const override {
+    const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
+    Counters counters = {{"offload_blocks_moved_out", number(state_.blocks_moved)},
+                         {"offload_returns_not_served", number(state_.unserved_returns)}};
+    for (const Tier& tier : state_.options.tiers) {
+      const auto add = [&](std::string_view name, Bytes bytes) {
+        counters.emplace_back(fmt::format("offload_{}_{}_bytes", tier.name, name), number(bytes));
+      };
+      add("written", tier.moved_in);
+      add("read", tier.moved_out);
+      add("peak", tier.peak);
+      add("end", tier.held);
+    }
+    const Counters inner = inner_->counters();
+    counters.insert(counters.end(), inner.begin(), inner.end());
+    return counters;
+  }
+
+  std::vector<std::string> remarks() const override {
+    std::vector<std::string> remarks = inner_->remarks();
+    if (state_.blocks_moved != 0) {
+      Bytes moved = 0;
+      for (const Tier& tier : state_.options.tiers) moved += tier.moved_in + tier.moved_out;
+      remarks.push_back(fmt::format(
+          "offload is a model: a trace does not say when a block is used, so each moved block is "
+          "taken to be used {} before its free; it transfers {} and, where nothing overlaps "
+          "with it, waits {:.3g} s",
+          state_.options.uses == 1 ? "once" : fmt::format("{} times", state_.options.uses),
+          human_size(moved), state_.stall_seconds));
+    }
+    if (state_.unserved_returns != 0) {
+      remarks.push_back(fmt::format(
+          "{} could not be brought back to be used: the program would have run out of memory there",
+          state_.unserved_returns == 1 ? std::string("a moved block")
+                                       : human_count(state_.unserved_returns) + " moved blocks"));
+    }
+    return remarks;
+  }
+
+ private:
+  OffloadedBlock& block(Handle handle) { return state_.blocks[handle]; }
+  const OffloadedBlock& block(Handle handle) const { return state_.blocks.blocks()[handle]; }
+  Tier& tier(Place place) { return state_.options.tiers[place == Place::host ? 0 : 1]; }
+  static Giver giver_of(const OffloadedBlock& block) {
+    return {block.request.stream, block.request.thread};
+  }
+
+  /// The inner strategy's placement, after as many blocks have moved as it takes.
+  std::optional<Placement> make_room_for(const Request& request) {
+    auto placement = inner_->allocate(request);
+    if (placement || request.size > device_->total_bytes()) return placement;
+    for (Handle victim = next_victim(); victim != kNoHandle; victim = next_victim()) {
+      if (!move_out(victim)) break;
+      // It is no use to ask before there is that much.
+      const Bytes free = inner_->free_space().total;
+      if (device_->free_bytes() < request.size && free < request.size - device_->free_bytes()) {
+        continue;
+      }
+      placement = inner_->allocate(request);
+      if (placement) break;
+    }
+    return placement;
+  }
+
+  Handle next_victim() const {
+    if (!state_.options.largest_first) return state_.oldest;
+    const auto last = state_.by_size.previous({});
+    return last.at_end() ? kNoHandle : state_.by_size[last].block;
+  }
+
+  /// False: no tier has room for it.
+  bool move_out(Handle handle) {
+    OffloadedBlock& victim = block(handle);
+    const Bytes size = victim.request.size;
+    const Place place = tier(Place::host).has_room(size) ? Place::host : Place::nvme;
+    if (!tier(place).has_room(size)) return false;
+    make_unmovable(handle);
+    inner_->free_by(victim.inner, giver_of(victim));
+    victim.place = place;
+    tier(place).held += size;
+    tier(place).peak = std::max(tier(place).peak, tier(place).held);
+    transfer(tier(place), tier(place).moved_in, size);
+    ++state_.blocks_moved;
+    state_.moved_out.push_back(handle);
+    return true;
+  }
+
+  /// The last use of a moved block, for which it needs room; between uses it is away again.
+  void bring_back(const OffloadedBlock& freed) {
+    Tier& from = tier(freed.place);
+    const Bytes size = freed.request.size;
+    from.held -= size;
+    if (state_.options.uses == 0) return;
+    const auto placement = make_room_for(freed.request);
+    if (!placement) {
+      ++state_.unserved_returns;
+      return;
+    }
+    for (std::uint64_t use = 0; use < state_.options.uses; ++use) {
+      if (use != 0) transfer(from, from.moved_in, size);
+      transfer(from, from.moved_out, size);
+    }
+    inner_->free_by(placement->handle, giver_of(freed));
+  }
+
+  void transfer(const Tier& along, Bytes& counted, Bytes size) {
+    counted += size;
+    state_.stall_seconds += static_cast<double>(size) / along.bytes_per_second;
+  }
+
+  void make_movable(Handle handle) {
+    OffloadedBlock& last = block(handle);
+    last.movable = true;
+    last.older = state_.newest;
+    (state_.newest == kNoHandle ? state_.oldest : block(state_.newest).newer) = handle;
+    state_.newest = handle;
+    if (state_.options.largest_first) state_.by_size.insert(key_of(handle));
+  }
+
+  void make_unmovable(Handle handle) {
+    OffloadedBlock& gone = block(handle);
+    gone.movable = false;
+    (gone.older == kNoHandle ? state_.oldest : block(gone.older).newer) = gone.newer;
+    (gone.newer == kNoHandle ? state_.newest : block(gone.newer).older) = gone.older;
+    if (state_.options.largest_first) state_.by_size.erase(key_of(handle));
+  }
+
+  /// The last is the largest, the oldest of equals.
+  FreeBlock key_of(Handle handle) const {
+    return {block(handle).request.size, UINT64_MAX - 1 - block(handle).number, handle};
+  }
+
+  OffloadState state_;
+  std::unique_ptr<Strategy> inner_;
+  DeviceModel* device_;
+};
+
+double bandwidth_option(const StrategySpec& spec, std::string_view key, double gigabytes) {
+  const double value = number_option(spec, key, gigabytes);
+  if (value <= 0) {
+    throw UsageError(fmt::format("strategy 'offload': {} is 0; expected more, in GB/s", key));
+  }
+  return value * 1e9;
+}
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  if (spec.inner.size() != 1) {
+    throw UsageError("'offload' wraps one strategy: offload(torch):host=64GiB");
+  }
+  OffloadState state;
+  OffloadOptions& options = state.options;
+  options.tiers[0].name = "host";
+  options.tiers[1].name = "nvme";
+  if (find_option(spec, "host")) options.tiers[0].capacity = size_option(spec, "host", 0);
+  options.tiers[1].capacity = size_option(spec, "nvme", 0);
+  const double host = bandwidth_option(spec, "host_bandwidth", 25);
+  const double nvme = bandwidth_option(spec, "nvme_bandwidth", 5);
+  options.tiers[0].bytes_per_second = host;
+  options.tiers[1].bytes_per_second = std::min(host, nvme);  // through host memory
+  constexpr std::string_view kVictims[] = {"oldest", "largest"};
+  options.largest_first = choice_option(spec, "victim", kVictims, 0) == 1;
+  options.uses = whole_option(spec, "uses", context.uses);
+  if (options.uses > 1'000'000) throw UsageError("strategy 'offload': uses is above 1000000");
+  if (const auto tag = find_option(spec, "tag")) {
+    const auto text = std::find(context.texts.begin(), context.texts.end(), *tag);
+    options.tag = text == context.texts.end()
+                      ? UINT32_MAX
+                      : static_cast<std::uint32_t>(text - context.texts.begin());
+  }
+  // A request that is tried again would be the next one of the plan.
+  if (plan_wish(spec.inner.front())) {
+    throw UsageError("'offload' cannot wrap a strategy that follows a plan");
+  }
+  auto inner = make_strategy(spec.inner.front(), context);
+  if (inner->moved_out() != nullptr) {
+    throw UsageError("'offload' cannot wrap a strategy that moves blocks itself");
+  }
+  return std::make_unique<Offload>(std::move(state), std::move(inner), context.device);
+}
+
+}  // namespace
+
+StrategyInfo offload_strategy() {
+  return {.name = "offload",
+          .summary = "Moves live blocks to host memory and NVMe when the wrapped strategy is full.",
+          .options = {{"host", "SIZE", "no limit", "Host memory that moved blocks may take."},
+                      {"nvme", "SIZE", "0", "The same on NVMe, where host memory is full."},
+                      {"host_bandwidth", "GB/s", "25", "Between device and host."},
+                      {"nvme_bandwidth", "GB/s", "5", "Between host and NVMe."},
+                      {"victim", "oldest|largest", "oldest", "Which block is moved next."},
+                      {"tag", "NAME", "any", "Only blocks with this tag are moved."},
+                      {"uses", "N", "1", "How often a moved block is used before its free."}},
+          .make = make,
+          .wraps = true,
+          .example = "offload(torch)"};
+}
+
+}  // namespace memreplay
