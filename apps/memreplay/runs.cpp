@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "device/ledger.hpp"
+#include "replay/planning.hpp"
 #include "replay/verify.hpp"
 #include "replay/what_if.hpp"
 #include "report/ranking.hpp"
@@ -86,7 +87,8 @@ DeviceUsage calls_of(const RunMetrics& m) {
 }
 
 ReplayResult replay_once(const Job& job, const StrategySpec& spec, const RunOptions& options,
-                         RunFiles* files, ReplayOptions replaying) {
+                         const std::shared_ptr<const Plan>& plan, RunFiles* files,
+                         ReplayOptions replaying) {
   SimulatedDevice simulated(options.device);
   LoggedDevice logged(simulated);
   const bool logs = files != nullptr && files->wants_device_events();
@@ -102,6 +104,8 @@ ReplayResult replay_once(const Job& job, const StrategySpec& spec, const RunOpti
                           job.trace->pools, {}};
   if (job.verified) context.pool_options = job.verified->reading.pool_options;
   context.texts = job.recording.texts;
+  context.uses = options.uses;
+  context.plan = plan;
   const auto strategy = make_strategy(spec, context);
   ReplayResult result = replay(*job.trace, *strategy, device, replaying);
   if (files != nullptr) files->finish(*job.trace, *strategy);
@@ -113,10 +117,12 @@ RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions&
                      RunFiles& files, Progress& progress) {
   ReplayOptions replaying = replay_options(job, spec, options);
   replaying.progress = [&](double share) { progress.show(spec.text, share); };
-  ReplayResult result = replay_once(job, spec, options, &files, replaying);
+  std::shared_ptr<const Plan> plan;
+  if (const auto wish = plan_wish(spec)) plan = make_plan(*job.trace, *wish, replaying);
+  ReplayResult result = replay_once(job, spec, options, plan, &files, replaying);
   std::vector<double> seconds = {result.metrics.replay_seconds};
   for (std::uint64_t i = 1; i < options.repeat && result.finished; ++i) {
-    const ReplayResult again = replay_once(job, spec, options, nullptr, replaying);
+    const ReplayResult again = replay_once(job, spec, options, plan, nullptr, replaying);
     if (again.finished) seconds.push_back(again.metrics.replay_seconds);
     if (interrupted()) break;
   }

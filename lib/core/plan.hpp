@@ -17,21 +17,25 @@ struct Plan {
     bool placed = false;  ///< false: this request has no place in the plan
   };
   Bytes height = 0;
-  Bytes alignment = 1;           ///< of every offset
+  Bytes lower_bound = 0;         ///< below which no height can be
+  Bytes alignment = 1;           ///< of every size and offset
+  Bytes base_alignment = 1;      ///< of the region, where requests ask for more than that
   std::vector<Entry> entries;    ///< of the requests above `above`, in their order
   Bytes above = 0;               ///< requests up to this size are not in the plan at all
-  std::size_t repeats_from = 0;  ///< after the last entry comes this one again
-  bool clairvoyant = true;       ///< made from the very events that it serves
+  Bytes small_peak = 0;          ///< the peak of those, each as long as `above`
+  std::size_t repeats_from = 0;  ///< after the last entry comes this one again; its number: none
+  std::vector<std::size_t> iterations;  ///< the first entry after each marker; the last repeats
+  bool clairvoyant = true;              ///< made from the very events that it serves
 };
 
 /// What a strategy wants planned.
 struct PlanWish {
   enum class Scope : std::uint8_t {
     whole_trace,
-    first_iterations,  ///< of a trace with markers; the rest is another matter
+    first_iterations,  ///< of a trace with markers, with what comes before; else the whole trace
   };
   Scope scope = Scope::whole_trace;
-  std::string algorithm;  ///< of the planner: "size", "best", …
+  std::string algorithm;  ///< of the planner: "size/best", "best/first", "layers", …
   Bytes alignment = 512;
   Bytes above = 0;               ///< requests up to this size stay out
   std::uint32_t iterations = 2;  ///< of the first iterations

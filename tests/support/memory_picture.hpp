@@ -18,16 +18,22 @@ namespace memreplay {
 class MemoryPicture {
  public:
   explicit MemoryPicture(std::string_view strategy, std::optional<Bytes> capacity = {},
-                         Bytes unit = 1)
+                         Bytes unit = 1, std::shared_ptr<const Plan> plan = {})
       : unit_(unit), ledger_(strategy) {
     SimulatedDeviceOptions options;
     options.granularity = unit;
     if (capacity) options.capacity = *capacity * unit;
     simulated_ = std::make_unique<SimulatedDevice>(options);
     device_ = std::make_unique<AuditedDevice>(*simulated_, ledger_);
-    strategy_ =
-        make_strategy(parse_strategy(strategy), {.device = *device_, .capacity = options.capacity});
+    StrategyContext context{.device = *device_, .capacity = options.capacity};
+    context.plan = std::move(plan);
+    strategy_ = make_strategy(parse_strategy(strategy), context);
     if (strategy_->joins_regions()) ledger_.let_regions_join();
+  }
+
+  MemoryPicture& marker() {
+    strategy_->marker();
+    return *this;
   }
 
   /// Who asks and gives back from now on; stream 0 before.

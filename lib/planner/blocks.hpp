@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// A block whose whole life is known: it lives during [start, end), with start < end.
+struct PlannedBlock {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  Bytes size = 0;       ///< above 0
+  Bytes alignment = 1;  ///< power of two
+
+  std::uint64_t length() const { return end - start; }
+  bool overlaps(const PlannedBlock& other) const { return start < other.end && other.start < end; }
+};
+
+/// Where each block goes.
+struct Packing {
+  std::vector<Bytes> offsets;  ///< by block
+  Bytes height = 0;            ///< the largest offset + size
+};
+
+/// Offsets as a packing, with its height.
+Packing packing_of(std::span<const PlannedBlock> blocks, std::vector<Bytes> offsets);
+
+/// Two blocks (or one twice: a crooked offset) that the packing must not place so; nothing where it
+/// is sound. O(n log n).
+std::optional<std::pair<std::size_t, std::size_t>> first_conflict(
+    std::span<const PlannedBlock> blocks, const Packing& packing);
+
+/// No packing is lower: the peak of live bytes, or more where alignments force holes. O(n log n).
+Bytes lower_bound_of(std::span<const PlannedBlock> blocks);
+
+}  // namespace memreplay

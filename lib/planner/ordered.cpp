@@ -1,0 +1,273 @@
+#include "planner/ordered.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+#include <random>
+#include <tuple>
+
+#include "planner/live_index.hpp"
+
+namespace memreplay {
+namespace {
+
+__extension__ using Area = unsigned __int128;
+
+Area area_of(const PlannedBlock& block) { return static_cast<Area>(block.size) * block.length(); }
+
+/// Live bytes from each distinct start on, by time.
+struct LiveBytes {
+  std::vector<std::uint64_t> times;
+  std::vector<Bytes> bytes;
+};
+
+LiveBytes live_bytes_of(std::span<const PlannedBlock> blocks) {
+  std::vector<std::pair<std::uint64_t, Bytes>> starts, ends;
+  for (const PlannedBlock& block : blocks) {
+    starts.emplace_back(block.start, block.size);
+    ends.emplace_back(block.end, block.size);
+  }
+  std::sort(starts.begin(), starts.end());
+  std::sort(ends.begin(), ends.end());
+  LiveBytes live;
+  Bytes sum = 0;
+  auto end = ends.begin();
+  for (auto start = starts.begin(); start != starts.end();) {
+    const std::uint64_t time = start->first;
+    for (; start != starts.end() && start->first == time; ++start) sum += start->second;
+    for (; end != ends.end() && end->first <= time; ++end) sum -= end->second;
+    live.times.push_back(time);
+    live.bytes.push_back(sum);
+  }
+  return live;
+}
+
+/// The largest value of a range, from tables for every power of two.
+class RangeMaximum {
+ public:
+  explicit RangeMaximum(std::vector<Bytes> values) {
+    levels_.push_back(std::move(values));
+    for (std::size_t width = 1; 2 * width <= levels_[0].size(); width *= 2) {
+      const std::vector<Bytes>& below = levels_.back();
+      std::vector<Bytes> level(below.size() - width);
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        level[i] = std::max(below[i], below[i + width]);
+      }
+      levels_.push_back(std::move(level));
+    }
+  }
+  /// Of [from, to), which is not empty.
+  Bytes operator()(std::size_t from, std::size_t to) const {
+    const auto level = static_cast<std::size_t>(std::bit_width(to - from)) - 1;
+    return std::max(levels_[level][from], levels_[level][to - (std::size_t{1} << level)]);
+  }
+
+ private:
+  std::vector<std::vector<Bytes>> levels_;
+};
+
+std::vector<Bytes> contention_of(std::span<const PlannedBlock> blocks) {
+  const LiveBytes live = live_bytes_of(blocks);
+  const RangeMaximum most(live.bytes);
+  const auto index = [&](std::uint64_t time) {
+    return static_cast<std::size_t>(std::lower_bound(live.times.begin(), live.times.end(), time) -
+                                    live.times.begin());
+  };
+  std::vector<Bytes> contention;
+  for (const PlannedBlock& block : blocks) {
+    contention.push_back(most(index(block.start), index(block.end)));
+  }
+  return contention;
+}
+
+auto size_key(std::span<const PlannedBlock> blocks, std::uint32_t row) {
+  return std::make_tuple(~blocks[row].size, blocks[row].start, row);
+}
+
+std::vector<std::uint32_t> breadth_order(std::span<const PlannedBlock> blocks) {
+  const LiveBytes live = live_bytes_of(blocks);
+  std::vector<std::uint32_t> instants(live.times.size());
+  std::iota(instants.begin(), instants.end(), 0u);
+  std::sort(instants.begin(), instants.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return live.bytes[a] != live.bytes[b] ? live.bytes[a] > live.bytes[b] : a < b;
+  });
+  LiveIndex missing(blocks);
+  for (std::uint32_t row = 0; row < blocks.size(); ++row) missing.add(row);
+  std::vector<std::uint32_t> order;
+  for (const std::uint32_t instant : instants) {
+    const auto first = static_cast<std::ptrdiff_t>(order.size());
+    const std::uint64_t time = live.times[instant];
+    missing.for_each(time, time + 1, [&](std::uint32_t row) { order.push_back(row); });
+    std::sort(order.begin() + first, order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return size_key(blocks, a) < size_key(blocks, b);
+    });
+    for (auto row = order.begin() + first; row != order.end(); ++row) missing.remove(*row);
+  }
+  return order;
+}
+
+struct Taken {
+  Bytes from = 0;
+  Bytes to = 0;
+};
+
+/// Sorts by `from`, all below 2^`bits` units of 2^`shift`, in passes over 11 bits.
+class OffsetSort {
+ public:
+  void sort(std::vector<Taken>& taken, int shift, int bits) {
+    if (taken.size() < kFew) {
+      std::sort(taken.begin(), taken.end(),
+                [](const Taken& a, const Taken& b) { return a.from < b.from; });
+      return;
+    }
+    spare_.resize(taken.size());
+    for (int done = 0; done < bits; done += kDigit) {
+      const auto digit = [&](const Taken& t) { return t.from >> (shift + done) & (kDigits - 1); };
+      counts_.fill(0);
+      for (const Taken& t : taken) ++counts_[digit(t)];
+      std::exclusive_scan(counts_.begin(), counts_.end(), counts_.begin(), 0u);
+      for (const Taken& t : taken) spare_[counts_[digit(t)]++] = t;
+      taken.swap(spare_);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kFew = 200;
+  static constexpr int kDigit = 11;
+  static constexpr std::size_t kDigits = std::size_t{1} << kDigit;
+  std::array<std::uint32_t, kDigits> counts_;
+  std::vector<Taken> spare_;
+};
+
+/// Gaps in the order of their offsets, between blocks in the same order.
+class GapSearch {
+ public:
+  GapSearch(const PlannedBlock& block, PlacingFit fit) : block_(block), fit_(fit) {}
+
+  /// False: there is no need to look on.
+  bool pass(Bytes from, Bytes to) {
+    if (from > top_) {
+      const Bytes at = round_up(top_, block_.alignment);
+      if (at + block_.size <= from && from - top_ < smallest_) {
+        smallest_ = from - top_;
+        found_ = at;
+        if (fit_ == PlacingFit::first) return false;
+      }
+    }
+    top_ = std::max(top_, to);
+    return true;
+  }
+  Bytes offset() const {
+    return smallest_ == UINT64_MAX ? round_up(top_, block_.alignment) : found_;
+  }
+
+ private:
+  const PlannedBlock& block_;
+  PlacingFit fit_;
+  Bytes top_ = 0;
+  Bytes smallest_ = UINT64_MAX;
+  Bytes found_ = 0;
+};
+
+}  // namespace
+
+std::string_view name_of(PlacingOrder order) {
+  constexpr std::string_view kNames[] = {"size",  "area",    "length",
+                                         "start", "breadth", "contention"};
+  return kNames[static_cast<std::size_t>(order)];
+}
+
+std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, PlacingOrder order) {
+  if (order == PlacingOrder::breadth) return breadth_order(blocks);
+  std::vector<std::uint32_t> rows(blocks.size());
+  std::iota(rows.begin(), rows.end(), 0u);
+  const auto sort_by = [&](const auto& key) {
+    std::sort(rows.begin(), rows.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  };
+  const auto size = [&](std::uint32_t row) { return ~blocks[row].size; };
+  const auto area = [&](std::uint32_t row) { return ~area_of(blocks[row]); };
+  switch (order) {
+    case PlacingOrder::size:
+      sort_by([&](std::uint32_t row) { return size_key(blocks, row); });
+      break;
+    case PlacingOrder::area:
+      sort_by([&](std::uint32_t row) { return std::make_tuple(area(row), row); });
+      break;
+    case PlacingOrder::length:
+      sort_by([&](std::uint32_t row) {
+        return std::make_tuple(~blocks[row].length(), size(row), row);
+      });
+      break;
+    case PlacingOrder::start:
+      sort_by(
+          [&](std::uint32_t row) { return std::make_tuple(blocks[row].start, size(row), row); });
+      break;
+    default: {
+      const std::vector<Bytes> contention = contention_of(blocks);
+      sort_by([&](std::uint32_t row) { return std::make_tuple(~contention[row], area(row), row); });
+    }
+  }
+  return rows;
+}
+
+Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
+                       PlacingFit fit) {
+  std::vector<Bytes> offsets(blocks.size());
+  LiveIndex placed(blocks);
+  std::vector<Taken> taken;
+  OffsetSort sorting;
+  Bytes units = 0;  // all offsets are sums of these
+  for (const PlannedBlock& block : blocks) units |= block.size | block.alignment;
+  const int shift = std::countr_zero(units);
+  Bytes height = 0;
+  for (const std::uint32_t row : order) {
+    const PlannedBlock& block = blocks[row];
+    taken.clear();
+    placed.for_each(block.start, block.end, [&](std::uint32_t other) {
+      taken.push_back({offsets[other], offsets[other] + blocks[other].size});
+    });
+    sorting.sort(taken, shift, static_cast<int>(std::bit_width(height >> shift)));
+    GapSearch search(block, fit);
+    for (const auto& [from, to] : taken) {
+      if (!search.pass(from, to)) break;
+    }
+    offsets[row] = search.offset();
+    height = std::max(height, offsets[row] + block.size);
+    placed.add(row);
+  }
+  return packing_of(blocks, std::move(offsets));
+}
+
+BestPacking best_of_orders(std::span<const PlannedBlock> blocks, PlacingFit fit) {
+  const Bytes bound = lower_bound_of(blocks);
+  BestPacking best;
+  best.packing.height = UINT64_MAX;
+  for (const PlacingOrder order : kPlacingOrders) {
+    Packing packing = place_in_order(blocks, placing_order(blocks, order), fit);
+    if (packing.height >= best.packing.height) continue;
+    best = {std::move(packing), order};
+    if (best.packing.height == bound) break;
+  }
+  return best;
+}
+
+Packing best_of_random_orders(std::span<const PlannedBlock> blocks, PlacingFit fit,
+                              std::uint64_t seed, int count) {
+  std::vector<std::uint32_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937_64 random(seed);
+  Packing best{{}, UINT64_MAX};
+  for (int i = 0; i < count; ++i) {
+    // Not std::shuffle: its result is not the same everywhere.
+    for (std::size_t left = order.size(); left > 1; --left) {
+      std::swap(order[left - 1], order[random() % left]);
+    }
+    Packing packing = place_in_order(blocks, order, fit);
+    if (packing.height < best.height) best = std::move(packing);
+  }
+  return best;
+}
+
+}  // namespace memreplay

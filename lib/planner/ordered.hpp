@@ -1,0 +1,50 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/blocks.hpp"
+
+namespace memreplay {
+
+/// In which order blocks are placed. Ties are broken completely; `row` is the index.
+enum class PlacingOrder : std::uint8_t {
+  size,        ///< size falling, start, row
+  area,        ///< size times length falling, row
+  length,      ///< length falling, size falling, row
+  start,       ///< start, size falling, row
+  breadth,     ///< instants by live bytes falling, then time; of each the live blocks by size
+  contention,  ///< largest live bytes during the life falling, area falling, row
+};
+inline constexpr PlacingOrder kPlacingOrders[] = {PlacingOrder::size,    PlacingOrder::area,
+                                                  PlacingOrder::length,  PlacingOrder::start,
+                                                  PlacingOrder::breadth, PlacingOrder::contention};
+
+/// Which gap below the top takes a block: the lowest that fits, or the smallest, lowest on a tie.
+enum class PlacingFit : std::uint8_t { first, best };
+
+std::string_view name_of(PlacingOrder order);
+
+/// Rows in this order. O(n log n).
+std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, PlacingOrder order);
+
+/// Places blocks in a given order, each into a gap between those placed that live at the same time,
+/// or above them all. TFLite's greedy by size and by breadth (Pisarchyk and Lee 2020) are
+/// size/best and breadth/best. O(n * overlaps * log).
+Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
+                       PlacingFit fit);
+
+struct BestPacking {
+  Packing packing;
+  PlacingOrder order = PlacingOrder::size;
+};
+/// The lowest of all orders, the first of equals; stops where no order can be lower.
+BestPacking best_of_orders(std::span<const PlannedBlock> blocks, PlacingFit fit);
+
+/// The lowest of `count` random orders.
+Packing best_of_random_orders(std::span<const PlannedBlock> blocks, PlacingFit fit,
+                              std::uint64_t seed, int count);
+
+}  // namespace memreplay

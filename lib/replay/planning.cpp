@@ -1,0 +1,235 @@
+#include "replay/planning.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
+#include "planner/layers.hpp"
+#include "planner/ordered.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::uint64_t kForever = UINT64_MAX;
+/// Requests from this size on have no place in any plan.
+constexpr Bytes kTooLarge = Bytes{1} << 50;
+
+/// A request as the strategy will see it. An event happens at the time one above its number; what
+/// was there before has the time 0.
+struct PlannedRequest {
+  Bytes size = 0;
+  Bytes alignment = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = kForever;
+  bool out_of_plan = false;
+};
+
+struct Program {
+  std::vector<PlannedRequest> requests;
+  std::vector<std::uint64_t> markers;  ///< times
+};
+
+class ProgramReader {
+ public:
+  ProgramReader(const Trace& trace, const ReplayOptions& options)
+      : trace_(trace), options_(options), of_slot_(trace.slot_count, kNone) {}
+
+  Program read() {
+    if (options_.start != StartMode::cold) read_start();
+    const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
+    for (std::uint64_t event = 0; event < end; ++event) read_event(event);
+    return std::move(program_);
+  }
+
+ private:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  void read_start() {
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::free || block.requested == 0) continue;
+        open(block.slot, {.size = block.requested});
+      }
+    }
+  }
+
+  void read_event(std::uint64_t event) {
+    const Slot slot = trace_.slots[event];
+    switch (trace_.ops[event]) {
+      case Op::allocate:
+      case Op::oom: {
+        if (trace_.sizes[event] == 0) return;
+        const std::uint8_t log2 = trace_.align_log2[event];
+        const bool refused = trace_.ops[event] == Op::oom;  // nothing is known of its life
+        open(refused ? kNoSlot : slot, {.size = trace_.sizes[event],
+                                        .alignment = log2 == 0 ? 0 : Bytes{1} << log2,
+                                        .start = event + 1,
+                                        .out_of_plan = refused});
+        return;
+      }
+      case Op::free:
+      case Op::free_completed:
+        if (of_slot_[slot] == kNone) return;
+        program_.requests[of_slot_[slot]].end = freed_at(event);
+        of_slot_[slot] = kNone;
+        return;
+      case Op::marker:
+        program_.markers.push_back(event + 1);
+        return;
+      default:
+        return;
+    }
+  }
+
+  void open(Slot slot, const PlannedRequest& request) {
+    if (slot != kNoSlot) of_slot_[slot] = program_.requests.size();
+    program_.requests.push_back(request);
+  }
+
+  /// A completion that is deferred comes right before the event at which it is due.
+  std::uint64_t freed_at(std::uint64_t event) {
+    if (options_.reading == nullptr) return event + 1;
+    const auto& deferrals = options_.reading->deferrals;
+    while (deferral_ < deferrals.size() && deferrals[deferral_].event < event) ++deferral_;
+    if (deferral_ == deferrals.size() || deferrals[deferral_].event != event) return event + 1;
+    return deferrals[deferral_].due == kForever ? kForever : deferrals[deferral_].due + 1;
+  }
+
+  const Trace& trace_;
+  const ReplayOptions& options_;
+  std::vector<std::size_t> of_slot_;  ///< index of the live request
+  std::size_t deferral_ = 0;
+  Program program_;
+};
+
+Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm) {
+  if (const auto bar = algorithm.find('|'); bar != algorithm.npos) {
+    Packing first = pack(blocks, algorithm.substr(0, bar));
+    Packing second = pack(blocks, algorithm.substr(bar + 1));
+    return second.height < first.height ? second : first;
+  }
+  if (algorithm == "layers") return layered_fit(blocks);
+  const auto slash = algorithm.find('/');
+  const std::string_view name = algorithm.substr(0, slash);
+  const PlacingFit fit =
+      algorithm.substr(slash + 1) == "first" ? PlacingFit::first : PlacingFit::best;
+  if (name == "best") return best_of_orders(blocks, fit).packing;
+  for (const PlacingOrder order : kPlacingOrders) {
+    if (name_of(order) == name) return place_in_order(blocks, placing_order(blocks, order), fit);
+  }
+  throw std::logic_error("no planner has this algorithm");
+}
+
+/// The most requests of at most `above` bytes that live at once.
+Bytes small_peak_of(const Program& program, Bytes above, std::uint64_t until) {
+  std::vector<std::pair<std::uint64_t, int>> changes;
+  for (const PlannedRequest& request : program.requests) {
+    if (request.size > above || request.start >= until || request.out_of_plan) continue;
+    changes.emplace_back(request.start, 1);
+    changes.emplace_back(request.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t live = 0;
+  std::int64_t peak = 0;
+  for (const auto& [time, change] : changes) peak = std::max(peak, live += change);
+  return static_cast<Bytes>(peak);
+}
+
+class Planning {
+ public:
+  Planning(const Program& program, const PlanWish& wish) : program_(program), wish_(wish) {
+    plan_.alignment = wish.alignment;
+    plan_.base_alignment = wish.alignment;
+    plan_.above = wish.above;
+  }
+
+  Plan whole() {
+    for (const PlannedRequest& request : program_.requests) {
+      if (request.size > wish_.above) add(request, request.end);
+    }
+    plan_.small_peak = small_peak_of(program_, wish_.above, kForever);
+    plan_.repeats_from = plan_.entries.size();
+    return finish();
+  }
+
+  /// What comes before the first marker and `iterations` of those after it. The last repeats: what
+  /// lives on when it ends keeps its place to itself for all of it, and later copies too.
+  Plan iterations(std::size_t iterations) {
+    const auto& markers = program_.markers;
+    const std::uint64_t last_begins = markers[iterations - 1];
+    const std::uint64_t last_ends = markers[iterations];
+    const std::uint64_t length = last_ends - last_begins;
+    std::size_t marker = 0;
+    const auto note_iterations = [&](std::uint64_t time) {
+      for (; marker < iterations && markers[marker] < time; ++marker) {
+        plan_.iterations.push_back(plan_.entries.size());
+      }
+    };
+    for (const PlannedRequest& request : program_.requests) {
+      if (request.start >= last_ends) break;
+      note_iterations(request.start);
+      if (request.size <= wish_.above) continue;
+      PlannedRequest planned = request;
+      if (request.start < last_begins) {
+        if (request.end > last_ends) planned.end = kForever;
+      } else if (request.end > last_ends) {
+        planned.out_of_plan = request.end > request.start + length;  // its next copy comes before
+        planned.start = last_begins;
+        planned.end = last_ends;
+      }
+      add(planned, planned.end);
+    }
+    note_iterations(last_ends);
+    plan_.small_peak = small_peak_of(program_, wish_.above, last_ends);
+    plan_.repeats_from = plan_.iterations.back();
+    // The repeating iteration must hold something, or there is nothing to go back to.
+    if (plan_.repeats_from == plan_.entries.size()) plan_.iterations.clear();
+    plan_.clairvoyant = false;
+    return finish();
+  }
+
+ private:
+  void add(const PlannedRequest& request, std::uint64_t end) {
+    Plan::Entry entry{.size = request.size};
+    const Bytes alignment = std::max(wish_.alignment, request.alignment);
+    entry.placed = !request.out_of_plan && request.size < kTooLarge && alignment < kTooLarge;
+    if (entry.placed) {
+      rows_.push_back(plan_.entries.size());
+      blocks_.push_back({request.start, end, round_up(request.size, wish_.alignment), alignment});
+      plan_.base_alignment = std::max(plan_.base_alignment, alignment);
+    }
+    plan_.entries.push_back(entry);
+  }
+
+  Plan finish() {
+    const Packing packing = pack(blocks_, wish_.algorithm);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      plan_.entries[rows_[i]].offset = packing.offsets[i];
+    }
+    plan_.height = packing.height;
+    plan_.lower_bound = lower_bound_of(blocks_);
+    return std::move(plan_);
+  }
+
+  const Program& program_;
+  const PlanWish& wish_;
+  Plan plan_;
+  std::vector<PlannedBlock> blocks_;
+  std::vector<std::size_t> rows_;  ///< entry of each block
+};
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(const Trace& trace, const PlanWish& wish,
+                                      const ReplayOptions& options) {
+  const Program program = ProgramReader(trace, options).read();
+  Planning planning(program, wish);
+  const bool by_iterations =
+      wish.scope == PlanWish::Scope::first_iterations && program.markers.size() > 1;
+  const std::size_t iterations =
+      by_iterations ? std::min<std::size_t>(wish.iterations, program.markers.size() - 1) : 0;
+  return std::make_shared<const Plan>(by_iterations ? planning.iterations(iterations)
+                                                    : planning.whole());
+}
+
+}  // namespace memreplay

@@ -1,0 +1,101 @@
+#include "planner/blocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "planner/random_blocks.hpp"
+
+namespace memreplay {
+namespace {
+
+bool sound(const std::vector<PlannedBlock>& blocks, std::vector<Bytes> offsets) {
+  return !first_conflict(blocks, packing_of(blocks, std::move(offsets)));
+}
+
+TEST(Packing, BlocksAboveEachOtherAreSound) {
+  EXPECT_TRUE(sound({{0, 2, 3}, {1, 3, 4}}, {0, 3}));
+  EXPECT_EQ(packing_of(std::vector<PlannedBlock>{{0, 2, 3}, {1, 3, 4}}, {0, 3}).height, 7u);
+}
+
+TEST(Packing, AnOverlapInTimeAndSpaceIsAConflict) {
+  EXPECT_FALSE(sound({{0, 2, 3}, {1, 3, 4}}, {0, 2}));
+  EXPECT_FALSE(sound({{0, 2, 3}, {1, 3, 4}}, {3, 0}));
+  EXPECT_FALSE(sound({{0, 2, 3}, {1, 3, 3}}, {0, 0}));
+}
+
+TEST(Packing, WhatEndsMakesRoomForWhatStartsThen) {
+  EXPECT_TRUE(sound({{0, 2, 3}, {2, 3, 4}}, {0, 0}));
+}
+
+TEST(Packing, ACrookedOffsetIsAConflict) {
+  EXPECT_FALSE(sound({{0, 2, 3, 4}}, {2}));
+  EXPECT_TRUE(sound({{0, 2, 3, 4}}, {8}));
+}
+
+TEST(Packing, TheValidatorAgreesWithAllPairs) {
+  std::mt19937_64 random(1);
+  int conflicts = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto blocks = random_blocks(random, {.count = 2 + random() % 6});
+    std::vector<Bytes> offsets;
+    for (std::size_t b = 0; b < blocks.size(); ++b) offsets.push_back(random() % 60);
+    bool expected = false;
+    for (std::size_t a = 0; a < blocks.size(); ++a) {
+      for (std::size_t b = a + 1; b < blocks.size(); ++b) {
+        expected |= blocks[a].overlaps(blocks[b]) && offsets[a] < offsets[b] + blocks[b].size &&
+                    offsets[b] < offsets[a] + blocks[a].size;
+      }
+    }
+    ASSERT_EQ(sound(blocks, offsets), !expected);
+    conflicts += expected;
+  }
+  EXPECT_GT(conflicts, 300);
+}
+
+TEST(LowerBound, IsThePeakOfLiveBytes) {
+  EXPECT_EQ(lower_bound_of(std::vector<PlannedBlock>{}), 0u);
+  EXPECT_EQ(lower_bound_of(std::vector<PlannedBlock>{{0, 2, 3}, {1, 3, 4}, {2, 4, 5}}), 9u);
+}
+
+TEST(LowerBound, AlignmentsForceHolesUnderAllButTheTopmost) {
+  EXPECT_EQ(lower_bound_of(std::vector<PlannedBlock>{{0, 2, 1, 4}, {0, 2, 1, 4}}), 5u);
+  EXPECT_EQ(lower_bound_of(std::vector<PlannedBlock>{{0, 2, 1, 4}, {0, 2, 3, 1}}), 4u);
+}
+
+/// Every block on the highest top of those placed before that it overlaps; some order is best.
+Bytes lowest_height(const std::vector<PlannedBlock>& blocks) {
+  std::vector<std::size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Bytes lowest = UINT64_MAX;
+  do {
+    std::vector<Bytes> offsets(blocks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      Bytes top = 0;
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!blocks[order[i]].overlaps(blocks[order[j]])) continue;
+        top = std::max(top, offsets[order[j]] + blocks[order[j]].size);
+      }
+      offsets[order[i]] = round_up(top, blocks[order[i]].alignment);
+    }
+    lowest = std::min(lowest, packing_of(blocks, offsets).height);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return lowest;
+}
+
+TEST(LowerBound, IsNeverAboveTheLowestHeight) {
+  std::mt19937_64 random(2);
+  int reached = 0;
+  constexpr int kInstances = 1500;
+  for (int i = 0; i < kInstances; ++i) {
+    const auto blocks = random_blocks(random, {.count = 2 + random() % 5, .alignments = 1 + i % 4});
+    const Bytes lowest = lowest_height(blocks);
+    ASSERT_LE(lower_bound_of(blocks), lowest);
+    reached += lower_bound_of(blocks) == lowest;
+  }
+  EXPECT_GT(reached, kInstances / 2);
+}
+
+}  // namespace
+}  // namespace memreplay
