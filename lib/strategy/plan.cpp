@@ -1,0 +1,90 @@
+#include "strategy/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "strategy/handle_table.hpp"
+#include "strategy/planned_region.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::string_view kOrders[] = {"size",    "area",       "length", "start",
+                                        "breadth", "contention", "best"};
+constexpr std::string_view kFits[] = {"best", "first"};
+
+class Planned final : public Strategy {
+ public:
+  Planned(PlannedRegion region, DeviceModel& device)
+      : region_(std::move(region)), device_(&device) {}
+
+  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
+    auto copy = std::make_unique<Planned>(*this);
+    copy->device_ = &device;
+    return copy;
+  }
+
+  std::optional<Placement> allocate(const Request& request) override {
+    const auto block = region_.take(request, *device_);
+    if (!block) return std::nullopt;
+    return Placement{block->address, block->size, blocks_.add(*block)};
+  }
+  void free(Handle handle) override { region_.release(blocks_.remove(handle)); }
+
+  FreeSpace free_space() const override { return region_.free_space(); }
+  std::vector<AddressRange> free_ranges() const override { return region_.free_ranges(); }
+  StrategyUsage usage() const override { return {.clairvoyant = region_.plan().clairvoyant}; }
+  Counters counters() const override {
+    const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
+    return {{"plan_height_bytes", number(region_.plan().height)},
+            {"plan_lower_bound_bytes", number(region_.plan().lower_bound)},
+            {"out_of_plan", number(region_.missed())}};
+  }
+  std::vector<std::string> remarks() const override {
+    if (!region_.plan().clairvoyant) return {};
+    return {"its plan was made from this very trace; no running program knows its future"};
+  }
+  MemoryState memory_state() const override {
+    if (!region_.region()) return {};
+    return tiled(
+        {{.address = region_.region()->address, .size = region_.region()->size, .blocks = {}}},
+        blocks_.blocks());
+  }
+
+ private:
+  PlannedRegion region_;
+  DeviceModel* device_;
+  HandleTable<PlacedBlock> blocks_;
+};
+
+std::optional<PlanWish> wish_of(const StrategySpec& spec) {
+  PlanWish wish;
+  wish.algorithm = fmt::format("{}/{}", kOrders[choice_option(spec, "order", kOrders, 6)],
+                               kFits[choice_option(spec, "fit", kFits, 0)]);
+  wish.alignment = alignment_option(spec, "align", wish.alignment);
+  return wish;
+}
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  wish_of(spec);
+  if (!context.plan) throw UsageError("'plan' needs the trace that is to be planned");
+  return std::make_unique<Planned>(PlannedRegion(context.plan), context.device);
+}
+
+}  // namespace
+
+StrategyInfo plan_strategy() {
+  return {.name = "plan",
+          .summary = "Offsets planned with the whole trace known: a goal, not an allocator.",
+          .options = {{"order", "size|area|length|start|breadth|contention|best", "best",
+                       "In which order the planner places blocks; best tries them all."},
+                      {"fit", "best|first", "best",
+                       "The gap that a block goes to: the smallest, or the lowest."},
+                      {"align", "SIZE", "512", "Sizes and offsets are multiples of it."}},
+          .make = make,
+          .keeps_regions = true,
+          .plan_for = wish_of,
+          .needs_plan = true};
+}
+
+}  // namespace memreplay

@@ -1,0 +1,68 @@
+#include "strategy/planned_region.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace memreplay {
+
+std::optional<PlacedBlock> PlannedRegion::take(const Request& request, DeviceModel& device) {
+  const auto block = place(request, device);
+  (block ? served_ : missed_) += 1;
+  (block ? served_bytes_ : missed_bytes_) += request.size;
+  return block;
+}
+
+std::optional<PlacedBlock> PlannedRegion::place(const Request& request, DeviceModel& device) {
+  if (next_ == plan_->entries.size()) next_ = plan_->repeats_from;
+  if (next_ >= plan_->entries.size()) return std::nullopt;
+  const Plan::Entry& entry = plan_->entries[next_++];
+  if (!entry.placed || entry.size != request.size) return std::nullopt;
+  if (!region_) region_ = obtain_aligned(device, plan_->height, plan_->base_alignment);
+  if (!region_) return std::nullopt;
+  const Address from = region_->aligned + entry.offset;
+  const Address to = from + round_up(request.size, plan_->alignment);
+  if (request.alignment != 0 && from % request.alignment != 0) return std::nullopt;
+  const auto above = live_.lower_bound(from);
+  if (above != live_.end() && above->first < to) return std::nullopt;
+  if (above != live_.begin() && std::prev(above)->second > from) return std::nullopt;
+  live_.emplace_hint(above, from, to);
+  live_bytes_ += to - from;
+  return PlacedBlock{from, to - from, request.size};
+}
+
+void PlannedRegion::release(const PlacedBlock& block) {
+  live_.erase(block.address);
+  live_bytes_ -= block.size;
+}
+
+void PlannedRegion::marker() {
+  const auto& iterations = plan_->iterations;
+  if (iterations.empty()) return;
+  next_ = iterations[std::min(markers_++, iterations.size() - 1)];
+}
+
+std::vector<AddressRange> PlannedRegion::free_ranges() const {
+  std::vector<AddressRange> ranges;
+  if (!region_) return ranges;
+  Address at = region_->address;
+  const auto fill = [&](Address to) {
+    if (at < to) ranges.push_back({at, to});
+  };
+  for (const auto& [from, to] : live_) {
+    fill(from);
+    at = to;
+  }
+  fill(region_->address + region_->size);
+  return ranges;
+}
+
+FreeSpace PlannedRegion::free_space() const {
+  if (!region_) return {};
+  FreeSpace space{.total = region_->size - live_bytes_};
+  for (const AddressRange range : free_ranges()) {
+    space.largest = std::max(space.largest, range.size());
+  }
+  return space;
+}
+
+}  // namespace memreplay
