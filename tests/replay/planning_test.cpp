@@ -1,0 +1,179 @@
+#include "replay/planning.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "device/simulated_device.hpp"
+#include "strategy/registry.hpp"
+#include "trace/trace_builder.hpp"
+
+namespace memreplay {
+namespace {
+
+/// A program written down call by call.
+class Writer {
+ public:
+  Writer& alloc(Slot slot, Bytes size) { return add(Op::allocate, slot, size); }
+  Writer& free(Slot slot) { return add(Op::free, slot, sizes_.at(slot)); }
+  Writer& marker() { return add(Op::marker, kNoSlot, 0); }
+  Writer& add(Op op, Slot slot, Bytes size) {
+    builder_.add(op, builder_.lane(0, PoolId{}), slot, size);
+    if (slot != kNoSlot) {
+      sizes_[slot] = size;
+      builder_.trace().slot_count = std::max(builder_.trace().slot_count, slot + 1);
+    }
+    return *this;
+  }
+  Trace trace() { return builder_.finish(); }
+
+ private:
+  TraceBuilder builder_{0};
+  std::map<Slot, Bytes> sizes_;
+};
+
+struct Planned {
+  std::shared_ptr<const Plan> plan;
+  RunMetrics metrics;
+  std::int64_t counter(std::string_view name) const {
+    for (const auto& [key, value] : metrics.counters) {
+      if (key == name) return value;
+    }
+    return -1;
+  }
+};
+
+Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> capacity = {}) {
+  const StrategySpec spec = parse_strategy(strategy);
+  Ledger ledger(strategy);
+  SimulatedDevice simulated({.capacity = capacity, .granularity = 1});
+  AuditedDevice device(simulated, ledger);
+  ReplayOptions options;
+  options.ledger = &ledger;
+  StrategyContext context{.device = device, .capacity = capacity};
+  Planned result;
+  result.plan = make_plan(trace, plan_wish(spec).value(), options);
+  context.plan = result.plan;
+  const auto made = make_strategy(spec, context);
+  result.metrics = replay(trace, *made, device, options).metrics;
+  return result;
+}
+
+TEST(Planning, ThePlanIsWhatTheReplayReserves) {
+  Writer w;
+  w.alloc(0, 3).alloc(1, 2).free(0).alloc(2, 3).free(1).alloc(3, 2);
+  const Planned r = run(w.trace(), "plan:align=1");
+  EXPECT_EQ(r.plan->height, 5u);
+  EXPECT_EQ(r.plan->lower_bound, 5u);
+  EXPECT_EQ(r.metrics.peak_reserved, 5u);
+  EXPECT_EQ(r.metrics.ooms, 0u);
+  EXPECT_TRUE(r.metrics.clairvoyant);
+}
+
+TEST(Planning, AWaitForAStreamKeepsThePlaceUntilItIsOver) {
+  Writer w;
+  w.alloc(0, 3).add(Op::free_requested, 0, 3).alloc(1, 3).add(Op::free_completed, 0, 3).alloc(2, 3);
+  EXPECT_EQ(run(w.trace(), "plan:align=1").plan->height, 6u);
+}
+
+TEST(Planning, RefusedRequestsAndThoseOfNoBytesHaveNoPlace) {
+  Writer w;
+  w.alloc(0, 0).alloc(1, 3).add(Op::oom, kNoSlot, 100).alloc(2, 1);
+  const Planned r = run(w.trace(), "plan:align=1");
+  EXPECT_EQ(r.plan->entries.size(), 3u);
+  EXPECT_EQ(r.plan->height, 4u);
+  EXPECT_EQ(r.metrics.ooms, 1u);
+}
+
+TEST(Planning, EveryAlgorithmServesEveryRequestOfARandomTrace) {
+  for (const char* spec :
+       {"plan:order=size", "plan:order=area", "plan:order=length", "plan:order=start,fit=first",
+        "plan:order=breadth", "plan:order=contention,align=1", "plan", "hybrid(plan,torch)"}) {
+    Writer w;
+    std::mt19937_64 random(4);
+    std::vector<Slot> live, dead;
+    for (Slot slot = 0; slot < 40; ++slot) dead.push_back(slot);
+    for (int step = 0; step < 3000; ++step) {
+      auto& from = dead.empty() || (!live.empty() && random() % 2) ? live : dead;
+      auto& to = &from == &live ? dead : live;
+      std::swap(from[random() % from.size()], from.back());
+      if (&from == &live) {
+        w.free(from.back());
+      } else {
+        w.alloc(from.back(), 1 + random() % 5000);
+      }
+      to.push_back(from.back());
+      from.pop_back();
+    }
+    const Planned r = run(w.trace(), spec);
+    EXPECT_EQ(r.metrics.ooms, 0u) << spec;
+    EXPECT_EQ(r.metrics.peak_reserved, r.plan->height) << spec;
+    EXPECT_GE(r.plan->height, r.plan->lower_bound);
+  }
+}
+
+/// Weights, then iterations that all do the same; one block lives on into the next iteration.
+Writer periodic(int iterations, std::uint64_t seed, bool crossing) {
+  Writer w;
+  std::mt19937_64 weights(seed);
+  for (Slot slot = 0; slot < 5; ++slot) w.alloc(slot, 600 + weights() % 4000);
+  w.alloc(100, 5000).free(100);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    w.marker();
+    std::mt19937_64 random(seed + 1);
+    std::vector<Slot> live;
+    for (Slot slot = 10; slot < 40; ++slot) {
+      w.alloc(slot, 1 + random() % 6000);
+      live.push_back(slot);
+      if (crossing && slot == 15 && iteration > 0) w.free(50);
+      if (crossing && slot == 25) w.alloc(50, 3000);
+      if (random() % 2) {
+        std::swap(live[random() % live.size()], live.back());
+        w.free(live.back());
+        live.pop_back();
+      }
+    }
+    while (!live.empty()) {
+      w.free(live.back());
+      live.pop_back();
+    }
+  }
+  return w;
+}
+
+TEST(Planning, AStrictlyPeriodicTraceHasNoMismatch) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (const bool crossing : {false, true}) {
+      for (const char* spec : {"stalloc", "stalloc:algorithm=layers", "stalloc:algorithm=size"}) {
+        const Planned r = run(periodic(6, seed, crossing).trace(), spec);
+        EXPECT_EQ(r.counter("mismatches"), 0) << spec << ' ' << seed << ' ' << crossing;
+        EXPECT_EQ(r.counter("fallback_served"), 0);
+        EXPECT_FALSE(r.metrics.clairvoyant);
+        EXPECT_EQ(r.plan->iterations.size(), 2u);
+      }
+    }
+  }
+}
+
+TEST(Planning, WithoutMarkersTheWholeTraceIsPlannedAndSaysSo) {
+  Writer w;
+  w.alloc(0, 3000).alloc(1, 100).free(0).alloc(2, 3000);
+  const Planned r = run(w.trace(), "stalloc");
+  EXPECT_TRUE(r.metrics.clairvoyant);
+  EXPECT_EQ(r.counter("mismatches"), 0);
+  EXPECT_EQ(r.plan->small_peak, 1u);
+  EXPECT_EQ(r.plan->height, 3072u);
+}
+
+TEST(Planning, AnIterationThatIsOtherThanThePlannedOnesMismatches) {
+  Writer w = periodic(3, 1, false);
+  w.marker().alloc(200, 777).free(200);
+  const Planned r = run(w.trace(), "stalloc");
+  EXPECT_EQ(r.counter("mismatches"), 1);
+  EXPECT_EQ(r.metrics.ooms, 0u);
+}
+
+}  // namespace
+}  // namespace memreplay
