@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -367,7 +368,10 @@ class Replay {
     m.end_requested = requested_;
     m.end_allocated = allocated_;
     m.end_reserved = usage.held;
-    m.internal_fragmentation = ratio_above(m.peak_allocated, requested_at_peak_);
+    // Of blocks that are away only the request counts on, which says nothing of waste.
+    m.internal_fragmentation = m.moved_out_blocks != 0
+                                   ? std::numeric_limits<double>::quiet_NaN()
+                                   : ratio_above(m.peak_allocated, requested_at_peak_);
     m.lower_bound = m.peak_allocated;
     m.device_allocs = usage.allocs - usage_before_.allocs;
     m.device_frees = usage.frees - usage_before_.frees;

@@ -39,25 +39,30 @@ std::string against_that_cost(const RunReport& run) {
   return cost.empty() ? cost : fmt::format("; {} does it {}", run.strategy, cost);
 }
 
+// A plan is no rival without that word.
+std::string name_of(const RunReport& run) {
+  return run.strategy + (run.metrics.clairvoyant ? " (clairvoyant)" : "");
+}
+
 std::string reserved_against(const RunReport& run, const RunReport& other) {
   const Bytes a = run.metrics.peak_reserved;
   const Bytes b = other.metrics.peak_reserved;
   if (a == b) {
-    return fmt::format("{} reserves as much as {}, {}{}{}.", run.strategy, other.strategy,
+    return fmt::format("{} reserves as much as {}, {}{}{}.", name_of(run), name_of(other),
                        price(run, other), at_that_cost(run), against_that_cost(other));
   }
-  return fmt::format("{} reserves {} {} than {}, {}{}{}.", run.strategy,
-                     human_size(a > b ? a - b : b - a), a > b ? "more" : "less", other.strategy,
+  return fmt::format("{} reserves {} {} than {}, {}{}{}.", name_of(run),
+                     human_size(a > b ? a - b : b - a), a > b ? "more" : "less", name_of(other),
                      price(run, other), at_that_cost(run), against_that_cost(other));
 }
 
 std::string served_against(const RunReport& best, const RunReport& other) {
   if (best.metrics.ooms == 0) {
-    return fmt::format("{} serves every request{}; {} runs out of memory {}.", best.strategy,
-                       at_that_cost(best), other.strategy, counted(other.metrics.ooms, "time"));
+    return fmt::format("{} serves every request{}; {} runs out of memory {}.", name_of(best),
+                       at_that_cost(best), name_of(other), counted(other.metrics.ooms, "time"));
   }
-  return fmt::format("{} runs out of memory {}, {} {}.", best.strategy,
-                     counted(best.metrics.ooms, "time"), other.strategy,
+  return fmt::format("{} runs out of memory {}, {} {}.", name_of(best),
+                     counted(best.metrics.ooms, "time"), name_of(other),
                      counted(other.metrics.ooms, "time"));
 }
 
@@ -135,7 +140,7 @@ std::string mark(const RunReport& run) {
   std::string marks = run.exact ? "" : " (estimate)";
   if (m.clairvoyant) marks += " (clairvoyant)";
   if (m.moved_out_blocks != 0 || m.stall_seconds > 0) {
-    marks += fmt::format(" (moves blocks, stalls {:.3g} s)", m.stall_seconds);
+    marks += fmt::format(" (stalls {:.3g} s)", m.stall_seconds);
   }
   return marks;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "strategy/handle_table.hpp"
 #include "strategy/planned_region.hpp"
 
@@ -41,8 +42,13 @@ class Planned final : public Strategy {
             {"out_of_plan", number(region_.missed())}};
   }
   std::vector<std::string> remarks() const override {
-    if (!region_.plan().clairvoyant) return {};
-    return {"its plan was made from this very trace; no running program knows its future"};
+    std::vector<std::string> remarks = {
+        "its plan was made from this very trace; no running program knows its future"};
+    if (region_.refused()) {
+      remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
+                                    human_size(region_.plan().height)));
+    }
+    return remarks;
   }
   MemoryState memory_state() const override {
     if (!region_.region()) return {};

@@ -18,7 +18,8 @@ std::optional<PlacedBlock> PlannedRegion::place(const Request& request, DeviceMo
   const Plan::Entry& entry = plan_->entries[next_++];
   if (!entry.placed || entry.size != request.size) return std::nullopt;
   if (!region_) region_ = obtain_aligned(device, plan_->height, plan_->base_alignment);
-  if (!region_) return std::nullopt;
+  refused_ = !region_;
+  if (refused_) return std::nullopt;
   const Address from = region_->aligned + entry.offset;
   const Address to = from + round_up(request.size, plan_->alignment);
   if (request.alignment != 0 && from % request.alignment != 0) return std::nullopt;

@@ -32,6 +32,8 @@ class PlannedRegion {
   std::vector<AddressRange> free_ranges() const;
   FreeSpace free_space() const;
 
+  /// The device has no room for the region.
+  bool refused() const { return refused_; }
   std::uint64_t served() const { return served_; }
   Bytes served_bytes() const { return served_bytes_; }
   std::uint64_t missed() const { return missed_; }
@@ -45,6 +47,7 @@ class PlannedRegion {
   std::map<Address, Address> live_;  ///< from -> to
   std::size_t next_ = 0;             ///< entry
   std::size_t markers_ = 0;
+  bool refused_ = false;
   Bytes live_bytes_ = 0;
   std::uint64_t served_ = 0;
   Bytes served_bytes_ = 0;  ///< requested

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "strategy/handle_table.hpp"
 #include "strategy/planned_region.hpp"
 
@@ -161,6 +162,10 @@ class Stalloc final : public Strategy {
     } else {
       remarks.push_back("planned on the first iterations; they count in its figures too");
     }
+    if (state_.region.refused()) {
+      remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
+                                    human_size(state_.region.plan().height)));
+    }
     return remarks;
   }
   std::string oom_report(const Request& request) const override {
@@ -168,7 +173,7 @@ class Stalloc final : public Strategy {
   }
 
  private:
-  bool is_planned() const { return !state_.region.plan().entries.empty(); }
+  bool is_planned() const { return !state_.region.plan().entries.empty() || state_.var.slots != 0; }
 
   Placement add(const StallocBlock& block) {
     return {block.place.address, block.place.size, state_.blocks.add(block)};

@@ -93,12 +93,19 @@ TEST(TransferCost, IsSaidWhereverSuchARunIsPraised) {
 }
 
 TEST(Mark, NamesWhatAFigureCostsOrKnows) {
-  EXPECT_EQ(mark(moving_run()), " (moves blocks, stalls 1.5 s)");
+  EXPECT_EQ(mark(moving_run()), " (stalls 1.5 s)");
   RunReport run = run_of("plan", {});
   EXPECT_EQ(mark(run), "");
   run.metrics.clairvoyant = true;
   run.exact = false;
   EXPECT_EQ(mark(run), " (estimate) (clairvoyant)");
+}
+
+TEST(Comparison, APlanIsNamedAsWhatItIs) {
+  RunReport plan = run_of("plan", {.reserved = 10 * kMiB});
+  plan.metrics.clairvoyant = true;
+  EXPECT_EQ(sentences({run_of("torch", {.reserved = 20 * kMiB}), plan}).back(),
+            "plan (clairvoyant) reserves 10 MiB less than torch, with as many device allocations.");
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ TEST(PlanStrategy, WhereTheDeviceIsTooSmallNothingIsServed) {
   auto m = picture(plan_of({{3, 2, true}}, 6), 5);
   m.alloc('A', 3);
   EXPECT_EQ(m.ooms(), 1);
+  EXPECT_EQ(m.strategy().remarks().back(),
+            "the plan needs 6 B in one piece, which the device refuses");
 }
 
 TEST(PlanStrategy, ItSaysThatItKnowsTheFuture) {
