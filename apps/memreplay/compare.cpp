@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 #include "options.hpp"
+#include "presets.hpp"
 #include "printing.hpp"
 #include "report/json.hpp"
 #include "report/ranking.hpp"
@@ -11,16 +12,6 @@
 
 namespace memreplay {
 namespace {
-
-std::vector<StrategySpec> presets(const Recording& recording) {
-  std::vector<StrategySpec> specs;
-  if (recording.settings.present) specs.push_back(parse_strategy("recorded"));
-  for (const char* preset :
-       {"torch", "torch:max_split_size_mb=128", "direct", "bump", "free-list:fit=best"}) {
-    specs.push_back(parse_strategy(preset));
-  }
-  return specs;
-}
 
 std::vector<ReplayReport> by_place(std::vector<ReplayReport> reports) {
   for (ReplayReport& report : reports) sort_by_place(report.runs);

@@ -13,7 +13,7 @@
 namespace memreplay {
 namespace {
 
-std::vector<StrategySpec> likeliest(const Recording& recording) {
+std::vector<StrategySpec> likeliest(const Recording& recording, const RunOptions&) {
   return {parse_strategy(recording.settings.present ? "recorded" : "torch")};
 }
 

@@ -77,6 +77,12 @@ std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
   return *device.capacity - std::min(*device.capacity, device.reserve);
 }
 
+Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
+  const auto found =
+      std::ranges::find(metrics.counters, name, [](const auto& counter) { return counter.first; });
+  return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
+}
+
 DeviceUsage calls_of(const RunMetrics& m) {
   DeviceUsage usage;
   usage.allocs = m.device_allocs;
@@ -113,8 +119,34 @@ ReplayResult replay_once(const Job& job, const StrategySpec& spec, const RunOpti
   return result;
 }
 
-RunReport replay_job(const Job& job, const StrategySpec& spec, const RunOptions& options,
+/// `rmm-arena:arena_size=fit` stands for the smallest arena, in whole MiB, in which the recording
+/// runs without an OOM, found by bisection.
+StrategySpec fitted(const Job& job, const StrategySpec& spec, const RunOptions& options,
+                    Progress& progress) {
+  if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
+  const auto sized = [&](Bytes mebibytes) {
+    return parse_strategy(fmt::format("rmm-arena:arena_size={}MiB", mebibytes));
+  };
+  ReplayOptions replaying = replay_options(job, spec, options);
+  replaying.stop_at_oom = true;
+  progress.show("fitting " + spec.name, 0);
+  const RunMetrics whole =
+      replay_once(job, parse_strategy("rmm-arena"), options, nullptr, nullptr, replaying).metrics;
+  Bytes fits = round_up(counter_of(whole, "touched"), kMiB) / kMiB;
+  Bytes fails = whole.peak_allocated / kMiB;
+  if (whole.ooms > 0) return parse_strategy("rmm-arena");
+  while (fails + 1 < fits && !interrupted()) {
+    const Bytes middle = fails + (fits - fails) / 2;
+    const RunMetrics tried =
+        replay_once(job, sized(middle), options, nullptr, nullptr, replaying).metrics;
+    (tried.ooms == 0 ? fits : fails) = middle;
+  }
+  return sized(fits);
+}
+
+RunReport replay_job(const Job& job, const StrategySpec& asked, const RunOptions& options,
                      RunFiles& files, Progress& progress) {
+  const StrategySpec spec = fitted(job, asked, options, progress);
   ReplayOptions replaying = replay_options(job, spec, options);
   replaying.progress = [&](double share) { progress.show(spec.text, share); };
   std::shared_ptr<const Plan> plan;
@@ -160,9 +192,10 @@ std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOp
       throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
     }
     for (const Trace* trace : traces) {
-      jobs.push_back({recording, trace,
-                      options.strategies.empty() ? defaults(recording) : options.strategies,
-                      std::nullopt, recording.settings});
+      jobs.push_back(
+          {recording, trace,
+           options.strategies.empty() ? defaults(recording, options) : options.strategies,
+           std::nullopt, recording.settings});
     }
   }
   return jobs;

@@ -15,7 +15,7 @@ struct Runs {
 };
 
 /// The strategies where the command line names none.
-using DefaultStrategies = std::vector<StrategySpec> (*)(const Recording&);
+using DefaultStrategies = std::vector<StrategySpec> (*)(const Recording&, const RunOptions&);
 
 /// Reads everything and opens every file before the first replay. After Ctrl-C the reports hold
 /// what was found so far. Throws UsageError where there is nothing to replay.

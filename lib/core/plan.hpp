@@ -26,6 +26,8 @@ struct Plan {
   std::size_t repeats_from = 0;  ///< after the last entry comes this one again; its number: none
   std::vector<std::size_t> iterations;  ///< the first entry after each marker; the last repeats
   bool clairvoyant = true;              ///< made from the very events that it serves
+  /// Where the planner did less than it was asked for: a sentence that says so.
+  std::string shortened;
 };
 
 /// What a strategy wants planned.

@@ -7,6 +7,7 @@
 #include <random>
 #include <tuple>
 
+#include "core/range_set.hpp"
 #include "planner/live_index.hpp"
 
 namespace memreplay {
@@ -240,11 +241,53 @@ Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std
   return packing_of(blocks, std::move(offsets));
 }
 
-BestPacking best_of_orders(std::span<const PlannedBlock> blocks, PlacingFit fit) {
+Packing place_by_start(std::span<const PlannedBlock> blocks) {
+  constexpr Bytes kEndless = Bytes{1} << 62;
+  const std::vector<std::uint32_t> by_start = placing_order(blocks, PlacingOrder::start);
+  std::vector<std::uint32_t> by_end = by_start;
+  std::sort(by_end.begin(), by_end.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(blocks[a].end, a) < std::pair(blocks[b].end, b);
+  });
+  std::vector<Bytes> offsets(blocks.size());
+  RangeSet unused;
+  unused.insert({0, kEndless});
+  auto ending = by_end.begin();
+  for (const std::uint32_t row : by_start) {
+    const PlannedBlock& block = blocks[row];
+    for (; ending != by_end.end() && blocks[*ending].end <= block.start; ++ending) {
+      unused.insert({offsets[*ending], offsets[*ending] + blocks[*ending].size});
+    }
+    // The endless space above all blocks is the largest gap, and so the last choice.
+    const Bytes at = round_up(unused.smallest(block.size, block.alignment)->from, block.alignment);
+    unused.erase({at, at + block.size});
+    offsets[row] = at;
+  }
+  return packing_of(blocks, std::move(offsets));
+}
+
+std::uint64_t overlapping_pairs(std::span<const PlannedBlock> blocks) {
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> ends;
+  for (const PlannedBlock& block : blocks) {
+    starts.push_back(block.start);
+    ends.push_back(block.end);
+  }
+  std::sort(starts.begin(), starts.end());
+  std::sort(ends.begin(), ends.end());
+  std::uint64_t pairs = 0;
+  std::size_t ended = 0;
+  for (std::size_t started = 0; started < starts.size(); ++started) {
+    while (ends[ended] <= starts[started]) ++ended;
+    pairs += started - ended;
+  }
+  return pairs;
+}
+
+BestPacking best_of_orders(std::span<const PlannedBlock> blocks, PlacingFit fit, std::size_t most) {
   const Bytes bound = lower_bound_of(blocks);
   BestPacking best;
   best.packing.height = UINT64_MAX;
-  for (const PlacingOrder order : kPlacingOrders) {
+  for (const PlacingOrder order : std::span(kPlacingOrders).first(most)) {
     Packing packing = place_in_order(blocks, placing_order(blocks, order), fit);
     if (packing.height >= best.packing.height) continue;
     best = {std::move(packing), order};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,12 +37,19 @@ std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, P
 Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
                        PlacingFit fit);
 
+/// The order `start` with the fit `best`, by a sweep over time. O(n log n).
+Packing place_by_start(std::span<const PlannedBlock> blocks);
+
+/// Pairs of blocks that live at the same time, which is what placing in order costs. O(n log n).
+std::uint64_t overlapping_pairs(std::span<const PlannedBlock> blocks);
+
 struct BestPacking {
   Packing packing;
   PlacingOrder order = PlacingOrder::size;
 };
-/// The lowest of all orders, the first of equals; stops where no order can be lower.
-BestPacking best_of_orders(std::span<const PlannedBlock> blocks, PlacingFit fit);
+/// The lowest of the first `most` orders, the first of equals; stops where no order can be lower.
+BestPacking best_of_orders(std::span<const PlannedBlock> blocks, PlacingFit fit,
+                           std::size_t most = std::size(kPlacingOrders));
 
 /// The lowest of `count` random orders.
 Packing best_of_random_orders(std::span<const PlannedBlock> blocks, PlacingFit fit,

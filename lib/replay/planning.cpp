@@ -1,9 +1,12 @@
 #include "replay/planning.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
+#include "core/text.hpp"
 #include "planner/layers.hpp"
 #include "planner/ordered.hpp"
 
@@ -102,10 +105,14 @@ class ProgramReader {
   Program program_;
 };
 
-Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm) {
+/// Overlapping pairs of blocks that the planner goes through: some seconds.
+constexpr std::uint64_t kMostPairs = 100'000'000;
+
+/// `orders`: how many orders there is time for.
+Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm, std::size_t orders) {
   if (const auto bar = algorithm.find('|'); bar != algorithm.npos) {
-    Packing first = pack(blocks, algorithm.substr(0, bar));
-    Packing second = pack(blocks, algorithm.substr(bar + 1));
+    Packing first = pack(blocks, algorithm.substr(0, bar), orders);
+    Packing second = pack(blocks, algorithm.substr(bar + 1), orders);
     return second.height < first.height ? second : first;
   }
   if (algorithm == "layers") return layered_fit(blocks);
@@ -113,11 +120,37 @@ Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm) {
   const std::string_view name = algorithm.substr(0, slash);
   const PlacingFit fit =
       algorithm.substr(slash + 1) == "first" ? PlacingFit::first : PlacingFit::best;
-  if (name == "best") return best_of_orders(blocks, fit).packing;
+  if (name == "best") {
+    BestPacking best = best_of_orders(blocks, fit, std::min(orders, std::size(kPlacingOrders)));
+    if (orders >= std::size(kPlacingOrders)) return std::move(best.packing);
+    Packing by_start = place_by_start(blocks);
+    return by_start.height < best.packing.height ? by_start : std::move(best.packing);
+  }
   for (const PlacingOrder order : kPlacingOrders) {
     if (name_of(order) == name) return place_in_order(blocks, placing_order(blocks, order), fit);
   }
   throw std::logic_error("no planner has this algorithm");
+}
+
+/// As asked for, or by start alone where that would take minutes; `shortened` then says so.
+Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algorithm,
+                     std::string& shortened) {
+  const std::uint64_t pairs = overlapping_pairs(blocks);
+  const std::size_t orders = pairs == 0 ? SIZE_MAX : kMostPairs / pairs;
+  const bool several = algorithm.starts_with("best");
+  if (orders == 0) {
+    shortened = fmt::format(
+        "{} pairs of blocks live at the same time, too many for the order asked for: its plan "
+        "places them by start",
+        human_count(pairs));
+    return place_by_start(blocks);
+  }
+  if (several && orders < std::size(kPlacingOrders)) {
+    shortened =
+        fmt::format("{} pairs of blocks live at the same time: its plan tried {} orders of {}",
+                    human_count(pairs), orders + 1, std::size(kPlacingOrders));
+  }
+  return pack(blocks, algorithm, orders);
 }
 
 /// The most requests of at most `above` bytes that live at once.
@@ -202,7 +235,7 @@ class Planning {
   }
 
   Plan finish() {
-    const Packing packing = pack(blocks_, wish_.algorithm);
+    const Packing packing = pack_in_time(blocks_, wish_.algorithm, plan_.shortened);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       plan_.entries[rows_[i]].offset = packing.offsets[i];
     }

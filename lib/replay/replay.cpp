@@ -365,6 +365,8 @@ class Replay {
     RunMetrics& m = metrics();
     const DeviceUsage& usage = device_.usage();
     const StrategyUsage own = strategy_.usage();
+    // What the strategy took when it was made belongs to a run from the first event on.
+    const DeviceUsage built = options_.from == 0 ? built_ : DeviceUsage{};
     m.end_requested = requested_;
     m.end_allocated = allocated_;
     m.end_reserved = usage.held;
@@ -373,10 +375,10 @@ class Replay {
                                    ? std::numeric_limits<double>::quiet_NaN()
                                    : ratio_above(m.peak_allocated, requested_at_peak_);
     m.lower_bound = m.peak_allocated;
-    m.device_allocs = usage.allocs - usage_before_.allocs;
-    m.device_frees = usage.frees - usage_before_.frees;
-    m.device_maps = usage.maps - usage_before_.maps;
-    m.device_unmaps = usage.unmaps - usage_before_.unmaps;
+    m.device_allocs = usage.allocs - usage_before_.allocs + built.allocs;
+    m.device_frees = usage.frees - usage_before_.frees + built.frees;
+    m.device_maps = usage.maps - usage_before_.maps + built.maps;
+    m.device_unmaps = usage.unmaps - usage_before_.unmaps + built.unmaps;
     m.oom_retries = own.oom_retries - strategy_before_.oom_retries;
     m.syncs = own.syncs - strategy_before_.syncs;
     m.stream_waits = own.stream_waits - strategy_before_.stream_waits;
@@ -406,6 +408,7 @@ class Replay {
   std::multimap<std::uint64_t, Placement> deferred_;  ///< by the event before which they are due
   std::uint64_t unserved_returns_ = 0;                ///< seen so far
   std::uint64_t syncs_ = 0;  ///< of the strategy, as far as the ledger was told
+  DeviceUsage built_;        ///< the device before the first call
   DeviceUsage usage_before_;
   StrategyUsage strategy_before_;
   ReplayResult result_;

@@ -290,7 +290,7 @@ class Hoard final : public Strategy {
   }
 
   std::uint32_t obtain_superblock() {
-    const auto region = obtain_aligned(*device_, options_.superblock, options_.superblock);
+    const auto region = obtain_aligned(*device_, options_.superblock, options_.q);
     if (!region) return kNoSuperblock;
     held_bytes_ += options_.superblock;
     std::uint32_t number = static_cast<std::uint32_t>(superblocks_.size());

@@ -44,6 +44,7 @@ class Planned final : public Strategy {
   std::vector<std::string> remarks() const override {
     std::vector<std::string> remarks = {
         "its plan was made from this very trace; no running program knows its future"};
+    if (!region_.plan().shortened.empty()) remarks.push_back(region_.plan().shortened);
     if (region_.refused()) {
       remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
                                     human_size(region_.plan().height)));

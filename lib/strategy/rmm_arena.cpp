@@ -351,9 +351,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo rmm_arena_strategy() {
   return {.name = "rmm-arena",
           .summary = "RMM's arenas: streams take superblocks out of one region and keep them.",
-          .options = {{"arena_size", "SIZE", "half of what the device has free",
+          .options = {{"arena_size", "SIZE|fit", "half of what the device has free",
                        "The region, taken at the start; a device without a capacity counts as "
-                       "1 TiB."},
+                       "1 TiB. fit: the smallest in which the recording runs."},
                       {"superblock_min", "SIZE", "1MiB",
                        "The smallest superblock; longer requests are served by all in common."},
                       {"size_classes", "true|false", "false",

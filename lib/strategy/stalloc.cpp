@@ -162,6 +162,8 @@ class Stalloc final : public Strategy {
     } else {
       remarks.push_back("planned on the first iterations; they count in its figures too");
     }
+    const std::string& shortened = state_.region.plan().shortened;
+    if (!shortened.empty()) remarks.push_back(shortened);
     if (state_.region.refused()) {
       remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
                                     human_size(state_.region.plan().height)));

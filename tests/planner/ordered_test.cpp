@@ -134,6 +134,21 @@ TEST(PlacingOrders, BreadthAndContentionFollowTheirDefinitions) {
   }
 }
 
+TEST(PlaceByStart, IsTheOrderStartWithBestFit) {
+  std::mt19937_64 random(6);
+  for (int i = 0; i < 200; ++i) {
+    const Blocks blocks = random_blocks(random, {.count = 1 + random() % 40, .last_time = 30});
+    const Rows rows = placing_order(blocks, PlacingOrder::start);
+    ASSERT_EQ(place_by_start(blocks).offsets,
+              place_in_order(blocks, rows, PlacingFit::best).offsets);
+    std::uint64_t pairs = 0;
+    for (std::size_t a = 0; a < blocks.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) pairs += blocks[a].overlaps(blocks[b]);
+    }
+    ASSERT_EQ(overlapping_pairs(blocks), pairs);
+  }
+}
+
 TEST(BestOfOrders, IsTheLowestAndRandomOrdersAreSoundToo) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 100; ++i) {

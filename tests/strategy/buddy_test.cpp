@@ -92,13 +92,13 @@ TEST(Buddy, AnAlignmentOfOneRequestTakesALargerBlock) {
 }
 
 TEST(Buddy, WhereTheRegionIsLessAlignedTheBlockMovesUp) {
-  // Regions begin at multiples of 2 MiB: the second one at an odd one.
+  // Regions follow one another: the third begins at an odd MiB.
   MemoryPicture m("buddy:min=1MiB,max=8MiB", std::nullopt, kMiB);
   m.alloc('A', 8).alloc('B', 9).alloc('C', 8);
   EXPECT_EQ(m.picture(), "AAAAAAAA|BBBBBBBBB|CCCCCCCC");
   m.free('C').alloc('D', 2, 4 * kMiB);
-  EXPECT_EQ(m.picture(), "AAAAAAAA|BBBBBBBBB|..DDDDDD");
-  EXPECT_EQ(m.strategy().free_space().total, 2 * kMiB);
+  EXPECT_EQ(m.picture(), "AAAAAAAA|BBBBBBBBB|...DDDDD");
+  EXPECT_EQ(m.strategy().free_space().total, 3 * kMiB);
   m.free('D').alloc('E', 8);
   EXPECT_EQ(m.picture(), "AAAAAAAA|BBBBBBBBB|EEEEEEEE");
 }
@@ -191,7 +191,7 @@ class SlowBuddy final : public SlowModel {
     if (wanted > shape_.max) {
       const Bytes size = round_up(request.size, shape_.min);
       const auto at = device_.obtain(size);
-      if (at) live_.push_back({0, *at, size});
+      if (at) live_.push_back({0, 0, *at, size});
       return at;
     }
     Bytes size = shape_.min;
@@ -202,14 +202,14 @@ class SlowBuddy final : public SlowModel {
       const auto at = device_.obtain(shape_.max);
       if (!at) return std::nullopt;
       ++regions_;
-      free_.push_back({++created_, *at, shape_.max});
+      free_.push_back({++created_, *at, *at, shape_.max});
       best = lowest(size);
     }
     Block block = free_[*best];
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(*best));
     while (block.size > size) {
       block.size /= 2;
-      free_.push_back({block.region, block.address + block.size, block.size});
+      free_.push_back({block.region, block.base, block.address + block.size, block.size});
     }
     live_.push_back(block);
     return block.address;
@@ -221,9 +221,8 @@ class SlowBuddy final : public SlowModel {
     Block block = *at;
     live_.erase(at);
     if (block.region == 0) return device_.give_back(block.size);
-    // Regions begin at multiples of 2 MiB here.
     while (block.size < shape_.max) {
-      const Bytes buddy = block.address ^ block.size;
+      const Bytes buddy = block.base + ((block.address - block.base) ^ block.size);
       const auto twin = std::find_if(free_.begin(), free_.end(), [&](const Block& b) {
         return b.address == buddy && b.size == block.size;
       });
@@ -247,6 +246,7 @@ class SlowBuddy final : public SlowModel {
  private:
   struct Block {
     int region;  ///< counts up; 0: none
+    Bytes base;
     Bytes address;
     Bytes size;
   };

@@ -7,9 +7,9 @@
 
 #include "core/error.hpp"
 #include "strategy/random_play.hpp"
-#include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
+#include "support/slow_device.hpp"
 
 namespace memreplay {
 namespace {
@@ -173,16 +173,16 @@ class SlowCub final : public SlowModel {
     if (block.cacheable && cached + block.size <= options_.max_cached) {
       cached_.push_back(block);
     } else {
-      device_.regions.erase(address);
+      device_.give_back_at(address);
     }
   }
 
   void empty_cache() override {
-    for (const Block& block : cached_) device_.regions.erase(block.address);
+    for (const Block& block : cached_) device_.give_back_at(block.address);
     cached_.clear();
   }
 
-  std::optional<Bytes> reserved() const override { return device_.held(); }
+  std::optional<Bytes> reserved() const override { return device_.held; }
 
  private:
   struct Block {

@@ -5,9 +5,9 @@
 
 #include "core/error.hpp"
 #include "strategy/random_play.hpp"
-#include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
+#include "support/slow_device.hpp"
 
 namespace memreplay {
 namespace {
@@ -249,7 +249,7 @@ class SlowCudaAsync final : public SlowModel {
   }
 
   void empty_cache() override { synchronise(0); }
-  std::optional<Bytes> reserved() const override { return device_.held(); }
+  std::optional<Bytes> reserved() const override { return device_.held; }
 
  private:
   struct Piece {
@@ -367,9 +367,9 @@ class SlowCudaAsync final : public SlowModel {
     }
     for (std::size_t i = pieces_.size(); i-- > 0;) {
       const Piece piece = pieces_[i];
-      if (piece.used || device_.held() <= threshold) continue;
+      if (piece.used || device_.held <= threshold) continue;
       if (device_.regions.contains(piece.at) && device_.regions[piece.at] == piece.size) {
-        device_.regions.erase(piece.at);
+        device_.give_back_at(piece.at);
         pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(i));
       }
     }

@@ -88,7 +88,7 @@ TEST(Registry, ValuesThatMeanNothingNameStrategyKeyAndExpectation) {
   EXPECT_EQ(complaint([&] { size_option(spec, "align", 1); }),
             "strategy 'free-list': align is 'many'; expected a size such as 512MiB");
   EXPECT_EQ(complaint([&] { whole_option(spec, "align", 1); }),
-            "strategy 'free-list': align is 'many'; expected a whole number");
+            "strategy 'free-list': align is 'many'; expected a whole number from 0 on");
   EXPECT_EQ(complaint([&] { mebibytes_option(spec, "align", 1); }),
             "strategy 'free-list': align is 'many'; expected a whole number of MiB");
 }

@@ -99,7 +99,7 @@ class SlowBinning final : public SlowModel {
       if (bin.free.empty()) {
         for (Bytes i = 0; i < kBlocks; ++i) bin.free.push_back(next_ + i * bin.size);
         reserved_ += kBlocks * bin.size;
-        next_ += 2 * kMiB;
+        next_ += round_up(kBlocks * bin.size, 256);
       }
       const Bytes at = bin.free.front();
       bin.free.erase(bin.free.begin());
@@ -107,7 +107,7 @@ class SlowBinning final : public SlowModel {
       return at;
     }
     const Bytes at = next_;
-    next_ += 2 * kMiB;
+    next_ += round_up(request.size, 256);
     reserved_ += above_[at] = request.size;
     return at;
   }
@@ -129,13 +129,13 @@ class SlowBinning final : public SlowModel {
   };
   static std::vector<Bytes> blocks(Bytes chunk, Bytes size) {
     std::vector<Bytes> all;
-    for (Bytes i = 0; i < kBlocks; ++i) all.push_back(chunk * 2 * kMiB + i * size);
+    for (Bytes i = 0; i < kBlocks; ++i) all.push_back(chunk + i * size);
     return all;
   }
 
   std::vector<Bin> bins_ = {
-      {256, blocks(0, 256)}, {1024, blocks(1, 1024)}, {4096, blocks(2, 4096)}};
-  Bytes next_ = 3 * 2 * kMiB;
+      {256, blocks(0, 256)}, {1024, blocks(5 * 256, 1024)}, {4096, blocks(5 * 1280, 4096)}};
+  Bytes next_ = kBlocks * (256 + 1024 + 4096);
   Bytes reserved_ = kBlocks * (256 + 1024 + 4096);
   std::map<Bytes, Bin*> owner_;
   std::map<Bytes, Bytes> above_;

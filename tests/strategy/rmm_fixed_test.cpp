@@ -7,9 +7,9 @@
 
 #include "core/error.hpp"
 #include "strategy/random_play.hpp"
-#include "strategy/slow_device.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
+#include "support/slow_device.hpp"
 
 namespace memreplay {
 namespace {
@@ -91,8 +91,10 @@ TEST(RmmFixed, LiveAndFreeBlocksAreThoseOfWholeChunks) {
     ASSERT_EQ(played.strategy.free_ranges().size(),
               static_cast<std::size_t>(played.counter("free_blocks")));
     ASSERT_EQ(played.device.usage().held % (5 * 1024), 0u);
-    if (played.placement) {
-      ASSERT_EQ(played.placement->address % (2 * kMiB) % 1024, 0u);
+    for (const SegmentInfo& chunk : played.strategy.memory_state().segments) {
+      for (const BlockInfo& block : chunk.blocks) {
+        ASSERT_EQ((block.address - chunk.address) % 1024, 0u);
+      }
     }
   });
 }
@@ -131,7 +133,7 @@ class SlowRmmFixed final : public SlowModel {
     lists_[giver.stream].push_back(address);
   }
 
-  std::optional<Bytes> reserved() const override { return device_.held(); }
+  std::optional<Bytes> reserved() const override { return device_.held; }
 
  private:
   void see(int stream) {

@@ -31,11 +31,6 @@ class MemoryPicture {
     if (strategy_->joins_regions()) ledger_.let_regions_join();
   }
 
-  MemoryPicture& marker() {
-    strategy_->marker();
-    return *this;
-  }
-
   /// Who asks and gives back from now on; stream 0 before.
   MemoryPicture& on(StreamIndex stream) {
     stream_ = stream;

@@ -1,0 +1,35 @@
+#include "presets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace memreplay {
+
+std::vector<StrategySpec> presets(const Recording& recording, const RunOptions& options) {
+  std::vector<std::string> names;
+  if (recording.settings.present) names.emplace_back("recorded");
+  for (const char* name :
+       {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
+    names.emplace_back(name);
+  }
+  if (options.device.capacity) {
+    const Bytes room =
+        *options.device.capacity - std::min(*options.device.capacity, options.device.reserve);
+    names.push_back(fmt::format("rmm-pool:maximum={}", room));
+    names.push_back(fmt::format("rmm-arena:arena_size={}", room));
+  } else {
+    names.emplace_back("rmm-arena:arena_size=fit");
+  }
+  for (const char* name :
+       {"rmm-binning", "cuda-async:threshold=0", "cuda-async:threshold=max", "buddy", "size-class",
+        "tcmalloc", "hoard", "cub", "cub:bin_growth=2,min_bin=9,max_bin=27,max_cached=none",
+        "gmlake:frag_limit=256MiB", "stalloc", "plan:order=size", "plan:order=best"}) {
+    names.emplace_back(name);
+  }
+  std::vector<StrategySpec> specs;
+  for (const std::string& name : names) specs.push_back(parse_strategy(name));
+  return specs;
+}
+
+}  // namespace memreplay
