@@ -55,6 +55,7 @@ class DeviceModel {
   virtual VirtualMemory* virtual_memory() = 0;
   virtual Bytes total_bytes() const = 0;  ///< what the device reports as its size
   virtual Bytes free_bytes() const = 0;   ///< what it reports as free
+  /// Always the same object, which follows what is asked of the device.
   virtual const DeviceUsage& usage() const = 0;
 };
 

@@ -208,7 +208,7 @@ class Replay {
 
   // Only requests make a strategy hold more.
   void look_at_device() {
-    const DeviceUsage& usage = device_.usage();
+    const DeviceUsage& usage = usage_;
     if (usage.held <= metrics().peak_reserved && usage.peak_held <= highest_held_) return;
     note_reserved(std::max(usage.held, usage.peak_held > highest_held_ ? usage.peak_held : 0));
     highest_held_ = usage.peak_held;
@@ -234,10 +234,12 @@ class Replay {
     const Lane lane = trace_.lane(event);
     const std::uint8_t log2 = trace_.align_log2[event];
     Request request{trace_.sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
-    if (!trace_.threads.empty()) request.thread = trace_.threads[event];
-    if (!trace_.tags.empty()) request.tag = trace_.tags[event];
-    if (!trace_.freed_before.empty()) request.freed_before = trace_.freed_before[event];
-    if (!trace_.upper_end.empty()) request.upper_end = trace_.upper_end[event] != 0;
+    if (says_more_) {
+      if (!trace_.threads.empty()) request.thread = trace_.threads[event];
+      if (!trace_.tags.empty()) request.tag = trace_.tags[event];
+      if (!trace_.freed_before.empty()) request.freed_before = trace_.freed_before[event];
+      if (!trace_.upper_end.empty()) request.upper_end = trace_.upper_end[event] != 0;
+    }
     return request;
   }
 
@@ -408,7 +410,11 @@ class Replay {
   std::multimap<std::uint64_t, Placement> deferred_;  ///< by the event before which they are due
   std::uint64_t unserved_returns_ = 0;                ///< seen so far
   std::uint64_t syncs_ = 0;  ///< of the strategy, as far as the ledger was told
-  DeviceUsage built_;        ///< the device before the first call
+  const DeviceUsage& usage_ = device_.usage();
+  /// Its requests say more than size, alignment and where they come from.
+  const bool says_more_ = !trace_.threads.empty() || !trace_.tags.empty() ||
+                          !trace_.freed_before.empty() || !trace_.upper_end.empty();
+  DeviceUsage built_ = device_.usage();  ///< before the first call
   DeviceUsage usage_before_;
   StrategyUsage strategy_before_;
   ReplayResult result_;

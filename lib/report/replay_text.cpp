@@ -72,6 +72,19 @@ void append_paragraph(std::string& out, const std::string& text) {
   if (!text.empty()) out += ' ' + wrapped(text, 1) + '\n';
 }
 
+/// Each remark once, with all of whom it holds.
+std::vector<std::pair<std::string, std::vector<std::string>>> remarks(const ReplayReport& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;
+  for (const RunReport& run : report.runs) {
+    for (const std::string& remark : run.metrics.remarks) {
+      auto same = std::ranges::find(all, remark, [](const auto& other) { return other.first; });
+      if (same == all.end()) same = all.insert(all.end(), {remark, {}});
+      same->second.push_back(run.strategy);
+    }
+  }
+  return all;
+}
+
 std::string notes(const ReplayReport& report, const TextStyle& style) {
   std::string out;
   for (const RunReport& run : report.runs) {
@@ -80,10 +93,8 @@ std::string notes(const ReplayReport& report, const TextStyle& style) {
     append_paragraph(out, "warning: " + warning);
   }
   for (const RunReport& run : report.runs) append_paragraph(out, served_sentence(run));
-  for (const RunReport& run : report.runs) {
-    for (const std::string& remark : run.metrics.remarks) {
-      append_paragraph(out, run.strategy + ": " + remark + '.');
-    }
+  for (const auto& [remark, strategies] : remarks(report)) {
+    append_paragraph(out, fmt::format("{}: {}.", fmt::join(strategies, ", "), remark));
   }
   for (const RunReport& run : report.runs) append_paragraph(out, inexact_sentence(run));
   for (const RunReport& run : report.runs) {
@@ -140,8 +151,8 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
                          run.metrics.first_oom ? red(said, style) : said);
       out += numbers(run);
     }
-    const std::string remarks = notes(report, style);
-    if (!remarks.empty()) out += '\n' + remarks;
+    const std::string below = notes(report, style);
+    if (!below.empty()) out += '\n' + below;
     if (&report != &reports.back()) out += '\n';
   }
   return out + spread(reports);
@@ -179,8 +190,8 @@ std::string compare_text(const std::vector<ReplayReport>& reports, const TextSty
                             ""});
     }
     out += '\n' + text_table(table);
-    const std::string remarks = notes(report, style);
-    if (!remarks.empty()) out += '\n' + remarks;
+    const std::string below = notes(report, style);
+    if (!below.empty()) out += '\n' + below;
     const auto sentences = comparison_sentences(report.runs);
     if (!sentences.empty()) out += '\n';
     for (const std::string& sentence : sentences) append_paragraph(out, sentence);

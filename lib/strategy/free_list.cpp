@@ -41,9 +41,13 @@ class FreeList final : public Strategy {
     Handle block = options_.best_fit ? best_fit(by_size_, wanted) : by_address_.lowest(wanted);
     if (block == kNoHandle) block = grow(wanted);
     if (block == kNoHandle) return std::nullopt;
-    unlist(block);
-    chunks_[block].lead = wanted.lead(chunks_[block].address);
-    if (options_.split) block = cut(block, wanted.size);
+    const Bytes lead = wanted.lead(chunks_[block].address);
+    if (options_.split) {
+      block = cut(block, lead, wanted.size);
+    } else {
+      unlist(block);
+      chunks_[block].lead = lead;
+    }
     Piece& taken = chunks_[block];
     taken.in_use = true;
     taken.requested = request.size;
@@ -56,16 +60,24 @@ class FreeList final : public Strategy {
     freed.in_use = false;
     live_bytes_ -= freed.size - freed.lead;
     // Blocks that are used whole are regions, and have no neighbours.
-    if (freed.above != kNoHandle && !chunks_[freed.above].in_use) {
-      unlist(freed.above);
-      chunks_.absorb_above(block);
-    }
-    if (const Handle below = chunks_[block].below; below != kNoHandle && !chunks_[below].in_use) {
-      unlist(below);
+    const Handle above = freed.above;
+    const Handle below = freed.below;
+    const bool joins_above = above != kNoHandle && !chunks_[above].in_use;
+    if (below != kNoHandle && !chunks_[below].in_use) {
+      const FreeBlock listed = entry_of(below);
+      if (joins_above) {
+        unlist(above);
+        chunks_.absorb_above(block);
+      }
       chunks_.absorb_above(below);
-      block = below;
+      relist(listed, below);
+    } else if (joins_above) {
+      const FreeBlock listed = entry_of(above);
+      chunks_.absorb_above(block);
+      relist(listed, block);
+    } else {
+      list(block);
     }
-    list(block);
   }
 
   void prefetch(Handle block) const override {
@@ -115,32 +127,42 @@ class FreeList final : public Strategy {
   }
 
  private:
+  FreeBlock entry_of(Handle block) const {
+    return {chunks_[block].size, chunks_[block].address, block};
+  }
+
   void list(Handle block) {
-    const Piece& piece = chunks_[block];
-    if (options_.best_fit) {
-      by_size_.insert({piece.size, piece.address, block});
-    } else {
-      by_address_.insert(piece.address, piece.size, block);
-    }
+    const FreeBlock entry = entry_of(block);
+    options_.best_fit ? by_size_.insert(entry) : by_address_.insert(entry.rank, entry.size, block);
   }
 
   void unlist(Handle block) {
-    const Piece& piece = chunks_[block];
-    if (options_.best_fit) {
-      by_size_.erase(FreeBlock{piece.size, piece.address, block});
-    } else {
-      by_address_.erase(piece.address);
-    }
+    const FreeBlock entry = entry_of(block);
+    options_.best_fit ? by_size_.erase(entry) : by_address_.erase(entry.rank);
   }
 
-  /// Leaves what lies below the aligned place, and above the request, as blocks of their own.
-  Handle cut(Handle block, Bytes size) {
-    if (const Bytes lead = std::exchange(chunks_[block].lead, 0); lead > 0) {
+  /// `block` takes the place of what was listed, between the same neighbours.
+  void relist(const FreeBlock& listed, Handle block) {
+    const FreeBlock entry = entry_of(block);
+    if (!options_.best_fit) return by_address_.replace(listed.rank, entry.rank, entry.size, block);
+    by_size_.erase(listed);
+    by_size_.insert(entry);
+  }
+
+  /// Takes `size` bytes behind `lead` out of a listed block; what is left on both sides is listed.
+  Handle cut(Handle block, Bytes lead, Bytes size) {
+    const FreeBlock listed = entry_of(block);
+    if (lead > 0) {
       const Handle rest = chunks_.split(block, lead);
-      list(block);
-      block = rest;
+      relist(listed, block);
+      if (chunks_[rest].size > size) list(chunks_.split(rest, size));
+      return rest;
     }
-    if (chunks_[block].size > size) list(chunks_.split(block, size));
+    if (chunks_[block].size > size) {
+      relist(listed, chunks_.split(block, size));
+    } else {
+      unlist(block);
+    }
     return block;
   }
 

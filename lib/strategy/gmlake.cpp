@@ -496,7 +496,8 @@ StrategyInfo gmlake_strategy() {
                    "Stitch before asking the device, after it refused, or after a release too."},
                   {"gc_limit", "SIZE", "1000GiB",
                    "Stitched addresses above which old ones are undone."}},
-      .make = make};
+      .make = make,
+      .stitches = true};
 }
 
 }  // namespace memreplay

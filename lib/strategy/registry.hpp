@@ -52,6 +52,7 @@ struct StrategyInfo {
   bool wraps = false;             ///< takes other strategies in parentheses
   std::string_view example = {};  ///< how it is written, where the name alone will not do
   bool keeps_regions = false;     ///< `empty_cache` returns nothing to the device
+  bool stitches = false;          ///< separate free pieces may serve one request together
   bool scales = false;  ///< all its results do, with its SIZE options, the device and the requests
   /// What it must know of the future; nothing: it does not follow a plan.
   std::optional<PlanWish> (*plan_for)(const StrategySpec&) = nullptr;

@@ -33,6 +33,7 @@ class Player {
   Player(const StrategyInfo& info, std::optional<Bytes> capacity, AddressPolicy policy)
       : name_(spec_of(info)),
         keeps_regions_(info.keeps_regions),
+        stitches_(info.stitches),
         capacity_(capacity),
         ledger_(name_),
         simulated_(std::make_unique<SimulatedDevice>(
@@ -73,6 +74,28 @@ class Player {
     }
   }
 
+  /// What is known to hurt: sizes around powers of two, combs of holes, requests that outgrow every
+  /// hole, more than there is, memory that other threads and streams give back.
+  void play_adversary() {
+    for (Bytes power = 256; power <= 16 * kMiB; power *= 4) {
+      for (const Bytes size : {power - 1, power, power + 1}) ask({.size = size});
+    }
+    free_from_the_front(0);
+    for (const Bytes size : {Bytes{512}, Bytes{4095}, kMiB, kMiB + 1, 3 * kMiB}) {
+      for (int i = 0; i < 60; ++i) ask({.size = size});
+      for (std::size_t i = 0; i < live_.size(); ++i) give(i);  // every other one
+      for (int i = 0; i < 15; ++i) ask({.size = 2 * size});
+      free_from_the_front(7);
+    }
+    for (Bytes size = 100'000; size < 40 * kMiB; size += size / 8) {
+      ask({.size = size});
+      if (live_.size() > 3) give(live_.size() - 2);
+    }
+    for (int i = 0; i < 5; ++i) ask({.size = 3 * kGiB});
+    for (int i = 0; i < 40; ++i) ask({.size = 3000, .thread = 1});
+    while (!live_.empty()) give(live_.size() - 1, Giver{.stream = 1, .thread = 2});
+  }
+
   void free_everything() {
     while (!live_.empty()) free(live_.size() - 1, false, nullptr);
     const Bytes held = simulated_->usage().held;
@@ -101,12 +124,30 @@ class Player {
     for (LiveBlock& block : live_) block.completed |= block.free_requested;
   }
 
+  void ask(const Request& request) {
+    ++event_;
+    allocate(request, nullptr);
+    check();
+  }
+  void give(std::size_t victim, std::optional<Giver> giver = {}) {
+    ++event_;
+    free(victim, false, nullptr, giver);
+    check();
+  }
+  void free_from_the_front(std::size_t left) {
+    while (live_.size() > left) give(0);
+  }
+
   void allocate(std::mt19937_64& random, Copy* twin) {
     const Bytes size = 1 + (random() & ((Bytes{1} << (6 + random() % 19)) - 1));
-    const Request request{.size = size,
-                          .alignment = random() % 8 ? 0 : Bytes{1} << random() % 10,
-                          .stream = static_cast<StreamIndex>(random() % 2),
-                          .thread = static_cast<std::uint32_t>(random() % 3)};
+    allocate({.size = size,
+              .alignment = random() % 8 ? 0 : Bytes{1} << random() % 10,
+              .stream = static_cast<StreamIndex>(random() % 2),
+              .thread = static_cast<std::uint32_t>(random() % 3)},
+             twin);
+  }
+
+  void allocate(const Request& request, Copy* twin) {
     const auto placement = strategy_->allocate(request);
     note_waiting();
     note_moved_out();
@@ -125,11 +166,13 @@ class Player {
     live_.push_back({request, *placement});
   }
 
-  void free(std::size_t victim, bool only_request, Copy* twin) {
+  void free(std::size_t victim, bool only_request, Copy* twin,
+            std::optional<Giver> other_giver = {}) {
     LiveBlock& block = live_[victim];
     const Handle handle = block.placement.handle;
-    const Giver giver{static_cast<StreamIndex>(event_ % 3 == 0 ? event_ % 2 : block.request.stream),
-                      static_cast<std::uint32_t>(event_ % 5 == 0 ? 1 : block.request.thread)};
+    const Giver giver = other_giver.value_or(
+        Giver{static_cast<StreamIndex>(event_ % 3 == 0 ? event_ % 2 : block.request.stream),
+              static_cast<std::uint32_t>(event_ % 5 == 0 ? 1 : block.request.thread)});
     if (only_request && !block.free_requested && !block.moved_out) {
       ledger_.free_requested(event_, block.placement);
       strategy_->request_free(handle);
@@ -176,7 +219,7 @@ class Player {
     ASSERT_GE(allocated, requested);
     ASSERT_GE(reserved, allocated);
     ASSERT_LE(reserved, capacity_.value_or(UINT64_MAX));
-    if (event_ % 16 == 0) check_memory_state(allocated, completed);
+    check_memory_state(allocated, completed);
   }
 
   /// What completed early is listed as free, or for as long as its owner has not freed it as used.
@@ -201,7 +244,6 @@ class Player {
     ASSERT_GE(used, allocated);
     ASSERT_LE(used, allocated + completed);
     ASSERT_EQ(strategy_->free_space().total, free);
-    ASSERT_LE(strategy_->free_space().largest, largest);
     check_free_ranges();
   }
 
@@ -220,11 +262,12 @@ class Player {
       ASSERT_TRUE(unused.erase(range)) << range.from << " to " << range.to;
       largest = std::max(largest, range.size());
     }
-    ASSERT_LE(strategy_->free_space().largest, largest);
+    ASSERT_LE(strategy_->free_space().largest, stitches_ ? strategy_->free_space().total : largest);
   }
 
   std::string name_;
   bool keeps_regions_;
+  bool stitches_;
   std::optional<Bytes> capacity_;
   Ledger ledger_;
   RecordedSettings settings_;
@@ -270,10 +313,19 @@ TEST_P(EveryStrategy, KeepsTheRulesOnRandomTraces) {
       SCOPED_TRACE(seed);
       Player played(info(), setting.capacity, setting.policy);
       std::mt19937_64 random(seed);
-      ASSERT_NO_THROW(played.play(random, 3000));
+      ASSERT_NO_THROW(played.play(random, 1200));
       if (HasFatalFailure()) return;
       ASSERT_NO_THROW(played.free_everything());
     }
+  }
+}
+
+TEST_P(EveryStrategy, KeepsTheRulesUnderAnAdversary) {
+  for (const Setting& setting : settings()) {
+    Player played(info(), setting.capacity, setting.policy);
+    ASSERT_NO_THROW(played.play_adversary());
+    if (HasFatalFailure()) return;
+    ASSERT_NO_THROW(played.free_everything());
   }
 }
 
