@@ -8,7 +8,7 @@
 
 #include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
-#include "strategy/registry.hpp"
+#include "strategy/registered.hpp"
 
 // Every strategy under the ledger for as long as the environment asks: the loads that the original
 // BFC was measured with, on devices with and without room.
@@ -35,7 +35,7 @@ class Endless {
         simulated_({.capacity = capacity}),
         audited_(simulated_, ledger_),
         strategy_(
-            make_strategy(parse_strategy(info.example.empty() ? info.name : info.example),
+            make_strategy(parse_strategy(example_of(info)),
                           {.device = audited_, .capacity = capacity, .recorded = &settings_})) {
     if (strategy_->moved_out() != nullptr) ledger_.expect_moves();
   }
@@ -137,14 +137,6 @@ class Endless {
   std::uint64_t syncs_ = 0;
 };
 
-std::vector<std::size_t> without_plan() {
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < strategies().size(); ++i) {
-    if (!strategies()[i].needs_plan) numbers.push_back(i);
-  }
-  return numbers;
-}
-
 class EveryStrategyAtLength : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryStrategyAtLength, KeepsTheLedgerSilent) {
@@ -159,12 +151,8 @@ TEST_P(EveryStrategyAtLength, KeepsTheLedgerSilent) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryStrategyAtLength, testing::ValuesIn(without_plan()),
-                         [](const auto& tested) {
-                           std::string name(strategies()[tested.param].name);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Registry, EveryStrategyAtLength,
+                         testing::ValuesIn(strategies_without_plan()), strategy_name);
 
 }  // namespace
 }  // namespace memreplay

@@ -273,26 +273,14 @@ class SlowBuddy final : public SlowModel {
 };
 
 TEST(Buddy, AgreesWithASlowModelOnRandomTraces) {
-  const struct {
-    const char* spec;
-    Shape shape;
-    std::optional<Bytes> capacity;
-  } cases[] = {
+  const std::vector<ModelCase<Shape>> cases = {
       {"buddy:min=1,max=1024", {1, 1024}, {}},
       {"buddy:min=16,max=512", {16, 512}, {}},
       {"buddy:min=8,max=2048", {8, 2048}, 20000},
       {"buddy:min=64,max=1024,release=true", {64, 1024, true, true}, 15000},
       {"buddy:min=16,max=16384,grow=false", {16, 16384, false}, {}},
   };
-  for (const auto& tested : cases) {
-    SCOPED_TRACE(tested.spec);
-    for (std::uint64_t seed = 0; seed < 7; ++seed) {
-      SlowBuddy model(tested.shape, tested.capacity);
-      expect_same_placements(tested.spec, model,
-                             {.seed = seed, .capacity = tested.capacity, .empty_caches = true});
-      if (HasFatalFailure()) return;
-    }
-  }
+  expect_agreement<SlowBuddy>(cases, 7, {.empty_caches = true});
 }
 
 }  // namespace

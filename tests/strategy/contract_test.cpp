@@ -10,7 +10,7 @@
 #include "core/text.hpp"
 #include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
-#include "strategy/registry.hpp"
+#include "strategy/registered.hpp"
 
 namespace memreplay {
 namespace {
@@ -23,15 +23,11 @@ struct LiveBlock {
   bool moved_out = false;  ///< live, but not on the device
 };
 
-std::string spec_of(const StrategyInfo& info) {
-  return std::string(info.example.empty() ? info.name : info.example);
-}
-
 /// One strategy on a device of its own, played with random requests and judged after each.
 class Player {
  public:
   Player(const StrategyInfo& info, std::optional<Bytes> capacity, AddressPolicy policy)
-      : name_(spec_of(info)),
+      : name_(example_of(info)),
         keeps_regions_(info.keeps_regions),
         stitches_(info.stitches),
         capacity_(capacity),
@@ -293,15 +289,6 @@ const std::vector<Setting>& settings() {
   return all;
 }
 
-/// All but those that cannot be made without a plan of the very requests.
-std::vector<std::size_t> without_plan() {
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < strategies().size(); ++i) {
-    if (!strategies()[i].needs_plan) numbers.push_back(i);
-  }
-  return numbers;
-}
-
 class EveryStrategy : public testing::TestWithParam<std::size_t> {
  protected:
   const StrategyInfo& info() const { return strategies()[GetParam()]; }
@@ -357,7 +344,7 @@ TEST_P(EveryStrategy, ARequestBeyondTheDeviceIsNotServedAndDoesNoHarm) {
   SimulatedDevice device({.capacity = 64 * kMiB});
   RecordedSettings recorded;
   const auto strategy =
-      make_strategy(parse_strategy(spec_of(info())),
+      make_strategy(parse_strategy(example_of(info())),
                     {.device = device, .capacity = 64 * kMiB, .recorded = &recorded});
   EXPECT_FALSE(strategy->allocate({.size = 65 * kMiB}));
   EXPECT_FALSE(strategy->allocate({.size = UINT64_MAX}));
@@ -415,12 +402,8 @@ TEST(StrategiesThatScale, AllBytesScaleWithTheSizes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, EveryStrategy, testing::ValuesIn(without_plan()),
-                         [](const auto& tested) {
-                           std::string name(strategies()[tested.param].name);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Contract, EveryStrategy, testing::ValuesIn(strategies_without_plan()),
+                         strategy_name);
 
 }  // namespace
 }  // namespace memreplay

@@ -7,19 +7,13 @@
 
 #include "core/error.hpp"
 #include "strategy/strategy_against_model.hpp"
+#include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"
 
 namespace memreplay {
 namespace {
 
 constexpr std::string_view kStitching = "gmlake:frag_limit=6MiB";
-
-std::int64_t counter(const Strategy& strategy, std::string_view name) {
-  for (const auto& [key, value] : strategy.counters()) {
-    if (key == name) return value;
-  }
-  return -1;
-}
 
 /// A unit is a chunk of 2 MiB. Segments of requests under 10 MiB are 20 MiB long.
 MemoryPicture picture(std::string_view strategy, std::optional<Bytes> capacity = {}) {
@@ -46,9 +40,9 @@ TEST(Gmlake, FreePiecesAreStitchedBeforeTheDeviceIsAsked) {
   EXPECT_EQ(m.device().held, 20 * kMiB);
   EXPECT_EQ(m.device().allocs, 1u);
   EXPECT_EQ(m.device().maps, 4u);
-  EXPECT_EQ(counter(m.strategy(), "stitches"), 1);
-  EXPECT_EQ(counter(m.strategy(), "pieces_per_100_stitches"), 200);
-  EXPECT_EQ(counter(m.strategy(), "virtual_mapped_bytes"), 8 << 20);
+  EXPECT_EQ(m.counter("stitches"), 1);
+  EXPECT_EQ(m.counter("pieces_per_100_stitches"), 200);
+  EXPECT_EQ(m.counter("virtual_mapped_bytes"), 8 << 20);
   EXPECT_EQ(m.strategy().free_space().total, 0u);
 }
 
@@ -62,7 +56,7 @@ TEST(Gmlake, BelowTheLimitNothingIsStitched) {
   MemoryPicture m = picture("gmlake:frag_limit=10MiB");
   m.alloc('A', 2).alloc('B', 2).alloc('C', 2).alloc('D', 4).free('A').free('C').alloc('E', 4);
   EXPECT_EQ(m.device().allocs, 2u);
-  EXPECT_EQ(counter(m.strategy(), "stitches"), 0);
+  EXPECT_EQ(m.counter("stitches"), 0);
 }
 
 TEST(Gmlake, AtLevelOneTheDeviceIsAskedFirst) {
@@ -71,7 +65,7 @@ TEST(Gmlake, AtLevelOneTheDeviceIsAskedFirst) {
     MemoryPicture m = picture(std::string(kStitching) + ",level=" + level, capacity);
     m.alloc('A', 2).alloc('B', 2).alloc('C', 2).alloc('D', 4).free('A').free('C').alloc('E', 4);
     EXPECT_EQ(m.ooms(), 0);
-    EXPECT_EQ(counter(m.strategy(), "stitches"), stitches) << level << ' ' << capacity;
+    EXPECT_EQ(m.counter("stitches"), stitches) << level << ' ' << capacity;
   }
 }
 
@@ -79,28 +73,28 @@ TEST(Gmlake, AStitchedBlockServesAgainWhileAllItsChunksAreFree) {
   MemoryPicture m = picture(kStitching);
   m.alloc('A', 2).alloc('B', 2).alloc('C', 2).alloc('D', 4).free('A').free('C').alloc('E', 4);
   m.free('E').alloc('F', 3);
-  EXPECT_EQ(counter(m.strategy(), "stitches"), 1);
-  EXPECT_EQ(counter(m.strategy(), "stitched_reuses"), 1);
+  EXPECT_EQ(m.counter("stitches"), 1);
+  EXPECT_EQ(m.counter("stitched_reuses"), 1);
   m.alloc('G', 1);
   EXPECT_EQ(m.strategy().free_space().total, 0u);
   m.free('F').alloc('H', 4);
-  EXPECT_EQ(counter(m.strategy(), "stitched_reuses"), 1) << "G has broken it";
+  EXPECT_EQ(m.counter("stitched_reuses"), 1) << "G has broken it";
 }
 
 TEST(Gmlake, AStitchedBlockFarLargerThanTheRequestDoesNotServe) {
   MemoryPicture m = picture("gmlake:frag_limit=6MiB,reuse_limit=1");
   m.alloc('A', 2).alloc('B', 2).alloc('C', 2).alloc('D', 4).free('A').free('C').alloc('E', 4);
   m.free('E').alloc('F', 3);
-  EXPECT_EQ(counter(m.strategy(), "stitched_reuses"), 0);
-  EXPECT_EQ(counter(m.strategy(), "stitches"), 2);
+  EXPECT_EQ(m.counter("stitched_reuses"), 0);
+  EXPECT_EQ(m.counter("stitches"), 2);
 }
 
 TEST(Gmlake, StitchedAddressesAboveTheLimitAreGivenUp) {
   MemoryPicture m = picture("gmlake:frag_limit=6MiB,gc_limit=6MiB");
   m.alloc('A', 2).alloc('B', 2).alloc('C', 2).alloc('D', 4).free('A').free('C').alloc('E', 4);
-  EXPECT_EQ(counter(m.strategy(), "virtual_mapped_bytes"), 8 << 20);
+  EXPECT_EQ(m.counter("virtual_mapped_bytes"), 8 << 20);
   m.free('E');
-  EXPECT_EQ(counter(m.strategy(), "virtual_mapped_bytes"), 0);
+  EXPECT_EQ(m.counter("virtual_mapped_bytes"), 0);
   EXPECT_EQ(m.device().unmaps, 4u);
 }
 
@@ -346,7 +340,7 @@ TEST(Gmlake, TheLedgerAgreesWhileBlocksAreStitchedAtRandom) {
       }
       ASSERT_EQ(tested->free_space().total, simulated.usage().held - allocated);
     }
-    EXPECT_GT(counter(*tested, "stitches"), 20);
+    EXPECT_GT(counter_of(*tested, "stitches"), 20);
   }
 }
 

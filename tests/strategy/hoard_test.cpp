@@ -8,18 +8,12 @@
 
 #include "core/error.hpp"
 #include "strategy/strategy_against_model.hpp"
+#include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_device.hpp"
 
 namespace memreplay {
 namespace {
-
-std::int64_t counter(const Strategy& strategy, std::string_view name) {
-  for (const auto& [key, number] : strategy.counters()) {
-    if (key == name) return number;
-  }
-  return -1;
-}
 
 /// Superblocks of eight letters; a heap may have one of them free.
 constexpr const char* kSmall = "hoard:superblock=8,q=1,emptiness=2,k=1,local_limit=0";
@@ -56,10 +50,10 @@ TEST(Hoard, AHeapThatHoldsTooMuchGivesItsEmptiestSuperblockUp) {
   MemoryPicture m("hoard:superblock=4,q=1,emptiness=2,k=1,local_limit=0");
   m.alloc('A', 2).alloc('B', 2).alloc('C', 2).alloc('D', 2);
   m.free('A').free('C');
-  EXPECT_EQ(counter(m.strategy(), "moved_to_global"), 0);
+  EXPECT_EQ(m.counter("moved_to_global"), 0);
   m.free('D');  // 6 of 8 are free, more than a superblock and more than half
-  EXPECT_EQ(counter(m.strategy(), "moved_to_global"), 1);
-  EXPECT_EQ(counter(m.strategy(), "global_heap_bytes"), 4);
+  EXPECT_EQ(m.counter("moved_to_global"), 1);
+  EXPECT_EQ(m.counter("global_heap_bytes"), 4);
   m.alloc('E', 1);  // the empty one serves another class
   EXPECT_EQ(m.picture(), "..BB|E...");
   EXPECT_EQ(m.device().allocs, 2u);
@@ -93,7 +87,7 @@ TEST(Hoard, ALocalBufferKeepsSmallBlocksForWhoFreedThem) {
   const auto b = strategy->allocate({.size = 500, .thread = 1});
   const auto c = strategy->allocate({.size = 500, .thread = 1});
   for (const auto& block : {a, b, c}) strategy->free_by(block->handle, {0, 2});
-  EXPECT_EQ(counter(*strategy, "local_buffer_bytes"), 1024);
+  EXPECT_EQ(counter_of(*strategy, "local_buffer_bytes"), 1024);
   EXPECT_EQ(strategy->allocate({.size = 500, .thread = 2})->address, b->address);
   EXPECT_EQ(strategy->allocate({.size = 500, .thread = 1})->address, c->address);
 }
@@ -163,8 +157,8 @@ TEST(Hoard, BytesByPlaceAddUpToWhatIsHeld) {
     for (const Placement& block : live) sum += block.size;
     for (const char* place : {"local_buffer_bytes", "thread_heap_bytes", "global_heap_bytes",
                               "superblock_slack_bytes"}) {
-      ASSERT_GE(counter(*strategy, place), 0);
-      sum += static_cast<Bytes>(counter(*strategy, place));
+      ASSERT_GE(counter_of(*strategy, place), 0);
+      sum += static_cast<Bytes>(counter_of(*strategy, place));
     }
     ASSERT_EQ(sum, device.usage().held);
   }
@@ -370,11 +364,7 @@ class SlowHoard final : public SlowModel {
 };
 
 TEST(Hoard, AgreesWithASlowModelOnRandomTraces) {
-  const struct {
-    const char* spec;
-    Shape shape;
-    std::optional<Bytes> capacity;
-  } cases[] = {
+  const std::vector<ModelCase<Shape>> cases = {
       {"hoard:superblock=512,q=8,local_limit=0", {512, 8, 8, 2, 16, 1024, 0}, {}},
       {"hoard:superblock=1024,q=16,emptiness=4,k=0,heaps=2,local_max=64,local_limit=300",
        {1024, 16, 4, 0, 2, 64, 300},
@@ -386,21 +376,9 @@ TEST(Hoard, AgreesWithASlowModelOnRandomTraces) {
        {256, 32, 8, 0, 1, 128, 1000},
        12000},
   };
-  for (const auto& tested : cases) {
-    SCOPED_TRACE(tested.spec);
-    for (std::uint64_t seed = 0; seed < 9; ++seed) {
-      SlowHoard model(tested.shape, tested.capacity);
-      expect_same_placements(tested.spec, model,
-                             {.seed = seed,
-                              .capacity = tested.capacity,
-                              .largest = 700,
-                              .streams = 2,
-                              .threads = 2,
-                              .strange_givers = true,
-                              .empty_caches = true});
-      if (HasFatalFailure()) return;
-    }
-  }
+  expect_agreement<SlowHoard>(
+      cases, 9,
+      {.largest = 700, .streams = 2, .threads = 2, .strange_givers = true, .empty_caches = true});
 }
 
 }  // namespace

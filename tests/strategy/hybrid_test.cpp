@@ -11,20 +11,13 @@
 namespace memreplay {
 namespace {
 
-std::int64_t counter(const Strategy& strategy, std::string_view name) {
-  for (const auto& [key, value] : strategy.counters()) {
-    if (key == name) return value;
-  }
-  return -1;
-}
-
 TEST(Hybrid, WhatTheArenaHasNoRoomForGoesToTheDynamicPart) {
   MemoryPicture m("hybrid(bump,free-list):static=4");
   m.alloc('A', 3).alloc('B', 2).alloc('C', 1);
   EXPECT_EQ(m.picture(), "AAAC|BB");
-  EXPECT_EQ(counter(m.strategy(), "static_served"), 2);
-  EXPECT_EQ(counter(m.strategy(), "static_missed"), 1);
-  EXPECT_EQ(counter(m.strategy(), "dynamic_served_bytes"), 2);
+  EXPECT_EQ(m.counter("static_served"), 2);
+  EXPECT_EQ(m.counter("static_missed"), 1);
+  EXPECT_EQ(m.counter("dynamic_served_bytes"), 2);
 }
 
 TEST(Hybrid, TheArenaIsHeldAtOnceAndStays) {
@@ -56,7 +49,7 @@ TEST(Hybrid, WhatIsOutOfThePlanIsServedDynamically) {
   MemoryPicture m("hybrid(plan,direct)", std::nullopt, 1, std::make_shared<const Plan>(plan));
   m.alloc('A', 2).alloc('B', 2).alloc('C', 1);
   EXPECT_EQ(m.picture(), "CAA|BB");
-  EXPECT_EQ(counter(m.strategy(), "static.out_of_plan"), 1);
+  EXPECT_EQ(m.counter("static.out_of_plan"), 1);
   EXPECT_TRUE(m.strategy().usage().clairvoyant);
 }
 

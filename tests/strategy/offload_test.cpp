@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "device/simulated_device.hpp"
+#include "support/counter_of.hpp"
 
 namespace memreplay {
 namespace {
@@ -44,12 +45,7 @@ class Offloaded {
   std::string moved() const { return moved_; }
   double stall() const { return strategy_->usage().stall_seconds; }
   Strategy& strategy() { return *strategy_; }
-  std::int64_t counter(std::string_view name) const {
-    for (const auto& [key, value] : strategy_->counters()) {
-      if (key == name) return value;
-    }
-    return -1;
-  }
+  std::int64_t counter(std::string_view name) const { return counter_of(*strategy_, name); }
 
  private:
   void note_moved() {

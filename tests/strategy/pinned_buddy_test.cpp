@@ -238,26 +238,14 @@ class SlowPinnedBuddy final : public SlowModel {
 };
 
 TEST(PinnedBuddy, AgreesWithASlowModelOnRandomTraces) {
-  const struct {
-    const char* spec;
-    Warmth warmth;
-    std::optional<Bytes> capacity;
-  } cases[] = {
+  const std::vector<ModelCase<Warmth>> cases = {
       {"pinned-buddy:block=4096,count=3,threshold=16", {4096, 3, 16}, {}},
       {"pinned-buddy:block=1024,count=8,threshold=0", {1024, 8, 0}, {}},
       {"pinned-buddy:block=512,count=10,threshold=128", {512, 10, 128}, 15000},
       {"pinned-buddy:block=8192,count=4,threshold=8", {8192, 4, 8}, 20000},
       {"pinned-buddy:count=0", {kGiB, 0, 4 * kMiB}, {}},
   };
-  for (const auto& tested : cases) {
-    SCOPED_TRACE(tested.spec);
-    for (std::uint64_t seed = 0; seed < 7; ++seed) {
-      SlowPinnedBuddy model(tested.warmth, tested.capacity);
-      expect_same_placements(tested.spec, model,
-                             {.seed = seed, .capacity = tested.capacity, .empty_caches = true});
-      if (HasFatalFailure()) return;
-    }
-  }
+  expect_agreement<SlowPinnedBuddy>(cases, 7, {.empty_caches = true});
 }
 
 }  // namespace

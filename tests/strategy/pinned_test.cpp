@@ -7,18 +7,12 @@
 
 #include "core/error.hpp"
 #include "strategy/strategy_against_model.hpp"
+#include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_device.hpp"
 
 namespace memreplay {
 namespace {
-
-std::int64_t counter(const Strategy& strategy, std::string_view name) {
-  for (const auto& [key, number] : strategy.counters()) {
-    if (key == name) return number;
-  }
-  return -1;
-}
 
 TEST(Pinned, ABlockIsAPowerOfTwoOfItsOwn) {
   MemoryPicture m("pinned");
@@ -98,7 +92,7 @@ TEST(Pinned, AStreamThatIsNotDoneHoldsUpTheBlocksBehind) {
   strategy->request_free(b->handle);
   strategy->complete_free(b->handle);
   EXPECT_NE(strategy->allocate({.size = 64})->address, b->address);
-  EXPECT_EQ(counter(*strategy, "active_requests.current"), 3);
+  EXPECT_EQ(counter_of(*strategy, "active_requests.current"), 3);
   strategy->complete_free(a->handle);
   EXPECT_EQ(strategy->allocate({.size = 64})->address, b->address);
   EXPECT_EQ(strategy->allocate({.size = 64})->address, a->address);
@@ -107,7 +101,7 @@ TEST(Pinned, AStreamThatIsNotDoneHoldsUpTheBlocksBehind) {
 TEST(Pinned, StatisticsHaveTheNamesAndRulesOfPyTorch) {
   MemoryPicture m("pinned");
   m.alloc('A', 100).alloc('B', 200).free('A').alloc('C', 70).free('B').free('C').empty_cache();
-  const auto value = [&](std::string_view name) { return counter(m.strategy(), name); };
+  const auto value = [&](std::string_view name) { return m.counter(name); };
   EXPECT_EQ(value("allocations.peak"), 2);
   EXPECT_EQ(value("allocated_bytes.peak"), 128 + 256);
   EXPECT_EQ(value("allocated_bytes.current"), 0);
@@ -123,7 +117,7 @@ TEST(Pinned, StatisticsHaveTheNamesAndRulesOfPyTorch) {
 TEST(Pinned, ThePeakOfActiveBytesIsTheSumOfThePeaksOfClasses) {
   MemoryPicture m("pinned");
   m.alloc('A', 8).free('A').alloc('B', 16).free('B');
-  EXPECT_EQ(counter(m.strategy(), "active_bytes.peak"), 24);
+  EXPECT_EQ(m.counter("active_bytes.peak"), 24);
 }
 
 TEST(Pinned, OptionsThatMeanNothingAreRefused) {
@@ -213,11 +207,7 @@ class SlowPinned final : public SlowModel {
 };
 
 TEST(Pinned, AgreesWithASlowModelOnRandomTraces) {
-  const struct {
-    const char* spec;
-    Limits limits;
-    std::optional<Bytes> capacity;
-  } cases[] = {
+  const std::vector<ModelCase<Limits>> cases = {
       {"pinned", {}, {}},
       {"pinned", {}, 100 * kMiB},
       {"pinned:pinned_max_round_threshold_mb=2", {0, 2 * kMiB}, 150 * kMiB},
@@ -226,18 +216,7 @@ TEST(Pinned, AgreesWithASlowModelOnRandomTraces) {
        {32 * kMiB, UINT64_MAX, 5 * kMiB},
        120 * kMiB},
   };
-  for (const auto& tested : cases) {
-    SCOPED_TRACE(tested.spec);
-    for (std::uint64_t seed = 0; seed < 7; ++seed) {
-      SlowPinned model(tested.limits, tested.capacity);
-      expect_same_placements(tested.spec, model,
-                             {.seed = seed,
-                              .capacity = tested.capacity,
-                              .largest = 16.0 * kMiB,
-                              .empty_caches = true});
-      if (HasFatalFailure()) return;
-    }
-  }
+  expect_agreement<SlowPinned>(cases, 7, {.largest = 16.0 * kMiB, .empty_caches = true});
 }
 
 }  // namespace

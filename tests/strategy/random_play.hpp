@@ -9,6 +9,7 @@
 
 #include "device/simulated_device.hpp"
 #include "strategy/registry.hpp"
+#include "support/counter_of.hpp"
 
 namespace memreplay {
 
@@ -20,13 +21,7 @@ struct Played {
   std::optional<Placement> placement{};  ///< of the request
   Bytes live_bytes = 0;                  ///< as charged
 
-  std::int64_t counter(std::string_view name) const {
-    for (const auto& [known, value] : strategy.counters()) {
-      if (known == name) return value;
-    }
-    ADD_FAILURE() << "no counter " << name;
-    return 0;
-  }
+  std::int64_t counter(std::string_view name) const { return counter_of(strategy, name); }
 };
 
 struct RandomPlay {

@@ -340,11 +340,7 @@ class SlowSizeClass final : public SlowModel {
 };
 
 TEST(SizeClass, AgreesWithASlowModelOnRandomTraces) {
-  const struct {
-    const char* spec;
-    Shape shape;
-    std::optional<Bytes> capacity;
-  } cases[] = {
+  const std::vector<ModelCase<Shape>> cases = {
       {"size-class:q=4,page=256,small_max=128,region=1024,region_max=4096",
        {4, 256, 128, 1024, 4096},
        {}},
@@ -358,20 +354,8 @@ TEST(SizeClass, AgreesWithASlowModelOnRandomTraces) {
        {1, 16, 64, 256, 1024, 2, 3, 1},
        15000},
   };
-  for (const auto& tested : cases) {
-    SCOPED_TRACE(tested.spec);
-    for (std::uint64_t seed = 0; seed < 9; ++seed) {
-      SlowSizeClass model(tested.shape, tested.capacity);
-      expect_same_placements(tested.spec, model,
-                             {.seed = seed,
-                              .capacity = tested.capacity,
-                              .streams = 2,
-                              .threads = 2,
-                              .strange_givers = true,
-                              .empty_caches = true});
-      if (HasFatalFailure()) return;
-    }
-  }
+  expect_agreement<SlowSizeClass>(
+      cases, 9, {.streams = 2, .threads = 2, .strange_givers = true, .empty_caches = true});
 }
 
 }  // namespace

@@ -98,4 +98,27 @@ inline void expect_same_placements(std::string_view strategy, SlowModel& model,
   }
 }
 
+/// A strategy under some options, and what its model has to know of them.
+template <typename Shape>
+struct ModelCase {
+  const char* spec;
+  Shape shape;
+  std::optional<Bytes> capacity;
+};
+
+/// The strategy and a `Model(shape, capacity)` agree on every case, with so many seeds each.
+template <typename Model, typename Shape>
+void expect_agreement(const std::vector<ModelCase<Shape>>& cases, std::uint64_t seeds,
+                      RandomRequests requests) {
+  for (const ModelCase<Shape>& tested : cases) {
+    SCOPED_TRACE(tested.spec);
+    requests.capacity = tested.capacity;
+    for (requests.seed = 0; requests.seed < seeds; ++requests.seed) {
+      Model model(tested.shape, tested.capacity);
+      expect_same_placements(tested.spec, model, requests);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 }  // namespace memreplay

@@ -7,18 +7,12 @@
 
 #include "core/error.hpp"
 #include "strategy/strategy_against_model.hpp"
+#include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_pages.hpp"
 
 namespace memreplay {
 namespace {
-
-std::int64_t counter(const Strategy& strategy, std::string_view name) {
-  for (const auto& [key, number] : strategy.counters()) {
-    if (key == name) return number;
-  }
-  return -1;
-}
 
 /// Letters are 16 bytes each, pages eight of them; two objects move at once.
 constexpr const char* kSmall = "tcmalloc:q=16,page=128,max_small=64,grow=256,batch=16";
@@ -38,19 +32,19 @@ TEST(Tcmalloc, WhatAThreadFreedLastServesItFirst) {
 TEST(Tcmalloc, AListFetchesMoreEachTimeItIsEmpty) {
   MemoryPicture m("tcmalloc:q=16,page=128,max_small=64,grow=256,batch=64", std::nullopt, 16);
   m.alloc('A', 1);
-  EXPECT_EQ(counter(m.strategy(), "thread_cache_bytes"), 0);
+  EXPECT_EQ(m.counter("thread_cache_bytes"), 0);
   m.alloc('B', 1);
-  EXPECT_EQ(counter(m.strategy(), "thread_cache_bytes"), 16);
+  EXPECT_EQ(m.counter("thread_cache_bytes"), 16);
   m.alloc('C', 1).alloc('D', 1);
-  EXPECT_EQ(counter(m.strategy(), "thread_cache_bytes"), 32);
+  EXPECT_EQ(m.counter("thread_cache_bytes"), 32);
   EXPECT_EQ(m.picture(), "ABCD............");
 }
 
 TEST(Tcmalloc, AListThatIsTooLongGivesABatchToTheTransferCache) {
   MemoryPicture m(std::string(kSmall) + ",list_cap=2", std::nullopt, 16);
   m.alloc('A', 1).alloc('B', 1).alloc('C', 1).free('A').free('B').free('C');
-  EXPECT_EQ(counter(m.strategy(), "thread_cache_bytes"), 16);
-  EXPECT_EQ(counter(m.strategy(), "transfer_cache_bytes"), 32);
+  EXPECT_EQ(m.counter("thread_cache_bytes"), 16);
+  EXPECT_EQ(m.counter("transfer_cache_bytes"), 32);
   m.alloc('D', 1).alloc('E', 1);
   EXPECT_EQ(m.picture(), "DE..............");
 }
@@ -90,7 +84,7 @@ TEST(Tcmalloc, WithoutThreadsStreamsHaveTheCaches) {
   const auto strategy = make_strategy(parse_strategy("tcmalloc"), {.device = device});
   strategy->allocate({.size = 1000, .stream = 1});
   strategy->allocate({.size = 1000, .stream = 2});
-  EXPECT_EQ(counter(*strategy, "thread_caches"), 2);
+  EXPECT_EQ(counter_of(*strategy, "thread_caches"), 2);
 }
 
 TEST(Tcmalloc, BytesByPlaceAddUpToWhatIsHeld) {
@@ -113,12 +107,12 @@ TEST(Tcmalloc, BytesByPlaceAddUpToWhatIsHeld) {
     for (const Placement& block : live) sum += block.size;
     for (const char* place : {"thread_cache_bytes", "transfer_cache_bytes", "central_bytes",
                               "page_heap_bytes", "span_slack_bytes"}) {
-      ASSERT_GE(counter(*strategy, place), 0);
-      sum += static_cast<Bytes>(counter(*strategy, place));
+      ASSERT_GE(counter_of(*strategy, place), 0);
+      sum += static_cast<Bytes>(counter_of(*strategy, place));
     }
     ASSERT_EQ(sum, device.usage().held);
   }
-  EXPECT_GT(counter(*strategy, "scavenges"), 0);
+  EXPECT_GT(counter_of(*strategy, "scavenges"), 0);
 }
 
 TEST(Tcmalloc, OptionsThatMeanNothingAreRefused) {
@@ -343,11 +337,7 @@ class SlowTcmalloc final : public SlowModel {
 };
 
 TEST(Tcmalloc, AgreesWithASlowModelOnRandomTraces) {
-  const struct {
-    const char* spec;
-    Shape shape;
-    std::optional<Bytes> capacity;
-  } cases[] = {
+  const std::vector<ModelCase<Shape>> cases = {
       {"tcmalloc:q=4,page=64,max_small=256,batch=64,cache_min=512,cache_max=4096,overall=4096,"
        "steal=64,grow=1024",
        {4, 64, 256, 64, 512, 4096, 4096, 64, 1024},
@@ -365,20 +355,8 @@ TEST(Tcmalloc, AgreesWithASlowModelOnRandomTraces) {
        {128, 256, 512, 128, 512, 2048, 3000, 256, 4096},
        20000},
   };
-  for (const auto& tested : cases) {
-    SCOPED_TRACE(tested.spec);
-    for (std::uint64_t seed = 0; seed < 9; ++seed) {
-      SlowTcmalloc model(tested.shape, tested.capacity);
-      expect_same_placements(tested.spec, model,
-                             {.seed = seed,
-                              .capacity = tested.capacity,
-                              .streams = 2,
-                              .threads = 2,
-                              .strange_givers = true,
-                              .empty_caches = true});
-      if (HasFatalFailure()) return;
-    }
-  }
+  expect_agreement<SlowTcmalloc>(
+      cases, 9, {.streams = 2, .threads = 2, .strange_givers = true, .empty_caches = true});
 }
 
 }  // namespace

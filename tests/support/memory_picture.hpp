@@ -10,6 +10,7 @@
 #include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
 #include "strategy/registry.hpp"
+#include "support/counter_of.hpp"
 
 namespace memreplay {
 
@@ -106,13 +107,7 @@ class MemoryPicture {
   std::uint64_t stream_waits() const { return strategy_->usage().stream_waits; }
   std::uint64_t oom_retries() const { return strategy_->usage().oom_retries; }
   std::uint64_t syncs() const { return strategy_->usage().syncs; }
-  std::int64_t counter(std::string_view name) const {
-    for (const auto& [known, value] : strategy_->counters()) {
-      if (known == name) return value;
-    }
-    ADD_FAILURE() << "no counter " << name;
-    return 0;
-  }
+  std::int64_t counter(std::string_view name) const { return counter_of(*strategy_, name); }
 
  private:
   Bytes unit_;

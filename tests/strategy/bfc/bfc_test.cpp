@@ -20,14 +20,6 @@ MemoryPicture region_of(Bytes granules, const std::string& options = "") {
   return MemoryPicture("bfc:allow_growth=false" + options, granules, kUnit);
 }
 
-std::int64_t counter(const MemoryPicture& m, std::string_view name) {
-  for (const auto& [key, value] : m.strategy().counters()) {
-    if (key == name) return value;
-  }
-  ADD_FAILURE() << "no counter " << name;
-  return -1;
-}
-
 TEST(Bfc, TheSmallestChunkThatFitsServes) {
   auto m = region_of(12);
   m.alloc('A', 4).alloc('B', 1).alloc('C', 2).alloc('D', 1).free('A').free('C').alloc('E', 2);
@@ -248,12 +240,12 @@ TEST(Bfc, AtTheUpperEndAnUnsplitChunkBeginsAtItsStart) {
 TEST(Bfc, StatisticsCountWholeChunks) {
   auto m = region_of(6);
   m.alloc('A', 3).alloc('B', 3).free('A').alloc('C', 2);
-  EXPECT_EQ(counter(m, "bytes_in_use"), 6 * 256);
-  EXPECT_EQ(counter(m, "peak_bytes_in_use"), 6 * 256);
-  EXPECT_EQ(counter(m, "num_allocs"), 3);
-  EXPECT_EQ(counter(m, "largest_alloc_size"), 3 * 256);
-  EXPECT_EQ(counter(m, "pool_bytes"), 6 * 256);
-  EXPECT_EQ(counter(m, "largest_free_chunk"), 0);
+  EXPECT_EQ(m.counter("bytes_in_use"), 6 * 256);
+  EXPECT_EQ(m.counter("peak_bytes_in_use"), 6 * 256);
+  EXPECT_EQ(m.counter("num_allocs"), 3);
+  EXPECT_EQ(m.counter("largest_alloc_size"), 3 * 256);
+  EXPECT_EQ(m.counter("pool_bytes"), 6 * 256);
+  EXPECT_EQ(m.counter("largest_free_chunk"), 0);
 }
 
 TEST(Bfc, ManySmallSizesPeakAsTheOriginals) {
