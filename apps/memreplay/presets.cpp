@@ -14,10 +14,12 @@ std::vector<StrategySpec> presets(const Recording& recording, const RunOptions& 
     names.emplace_back(name);
   }
   if (options.device.capacity) {
+    // In whole granules of RMM, and only where they are large enough for it.
     const Bytes room =
-        *options.device.capacity - std::min(*options.device.capacity, options.device.reserve);
-    names.push_back(fmt::format("rmm-pool:maximum={}", room));
-    names.push_back(fmt::format("rmm-arena:arena_size={}", room));
+        (*options.device.capacity - std::min(*options.device.capacity, options.device.reserve)) /
+        256 * 256;
+    if (room > 0) names.push_back(fmt::format("rmm-pool:maximum={}", room));
+    if (room >= kMiB) names.push_back(fmt::format("rmm-arena:arena_size={}", room));
   } else {
     names.emplace_back("rmm-arena:arena_size=fit");
   }

@@ -130,7 +130,13 @@ void Ledger::unaliased(Address at) {
   if (alias == aliases_.end()) fail("addresses were unmapped that are not mapped", at, at);
   if (const auto block = overlapping(live_aliased_, at, alias->second.to);
       block != live_aliased_.end()) {
-    fail("addresses were unmapped under a live block", block->first, block->second);
+    if (!may_move_) {
+      fail("addresses were unmapped under a live block", block->first, block->second);
+    }
+    for_each_piece({block->first, block->second},
+                   [&](AddressRange piece) { returned_under_.emplace(piece.from, piece.to); });
+    alias->second.undone = true;
+    return;
   }
   aliases_.erase(alias);
 }
@@ -184,6 +190,13 @@ void Ledger::moved_out(const Placement& placement) {
   const AddressRange shown{placement.address, placement.address + placement.size};
   for_each_piece(shown, [&](AddressRange piece) { returned_under_.erase(piece.from); });
   forget(shown);
+  const auto after = aliases_.upper_bound(shown.from);
+  if (after == aliases_.begin()) return;
+  const auto alias = std::prev(after);
+  if (alias->second.undone &&
+      overlapping(live_aliased_, alias->first, alias->second.to) == live_aliased_.end()) {
+    aliases_.erase(alias);
+  }
 }
 
 void Ledger::freed(std::uint64_t event, const Placement& placement) {

@@ -74,6 +74,7 @@ class Ledger {
   struct Alias {
     Address to = 0;
     Address of = 0;
+    bool undone = false;  ///< under a block that must have moved
   };
   std::map<Address, Alias> aliases_;            ///< by the addresses that show the memory
   std::map<Address, Address> live_;             ///< from -> to, the memory of live blocks

@@ -14,7 +14,7 @@ namespace memreplay {
 struct OomPlace {
   std::uint64_t event = 0;
   Bytes requested = 0;
-  Bytes free = 0;  ///< on the device and inside what the strategy holds
+  Bytes free = 0;  ///< inside what the strategy holds, and what it may still take from the device
   Bytes largest_free = 0;
   Bytes live = 0;  ///< requested bytes of live blocks
 };

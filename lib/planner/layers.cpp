@@ -89,7 +89,7 @@ class LayeredFit {
     Bytes last = best.top;
     std::vector<std::uint32_t> unplaced = best.unplaced;
     for (int equal = 0;
-         unplaced.size() > 1 && unplaced.size() < rows.size() && equal < kEqualResults;) {
+         !unplaced.empty() && unplaced.size() < rows.size() && equal < kEqualResults;) {
       std::stable_partition(rows.begin(), rows.end(), [&](std::uint32_t row) {
         return std::find(unplaced.begin(), unplaced.end(), row) != unplaced.end();
       });

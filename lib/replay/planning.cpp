@@ -63,11 +63,11 @@ class ProgramReader {
       case Op::oom: {
         if (trace_.sizes[event] == 0) return;
         const std::uint8_t log2 = trace_.align_log2[event];
-        const bool refused = trace_.ops[event] == Op::oom;  // nothing is known of its life
+        const bool refused = trace_.ops[event] == Op::oom;  // where it is served, freed at once
         open(refused ? kNoSlot : slot, {.size = trace_.sizes[event],
                                         .alignment = log2 == 0 ? 0 : Bytes{1} << log2,
                                         .start = event + 1,
-                                        .out_of_plan = refused});
+                                        .end = refused ? event + 2 : kForever});
         return;
       }
       case Op::free:
@@ -217,7 +217,8 @@ class Planning {
     plan_.repeats_from = plan_.iterations.back();
     // The repeating iteration must hold something, or there is nothing to go back to.
     if (plan_.repeats_from == plan_.entries.size()) plan_.iterations.clear();
-    plan_.clairvoyant = false;
+    plan_.clairvoyant =
+        program_.requests.empty() || program_.requests.back().start < last_ends;  // no others
     return finish();
   }
 

@@ -354,8 +354,9 @@ class Replay {
     ++m.ooms;
     if (!m.first_oom) {
       const FreeSpace space = strategy_.free_space();
-      m.first_oom = OomPlace{event, request.size, device_.free_bytes() + space.total,
-                             std::max(space.largest, device_.free_bytes()), requested_};
+      const Bytes outside = std::min(device_.free_bytes(), space.obtainable);
+      m.first_oom = OomPlace{event, request.size, outside + space.total,
+                             std::max(space.largest, outside), requested_};
     }
     if (options_.oom_report && result_.oom_report.empty()) {
       result_.oom_report = strategy_.oom_report(request);

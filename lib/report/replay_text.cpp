@@ -146,8 +146,11 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
   for (const ReplayReport& report : reports) {
     append_paragraph(out, head(report, reports.size() > 1));
     for (const RunReport& run : report.runs) {
-      const std::string said = answer(run, report.device);
-      out += fmt::format("\n {}: {}\n", bold(run.strategy, style),
+      const std::string line =
+          wrapped(fmt::format("{}: {}", run.strategy, answer(run, report.device)), 1);
+      const auto [name, said] =
+          std::pair(line.substr(0, run.strategy.size()), line.substr(run.strategy.size()));
+      out += fmt::format("\n {}{}\n", bold(name, style),
                          run.metrics.first_oom ? red(said, style) : said);
       out += numbers(run);
     }

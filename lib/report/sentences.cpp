@@ -103,7 +103,9 @@ std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
       "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}.",
       run.strategy, counted(run.metrics.ooms, "time"), human_count(oom.event),
       human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free));
-  if (oom.free >= oom.requested) {
+  if (oom.largest_free >= oom.requested) {
+    text += " Neither shortage nor fragmentation: the strategy's own rules do not serve it.";
+  } else if (oom.free >= oom.requested) {
     text += " Fragmentation: enough is free, but not in one piece; other settings may help.";
   } else if (device.capacity) {
     text += fmt::format(" Shortage: a --capacity above {} helps.", human_size(*device.capacity));

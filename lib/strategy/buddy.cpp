@@ -190,7 +190,10 @@ class Buddy final : public Strategy {
     const Bytes size = round_up(request.size, options_.min);
     if (!options_.direct || size < request.size) return std::nullopt;
     const auto region = obtain_aligned(*device_, size, std::max<Bytes>(request.alignment, 1));
-    if (!region) return std::nullopt;
+    if (!region) {
+      waste_at_oom_ = held_bytes_ - live_bytes_;
+      return std::nullopt;
+    }
     direct_.emplace(region->address, region->size);
     held_bytes_ += region->size;
     live_bytes_ += size;

@@ -52,7 +52,8 @@ class Bump final : public Strategy {
   /// Only what lies above the pointer can serve a request.
   FreeSpace free_space() const override {
     return {.total = held_to_ - base_ - live_bytes_,
-            .largest = held_to_ - std::min(held_to_, top_)};
+            .largest = held_to_ - std::min(held_to_, top_),
+            .obtainable = options_.pool == PoolSize::endless || !has_pool_ ? UINT64_MAX : 0};
   }
 
   std::vector<AddressRange> free_ranges() const override {

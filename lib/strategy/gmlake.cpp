@@ -94,16 +94,17 @@ class Gmlake final : public Strategy {
   }
 
   void free(Handle handle) override {
-    if (handle < kStitched) return free_piece(handle);
-    Stitched& block = stitched_[handle - kStitched];
-    block.live = false;
-    block.released = ++releases_;
-    const std::vector<Handle> pieces = std::exchange(block.pieces, {});
-    for (const Handle piece : pieces) free_piece(piece);
+    if (handle < kStitched) {
+      free_piece(handle);
+    } else {
+      free_stitched(handle);
+    }
     if (virtual_mapped_ > options_.gc_limit) collect(virtual_mapped_ - options_.gc_limit);
   }
 
+  /// The release waits for all streams, as PyTorch's does.
   void empty_cache() override {
+    ++syncs_;
     collect(UINT64_MAX);
     std::vector<Handle> whole;
     for (const auto& [address, piece] : pieces_.regions()) {
@@ -146,7 +147,7 @@ class Gmlake final : public Strategy {
     return ranges;
   }
 
-  StrategyUsage usage() const override { return {.oom_retries = oom_retries_}; }
+  StrategyUsage usage() const override { return {.oom_retries = oom_retries_, .syncs = syncs_}; }
 
   Counters counters() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
@@ -164,6 +165,14 @@ class Gmlake final : public Strategy {
   MemoryState memory_state() const override { return pieces_.memory_state(); }
 
  private:
+  void free_stitched(Handle handle) {
+    Stitched& block = stitched_[handle - kStitched];
+    block.live = false;
+    block.released = ++releases_;
+    const std::vector<Handle> pieces = std::exchange(block.pieces, {});
+    for (const Handle piece : pieces) free_piece(piece);
+  }
+
   /// What one stream has in one of the program's pools.
   struct Lane {
     FreeBlocks small, large, whole;  ///< whole: stitched blocks all of whose chunks are free
@@ -458,6 +467,7 @@ class Gmlake final : public Strategy {
   Bytes peak_virtual_mapped_ = 0;
   std::uint64_t releases_ = 0;
   std::uint64_t oom_retries_ = 0;
+  std::uint64_t syncs_ = 0;
   std::uint64_t stitches_ = 0;
   std::uint64_t stitched_pieces_ = 0;
   std::uint64_t reuses_ = 0;

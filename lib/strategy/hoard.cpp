@@ -409,6 +409,12 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   HoardOptions options;
   options.superblock = alignment_option(spec, "superblock", options.superblock);
   options.q = alignment_option(spec, "q", options.q);
+  if (options.superblock > options.q << 24) {
+    throw UsageError(
+        fmt::format("strategy 'hoard': superblock is {}; expected at most {}, for 16 Mi "
+                    "objects",
+                    options.superblock, options.q << 24));
+  }
   options.emptiness = whole_option(spec, "emptiness", options.emptiness);
   options.k = whole_option(spec, "k", options.k);
   options.heaps = whole_option(spec, "heaps", options.heaps);

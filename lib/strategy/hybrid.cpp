@@ -95,6 +95,9 @@ class Hybrid final : public Strategy {
     for_each_part([&](Strategy& part) { part.safe_frontier(frontier); });
   }
 
+  bool joins_regions() const override {
+    return dynamic_->joins_regions() || (fixed_ && fixed_->joins_regions());
+  }
   FreeSpace free_space() const override {
     FreeSpace space = dynamic_->free_space();
     if (fixed_) {
@@ -195,6 +198,10 @@ class Hybrid final : public Strategy {
 std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
   if (spec.inner.size() != 2) {
     throw UsageError("'hybrid' wraps two strategies: hybrid(plan,torch)");
+  }
+  if (plan_wish(spec.inner[1])) {
+    throw UsageError(
+        "strategy 'hybrid': the dynamic part sees only some requests, which no plan knows");
   }
   const bool planned = plan_wish(spec.inner[0]).has_value();
   const bool sized = find_option(spec, "static").has_value();

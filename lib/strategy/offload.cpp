@@ -119,6 +119,7 @@ class Offload final : public Strategy {
     if (block(handle).place == Place::device) inner_->prefetch(block(handle).inner);
   }
 
+  bool joins_regions() const override { return inner_->joins_regions(); }
   const std::vector<Handle>* moved_out() const override { return &state_.moved_out; }
   FreeSpace free_space() const override { return inner_->free_space(); }
   std::vector<AddressRange> free_ranges() const override { return inner_->free_ranges(); }
@@ -183,8 +184,13 @@ class Offload final : public Strategy {
 
   /// The inner strategy's placement, after as many blocks have moved as it takes.
   std::optional<Placement> make_room_for(const Request& request) {
+    const std::uint64_t refusals = device_->usage().refusals;
     auto placement = inner_->allocate(request);
     if (placement || request.size > device_->total_bytes()) return placement;
+    // Where neither the device nor a limit stood in the way, more room does not help.
+    const bool full =
+        device_->usage().refusals != refusals || inner_->free_space().obtainable < request.size;
+    if (!full) return std::nullopt;
     for (Handle victim = next_victim(); victim != kNoHandle; victim = next_victim()) {
       if (!move_out(victim)) break;
       // It is no use to ask before there is that much.
@@ -225,9 +231,10 @@ class Offload final : public Strategy {
   void bring_back(const OffloadedBlock& freed) {
     Tier& from = tier(freed.place);
     const Bytes size = freed.request.size;
+    // It lies there until it has room on the device.
+    const auto placement = state_.options.uses == 0 ? std::nullopt : make_room_for(freed.request);
     from.held -= size;
     if (state_.options.uses == 0) return;
-    const auto placement = make_room_for(freed.request);
     if (!placement) {
       ++state_.unserved_returns;
       return;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "core/error.hpp"
 #include "strategy/chunk_table.hpp"
 #include "strategy/event_queue.hpp"
 #include "strategy/regions.hpp"
@@ -289,7 +290,10 @@ class PinnedBuddy final : public Strategy {
 std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
   PinnedBuddyOptions options;
   options.block = alignment_option(spec, "block", options.block);
-  options.count = whole_option(spec, "count", options.count);
+  if (options.block > kTiB) {
+    throw UsageError("strategy 'pinned-buddy': block is above 1TiB, its largest class");
+  }
+  options.count = whole_option(spec, "count", options.count, 0, 65536);
   options.threshold = size_option(spec, "threshold", options.threshold);
   return std::make_unique<PinnedBuddy>(options, context.device);
 }

@@ -34,7 +34,9 @@ class Planned final : public Strategy {
 
   FreeSpace free_space() const override { return region_.free_space(); }
   std::vector<AddressRange> free_ranges() const override { return region_.free_ranges(); }
-  StrategyUsage usage() const override { return {.clairvoyant = region_.plan().clairvoyant}; }
+  StrategyUsage usage() const override {
+    return {.clairvoyant = region_.plan().clairvoyant && !region_.refused()};
+  }
   Counters counters() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
     return {{"plan_height_bytes", number(region_.plan().height)},
@@ -42,8 +44,11 @@ class Planned final : public Strategy {
             {"out_of_plan", number(region_.missed())}};
   }
   std::vector<std::string> remarks() const override {
-    std::vector<std::string> remarks = {
-        "its plan was made from this very trace; no running program knows its future"};
+    std::vector<std::string> remarks;
+    if (!region_.refused()) {
+      remarks.push_back(
+          "its plan was made from this very trace; no running program knows its future");
+    }
     if (!region_.plan().shortened.empty()) remarks.push_back(region_.plan().shortened);
     if (region_.refused()) {
       remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",

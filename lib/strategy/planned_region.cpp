@@ -59,7 +59,7 @@ std::vector<AddressRange> PlannedRegion::free_ranges() const {
 
 FreeSpace PlannedRegion::free_space() const {
   if (!region_) return {};
-  FreeSpace space{.total = region_->size - live_bytes_};
+  FreeSpace space{.total = region_->size - live_bytes_, .obtainable = 0};
   for (const AddressRange range : free_ranges()) {
     space.largest = std::max(space.largest, range.size());
   }

@@ -92,7 +92,7 @@ class RmmArena final : public Strategy {
   }
 
   FreeSpace free_space() const override {
-    FreeSpace space;
+    FreeSpace space{.obtainable = 0};
     if (region_ != kNoHandle) space.total = options_.arena_size - live_bytes_;
     for (const FirstFit& arena : arenas_) space.largest = std::max(space.largest, arena.largest());
     return space;

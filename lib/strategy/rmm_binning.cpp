@@ -91,6 +91,10 @@ class RmmBinning final : public Strategy {
     return ranges;
   }
 
+  bool joins_regions() const override {
+    return std::ranges::any_of(pools_, [](const auto& pool) { return pool->joins_regions(); });
+  }
+
   StrategyUsage usage() const override {
     StrategyUsage sum;
     for (const auto& pool : pools_) {
@@ -99,6 +103,7 @@ class RmmBinning final : public Strategy {
       sum.syncs += here.syncs;
       sum.stream_waits += here.stream_waits;
       sum.stall_seconds += here.stall_seconds;
+      sum.unserved_returns += here.unserved_returns;
     }
     return sum;
   }
@@ -179,6 +184,10 @@ std::vector<Bytes> bin_sizes(const StrategySpec& spec) {
 std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
   if (spec.inner.size() > 1) {
     throw UsageError("strategy 'rmm-binning': expected one upstream in parentheses");
+  }
+  if (!spec.inner.empty() && plan_wish(spec.inner[0])) {
+    throw UsageError(
+        "strategy 'rmm-binning': its upstream sees only some requests, which no plan knows");
   }
   const auto blocks = whole_option(spec, "blocks_per_chunk", 128, 1);
   const std::vector<Bytes> sizes = bin_sizes(spec);

@@ -74,6 +74,9 @@ class RmmPool final : public Strategy {
   FreeSpace free_space() const override {
     FreeSpace space{.total = held_bytes_ - live_bytes_};
     for (const FreeBlocks& list : lists_) space.largest = std::max(space.largest, list.largest());
+    if (options_.maximum) {
+      space.obtainable = *options_.maximum - std::min(*options_.maximum, held_bytes_);
+    }
     return space;
   }
 

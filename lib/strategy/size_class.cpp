@@ -210,6 +210,7 @@ class SizeClass final : public Strategy {
   /// becomes current, or else a new one.
   Slot take_slot(std::uint32_t bin_number) {
     Bin& bin = bins_[bin_number];
+    if (bin.current != kNoSlab && slabs_[bin.current].slots.full()) bin.current = kNoSlab;
     if (bin.current == kNoSlab) {
       const auto next = with_room_.lower_bound(Bytes{bin_number} << 9);
       if (!next.at_end() && with_room_[next].size == Bytes{bin_number} << 9) {
@@ -223,14 +224,13 @@ class SizeClass final : public Strategy {
     Slab& slab = slabs_[bin.current];
     if (slab.slots.taken() == 0) --bin.empty_slabs;
     const Slot slot{bin.current, slab.slots.take()};
-    if (slab.slots.full()) bin.current = kNoSlab;
     return slot;
   }
 
   void put_slot(Slot slot) {
     Slab& slab = slabs_[slot.slab];
     Bin& bin = bins_[slab.bin];
-    if (slab.slots.full()) with_room_.insert(entry_of(slot.slab));
+    if (slab.slots.full() && bin.current != slot.slab) with_room_.insert(entry_of(slot.slab));
     slab.slots.put(slot.number);
     if (slab.slots.taken() != 0) return;
     ++bin.empty_slabs;
@@ -384,7 +384,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   SizeClassOptions options;
   options.q = alignment_option(spec, "q", options.q);
   options.g = whole_option(spec, "g", options.g);
-  options.page = size_option(spec, "page", options.page);
+  options.page = alignment_option(spec, "page", options.page);
   options.small_max = size_option(spec, "small_max", options.small_max);
   options.slab_objects = whole_option(spec, "slab_objects", options.slab_objects);
   options.arenas = whole_option(spec, "arenas", options.arenas);
@@ -394,7 +394,11 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   options.region = size_option(spec, "region", options.region);
   options.region_max = size_option(spec, "region_max", options.region_max);
   if (options.g > 6) refuse("g", "0 to 6");
-  if (options.page == 0 || options.page > kTiB) refuse("page", "1 to 1TiB");
+  constexpr Bytes kMostSlots = 1 << 24;  // of a slab, which is 128 pages at most
+  if (options.page > kMostSlots / 128 * options.q) {
+    refuse("page",
+           fmt::format("at most {}, for slabs of 16 Mi objects", kMostSlots / 128 * options.q));
+  }
   if (options.small_max < options.q || options.small_max > kTiB) refuse("small_max", "q to 1TiB");
   if (options.slab_objects == 0 || options.slab_objects > 65536) {
     refuse("slab_objects", "1 to 65536");

@@ -95,6 +95,7 @@ class Stalloc final : public Strategy {
   }
   void safe_frontier(std::uint64_t frontier) override { fallback_->safe_frontier(frontier); }
 
+  bool joins_regions() const override { return fallback_->joins_regions(); }
   FreeSpace free_space() const override {
     FreeSpace space = fallback_->free_space();
     const FreeSpace planned = state_.region.free_space();

@@ -19,6 +19,8 @@ namespace memreplay {
 struct FreeSpace {
   Bytes total = 0;
   Bytes largest = 0;  ///< the largest single hole
+  /// What it may still take from the device by a limit of its own.
+  Bytes obtainable = UINT64_MAX;
 };
 
 /// What a strategy did beside placing blocks.

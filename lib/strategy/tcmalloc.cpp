@@ -422,7 +422,13 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
           fmt::format("strategy 'tcmalloc': {} is {}; expected {} to 1024TiB", key, value, least));
     }
   };
-  size("page", options.page, 1);
+  options.page = alignment_option(spec, "page", options.page);
+  if (options.page > options.q << 24) {
+    throw UsageError(
+        fmt::format("strategy 'tcmalloc': page is {}; expected at most {}, for spans of "
+                    "16 Mi objects",
+                    options.page, options.q << 24));
+  }
   size("max_small", options.max_small, options.q);
   size("batch", options.batch, 1);
   size("cache_min", options.cache_min, 1);

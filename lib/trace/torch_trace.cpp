@@ -2,8 +2,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/error.hpp"
 #include "core/address_table.hpp"
+#include "core/error.hpp"
 #include "trace/request_padding.hpp"
 #include "trace/start_state.hpp"
 #include "trace/torch_snapshot.hpp"

@@ -19,6 +19,11 @@ TEST(LayeredFit, SmallerBlocksStackUpWhereALayerIsFree) {
   EXPECT_EQ(packing.height, 10u);
 }
 
+TEST(LayeredFit, ABlockThatFoundNoLayerComesFirstInTheNextTry) {
+  const std::vector<PlannedBlock> blocks = {{0, 2, 8}, {2, 4, 4}, {3, 6, 4}, {5, 8, 4}};
+  EXPECT_EQ(layered_fit(blocks).height, 8u);
+}
+
 TEST(LayeredFit, IsSoundOnRandomBlocks) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 600; ++i) {

@@ -78,13 +78,14 @@ TEST(Planning, AWaitForAStreamKeepsThePlaceUntilItIsOver) {
   EXPECT_EQ(run(w.trace(), "plan:align=1").plan->height, 6u);
 }
 
-TEST(Planning, RefusedRequestsAndThoseOfNoBytesHaveNoPlace) {
+TEST(Planning, ARefusedRequestHasAPlaceForAnInstantOneOfNoBytesNone) {
   Writer w;
   w.alloc(0, 0).alloc(1, 3).add(Op::oom, kNoSlot, 100).alloc(2, 1);
   const Planned r = run(w.trace(), "plan:align=1");
   EXPECT_EQ(r.plan->entries.size(), 3u);
-  EXPECT_EQ(r.plan->height, 4u);
-  EXPECT_EQ(r.metrics.ooms, 1u);
+  EXPECT_EQ(r.plan->height, 103u);
+  EXPECT_EQ(r.metrics.ooms, 0u);
+  EXPECT_EQ(r.metrics.recorded_ooms_served, 1u);
 }
 
 TEST(Planning, EveryAlgorithmServesEveryRequestOfARandomTrace) {

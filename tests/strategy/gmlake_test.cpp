@@ -146,6 +146,8 @@ TEST(Gmlake, WithoutStitchingItIsPyTorchWithLargeRequestsRounded) {
     }
     EXPECT_EQ(device.usage().peak_held, torch_device.usage().peak_held);
     EXPECT_EQ(device.usage().allocs, torch_device.usage().allocs);
+    EXPECT_EQ(tested->usage().oom_retries, torch->usage().oom_retries);
+    EXPECT_EQ(tested->usage().syncs, torch->usage().syncs);
   }
 }
 

@@ -63,7 +63,7 @@ TEST(Hybrid, WithoutAPlanItIsItsDynamicPart) {
 TEST(Hybrid, WrongPartsAreRefused) {
   for (const char* spec :
        {"hybrid", "hybrid(torch)", "hybrid(torch,torch,torch)", "hybrid(plan,torch):static=4",
-        "hybrid(torch,torch):static=0", "hybrid(direct,offload(torch))"}) {
+        "hybrid(torch,torch):static=0", "hybrid(direct,offload(torch))", "hybrid(torch,plan)"}) {
     EXPECT_THROW(MemoryPicture{spec}, UsageError) << spec;
   }
 }

@@ -134,7 +134,7 @@ TEST(Offload, ABlockThatCannotComeBackCountsAndIsSaid) {
   EXPECT_EQ(m.moved(), "A");
   m.alloc('C', 4);
   m.free('A');
-  EXPECT_EQ(m.strategy().usage().unserved_returns, 0u) << "its own place on the host is free again";
+  EXPECT_EQ(m.strategy().usage().unserved_returns, 1u) << "it lies on the host until it is back";
   Offloaded pinned("offload(direct):tag=weights", 10);
   pinned.alloc('A', 6, 1).alloc('B', 6, 2).free('A');
   EXPECT_EQ(pinned.strategy().usage().unserved_returns, 1u);
@@ -207,6 +207,26 @@ TEST(Offload, AgreesWithASlowModelOnRandomTraces) {
       ASSERT_NEAR(tested->usage().stall_seconds, static_cast<double>(bytes_moved) / 25e9, 1e-12);
     }
   }
+}
+
+TEST(Offload, WrappersLetTheRegionsOfTheirInnerStrategyJoin) {
+  for (const char* spec :
+       {"offload(bfc:coalesce_regions=true)", "stalloc(bfc:coalesce_regions=true)",
+        "rmm-binning(bfc:coalesce_regions=true):blocks_per_chunk=4",
+        "hybrid(bump,bfc:coalesce_regions=true):static=1MiB"}) {
+    SimulatedDevice device({.capacity = 64 * kMiB});
+    EXPECT_TRUE(make_strategy(parse_strategy(spec), {.device = device, .capacity = 64 * kMiB})
+                    ->joins_regions())
+        << spec;
+  }
+}
+
+TEST(Offload, ARequestThatNoRoomWouldHelpMovesNothing) {
+  SimulatedDevice device({.capacity = 64 * kMiB});
+  const auto strategy = make_strategy(parse_strategy("offload(rmm-fixed:block=1MiB)"),
+                                      {.device = device, .capacity = 64 * kMiB});
+  ASSERT_FALSE(strategy->allocate({.size = 2 * kMiB}));
+  EXPECT_TRUE(strategy->moved_out()->empty());
 }
 
 }  // namespace

@@ -281,6 +281,7 @@ class SlowSizeClass final : public SlowModel {
 
   std::optional<Block> from_slab(std::size_t arena, Bytes size) {
     int& current = current_.try_emplace({arena, size}, -1).first->second;
+    if (current >= 0 && is_full(slabs_[current])) current = -1;
     if (current < 0) {
       for (int i = 0; i < static_cast<int>(slabs_.size()); ++i) {
         const Slab& slab = slabs_[i];
@@ -300,7 +301,6 @@ class SlowSizeClass final : public SlowModel {
     const auto slot = std::find(slab.taken.begin(), slab.taken.end(), false) - slab.taken.begin();
     slab.taken[slot] = true;
     const Block block{slab.address + slot * size, size, current};
-    if (is_full(slab)) current = -1;
     return block;
   }
 

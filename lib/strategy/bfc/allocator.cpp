@@ -216,7 +216,9 @@ void Allocator::free(Handle chunk) {
 }
 
 FreeSpace Allocator::free_space() const {
-  return {.total = statistics_.pool_bytes - statistics_.bytes_in_use, .largest = largest_free()};
+  return {.total = statistics_.pool_bytes - statistics_.bytes_in_use,
+          .largest = largest_free(),
+          .obtainable = options_.limit - statistics_.pool_bytes};
 }
 
 Bytes Allocator::largest_free() const {

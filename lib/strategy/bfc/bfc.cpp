@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "strategy/bfc/allocator.hpp"
 
@@ -20,8 +22,8 @@ EndPolicy policy_option(const StrategySpec& spec, std::string_view key) {
 
 bfc::Options options_of(const StrategySpec& spec, const StrategyContext& context) {
   bfc::Options options;
-  options.limit =
-      size_option(spec, "limit", context.capacity.value_or(context.device.total_bytes()));
+  options.limit = size_option(
+      spec, "limit", std::max<Bytes>(context.capacity.value_or(context.device.total_bytes()), 1));
   options.allow_growth = bool_option(spec, "allow_growth", true);
   options.garbage_collection = bool_option(spec, "garbage_collection", false);
   options.fragmentation_fraction = number_option(spec, "fragmentation_fraction", 0);

@@ -99,6 +99,10 @@ void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
 
 FreeSpace Allocator::free_space() const {
   FreeSpace space;
+  if (allowed_memory_maximum_) {
+    space.obtainable =
+        *allowed_memory_maximum_ - std::min(*allowed_memory_maximum_, total_allocated_memory_);
+  }
   space.total = static_cast<Bytes>(statistics_.reserved_bytes.all.current -
                                    statistics_.active_bytes.all.current);
   for (const BlockPool& pool : pools_) {
