@@ -1,7 +1,6 @@
 #include "strategy/planned_region.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace memreplay {
 
@@ -23,16 +22,17 @@ std::optional<PlacedBlock> PlannedRegion::place(const Request& request, DeviceMo
   const Address from = region_->aligned + entry.offset;
   const Address to = from + round_up(request.size, plan_->alignment);
   if (request.alignment != 0 && from % request.alignment != 0) return std::nullopt;
-  const auto above = live_.lower_bound(from);
-  if (above != live_.end() && above->first < to) return std::nullopt;
-  if (above != live_.begin() && std::prev(above)->second > from) return std::nullopt;
-  live_.emplace_hint(above, from, to);
+  const auto above = live_.lower_bound(entry.offset);
+  if (!above.at_end() && live_[above].size < entry.offset + (to - from)) return std::nullopt;
+  const auto below = live_.previous(above);
+  if (!below.at_end() && live_[below].size + live_[below].rank > entry.offset) return std::nullopt;
+  live_.insert({.size = entry.offset, .rank = to - from, .block = 0});
   live_bytes_ += to - from;
   return PlacedBlock{from, to - from, request.size};
 }
 
 void PlannedRegion::release(const PlacedBlock& block) {
-  live_.erase(block.address);
+  live_.erase(FreeBlock{block.address - region_->aligned, block.size, 0});
   live_bytes_ -= block.size;
 }
 
@@ -49,10 +49,10 @@ std::vector<AddressRange> PlannedRegion::free_ranges() const {
   const auto fill = [&](Address to) {
     if (at < to) ranges.push_back({at, to});
   };
-  for (const auto& [from, to] : live_) {
-    fill(from);
-    at = to;
-  }
+  live_.for_each([&](const FreeBlock& block) {
+    fill(region_->aligned + block.size);
+    at = region_->aligned + block.size + block.rank;
+  });
   fill(region_->address + region_->size);
   return ranges;
 }

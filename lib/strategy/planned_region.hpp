@@ -1,18 +1,18 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "core/plan.hpp"
 #include "core/request.hpp"
+#include "strategy/free_blocks.hpp"
 #include "strategy/regions.hpp"
 #include "strategy/strategy.hpp"
 
 namespace memreplay {
 
 /// The region of a plan, obtained with the first request that has a place in it. Requests come in
-/// the plan's order. O(log live) a call.
+/// the plan's order. O(1) to O(log live) a call.
 class PlannedRegion {
  public:
   explicit PlannedRegion(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
@@ -44,8 +44,8 @@ class PlannedRegion {
 
   std::shared_ptr<const Plan> plan_;
   std::optional<AlignedRegion> region_;
-  std::map<Address, Address> live_;  ///< from -> to
-  std::size_t next_ = 0;             ///< entry
+  FreeBlocks live_;       ///< blocks by offset: `size` is it, `rank` the bytes
+  std::size_t next_ = 0;  ///< entry
   std::size_t markers_ = 0;
   bool refused_ = false;
   Bytes live_bytes_ = 0;

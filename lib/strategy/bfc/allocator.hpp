@@ -74,6 +74,7 @@ class Allocator final : public Strategy {
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override;
   std::optional<Placement> allocate(const Request& request) override;
   void free(Handle chunk) override;
+  void free_by(Handle chunk, const Giver&) override { free(chunk); }
   void safe_frontier(std::uint64_t count) override;
   void prefetch(Handle chunk) const override {
     const Piece& freed = chunks_[chunk];

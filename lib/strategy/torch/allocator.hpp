@@ -58,6 +58,7 @@ class Allocator final : public Strategy {
   std::unique_ptr<Allocator> copy(DeviceModel& device) const;
   std::optional<Placement> allocate(const Request& request) override;
   void free(Handle block) override;
+  void free_by(Handle block, const Giver&) override { free(block); }
   void request_free(Handle block) override;
   void complete_free(Handle block) override;
   void empty_cache() override;
