@@ -69,6 +69,7 @@ std::optional<Clues::Threshold> Verification::possible_threshold(const Group& gr
   }
   const std::optional<Divergence> problem = problem_;
   const std::optional<ScriptEntry> contradiction = contradiction_;
+  const Reading reading = result_.reading;
   const Model base = model_.fork();
   Model noticed = model_.fork();
   for (std::size_t i = group.tail; i < group.to; ++i) {
@@ -96,6 +97,7 @@ std::optional<Clues::Threshold> Verification::possible_threshold(const Group& gr
   model_ = base.fork();
   problem_ = problem;
   contradiction_ = contradiction;
+  result_.reading = reading;
   return found;
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
+#include <tuple>
 
 #include "trace/reader.hpp"
 
@@ -16,6 +19,23 @@ struct Tally {
   std::vector<std::string> others;
 };
 
+// Trials on the way to a verdict leave nothing behind.
+bool nothing_twice(const Reading& reading) {
+  const auto key = [](const ProgramCall& call) {
+    return std::tuple(call.event, call.kind, call.pool);
+  };
+  std::set<decltype(key(ProgramCall{}))> calls;
+  for (const ProgramCall& call : reading.calls) {
+    if (!calls.insert(key(call)).second) return false;
+  }
+  std::set<std::uint64_t> deferred;
+  for (const Deferral& deferral : reading.deferrals) {
+    if (!deferred.insert(deferral.event).second) return false;
+  }
+  return std::is_sorted(reading.calls.begin(), reading.calls.end(),
+                        [](const auto& x, const auto& y) { return x.event < y.event; });
+}
+
 Tally verify_all(const fs::path& folder) {
   Tally tally;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -27,6 +47,7 @@ Tally verify_all(const fs::path& folder) {
         EXPECT_FALSE(result.reason.empty()) << entry.path();
         continue;
       }
+      EXPECT_TRUE(nothing_twice(result.reading)) << entry.path();
       const bool whole = result.verdict == Verdict::exact &&
                          result.allocs_matched == result.allocs &&
                          result.segment_events_matched == result.segment_events;
