@@ -22,6 +22,7 @@ struct BumpOptions {
   bool reset_when_empty = true;
 };
 
+/// An arena with a pointer (region-based allocation; Hanson 1990). O(1) an event.
 class Bump final : public Strategy {
  public:
   Bump(const BumpOptions& options, DeviceModel& device) : options_(options), device_(&device) {}

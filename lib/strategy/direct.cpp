@@ -13,6 +13,7 @@ struct Block {
   Bytes requested = 0;
 };
 
+/// What a program without any allocator of its own does. O(1) an event beside the device's calls.
 class Direct final : public Strategy {
  public:
   explicit Direct(DeviceModel& device) : device_(&device) {}
