@@ -83,6 +83,18 @@ class ChunkTable {
     if (chunks_[upper].above != kNoHandle) chunks_[chunks_[upper].above].below = chunk;
     release_number(upper);
   }
+  /// `chunk`, which becomes free, takes in the neighbours for which `joins` is true; that takes
+  /// them off their lists too. Returns the lowest, which survives.
+  template <typename Joins>
+  Handle join_neighbours(Handle chunk, const Joins& joins) {
+    if (const Handle above = chunks_[chunk].above; above != kNoHandle && joins(above)) {
+      absorb_above(chunk);
+    }
+    const Handle below = chunks_[chunk].below;
+    if (below == kNoHandle || !joins(below)) return chunk;
+    absorb_above(below);
+    return below;
+  }
   bool fills_region(Handle chunk) const {
     return chunks_[chunk].below == kNoHandle && chunks_[chunk].above == kNoHandle;
   }

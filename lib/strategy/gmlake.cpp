@@ -247,18 +247,11 @@ class Gmlake final : public Strategy {
       Stitched& mapper = stitched_[index];
       if (--mapper.busy == 0) lanes_[mapper.lane].whole.insert(key_of(index));
     });
-    const Handle above = piece.above;
-    if (above != kNoHandle && !pieces_[above].in_use) {
-      erase_free(above);
-      pieces_.absorb_above(handle);
-    }
-    const Handle below = pieces_[handle].below;
-    if (below != kNoHandle && !pieces_[below].in_use) {
-      erase_free(below);
-      pieces_.absorb_above(below);
-      handle = below;
-    }
-    insert_free(handle);
+    insert_free(pieces_.join_neighbours(handle, [&](Handle neighbour) {
+      if (pieces_[neighbour].in_use) return false;
+      erase_free(neighbour);
+      return true;
+    }));
   }
 
   bool grow(const Search& search) {

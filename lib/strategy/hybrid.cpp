@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "strategy/arena_device.hpp"
 #include "strategy/handle_table.hpp"
+#include "strategy/regions.hpp"
 
 namespace memreplay {
 namespace {
@@ -100,15 +101,8 @@ class Hybrid final : public Strategy {
   }
   FreeSpace free_space() const override {
     FreeSpace space = dynamic_->free_space();
-    if (fixed_) {
-      const FreeSpace fixed = fixed_->free_space();
-      space.total += fixed.total;
-      space.largest = std::max(space.largest, fixed.largest);
-    }
-    if (arena_) {
-      space.total += arena_->holes().total();
-      space.largest = std::max(space.largest, arena_->holes().largest());
-    }
+    if (fixed_) space.add(fixed_->free_space());
+    if (arena_) space.add({arena_->holes().total(), arena_->holes().largest()});
     return space;
   }
 
@@ -123,29 +117,21 @@ class Hybrid final : public Strategy {
 
   /// Of the arena, what the static part has taken of it and what it has not are segments.
   MemoryState memory_state() const override {
-    MemoryState state = dynamic_->memory_state();
-    if (fixed_) append(state.segments, fixed_->memory_state().segments);
+    std::vector<MemoryState> parts = {dynamic_->memory_state()};
+    if (fixed_) parts.push_back(fixed_->memory_state());
     if (arena_) {
+      std::vector<SegmentInfo> holes;
       for (const auto& [from, to] : arena_->holes().ranges()) {
-        state.segments.push_back(
-            {.address = from, .size = to - from, .blocks = {{.address = from, .size = to - from}}});
+        holes.push_back({.address = from, .size = to - from, .blocks = {}});
       }
+      parts.push_back(tiled(std::move(holes), {}));
     }
-    std::sort(state.segments.begin(), state.segments.end(),
-              [](const auto& a, const auto& b) { return a.address < b.address; });
-    return state;
+    return together(std::move(parts));
   }
 
   StrategyUsage usage() const override {
     StrategyUsage usage = dynamic_->usage();
-    if (fixed_) {
-      const StrategyUsage fixed = fixed_->usage();
-      usage.oom_retries += fixed.oom_retries;
-      usage.syncs += fixed.syncs;
-      usage.stream_waits += fixed.stream_waits;
-      usage.stall_seconds += fixed.stall_seconds;
-      usage.clairvoyant |= fixed.clairvoyant;
-    }
+    if (fixed_) usage.add(fixed_->usage());
     return usage;
   }
 

@@ -53,15 +53,11 @@ class PageHeap {
   /// Returns the range as it is now, joined with its free neighbours.
   Handle put(Handle range) {
     ranges_[range].in_use = false;
-    if (const Handle above = ranges_[range].above; above != kNoHandle && !ranges_[above].in_use) {
-      unlist(above);
-      ranges_.absorb_above(range);
-    }
-    if (const Handle below = ranges_[range].below; below != kNoHandle && !ranges_[below].in_use) {
-      unlist(below);
-      ranges_.absorb_above(below);
-      range = below;
-    }
+    range = ranges_.join_neighbours(range, [&](Handle neighbour) {
+      if (ranges_[neighbour].in_use) return false;
+      unlist(neighbour);
+      return true;
+    });
     list(range);
     return range;
   }

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "strategy/event_queue.hpp"
+#include "strategy/handle_table.hpp"
 #include "strategy/regions.hpp"
 
 namespace memreplay {
@@ -102,14 +103,14 @@ class Pinned final : public Strategy {
     }
   }
 
-  void prefetch(Handle block) const override { __builtin_prefetch(&blocks_[block]); }
+  void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
     Bytes largest = segment_end_ - segment_top_;
     for (std::size_t size_class = cached_.size(); size_class-- > 0;) {
       if (cached_[size_class].empty()) continue;
       for (const Handle block : cached_[size_class]) {
-        largest = std::max(largest, blocks_[block].size);
+        largest = std::max(largest, blocks_.blocks()[block].size);
         if (options_.round_up_to == UINT64_MAX && options_.cache_up_to == UINT64_MAX) break;
       }
       break;
@@ -121,7 +122,7 @@ class Pinned final : public Strategy {
     std::vector<AddressRange> ranges;
     for (const std::vector<Handle>& cached : cached_) {
       for (const Handle handle : cached) {
-        const PinnedBlock& block = blocks_[handle];
+        const PinnedBlock& block = blocks_.blocks()[handle];
         ranges.push_back({block.address, block.address + block.size});
       }
     }
@@ -164,7 +165,7 @@ class Pinned final : public Strategy {
       regions.push_back(
           {.address = segment_end_ - segment_size_, .size = segment_size_, .blocks = {}});
     }
-    for (const PinnedBlock& block : blocks_) {
+    for (const PinnedBlock& block : blocks_.blocks()) {
       if (block.live) live.push_back(block);
       if (block.size == 0 || block.region_size == 0) continue;
       regions.push_back({.address = block.region, .size = block.region_size, .blocks = {}});
@@ -224,14 +225,7 @@ class Pinned final : public Strategy {
   Handle add(const PinnedBlock& block) {
     allocations_.increase(1);
     allocated_bytes_.increase(static_cast<std::int64_t>(block.size));
-    if (unused_.empty()) {
-      blocks_.push_back(block);
-      return static_cast<Handle>(blocks_.size() - 1);
-    }
-    const Handle handle = unused_.back();
-    unused_.pop_back();
-    blocks_[handle] = block;
-    return handle;
+    return blocks_.add(block);
   }
 
   void done_with(Handle handle) {
@@ -249,11 +243,9 @@ class Pinned final : public Strategy {
   }
 
   void destroy(Handle handle) {
-    const PinnedBlock block = blocks_[handle];
+    const PinnedBlock block = blocks_.remove(handle);
     allocations_.decrease(1);
     allocated_bytes_.decrease(static_cast<std::int64_t>(block.size));
-    blocks_[handle] = {};
-    unused_.push_back(handle);
     if (block.region_size == 0) return;
     held_bytes_ -= block.region_size;
     device_->give_back(block.region);
@@ -265,8 +257,7 @@ class Pinned final : public Strategy {
 
   PinnedOptions options_;
   DeviceModel* device_;
-  std::vector<PinnedBlock> blocks_;  ///< by handle; size 0: the number is not in use
-  std::vector<Handle> unused_;
+  HandleTable<PinnedBlock> blocks_;  ///< live and cached ones
   std::array<std::vector<Handle>, 65>
       cached_;  ///< by class: free blocks, the last freed at the end
   EventQueue completions_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "strategy/handle_table.hpp"
 #include "strategy/planned_region.hpp"
 
@@ -44,15 +43,10 @@ class Planned final : public Strategy {
             {"out_of_plan", number(region_.missed())}};
   }
   std::vector<std::string> remarks() const override {
-    std::vector<std::string> remarks;
+    std::vector<std::string> remarks = region_.remarks();
     if (!region_.refused()) {
-      remarks.push_back(
-          "its plan was made from this very trace; no running program knows its future");
-    }
-    if (!region_.plan().shortened.empty()) remarks.push_back(region_.plan().shortened);
-    if (region_.refused()) {
-      remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
-                                    human_size(region_.plan().height)));
+      remarks.insert(remarks.begin(),
+                     "its plan was made from this very trace; no running program knows its future");
     }
     return remarks;
   }

@@ -1,6 +1,10 @@
 #include "strategy/planned_region.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "core/text.hpp"
 
 namespace memreplay {
 
@@ -64,6 +68,16 @@ FreeSpace PlannedRegion::free_space() const {
     space.largest = std::max(space.largest, range.size());
   }
   return space;
+}
+
+std::vector<std::string> PlannedRegion::remarks() const {
+  std::vector<std::string> remarks;
+  if (!plan_->shortened.empty()) remarks.push_back(plan_->shortened);
+  if (refused_) {
+    remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
+                                  human_size(plan_->height)));
+  }
+  return remarks;
 }
 
 }  // namespace memreplay

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/plan.hpp"
 #include "core/request.hpp"
@@ -34,6 +36,8 @@ class PlannedRegion {
 
   /// The device has no room for the region.
   bool refused() const { return refused_; }
+  /// Sentences about the plan and its region: where it was cut short, where there is no room.
+  std::vector<std::string> remarks() const;
   std::uint64_t served() const { return served_; }
   Bytes served_bytes() const { return served_bytes_; }
   std::uint64_t missed() const { return missed_; }

@@ -18,6 +18,15 @@ std::optional<AlignedRegion> obtain_aligned(DeviceModel& device, Bytes size, Byt
   return AlignedRegion{*region, size, round_up(*region, alignment)};
 }
 
+MemoryState together(std::vector<MemoryState> parts) {
+  MemoryState whole;
+  for (MemoryState& part : parts) {
+    std::move(part.segments.begin(), part.segments.end(), std::back_inserter(whole.segments));
+  }
+  std::ranges::sort(whole.segments, {}, &SegmentInfo::address);
+  return whole;
+}
+
 MemoryState tiled(std::vector<SegmentInfo> regions, const std::vector<PlacedBlock>& blocks) {
   std::vector<PlacedBlock> live;
   std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(live),

@@ -27,6 +27,9 @@ struct AlignedRegion {
 /// what they document only; where that is not enough, the region is returned for a longer one.
 std::optional<AlignedRegion> obtain_aligned(DeviceModel& device, Bytes size, Bytes alignment);
 
+/// What the parts of one strategy hold, as one: segments by address.
+MemoryState together(std::vector<MemoryState> parts);
+
 /// Regions by address, tiled with the blocks and with free ones where there are none.
 MemoryState tiled(std::vector<SegmentInfo> regions, const std::vector<PlacedBlock>& blocks);
 

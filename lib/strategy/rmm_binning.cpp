@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "strategy/handle_table.hpp"
+#include "strategy/regions.hpp"
 
 namespace memreplay {
 namespace {
@@ -75,11 +76,7 @@ class RmmBinning final : public Strategy {
 
   FreeSpace free_space() const override {
     FreeSpace space;
-    for (const auto& pool : pools_) {
-      const FreeSpace here = pool->free_space();
-      space.total += here.total;
-      space.largest = std::max(space.largest, here.largest);
-    }
+    for (const auto& pool : pools_) space.add(pool->free_space());
     return space;
   }
 
@@ -97,14 +94,7 @@ class RmmBinning final : public Strategy {
 
   StrategyUsage usage() const override {
     StrategyUsage sum;
-    for (const auto& pool : pools_) {
-      const StrategyUsage here = pool->usage();
-      sum.oom_retries += here.oom_retries;
-      sum.syncs += here.syncs;
-      sum.stream_waits += here.stream_waits;
-      sum.stall_seconds += here.stall_seconds;
-      sum.unserved_returns += here.unserved_returns;
-    }
+    for (const auto& pool : pools_) sum.add(pool->usage());
     return sum;
   }
 
@@ -124,15 +114,9 @@ class RmmBinning final : public Strategy {
   std::vector<std::string> remarks() const override { return pools_.back()->remarks(); }
 
   MemoryState memory_state() const override {
-    MemoryState state;
-    for (const auto& pool : pools_) {
-      for (SegmentInfo& segment : pool->memory_state().segments) {
-        state.segments.push_back(std::move(segment));
-      }
-    }
-    std::sort(state.segments.begin(), state.segments.end(),
-              [](const auto& a, const auto& b) { return a.address < b.address; });
-    return state;
+    std::vector<MemoryState> parts;
+    for (const auto& pool : pools_) parts.push_back(pool->memory_state());
+    return together(std::move(parts));
   }
 
  private:

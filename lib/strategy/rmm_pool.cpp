@@ -218,7 +218,6 @@ class RmmPool final : public Strategy {
   void put(std::uint32_t place, Handle block) {
     const std::uint32_t list = list_at_[place];
     const auto joins = [&](Handle neighbour) {
-      if (neighbour == kNoHandle) return false;
       const Piece& piece = chunks_[neighbour];
       if (piece.in_use || piece.list != list) return false;
       lists_[list].erase(FreeBlock{piece.size, piece.address, neighbour});
@@ -226,11 +225,7 @@ class RmmPool final : public Strategy {
     };
     // Until it is listed it must not be taken for free.
     chunks_[block].in_use = true;
-    if (joins(chunks_[block].above)) chunks_.absorb_above(block);
-    if (const Handle below = chunks_[block].below; joins(below)) {
-      chunks_.absorb_above(below);
-      block = below;
-    }
+    block = chunks_.join_neighbours(block, joins);
     Piece& piece = chunks_[block];
     piece.in_use = false;
     piece.list = list;

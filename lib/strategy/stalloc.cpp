@@ -1,12 +1,8 @@
 #include "strategy/stalloc.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "strategy/handle_table.hpp"
 #include "strategy/planned_region.hpp"
 
@@ -98,13 +94,8 @@ class Stalloc final : public Strategy {
   bool joins_regions() const override { return fallback_->joins_regions(); }
   FreeSpace free_space() const override {
     FreeSpace space = fallback_->free_space();
-    const FreeSpace planned = state_.region.free_space();
-    space.total += planned.total;
-    space.largest = std::max(space.largest, planned.largest);
-    for (const AddressRange range : free_slots()) {
-      space.total += range.size();
-      space.largest = std::max(space.largest, range.size());
-    }
+    space.add(state_.region.free_space());
+    for (const AddressRange range : free_slots()) space.add({range.size(), range.size()});
     return space;
   }
   std::vector<AddressRange> free_ranges() const override {
@@ -115,7 +106,6 @@ class Stalloc final : public Strategy {
     return ranges;
   }
   MemoryState memory_state() const override {
-    MemoryState state = fallback_->memory_state();
     std::vector<SegmentInfo> regions;
     for (const auto& region : {state_.region.region(), state_.var.region}) {
       if (!region) continue;
@@ -123,11 +113,7 @@ class Stalloc final : public Strategy {
     }
     std::vector<PlacedBlock> places;
     for (const StallocBlock& block : state_.blocks.blocks()) places.push_back(block.place);
-    MemoryState own = tiled(std::move(regions), places);
-    std::move(own.segments.begin(), own.segments.end(), std::back_inserter(state.segments));
-    std::sort(state.segments.begin(), state.segments.end(),
-              [](const auto& a, const auto& b) { return a.address < b.address; });
-    return state;
+    return together({fallback_->memory_state(), tiled(std::move(regions), places)});
   }
   StrategyUsage usage() const override {
     StrategyUsage usage = fallback_->usage();
@@ -163,12 +149,7 @@ class Stalloc final : public Strategy {
     } else {
       remarks.push_back("planned on the first iterations; they count in its figures too");
     }
-    const std::string& shortened = state_.region.plan().shortened;
-    if (!shortened.empty()) remarks.push_back(shortened);
-    if (state_.region.refused()) {
-      remarks.push_back(fmt::format("the plan needs {} in one piece, which the device refuses",
-                                    human_size(state_.region.plan().height)));
-    }
+    for (std::string& remark : state_.region.remarks()) remarks.push_back(std::move(remark));
     return remarks;
   }
   std::string oom_report(const Request& request) const override {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,6 +22,12 @@ struct FreeSpace {
   Bytes largest = 0;  ///< the largest single hole
   /// What it may still take from the device by a limit of its own.
   Bytes obtainable = UINT64_MAX;
+
+  /// With the holes of another part of the same strategy.
+  void add(const FreeSpace& part) {
+    total += part.total;
+    largest = std::max(largest, part.largest);
+  }
 };
 
 /// What a strategy did beside placing blocks.
@@ -31,6 +38,16 @@ struct StrategyUsage {
   double stall_seconds = 0;            ///< modelled time of transfers of its own
   std::uint64_t unserved_returns = 0;  ///< moved blocks that did not fit when they were needed
   bool clairvoyant = false;            ///< placed by a plan made from the very requests it serves
+
+  /// With what another part of the same strategy did.
+  void add(const StrategyUsage& part) {
+    oom_retries += part.oom_retries;
+    syncs += part.syncs;
+    stream_waits += part.stream_waits;
+    stall_seconds += part.stall_seconds;
+    unserved_returns += part.unserved_returns;
+    clairvoyant |= part.clairvoyant;
+  }
 };
 
 /// Named numbers of a strategy's own, in the order in which they are shown.

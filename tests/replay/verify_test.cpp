@@ -85,6 +85,15 @@ TEST(Verify, EveryBundledRecordingIsReproducedToTheByte) {
   EXPECT_TRUE(tally.others.empty()) << testing::PrintToString(tally.others);
 }
 
+void add(Trace& trace, Op op, Slot slot, Bytes size, Address at) {
+  trace.ops.push_back(op);
+  trace.slots.push_back(slot);
+  trace.sizes.push_back(size);
+  trace.lane_of.push_back(0);
+  trace.align_log2.push_back(0);
+  trace.addresses.push_back(at);
+}
+
 // A recording of one block at `address`, freed and allocated again at `again`.
 Recording one_segment(Address address, Address again) {
   Recording recording;
@@ -96,19 +105,11 @@ Recording one_segment(Address address, Address again) {
   trace.streams = {0};
   trace.pools.resize(1);
   trace.slot_count = 1;
-  const auto add = [&](Op op, Slot slot, Bytes size, Address at) {
-    trace.ops.push_back(op);
-    trace.slots.push_back(slot);
-    trace.sizes.push_back(size);
-    trace.lane_of.push_back(0);
-    trace.align_log2.push_back(0);
-    trace.addresses.push_back(at);
-  };
-  add(Op::segment_alloc, kNoSlot, 2 * kMiB, address);
-  add(Op::allocate, 0, 1000, address);
-  add(Op::free_requested, 0, 1000, address);
-  add(Op::free_completed, 0, 1000, address);
-  add(Op::allocate, 0, 500, again);
+  add(trace, Op::segment_alloc, kNoSlot, 2 * kMiB, address);
+  add(trace, Op::allocate, 0, 1000, address);
+  add(trace, Op::free_requested, 0, 1000, address);
+  add(trace, Op::free_completed, 0, 1000, address);
+  add(trace, Op::allocate, 0, 500, again);
   return recording;
 }
 
@@ -138,16 +139,8 @@ TEST(Verify, SettingsThatChangedOnTheWayAreFound) {
   recording.settings.expandable_segments = true;
   Trace& trace = recording.traces[0];
   trace.slot_count = 2;
-  const auto add = [&](Op op, Slot slot, Bytes size, Address at) {
-    trace.ops.push_back(op);
-    trace.slots.push_back(slot);
-    trace.sizes.push_back(size);
-    trace.lane_of.push_back(0);
-    trace.align_log2.push_back(0);
-    trace.addresses.push_back(at);
-  };
-  add(Op::segment_map, kNoSlot, 40 * kMiB, 0x20000000);
-  add(Op::allocate, 1, 30 * kMiB, 0x20000000);
+  add(trace, Op::segment_map, kNoSlot, 40 * kMiB, 0x20000000);
+  add(trace, Op::allocate, 1, 30 * kMiB, 0x20000000);
   const VerifyResult result = verify(recording, trace);
   EXPECT_EQ(result.verdict, Verdict::exact);
   EXPECT_EQ(result.allocs_matched, 3u);

@@ -42,12 +42,12 @@ TorchModel model_of_recording(const StrategySpec& spec, const RecordedSettings* 
   return {torch::settings_of(*recorded, release), release};
 }
 
-std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+}  // namespace
+
+std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context) {
   const auto model = torch_model(spec, context.recorded, context.torch_version);
   return torch::make_allocator(model->settings, model->release, context);
 }
-
-}  // namespace
 
 std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
                                       const std::string& torch_version) {
@@ -93,7 +93,7 @@ StrategyInfo torch_strategy() {
               {"pinned_max_cached_size_mb", "MIB", "no limit", "host memory only"},
               {"backend", "native", "native", "cudaMallocAsync is refused"},
           },
-      .make = make,
+      .make = make_torch,
   };
 }
 

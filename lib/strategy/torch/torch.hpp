@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,9 @@ namespace memreplay {
 
 /// PyTorch's native CUDA caching allocator under settings of one's own.
 StrategyInfo torch_strategy();
+
+/// The allocator of `torch` or `recorded`.
+std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context);
 
 /// The settings and the release that `torch` or `recorded` would be made with; nothing for another
 /// strategy. Throws UsageError for settings that PyTorch refuses.
