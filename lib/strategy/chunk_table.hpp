@@ -100,7 +100,6 @@ class ChunkTable {
   }
   /// The first chunk of each region, by address.
   const std::map<Address, Handle>& regions() const { return regions_; }
-  std::size_t numbers() const { return chunks_.size(); }
 
   /// Every chunk, region by region, by address.
   template <typename Visit>

@@ -23,7 +23,6 @@ class PageHeap {
   PageHeap(Bytes page, DeviceModel& device) : page_(page), device_(&device) {}
   void set_device(DeviceModel& device) { device_ = &device; }
 
-  Bytes page() const { return page_; }
   Bytes held() const { return held_; }  ///< in pages that can be used
   Address address(Handle range) const { return ranges_[range].address; }
   Bytes size(Handle range) const { return ranges_[range].size; }

@@ -26,9 +26,6 @@ class PlannedRegion {
   /// An iteration ends: the next request is the first of the next one.
   void marker();
 
-  bool holds(Address address) const {
-    return region_ && address >= region_->aligned && address < region_->aligned + plan_->height;
-  }
   const Plan& plan() const { return *plan_; }
   const std::optional<AlignedRegion>& region() const { return region_; }
   std::vector<AddressRange> free_ranges() const;

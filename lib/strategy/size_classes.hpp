@@ -23,7 +23,6 @@ class SizeClasses {
     const auto step = static_cast<std::uint32_t>(((size - 1) >> (doubling - g_)) - (1u << g_));
     return ((doubling - quantum_log2_ - g_ + 1) << g_) + step;
   }
-  unsigned g() const { return g_; }
 
  private:
   static unsigned log2(Bytes n) { return static_cast<unsigned>(std::countr_zero(n)); }

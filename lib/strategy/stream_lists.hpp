@@ -28,7 +28,6 @@ class StreamLists {
     return place;
   }
   void close(std::uint32_t place) { set(place, 0); }
-  std::size_t places() const { return places_; }
   bool several() const { return places_ > 1; }
 
   /// What the list offers is another now; `refresh` will ask.

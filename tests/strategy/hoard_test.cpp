@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "strategy/places_add_up.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"
@@ -140,28 +141,9 @@ TEST(Hoard, HoldsNoMoreThanTheBoundOfThePaper) {
 TEST(Hoard, BytesByPlaceAddUpToWhatIsHeld) {
   SimulatedDevice device({.granularity = 512});
   const auto strategy = make_strategy(parse_strategy("hoard"), {.device = device});
-  std::mt19937_64 random(3);
-  std::vector<Placement> live;
-  for (int step = 0; step < 10000; ++step) {
-    const auto thread = static_cast<std::uint32_t>(random() % 3);
-    if (live.empty() || random() % 100 < 51) {
-      live.push_back(*strategy->allocate(
-          {.size = 1 + random() % (Bytes{1} << (6 + random() % 16)), .thread = thread}));
-    } else {
-      std::swap(live[random() % live.size()], live.back());
-      strategy->free_by(live.back().handle, {0, thread});
-      live.pop_back();
-    }
-    if (step % 100 != 0) continue;
-    Bytes sum = 0;
-    for (const Placement& block : live) sum += block.size;
-    for (const char* place : {"local_buffer_bytes", "thread_heap_bytes", "global_heap_bytes",
-                              "superblock_slack_bytes"}) {
-      ASSERT_GE(counter_of(*strategy, place), 0);
-      sum += static_cast<Bytes>(counter_of(*strategy, place));
-    }
-    ASSERT_EQ(sum, device.usage().held);
-  }
+  expect_places_add_up(
+      *strategy, device, 10000, 16,
+      {"local_buffer_bytes", "thread_heap_bytes", "global_heap_bytes", "superblock_slack_bytes"});
 }
 
 struct Shape {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "strategy/places_add_up.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"
@@ -90,28 +91,9 @@ TEST(Tcmalloc, WithoutThreadsStreamsHaveTheCaches) {
 TEST(Tcmalloc, BytesByPlaceAddUpToWhatIsHeld) {
   SimulatedDevice device;
   const auto strategy = make_strategy(parse_strategy("tcmalloc"), {.device = device});
-  std::mt19937_64 random(3);
-  std::vector<Placement> live;
-  for (int step = 0; step < 20000; ++step) {
-    const auto thread = static_cast<std::uint32_t>(random() % 3);
-    if (live.empty() || random() % 100 < 51) {
-      live.push_back(*strategy->allocate(
-          {.size = 1 + random() % (Bytes{1} << (6 + random() % 14)), .thread = thread}));
-    } else {
-      std::swap(live[random() % live.size()], live.back());
-      strategy->free_by(live.back().handle, {0, thread});
-      live.pop_back();
-    }
-    if (step % 100 != 0) continue;
-    Bytes sum = 0;
-    for (const Placement& block : live) sum += block.size;
-    for (const char* place : {"thread_cache_bytes", "transfer_cache_bytes", "central_bytes",
-                              "page_heap_bytes", "span_slack_bytes"}) {
-      ASSERT_GE(counter_of(*strategy, place), 0);
-      sum += static_cast<Bytes>(counter_of(*strategy, place));
-    }
-    ASSERT_EQ(sum, device.usage().held);
-  }
+  expect_places_add_up(*strategy, device, 20000, 14,
+                       {"thread_cache_bytes", "transfer_cache_bytes", "central_bytes",
+                        "page_heap_bytes", "span_slack_bytes"});
   EXPECT_GT(counter_of(*strategy, "scavenges"), 0);
 }
 
