@@ -15,33 +15,37 @@ bool same_settings(const Recording& recording, const TorchModel& model) {
 // The rebuilt state determines what follows, unless the allocator looks at what is not in it: the
 // ages of its blocks, or the order in which it gives them back. A device without room for that
 // state would have led to another one.
-bool start_state_suffices(const Recording& recording, const Trace& trace,
-                          const std::optional<TorchModel>& model, const VerifyResult* verified,
+bool start_state_suffices(const Subject& subject, const std::optional<TorchModel>& model,
                           std::optional<Bytes> room, const ReplayResult& result) {
-  return result.started_exact && model && same_settings(recording, *model) &&
-         (!room || *room >= reserved_bytes(trace.start)) && verified != nullptr &&
-         !verified->reading.released_memory && model->settings.garbage_collection_threshold == 0 &&
-         result.metrics.oom_retries == 0 && result.metrics.ooms == 0;
+  return result.started_exact && model && same_settings(subject.recording(), *model) &&
+         (!room || *room >= reserved_bytes(subject.trace().start)) &&
+         subject.verified() != nullptr && !subject.verified()->reading.released_memory &&
+         model->settings.garbage_collection_threshold == 0 && result.metrics.oom_retries == 0 &&
+         result.metrics.ooms == 0;
 }
 
 }  // namespace
 
-bool adopts_start(const Recording& recording, const std::optional<TorchModel>& model) {
+bool adopts_start(const Subject& subject, const StrategySpec& spec,
+                  const std::string& torch_version) {
+  if (!is_torch(subject.recording())) return false;
+  const auto model = subject.model_of(spec, torch_version);
   return model && model->settings.expandable_segments ==
-                      recording.settings.expandable_segments.value_or(false);
+                      subject.recording().settings.expandable_segments.value_or(false);
 }
 
-std::string why_inexact(const Recording& recording, const Trace& trace,
-                        const std::optional<TorchModel>& model, const VerifyResult* verified,
-                        std::optional<Bytes> room, const ReplayResult& result) {
-  if (!trace.coverage.starts_empty &&
-      !start_state_suffices(recording, trace, model, verified, room, result)) {
+std::string why_inexact(const Subject& subject, const StrategySpec& spec,
+                        const std::string& torch_version, std::optional<Bytes> room,
+                        const ReplayResult& result) {
+  const Coverage& coverage = subject.trace().coverage;
+  const auto model = subject.model_of(spec, torch_version);
+  if (!coverage.starts_empty && !start_state_suffices(subject, model, room, result)) {
     return fmt::format(
         "the recording starts with {} blocks ({}) already there, and how they came to lie where "
         "they lie is not in it",
-        human_count(trace.coverage.preexisting_blocks),
-        human_size(trace.coverage.preexisting_bytes));
+        human_count(coverage.preexisting_blocks), human_size(coverage.preexisting_bytes));
   }
+  const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};
   if (model && verified->verdict == Verdict::unsupported) return verified->reason;
   if (model && verified->verdict != Verdict::exact) {
@@ -49,7 +53,7 @@ std::string why_inexact(const Recording& recording, const Trace& trace,
                        human_count(verified->allocs_matched), human_count(verified->allocs));
   }
   const Reading& reading = verified->reading;
-  if (model && !reading.settings_changes.empty() && same_settings(recording, *model)) {
+  if (model && !reading.settings_changes.empty() && same_settings(subject.recording(), *model)) {
     return "the program changed its allocator settings on the way, and here the last ones hold "
            "throughout";
   }

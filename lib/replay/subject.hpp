@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "replay/verify.hpp"
+#include "strategy/torch/torch.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// One device of a recording, read as its verification reads it: what every replay of it needs.
+class Subject {
+ public:
+  /// Verifies recordings of PyTorch's allocator. Both arguments outlive this.
+  Subject(const Recording& recording, const Trace& trace);
+
+  const Recording& recording() const { return *recording_; }
+  /// With what the recording does not state put right.
+  const Trace& trace() const { return *trace_; }
+  /// Null for recordings of other allocators.
+  const VerifyResult* verified() const { return verified_ ? &*verified_ : nullptr; }
+  /// Of the recorded allocator; null where it was not PyTorch's.
+  const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
+
+  /// `asked` where a release is asked for; `recorded` else follows the one that the recording fits.
+  std::string version_for(const StrategySpec& spec, const std::string& asked) const;
+  /// Nothing for strategies that are not PyTorch's allocator.
+  std::optional<TorchModel> model_of(const StrategySpec& spec, const std::string& asked) const;
+
+ private:
+  const Recording* recording_;
+  const Trace* trace_;
+  std::optional<VerifyResult> verified_;
+  RecordedSettings settings_;  ///< of the recording, as verification reads them
+};
+
+}  // namespace memreplay

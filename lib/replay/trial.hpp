@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/plan.hpp"
+#include "device/ledger.hpp"
+#include "device/logged_device.hpp"
+#include "device/simulated_device.hpp"
+#include "replay/replay.hpp"
+#include "replay/subject.hpp"
+
+namespace memreplay {
+
+struct TrialOptions {
+  SimulatedDeviceOptions device;
+  std::string torch_version;  ///< empty: see Subject::version_for
+  std::uint64_t uses = 1;     ///< of a block after it was moved out
+  bool audit = false;         ///< the ledger judges every placement
+  bool log_device = false;    ///< every call to the device is written down
+};
+
+/// One strategy over a simulated device of its own, tried on one subject.
+class Trial {
+ public:
+  /// `plan` for strategies that follow one (see plan_for). Throws UsageError where the strategy
+  /// cannot be made. `subject` outlives this.
+  Trial(const Subject& subject, const StrategySpec& spec, const TrialOptions& options,
+        std::shared_ptr<const Plan> plan = {});
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  /// To be called once. Start state and reading are those of the subject, whatever `replaying`
+  /// says.
+  ReplayResult run(ReplayOptions replaying);
+
+  const Strategy& strategy() const { return *strategy_; }
+  /// What the strategy asked of the device; empty without `log_device`.
+  const LoggedDevice& log() const { return logged_; }
+
+ private:
+  const Subject& subject_;
+  bool adopt_start_;
+  SimulatedDevice simulated_;
+  LoggedDevice logged_;
+  DeviceModel* device_;  ///< the outermost
+  std::optional<Ledger> ledger_;
+  std::optional<AuditedDevice> audited_;
+  std::unique_ptr<Strategy> strategy_;
+};
+
+/// What the strategy must know of the future; null where it follows no plan.
+std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
+                                     ReplayOptions replaying);
+
+}  // namespace memreplay
