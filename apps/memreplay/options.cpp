@@ -17,45 +17,6 @@ Moment moment_argument(const std::string& option, const std::string& text) {
   return {whole_argument(option, text), std::nullopt};
 }
 
-void add_device_options(CommandLine& line, RunOptions& o) {
-  line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
-    if (text == "sim") return;
-    throw UsageError(
-        fmt::format("--device is '{}'; this build replays on a simulated device (sim) only", text));
-  });
-  line.value(
-      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
-      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
-  line.value(
-      "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
-      [&o](const std::string& text) { o.device.reserve = size_argument("--reserve", text); });
-  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
-             [&o](const std::string& text) {
-               o.device.granularity = size_argument("--granularity", text);
-               if (o.device.granularity == 0)
-                 throw UsageError("--granularity is 0; expected 1 or more");
-             });
-  line.value("--address-policy", "upward|first-fit",
-             "Addresses are never reused, or the lowest free ones. Default: upward.",
-             [&o](const std::string& text) {
-               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
-               o.device.policy =
-                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
-             });
-  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
-             [&o](const std::string& text) {
-               o.device.address_gap = size_argument("--address-gap", text);
-             });
-  line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
-             [&o](const std::string& text) {
-               o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
-             });
-  line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
-             [&o](const std::string& text) {
-               o.cost.free_ms = o.cost.unmap_ms = number_argument("--free-ms", text);
-             });
-}
-
 void add_replay_options(CommandLine& line, RunOptions& o) {
   line.value("--from", "N|Ns", "First event, or second, that is measured. Default: 0.",
              [&o](const std::string& text) { o.from = moment_argument("--from", text); });
@@ -138,7 +99,7 @@ void add_report_options(CommandLine& line, ReportOptions& o, bool tables) {
   line.flag("--quiet,-q", "No text, no progress. Default: off.", o.quiet);
 }
 
-void add_run_options(CommandLine& line, RunOptions& o) {
+void add_strategy_options(CommandLine& line, RunOptions& o) {
   line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... Any number.",
                 [&o](const std::string& text) { o.strategies.push_back(parse_strategy(text)); });
   line.repeated(
@@ -148,6 +109,49 @@ void add_run_options(CommandLine& line, RunOptions& o) {
              "Rules of that PyTorch. Default: the newest; of recorded: "
              "the recording's.",
              [&o](const std::string& text) { o.torch_version = text; });
+}
+
+void add_device_options(CommandLine& line, RunOptions& o) {
+  line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
+    if (text == "sim") return;
+    throw UsageError(
+        fmt::format("--device is '{}'; this build replays on a simulated device (sim) only", text));
+  });
+  line.value(
+      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
+      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
+  line.value(
+      "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+      [&o](const std::string& text) { o.device.reserve = size_argument("--reserve", text); });
+  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
+             [&o](const std::string& text) {
+               o.device.granularity = size_argument("--granularity", text);
+               if (o.device.granularity == 0)
+                 throw UsageError("--granularity is 0; expected 1 or more");
+             });
+  line.value("--address-policy", "upward|first-fit",
+             "Addresses are never reused, or the lowest free ones. Default: upward.",
+             [&o](const std::string& text) {
+               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
+               o.device.policy =
+                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
+             });
+  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.address_gap = size_argument("--address-gap", text);
+             });
+  line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
+             [&o](const std::string& text) {
+               o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
+             });
+  line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
+             [&o](const std::string& text) {
+               o.cost.free_ms = o.cost.unmap_ms = number_argument("--free-ms", text);
+             });
+}
+
+void add_run_options(CommandLine& line, RunOptions& o) {
+  add_strategy_options(line, o);
   add_device_options(line, o);
   add_replay_options(line, o);
   add_output_options(line, o);

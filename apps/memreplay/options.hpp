@@ -58,6 +58,11 @@ struct RunOptions {
 
 void add_input_options(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, bool tables);
+/// -s, --alloc-conf, --torch-version.
+void add_strategy_options(CommandLine& line, RunOptions& options);
+/// The simulated device and what its calls cost.
+void add_device_options(CommandLine& line, RunOptions& options);
+/// Both, and all else of a replay.
 void add_run_options(CommandLine& line, RunOptions& options);
 
 /// At least one path. Throws UsageError.

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "core/error.hpp"
+#include "inputs.hpp"
 #include "replay/trial.hpp"
 #include "replay/what_if.hpp"
 #include "report/ranking.hpp"
@@ -17,12 +18,6 @@
 
 namespace memreplay {
 namespace {
-
-struct Job {
-  const Recording& recording;
-  const Trace* trace;
-  std::vector<StrategySpec> strategies;
-};
 
 std::uint64_t event_at(const Trace& trace, const Moment& moment, const char* option) {
   if (!moment.seconds) return moment.event;
@@ -141,31 +136,6 @@ RunReport replay_job(const Subject& subject, const StrategySpec& asked, const Ru
   return report;
 }
 
-std::vector<Recording> read_all(const InputOptions& input) {
-  std::vector<Recording> recordings;
-  for (const std::string& path : input.paths) {
-    recordings.push_back(read_recording(path, input.read));
-  }
-  return recordings;
-}
-
-std::vector<Job> jobs_of(const std::vector<Recording>& recordings, const InputOptions& input,
-                         const RunOptions& options, DefaultStrategies defaults) {
-  std::vector<Job> jobs;
-  for (const Recording& recording : recordings) {
-    const auto traces = chosen_traces(recording, input.gpu);
-    if (traces.empty()) {
-      throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
-    }
-    for (const Trace* trace : traces) {
-      jobs.push_back(
-          {recording, trace,
-           options.strategies.empty() ? defaults(recording, options) : options.strategies});
-    }
-  }
-  return jobs;
-}
-
 }  // namespace
 
 std::string appendices(const RunOptions& options, const std::vector<ReplayReport>& reports) {
@@ -175,10 +145,14 @@ std::string appendices(const RunOptions& options, const std::vector<ReplayReport
 
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
              DefaultStrategies defaults) {
-  const std::vector<Recording> recordings = read_all(input);
-  std::vector<Job> jobs = jobs_of(recordings, input, options, defaults);
+  const Inputs inputs(input);
+  std::vector<std::vector<StrategySpec>> strategies;  // of each chosen device
   std::size_t count = 0;
-  for (const Job& job : jobs) count += job.strategies.size();
+  for (const Chosen& chosen : inputs.chosen()) {
+    strategies.push_back(options.strategies.empty() ? defaults(*chosen.recording, options)
+                                                    : options.strategies);
+    count += strategies.back().size();
+  }
   check_outputs(options, reports, count);
   std::deque<RunFiles> files;
   for (std::size_t number = 1; number <= count; ++number) files.emplace_back(options, number);
@@ -187,12 +161,13 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
   Progress progress(reports.quiet);
   Runs runs;
   auto next_files = files.begin();
-  for (const Job& job : jobs) {
-    ReplayReport report{summarise(job.recording, *job.trace), summarise(options.device), {}, {}};
-    if (is_torch(job.recording)) progress.show("reading " + job.recording.path, 0);
-    const Subject subject(job.recording, *job.trace);
-    if (subject.verified()) report.model_check = summarise(*subject.verified());
-    for (const StrategySpec& spec : job.strategies) {
+  auto next_strategies = strategies.begin();
+  for (const Chosen& chosen : inputs.chosen()) {
+    ReplayReport report{
+        summarise(*chosen.recording, *chosen.trace), summarise(options.device), {}, {}};
+    const Subject subject = chosen.subject(progress);
+    report.model_check = model_check(subject);
+    for (const StrategySpec& spec : *next_strategies++) {
       if (interrupted()) break;
       report.runs.push_back(replay_job(subject, spec, options, *next_files++, progress));
     }

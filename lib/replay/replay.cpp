@@ -201,8 +201,9 @@ class Replay {
     if (options_.observer) {
       std::optional<Placement> concerned;
       if (concerns_block) concerned = placed_[slot];
-      options_.observer->on_event({event, concerned, requested_, allocated_, device_.usage().held},
-                                  strategy_);
+      options_.observer->on_event(
+          {event, concerned, requested_, allocated_, device_.usage().held, metrics().peak_reserved},
+          strategy_);
     }
   }
 

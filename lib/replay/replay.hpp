@@ -23,6 +23,7 @@ struct EventState {
   Bytes requested = 0;
   Bytes allocated = 0;
   Bytes reserved = 0;
+  Bytes peak_reserved = 0;  ///< so far, of what is measured; also from within an event
 };
 
 /// Watches a replay. Called after every event of the trace, in order.
