@@ -123,7 +123,7 @@ std::string CommandLine::help() const {
                                       : '\n' + std::string(kColumn, ' ');
     out += left + wrapped(option->get_description(), kColumn) + '\n';
   }
-  return out;
+  return out + fmt::format("\nExample: memreplay {} {}\n", command_.name, command_.example);
 }
 
 std::uint64_t size_argument(const std::string& option, const std::string& text) {

@@ -4,15 +4,21 @@ namespace memreplay {
 
 std::span<const Command> commands() {
   static constexpr Command kCommands[] = {
-      {"info", "TRACE...", "What does the recording cover, and can it be trusted?", run_info},
-      {"replay", "TRACE... [-s S]...", "What happens under this strategy?", run_replay},
-      {"compare", "TRACE... [-s S]...", "Strategies side by side, ranked.", run_compare},
-      {"verify", "TRACE...", "Does the model give every recorded address and segment?", run_verify},
-      {"convert", "IN OUT", "From any format read to CSV.", run_convert},
+      {"info", "TRACE...", "What does the recording cover, and can it be trusted?", "run.pickle",
+       run_info},
+      {"replay", "TRACE... [-s S]...", "What happens under this strategy?",
+       "run.pickle --capacity 24G -s torch:expandable_segments=True", run_replay},
+      {"compare", "TRACE... [-s S]...", "Strategies side by side, ranked.",
+       "run.pickle -s recorded -s torch:max_split_size_mb=128 -s bfc", run_compare},
+      {"verify", "TRACE...", "Does the model give every recorded address and segment?",
+       "run.pickle", run_verify},
+      {"tune", "TRACE...", "Which allocator setting is best, as a line to paste?", "oom.pickle",
+       run_tune},
+      {"convert", "IN OUT", "From any format read to CSV.", "run.pickle run.csv", run_convert},
       {"lint", "CONF|TRACE", "Is this allocator setting valid, and does it fight itself?",
-       run_lint},
+       "max_split_size_mb:128,expandable_segments:True", run_lint},
       {"list", "strategies|formats|metrics [NAME]", "What there is, with options and defaults.",
-       run_list},
+       "strategies torch", run_list},
   };
   return kCommands;
 }

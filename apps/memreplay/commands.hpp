@@ -16,6 +16,7 @@ struct Command {
   std::string_view name;
   std::string_view arguments;  ///< "TRACE... [-s S]..."
   std::string_view summary;    ///< the question that it answers
+  std::string_view example;    ///< what follows "memreplay NAME"
   /// Gets what follows the command; returns the exit code.
   int (*run)(const Command&, const std::vector<std::string>& arguments);
 };
@@ -26,6 +27,7 @@ int run_info(const Command&, const std::vector<std::string>& arguments);
 int run_replay(const Command&, const std::vector<std::string>& arguments);
 int run_compare(const Command&, const std::vector<std::string>& arguments);
 int run_verify(const Command&, const std::vector<std::string>& arguments);
+int run_tune(const Command&, const std::vector<std::string>& arguments);
 int run_convert(const Command&, const std::vector<std::string>& arguments);
 int run_lint(const Command&, const std::vector<std::string>& arguments);
 int run_list(const Command&, const std::vector<std::string>& arguments);

@@ -117,10 +117,15 @@ class Replay {
   // The next event before which the program did something, or a deferred completion is due.
   void note_next_reading_event() {
     reading_event_ = UINT64_MAX;
+    if (next_insertion_ < options_.insert_empty_cache.size()) {
+      reading_event_ = options_.insert_empty_cache[next_insertion_];
+    }
     if (options_.reading == nullptr) return;
     const auto& calls = options_.reading->calls;
     const auto& deferrals = options_.reading->deferrals;
-    if (next_call_ < calls.size()) reading_event_ = calls[next_call_].event;
+    if (next_call_ < calls.size()) {
+      reading_event_ = std::min(reading_event_, calls[next_call_].event);
+    }
     if (next_deferral_ < deferrals.size()) {
       reading_event_ = std::min(reading_event_, deferrals[next_deferral_].event);
     }
@@ -135,6 +140,13 @@ class Replay {
       strategy_.complete_free(block.handle);
       if (moved_out_) note_moved_out();
     }
+    const auto& inserted = options_.insert_empty_cache;
+    for (; next_insertion_ < inserted.size() && inserted[next_insertion_] <= event;
+         ++next_insertion_) {
+      strategy_.empty_cache();
+      tell_of_synchronisation();
+    }
+    if (options_.reading == nullptr) return note_next_reading_event();
     const auto& calls = options_.reading->calls;
     for (; next_call_ < calls.size() && calls[next_call_].event <= event; ++next_call_) {
       make(calls[next_call_]);
@@ -348,6 +360,23 @@ class Replay {
     m.gap_at_peak_reserved = reserved > allocated_ ? reserved - allocated_ : 0;
     const FreeSpace space = strategy_.free_space();
     m.external_fragmentation = ratio_above(space.total, space.largest);
+    if (options_.hopeless && options_.hopeless(so_far())) result_.finished = false;
+  }
+
+  RunSoFar so_far() {
+    const DeviceUsage made = calls_since_measuring();
+    return {metrics().ooms, strategy_.usage().oom_retries - strategy_before_.oom_retries,
+            metrics().peak_reserved, made.allocs + made.frees + made.maps + made.unmaps};
+  }
+
+  DeviceUsage calls_since_measuring() const {
+    // What the strategy took when it was made belongs to a run from the first event on.
+    DeviceUsage made = options_.from == 0 ? built_ : DeviceUsage{};
+    made.allocs += usage_.allocs - usage_before_.allocs;
+    made.frees += usage_.frees - usage_before_.frees;
+    made.maps += usage_.maps - usage_before_.maps;
+    made.unmaps += usage_.unmaps - usage_before_.unmaps;
+    return made;
   }
 
   void note_oom(std::uint64_t event, const Request& request) {
@@ -369,8 +398,7 @@ class Replay {
     RunMetrics& m = metrics();
     const DeviceUsage& usage = device_.usage();
     const StrategyUsage own = strategy_.usage();
-    // What the strategy took when it was made belongs to a run from the first event on.
-    const DeviceUsage built = options_.from == 0 ? built_ : DeviceUsage{};
+    const DeviceUsage made = calls_since_measuring();
     m.end_requested = requested_;
     m.end_allocated = allocated_;
     m.end_reserved = usage.held;
@@ -379,10 +407,10 @@ class Replay {
                                    ? std::numeric_limits<double>::quiet_NaN()
                                    : ratio_above(m.peak_allocated, requested_at_peak_);
     m.lower_bound = m.peak_allocated;
-    m.device_allocs = usage.allocs - usage_before_.allocs + built.allocs;
-    m.device_frees = usage.frees - usage_before_.frees + built.frees;
-    m.device_maps = usage.maps - usage_before_.maps + built.maps;
-    m.device_unmaps = usage.unmaps - usage_before_.unmaps + built.unmaps;
+    m.device_allocs = made.allocs;
+    m.device_frees = made.frees;
+    m.device_maps = made.maps;
+    m.device_unmaps = made.unmaps;
     m.oom_retries = own.oom_retries - strategy_before_.oom_retries;
     m.syncs = own.syncs - strategy_before_.syncs;
     m.stream_waits = own.stream_waits - strategy_before_.stream_waits;
@@ -408,6 +436,7 @@ class Replay {
   Bytes highest_held_ = 0;
   std::uint64_t reading_event_ = UINT64_MAX;  ///< before it something in the reading is due
   std::size_t next_call_ = 0;
+  std::size_t next_insertion_ = 0;
   std::size_t next_deferral_ = 0;
   std::multimap<std::uint64_t, Placement> deferred_;  ///< by the event before which they are due
   std::uint64_t unserved_returns_ = 0;                ///< seen so far

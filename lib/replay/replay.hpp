@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/request.hpp"
 #include "device/device_model.hpp"
@@ -33,6 +34,14 @@ class ReplayObserver {
   virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
 };
 
+/// What a replay came to so far; none of it ever falls.
+struct RunSoFar {
+  std::uint64_t ooms = 0;
+  std::uint64_t oom_retries = 0;
+  Bytes peak_reserved = 0;
+  std::uint64_t device_calls = 0;
+};
+
 enum class StartMode {
   automatic,  ///< what existed before the recording is there
   cold,       ///< it does not exist; what frees it is skipped
@@ -46,9 +55,12 @@ struct ReplayOptions {
   bool stop_at_oom = false;
   const Reading* reading = nullptr;  ///< of this trace: what the program did beside its events
   bool ignore_empty_cache = false;
+  std::vector<std::uint64_t> insert_empty_cache;  ///< events before which it is called, ascending
   Ledger* ledger =
       nullptr;  ///< judges every placement; the strategy must be over its AuditedDevice
   ReplayObserver* observer = nullptr;
+  /// Asked when the reserved peak grew; true ends the replay.
+  std::function<bool(const RunSoFar&)> hopeless;
   bool oom_report = false;  ///< keep what the original would print at the first OOM
   const std::atomic<bool>* cancelled = nullptr;
   std::function<void(double)> progress;  ///< share done, now and then
@@ -56,7 +68,7 @@ struct ReplayOptions {
 
 struct ReplayResult {
   RunMetrics metrics;
-  bool finished = true;  ///< false: cancelled, or stopped at an OOM
+  bool finished = true;  ///< false: cancelled, hopeless, or stopped at an OOM
   std::string oom_report = {};
   bool started_exact = true;  ///< the start state was empty, or taken over as recorded
 };

@@ -23,6 +23,8 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
                      std::vector<PoolId> pools, std::vector<PoolOptions> pool_options)
     : device_(&device),
       settings_(settings),
+      max_split_size_(settings.max_split_size),
+      max_non_split_rounding_size_(settings.max_non_split_rounding_size),
       release_(release),
       tie_break_(release.tie_break()),
       allowed_memory_maximum_(memory_limit(settings, device.total_bytes())),
@@ -31,7 +33,11 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
   pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));
 }
 
-void Allocator::change_settings(const Settings& settings) { settings_ = settings; }
+void Allocator::change_settings(const Settings& settings) {
+  settings_ = settings;
+  max_split_size_ = WatchedLimit(settings.max_split_size);
+  max_non_split_rounding_size_ = WatchedLimit(settings.max_non_split_rounding_size);
+}
 
 std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const { return copy(device); }
 
@@ -142,11 +148,10 @@ Handle Allocator::get_free_block(const Search& search) {
       } while (blocks_[found.block].expandable());
     }
   }
-  const Bytes limit = settings_.max_split_size;
-  if (search.size < limit && found.size >= limit) return kNoHandle;
-  if (search.size >= limit && found.size >= search.size + settings_.max_non_split_rounding_size) {
-    return kNoHandle;
-  }
+  const bool fits = max_split_size_.above(search.size)
+                        ? max_split_size_.above(found.size)
+                        : max_non_split_rounding_size_.above(found.size - search.size);
+  if (!fits) return kNoHandle;
   free.erase(at);
   return found.block;
 }
@@ -190,7 +195,7 @@ bool Allocator::should_split(const Block& block, const Search& search) const {
   const bool expandable =
       search.expandable || (settings_.expandable_segments && !release_.has(kPoolsExpand));
   if (pools_[search.pool].small || expandable) return rest >= kMinBlockSize;
-  return search.size < settings_.max_split_size && rest > kSmallSize;
+  return rest > kSmallSize && max_split_size_.above(search.size);
 }
 
 // The front becomes a new block; the old object stays as the rest and keeps its number.

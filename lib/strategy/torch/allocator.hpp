@@ -15,6 +15,7 @@
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 #include "strategy/torch/statistics.hpp"
+#include "strategy/torch/watched_limit.hpp"
 
 namespace memreplay::torch {
 
@@ -101,6 +102,10 @@ class Allocator final : public Strategy {
 
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
+  /// max_split_size and max_non_split_rounding_size with what they were compared with. Another
+  /// value between would have placed every block where this one did.
+  const WatchedLimit& max_split_size() const { return max_split_size_; }
+  const WatchedLimit& max_non_split_rounding_size() const { return max_non_split_rounding_size_; }
   /// Sizes of the whole blocks that garbage collection would free, in its order, to reclaim
   /// `target` bytes.
   std::vector<Bytes> collectable(Bytes target) const;
@@ -185,6 +190,8 @@ class Allocator final : public Strategy {
 
   DeviceModel* device_;
   Settings settings_;
+  WatchedLimit max_split_size_;
+  WatchedLimit max_non_split_rounding_size_;
   Release release_;
   Release::TieBreak tie_break_;
   std::optional<Bytes> allowed_memory_maximum_;

@@ -61,32 +61,42 @@ std::vector<Bytes> Allocator::collectable(Bytes target) const {
 
 // Second stage: whole blocks above max_split_size that make room for this request.
 bool Allocator::release_available_cached_blocks(const Search& search) {
-  if (settings_.max_split_size == kUnlimited) return false;
   const BlockPool& pool = pools_[search.pool];
   if (pool.free.size() <= search.stream) return false;
   const FreeBlocks& free = pool.free[search.stream];
-  const Bytes wanted = std::max(search.size, settings_.max_split_size);
+  if (max_split_size_.above(free.largest())) return false;
+  const bool wants_limit = max_split_size_.above(search.size);
+  const Bytes wanted = wants_limit ? max_split_size_.value() : search.size;
   // Blocks above the limit are never split, unless another limit held when a recording began.
   const auto is_piece = [&](const FreeBlock& candidate) {
     const Block& block = blocks_[candidate.block];
     return block.is_split() && !block.expandable();
   };
   auto at = free.lower_bound(wanted);
+  if (wants_limit) {
+    if (const auto below = free.previous(at); !below.at_end()) {
+      max_split_size_.above(free[below].size);
+    }
+  }
   while (!at.at_end() && is_piece(free[at])) at = free.next(at);
+  if (!at.at_end()) max_split_size_.above(free[at].size);
   if (!at.at_end() && !blocks_[free[at].block].expandable()) {
     release_block(free[at].block);
     return true;
   }
   std::vector<Handle> chosen;
   Bytes released = 0;
-  for (at = free.previous(at); !at.at_end() && released < wanted; at = free.previous(at)) {
-    if (free[at].size < settings_.max_split_size) break;
+  const auto enough = [&] {
+    return wants_limit ? !max_split_size_.above(released) : released >= wanted;
+  };
+  for (at = free.previous(at); !at.at_end() && !enough(); at = free.previous(at)) {
+    if (max_split_size_.above(free[at].size)) break;
     if (is_piece(free[at]) || blocks_[free[at].block].expandable()) continue;
     released += free[at].size;
     chosen.push_back(free[at].block);
   }
   for (const Handle block : chosen) release_block(block);
-  return released >= wanted;
+  return enough();
 }
 
 void Allocator::release_cached_blocks() {

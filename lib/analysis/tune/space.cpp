@@ -1,0 +1,143 @@
+#include "analysis/tune/space.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace memreplay {
+namespace {
+
+constexpr std::array<std::uint32_t, 6> kDivisions = {2, 4, 8, 16, 32, 64};
+constexpr std::array<std::uint64_t, 10> kSegmentSizes = {12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+constexpr std::array<std::uint32_t, 5> kCollections = {50, 60, 70, 80, 90};
+constexpr int kSegmentOption = 11;  // 2.11
+constexpr int kNewParser = torch::kNewParser;
+
+std::size_t entry_of(Bytes size) {
+  const int power = static_cast<int>(std::bit_width(size)) - 1;
+  return static_cast<std::size_t>(std::clamp(power - 20, 0, 15));
+}
+
+}  // namespace
+
+SettingSpace::SettingSpace(const std::vector<const Subject*>& subjects, Options options)
+    : options_(std::move(options)) {
+  std::array<std::vector<Bytes>, 16> sizes;
+  for (const Subject* subject : subjects) {
+    if (subject->settings()) padding_ = subject->settings()->request_padding;
+    const Trace& trace = subject->trace();
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      const Bytes size = trace.sizes[i] + padding_;
+      if (is_request(trace.ops[i]) && size != 0) sizes[entry_of(size)].push_back(size);
+    }
+    for (const SegmentInfo& segment : trace.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        const Bytes size = block.requested + padding_;
+        if (block.requested != 0) sizes[entry_of(size)].push_back(size);
+      }
+    }
+  }
+  for (std::size_t entry = 0; entry < sizes.size(); ++entry) {
+    std::vector<Bytes>& distinct = sizes[entry];
+    std::ranges::sort(distinct);
+    const auto [first, last] = std::ranges::unique(distinct);
+    distinct.erase(first, last);
+    if (!distinct.empty()) classes_.push_back({entry, std::move(distinct)});
+  }
+  torch::SettingIssues ignored;
+  limits_memory_ =
+      torch::read_settings(options_.kept, options_.release, ignored).per_process_memory_fraction <
+      1;
+}
+
+bool SettingSpace::sensible(const Setting& s) const {
+  if (s.expandable_segments && (s.max_split_size_mb != 0 || s.garbage_collection_percent != 0)) {
+    return false;
+  }
+  if (s.max_non_split_rounding_mb != 0 && s.max_split_size_mb == 0) return false;
+  torch::SettingIssues issues;
+  torch::read_conf(conf_of(s, options_.kept), options_.release, issues);
+  return std::ranges::none_of(issues, [](const torch::SettingIssue& issue) {
+    return issue.severity == torch::SettingIssue::Severity::error;
+  });
+}
+
+Setting SettingSpace::canonical(const Setting& setting) const {
+  Setting s = setting;
+  s.roundup_power2_divisions = {};
+  bool segments_matter = s.expandable_segments || s.max_split_size_mb != 0;
+  for (const SizeClass& c : classes_) {
+    const auto rounded = [&](Bytes size, std::uint32_t divisions) {
+      torch::RoundupTable table{};
+      table[c.entry] = divisions;
+      return torch::round_size(size, table);
+    };
+    // The coarsest divisions that give the same sizes; none at all, if that does.
+    const std::uint32_t given = setting.roundup_power2_divisions[c.entry];
+    std::uint32_t& chosen = s.roundup_power2_divisions[c.entry];
+    const auto same = [&](std::uint32_t divisions) {
+      return divisions == given || std::ranges::all_of(c.sizes, [&](Bytes size) {
+               return rounded(size, divisions) == rounded(size, given);
+             });
+    };
+    if (!same(0)) {
+      const auto found = std::ranges::find_if(kDivisions, same);
+      chosen = found != kDivisions.end() ? *found : given;
+    }
+    segments_matter |= std::ranges::any_of(c.sizes, [&](Bytes size) {
+      const Bytes block = rounded(size, given);
+      return block > torch::kSmallSize && block < torch::kMinLargeAlloc;
+    });
+  }
+  if (!segments_matter) s.large_segment_size_mb = 0;
+  return s;
+}
+
+std::vector<Setting> SettingSpace::single_options() const {
+  std::vector<Setting> settings;
+  const auto add = [&](const Setting& s) {
+    if (sensible(s)) settings.push_back(s);
+  };
+  if (varies("expandable_segments")) add({.expandable_segments = true});
+  if (varies("roundup_power2_divisions")) {
+    for (const std::uint32_t divisions : kDivisions) {
+      Setting s;
+      s.roundup_power2_divisions.fill(divisions);
+      add(s);
+    }
+  }
+  if (varies("large_segment_size_mb") && options_.release.has(kSegmentOption)) {
+    for (const std::uint64_t size : kSegmentSizes) add({.large_segment_size_mb = size});
+  }
+  if (varies("garbage_collection_threshold") && limits_memory_) {
+    for (const std::uint32_t percent : kCollections) add({.garbage_collection_percent = percent});
+  }
+  return settings;
+}
+
+std::vector<Setting> SettingSpace::other_roundings(const Setting& setting) const {
+  std::vector<Setting> settings;
+  if (!varies("roundup_power2_divisions")) return settings;
+  Setting needed = setting;  // entries that no size looks at say nothing
+  needed.roundup_power2_divisions = {};
+  for (const SizeClass& c : classes_) {
+    needed.roundup_power2_divisions[c.entry] = setting.roundup_power2_divisions[c.entry];
+  }
+  for (const SizeClass& c : classes_) {
+    for (std::uint32_t divisions : {0u, 2u, 4u, 8u, 16u, 32u, 64u}) {
+      if (setting.roundup_power2_divisions[c.entry] == divisions) continue;
+      Setting s = needed;
+      s.roundup_power2_divisions[c.entry] = divisions;
+      settings.push_back(s);
+    }
+  }
+  return settings;
+}
+
+std::uint64_t SettingSpace::least_limit_mb(const Setting& setting) const {
+  if (!options_.release.has(kNewParser)) return torch::kLargeBuffer / kMiB + 1;
+  return setting.large_segment_size_mb != 0 ? setting.large_segment_size_mb
+                                            : torch::kLargeBuffer / kMiB;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/tune/setting.hpp"
+#include "replay/subject.hpp"
+
+namespace memreplay {
+
+/// Which settings are worth a replay: values at which something of these recordings changes.
+class SettingSpace {
+ public:
+  struct Options {
+    torch::Release release;
+    std::vector<torch::ConfEntry> kept;  ///< options that stay as they are
+    std::set<std::string> forbidden;     ///< names of options that must keep their default
+  };
+  /// O(events + distinct sizes).
+  SettingSpace(const std::vector<const Subject*>& subjects, Options options);
+
+  const torch::Release& release() const { return options_.release; }
+  const std::vector<torch::ConfEntry>& kept() const { return options_.kept; }
+  bool varies(const std::string& option) const { return !options_.forbidden.contains(option); }
+
+  /// The release reads it without an error, and no option of it fights or disables another.
+  bool sensible(const Setting& setting) const;
+  /// The simplest setting that is the same for these recordings: rounding that changes no size and
+  /// segments that nothing asks for go.
+  Setting canonical(const Setting& setting) const;
+
+  /// Settings with one option each, but for the limits, whose values a walk finds.
+  std::vector<Setting> single_options() const;
+  /// The setting with the divisions of one class of sizes changed, for every class and value.
+  std::vector<Setting> other_roundings(const Setting& setting) const;
+  /// The least value that the release takes for a limit, in MiB.
+  std::uint64_t least_limit_mb(const Setting& setting) const;
+
+ private:
+  struct SizeClass {
+    std::size_t entry = 0;     ///< of the table
+    std::vector<Bytes> sizes;  ///< distinct, requested
+  };
+
+  Options options_;
+  std::vector<SizeClass> classes_;
+  bool limits_memory_ = false;
+  Bytes padding_ = 0;
+};
+
+}  // namespace memreplay

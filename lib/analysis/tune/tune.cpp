@@ -1,0 +1,454 @@
+#include "analysis/tune/tune.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <map>
+#include <utility>
+
+#include "analysis/parallel.hpp"
+#include "analysis/tune/space.hpp"
+#include "replay/trial.hpp"
+#include "replay/what_if.hpp"
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay {
+namespace {
+
+// Replays between which the search looks at what it found. The same for any number of threads, as
+// what is given up depends on it.
+constexpr std::size_t kBatch = 32;
+constexpr std::size_t kValuesPerOption = 64;  // in combinations
+constexpr std::uint64_t kUnlimitedMb = std::uint64_t{1} << 20;
+
+/// Limits in (low, high] that decide alike.
+struct Gap {
+  Bytes low = 0;
+  Bytes high = UINT64_MAX;
+
+  bool holds(Bytes limit) const { return low < limit && limit <= high; }
+  void narrow(const torch::WatchedLimit& limit) {
+    low = std::max(low, limit.lowest());
+    high = std::min(high, limit.highest());
+  }
+};
+
+/// What a replay showed, for every setting with the same other options and limits in these gaps.
+struct Known {
+  Gap split;
+  Gap rounding;
+  std::optional<std::size_t> outcome;  ///< nothing: given up
+};
+
+struct Tried {
+  TuneOutcome outcome;
+  Gap split;
+  Gap rounding;
+  bool given_up = false;
+  bool cancelled = false;
+};
+
+Bytes split_limit(const Setting& s) {
+  return s.max_split_size_mb != 0 ? s.max_split_size_mb * kMiB : torch::kUnlimited;
+}
+
+Bytes rounding_limit(const Setting& s) {
+  if (s.max_non_split_rounding_mb != 0) return s.max_non_split_rounding_mb * kMiB;
+  return s.large_segment_size_mb != 0 ? s.large_segment_size_mb * kMiB : torch::kLargeBuffer;
+}
+
+std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
+  if (!device.capacity) return std::nullopt;
+  return *device.capacity - std::min(*device.capacity, device.reserve);
+}
+
+// Serves as much, and is within a hundredth of the least by the objective.
+bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective) {
+  const auto value = [&](const RunSoFar& r) {
+    return objective == Objective::calls     ? r.device_calls
+           : objective == Objective::retries ? r.oom_retries
+                                             : r.peak_reserved;
+  };
+  return run.ooms == least.ooms && value(run) <= value(least) + value(least) / 100;
+}
+
+class Search {
+ public:
+  Search(const std::vector<const Subject*>& subjects, const TuneOptions& options)
+      : subjects_(subjects), options_(options), space_(subjects, space_options()) {
+    if (options.seconds) {
+      deadline_ = std::chrono::steady_clock::now() +
+                  std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                      std::chrono::duration<double>(*options.seconds));
+    }
+  }
+
+  TuneResult run() {
+    replay_baseline();
+    try_all({Setting{}}, Prune::no, options_.runs);
+    try_all(space_.single_options(), Prune::no, options_.runs);
+    if (space_.varies("max_split_size_mb")) {
+      result_.every_split_size =
+          walk({}, &Setting::max_split_size_mb, std::max<std::uint64_t>(options_.runs * 3 / 4, 1));
+    }
+    if (space_.varies("max_non_split_rounding_mb")) walk_roundings();
+    refine(options_.runs);
+    try_all(combinations(), Prune::yes, options_.runs * 9 / 10);
+    refine(options_.runs);
+    try_all(combinations(), Prune::yes, options_.runs);
+    return conclude();
+  }
+
+ private:
+  enum class Prune { no, yes };
+  using Limit = std::uint64_t Setting::*;
+
+  SettingSpace::Options space_options() {
+    const Subject& first = *subjects_.front();
+    std::string version = options_.torch_version;
+    if (version.empty() && first.verified()) version = first.verified()->torch_version;
+    const torch::Release release = torch::parse_release(version);
+    result_.torch_version = release.text();
+    const RecordedSettings& recorded = first.recording().settings;
+    result_.variable =
+        recorded.conf_variable.empty() ? "PYTORCH_CUDA_ALLOC_CONF" : recorded.conf_variable;
+    result_.kept = kept_options(recorded.conf, release);
+    return {release, result_.kept, options_.forbidden};
+  }
+
+  bool stopped() const {
+    if (options_.replaying.cancelled && options_.replaying.cancelled->load()) return true;
+    return deadline_ && std::chrono::steady_clock::now() >= *deadline_;
+  }
+
+  void replay_baseline() {
+    const Recording& recording = subjects_.front()->recording();
+    result_.baseline = recording.settings.present ? "recorded" : "torch";
+    const StrategySpec spec = parse_strategy(result_.baseline);
+    if (const auto model = subjects_.front()->model_of(spec, options_.torch_version)) {
+      result_.baseline_conf = conf_of(setting_of(model->settings), result_.kept);
+    }
+    result_.baseline_outcome = replay_on_all(spec, options_.torch_version, {}).outcome;
+    result_.baseline_outcome.settings = {Setting{}};
+  }
+
+  Tried replay_on_all(const StrategySpec& spec, const std::string& version,
+                      const std::vector<RunSoFar>& front) const {
+    Tried tried;
+    RunSoFar before;
+    for (std::size_t i = 0; i < subjects_.size() && !tried.given_up; ++i) {
+      const TrialOptions trying{.device = options_.devices[i], .torch_version = version};
+      Trial trial(*subjects_[i], spec, trying);
+      ReplayOptions replaying = options_.replaying;
+      if (!front.empty()) {
+        replaying.hopeless = [&](const RunSoFar& so_far) {
+          const RunSoFar total{before.ooms + so_far.ooms, before.oom_retries + so_far.oom_retries,
+                               std::max(before.peak_reserved, so_far.peak_reserved),
+                               before.device_calls + so_far.device_calls};
+          tried.given_up = std::ranges::any_of(
+              front, [&](const RunSoFar& other) { return dominates(other, total); });
+          return tried.given_up;
+        };
+      }
+      ReplayResult result = trial.run(replaying);
+      if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
+        tried.split.narrow(torch->max_split_size());
+        tried.rounding.narrow(torch->max_non_split_rounding_size());
+      }
+      tried.cancelled |= !result.finished && !tried.given_up;
+      std::string why =
+          why_inexact(*subjects_[i], spec, version, room_on(options_.devices[i]), result);
+      if (why.empty() && options_.assumed_size[i] && trial.refusals() > 0) {
+        why = "how large the device was is not in the recording, and here it was full";
+      }
+      tried.outcome.inexact_because.push_back(std::move(why));
+      tried.outcome.metrics.push_back(std::move(result.metrics));
+      before = tried.outcome.total();
+    }
+    return tried;
+  }
+
+  static Setting key_of(Setting canonical) {
+    canonical.max_split_size_mb = 0;
+    canonical.max_non_split_rounding_mb = 0;
+    return canonical;
+  }
+
+  const Known* find_known(const Setting& setting) const {
+    const auto at = known_.find(key_of(space_.canonical(setting)));
+    if (at == known_.end()) return nullptr;
+    const auto found = std::ranges::find_if(at->second, [&](const Known& known) {
+      return known.split.holds(split_limit(setting)) &&
+             known.rounding.holds(rounding_limit(setting));
+    });
+    return found == at->second.end() ? nullptr : &*found;
+  }
+
+  void note(const Setting& setting, std::optional<std::size_t> outcome) {
+    if (!seen_.insert(setting).second) return;
+    ++result_.tried;
+    if (outcome) result_.outcomes[*outcome].settings.push_back(setting);
+  }
+
+  void keep(const Setting& setting, Tried tried) {
+    ++result_.replayed;
+    std::optional<std::size_t> number;
+    if (tried.given_up) {
+      ++result_.abandoned;
+    } else {
+      const auto same = std::ranges::find_if(result_.outcomes, [&](const TuneOutcome& other) {
+        return same_figures(other, tried.outcome);
+      });
+      number = static_cast<std::size_t>(same - result_.outcomes.begin());
+      if (same == result_.outcomes.end()) result_.outcomes.push_back(std::move(tried.outcome));
+    }
+    known_[key_of(space_.canonical(setting))].push_back({tried.split, tried.rounding, number});
+    note(setting, number);
+  }
+
+  std::vector<RunSoFar> front() const {
+    std::vector<RunSoFar> totals;
+    for (const TuneOutcome& outcome : result_.outcomes) totals.push_back(outcome.total());
+    std::vector<RunSoFar> front;
+    std::ranges::copy_if(totals, std::back_inserter(front), [&](const RunSoFar& total) {
+      return std::ranges::none_of(totals,
+                                  [&](const RunSoFar& other) { return dominates(other, total); });
+    });
+    return front;
+  }
+
+  // Tries them in this order until `budget` settings are tried in all.
+  void try_all(const std::vector<Setting>& settings, Prune prune, std::uint64_t budget) {
+    auto next = settings.begin();
+    while (next != settings.end() && result_.tried < budget && !cut_short_) {
+      std::vector<Setting> batch;
+      for (;
+           next != settings.end() && batch.size() < kBatch && result_.tried + batch.size() < budget;
+           ++next) {
+        if (seen_.contains(*next)) continue;
+        if (const Known* known = find_known(*next)) {
+          note(*next, known->outcome);
+        } else {
+          batch.push_back(*next);
+        }
+      }
+      replay_batch(batch, prune);
+    }
+  }
+
+  void replay_batch(const std::vector<Setting>& batch, Prune prune) {
+    if (batch.empty()) return;
+    if (stopped() && !result_.outcomes.empty()) {
+      cut_short_ = true;
+      return;
+    }
+    const std::vector<RunSoFar> others = prune == Prune::yes ? front() : std::vector<RunSoFar>();
+    std::vector<Tried> tried(batch.size());
+    for_each_parallel(batch.size(), options_.threads, [&](std::size_t i) {
+      const StrategySpec spec = torch_spec_from_conf(conf_of(batch[i], result_.kept));
+      tried[i] = replay_on_all(spec, result_.torch_version, others);
+    });
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      cut_short_ |= tried[i].cancelled;
+      if (!tried[i].cancelled || result_.outcomes.empty()) keep(batch[i], std::move(tried[i]));
+    }
+    if (options_.progress) {
+      options_.progress(static_cast<double>(result_.tried) / static_cast<double>(options_.runs));
+    }
+  }
+
+  using Values = std::pair<std::uint64_t, std::uint64_t>;  ///< of a limit, in MiB: [first, second)
+
+  // Those up to `highest` for which no replay with the same other options is known.
+  std::vector<Values> unknown_values(const Setting& base, Limit limit, std::uint64_t highest) {
+    std::vector<Values> known_values;
+    for (const Known& known : known_[key_of(space_.canonical(base))]) {
+      const bool split = limit == &Setting::max_split_size_mb;
+      const bool same_beside =
+          split ? known.rounding.holds(rounding_limit(base)) : known.split.holds(split_limit(base));
+      const Gap& gap = split ? known.split : known.rounding;
+      if (same_beside) known_values.emplace_back(gap.low / kMiB + 1, gap.high / kMiB + 1);
+    }
+    std::ranges::sort(known_values);
+    std::vector<Values> unknown;
+    std::uint64_t from = space_.least_limit_mb(base);
+    for (const auto& [first, last] : known_values) {
+      if (first > from) unknown.emplace_back(from, std::min(first, highest + 1));
+      from = std::max(from, last);
+    }
+    if (from <= highest) unknown.emplace_back(from, highest + 1);
+    std::erase_if(unknown, [](const Values& v) { return v.first >= v.second; });
+    return unknown;
+  }
+
+  // Replays until every value of a limit is known to be like one that was replayed; true when it
+  // got there. What lies between two compared sizes needs one replay.
+  bool walk(Setting base, Limit limit, std::uint64_t budget) {
+    base.*limit = limit == &Setting::max_split_size_mb ? 0 : kUnlimitedMb;
+    if (!space_.sensible(base)) return true;
+    try_all({base}, Prune::no, budget);
+    const Known* unlimited = find_known(base);
+    if (unlimited == nullptr) return false;
+    const Gap gap = limit == &Setting::max_split_size_mb ? unlimited->split : unlimited->rounding;
+    const std::uint64_t highest = gap.low / kMiB;  // above it: like no limit at all
+    for (;;) {
+      const auto ranges = unknown_values(base, limit, highest);
+      if (ranges.empty()) return true;
+      if (result_.tried >= budget || cut_short_) return false;
+      std::uint64_t values = 0;
+      for (const auto& [from, to] : ranges) values += to - from;
+      std::vector<Setting> probes;
+      for (const auto& [from, to] : ranges) {
+        const std::uint64_t share = std::max<std::uint64_t>(kBatch * (to - from) / values, 1);
+        for (std::uint64_t i = 0; i < std::min(share, to - from); ++i) {
+          Setting probe = base;
+          probe.*limit = from + (to - from) * i / share;
+          if (space_.sensible(probe)) probes.push_back(probe);
+        }
+      }
+      if (probes.empty()) return true;
+      try_all(probes, Prune::no, budget);
+    }
+  }
+
+  // It acts beside max_split_size_mb only: tried beside the best of that.
+  void walk_roundings() {
+    constexpr std::size_t kBeside = 3;
+    std::vector<Setting> bases = best_values(&Setting::max_split_size_mb);
+    std::erase(bases, Setting{});
+    bases.resize(std::min(bases.size(), kBeside));
+    for (const Setting& base : bases) {
+      walk(base, &Setting::max_non_split_rounding_mb, result_.tried + options_.runs / 20);
+    }
+  }
+
+  // Settings that differ from the defaults in this option alone: the best first, of those that come
+  // to the same the simplest; then those others.
+  template <typename Option>
+  std::vector<Setting> best_values(Option option) const {
+    std::vector<const TuneOutcome*> outcomes;
+    for (const TuneOutcome& outcome : result_.outcomes) outcomes.push_back(&outcome);
+    std::ranges::stable_sort(outcomes, [&](const TuneOutcome* a, const TuneOutcome* b) {
+      return better(*a, *b, options_.objective);
+    });
+    std::vector<Setting> values;
+    std::vector<Setting> alike;
+    for (const TuneOutcome* outcome : outcomes) {
+      bool first = true;
+      for (const Setting& s : outcome->settings) {
+        Setting alone;
+        alone.*option = s.*option;
+        if (alone != s) continue;
+        (std::exchange(first, false) ? values : alike).push_back(s);
+      }
+    }
+    values.insert(values.end(), alike.begin(), alike.end());
+    values.resize(std::min(values.size(), kValuesPerOption));
+    return values;
+  }
+
+  // Every combination of the values found alone, those of good values first.
+  std::vector<Setting> combinations() const {
+    struct Ranked {
+      std::size_t rank = 0;
+      Setting setting;
+    };
+    std::vector<Ranked> product = {{}};
+    const auto combine = [&](auto option) {
+      const std::vector<Setting> values = best_values(option);
+      std::vector<Ranked> longer;
+      for (const Ranked& one : product) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          Ranked next{one.rank + i, one.setting};
+          next.setting.*option = values[i].*option;
+          longer.push_back(next);
+        }
+      }
+      product = std::move(longer);
+    };
+    combine(&Setting::expandable_segments);
+    combine(&Setting::roundup_power2_divisions);
+    combine(&Setting::large_segment_size_mb);
+    combine(&Setting::garbage_collection_percent);
+    combine(&Setting::max_split_size_mb);
+    std::ranges::stable_sort(product, {}, &Ranked::rank);
+    std::vector<Setting> settings;
+    for (const Ranked& one : product) {
+      if (settings.size() >= options_.runs) break;
+      const bool fresh = option_count(one.setting) > 1 && !seen_.contains(one.setting);
+      if (fresh && space_.sensible(one.setting)) settings.push_back(one.setting);
+    }
+    return settings;
+  }
+
+  const TuneOutcome& best() const {
+    return *std::ranges::min_element(result_.outcomes, [&](const auto& a, const auto& b) {
+      return better(a, b, options_.objective);
+    });
+  }
+
+  // From the best so far on: each option with every value found alone, and other roundings for each
+  // class of sizes, as long as that finds a better one.
+  void refine(std::uint64_t budget) {
+    for (;;) {
+      const Setting centre = best().settings.front();
+      std::vector<Setting> around;
+      const auto vary = [&](auto option) {
+        for (const Setting& value : best_values(option)) {
+          around.push_back(centre);
+          around.back().*option = value.*option;
+        }
+      };
+      vary(&Setting::expandable_segments);
+      vary(&Setting::roundup_power2_divisions);
+      vary(&Setting::large_segment_size_mb);
+      vary(&Setting::garbage_collection_percent);
+      vary(&Setting::max_split_size_mb);
+      const std::vector<Setting> rounded = space_.other_roundings(centre);
+      around.insert(around.end(), rounded.begin(), rounded.end());
+      std::erase_if(around, [&](const Setting& s) { return !space_.sensible(s); });
+      try_all(around, Prune::yes, budget);
+      if (cut_short_ || result_.tried >= budget || best().settings.front() == centre) return;
+    }
+  }
+
+  TuneResult conclude() {
+    for (TuneOutcome& outcome : result_.outcomes) {
+      std::ranges::sort(outcome.settings, [](const Setting& a, const Setting& b) {
+        return std::pair(complexity(a), a) < std::pair(complexity(b), b);
+      });
+    }
+    std::ranges::stable_sort(result_.outcomes, [&](const auto& a, const auto& b) {
+      return better(a, b, options_.objective);
+    });
+    mark_pareto_front(result_.outcomes);
+    result_.finished = !cut_short_;
+    const RunSoFar least = result_.outcomes.front().total();
+    result_.best = static_cast<std::size_t>(
+        std::ranges::min_element(result_.outcomes, {},
+                                 [&](const TuneOutcome& outcome) {
+                                   const bool near =
+                                       comes_near(outcome.total(), least, options_.objective);
+                                   return near ? complexity(outcome.settings.front()) : INT_MAX;
+                                 }) -
+        result_.outcomes.begin());
+    result_.helps = !comes_near(result_.baseline_outcome.total(), least, options_.objective);
+    return std::move(result_);
+  }
+
+  const std::vector<const Subject*>& subjects_;
+  const TuneOptions& options_;
+  TuneResult result_;
+  SettingSpace space_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  std::map<Setting, std::vector<Known>> known_;  ///< by canonical setting without limits
+  std::set<Setting> seen_;
+  bool cut_short_ = false;
+};
+
+}  // namespace
+
+TuneResult tune(const std::vector<const Subject*>& subjects, const TuneOptions& options) {
+  return Search(subjects, options).run();
+}
+
+}  // namespace memreplay

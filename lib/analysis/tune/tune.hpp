@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/tune/outcome.hpp"
+#include "analysis/tune/setting.hpp"
+#include "device/simulated_device.hpp"
+#include "replay/subject.hpp"
+
+namespace memreplay {
+
+struct TuneOptions {
+  /// By trace: the device that it is tried on.
+  std::vector<SimulatedDeviceOptions> devices;
+  std::vector<bool> assumed_size;  ///< by trace: its device's capacity is a guess
+  Objective objective = Objective::reserved;
+  std::set<std::string> forbidden;  ///< options that keep their default
+  std::string torch_version;        ///< empty: that of the first recording, else the newest
+  std::uint64_t runs = 1000;        ///< settings to try
+  std::optional<double> seconds;    ///< no batch is begun after them
+  unsigned threads = 1;
+  ReplayOptions replaying;               ///< `cancelled` ends the search with what it found
+  std::function<void(double)> progress;  ///< share of the budget used
+};
+
+struct TuneResult {
+  std::string baseline;       ///< "recorded", or "torch" where nothing is recorded
+  std::string baseline_conf;  ///< its configuration
+  TuneOutcome baseline_outcome;
+  std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; never empty
+  /// Which of them to recommend: the simplest that comes within a hundredth of the first.
+  std::size_t best = 0;
+  std::vector<torch::ConfEntry> kept;  ///< options of the recording that were left alone
+  std::string torch_version;
+  std::string variable;          ///< where the setting is to be written
+  std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
+  std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
+  std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout
+  bool every_split_size = true;  ///< no value of max_split_size_mb alone is left
+  bool finished = true;          ///< neither cancelled nor out of time
+
+  /// What is recommended is better than the baseline by more than a hundredth, or serves more.
+  bool helps = false;
+};
+
+/// Searches the settings of PyTorch's allocator for what these traces need, one setting for all of
+/// them. In turn, as far as the budget goes:
+///   1. every option alone; of max_split_size_mb every value at which anything changes, since a
+///      replay tells which other limits would have decided the same throughout;
+///   2. from the best so far on, every value of each option and other roundings for each class of
+///      sizes, until nothing improves it;
+///   3. combinations of all these values, those that were good alone first; then 2 again.
+/// From 2 on a replay is ended as soon as another setting is better in every respect. What is tried
+/// does not depend on the number of threads. O(events) per replay.
+TuneResult tune(const std::vector<const Subject*>& subjects, const TuneOptions& options);
+
+}  // namespace memreplay

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+
+#include "core/units.hpp"
+
+namespace memreplay::torch {
+
+/// A limit that notes with which sizes it was compared: any other one between them would have
+/// decided the same, so that a search over settings need not try it.
+class WatchedLimit {
+ public:
+  explicit WatchedLimit(Bytes limit = UINT64_MAX) : limit_(limit) {}
+
+  Bytes value() const { return limit_; }
+  /// size < limit
+  bool above(Bytes size) const {
+    if (size < limit_) {
+      largest_below_ = std::max(largest_below_, size);
+      return true;
+    }
+    smallest_from_ = std::min(smallest_from_, size);
+    return false;
+  }
+  /// Every limit in (lowest, highest] would have given the same answers so far.
+  Bytes lowest() const { return largest_below_; }
+  Bytes highest() const { return smallest_from_; }
+
+ private:
+  Bytes limit_;
+  mutable Bytes largest_below_ = 0;
+  mutable Bytes smallest_from_ = UINT64_MAX;
+};
+
+}  // namespace memreplay::torch

@@ -1,0 +1,165 @@
+#include "analysis/tune/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "../recordings.hpp"
+#include "replay/trial.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+// Requests of up to 100 MiB that come and go.
+Recording random_recording(unsigned seed, int events) {
+  std::mt19937 random(seed);
+  RecordingWriter writer;
+  std::vector<Slot> live;
+  Slot next = 0;
+  for (int i = 0; i < events; ++i) {
+    if (!live.empty() && (live.size() > 40 || random() % 5 < 2)) {
+      std::swap(live[random() % live.size()], live.back());
+      writer.free(live.back());
+      live.pop_back();
+    } else {
+      writer.alloc(next, Bytes{1} << (9 + random() % 17) << (random() % 2) | random() % 5000);
+      live.push_back(next++);
+    }
+  }
+  return writer.recording();
+}
+
+TuneOptions plain_options(std::uint64_t runs) {
+  TuneOptions options;
+  options.devices = {{}};
+  options.assumed_size = {false};
+  options.runs = runs;
+  return options;
+}
+
+TuneResult tuned(const Recording& recording, const TuneOptions& options) {
+  const Subject subject(recording, recording.traces[0]);
+  return tune({&subject}, options);
+}
+
+RunMetrics replayed(const Recording& recording, const std::string& conf,
+                    const SimulatedDeviceOptions& device = {}) {
+  const Subject subject(recording, recording.traces[0]);
+  return Trial(subject, torch_spec_from_conf(conf), {.device = device}).run({}).metrics;
+}
+
+using Figures = std::tuple<Bytes, std::uint64_t, std::uint64_t, std::uint64_t>;
+Figures figures(const RunMetrics& m) {
+  return {m.peak_reserved, m.ooms, m.oom_retries,
+          m.device_allocs + m.device_frees + m.device_maps + m.device_unmaps};
+}
+
+class TuneOnRandomRecordings : public testing::TestWithParam<unsigned> {};
+
+TEST_P(TuneOnRandomRecordings, EverySettingGivesTheOutcomeThatItIsListedUnder) {
+  const Recording recording = random_recording(GetParam(), 1500);
+  TuneOptions options = plain_options(250);
+  options.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
+  const TuneResult result = tuned(recording, options);
+  std::uint64_t listed = 0;
+  for (const TuneOutcome& outcome : result.outcomes) {
+    for (const Setting& setting : outcome.settings) {
+      ++listed;
+      EXPECT_EQ(figures(replayed(recording, conf_of(setting, {}), options.devices[0])),
+                figures(outcome.metrics[0]))
+          << conf_of(setting, {});
+    }
+  }
+  EXPECT_EQ(result.tried, 250u);
+  EXPECT_GE(listed + result.abandoned, result.replayed);
+}
+
+TEST_P(TuneOnRandomRecordings, EveryOutcomeOfEverySplitSizeIsFound) {
+  const Recording recording = random_recording(GetParam(), 1500);
+  TuneOptions options = plain_options(1000);
+  options.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
+  const TuneResult result = tuned(recording, options);
+  ASSERT_TRUE(result.every_split_size);
+  std::set<Figures> found;
+  for (const TuneOutcome& outcome : result.outcomes) found.insert(figures(outcome.metrics[0]));
+  for (int mb = 20; mb < 140; ++mb) {
+    const std::string conf = "max_split_size_mb:" + std::to_string(mb);
+    EXPECT_TRUE(found.contains(figures(replayed(recording, conf, options.devices[0])))) << conf;
+  }
+}
+
+TEST_P(TuneOnRandomRecordings, TheNumberOfThreadsChangesNothing) {
+  const Recording recording = random_recording(GetParam(), 600);
+  TuneOptions options = plain_options(300);
+  const TuneResult one = tuned(recording, options);
+  options.threads = 3;
+  const TuneResult three = tuned(recording, options);
+  ASSERT_EQ(one.outcomes.size(), three.outcomes.size());
+  for (std::size_t i = 0; i < one.outcomes.size(); ++i) {
+    EXPECT_EQ(one.outcomes[i].settings, three.outcomes[i].settings);
+  }
+  EXPECT_EQ(one.abandoned, three.abandoned);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, TuneOnRandomRecordings, testing::Range(0u, 4u));
+
+TEST(Tune, FightingOptionsAreNotCombined) {
+  const Recording recording =
+      read_recording(std::string(MEMREPLAY_TRACES) + "/torch/split_expandable.pickle");
+  const TuneResult result = tuned(recording, plain_options(500));
+  for (const TuneOutcome& outcome : result.outcomes) {
+    for (const Setting& setting : outcome.settings) {
+      EXPECT_FALSE(setting.expandable_segments && setting.max_split_size_mb != 0);
+    }
+  }
+}
+
+TEST(Tune, WhatServesTheRefusedRequestIsRecommended) {
+  const Recording recording =
+      read_recording(std::string(MEMREPLAY_TRACES) + "/torch/gpt_train_oom.pickle");
+  TuneOptions options = plain_options(200);
+  options.devices[0].capacity = 5226 * kMiB;
+  const TuneResult result = tuned(recording, options);
+  EXPECT_TRUE(result.helps);
+  EXPECT_EQ(conf_of(result.outcomes[result.best].settings.front(), {}), "expandable_segments:True");
+  EXPECT_EQ(result.outcomes[result.best].metrics[0].peak_reserved, 5184 * kMiB);
+  EXPECT_EQ(result.baseline_outcome.metrics[0].ooms, 1u);
+}
+
+TEST(Tune, WhereAllSettingsComeToTheSameNothingHelps) {
+  const Recording recording = RecordingWriter().alloc(0, 40 * kMiB).free(0).recording();
+  const TuneResult result = tuned(recording, plain_options(100));
+  EXPECT_FALSE(result.helps);
+  EXPECT_EQ(result.outcomes[result.best].settings.front(), Setting{});
+}
+
+TEST(Tune, AForbiddenOptionKeepsItsDefault) {
+  TuneOptions options = plain_options(200);
+  options.forbidden = {"expandable_segments", "max_split_size_mb"};
+  for (const TuneOutcome& outcome : tuned(random_recording(1, 300), options).outcomes) {
+    for (const Setting& setting : outcome.settings) {
+      EXPECT_FALSE(setting.expandable_segments);
+      EXPECT_EQ(setting.max_split_size_mb, 0u);
+    }
+  }
+}
+
+TEST(Tune, SeveralTracesGetOneSettingForAll) {
+  const Recording a = random_recording(1, 400);
+  const Recording b = random_recording(2, 400);
+  const Subject first(a, a.traces[0]);
+  const Subject second(b, b.traces[0]);
+  TuneOptions options = plain_options(60);
+  options.devices.push_back({});
+  options.assumed_size.push_back(false);
+  const TuneResult result = tune({&first, &second}, options);
+  const std::string conf = conf_of(result.outcomes.front().settings.front(), {});
+  EXPECT_EQ(figures(result.outcomes.front().metrics[0]), figures(replayed(a, conf)));
+  EXPECT_EQ(figures(result.outcomes.front().metrics[1]), figures(replayed(b, conf)));
+}
+
+}  // namespace
+}  // namespace memreplay
