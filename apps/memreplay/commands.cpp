@@ -12,6 +12,8 @@ std::span<const Command> commands() {
        "run.pickle -s recorded -s torch:max_split_size_mb=128 -s bfc", run_compare},
       {"verify", "TRACE...", "Does the model give every recorded address and segment?",
        "run.pickle", run_verify},
+      {"explain", "TRACE...", "Fragmentation or shortage? What is pinned, and by which stack?",
+       "oom.pickle", run_explain},
       {"tune", "TRACE...", "Which allocator setting is best, as a line to paste?", "oom.pickle",
        run_tune},
       {"convert", "IN OUT", "From any format read to CSV.", "run.pickle run.csv", run_convert},

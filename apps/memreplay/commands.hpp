@@ -27,6 +27,7 @@ int run_info(const Command&, const std::vector<std::string>& arguments);
 int run_replay(const Command&, const std::vector<std::string>& arguments);
 int run_compare(const Command&, const std::vector<std::string>& arguments);
 int run_verify(const Command&, const std::vector<std::string>& arguments);
+int run_explain(const Command&, const std::vector<std::string>& arguments);
 int run_tune(const Command&, const std::vector<std::string>& arguments);
 int run_convert(const Command&, const std::vector<std::string>& arguments);
 int run_lint(const Command&, const std::vector<std::string>& arguments);

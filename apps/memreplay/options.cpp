@@ -10,7 +10,7 @@
 namespace memreplay {
 namespace {
 
-Moment moment_argument(const std::string& option, const std::string& text) {
+TracePoint point_argument(const std::string& option, const std::string& text) {
   if (!text.empty() && text.back() == 's') {
     return {0, number_argument(option, text.substr(0, text.size() - 1))};
   }
@@ -19,9 +19,9 @@ Moment moment_argument(const std::string& option, const std::string& text) {
 
 void add_replay_options(CommandLine& line, RunOptions& o) {
   line.value("--from", "N|Ns", "First event, or second, that is measured. Default: 0.",
-             [&o](const std::string& text) { o.from = moment_argument("--from", text); });
+             [&o](const std::string& text) { o.from = point_argument("--from", text); });
   line.value("--to", "N|Ns", "First event, or second, that is left out. Default: none.",
-             [&o](const std::string& text) { o.to = moment_argument("--to", text); });
+             [&o](const std::string& text) { o.to = point_argument("--to", text); });
   line.value("--start", "auto|cold",
              "With the blocks from before the recording or without. "
              "Default: auto.",

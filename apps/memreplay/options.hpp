@@ -29,7 +29,7 @@ struct ReportOptions {
 };
 
 /// An event number, or a time since the first event.
-struct Moment {
+struct TracePoint {
   std::uint64_t event = 0;
   std::optional<double> seconds;
 };
@@ -40,8 +40,8 @@ struct RunOptions {
   std::uint64_t uses = 1;  ///< of a block after it was moved out
   SimulatedDeviceOptions device;
   CostModel cost;
-  std::optional<Moment> from;
-  std::optional<Moment> to;
+  std::optional<TracePoint> from;
+  std::optional<TracePoint> to;
   StartMode start = StartMode::automatic;
   bool stop_at_oom = false;
   bool ignore_empty_cache = false;

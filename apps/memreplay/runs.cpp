@@ -19,12 +19,12 @@
 namespace memreplay {
 namespace {
 
-std::uint64_t event_at(const Trace& trace, const Moment& moment, const char* option) {
-  if (!moment.seconds) return moment.event;
+std::uint64_t event_at(const Trace& trace, const TracePoint& point, const char* option) {
+  if (!point.seconds) return point.event;
   if (trace.times_us.empty()) {
     throw UsageError(fmt::format("{} in seconds: this recording has no times", option));
   }
-  const double from_first = *moment.seconds * 1e6;
+  const double from_first = *point.seconds * 1e6;
   const auto first = trace.times_us.front();
   const auto found = std::find_if(
       trace.times_us.begin(), trace.times_us.end(),

@@ -1,0 +1,168 @@
+#include "analysis/explain/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <thread>
+
+#include "analysis/recorded_device.hpp"
+#include "analysis/tune/tune.hpp"
+#include "command_line.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "inputs.hpp"
+#include "options.hpp"
+#include "printing.hpp"
+#include "report/explain_report.hpp"
+#include "strategy/torch/lint.hpp"
+#include "summaries.hpp"
+#include "terminal.hpp"
+
+namespace memreplay {
+namespace {
+
+// "forward=100:250"
+Phase phase_argument(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const std::size_t colon = text.rfind(':');
+  if (equals != std::string::npos && colon != std::string::npos && equals < colon && equals > 0) {
+    const auto from = parse_whole(text.substr(equals + 1, colon - equals - 1));
+    const auto to = parse_whole(text.substr(colon + 1));
+    if (from && to && *from < *to) return {text.substr(0, equals), *from, *to, 0};
+  }
+  throw UsageError(
+      fmt::format("--phase is '{}'; expected NAME=FROM:TO, events in [FROM, TO)", text));
+}
+
+std::string pool_name(const PoolId& id) {
+  return id == PoolId{} ? "" : fmt::format("({}, {})", id.first, id.second);
+}
+
+// A short search, so that the answer names the setting that helps.
+TuneResult short_search(const Subject& subject, const Explanation& e,
+                        const SimulatedDeviceOptions& device, const std::string& version) {
+  constexpr std::uint64_t kEvents = 300'000'000;
+  TuneOptions tuning;
+  tuning.devices = {device};
+  tuning.assumed_size = {false};
+  tuning.torch_version = version;
+  tuning.threads = std::max(1u, std::thread::hardware_concurrency());
+  tuning.runs = std::clamp<std::uint64_t>(kEvents / (e.event + 1), 8, 200);
+  tuning.replaying.to = std::min<std::uint64_t>(e.event + 1, subject.trace().size());
+  tuning.replaying.cancelled = &interrupted();
+  return tune({&subject}, tuning);
+}
+
+struct Asked {
+  RunOptions run;
+  ExplainOptions explain;
+};
+
+ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& progress) {
+  const Subject subject = chosen.subject(progress);
+  ExplainReport report;
+  report.trace = summarise(*chosen.recording, *chosen.trace);
+  report.model_check = model_check(subject);
+  report.streams = subject.trace().streams;
+  if (report.streams.empty()) report.streams.push_back(0);
+  for (const PoolId& pool : subject.trace().pools) report.pool_names.push_back(pool_name(pool));
+
+  SimulatedDeviceOptions device = asked.run.device;
+  const auto room = recorded_room(subject);
+  if (!device.capacity && room) device.capacity = room->bytes + device.reserve;
+  ExplainOptions options = asked.explain;
+  if (options.at && *options.at > subject.trace().size()) {
+    throw UsageError(fmt::format("--at is {}; {} has {} events", *options.at,
+                                 chosen.recording->path, subject.trace().size()));
+  }
+  options.total = asked.run.device.capacity;
+
+  const bool as_recorded = asked.run.strategies.empty() && shows_segments(subject);
+  std::unique_ptr<MomentSource> source;
+  StrategySpec spec = parse_strategy("recorded");
+  if (as_recorded) {
+    source = std::make_unique<RecordedMoments>(subject);
+  } else {
+    spec = !asked.run.strategies.empty()        ? asked.run.strategies.front()
+           : chosen.recording->settings.present ? parse_strategy("recorded")
+                                                : parse_strategy("torch");
+    report.strategy = spec.text;
+    ReplayOptions replaying;
+    replaying.start = asked.run.start;
+    replaying.cancelled = &interrupted();
+    options.total = device.capacity;
+    source = std::make_unique<ReplayedMoments>(
+        subject, spec, TrialOptions{.device = device, .torch_version = asked.run.torch_version},
+        replaying);
+  }
+  const auto model = subject.settings() || spec.name != "recorded"
+                         ? subject.model_of(spec, asked.run.torch_version)
+                         : std::nullopt;
+  if (model) {
+    options.settings = model->settings;
+    report.conf = conf_of(setting_of(model->settings), {});
+  }
+  progress.show("explaining " + chosen.recording->path, 0.3);
+  report.explanation = explain(subject, *source, options);
+  if (report.explanation.unplaced > 0) {
+    report.remarks.push_back(
+        fmt::format("{} live blocks lie in no segment that the recording shows.",
+                    human_count(report.explanation.unplaced)));
+  }
+  for (const SettingIssue& issue : lint_settings(report.conf, asked.run.torch_version)) {
+    report.remarks.push_back("The setting: " + issue.text + ".");
+  }
+  if (!subject.trace().coverage.starts_empty) {
+    report.remarks.emplace_back(
+        "The recording starts late: blocks from before it have no age and maybe no stack.");
+  }
+  const bool torch_memory = as_recorded || model;
+  if (torch_memory && report.explanation.cause != Cause::shortage && !interrupted()) {
+    progress.show("trying settings", 0.6);
+    report.tuned = short_search(subject, report.explanation, device, asked.run.torch_version);
+  }
+  return report;
+}
+
+}  // namespace
+
+int run_explain(const Command& command, const std::vector<std::string>& arguments) {
+  InputOptions input;
+  Asked asked;
+  ReportOptions reports;
+  CommandLine line(command);
+  add_input_options(line, input);
+  line.value("--at", "EVENT",
+             "Look at the memory right before this event. Default: the first OOM, else the peak.",
+             [&](const std::string& text) { asked.explain.at = whole_argument("--at", text); });
+  line.repeated(
+      "--phase", "NAME=FROM:TO", "Peaks of the events in [FROM, TO) beside those annotated.",
+      [&](const std::string& text) { asked.explain.phases.push_back(phase_argument(text)); });
+  add_strategy_options(line, asked.run);
+  add_device_options(line, asked.run);
+  add_report_options(line, reports, true);
+  line.parse(arguments);
+  require_paths(input, command);
+  if (asked.run.strategies.size() > 1) {
+    throw UsageError("explain looks at one strategy at a time; give -s once");
+  }
+
+  Printer printer(reports);
+  const Inputs inputs(input);
+  watch_for_interrupt();
+  Progress progress(reports.quiet);
+  std::vector<ExplainReport> explained_all;
+  for (const Chosen& chosen : inputs.chosen()) {
+    if (interrupted()) break;
+    explained_all.push_back(explained(chosen, asked, progress));
+  }
+  progress.clear();
+  printer.print({[&] { return explain_text(explained_all, terminal_style()); },
+                 [&] { return explain_json(explained_all); },
+                 [&] { return explain_table(explained_all); }});
+  return interrupted() ? kInterrupted : kDone;
+}
+
+}  // namespace memreplay

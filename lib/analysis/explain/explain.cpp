@@ -1,0 +1,152 @@
+#include "analysis/explain/explain.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <tuple>
+
+namespace memreplay {
+namespace {
+
+void add_up(const Moment& moment, Explanation& e) {
+  e.unplaced = moment.unplaced;
+  e.live_blocks = moment.live.size();
+  for (const LiveBlock& block : moment.live) e.live_requested += block.requested;
+  std::map<std::tuple<PoolIndex, StreamIndex, bool>, PoolRow> rows;
+  for (const SegmentInfo& segment : moment.memory.segments) {
+    PoolRow& row = rows[{segment.pool, segment.stream, segment.small_pool}];
+    row.pool = segment.pool;
+    row.stream = segment.stream;
+    row.small_pool = segment.small_pool;
+    ++row.segments;
+    row.reserved += segment.size;
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state == BlockState::allocated) row.allocated += block.size;
+      if (block.state == BlockState::pending) row.pending += block.size;
+      if (block.state != BlockState::free) continue;
+      row.free += block.size;
+      row.largest_free = std::max(row.largest_free, block.size);
+    }
+  }
+  for (const auto& [key, row] : rows) {
+    e.pools.push_back(row);
+    e.segments += row.segments;
+    e.reserved += row.reserved;
+    e.live_allocated += row.allocated;
+    e.pending += row.pending;
+    e.free_inside += row.free;
+    e.largest_free = std::max(e.largest_free, row.largest_free);
+  }
+}
+
+std::vector<SizeClassLoss> rounding_of(const Moment& moment) {
+  std::map<Slot, Bytes> requested;
+  for (const LiveBlock& block : moment.live) requested[block.slot] = block.requested;
+  std::map<int, SizeClassLoss> classes;
+  for (const SegmentInfo& segment : moment.memory.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      const auto found = requested.find(block.slot);
+      if (block.state != BlockState::allocated || found == requested.end()) continue;
+      SizeClassLoss& c = classes[static_cast<int>(std::bit_width(found->second))];
+      c.from = std::bit_floor(found->second);
+      ++c.blocks;
+      c.requested += found->second;
+      c.allocated += std::max(block.size, found->second);
+    }
+  }
+  std::vector<SizeClassLoss> losses;
+  for (const auto& [width, loss] : classes) {
+    if (loss.lost() > 0) losses.push_back(loss);
+  }
+  std::ranges::stable_sort(losses, std::greater{}, &SizeClassLoss::lost);
+  return losses;
+}
+
+std::vector<PhasePeak> phase_peaks(const std::vector<Phase>& phases, const Curves& curves) {
+  std::vector<PhasePeak> peaks;
+  for (const Phase& phase : phases) {
+    auto peak = std::ranges::find(peaks, phase.name, &PhasePeak::name);
+    if (peak == peaks.end()) {
+      peak = peaks.insert(peaks.end(), {.name = phase.name, .depth = phase.depth});
+    }
+    ++peak->times;
+    const std::uint64_t to = std::min<std::uint64_t>(phase.to, curves.requested.size());
+    for (std::uint64_t event = phase.from; event < to; ++event) {
+      peak->peak_reserved = std::max(peak->peak_reserved, curves.reserved[event]);
+      if (curves.requested[event] <= peak->peak_requested) continue;
+      peak->peak_requested = curves.requested[event];
+      peak->peak_event = event;
+    }
+  }
+  return peaks;
+}
+
+// PyTorch's message names this size: "Tried to allocate 760.00 MiB".
+Bytes asked_of_device(Bytes request, const ExplainOptions& options) {
+  if (!options.settings || options.settings->expandable_segments) return request;
+  return torch::get_allocation_size(request, options.settings->large_segment_size);
+}
+
+Bytes kept_whole(const Moment& moment, Bytes split_limit) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : moment.memory.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state == BlockState::free && block.size >= split_limit) sum += block.size;
+    }
+  }
+  return sum;
+}
+
+Cause cause_of(const Explanation& e) {
+  const Bytes wanted = e.live_requested + e.requested;
+  if (wanted > *e.room) return e.total && wanted <= *e.total ? Cause::outside : Cause::shortage;
+  if (wanted > e.reserved + std::min(e.allowed, e.device_free)) return Cause::outside;
+  return Cause::fragmentation;
+}
+
+}  // namespace
+
+std::int64_t Explanation::spare() const {
+  if (!room) return 0;
+  return static_cast<std::int64_t>(*room) - static_cast<std::int64_t>(live_requested + asked);
+}
+
+Explanation explain(const Subject& subject, const MomentSource& source,
+                    const ExplainOptions& options) {
+  const Trace& trace = subject.trace();
+  const Curves curves = source.curves();
+  Explanation e;
+  e.event = options.at ? *options.at : curves.first_oom.value_or(curves.reserved_peak(trace));
+  const Moment moment = source.before(e.event);
+  add_up(moment, e);
+  e.at_oom =
+      curves.first_oom == e.event || (e.event < trace.size() && trace.ops[e.event] == Op::oom);
+  e.step = steps_of(subject.recording(), trace).of(e.event);
+  e.total = options.total;
+  const Places places(subject.recording());
+  if (e.at_oom) {
+    const Lane lane = trace.lane(e.event);
+    e.stream = lane.stream;
+    e.pool = lane.pool;
+    e.requested = trace.sizes[e.event];
+    e.asked = asked_of_device(e.requested, options);
+    if (!trace.stacks.empty() && trace.stacks[e.event] != 0) {
+      e.place = places.name_of_stack(trace.stacks[e.event]);
+    }
+    e.device_free = moment.device_free;
+    e.room = e.reserved + e.device_free;
+    e.allowed = moment.allowed;
+    e.cause = cause_of(e);
+  }
+  e.pins = pins_of(moment, places,
+                   options.settings ? options.settings->large_segment_size : torch::kLargeBuffer);
+  if (options.settings) e.kept_whole = kept_whole(moment, options.settings->max_split_size);
+  e.live = by_place(moment.live, places);
+  e.rounding = rounding_of(moment);
+  std::vector<Phase> phases = annotated_phases(subject.recording(), trace);
+  phases.insert(phases.end(), options.phases.begin(), options.phases.end());
+  e.phases = phase_peaks(phases, curves);
+  return e;
+}
+
+}  // namespace memreplay

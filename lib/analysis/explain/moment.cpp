@@ -1,0 +1,130 @@
+#include "analysis/explain/moment.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "replay/recorded_state.hpp"
+#include "trace/recorded_reserve.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Notes the curves of a replay, and where each block was placed.
+class Watcher final : public ReplayObserver {
+ public:
+  explicit Watcher(const Trace& trace) : trace_(trace), places_(trace.slot_count) {
+    for (const SegmentInfo& segment : trace.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.slot != kNoSlot) places_[block.slot] = block.address;
+      }
+    }
+  }
+
+  void on_event(const EventState& state, const Strategy&) override {
+    curves.requested.push_back(state.requested);
+    curves.reserved.push_back(state.reserved);
+    if (trace_.ops[state.event] == Op::allocate && state.placement) {
+      places_[trace_.slots[state.event]] = state.placement->address;
+    }
+  }
+
+  std::unordered_map<Address, Slot> slots_of(const std::vector<LiveBlock>& live) const {
+    std::unordered_map<Address, Slot> slots;
+    for (const LiveBlock& block : live) slots[places_[block.slot]] = block.slot;
+    return slots;
+  }
+
+  Curves curves;
+
+ private:
+  const Trace& trace_;
+  std::vector<Address> places_;  ///< by slot
+};
+
+}  // namespace
+
+std::uint64_t Curves::reserved_peak(const Trace& trace) const {
+  const auto highest = std::ranges::max_element(reserved);
+  auto event = static_cast<std::uint64_t>(highest - reserved.begin());
+  // A segment is obtained right before the block for which it is.
+  while (event < trace.size() && !is_request(trace.ops[event])) ++event;
+  return std::min<std::uint64_t>(event + 1, trace.size());
+}
+
+bool shows_segments(const Subject& subject) {
+  const Trace& trace = subject.trace();
+  return is_torch(subject.recording()) && !trace.addresses.empty() &&
+         (!trace.start.segments.empty() || std::ranges::any_of(trace.ops, is_driver_event));
+}
+
+Curves RecordedMoments::curves() const {
+  const Trace& trace = subject_.trace();
+  Curves curves;
+  RecordedReserve reserve(trace);
+  Bytes requested = 0;
+  for (const LiveBlock& block : live_before(trace, 0)) requested += block.requested;
+  for (std::uint64_t i = 0; i < trace.size(); ++i) {
+    const Op op = trace.ops[i];
+    reserve.play(i);
+    if (op == Op::allocate) requested += trace.sizes[i];
+    if (op == Op::free || op == Op::free_requested)
+      requested -= std::min(requested, trace.sizes[i]);
+    if (op == Op::oom && !curves.first_oom) curves.first_oom = i;
+    curves.requested.push_back(requested);
+    curves.reserved.push_back(reserve.bytes());
+  }
+  return curves;
+}
+
+Moment RecordedMoments::before(std::uint64_t event) const {
+  const Trace& trace = subject_.trace();
+  RecordedState state(trace);
+  for (std::uint64_t i = 0; i < event; ++i) state.play(i);
+  const auto model = subject_.model_of(parse_strategy("recorded"), {});
+  Moment moment;
+  moment.event = event;
+  moment.memory = state.layout(model->settings, moment.unplaced);
+  moment.live = live_before(trace, event);
+  if (event < trace.size() && trace.ops[event] == Op::oom) {
+    moment.device_free = trace.addresses[event];
+    // The device had room, so a limit of the program's was reached; which one is not recorded.
+    const Bytes needed = torch::get_allocation_size(trace.sizes[event], torch::kLargeBuffer);
+    if (moment.device_free >= needed) moment.allowed = 0;
+  }
+  return moment;
+}
+
+Curves ReplayedMoments::curves() const {
+  Watcher watcher(subject_.trace());
+  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_));
+  ReplayOptions replaying = replaying_;
+  replaying.observer = &watcher;
+  const ReplayResult result = trial.run(replaying);
+  if (result.metrics.first_oom) watcher.curves.first_oom = result.metrics.first_oom->event;
+  return std::move(watcher.curves);
+}
+
+Moment ReplayedMoments::before(std::uint64_t event) const {
+  Watcher watcher(subject_.trace());
+  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_));
+  ReplayOptions replaying = replaying_;
+  replaying.observer = &watcher;
+  replaying.to = event;
+  trial.run(replaying);
+  Moment moment;
+  moment.event = event;
+  moment.memory = trial.strategy().memory_state();
+  moment.live = live_before(subject_.trace(), event);
+  moment.device_free = trial.device_free();
+  moment.allowed = trial.strategy().free_space().obtainable;
+  const auto slots = watcher.slots_of(moment.live);
+  for (SegmentInfo& segment : moment.memory.segments) {
+    for (BlockInfo& block : segment.blocks) {
+      const auto found = slots.find(block.address);
+      if (block.state != BlockState::free && found != slots.end()) block.slot = found->second;
+    }
+  }
+  return moment;
+}
+
+}  // namespace memreplay

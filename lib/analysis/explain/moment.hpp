@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/live_blocks.hpp"
+#include "core/memory_state.hpp"
+#include "replay/subject.hpp"
+#include "replay/trial.hpp"
+
+namespace memreplay {
+
+/// The memory of an allocator right before an event of its trace.
+struct Moment {
+  std::uint64_t event = 0;
+  MemoryState memory;           ///< live blocks carry their slots; kNoSlot: unknown
+  std::vector<LiveBlock> live;  ///< requested and not freed, oldest first
+  Bytes device_free = 0;        ///< as the device reports it
+  Bytes allowed =
+      UINT64_MAX;  ///< what a limit of its own leaves the allocator beyond what it holds
+  std::uint64_t unplaced = 0;  ///< live blocks that lie in no known segment
+};
+
+/// What was requested and reserved after each event, and the event of the first OOM.
+struct Curves {
+  std::vector<Bytes> requested;
+  std::vector<Bytes> reserved;
+  std::optional<std::uint64_t> first_oom;
+
+  /// One behind the request at which the most is reserved, the first of several.
+  std::uint64_t reserved_peak(const Trace& trace) const;
+};
+
+/// Where the allocator of a run comes from: the recording itself, without any model, or a strategy.
+class MomentSource {
+ public:
+  virtual ~MomentSource() = default;
+  /// O(events).
+  virtual Curves curves() const = 0;
+  virtual Moment before(std::uint64_t event) const = 0;
+};
+
+/// As recorded. The recording must have driver events or a start state; `subject` outlives this.
+class RecordedMoments final : public MomentSource {
+ public:
+  explicit RecordedMoments(const Subject& subject) : subject_(subject) {}
+  Curves curves() const override;
+  Moment before(std::uint64_t event) const override;
+
+ private:
+  const Subject& subject_;
+};
+
+/// As a strategy would have it; a replay for every question.
+class ReplayedMoments final : public MomentSource {
+ public:
+  ReplayedMoments(const Subject& subject, StrategySpec spec, TrialOptions options,
+                  ReplayOptions replaying)
+      : subject_(subject),
+        spec_(std::move(spec)),
+        options_(std::move(options)),
+        replaying_(std::move(replaying)) {}
+  Curves curves() const override;
+  Moment before(std::uint64_t event) const override;
+
+ private:
+  const Subject& subject_;
+  StrategySpec spec_;
+  TrialOptions options_;
+  ReplayOptions replaying_;
+};
+
+/// The recording says where its allocator's segments lay.
+bool shows_segments(const Subject& subject);
+
+}  // namespace memreplay
