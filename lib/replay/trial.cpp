@@ -16,7 +16,8 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
     ledger_.emplace(spec.text);
     device_ = &audited_.emplace(*device_, *ledger_);
   }
-  StrategyContext context{.device = *device_,
+  if (options.watch_capacity) watched_.emplace(*device_, options.device.granularity);
+  StrategyContext context{.device = watched_ ? static_cast<DeviceModel&>(*watched_) : *device_,
                           .capacity = options.device.capacity,
                           .recorded = subject.settings(),
                           .torch_version = subject.version_for(spec, options.torch_version),

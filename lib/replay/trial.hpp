@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/plan.hpp"
+#include "device/capacity_watch.hpp"
 #include "device/ledger.hpp"
 #include "device/logged_device.hpp"
 #include "device/simulated_device.hpp"
@@ -15,10 +16,11 @@ namespace memreplay {
 
 struct TrialOptions {
   SimulatedDeviceOptions device;
-  std::string torch_version;  ///< empty: see Subject::version_for
-  std::uint64_t uses = 1;     ///< of a block after it was moved out
-  bool audit = false;         ///< the ledger judges every placement
-  bool log_device = false;    ///< every call to the device is written down
+  std::string torch_version;    ///< empty: see Subject::version_for
+  std::uint64_t uses = 1;       ///< of a block after it was moved out
+  bool audit = false;           ///< the ledger judges every placement
+  bool log_device = false;      ///< every call to the device is written down
+  bool watch_capacity = false;  ///< what the outcome depends on is noted
 };
 
 /// One strategy over a simulated device of its own, tried on one subject.
@@ -41,15 +43,18 @@ class Trial {
   Bytes device_free() const { return simulated_.free_bytes(); }
   /// What the strategy asked of the device; empty without `log_device`.
   const LoggedDevice& log() const { return logged_; }
+  /// How the outcome depends on the capacity; null without `watch_capacity`.
+  const CapacityWatch* watch() const { return watched_ ? &*watched_ : nullptr; }
 
  private:
   const Subject& subject_;
   bool adopt_start_;
   SimulatedDevice simulated_;
   LoggedDevice logged_;
-  DeviceModel* device_;  ///< the outermost
+  DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
   std::optional<Ledger> ledger_;
   std::optional<AuditedDevice> audited_;
+  std::optional<CapacityWatch> watched_;
   std::unique_ptr<Strategy> strategy_;
 };
 

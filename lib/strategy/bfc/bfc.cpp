@@ -22,8 +22,9 @@ EndPolicy policy_option(const StrategySpec& spec, std::string_view key) {
 
 bfc::Options options_of(const StrategySpec& spec, const StrategyContext& context) {
   bfc::Options options;
-  options.limit = size_option(
-      spec, "limit", std::max<Bytes>(context.capacity.value_or(context.device.total_bytes()), 1));
+  const bool limited = find_option(spec, "limit").has_value();
+  const Bytes total = limited ? 0 : context.device.total_bytes();
+  options.limit = size_option(spec, "limit", std::max<Bytes>(context.capacity.value_or(total), 1));
   options.allow_growth = bool_option(spec, "allow_growth", true);
   options.garbage_collection = bool_option(spec, "garbage_collection", false);
   options.fragmentation_fraction = number_option(spec, "fragmentation_fraction", 0);
