@@ -34,6 +34,7 @@ class Replay {
     start();
     const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
     begin_measuring();
+    for (const Request& request : unserved_at_start_) note_oom(0, request);
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
       if (event == options_.from && event > 0) begin_measuring();
       if (event % kEventsBetweenChecks == 0) check_in(event, end);
@@ -71,8 +72,12 @@ class Replay {
     for (const SegmentInfo& segment : trace_.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
         if (block.state == BlockState::free || block.requested == 0) continue;
-        place(0, block.slot, {block.requested, 0, segment.stream, segment.pool});
-        if (block.state == BlockState::pending) request_free(0, block.slot, block.requested);
+        const Request request{block.requested, 0, segment.stream, segment.pool};
+        if (!place(0, block.slot, request)) {
+          unserved_at_start_.push_back(request);
+        } else if (block.state == BlockState::pending) {
+          request_free(0, block.slot, block.requested);
+        }
       }
     }
   }
@@ -434,6 +439,7 @@ class Replay {
   Bytes allocated_ = 0;
   Bytes requested_at_peak_ = 0;
   Bytes highest_held_ = 0;
+  std::vector<Request> unserved_at_start_;    ///< of the blocks from before the recording
   std::uint64_t reading_event_ = UINT64_MAX;  ///< before it something in the reading is due
   std::size_t next_call_ = 0;
   std::size_t next_insertion_ = 0;
