@@ -34,6 +34,7 @@ struct BytesInterval {
 /// What one replay of one trace under one strategy came to. Words as in the README.
 struct RunMetrics {
   Bytes peak_requested = 0;
+  Bytes peak_asked = 0;      ///< the same with the refused requests of the recording served here
   Bytes peak_allocated = 0;  ///< MaxInUse
   Bytes peak_reserved = 0;
   Bytes gap_at_peak_reserved = 0;

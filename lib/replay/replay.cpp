@@ -288,6 +288,7 @@ class Replay {
     tell_of_synchronisation();
     if (moved_out_) note_moved_out();
     if (placement) {
+      metrics().peak_asked = std::max(metrics().peak_asked, requested_ + request.size);
       strategy_.free(placement->handle);
       ++metrics().recorded_ooms_served;
     } else {
@@ -352,6 +353,7 @@ class Replay {
   void note_allocated() {
     RunMetrics& m = metrics();
     m.peak_requested = std::max(m.peak_requested, requested_);
+    m.peak_asked = std::max(m.peak_asked, requested_);
     if (allocated_ > m.peak_allocated) {
       m.peak_allocated = allocated_;
       requested_at_peak_ = requested_;
