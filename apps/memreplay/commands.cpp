@@ -16,6 +16,8 @@ std::span<const Command> commands() {
        "oom.pickle", run_explain},
       {"tune", "TRACE...", "Which allocator setting is best, as a line to paste?", "oom.pickle",
        run_tune},
+      {"fit", "TRACE... [-s S]...", "The smallest device on which it runs, per strategy.",
+       "oom.pickle -s recorded -s torch:expandable_segments=True --device-name T4", run_fit},
       {"convert", "IN OUT", "From any format read to CSV.", "run.pickle run.csv", run_convert},
       {"lint", "CONF|TRACE", "Is this allocator setting valid, and does it fight itself?",
        "max_split_size_mb:128,expandable_segments:True", run_lint},

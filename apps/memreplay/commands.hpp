@@ -26,6 +26,7 @@ std::span<const Command> commands();
 int run_info(const Command&, const std::vector<std::string>& arguments);
 int run_replay(const Command&, const std::vector<std::string>& arguments);
 int run_compare(const Command&, const std::vector<std::string>& arguments);
+int run_fit(const Command&, const std::vector<std::string>& arguments);
 int run_verify(const Command&, const std::vector<std::string>& arguments);
 int run_explain(const Command&, const std::vector<std::string>& arguments);
 int run_tune(const Command&, const std::vector<std::string>& arguments);

@@ -22,20 +22,10 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
              [&o](const std::string& text) { o.from = point_argument("--from", text); });
   line.value("--to", "N|Ns", "First event, or second, that is left out. Default: none.",
              [&o](const std::string& text) { o.to = point_argument("--to", text); });
-  line.value("--start", "auto|cold",
-             "With the blocks from before the recording or without. "
-             "Default: auto.",
-             [&o](const std::string& text) {
-               o.start = choice_argument("--start", text, {"auto", "cold"}) == 1
-                             ? StartMode::cold
-                             : StartMode::automatic;
-             });
   line.value("--on-oom", "continue|stop", "After a request that is not served. Default: continue.",
              [&o](const std::string& text) {
                o.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
              });
-  line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
-            o.ignore_empty_cache);
   line.value("--uses", "N", "How often a block that was moved out is used. Default: 1.",
              [&o](const std::string& text) { o.uses = whole_argument("--uses", text); });
   line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
@@ -111,7 +101,20 @@ void add_strategy_options(CommandLine& line, RunOptions& o) {
              [&o](const std::string& text) { o.torch_version = text; });
 }
 
-void add_device_options(CommandLine& line, RunOptions& o) {
+void add_start_options(CommandLine& line, RunOptions& o) {
+  line.value("--start", "auto|cold",
+             "With the blocks from before the recording or without. "
+             "Default: auto.",
+             [&o](const std::string& text) {
+               o.start = choice_argument("--start", text, {"auto", "cold"}) == 1
+                             ? StartMode::cold
+                             : StartMode::automatic;
+             });
+  line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
+            o.ignore_empty_cache);
+}
+
+void add_simulated_device_options(CommandLine& line, RunOptions& o) {
   line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
     if (text == "sim") return;
     throw UsageError(
@@ -120,9 +123,11 @@ void add_device_options(CommandLine& line, RunOptions& o) {
   line.value(
       "--capacity", "SIZE", "Memory of the device. Default: no limit.",
       [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
-  line.value(
-      "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
-      [&o](const std::string& text) { o.device.reserve = size_argument("--reserve", text); });
+  line.value("--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.reserve = size_argument("--reserve", text);
+               o.reserve_given = true;
+             });
   line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
              [&o](const std::string& text) {
                o.device.granularity = size_argument("--granularity", text);
@@ -140,6 +145,10 @@ void add_device_options(CommandLine& line, RunOptions& o) {
              [&o](const std::string& text) {
                o.device.address_gap = size_argument("--address-gap", text);
              });
+}
+
+void add_device_options(CommandLine& line, RunOptions& o) {
+  add_simulated_device_options(line, o);
   line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
              [&o](const std::string& text) {
                o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
@@ -153,6 +162,7 @@ void add_device_options(CommandLine& line, RunOptions& o) {
 void add_run_options(CommandLine& line, RunOptions& o) {
   add_strategy_options(line, o);
   add_device_options(line, o);
+  add_start_options(line, o);
   add_replay_options(line, o);
   add_output_options(line, o);
 }

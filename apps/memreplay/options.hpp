@@ -39,6 +39,7 @@ struct RunOptions {
   std::string torch_version;
   std::uint64_t uses = 1;  ///< of a block after it was moved out
   SimulatedDeviceOptions device;
+  bool reserve_given = false;
   CostModel cost;
   std::optional<TracePoint> from;
   std::optional<TracePoint> to;
@@ -60,6 +61,10 @@ void add_input_options(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, bool tables);
 /// -s, --alloc-conf, --torch-version.
 void add_strategy_options(CommandLine& line, RunOptions& options);
+/// The simulated device.
+void add_simulated_device_options(CommandLine& line, RunOptions& options);
+/// How a recording starts, and which of its calls are left out.
+void add_start_options(CommandLine& line, RunOptions& options);
 /// The simulated device and what its calls cost.
 void add_device_options(CommandLine& line, RunOptions& options);
 /// Both, and all else of a replay.
