@@ -48,6 +48,11 @@ FitRun fit_run(const Subject& subject, const StrategySpec& spec, const FitOption
   const Bytes room = *run.fit.smallest - options.trial.device.reserve;
   run.there.inexact_because =
       why_inexact(subject, spec, options.trial.torch_version, room, *run.fit.there);
+  if (run.fit.bounded_by_start && run.there.inexact_because.empty()) {
+    run.there.inexact_because =
+        "the recording starts with that much reserved, and how it would have started on a smaller "
+        "device is not in it";
+  }
   run.there.exact = run.there.inexact_because.empty();
   run.there.metrics = run.fit.there->metrics;
   return run;
@@ -67,7 +72,8 @@ void name_cards(const Subject& subject, const std::vector<StrategySpec>& strateg
   report.held_on_cards = options.trial.device.reserve;
   const Bytes least = *best->fit.smallest - report.reserve + report.held_on_cards;
   const auto& spec = strategies[static_cast<std::size_t>(best - report.runs.data())];
-  report.cards = cards_that_fit(subject, spec, options, least, kCardsNamed);
+  auto cards = cards_that_fit(subject, spec, options, least, kCardsNamed);
+  if (!interrupted()) report.cards = std::move(cards);
 }
 
 FitReport report_on(const Chosen& chosen, const FitCommand& asked, Progress& progress) {

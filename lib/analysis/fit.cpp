@@ -23,6 +23,7 @@ struct Outcome {
   Bytes to = kEndless;
   bool fits = false;
   std::uint64_t retries = 0;
+  bool no_room_at_start = false;  ///< for what was there before the recording
   bool alone = false;  ///< the size of the device was asked for: this holds for one granule
 };
 
@@ -40,8 +41,9 @@ class Search {
 
   Fit run() {
     const std::optional<Bytes> capacity = options_.trial.device.capacity;
-    if (capacity) fit_.given = ask(*capacity);
-    if (!fit_.finished || !look_without_limit() || !find_any()) return std::move(fit_);
+    const bool fits_somewhere = look_without_limit();
+    if (capacity && fit_.finished) fit_.given = ask(*capacity);
+    if (!fits_somewhere || !find_any()) return std::move(fit_);
     bisect();
     const std::uint64_t left = options_.budget - std::min(options_.budget, spent_);
     if (prove_smallest()) {
@@ -53,9 +55,13 @@ class Search {
   }
 
   std::optional<GivenDevice> ask(Bytes capacity) {
-    const std::optional<Attempt> attempt = replay_on(capacity);
-    if (!attempt) return std::nullopt;
-    return GivenDevice{attempt->fits, attempt->result.metrics.first_oom};
+    try {
+      const std::optional<Attempt> attempt = replay_on(capacity);
+      if (!attempt) return std::nullopt;
+      return GivenDevice{attempt->fits, attempt->result.metrics.first_oom};
+    } catch (const UsageError&) {  // the strategy cannot be made on so small a device
+      return GivenDevice{};
+    }
   }
 
  private:
@@ -114,6 +120,7 @@ class Search {
     const Bytes needed = with_others(attempt.peak_held);
     if (needed > capacity) {
       outcome.to = needed;
+      outcome.no_room_at_start = true;
     } else if (attempt.asked_for_size) {
       outcome.from = capacity;
       outcome.to = capacity + granule();
@@ -226,6 +233,8 @@ class Search {
   }
 
   void conclude() {
+    const Outcome* smaller = known(*fit_.smallest - granule());
+    fit_.bounded_by_start = smaller != nullptr && smaller->no_room_at_start;
     for (const auto& [from, outcome] : known_) {
       if (outcome.to <= *fit_.smallest) continue;
       if (!outcome.fits && outcome.to < kEndless) fit_.fails_again = outcome.to - granule();

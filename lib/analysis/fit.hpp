@@ -24,7 +24,8 @@ struct FitOptions {
 /// The device of which one was asked.
 struct GivenDevice {
   bool fits = false;
-  std::optional<OomPlace> first_oom;  ///< the first request not served; nothing where it fits
+  /// The first request not served; nothing where the strategy has no room to begin.
+  std::optional<OomPlace> first_oom;
 };
 
 /// On which devices a recording runs under one strategy without an OOM. Capacities are totals, so
@@ -37,6 +38,9 @@ struct Fit {
   std::optional<Bytes> known_below;
   /// The largest capacity known to be too small although `smallest` is not.
   std::optional<Bytes> fails_again;
+  /// A smaller device could not have held what was there before the recording; how it would have
+  /// begun on one is not in it.
+  bool bounded_by_start = false;
   std::optional<ReplayResult> there;  ///< on the smallest device
   std::optional<OomPlace> first_oom;  ///< on a device without limit
   std::optional<GivenDevice> given;

@@ -1,6 +1,7 @@
 #include "report/fit_report.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "report/json_parts.hpp"
 
@@ -36,6 +37,7 @@ Json fit_run_json(const FitRun& run, const FitReport& report) {
               {"moved_out_blocks", known(m.moved_out_blocks)},
               {"fits", fit.given ? Json(fit.given->fits) : Json(nullptr)},
               {"headroom_bytes", headroom(run, report.device)},
+              {"bounded_by_start", fit.bounded_by_start},
               {"first_oom", oom_json(fit.given ? fit.given->first_oom : fit.first_oom)},
               {"exact", run.there.exact},
               {"inexact_because", text_or_null(run.there.inexact_because)},
@@ -59,7 +61,10 @@ std::string number(const std::optional<Bytes>& bytes) {
 }  // namespace
 
 const FitRun* best_of(const std::vector<FitRun>& runs) {
-  const auto need = [](const FitRun& run) { return run.fit.smallest.value_or(UINT64_MAX); };
+  const auto need = [](const FitRun& run) {
+    return std::tuple(!run.fit.smallest, run.there.metrics.moved_out_blocks != 0,
+                      run.fit.smallest.value_or(0));
+  };
   const auto best = std::ranges::min_element(runs, {}, need);
   return best == runs.end() || !best->fit.smallest ? nullptr : &*best;
 }
@@ -75,9 +80,11 @@ std::string fit_json(const std::vector<FitReport>& reports) {
     Json runs = Json::array();
     for (const FitRun& run : report.runs) runs.push_back(fit_run_json(run, report));
     Json result = result_json("fit", report.trace, device_json(report.device), std::move(runs));
-    Json cards = Json::array();
-    for (const Card& card : report.cards) cards.push_back(card.name);
-    result["cards_that_fit"] = report.device.capacity ? Json(nullptr) : std::move(cards);
+    result["cards_that_fit"] = nullptr;
+    if (report.cards) {
+      result["cards_that_fit"] = Json::array();
+      for (const Card& card : *report.cards) result["cards_that_fit"].push_back(card.name);
+    }
     result["model_check"] =
         report.model_check ? verify_run_json(*report.model_check) : Json(nullptr);
     results.push_back(std::move(result));

@@ -24,12 +24,13 @@ struct FitReport {
   bool context_assumed = false;  ///< the reserve is that of a card's context
   std::vector<FitRun> runs;
   std::optional<VerifyRun> model_check;
-  /// On which the best strategy runs, where no device was asked for; beside `held_on_cards`.
-  std::vector<Card> cards;
+  /// On which the best strategy runs beside `held_on_cards`; nothing where nobody looked.
+  std::optional<std::vector<Card>> cards;
   Bytes held_on_cards = 0;
 };
 
-/// The run that needs the smallest device; nothing where none fits.
+/// The run that needs the smallest device, of those that move no blocks away if there are any;
+/// null where none fits.
 const FitRun* best_of(const std::vector<FitRun>& runs);
 /// What every run of these was asked for: false where one does not fit, or fits nowhere.
 bool all_fit(const std::vector<FitReport>& reports);

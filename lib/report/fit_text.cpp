@@ -125,12 +125,12 @@ std::string not_proven(const FitRun& run) {
 
 std::string card_sentence(const FitReport& report) {
   const FitRun* best = best_of(report.runs);
-  if (report.device.capacity || best == nullptr) return {};
-  if (report.cards.empty()) {
+  if (!report.cards || best == nullptr) return {};
+  if (report.cards->empty()) {
     return "fits: none of the cards known here (memreplay fit --device-name list)";
   }
   std::vector<std::string> names;
-  for (const Card& card : report.cards) {
+  for (const Card& card : *report.cards) {
     names.push_back(
         fmt::format("{} ({} usable)", card.name, human_size(card.total - report.held_on_cards)));
   }

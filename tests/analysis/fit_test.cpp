@@ -8,6 +8,7 @@
 #include <string>
 
 #include "recordings.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -86,6 +87,16 @@ TEST(Fit, ARefusedRequestOfTheRecordingMustBeServed) {
   EXPECT_EQ(fit_of(recording, "torch").smallest, 120 * kMiB);
 }
 
+TEST(Fit, NoDeviceIsSmallerThanWhatARecordingStartsWith) {
+  const Recording recording = read_recording(MEMREPLAY_TRACES "/torch/warm_ring.pickle");
+  const Fit fit = fit_of(recording, "recorded");
+  EXPECT_EQ(fit.smallest, reserved_bytes(recording.traces[0].start));
+  EXPECT_TRUE(fit.bounded_by_start);
+  EXPECT_TRUE(fit.proven_smallest());
+  EXPECT_FALSE(fits_on(recording, "recorded", *fit.smallest - 2 * kMiB));
+  EXPECT_FALSE(fit_of(random_recording(0, 20), "torch").bounded_by_start);
+}
+
 TEST(Fit, SaysWhetherItFitsTheGivenDevice) {
   const Recording recording = RecordingWriter().alloc(0, 20 * kMiB).recording();
   FitOptions options;
@@ -96,6 +107,15 @@ TEST(Fit, SaysWhetherItFitsTheGivenDevice) {
   EXPECT_EQ(small.smallest, 20 * kMiB);
   options.trial.device.capacity = 20 * kMiB;
   EXPECT_TRUE(fit_of(recording, "torch", options).given->fits);
+}
+
+TEST(Fit, AStrategyThatCannotBeginOnTheGivenDeviceDoesNotFitThere) {
+  const Recording recording = RecordingWriter().alloc(0, 20 * kMiB).recording();
+  FitOptions options;
+  options.trial.device.capacity = kMiB;
+  const Fit fit = fit_of(recording, "rmm-arena", options);
+  EXPECT_FALSE(fit.given->fits);
+  EXPECT_TRUE(fit.smallest);
 }
 
 TEST(Fit, BlocksFromBeforeTheRecordingNeedRoomToo) {

@@ -35,7 +35,10 @@ TEST(FitReport, TheBestNeedsTheLeast) {
   const std::vector<FitRun> runs = {run_on("a", 80 * kMiB), run_on("b", std::nullopt),
                                     run_on("c", 60 * kMiB)};
   EXPECT_EQ(best_of(runs)->there.strategy, "c");
-  EXPECT_EQ(best_of({runs[1]}), nullptr);
+  EXPECT_EQ(best_of(std::vector{runs[1]}), nullptr);
+  std::vector<FitRun> moving = runs;
+  moving[2].there.metrics.moved_out_blocks = 1;
+  EXPECT_EQ(best_of(moving)->there.strategy, "a");
 }
 
 TEST(FitReport, AllFitWhereEachFitsWhatWasAskedFor) {
