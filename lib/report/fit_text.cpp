@@ -105,9 +105,8 @@ std::string not_monotonic(const FitRun& run, Bytes granule) {
   const Fit& fit = run.fit;
   if (!fit.fails_again) return {};
   std::string text = fmt::format(
-      "{} fits {}, but some larger devices fail again, up to {}: when memory is short it releases "
-      "what "
-      "it keeps, and that changes what follows.",
+      "{} fits {}, but some larger devices fail again, up to {}: how much memory there is decides "
+      "when it takes and releases some, and that changes what follows.",
       run.there.strategy, human_size(*fit.smallest), human_size(*fit.fails_again));
   if (!fit.known_below) {
     text += fmt::format(" From {} on every device fits.", human_size(*fit.fails_again + granule));
