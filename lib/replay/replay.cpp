@@ -218,9 +218,9 @@ class Replay {
     if (options_.observer) {
       std::optional<Placement> concerned;
       if (concerns_block) concerned = placed_[slot];
-      options_.observer->on_event(
-          {event, concerned, requested_, allocated_, device_.usage().held, metrics().peak_reserved},
-          strategy_);
+      options_.observer->on_event({event, concerned, requested_, allocated_, device_.usage().held,
+                                   metrics().peak_reserved, metrics().ooms},
+                                  strategy_);
     }
   }
 

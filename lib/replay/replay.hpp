@@ -25,6 +25,7 @@ struct EventState {
   Bytes allocated = 0;
   Bytes reserved = 0;
   Bytes peak_reserved = 0;  ///< so far, of what is measured; also from within an event
+  std::uint64_t ooms = 0;   ///< so far, of what is measured
 };
 
 /// Watches a replay. Called after every event of the trace, in order.

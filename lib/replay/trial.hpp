@@ -38,8 +38,8 @@ class Trial {
   ReplayResult run(ReplayOptions replaying);
 
   const Strategy& strategy() const { return *strategy_; }
-  /// How often the device was too full for what the strategy asked.
-  std::uint64_t refusals() const { return simulated_.usage().refusals; }
+  /// What was asked of the device so far; always the same object.
+  const DeviceUsage& usage() const { return simulated_.usage(); }
   Bytes device_free() const { return simulated_.free_bytes(); }
   /// What the strategy asked of the device; empty without `log_device`.
   const LoggedDevice& log() const { return logged_; }

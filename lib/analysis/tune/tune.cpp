@@ -157,7 +157,7 @@ class Search {
       tried.cancelled |= !result.finished && !tried.given_up;
       std::string why =
           why_inexact(*subjects_[i], spec, version, room_on(options_.devices[i]), result);
-      if (why.empty() && options_.assumed_size[i] && trial.refusals() > 0) {
+      if (why.empty() && options_.assumed_size[i] && trial.usage().refusals > 0) {
         why = "how large the device was is not in the recording, and here it was full";
       }
       tried.outcome.inexact_because.push_back(std::move(why));
