@@ -18,6 +18,8 @@ std::span<const Command> commands() {
        run_tune},
       {"fit", "TRACE... [-s S]...", "The smallest device on which it runs, per strategy.",
        "oom.pickle -s recorded -s torch:expandable_segments=True --device-name T4", run_fit},
+      {"check", "TRACE... --baseline F", "Did it get worse, and where first?",
+       "run.pickle --baseline memory.json --junit memory.xml", run_check},
       {"convert", "IN OUT", "From any format read to CSV.", "run.pickle run.csv", run_convert},
       {"lint", "CONF|TRACE", "Is this allocator setting valid, and does it fight itself?",
        "max_split_size_mb:128,expandable_segments:True", run_lint},

@@ -32,7 +32,8 @@ Printer::Printer(const ReportOptions& options) : options_(options) {
 void Printer::print(const Report& report, bool text_on_stdout) {
   write(json_, report.json);
   write(csv_, [&] { return csv_table(report.table()); });
-  write(markdown_, [&] { return markdown_table(report.table()); });
+  write(markdown_,
+        [&] { return report.markdown ? report.markdown() : markdown_table(report.table()); });
   const auto paths = {&options_.json, &options_.csv, &options_.markdown};
   const bool taken = std::any_of(paths.begin(), paths.end(), [](auto* p) { return *p == "-"; });
   if (text_on_stdout && !taken && !options_.quiet) write_stdout(report.text());

@@ -21,6 +21,7 @@ class Printer {
     std::function<std::string()> text;
     std::function<std::string()> json;
     std::function<Table()> table;  ///< for CSV and Markdown; empty where there is none
+    std::function<std::string()> markdown = {};  ///< where it is more than the table
   };
   /// `text_on_stdout` false: something else is there already.
   void print(const Report& report, bool text_on_stdout = true);

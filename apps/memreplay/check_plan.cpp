@@ -1,0 +1,143 @@
+#include "check_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<const BaselineEntry*> entries_of(const Baseline& baseline, const Chosen& chosen) {
+  std::vector<const BaselineEntry*> entries;
+  for (const BaselineEntry& entry : baseline.entries) {
+    if (entry.trace == chosen.recording->path && entry.gpu == chosen.trace->gpu) {
+      entries.push_back(&entry);
+    }
+  }
+  return entries;
+}
+
+const BaselineEntry* under(const std::vector<const BaselineEntry*>& entries,
+                           const std::string& strategy) {
+  const auto found =
+      std::ranges::find(entries, strategy, [](const auto* entry) { return entry->setup.strategy; });
+  return found == entries.end() ? nullptr : *found;
+}
+
+// Less is better: of nothing at all everything would be within its limit.
+void refuse_empty(const Chosen& chosen) {
+  if (std::ranges::any_of(chosen.trace->ops, is_request)) return;
+  throw InputError(chosen.recording->path, "",
+                   "has no allocation in its history; a check starts from an empty device");
+}
+
+[[noreturn]] void refuse_missing(const Chosen& chosen, const CheckOptions& options,
+                                 const std::string& strategy) {
+  throw InputError(
+      options.baseline, "",
+      fmt::format("has no entry for {} gpu {}{}; with --update it gets one", chosen.recording->path,
+                  chosen.trace->gpu, strategy.empty() ? "" : " under " + strategy));
+}
+
+// The command line's word counts for this once.
+void loosen(std::vector<CheckPlan>& plans, const CheckOptions& options) {
+  for (const auto& [metric, tolerance] : options.metrics) {
+    bool known = false;
+    for (CheckPlan& plan : plans) {
+      for (BaselineEntry& entry : plan.entries) {
+        const auto found = entry.metrics.find(metric->name);
+        if (found == entry.metrics.end()) continue;
+        known = true;
+        found->second.tolerance = *tolerance;
+      }
+    }
+    if (known) continue;
+    throw InputError(
+        options.baseline, "",
+        fmt::format("has no {} of these traces; with --update, --metric chooses what it holds",
+                    metric->name));
+  }
+}
+
+void set_metrics(BaselineEntry& entry, const CheckOptions& options) {
+  const Tolerance usual = options.tolerance.value_or(default_tolerance());
+  const auto old = entry.metrics;
+  if (!options.metrics.empty()) entry.metrics.clear();
+  for (const auto& [metric, tolerance] : options.metrics) {
+    const auto found = old.find(metric->name);
+    BaselineMetric kept = found == old.end() ? BaselineMetric{0, usual} : found->second;
+    if (tolerance) kept.tolerance = *tolerance;
+    entry.metrics.emplace(metric->name, kept);
+  }
+  if (!entry.metrics.empty()) return;
+  for (const CheckedMetric& metric : checked_metrics()) {
+    if (metric.by_default) entry.metrics.emplace(metric.name, BaselineMetric{0, usual});
+  }
+}
+
+}  // namespace
+
+void refuse_size_of_times(const CheckedMetric& metric, const std::optional<Tolerance>& tolerance) {
+  if (!tolerance || !tolerance->sized || metric.in_bytes) return;
+  throw UsageError(fmt::format("the tolerance of {} is '{}'; expected a share or a number of times",
+                               metric.name, tolerance->text));
+}
+
+std::vector<CheckPlan> plan_check(const Inputs& inputs, const Baseline& baseline,
+                                  const CheckOptions& options) {
+  std::vector<CheckPlan> plans;
+  for (const Chosen& chosen : inputs.chosen()) {
+    CheckPlan& plan = plans.emplace_back(CheckPlan{chosen, {}});
+    refuse_empty(chosen);
+    const auto entries = entries_of(baseline, chosen);
+    if (entries.empty()) refuse_missing(chosen, options, "");
+    for (const std::string& strategy : options.strategies) {
+      const BaselineEntry* entry = under(entries, strategy);
+      if (entry == nullptr) refuse_missing(chosen, options, strategy);
+      plan.entries.push_back(*entry);
+    }
+    if (options.strategies.empty()) {
+      for (const BaselineEntry* entry : entries) plan.entries.push_back(*entry);
+    }
+    if (!options.tolerance) continue;
+    for (BaselineEntry& entry : plan.entries) {
+      for (auto& [name, metric] : entry.metrics) {
+        refuse_size_of_times(checked_metric(name), options.tolerance);
+        metric.tolerance = *options.tolerance;
+      }
+    }
+  }
+  loosen(plans, options);
+  return plans;
+}
+
+std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baseline,
+                                   const CheckOptions& options) {
+  std::vector<CheckPlan> plans;
+  for (const Chosen& chosen : inputs.chosen()) {
+    CheckPlan& plan = plans.emplace_back(CheckPlan{chosen, {}});
+    refuse_empty(chosen);
+    const auto entries = entries_of(baseline, chosen);
+    std::vector<std::string> strategies = options.strategies;
+    if (strategies.empty()) {
+      for (const BaselineEntry* entry : entries) strategies.push_back(entry->setup.strategy);
+    }
+    if (strategies.empty()) strategies.push_back(CheckSetup{}.strategy);
+    for (const std::string& strategy : strategies) {
+      const BaselineEntry* old = under(entries, strategy);
+      BaselineEntry& entry = plan.entries.emplace_back(
+          old != nullptr ? *old
+                         : BaselineEntry{.trace = chosen.recording->path,
+                                         .gpu = chosen.trace->gpu,
+                                         .setup = {.strategy = strategy}});
+      if (options.torch_version) entry.setup.torch_version = *options.torch_version;
+      if (options.capacity) entry.setup.capacity = options.capacity;
+      set_metrics(entry, options);
+    }
+  }
+  return plans;
+}
+
+}  // namespace memreplay
