@@ -128,6 +128,16 @@ std::vector<std::uint64_t> insertions(const Asked& asked,
 // What the reader must know beside the numbers.
 void add_remarks(const std::vector<const Subject*>& subjects, const TuneResult& result,
                  bool varies_expandable, std::vector<std::string>& said) {
+  if (result.without_insertions) {
+    const RunSoFar with = result.baseline_outcome.total();
+    const RunSoFar without = result.without_insertions->total();
+    said.push_back(fmt::format(
+        "The inserted empty_cache alone: {} reserves {} with it and {} without, with {} and {} "
+        "device "
+        "calls.",
+        result.baseline, human_size(with.peak_reserved), human_size(without.peak_reserved),
+        human_count(with.device_calls), human_count(without.device_calls)));
+  }
   for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
     said.push_back("The recorded setting: " + issue.text + ".");
   }

@@ -127,18 +127,25 @@ class Search {
     if (const auto model = subjects_.front()->model_of(spec, options_.torch_version)) {
       result_.baseline_conf = conf_of(setting_of(model->settings), result_.kept);
     }
-    result_.baseline_outcome = replay_on_all(spec, options_.torch_version, {}).outcome;
-    result_.baseline_outcome.settings = {Setting{}};
+    const auto replayed = [&](const ReplayOptions& replaying) {
+      TuneOutcome outcome = replay_on_all(spec, options_.torch_version, replaying, {}).outcome;
+      outcome.settings = {Setting{}};
+      return outcome;
+    };
+    result_.baseline_outcome = replayed(options_.replaying);
+    if (options_.replaying.insert_empty_cache.empty()) return;
+    ReplayOptions as_it_was = options_.replaying;
+    as_it_was.insert_empty_cache.clear();
+    result_.without_insertions = replayed(as_it_was);
   }
 
-  Tried replay_on_all(const StrategySpec& spec, const std::string& version,
+  Tried replay_on_all(const StrategySpec& spec, const std::string& version, ReplayOptions replaying,
                       const std::vector<RunSoFar>& front) const {
     Tried tried;
     RunSoFar before;
     for (std::size_t i = 0; i < subjects_.size() && !tried.given_up; ++i) {
       const TrialOptions trying{.device = options_.devices[i], .torch_version = version};
       Trial trial(*subjects_[i], spec, trying);
-      ReplayOptions replaying = options_.replaying;
       if (!front.empty()) {
         replaying.hopeless = [&](const RunSoFar& so_far) {
           const RunSoFar total{before.ooms + so_far.ooms, before.oom_retries + so_far.oom_retries,
@@ -245,7 +252,7 @@ class Search {
     std::vector<Tried> tried(batch.size());
     for_each_parallel(batch.size(), options_.threads, [&](std::size_t i) {
       const StrategySpec spec = torch_spec_from_conf(conf_of(batch[i], result_.kept));
-      tried[i] = replay_on_all(spec, result_.torch_version, others);
+      tried[i] = replay_on_all(spec, result_.torch_version, options_.replaying, others);
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       cut_short_ |= tried[i].cancelled;

@@ -34,6 +34,8 @@ struct TuneResult {
   std::string baseline;       ///< "recorded", or "torch" where nothing is recorded
   std::string baseline_conf;  ///< its configuration
   TuneOutcome baseline_outcome;
+  /// The same without the calls of empty_cache that were inserted; nothing where none were.
+  std::optional<TuneOutcome> without_insertions;
   std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; never empty
   /// Which of them to recommend: the simplest that comes within a hundredth of the first.
   std::size_t best = 0;
