@@ -92,6 +92,8 @@ ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& prog
     ReplayOptions replaying;
     replaying.start = asked.run.start;
     replaying.cancelled = &interrupted();
+    // Behind a refused request the program would have gone another way.
+    replaying.stop_at_oom = !options.at;
     options.total = device.capacity;
     source = std::make_unique<ReplayedMoments>(
         subject, spec, TrialOptions{.device = device, .torch_version = asked.run.torch_version},

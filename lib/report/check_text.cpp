@@ -41,7 +41,8 @@ std::string grown_line(const EntryCheck& entry) {
   if (std::string none = no_growth_phrase(entry); !none.empty()) return none;
   std::string line = "grew since the baseline: ";
   for (std::size_t i = 0; i < std::min(kMost, entry.grown.size()); ++i) {
-    line += (i > 0 ? ", " : "") + growth_phrase(entry.grown[i]);
+    if (i > 0) line += ", ";
+    line += growth_phrase(entry.grown[i]);
   }
   if (entry.grown.size() > kMost) line += fmt::format(", and {} more", entry.grown.size() - kMost);
   return line;

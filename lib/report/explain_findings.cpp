@@ -20,12 +20,15 @@ class Findings {
   explicit Findings(const ExplainReport& report) : report_(report), e_(report.explanation) {}
 
   std::vector<Finding> all() {
-    pinned();
-    kept_whole();
+    // Where more is live than there is, no use of the rest makes up for it.
+    if (e_.cause != Cause::shortage) {
+      pinned();
+      kept_whole();
+      rounding();
+      returnable();
+    }
     private_pools();
     pending();
-    rounding();
-    returnable();
     others();
     std::ranges::stable_sort(found_, std::greater{}, &Finding::bytes);
     return std::move(found_);

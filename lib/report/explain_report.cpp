@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "report/json_parts.hpp"
 #include "report/sentences.hpp"
+#include "report/tune_report.hpp"
 
 namespace memreplay {
 namespace {
@@ -22,6 +23,12 @@ std::string_view name_of(Cause cause) {
 
 std::string size_of(std::int64_t bytes) {
   return human_size(static_cast<Bytes>(std::llabs(bytes)));
+}
+
+// Names of C++ functions can be longer than a line.
+std::string shortened(const std::string& place) {
+  constexpr std::size_t kMost = 54;
+  return place.size() <= kMost ? place : place.substr(0, kMost) + "…";
 }
 
 std::string verdict(const ExplainReport& report) {
@@ -65,9 +72,9 @@ std::string facts(const ExplainReport& report) {
   std::string out;
   const std::string step = e.step > 0 ? fmt::format(", step {}", human_count(e.step)) : "";
   if (e.at_oom) {
-    out +=
-        fmt::format("  out of memory at event {} of {}, stream {}{}   {}\n", human_count(e.event),
-                    human_count(report.trace.events), report.streams[e.stream], step, e.place);
+    out += fmt::format("  out of memory at event {} of {}, stream {}{}{}{}\n", human_count(e.event),
+                       human_count(report.trace.events), report.streams[e.stream], step,
+                       e.place.empty() ? "" : "   ", shortened(e.place));
   } else {
     out += fmt::format("  before event {} of {}{}\n", human_count(e.event),
                        human_count(report.trace.events), step);
@@ -115,8 +122,8 @@ void add_pins(std::string& out, const Explanation& e) {
   const Bytes least = weights.size() > kTop ? weights[kTop - 1] : 0;
   for (const Pin& pin : e.pins.by_place) {
     if (pin.pinned < least || table.rows.size() == kTop) continue;
-    table.rows.push_back({"   " + pin.place, human_size(pin.pinned), human_count(pin.segments),
-                          human_count(pin.blocks)});
+    table.rows.push_back({"   " + shortened(pin.place), human_size(pin.pinned),
+                          human_count(pin.segments), human_count(pin.blocks)});
   }
   const std::size_t rows = table.rows.size();
   add_table(out, std::move(table), e.pins.by_place.size() - rows);
@@ -125,8 +132,8 @@ void add_pins(std::string& out, const Explanation& e) {
 void add_live(std::string& out, const Explanation& e) {
   Table table{{{" What is live", true}, {"bytes"}, {"blocks"}}, {}};
   for (std::size_t i = 0; i < std::min(kTop, e.live.size()); ++i) {
-    table.rows.push_back(
-        {"   " + e.live[i].place, human_size(e.live[i].bytes), human_count(e.live[i].blocks)});
+    table.rows.push_back({"   " + shortened(e.live[i].place), human_size(e.live[i].bytes),
+                          human_count(e.live[i].blocks)});
   }
   add_table(out, std::move(table), e.live.size() - std::min(kTop, e.live.size()));
 }
@@ -161,15 +168,17 @@ void add_phases(std::string& out, const Explanation& e) {
               {}};
   for (const PhasePeak& phase : e.phases) {
     if (table.rows.size() == kTop) break;
-    table.rows.push_back({std::string(3 + 2 * std::min(phase.depth, 5u), ' ') + phase.name,
-                          human_count(phase.times), human_size(phase.peak_requested),
-                          human_count(phase.peak_event), human_size(phase.peak_reserved)});
+    table.rows.push_back(
+        {std::string(3 + 2 * std::min(phase.depth, 5u), ' ') + shortened(phase.name),
+         human_count(phase.times), human_size(phase.peak_requested), human_count(phase.peak_event),
+         human_size(phase.peak_reserved)});
   }
   add_table(out, std::move(table), e.phases.size() - std::min(kTop, e.phases.size()));
 }
 
 std::string setting_of_best(const TuneResult& tuned) {
-  const std::string conf = conf_of(tuned.outcomes[tuned.best].settings.front(), tuned.kept);
+  const std::string conf =
+      list_shortened(conf_of(tuned.outcomes[tuned.best].settings.front(), tuned.kept));
   return conf.empty() ? "the default setting" : conf;
 }
 
@@ -304,12 +313,10 @@ std::string explain_text(const std::vector<ExplainReport>& reports, const TextSt
     }
     const std::string said = wrapped(verdict(report), 0);
     out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(report);
-    if (e.cause == Cause::shortage || e.cause == Cause::outside) {
+    if (e.cause == Cause::shortage || e.cause == Cause::outside) add_live(out, e);
+    if (e.cause != Cause::shortage) add_pins(out, e);
+    if (e.cause == Cause::none || (e.cause == Cause::fragmentation && e.pins.by_place.empty())) {
       add_live(out, e);
-    }
-    add_pins(out, e);
-    if (e.cause == Cause::none || e.pins.by_place.empty()) {
-      if (e.cause != Cause::shortage && e.cause != Cause::outside) add_live(out, e);
     }
     add_pools(out, report);
     add_phases(out, e);

@@ -23,9 +23,7 @@ std::string shown(const std::string& conf) { return conf.empty() ? "(default)" :
 
 // For the table: lists shortened, and how many settings are like it.
 std::string named(const TuneReport& report, const TuneOutcome& outcome) {
-  std::string name = shown(conf(report, outcome.settings.front()));
-  const std::size_t list = name.find('[');
-  if (list != std::string::npos) name.replace(list, name.find(']') - list + 1, "[…]");
+  const std::string name = list_shortened(shown(conf(report, outcome.settings.front())));
   const std::size_t others = outcome.settings.size() - 1;
   return others == 0 ? name : fmt::format("{} (+{} alike)", name, human_count(others));
 }
@@ -101,7 +99,8 @@ std::string answer(const TuneReport& report) {
   const TuneResult& r = report.result;
   const RunSoFar now = r.baseline_outcome.total();
   const RunSoFar then = r.outcomes[r.best].total();
-  const std::string setting = shown(conf(report, r.outcomes[r.best].settings.front()));
+  const std::string setting =
+      list_shortened(shown(conf(report, r.outcomes[r.best].settings.front())));
   if (!r.helps) {
     return now.ooms > 0 ? "Nothing helps: no setting tried serves more requests."
                         : "Nothing helps: no setting tried is better than the one in use by more "
@@ -135,7 +134,7 @@ std::string simplicity(const TuneReport& report) {
   if (!r.helps || first.peak_reserved >= best.peak_reserved) return {};
   return fmt::format("The first in rank reserves {} less; {} is simpler.",
                      human_size(best.peak_reserved - first.peak_reserved),
-                     shown(conf(report, r.outcomes[r.best].settings.front())));
+                     list_shortened(shown(conf(report, r.outcomes[r.best].settings.front()))));
 }
 
 // What the cheapest in bytes costs in calls, where another setting makes fewer.
@@ -153,8 +152,9 @@ std::string price(const TuneReport& report) {
   if (fewest == nullptr) return {};
   const RunSoFar total = fewest->total();
   return fmt::format("Fewest device calls: {} makes {} instead of {} and reserves {}.",
-                     shown(conf(report, fewest->settings.front())), human_count(total.device_calls),
-                     human_count(best.device_calls), human_size(total.peak_reserved));
+                     list_shortened(shown(conf(report, fewest->settings.front()))),
+                     human_count(total.device_calls), human_count(best.device_calls),
+                     human_size(total.peak_reserved));
 }
 
 void append(std::string& out, const std::string& text) {
@@ -193,6 +193,12 @@ Json runs_json(const TuneReport& report, std::size_t trace) {
 }
 
 }  // namespace
+
+std::string list_shortened(std::string conf) {
+  const std::size_t list = conf.find('[');
+  if (list != std::string::npos) conf.replace(list, conf.find(']') - list + 1, "[…]");
+  return conf;
+}
 
 std::string export_line(const TuneReport& report, const Setting& setting) {
   const std::string value = conf(report, setting);

@@ -21,6 +21,9 @@ struct TuneReport {
   TuneResult result;
 };
 
+/// A configuration for a line of text: "roundup_power2_divisions:[…]".
+std::string list_shortened(std::string conf);
+
 /// "export PYTORCH_CUDA_ALLOC_CONF=…"
 std::string export_line(const TuneReport& report, const Setting& setting);
 

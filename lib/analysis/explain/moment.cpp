@@ -44,6 +44,7 @@ class Watcher final : public ReplayObserver {
 }  // namespace
 
 std::uint64_t Curves::reserved_peak(const Trace& trace) const {
+  if (reserved.empty()) return 0;
   const auto highest = std::ranges::max_element(reserved);
   auto event = static_cast<std::uint64_t>(highest - reserved.begin());
   // A segment is obtained right before the block for which it is.
@@ -53,7 +54,7 @@ std::uint64_t Curves::reserved_peak(const Trace& trace) const {
 
 bool shows_segments(const Subject& subject) {
   const Trace& trace = subject.trace();
-  return is_torch(subject.recording()) && !trace.addresses.empty() &&
+  return is_torch(subject.recording()) &&
          (!trace.start.segments.empty() || std::ranges::any_of(trace.ops, is_driver_event));
 }
 
