@@ -34,6 +34,10 @@ std::string shortened(const std::string& place) {
 std::string verdict(const ExplainReport& report) {
   const Explanation& e = report.explanation;
   const std::string request = human_size(e.asked);
+  if (e.cause != Cause::none && !e.at_oom) {
+    return fmt::format("{}: not all that was there before the recording finds room under {}.",
+                       e.cause == Cause::shortage ? "Shortage" : "Fragmentation", report.strategy);
+  }
   switch (e.cause) {
     case Cause::shortage:
       return fmt::format(

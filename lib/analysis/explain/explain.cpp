@@ -87,6 +87,18 @@ Bytes asked_of_device(Bytes request, const ExplainOptions& options) {
   return torch::get_allocation_size(request, options.settings->large_segment_size);
 }
 
+void note_request(const Trace& trace, const Places& places, const ExplainOptions& options,
+                  Explanation& e) {
+  const Lane lane = trace.lane(e.event);
+  e.stream = lane.stream;
+  e.pool = lane.pool;
+  e.requested = trace.sizes[e.event];
+  e.asked = asked_of_device(e.requested, options);
+  if (!trace.stacks.empty() && trace.stacks[e.event] != 0) {
+    e.place = places.name_of_stack(trace.stacks[e.event]);
+  }
+}
+
 Bytes kept_whole(const Moment& moment, Bytes split_limit) {
   Bytes sum = 0;
   for (const SegmentInfo& segment : moment.memory.segments) {
@@ -119,20 +131,14 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   e.event = options.at ? *options.at : curves.first_oom.value_or(curves.reserved_peak(trace));
   const Moment moment = source.before(e.event);
   add_up(moment, e);
-  e.at_oom =
+  const bool refused =
       curves.first_oom == e.event || (e.event < trace.size() && trace.ops[e.event] == Op::oom);
+  e.at_oom = refused && e.event < trace.size() && is_request(trace.ops[e.event]);
   e.step = steps_of(subject.recording(), trace).of(e.event);
   e.total = options.total;
   const Places places(subject.recording());
-  if (e.at_oom) {
-    const Lane lane = trace.lane(e.event);
-    e.stream = lane.stream;
-    e.pool = lane.pool;
-    e.requested = trace.sizes[e.event];
-    e.asked = asked_of_device(e.requested, options);
-    if (!trace.stacks.empty() && trace.stacks[e.event] != 0) {
-      e.place = places.name_of_stack(trace.stacks[e.event]);
-    }
+  if (e.at_oom) note_request(trace, places, options, e);
+  if (refused) {
     e.device_free = moment.device_free;
     e.room = e.reserved + e.device_free;
     e.allowed = moment.allowed;

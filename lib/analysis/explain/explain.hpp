@@ -63,6 +63,7 @@ struct PhasePeak {
 };
 
 struct Explanation {
+  /// Without at_oom: of what was there before the recording not all found room.
   Cause cause = Cause::none;
   std::uint64_t event = 0;  ///< the memory is that right before it
   bool at_oom = false;      ///< the event is a refused request

@@ -87,6 +87,19 @@ TEST(Explain, WithoutAnOomItLooksAtTheReservedPeak) {
   EXPECT_EQ(e.live_requested, 60 * kMiB);
 }
 
+TEST(Explain, WhatWasThereBeforeTheRecordingMayFindNoRoom) {
+  Recording recording = RecordingWriter().recording();
+  recording.traces[0].start.segments = {{.size = 40 * kMiB,
+                                         .blocks = {{.size = 40 * kMiB,
+                                                     .requested = 40 * kMiB,
+                                                     .state = BlockState::allocated,
+                                                     .slot = 0}}}};
+  recording.traces[0].slot_count = 1;
+  const Explanation e = explained_under(recording, "torch", {.capacity = 20 * kMiB});
+  EXPECT_EQ(e.cause, Cause::shortage);
+  EXPECT_FALSE(e.at_oom);
+}
+
 TEST(Explain, AnEventMayBeChosen) {
   const Recording recording = RecordingWriter().alloc(0, 30 * kMiB).alloc(1, 30 * kMiB).recording();
   EXPECT_EQ(explained_under(recording, "torch", {}, {.at = 1}).live_requested, 30 * kMiB);
