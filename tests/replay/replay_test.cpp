@@ -150,5 +150,30 @@ TEST(Replay, TheLedgerSeesEveryPlacement) {
   EXPECT_EQ(ledger.live_blocks(), 1u);
 }
 
+TEST(Replay, AnInsertedEmptyCacheComesRightBeforeItsEvent) {
+  const Trace trace = trace_of({{Op::allocate, 0, 30 * kMiB},
+                                {Op::free, 0, 30 * kMiB},
+                                {Op::allocate, 0, 40 * kMiB},
+                                {Op::free, 0, 40 * kMiB}});
+  EXPECT_EQ(run(trace, "torch").metrics.peak_reserved, 70 * kMiB);
+  EXPECT_EQ(run(trace, "torch", {}, {.insert_empty_cache = {2}}).metrics.peak_reserved, 40 * kMiB);
+  EXPECT_EQ(run(trace, "torch", {}, {.insert_empty_cache = {1}}).metrics.peak_reserved, 70 * kMiB);
+}
+
+TEST(Replay, AHopelessOneEnds) {
+  const Trace trace = trace_of(
+      {{Op::allocate, 0, 30 * kMiB}, {Op::allocate, 1, 30 * kMiB}, {Op::allocate, 2, 30 * kMiB}});
+  RunSoFar seen;
+  ReplayOptions options;
+  options.hopeless = [&](const RunSoFar& so_far) {
+    seen = so_far;
+    return so_far.peak_reserved > 50 * kMiB;
+  };
+  const ReplayResult result = run(trace, "torch", {}, options);
+  EXPECT_FALSE(result.finished);
+  EXPECT_EQ(result.metrics.events, 2u);
+  EXPECT_EQ(seen.device_calls, 2u);
+}
+
 }  // namespace
 }  // namespace memreplay
