@@ -45,14 +45,13 @@ TuneResult short_search(const Subject& subject, const Explanation& e,
                         const SimulatedDeviceOptions& device, const std::string& version) {
   constexpr std::uint64_t kEvents = 300'000'000;
   TuneOptions tuning;
-  tuning.devices = {device};
-  tuning.assumed_size = {false};
+  tuning.bench = {{&subject}, {device}, {false}};
   tuning.torch_version = version;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
   tuning.runs = std::clamp<std::uint64_t>(kEvents / (e.event + 1), 8, 200);
   tuning.replaying.to = std::min<std::uint64_t>(e.event + 1, subject.trace().size());
   tuning.replaying.cancelled = &interrupted();
-  return tune({&subject}, tuning);
+  return tune(tuning);
 }
 
 struct Asked {

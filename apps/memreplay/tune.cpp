@@ -198,8 +198,8 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
           "which all of it happens (--capacity says otherwise).",
           chosen.recording->path, human_size(room->bytes)));
     }
-    tuning.devices.push_back(device);
-    tuning.assumed_size.push_back(room && !room->stated);
+    tuning.bench.devices.push_back(device);
+    tuning.bench.assumed_size.push_back(room && !room->stated);
     report.traces.push_back(summarise(*chosen.recording, *chosen.trace));
     report.devices.push_back(summarise(device));
     report.model_checks.push_back(model_check(subject));
@@ -213,7 +213,8 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   tuning.replaying.insert_empty_cache = insertions(asked, all);
   tuning.replaying.cancelled = &interrupted();
   tuning.progress = [&](double share) { progress.show("settings tried", share); };
-  report.result = tune(all, tuning);
+  tuning.bench.subjects = all;
+  report.result = tune(tuning);
   progress.clear();
   report.interrupted = interrupted();
   add_remarks(all, report.result, !tuning.forbidden.contains("expandable_segments"),

@@ -92,7 +92,7 @@ class Findings {
                     human_size(2 * most.from)),
         lost,
         rounds ? "more roundup_power2_divisions, or none"
-               : "sizes that fill their segments better");
+               : "expandable_segments:True, which cuts remainders of up to 1 MiB off large blocks");
   }
 
   void returnable() {

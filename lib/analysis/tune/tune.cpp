@@ -1,15 +1,14 @@
 #include "analysis/tune/tune.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/parallel.hpp"
+#include "analysis/tune/known.hpp"
 #include "analysis/tune/space.hpp"
-#include "replay/trial.hpp"
-#include "replay/what_if.hpp"
-#include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
 namespace {
@@ -19,47 +18,6 @@ namespace {
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kValuesPerOption = 64;  // in combinations
 constexpr std::uint64_t kUnlimitedMb = std::uint64_t{1} << 20;
-
-/// Limits in (low, high] that decide alike.
-struct Gap {
-  Bytes low = 0;
-  Bytes high = UINT64_MAX;
-
-  bool holds(Bytes limit) const { return low < limit && limit <= high; }
-  void narrow(const torch::WatchedLimit& limit) {
-    low = std::max(low, limit.lowest());
-    high = std::min(high, limit.highest());
-  }
-};
-
-/// What a replay showed, for every setting with the same other options and limits in these gaps.
-struct Known {
-  Gap split;
-  Gap rounding;
-  std::optional<std::size_t> outcome;  ///< nothing: given up
-};
-
-struct Tried {
-  TuneOutcome outcome;
-  Gap split;
-  Gap rounding;
-  bool given_up = false;
-  bool cancelled = false;
-};
-
-Bytes split_limit(const Setting& s) {
-  return s.max_split_size_mb != 0 ? s.max_split_size_mb * kMiB : torch::kUnlimited;
-}
-
-Bytes rounding_limit(const Setting& s) {
-  if (s.max_non_split_rounding_mb != 0) return s.max_non_split_rounding_mb * kMiB;
-  return s.large_segment_size_mb != 0 ? s.large_segment_size_mb * kMiB : torch::kLargeBuffer;
-}
-
-std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
-  if (!device.capacity) return std::nullopt;
-  return *device.capacity - std::min(*device.capacity, device.reserve);
-}
 
 // Serves as much, and is within a hundredth of the least by the objective.
 bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective) {
@@ -73,8 +31,8 @@ bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective)
 
 class Search {
  public:
-  Search(const std::vector<const Subject*>& subjects, const TuneOptions& options)
-      : subjects_(subjects), options_(options), space_(subjects, space_options()) {
+  explicit Search(const TuneOptions& options)
+      : options_(options), space_(options.bench.subjects, space_options()), known_(space_) {
     if (options.seconds) {
       deadline_ = std::chrono::steady_clock::now() +
                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -88,7 +46,7 @@ class Search {
     try_all(space_.single_options(), Prune::no, options_.runs);
     if (space_.varies("max_split_size_mb")) {
       result_.every_split_size =
-          walk({}, &Setting::max_split_size_mb, std::max<std::uint64_t>(options_.runs * 3 / 4, 1));
+          walk({}, kSplitLimit, std::max<std::uint64_t>(options_.runs * 3 / 4, 1));
     }
     if (space_.varies("max_non_split_rounding_mb")) walk_roundings();
     refine(options_.runs);
@@ -100,10 +58,9 @@ class Search {
 
  private:
   enum class Prune { no, yes };
-  using Limit = std::uint64_t Setting::*;
 
   SettingSpace::Options space_options() {
-    const Subject& first = *subjects_.front();
+    const Subject& first = *options_.bench.subjects.front();
     std::string version = options_.torch_version;
     if (version.empty() && first.verified()) version = first.verified()->torch_version;
     const torch::Release release = torch::parse_release(version);
@@ -121,14 +78,16 @@ class Search {
   }
 
   void replay_baseline() {
-    const Recording& recording = subjects_.front()->recording();
+    const Recording& recording = options_.bench.subjects.front()->recording();
     result_.baseline = recording.settings.present ? "recorded" : "torch";
     const StrategySpec spec = parse_strategy(result_.baseline);
-    if (const auto model = subjects_.front()->model_of(spec, options_.torch_version)) {
+    if (const auto model =
+            options_.bench.subjects.front()->model_of(spec, options_.torch_version)) {
       result_.baseline_conf = conf_of(setting_of(model->settings), result_.kept);
     }
     const auto replayed = [&](const ReplayOptions& replaying) {
-      TuneOutcome outcome = replay_on_all(spec, options_.torch_version, replaying, {}).outcome;
+      TuneOutcome outcome =
+          try_on(options_.bench, spec, options_.torch_version, replaying, {}).outcome;
       outcome.settings = {Setting{}};
       return outcome;
     };
@@ -139,64 +98,13 @@ class Search {
     result_.without_insertions = replayed(as_it_was);
   }
 
-  Tried replay_on_all(const StrategySpec& spec, const std::string& version, ReplayOptions replaying,
-                      const std::vector<RunSoFar>& front) const {
-    Tried tried;
-    RunSoFar before;
-    for (std::size_t i = 0; i < subjects_.size() && !tried.given_up; ++i) {
-      const TrialOptions trying{.device = options_.devices[i], .torch_version = version};
-      Trial trial(*subjects_[i], spec, trying);
-      if (!front.empty()) {
-        replaying.hopeless = [&](const RunSoFar& so_far) {
-          const RunSoFar total{before.ooms + so_far.ooms, before.oom_retries + so_far.oom_retries,
-                               std::max(before.peak_reserved, so_far.peak_reserved),
-                               before.device_calls + so_far.device_calls};
-          tried.given_up = std::ranges::any_of(
-              front, [&](const RunSoFar& other) { return dominates(other, total); });
-          return tried.given_up;
-        };
-      }
-      ReplayResult result = trial.run(replaying);
-      if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
-        tried.split.narrow(torch->max_split_size());
-        tried.rounding.narrow(torch->max_non_split_rounding_size());
-      }
-      tried.cancelled |= !result.finished && !tried.given_up;
-      std::string why =
-          why_inexact(*subjects_[i], spec, version, room_on(options_.devices[i]), result);
-      if (why.empty() && options_.assumed_size[i] && trial.usage().refusals > 0) {
-        why = "how large the device was is not in the recording, and here it was full";
-      }
-      tried.outcome.inexact_because.push_back(std::move(why));
-      tried.outcome.metrics.push_back(std::move(result.metrics));
-      before = tried.outcome.total();
-    }
-    return tried;
-  }
-
-  static Setting key_of(Setting canonical) {
-    canonical.max_split_size_mb = 0;
-    canonical.max_non_split_rounding_mb = 0;
-    return canonical;
-  }
-
-  const Known* find_known(const Setting& setting) const {
-    const auto at = known_.find(key_of(space_.canonical(setting)));
-    if (at == known_.end()) return nullptr;
-    const auto found = std::ranges::find_if(at->second, [&](const Known& known) {
-      return known.split.holds(split_limit(setting)) &&
-             known.rounding.holds(rounding_limit(setting));
-    });
-    return found == at->second.end() ? nullptr : &*found;
-  }
-
   void note(const Setting& setting, std::optional<std::size_t> outcome) {
     if (!seen_.insert(setting).second) return;
     ++result_.tried;
     if (outcome) result_.outcomes[*outcome].settings.push_back(setting);
   }
 
-  void keep(const Setting& setting, Tried tried) {
+  void keep(const Setting& setting, Experiment tried) {
     ++result_.replayed;
     std::optional<std::size_t> number;
     if (tried.given_up) {
@@ -208,7 +116,7 @@ class Search {
       number = static_cast<std::size_t>(same - result_.outcomes.begin());
       if (same == result_.outcomes.end()) result_.outcomes.push_back(std::move(tried.outcome));
     }
-    known_[key_of(space_.canonical(setting))].push_back({tried.split, tried.rounding, number});
+    known_.add(setting, {tried.split, tried.rounding, number});
     note(setting, number);
   }
 
@@ -232,7 +140,7 @@ class Search {
            next != settings.end() && batch.size() < kBatch && result_.tried + batch.size() < budget;
            ++next) {
         if (seen_.contains(*next)) continue;
-        if (const Known* known = find_known(*next)) {
+        if (const Known* known = known_.find(*next)) {
           note(*next, known->outcome);
         } else {
           batch.push_back(*next);
@@ -249,10 +157,10 @@ class Search {
       return;
     }
     const std::vector<RunSoFar> others = prune == Prune::yes ? front() : std::vector<RunSoFar>();
-    std::vector<Tried> tried(batch.size());
+    std::vector<Experiment> tried(batch.size());
     for_each_parallel(batch.size(), options_.threads, [&](std::size_t i) {
       const StrategySpec spec = torch_spec_from_conf(conf_of(batch[i], result_.kept));
-      tried[i] = replay_on_all(spec, result_.torch_version, options_.replaying, others);
+      tried[i] = try_on(options_.bench, spec, result_.torch_version, options_.replaying, others);
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       cut_short_ |= tried[i].cancelled;
@@ -263,42 +171,18 @@ class Search {
     }
   }
 
-  using Values = std::pair<std::uint64_t, std::uint64_t>;  ///< of a limit, in MiB: [first, second)
-
-  // Those up to `highest` for which no replay with the same other options is known.
-  std::vector<Values> unknown_values(const Setting& base, Limit limit, std::uint64_t highest) {
-    std::vector<Values> known_values;
-    for (const Known& known : known_[key_of(space_.canonical(base))]) {
-      const bool split = limit == &Setting::max_split_size_mb;
-      const bool same_beside =
-          split ? known.rounding.holds(rounding_limit(base)) : known.split.holds(split_limit(base));
-      const Gap& gap = split ? known.split : known.rounding;
-      if (same_beside) known_values.emplace_back(gap.low / kMiB + 1, gap.high / kMiB + 1);
-    }
-    std::ranges::sort(known_values);
-    std::vector<Values> unknown;
-    std::uint64_t from = space_.least_limit_mb(base);
-    for (const auto& [first, last] : known_values) {
-      if (first > from) unknown.emplace_back(from, std::min(first, highest + 1));
-      from = std::max(from, last);
-    }
-    if (from <= highest) unknown.emplace_back(from, highest + 1);
-    std::erase_if(unknown, [](const Values& v) { return v.first >= v.second; });
-    return unknown;
-  }
-
   // Replays until every value of a limit is known to be like one that was replayed; true when it
   // got there. What lies between two compared sizes needs one replay.
   bool walk(Setting base, Limit limit, std::uint64_t budget) {
-    base.*limit = limit == &Setting::max_split_size_mb ? 0 : kUnlimitedMb;
+    base.*limit = limit == kSplitLimit ? 0 : kUnlimitedMb;
     if (!space_.sensible(base)) return true;
     try_all({base}, Prune::no, budget);
-    const Known* unlimited = find_known(base);
+    const Known* unlimited = known_.find(base);
     if (unlimited == nullptr) return false;
-    const Gap gap = limit == &Setting::max_split_size_mb ? unlimited->split : unlimited->rounding;
-    const std::uint64_t highest = gap.low / kMiB;  // above it: like no limit at all
+    const std::uint64_t highest =
+        unlimited->gap(limit).low / kMiB;  // above it: like no limit at all
     for (;;) {
-      const auto ranges = unknown_values(base, limit, highest);
+      const auto ranges = known_.unknown(base, limit, space_.least_limit_mb(base), highest);
       if (ranges.empty()) return true;
       if (result_.tried >= budget || cut_short_) return false;
       std::uint64_t values = 0;
@@ -324,7 +208,7 @@ class Search {
     std::erase(bases, Setting{});
     bases.resize(std::min(bases.size(), kBeside));
     for (const Setting& base : bases) {
-      walk(base, &Setting::max_non_split_rounding_mb, result_.tried + options_.runs / 20);
+      walk(base, kRoundingLimit, result_.tried + options_.runs / 20);
     }
   }
 
@@ -442,20 +326,17 @@ class Search {
     return std::move(result_);
   }
 
-  const std::vector<const Subject*>& subjects_;
   const TuneOptions& options_;
   TuneResult result_;
   SettingSpace space_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
-  std::map<Setting, std::vector<Known>> known_;  ///< by canonical setting without limits
+  KnownReplays known_;
   std::set<Setting> seen_;
   bool cut_short_ = false;
 };
 
 }  // namespace
 
-TuneResult tune(const std::vector<const Subject*>& subjects, const TuneOptions& options) {
-  return Search(subjects, options).run();
-}
+TuneResult tune(const TuneOptions& options) { return Search(options).run(); }
 
 }  // namespace memreplay

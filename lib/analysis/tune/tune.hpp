@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,17 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/tune/experiment.hpp"
 #include "analysis/tune/outcome.hpp"
 #include "analysis/tune/setting.hpp"
-#include "device/simulated_device.hpp"
-#include "replay/subject.hpp"
 
 namespace memreplay {
 
 struct TuneOptions {
-  /// By trace: the device that it is tried on.
-  std::vector<SimulatedDeviceOptions> devices;
-  std::vector<bool> assumed_size;  ///< by trace: its device's capacity is a guess
+  Bench bench;  ///< at least one trace
   Objective objective = Objective::reserved;
   std::set<std::string> forbidden;  ///< options that keep their default
   std::string torch_version;        ///< empty: that of the first recording, else the newest
@@ -61,6 +57,6 @@ struct TuneResult {
 ///   3. combinations of all these values, those that were good alone first; then 2 again.
 /// From 2 on a replay is ended as soon as another setting is better in every respect. What is tried
 /// does not depend on the number of threads. O(events) per replay.
-TuneResult tune(const std::vector<const Subject*>& subjects, const TuneOptions& options);
+TuneResult tune(const TuneOptions& options);
 
 }  // namespace memreplay

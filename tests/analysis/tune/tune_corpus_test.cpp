@@ -53,10 +53,9 @@ TEST(TuneCorpus, ASettingReservesWhatItDidWhenItWasRunForReal) {
       const Recording recording = read_recording(a.pickle);
       const Subject subject(recording, recording.traces[0]);
       TuneOptions options;
-      options.devices = {{.capacity = a.capacity()}};
-      options.assumed_size = {false};
+      options.bench = {{&subject}, {{.capacity = a.capacity()}}, {false}};
       options.runs = 40;
-      const TuneResult result = tune({&subject}, options);
+      const TuneResult result = tune(options);
       for (const Member& b : members) {
         if (b.hash() != a.hash() || b.sidecar["memory_stats"].is_null()) continue;
         const std::string wanted = b.sidecar["config"];

@@ -34,15 +34,15 @@ Recording random_recording(unsigned seed, int events) {
 
 TuneOptions plain_options(std::uint64_t runs) {
   TuneOptions options;
-  options.devices = {{}};
-  options.assumed_size = {false};
+  options.bench = {{}, {{}}, {false}};
   options.runs = runs;
   return options;
 }
 
-TuneResult tuned(const Recording& recording, const TuneOptions& options) {
+TuneResult tuned(const Recording& recording, TuneOptions options) {
   const Subject subject(recording, recording.traces[0]);
-  return tune({&subject}, options);
+  options.bench.subjects = {&subject};
+  return tune(options);
 }
 
 RunMetrics replayed(const Recording& recording, const std::string& conf,
@@ -62,13 +62,13 @@ class TuneOnRandomRecordings : public testing::TestWithParam<unsigned> {};
 TEST_P(TuneOnRandomRecordings, EverySettingGivesTheOutcomeThatItIsListedUnder) {
   const Recording recording = random_recording(GetParam(), 1500);
   TuneOptions options = plain_options(250);
-  options.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
+  options.bench.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
   const TuneResult result = tuned(recording, options);
   std::uint64_t listed = 0;
   for (const TuneOutcome& outcome : result.outcomes) {
     for (const Setting& setting : outcome.settings) {
       ++listed;
-      EXPECT_EQ(figures(replayed(recording, conf_of(setting, {}), options.devices[0])),
+      EXPECT_EQ(figures(replayed(recording, conf_of(setting, {}), options.bench.devices[0])),
                 figures(outcome.metrics[0]))
           << conf_of(setting, {});
     }
@@ -80,14 +80,15 @@ TEST_P(TuneOnRandomRecordings, EverySettingGivesTheOutcomeThatItIsListedUnder) {
 TEST_P(TuneOnRandomRecordings, EveryOutcomeOfEverySplitSizeIsFound) {
   const Recording recording = random_recording(GetParam(), 1500);
   TuneOptions options = plain_options(1000);
-  options.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
+  options.bench.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
   const TuneResult result = tuned(recording, options);
   ASSERT_TRUE(result.every_split_size);
   std::set<Figures> found;
   for (const TuneOutcome& outcome : result.outcomes) found.insert(figures(outcome.metrics[0]));
   for (int mb = 20; mb < 140; ++mb) {
     const std::string conf = "max_split_size_mb:" + std::to_string(mb);
-    EXPECT_TRUE(found.contains(figures(replayed(recording, conf, options.devices[0])))) << conf;
+    EXPECT_TRUE(found.contains(figures(replayed(recording, conf, options.bench.devices[0]))))
+        << conf;
   }
 }
 
@@ -121,7 +122,7 @@ TEST(Tune, WhatServesTheRefusedRequestIsRecommended) {
   const Recording recording =
       read_recording(std::string(MEMREPLAY_TRACES) + "/torch/gpt_train_oom.pickle");
   TuneOptions options = plain_options(200);
-  options.devices[0].capacity = 5226 * kMiB;
+  options.bench.devices[0].capacity = 5226 * kMiB;
   const TuneResult result = tuned(recording, options);
   EXPECT_TRUE(result.helps);
   EXPECT_EQ(conf_of(result.outcomes[result.best].settings.front(), {}), "expandable_segments:True");
@@ -153,9 +154,8 @@ TEST(Tune, SeveralTracesGetOneSettingForAll) {
   const Subject first(a, a.traces[0]);
   const Subject second(b, b.traces[0]);
   TuneOptions options = plain_options(60);
-  options.devices.push_back({});
-  options.assumed_size.push_back(false);
-  const TuneResult result = tune({&first, &second}, options);
+  options.bench = {{&first, &second}, {{}, {}}, {false, false}};
+  const TuneResult result = tune(options);
   const std::string conf = conf_of(result.outcomes.front().settings.front(), {});
   EXPECT_EQ(figures(result.outcomes.front().metrics[0]), figures(replayed(a, conf)));
   EXPECT_EQ(figures(result.outcomes.front().metrics[1]), figures(replayed(b, conf)));

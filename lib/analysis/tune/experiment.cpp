@@ -1,0 +1,58 @@
+#include "analysis/tune/experiment.hpp"
+
+#include <algorithm>
+
+#include "replay/trial.hpp"
+#include "replay/what_if.hpp"
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay {
+namespace {
+
+std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
+  if (!device.capacity) return std::nullopt;
+  return *device.capacity - std::min(*device.capacity, device.reserve);
+}
+
+// With what other traces came to before.
+RunSoFar sum(const RunSoFar& before, const RunSoFar& now) {
+  return {before.ooms + now.ooms, before.oom_retries + now.oom_retries,
+          std::max(before.peak_reserved, now.peak_reserved),
+          before.device_calls + now.device_calls};
+}
+
+}  // namespace
+
+Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::string& torch_version,
+                  ReplayOptions replaying, const std::vector<RunSoFar>& front) {
+  Experiment experiment;
+  RunSoFar before;
+  if (!front.empty()) {
+    replaying.hopeless = [&](const RunSoFar& so_far) {
+      const RunSoFar total = sum(before, so_far);
+      experiment.given_up = std::ranges::any_of(
+          front, [&](const RunSoFar& other) { return dominates(other, total); });
+      return experiment.given_up;
+    };
+  }
+  for (std::size_t i = 0; i < bench.subjects.size() && !experiment.given_up; ++i) {
+    const Subject& subject = *bench.subjects[i];
+    Trial trial(subject, spec, {.device = bench.devices[i], .torch_version = torch_version});
+    ReplayResult result = trial.run(replaying);
+    if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
+      experiment.split.narrow(torch->max_split_size());
+      experiment.rounding.narrow(torch->max_non_split_rounding_size());
+    }
+    experiment.cancelled |= !result.finished && !experiment.given_up;
+    std::string why = why_inexact(subject, spec, torch_version, room_on(bench.devices[i]), result);
+    if (why.empty() && bench.assumed_size[i] && trial.usage().refusals > 0) {
+      why = "how large the device was is not in the recording, and here it was full";
+    }
+    experiment.outcome.inexact_because.push_back(std::move(why));
+    experiment.outcome.metrics.push_back(std::move(result.metrics));
+    before = experiment.outcome.total();
+  }
+  return experiment;
+}
+
+}  // namespace memreplay

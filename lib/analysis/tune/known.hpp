@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/tune/space.hpp"
+#include "strategy/torch/watched_limit.hpp"
+
+namespace memreplay {
+
+/// Limits in (low, high] that decide alike.
+struct Gap {
+  Bytes low = 0;
+  Bytes high = UINT64_MAX;
+
+  bool holds(Bytes limit) const { return low < limit && limit <= high; }
+  void narrow(const torch::WatchedLimit& limit);
+};
+
+/// A limit of a setting, in MiB.
+using Limit = std::uint64_t Setting::*;
+inline constexpr Limit kSplitLimit = &Setting::max_split_size_mb;
+inline constexpr Limit kRoundingLimit = &Setting::max_non_split_rounding_mb;
+/// Values of a limit: [first, second).
+using Values = std::pair<std::uint64_t, std::uint64_t>;
+
+/// What a replay showed, for every setting with the same other options and limits in these gaps.
+struct Known {
+  Gap split;
+  Gap rounding;
+  std::optional<std::size_t> outcome;  ///< its number; nothing: given up
+
+  const Gap& gap(Limit limit) const { return limit == kSplitLimit ? split : rounding; }
+};
+
+/// What is known of settings without a replay of their own.
+class KnownReplays {
+ public:
+  explicit KnownReplays(const SettingSpace& space) : space_(space) {}
+
+  void add(const Setting& setting, const Known& known);
+  /// Null where a replay is needed. Holds until the next `add`.
+  const Known* find(const Setting& setting) const;
+  /// Values of the limit from `from` to `highest` for which nothing is known beside the other
+  /// options of `base`, ascending.
+  std::vector<Values> unknown(const Setting& base, Limit limit, std::uint64_t from,
+                              std::uint64_t highest) const;
+
+ private:
+  Setting key_of(const Setting& setting) const;
+
+  const SettingSpace& space_;
+  std::map<Setting, std::vector<Known>> replays_;  ///< by canonical setting without limits
+};
+
+}  // namespace memreplay
