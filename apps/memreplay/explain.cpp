@@ -78,7 +78,10 @@ ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& prog
   }
   options.total = asked.run.device.capacity;
 
-  const bool as_recorded = asked.run.strategies.empty() && shows_segments(subject);
+  // A device too small for what was recorded asks what would have happened on it.
+  const bool fits = !asked.run.device.capacity ||
+                    recorded_peak_reserved(subject.trace()) + device.reserve <= *device.capacity;
+  const bool as_recorded = asked.run.strategies.empty() && shows_segments(subject) && fits;
   std::unique_ptr<MomentSource> source;
   StrategySpec spec = parse_strategy("recorded");
   if (as_recorded) {
