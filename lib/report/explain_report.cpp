@@ -47,8 +47,12 @@ std::string verdict(const ExplainReport& report) {
           request, size_of(e.spare()));
     case Cause::fragmentation:
       if (e.spare() < 0) {
-        return fmt::format("Fragmentation: the {} request would just have fitted.",
-                           human_size(e.requested));
+        return fmt::format(
+            "Fragmentation: the {} request would have fitted, with {} to spare; for it the "
+            "allocator "
+            "asked the device for {}.",
+            human_size(e.requested),
+            size_of(e.spare() + static_cast<std::int64_t>(e.asked - e.requested)), request);
       }
       return fmt::format("Fragmentation: the {} request would have fitted, with {} to spare.",
                          request, size_of(e.spare()));
