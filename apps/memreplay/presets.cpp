@@ -13,11 +13,9 @@ std::vector<StrategySpec> presets(const Recording& recording, const RunOptions& 
        {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
     names.emplace_back(name);
   }
-  if (options.device.capacity) {
+  if (const auto whole = options.device.room()) {
     // In whole granules of RMM, and only where they are large enough for it.
-    const Bytes room =
-        (*options.device.capacity - std::min(*options.device.capacity, options.device.reserve)) /
-        256 * 256;
+    const Bytes room = *whole / 256 * 256;
     if (room > 0) names.push_back(fmt::format("rmm-pool:maximum={}", room));
     if (room >= kMiB) names.push_back(fmt::format("rmm-arena:arena_size={}", room));
   } else {

@@ -44,11 +44,6 @@ ReplayOptions replay_options(const Trace& trace, const RunOptions& options) {
   return result;
 }
 
-std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
-  if (!device.capacity) return std::nullopt;
-  return *device.capacity - std::min(*device.capacity, device.reserve);
-}
-
 Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
   const auto found =
       std::ranges::find(metrics.counters, name, [](const auto& counter) { return counter.first; });
@@ -128,7 +123,7 @@ RunReport replay_job(const Subject& subject, const StrategySpec& asked, const Ru
   report.strategy = spec.text;
   report.gpu = subject.trace().gpu;
   report.inexact_because =
-      why_inexact(subject, spec, options.torch_version, room_on(options.device), result);
+      why_inexact(subject, spec, options.torch_version, options.device.room(), result);
   report.exact = report.inexact_because.empty();
   report.finished = result.finished;
   if (options.oom_report) report.oom_report = std::move(result.oom_report);

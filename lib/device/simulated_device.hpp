@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,12 @@ struct SimulatedDeviceOptions {
   Bytes granularity = 2 * kMiB;   ///< a region is charged in whole granules; above 0
   AddressPolicy policy = AddressPolicy::upward;
   Bytes address_gap = 0;  ///< hole after each region and reservation
+
+  /// What others leave of the capacity; nothing: endless.
+  std::optional<Bytes> room() const {
+    if (!capacity) return std::nullopt;
+    return *capacity - std::min(*capacity, reserve);
+  }
 };
 
 /// A device that exists in numbers only. With addresses upward a region costs O(1), else O(log

@@ -9,11 +9,6 @@
 namespace memreplay {
 namespace {
 
-std::optional<Bytes> room_on(const SimulatedDeviceOptions& device) {
-  if (!device.capacity) return std::nullopt;
-  return *device.capacity - std::min(*device.capacity, device.reserve);
-}
-
 // With what other traces came to before.
 RunSoFar sum(const RunSoFar& before, const RunSoFar& now) {
   return {before.ooms + now.ooms, before.oom_retries + now.oom_retries,
@@ -44,7 +39,7 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
       experiment.rounding.narrow(torch->max_non_split_rounding_size());
     }
     experiment.cancelled |= !result.finished && !experiment.given_up;
-    std::string why = why_inexact(subject, spec, torch_version, room_on(bench.devices[i]), result);
+    std::string why = why_inexact(subject, spec, torch_version, bench.devices[i].room(), result);
     if (why.empty() && bench.assumed_size[i] && trial.usage().refusals > 0) {
       why = "how large the device was is not in the recording, and here it was full";
     }
