@@ -4,82 +4,45 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <span>
 #include <tuple>
 
+#include "analysis/place_matching.hpp"
 #include "core/text.hpp"
 
 namespace memreplay {
 namespace {
 
-std::string size_class(Bytes size) {
-  if (size == 0) return "requests of 0 B";
-  const Bytes from = std::bit_floor(size);
-  return fmt::format("requests of [{}, {})", human_size(from), human_size(from * 2));
+std::set<std::string> names(const PlacesHeld& held) {
+  std::set<std::string> names;
+  for (const auto& [place, bytes] : held.places) names.insert(place);
+  return names;
 }
 
-struct Line {
-  std::uint64_t number = 0;
-  std::string place;
+Bytes sum(const PlacesHeld& held, const std::vector<std::string>& places) {
   Bytes bytes = 0;
-};
-
-// The places of one function, by line; "model.py forward" is what they share.
-using Functions = std::map<std::string, std::vector<Line>>;
-
-Functions by_function(const PlacesHeld& held) {
-  Functions functions;
-  for (const auto& [place, bytes] : held.places) {
-    std::string function = place;
-    std::uint64_t number = 0;
-    const std::size_t colon = place.find(':');
-    const std::size_t blank = place.find(' ', colon);
-    if (blank != std::string::npos) {
-      if (const auto line = parse_whole(place.substr(colon + 1, blank - colon - 1))) {
-        function.erase(colon, blank - colon);
-        number = *line;
-      }
-    }
-    functions[function].push_back({number, place, bytes});
-  }
-  for (auto& [function, lines] : functions) std::ranges::sort(lines, {}, &Line::number);
-  return functions;
-}
-
-Bytes sum(const std::vector<Line>& lines) {
-  Bytes bytes = 0;
-  for (const Line& line : lines) bytes += line.bytes;
+  for (const std::string& place : places) bytes += held.places.at(place);
   return bytes;
 }
 
 class Comparison {
  public:
-  explicit Comparison(const PlacesHeld& before) : others_(before.others) {
+  Comparison(const PlacesHeld& before, const PlacesHeld& now) : before_(before), now_(now) {
     for (const auto& [place, bytes] : before.places) smallest_ = std::min(smallest_, bytes);
   }
 
-  void compare(const std::string& function, const std::vector<Line>& before,
-               const std::vector<Line>& now) {
-    const auto named = [&](const Line& line) {
-      return std::ranges::find(now, line.place, &Line::place) != now.end();
-    };
-    if (std::ranges::all_of(before, named)) {
-      for (const Line& line : now) {
-        const auto same = std::ranges::find(before, line.place, &Line::place);
-        if (same != before.end()) {
-          add(line.place, same->bytes, line.bytes);
-        } else {
-          add_new(line.place, 0, line.bytes, 1);
-        }
-      }
-    } else if (before.size() == now.size()) {
-      for (std::size_t i = 0; i < now.size(); ++i) {
-        add(now[i].place, before[i].bytes, now[i].bytes);
-      }
-    } else if (now.size() < before.size()) {
-      add(function, sum(before), sum(now));
-    } else {
-      add_new(function, sum(before), sum(now), now.size() - before.size());
+  // The pairs of one function. Where lines went, which of them grew is not certain.
+  void compare(std::span<const PlacePair> pairs) {
+    PlacePair all{.function = pairs.front().function, .name = pairs.front().function};
+    for (const PlacePair& pair : pairs) {
+      all.before.insert(all.before.end(), pair.before.begin(), pair.before.end());
+      all.now.insert(all.now.end(), pair.now.begin(), pair.now.end());
     }
+    const bool lines_went =
+        std::ranges::any_of(pairs, [](const PlacePair& pair) { return pair.now.empty(); });
+    if (lines_went) return compare(all);
+    for (const PlacePair& pair : pairs) compare(pair);
   }
 
   std::vector<PlaceGrowth> take() {
@@ -90,23 +53,35 @@ class Comparison {
   }
 
  private:
-  void add(const std::string& place, Bytes before, Bytes now) {
-    if (now > before) grown_.push_back({place, before, now, now - before});
-  }
-  // `lines` of it are not among those kept of the baseline: they may have been there all the same,
-  // each at most as large as the smallest that was kept.
-  void add_new(const std::string& place, Bytes known, Bytes now, std::size_t lines) {
-    if (others_ == 0) return add(place, known, now);
-    const Bytes unknown = smallest_ < others_ / lines ? smallest_ * lines : others_;
-    if (now > known + unknown) grown_.push_back({place, std::nullopt, now, now - known});
+  void compare(const PlacePair& pair) {
+    const Bytes known = sum(before_, pair.before);
+    const Bytes now = sum(now_, pair.now);
+    const std::size_t lines =
+        pair.now.size() - std::min(pair.now.size(), pair.before.size());  // more than before
+    if (now <= known) return;
+    if (lines == 0 || before_.others == 0) {
+      grown_.push_back({pair.name, known, now, now - known});
+      return;
+    }
+    // They may have been there all the same, but were not kept of the baseline: each at most as
+    // large as the smallest that was.
+    const Bytes unknown = smallest_ < before_.others / lines ? smallest_ * lines : before_.others;
+    if (now > known + unknown) grown_.push_back({pair.name, std::nullopt, now, now - known});
   }
 
-  Bytes others_;
+  const PlacesHeld& before_;
+  const PlacesHeld& now_;
   Bytes smallest_ = UINT64_MAX;
   std::vector<PlaceGrowth> grown_;
 };
 
 }  // namespace
+
+std::string size_class(Bytes size) {
+  if (size == 0) return "requests of 0 B";
+  const Bytes from = std::bit_floor(size);
+  return fmt::format("requests of [{}, {})", human_size(from), human_size(from * 2));
+}
 
 PlacesHeld places_held(const Recording& recording, const Trace& trace,
                        const std::vector<LiveBlock>& live) {
@@ -140,11 +115,13 @@ PlacesHeld largest_places(const PlacesHeld& held, std::size_t count) {
 
 std::vector<PlaceGrowth> growth(const PlacesHeld& before, const PlacesHeld& now) {
   if (before.by != now.by) return {};
-  const Functions old = by_function(before);
-  Comparison comparison(before);
-  for (const auto& [function, lines] : by_function(now)) {
-    const auto found = old.find(function);
-    comparison.compare(function, found == old.end() ? std::vector<Line>() : found->second, lines);
+  Comparison comparison(before, now);
+  const std::vector<PlacePair> pairs = match_places(names(before), names(now));
+  for (auto from = pairs.begin(); from != pairs.end();) {
+    const auto to = std::ranges::find_if(
+        from, pairs.end(), [&](const PlacePair& pair) { return pair.function != from->function; });
+    comparison.compare({from, to});
+    from = to;
   }
   return comparison.take();
 }

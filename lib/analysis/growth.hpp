@@ -19,6 +19,9 @@ struct PlacesHeld {
   friend bool operator==(const PlacesHeld&, const PlacesHeld&) = default;
 };
 
+/// What stands for the place of a request without a stack: "requests of [4 MiB, 8 MiB)".
+std::string size_class(Bytes size);
+
 /// `live` are blocks of the trace, which is one of the recording. Nothing is left out.
 PlacesHeld places_held(const Recording& recording, const Trace& trace,
                        const std::vector<LiveBlock>& live);

@@ -53,6 +53,10 @@ TEST(Growth, WhereLinesMovedAndCameTheFunctionCountsAsOne) {
   EXPECT_EQ(places[0].grown, 4u);
 }
 
+TEST(Growth, WhereALineWentTheFunctionCountsAsOne) {
+  EXPECT_TRUE(grown({{"a.py:8 f", 10}, {"a.py:9 f", 70}}, {{"a.py:8 f", 70}}).empty());
+}
+
 TEST(Growth, WhatTheBaselineMayHaveLeftOutIsCalledTheMost) {
   const auto places = grown({{"a.py:1 f", 10}}, {{"a.py:1 f", 10}, {"b.py:1 g", 50}}, 100);
   ASSERT_EQ(places.size(), 1u);
