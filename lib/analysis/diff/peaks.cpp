@@ -1,0 +1,168 @@
+#include "analysis/diff/peaks.hpp"
+
+#include <algorithm>
+
+#include "trace/recorded_reserve.hpp"
+
+namespace memreplay {
+namespace {
+
+struct Level {
+  Bytes requested = 0;
+  std::optional<Bytes> allocated;
+  std::optional<Bytes> reserved;
+
+  Bytes held() const { return allocated.value_or(requested); }
+};
+
+Bytes requested_at_start(const Trace& trace) {
+  Bytes bytes = 0;
+  for (const LiveBlock& block : live_before(trace, 0)) bytes += block.requested;
+  return bytes;
+}
+
+bool shows_reserved(const Trace& trace) {
+  return !trace.start.segments.empty() || std::ranges::any_of(trace.ops, obtains_memory);
+}
+
+/// Takes the levels after each event apart by step.
+class Spans {
+ public:
+  Spans(const Trace& trace, const Steps& steps, Level start)
+      : trace_(trace), steps_(steps), last_(start) {
+    begin(whole_, 0);
+    spans_.emplace_back();
+    begin(spans_.back(), 0);
+  }
+
+  void note(std::uint64_t event, const Level& level) {
+    begin_steps_up_to(event);
+    take(whole_, level, event + 1);
+    take(spans_.back(), level, event + 1);
+    last_ = level;
+  }
+
+  void finish(SidePeaks& peaks) {
+    begin_steps_up_to(trace_.size());
+    whole_.to = spans_.back().to = trace_.size();
+    peaks.whole = whole_;
+    peaks.spans = std::move(spans_);
+  }
+
+ private:
+  void begin_steps_up_to(std::uint64_t event) {
+    while (spans_.size() <= steps_.begins.size() && steps_.begins[spans_.size() - 1] <= event) {
+      const std::uint64_t from = steps_.begins[spans_.size() - 1];
+      spans_.back().to = from;
+      spans_.emplace_back();
+      begin(spans_.back(), from);
+    }
+  }
+
+  void begin(SpanPeak& span, std::uint64_t from) const {
+    span = {from, from, last_.requested, last_.allocated, last_.reserved, from};
+  }
+
+  static void take(SpanPeak& span, const Level& level, std::uint64_t behind) {
+    const Bytes most = span.allocated.value_or(span.requested);
+    if (level.held() > most) span.behind = behind;
+    span.requested = std::max(span.requested, level.requested);
+    span.allocated = std::max(span.allocated, level.allocated);
+    span.reserved = std::max(span.reserved, level.reserved);
+  }
+
+  const Trace& trace_;
+  const Steps& steps_;
+  Level last_;
+  SpanPeak whole_;
+  std::vector<SpanPeak> spans_;
+};
+
+class PeakWatch final : public ReplayObserver {
+ public:
+  PeakWatch(const Trace& trace, const Steps& steps) : trace_(trace), steps_(steps) {}
+
+  void on_event(const EventState& state, const Strategy&) override {
+    if (!spans_) spans_.emplace(trace_, steps_, before(state));
+    spans_->note(state.event, {state.requested, state.allocated, state.reserved});
+    if (trace_.ops[state.event] == Op::allocate && !state.placement && trace_.sizes[state.event]) {
+      unserved.push_back(state.event);
+    }
+  }
+
+  void finish(SidePeaks& peaks) {
+    if (!spans_) spans_.emplace(trace_, steps_, Level{requested_at_start(trace_), {}, {}});
+    spans_->finish(peaks);
+  }
+
+  std::vector<std::uint64_t> unserved;
+
+ private:
+  // What was held before the first event, from what is held after it.
+  Level before(const EventState& state) const {
+    Level level{state.requested, state.allocated, 0};
+    if (!state.placement) return level;
+    const Op op = trace_.ops[state.event];
+    if (op == Op::allocate) {
+      level.requested -= trace_.sizes[state.event];
+      *level.allocated -= state.placement->size;
+    } else if (op == Op::free || op == Op::free_requested) {
+      level.requested += trace_.sizes[state.event];
+      *level.allocated += state.placement->size;
+    }
+    return level;
+  }
+
+  const Trace& trace_;
+  const Steps& steps_;
+  std::optional<Spans> spans_;
+};
+
+}  // namespace
+
+std::vector<LiveBlock> SidePeaks::live_at(const SpanPeak& span, const Trace& trace) const {
+  std::vector<LiveBlock> live = live_before(trace, span.behind);
+  std::erase_if(live, [&](const LiveBlock& block) {
+    return block.born && std::ranges::binary_search(unserved, *block.born);
+  });
+  return live;
+}
+
+SidePeaks recorded_peaks(const Subject& subject) {
+  const Trace& trace = subject.trace();
+  SidePeaks peaks{.steps = steps_of(subject.recording(), trace)};
+  const bool reserved = shows_reserved(trace);
+  RecordedReserve reserve(trace);
+  Level level{.requested = requested_at_start(trace)};
+  if (reserved) level.reserved = reserve.bytes();
+  Spans spans(trace, peaks.steps, level);
+  for (std::uint64_t i = 0; i < trace.size(); ++i) {
+    const Op op = trace.ops[i];
+    reserve.play(i);
+    if (reserved) level.reserved = reserve.bytes();
+    if (op == Op::allocate) level.requested += trace.sizes[i];
+    // A recording that lost its beginning may free more than it is known to hold.
+    if (op == Op::free || op == Op::free_requested) {
+      level.requested -= std::min(level.requested, trace.sizes[i]);
+    }
+    spans.note(i, level);
+  }
+  spans.finish(peaks);
+  return peaks;
+}
+
+SidePeaks replayed_peaks(const Subject& subject, const StrategySpec& spec,
+                         const TrialOptions& options, ReplayOptions replaying) {
+  const Trace& trace = subject.trace();
+  SidePeaks peaks{.steps = steps_of(subject.recording(), trace)};
+  PeakWatch watch(trace, peaks.steps);
+  Trial trial(subject, spec, options, plan_for(subject, spec, replaying));
+  replaying.observer = &watch;
+  peaks.replay = trial.run(replaying);
+  watch.finish(peaks);
+  peaks.unserved = std::move(watch.unserved);
+  peaks.whole.reserved = peaks.replay->metrics.peak_reserved;  // also from within an event
+  return peaks;
+}
+
+}  // namespace memreplay
