@@ -20,6 +20,8 @@ std::span<const Command> commands() {
        "oom.pickle -s recorded -s torch:expandable_segments=True --device-name T4", run_fit},
       {"check", "TRACE... --baseline F", "Did it get worse, and where first?",
        "run.pickle --baseline memory.json --junit memory.xml", run_check},
+      {"diff", "A B [-s S] | TRACE -s S -s S", "What changed, by stack, size and pool?",
+       "before.pickle after.pickle", run_diff},
       {"convert", "IN OUT", "From any format read to CSV.", "run.pickle run.csv", run_convert},
       {"lint", "CONF|TRACE", "Is this allocator setting valid, and does it fight itself?",
        "max_split_size_mb:128,expandable_segments:True", run_lint},

@@ -31,6 +31,7 @@ int run_verify(const Command&, const std::vector<std::string>& arguments);
 int run_explain(const Command&, const std::vector<std::string>& arguments);
 int run_tune(const Command&, const std::vector<std::string>& arguments);
 int run_check(const Command&, const std::vector<std::string>& arguments);
+int run_diff(const Command&, const std::vector<std::string>& arguments);
 int run_convert(const Command&, const std::vector<std::string>& arguments);
 int run_lint(const Command&, const std::vector<std::string>& arguments);
 int run_list(const Command&, const std::vector<std::string>& arguments);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "analysis/diff/recordings.hpp"
+
+/// How the reports of a comparison say the same things.
+namespace memreplay {
+
+/// Two sizes as text, exact where units would make them look the same.
+std::pair<std::string, std::string> sizes_apart(Bytes a, Bytes b);
+
+/// "+72 MiB", "-3 MiB", "0": what `now` is above `before`.
+std::string size_change(Bytes before, Bytes now);
+std::string count_change(std::uint64_t before, std::uint64_t now);
+
+/// "+2 x 20 MiB", "8 x 4 MiB -> 8 x 6 MiB": the blocks that have no match on the other side.
+std::string blocks_phrase(const PlaceDiff& place);
+
+/// "model.py:13 forward, private pool, side stream 1"; the default ones are not named.
+std::string place_phrase(const PlaceDiff& place);
+
+}  // namespace memreplay
