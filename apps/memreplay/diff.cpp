@@ -11,6 +11,7 @@
 #include "printing.hpp"
 #include "replay/what_if.hpp"
 #include "report/diff_report.hpp"
+#include "report/ranking.hpp"
 #include "summaries.hpp"
 #include "terminal.hpp"
 
@@ -61,7 +62,12 @@ RunReport run_report(const Subject& subject, const StrategySpec& spec, const Run
   run.exact = run.inexact_because.empty();
   run.finished = result.finished;
   run.metrics = result.metrics;
-  run.metrics.modelled_device_seconds = 0;
+  DeviceUsage calls;
+  calls.allocs = run.metrics.device_allocs;
+  calls.frees = run.metrics.device_frees;
+  calls.maps = run.metrics.device_maps;
+  calls.unmaps = run.metrics.device_unmaps;
+  run.metrics.modelled_device_seconds = modelled_seconds(options.cost, calls);
   return run;
 }
 
@@ -104,9 +110,12 @@ void compare_strategies(const Chosen& device, const DiffCommand& asked, Printer&
   report.model_check = model_check(subject);
   report.diff = diff_strategies(subject, specs, trial_options(asked.run),
                                 replay_options(asked.run, progress, "replaying"));
+  std::vector<RunReport> runs;
   for (std::size_t side = 0; side < 2; ++side) {
-    report.runs[side] = run_report(subject, specs[side], asked.run, report.diff.runs[side]);
+    runs.push_back(run_report(subject, specs[side], asked.run, report.diff.runs[side]));
   }
+  set_places(runs);
+  std::ranges::move(runs, report.runs.begin());
   progress.clear();
   if (interrupted()) return;
   printer.print({[&] { return strategies_diff_text(report, terminal_style()); },
@@ -143,7 +152,7 @@ int run_diff(const Command& command, const std::vector<std::string>& arguments) 
   line.value("--at-step", "N", "Compare the peaks within step N. Default: those of everything.",
              [&](const std::string& text) { asked.at_step = whole_argument("--at-step", text); });
   add_strategy_options(line, asked.run);
-  add_simulated_device_options(line, asked.run);
+  add_device_options(line, asked.run);
   add_start_options(line, asked.run);
   add_report_options(line, asked.reports, true);
   line.parse(arguments);

@@ -27,7 +27,7 @@ std::string listed(const PlaceDiff& place, std::uint64_t SizeDiff::*side,
     blocks += unmatched;
   }
   if (sizes <= kMost) return text;
-  return fmt::format("{} of {} sizes", human_count(blocks), human_count(sizes));
+  return fmt::format("{} blocks of {} sizes", human_count(blocks), human_count(sizes));
 }
 
 }  // namespace

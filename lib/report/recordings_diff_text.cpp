@@ -67,9 +67,8 @@ std::string answer(const RecordingsReport& report) {
   }
   if (nothing_differs(report)) {
     return fmt::format(
-        "No difference: {} and their frees are the same, one by one, and so are "
-        "the peaks.",
-        counted(diff.requests.a_requests, "request"));
+        "No difference: the same requests ({}) and frees in the same order, and the same peaks.",
+        human_count(diff.requests.a_requests));
   }
   std::string text =
       fmt::format("Both need {} at their peaks{}", human_size(a),

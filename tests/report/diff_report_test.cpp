@@ -54,7 +54,7 @@ TEST(DiffPhrases, BlocksWithoutAMatchAreNamed) {
             "8 x 4 MiB -> 8 x 6 MiB");
   EXPECT_EQ(blocks_phrase(place("f", {{4 * kMiB, 2, 5}})), "+3 x 4 MiB");
   EXPECT_EQ(blocks_phrase(place("f", {{4 * kMiB, 5, 2}})), "-3 x 4 MiB");
-  EXPECT_EQ(blocks_phrase(place("f", {{1, 0, 2}, {2, 0, 1}, {3, 0, 1}})), "+4 of 3 sizes");
+  EXPECT_EQ(blocks_phrase(place("f", {{1, 0, 2}, {2, 0, 1}, {3, 0, 1}})), "+4 blocks of 3 sizes");
   EXPECT_EQ(blocks_phrase(place("f", {{1, 2, 2}})), "");
 }
 
