@@ -3,16 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error.hpp"
 
 namespace memreplay {
 namespace {
 
+// "./run.csv" is "run.csv".
+bool same_path(const std::string& a, const std::string& b) {
+  const auto plain = [](const std::string& path) {
+    return std::filesystem::path(path).lexically_normal();
+  };
+  return plain(a) == plain(b);
+}
+
 std::vector<const BaselineEntry*> entries_of(const Baseline& baseline, const Chosen& chosen) {
   std::vector<const BaselineEntry*> entries;
   for (const BaselineEntry& entry : baseline.entries) {
-    if (entry.trace == chosen.recording->path && entry.gpu == chosen.trace->gpu) {
+    if (same_path(entry.trace, chosen.recording->path) && entry.gpu == chosen.trace->gpu) {
       entries.push_back(&entry);
     }
   }
@@ -73,7 +82,11 @@ void set_metrics(BaselineEntry& entry, const CheckOptions& options) {
   }
   if (!entry.metrics.empty()) return;
   for (const CheckedMetric& metric : checked_metrics()) {
-    if (metric.by_default) entry.metrics.emplace(metric.name, BaselineMetric{0, usual});
+    // On a limited device a refused request would make the peaks lower, and pass unseen.
+    const bool kept = metric.by_default || (metric.name == "ooms" && entry.setup.capacity);
+    if (!kept) continue;
+    entry.metrics.emplace(metric.name,
+                          BaselineMetric{0, metric.in_bytes ? usual : default_tolerance()});
   }
 }
 

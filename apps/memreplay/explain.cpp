@@ -48,8 +48,10 @@ TuneResult short_search(const Subject& subject, const Explanation& e,
   tuning.bench = {{&subject}, {device}, {false}};
   tuning.torch_version = version;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
-  tuning.runs = std::clamp<std::uint64_t>(kEvents / (e.event + 1), 8, 200);
-  tuning.replaying.to = std::min<std::uint64_t>(e.event + 1, subject.trace().size());
+  const std::uint64_t events = subject.trace().size();
+  if (e.at_oom) tuning.replaying.to = e.event + 1;
+  tuning.runs =
+      std::clamp<std::uint64_t>(kEvents / (std::min(tuning.replaying.to, events) + 1), 8, 200);
   tuning.replaying.cancelled = &interrupted();
   return tune(tuning);
 }
@@ -121,6 +123,11 @@ ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& prog
   if (!subject.trace().coverage.starts_empty) {
     report.remarks.emplace_back(
         "The recording starts late: blocks from before it have no age and maybe no stack.");
+  }
+  for (const Phase& phase : options.phases) {
+    if (phase.to <= subject.trace().size()) continue;
+    throw UsageError(fmt::format("--phase {} goes to {}; {} has {} events", phase.name, phase.to,
+                                 chosen.recording->path, subject.trace().size()));
   }
   const bool torch_memory = as_recorded || model;
   if (torch_memory && report.explanation.cause != Cause::shortage && !interrupted()) {

@@ -64,10 +64,10 @@ void add_tune_options(CommandLine& line, TuneOptions& o, std::optional<std::uint
                    std::clamp<std::uint64_t>(whole_argument("--threads", text), 1, 256));
              });
   line.repeated(
-      "--allow", "OPTION", "Vary only the options named so. Default: all.",
+      "--allow", "OPTION", "Vary only this option, and others allowed so. Default: all.",
       [&](const std::string& text) { asked.allowed.insert(option_name("--allow", text)); });
   line.repeated(
-      "--forbid", "OPTION", "Leave this option at its default.",
+      "--forbid", "OPTION", "Leave this option at its default. Any number.",
       [&](const std::string& text) { asked.forbidden.insert(option_name("--forbid", text)); });
   line.repeated("--insert", "empty_cache@WHERE",
                 "As if the program called it there: an event, a scope's name, or step (every one).",
@@ -102,11 +102,16 @@ std::vector<std::uint64_t> places_of(const std::string& insertion, const Subject
     return steps.begins;
   }
   std::vector<std::uint64_t> begins;
+  std::vector<std::string> scopes;
   for (const Phase& phase : annotated_phases(subject.recording(), trace)) {
     if (phase.name == where) begins.push_back(phase.from);
+    if (std::ranges::find(scopes, phase.name) == scopes.end()) scopes.push_back(phase.name);
   }
   if (begins.empty()) {
-    throw UsageError(fmt::format("--insert: no scope of this recording is called '{}'", where));
+    throw UsageError(
+        fmt::format("--insert: no scope of this recording is called '{}'{}{}", where,
+                    did_you_mean(where, scopes),
+                    scopes.empty() ? "" : fmt::format(" ({})", fmt::join(scopes, ", "))));
   }
   return begins;
 }
@@ -127,7 +132,7 @@ std::vector<std::uint64_t> insertions(const Asked& asked,
 
 // What the reader must know beside the numbers.
 void add_remarks(const std::vector<const Subject*>& subjects, const TuneResult& result,
-                 bool varies_expandable, std::vector<std::string>& said) {
+                 bool says_of_fights, std::vector<std::string>& said) {
   if (result.without_insertions) {
     const RunSoFar with = result.baseline_outcome.total();
     const RunSoFar without = result.without_insertions->total();
@@ -141,7 +146,12 @@ void add_remarks(const std::vector<const Subject*>& subjects, const TuneResult& 
   for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
     said.push_back("The recorded setting: " + issue.text + ".");
   }
-  if (varies_expandable) {
+  for (const std::string& reason : result.baseline_outcome.inexact_because) {
+    if (reason.empty()) continue;
+    said.push_back(fmt::format("{} is an estimate: {}.", result.baseline, reason));
+    break;
+  }
+  if (says_of_fights) {
     said.emplace_back(
         "Not combined, as they fight: expandable_segments:True with max_split_size_mb or "
         "garbage_collection_threshold (memreplay lint says why).");
@@ -155,7 +165,9 @@ void add_remarks(const std::vector<const Subject*>& subjects, const TuneResult& 
         subject->recording().path, human_count(oom->event)));
   }
   for (const std::string& reason : result.outcomes[result.best].inexact_because) {
-    if (!reason.empty()) said.push_back(fmt::format("These are estimates: {}.", reason));
+    if (reason.empty()) continue;
+    said.push_back(fmt::format("What is recommended is an estimate: {}.", reason));
+    break;
   }
 }
 
@@ -204,6 +216,10 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
     report.devices.push_back(summarise(device));
     report.model_checks.push_back(model_check(subject));
   }
+  for (const std::string& option : asked.allowed) {
+    if (!asked.forbidden.contains(option)) continue;
+    throw UsageError(fmt::format("{} is both allowed and forbidden", option));
+  }
   for (const char* option : kVaried) {
     if (!asked.allowed.empty() && !asked.allowed.contains(option)) asked.forbidden.insert(option);
   }
@@ -217,8 +233,9 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   report.result = tune(tuning);
   progress.clear();
   report.interrupted = interrupted();
-  add_remarks(all, report.result, !tuning.forbidden.contains("expandable_segments"),
-              report.remarks);
+  const bool could_fight = !tuning.forbidden.contains("expandable_segments") &&
+                           !tuning.forbidden.contains("max_split_size_mb");
+  add_remarks(all, report.result, could_fight, report.remarks);
   printer.print({[&] { return tune_text(report, terminal_style()); },
                  [&] { return tune_json(report); }, [&] { return tune_table(report); }});
   return report.interrupted ? kInterrupted : kDone;

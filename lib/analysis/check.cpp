@@ -98,6 +98,7 @@ EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry,
                         [](const CheckedValue& v) { return !v.passed(); });
   check.places = places_held(subject.recording(), trace, watch.live_at_peak());
   compare_places(entry, check);
+  check.ooms = result.metrics.ooms;
   check.left_out_blocks = trace.coverage.preexisting_blocks;
   check.left_out = trace.coverage.preexisting_bytes;
   check.inexact_because = why_inexact_apart_from_its_start(subject, spec, entry.setup, result);

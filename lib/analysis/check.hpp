@@ -77,6 +77,7 @@ struct EntryCheck {
   PlacesHeld places;  ///< at the allocated peak, all
   std::vector<PlaceGrowth> grown;  ///< since the baseline
   std::string not_compared;  ///< why `grown` is empty whatever happened; empty: it was compared
+  std::uint64_t ooms = 0;    ///< requests that were refused; less is asked of memory then
   std::uint64_t left_out_blocks = 0;  ///< from before the recording
   Bytes left_out = 0;                 ///< requested bytes of them
   std::string inexact_because;        ///< beside that; empty: the recording determines the result

@@ -47,7 +47,7 @@ struct Fit {
   std::uint64_t replays = 0;
   bool finished = true;  ///< false: cancelled, and this is what was known then
 
-  bool proven_smallest() const { return known(smallest); }
+  bool proven_smallest() const { return known(smallest) && !bounded_by_start; }
   bool proven_without_retries() const { return known(smallest_without_retries); }
 
  private:

@@ -82,6 +82,12 @@ std::string human_size(Bytes size) {
   return fmt::format("{} B", size);
 }
 
+std::string exact_size(Bytes size) {
+  if (size != 0 && size % kMiB == 0) return fmt::format("{} MiB", size / kMiB);
+  if (size != 0 && size % kKiB == 0) return fmt::format("{} KiB", size / kKiB);
+  return fmt::format("{} B", size);
+}
+
 std::string human_count(std::uint64_t count) {
   std::string digits = std::to_string(count);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {

@@ -21,6 +21,9 @@ std::optional<std::uint64_t> parse_whole(std::string_view text);
 /// digits before the next unit begins, so that sizes of one table compare at a glance.
 std::string human_size(Bytes size);
 
+/// The same without rounding, to be given back as a size: "15618 MiB", "1000 B".
+std::string exact_size(Bytes size);
+
 /// For people: 1234567 as "1,234,567".
 std::string human_count(std::uint64_t count);
 

@@ -33,6 +33,15 @@ struct Deferral {
   friend bool operator==(const Deferral&, const Deferral&) = default;
 };
 
+/// A block that is not as large as its request rounded to 512 bytes: of other roundings, or with a
+/// remainder that was not worth a block of its own.
+struct BlockSize {
+  std::uint64_t event = 0;  ///< of the request
+  Bytes size = 0;
+
+  friend bool operator==(const BlockSize&, const BlockSize&) = default;
+};
+
 /// What a recording of PyTorch's allocator implies beside its events, found while its decisions
 /// were reproduced (specification of a what-if: which requests did the program make?).
 struct Reading {
@@ -42,6 +51,7 @@ struct Reading {
   std::uint64_t doubtful_completions = 0;
   std::vector<Deferral> deferrals;        ///< by event
   std::vector<PoolOptions> pool_options;  ///< by pool of the trace
+  std::vector<BlockSize> block_sizes;     ///< by event; as far as the recording was reproduced
   /// Requests right before which the program had passed another configuration string.
   std::vector<std::uint64_t> settings_changes;
   /// A request made the recorded allocator return memory: its device, or its limit, was full.

@@ -76,7 +76,10 @@ VerifyResult Verification::run() {
     while (idle != assumptions_.idle_empty_caches.end() && *idle < group.from) ++idle;
     empties_idly_ = idle != assumptions_.idle_empty_caches.end() && *idle == group.to - 1;
     const bool same = play(group);
-    if (same) note_matched(group);
+    if (same) {
+      note_matched(group);
+      note_block_size(group.to - 1);
+    }
     if (!same && !result_.first_divergence) {
       result_.first_divergence = problem_;
       gather_clues(group);
@@ -94,6 +97,13 @@ VerifyResult Verification::run() {
                     : goes_on                 ? Verdict::resynchronised
                                               : Verdict::diverged;
   return std::move(result_);
+}
+
+void Verification::note_block_size(std::size_t event) {
+  if (trace_.ops[event] != Op::allocate) return;
+  const Bytes padded = trace_.sizes[event] + assumptions_.request_padding;
+  if (placed_size_ == torch::round_size(padded, {})) return;
+  result_.reading.block_sizes.push_back({event, placed_size_});
 }
 
 Verification::Group Verification::next_group(std::size_t from) const {

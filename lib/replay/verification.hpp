@@ -87,6 +87,7 @@ class Verification {
   Group next_group(std::size_t from) const;
   std::vector<ScriptEntry> script_of(std::size_t from, std::size_t to) const;
   void note_matched(const Group& group);
+  void note_block_size(std::size_t event);
 
   bool step(Model& model, std::size_t event, std::span<const ScriptEntry> script);
   bool request(Model& model, std::size_t event, std::span<const ScriptEntry> script);

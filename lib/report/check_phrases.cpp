@@ -105,6 +105,14 @@ std::string doubt_sentences(const EntryCheck& check) {
         counted(check.left_out_blocks, "block"), human_size(check.left_out),
         check.left_out_blocks == 1 ? "is" : "are");
   }
+  const bool counted_there = std::ranges::any_of(
+      check.values, [](const CheckedValue& value) { return value.metric->name == "ooms"; });
+  if (check.ooms > 0 && !counted_there) {
+    text +=
+        fmt::format("{}{} refused, and what is not served needs no memory (--metric ooms).",
+                    text.empty() ? "" : " ",
+                    check.ooms == 1 ? "1 request was" : human_count(check.ooms) + " requests were");
+  }
   if (!check.inexact_because.empty()) {
     text += fmt::format("{}An estimate: {}.", text.empty() ? "" : " ", check.inexact_because);
   }

@@ -25,8 +25,9 @@ class Findings {
       pinned();
       kept_whole();
       rounding();
-      returnable();
     }
+    // Before a request is refused, all that can be returned was.
+    if (!e_.at_oom) returnable();
     private_pools();
     pending();
     others();

@@ -9,7 +9,6 @@
 #include "core/text.hpp"
 #include "report/json_parts.hpp"
 #include "report/sentences.hpp"
-#include "report/tune_report.hpp"
 
 namespace memreplay {
 namespace {
@@ -38,13 +37,14 @@ std::string verdict(const ExplainReport& report) {
     return fmt::format("{}: not all that was there before the recording finds room under {}.",
                        e.cause == Cause::shortage ? "Shortage" : "Fragmentation", report.strategy);
   }
+  const Bytes wanted = e.live_requested + e.asked;
   switch (e.cause) {
     case Cause::shortage:
       return fmt::format(
           "Shortage: what is live and the {} request together exceed the device by {}; no "
           "allocator "
           "setting will help.",
-          request, size_of(e.spare()));
+          request, human_size(wanted - std::min(wanted, *e.room)));
     case Cause::fragmentation:
       if (e.spare() < 0) {
         return fmt::format(
@@ -57,11 +57,10 @@ std::string verdict(const ExplainReport& report) {
       return fmt::format("Fragmentation: the {} request would have fitted, with {} to spare.",
                          request, size_of(e.spare()));
     case Cause::outside:
-      if (e.spare() >= 0) {
+      if (e.live_requested + e.requested <= *e.room) {
         return fmt::format(
-            "Outside: a memory limit of the program refused the {} request; the device had {} "
-            "free.",
-            request, human_size(e.device_free));
+            "Outside: a memory limit of {} refused the {} request; the device had {} free.",
+            human_size(*e.allowance()), request, human_size(e.device_free));
       }
       return fmt::format(
           "Outside: the {} request would have fitted, did others not hold {} of the device.",
@@ -70,9 +69,12 @@ std::string verdict(const ExplainReport& report) {
       break;
   }
   const Bytes unused = e.reserved - std::min(e.reserved, e.live_allocated + e.pending);
-  return fmt::format("No failure: {} {} reserved, {} of it live, {} free inside segments.",
-                     report.strategy.empty() ? "at the peak" : "under " + report.strategy,
-                     human_size(e.reserved), human_size(e.live_allocated), human_size(unused));
+  const std::string figures =
+      fmt::format("{} reserved, {} of it live, {} free inside segments.", human_size(e.reserved),
+                  human_size(e.live_allocated), human_size(unused));
+  const std::string whose = report.strategy.empty() ? "" : " under " + report.strategy;
+  if (e.chosen) return fmt::format("Before event {}{}: {}", human_count(e.event), whose, figures);
+  return fmt::format("No failure: at the peak{} {}", whose, figures);
 }
 
 std::string facts(const ExplainReport& report) {
@@ -103,6 +105,9 @@ std::string facts(const ExplainReport& report) {
        fmt::format("in {}; {} free inside them, largest hole {}", counted(e.segments, "segment"),
                    human_size(e.free_inside), human_size(e.largest_free)));
   if (e.at_oom) line("free", e.device_free, "outside any segment");
+  if (e.at_oom && e.allowed < e.device_free) {
+    line("limit", *e.allowance(), "set by the program or its setting");
+  }
   return out;
 }
 
@@ -185,31 +190,35 @@ void add_phases(std::string& out, const Explanation& e) {
 }
 
 std::string setting_of_best(const TuneResult& tuned) {
-  const std::string conf =
-      list_shortened(conf_of(tuned.outcomes[tuned.best].settings.front(), tuned.kept));
+  const std::string conf = conf_of(tuned.outcomes[tuned.best].settings.front(), tuned.kept);
   return conf.empty() ? "the default setting" : conf;
 }
 
-// What a short search says of this moment.
+// What a short search says. At an OOM it goes up to that request, else through the whole recording.
 std::string advice(const ExplainReport& report) {
   const Explanation& e = report.explanation;
-  if (!report.tuned || e.cause == Cause::shortage) return {};
+  if (!report.tuned || e.cause == Cause::shortage || (e.chosen && !e.at_oom)) return {};
   const TuneResult& tuned = *report.tuned;
-  const RunSoFar best = tuned.outcomes[tuned.best].total();
+  const TuneOutcome& best_outcome = tuned.outcomes[tuned.best];
+  const RunSoFar best = best_outcome.total();
   const RunSoFar now = tuned.baseline_outcome.total();
-  const std::string more = fmt::format(" Try: memreplay tune {}", report.trace.path);
+  const std::string more =
+      report.trace.path == "-" ? "" : fmt::format(" Try: memreplay tune {}", report.trace.path);
+  const bool exact = best_outcome.inexact_because.front().empty();
+  const std::string estimate = exact ? "" : ", an estimate";
   if (e.at_oom && best.ooms < now.ooms) {
-    return fmt::format("{} serves {} (reserves {}).{}", setting_of_best(tuned),
+    return fmt::format("{} serves {} (reserves {} by then{}).{}", setting_of_best(tuned),
                        best.ooms == 0 ? "this request" : "more requests",
-                       human_size(best.peak_reserved), more);
+                       human_size(best.peak_reserved), estimate, more);
   }
   if (e.at_oom) {
-    return fmt::format("None of {} tried serves this request.{} --runs 5000",
-                       counted(tuned.tried, "setting"), more);
+    return fmt::format("None of {} tried serves this request.{}{}", counted(tuned.tried, "setting"),
+                       more, more.empty() ? "" : " --runs 5000");
   }
   if (!tuned.helps) return {};
-  return fmt::format("{} reserves {} instead of {}.{}", setting_of_best(tuned),
-                     human_size(best.peak_reserved), human_size(now.peak_reserved), more);
+  return fmt::format("Throughout, {} reserves {} at most instead of {}{}.{}",
+                     setting_of_best(tuned), human_size(best.peak_reserved),
+                     human_size(now.peak_reserved), estimate, more);
 }
 
 void append(std::string& out, const std::string& text, std::size_t indent = 2) {

@@ -108,11 +108,11 @@ Table fit_table(const std::vector<FitReport>& reports) {
   for (const FitReport& report : reports) {
     for (const FitRun& run : report.runs) {
       const Fit& fit = run.fit;
-      table.rows.push_back({report.trace.path, std::to_string(run.there.gpu), run.there.strategy,
-                            number(fit.smallest),
-                            fit.there ? std::to_string(run.there.metrics.oom_retries) : "",
-                            number(fit.smallest_without_retries), truth(fit.proven_smallest()),
-                            number(fit.fails_again), truth(run.there.exact), truth(fits(run))});
+      table.rows.push_back(
+          {report.trace.path, std::to_string(run.there.gpu), run.there.strategy,
+           number(fit.smallest), fit.there ? std::to_string(run.there.metrics.oom_retries) : "",
+           number(fit.smallest_without_retries), truth(fit.proven_smallest()),
+           number(fit.fails_again), truth(run.there.exact), run.fit.given ? truth(fits(run)) : ""});
     }
   }
   return table;

@@ -11,7 +11,7 @@ namespace {
 
 std::string size_cell(const std::optional<Bytes>& size, bool proven) {
   if (!size) return "none";
-  return (proven ? "" : "at most ") + human_size(*size);
+  return (proven ? "" : "at most ") + exact_size(*size);
 }
 
 /// Of the device that was asked for.
@@ -95,7 +95,7 @@ std::string on_given_device(const FitRun& run, const FitReport& report) {
                   run.there.strategy, human_count(oom.event), human_size(oom.requested),
                   human_size(oom.free), human_size(oom.largest_free));
   if (fit.smallest && *fit.smallest <= *report.device.capacity) {
-    text += fmt::format(" On {} it does not.", human_size(*fit.smallest));
+    text += fmt::format(" On {} it does not.", exact_size(*fit.smallest));
   }
   return text;
 }
@@ -107,18 +107,18 @@ std::string not_monotonic(const FitRun& run, Bytes granule) {
   std::string text = fmt::format(
       "{} fits {}, but some larger devices fail again, up to {}: how much memory there is decides "
       "when it takes and releases some, and that changes what follows.",
-      run.there.strategy, human_size(*fit.smallest), human_size(*fit.fails_again));
+      run.there.strategy, exact_size(*fit.smallest), exact_size(*fit.fails_again));
   if (!fit.known_below) {
-    text += fmt::format(" From {} on every device fits.", human_size(*fit.fails_again + granule));
+    text += fmt::format(" From {} on every device fits.", exact_size(*fit.fails_again + granule));
   }
   return text;
 }
 
 std::string not_proven(const FitRun& run) {
   const Fit& fit = run.fit;
-  if (!fit.smallest || fit.proven_smallest()) return {};
+  if (!fit.smallest || !fit.known_below || fit.proven_smallest()) return {};
   return fmt::format("{}: devices from {} to {} were not all tried, a smaller one may do{}.",
-                     run.there.strategy, human_size(*fit.known_below), human_size(*fit.smallest),
+                     run.there.strategy, exact_size(*fit.known_below), exact_size(*fit.smallest),
                      fit.finished ? "; a larger --budget tries more" : "");
 }
 
@@ -182,7 +182,7 @@ std::string largest_need(const std::vector<FitReport>& reports) {
   std::string out = "\n";
   append_paragraph(out, fmt::format("worst: {} gpu {}, {} {}.", largest->trace.path,
                                     largest->trace.gpu, run.there.strategy,
-                                    run.fit.smallest ? "needs " + human_size(*run.fit.smallest)
+                                    run.fit.smallest ? "needs " + exact_size(*run.fit.smallest)
                                                      : std::string("fits nowhere")));
   return out;
 }

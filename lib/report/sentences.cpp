@@ -104,7 +104,10 @@ std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
       run.strategy, counted(run.metrics.ooms, "time"), human_count(oom.event),
       human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free));
   if (oom.largest_free >= oom.requested) {
-    text += " Neither shortage nor fragmentation: the strategy's own rules do not serve it.";
+    text +=
+        " Enough is free in one piece, but not for this request: another stream or pool has it, or "
+        "a "
+        "limit of the strategy's own forbids it.";
   } else if (oom.free >= oom.requested) {
     text += " Fragmentation: enough is free, but not in one piece; other settings may help.";
   } else if (device.capacity) {

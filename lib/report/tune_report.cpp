@@ -21,6 +21,10 @@ std::string conf(const TuneReport& report, const Setting& setting) {
 
 std::string shown(const std::string& conf) { return conf.empty() ? "(default)" : conf; }
 
+bool is_exact(const TuneOutcome& outcome) {
+  return std::ranges::all_of(outcome.inexact_because, &std::string::empty);
+}
+
 // For the table: lists shortened, and how many settings are like it.
 std::string named(const TuneReport& report, const TuneOutcome& outcome) {
   const std::string name = list_shortened(shown(conf(report, outcome.settings.front())));
@@ -31,24 +35,27 @@ std::string named(const TuneReport& report, const TuneOutcome& outcome) {
 std::vector<std::string> row(const std::string& rank, const std::string& name,
                              const TuneOutcome& outcome) {
   const RunSoFar total = outcome.total();
-  const bool exact = std::ranges::all_of(outcome.inexact_because, &std::string::empty);
+  const bool exact = is_exact(outcome);
   return {fmt::format("{:>4}  {}{}", rank, name, exact ? "" : " (estimate)"),
           human_size(total.peak_reserved), human_count(total.ooms), human_count(total.oom_retries),
           human_count(total.device_calls)};
 }
 
 // The best by rank, what is recommended, the best in other respects and the baseline. Of rows that
-// would look alike the first.
+// that have the same figures, or settings that look alike, the first.
 Table ranking(const TuneReport& report) {
   const TuneResult& r = report.result;
   Table table{{{"rank  setting", true}, {"peak reserved"}, {"OOMs"}, {"retries"}, {"device calls"}},
               {}};
   std::set<std::vector<std::string>> shown_figures;
+  std::set<std::string> shown_names;
   const auto add = [&](std::size_t i) {
     std::vector<std::string> cells =
         row(std::to_string(i + 1), named(report, r.outcomes[i]), r.outcomes[i]);
-    const bool fresh = shown_figures.insert({cells.begin() + 1, cells.end()}).second;
-    if (fresh || i == r.best) table.rows.push_back(std::move(cells));
+    const bool other_figures = shown_figures.insert({cells.begin() + 1, cells.end()}).second;
+    const bool other_name =
+        shown_names.insert(list_shortened(conf(report, r.outcomes[i].settings.front()))).second;
+    if ((other_figures && other_name) || i == r.best) table.rows.push_back(std::move(cells));
   };
   const std::uint64_t fewest_ooms = r.outcomes.front().total().ooms;
   for (std::size_t i = 0; i < r.outcomes.size(); ++i) {
@@ -61,7 +68,8 @@ Table ranking(const TuneReport& report) {
   }
   table.rows.push_back(
       row("·",
-          fmt::format("{} {}", r.baseline, r.baseline_conf.empty() ? "(default)" : r.baseline_conf),
+          fmt::format("{}{} {}", r.baseline, r.without_insertions ? " + empty_cache" : "",
+                      r.baseline_conf.empty() ? "(default)" : r.baseline_conf),
           r.baseline_outcome));
   return table;
 }
@@ -95,6 +103,12 @@ std::string retries(std::uint64_t count) {
   return count == 1 ? "1 retry" : human_count(count) + " retries";
 }
 
+std::string still_fails(const RunSoFar& run) {
+  if (run.ooms == 0) return {};
+  return fmt::format(" It still runs out of memory {}, as every setting tried does.",
+                     counted(run.ooms, "time"));
+}
+
 std::string answer(const TuneReport& report) {
   const TuneResult& r = report.result;
   const RunSoFar now = r.baseline_outcome.total();
@@ -102,9 +116,9 @@ std::string answer(const TuneReport& report) {
   const std::string setting =
       list_shortened(shown(conf(report, r.outcomes[r.best].settings.front())));
   if (!r.helps) {
-    return now.ooms > 0 ? "Nothing helps: no setting tried serves more requests."
-                        : "Nothing helps: no setting tried is better than the one in use by more "
-                          "than a hundredth.";
+    return "Nothing helps: no setting tried is better than the one in use by more than a "
+           "hundredth." +
+           still_fails(now);
   }
   if (now.ooms > 0 && then.ooms == 0) {
     return fmt::format("{} serves every request: it reserves {} at most. {} the failure.", setting,
@@ -116,14 +130,16 @@ std::string answer(const TuneReport& report) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
                        setting, counted(then.ooms, "time"), r.baseline, counted(now.ooms, "time"));
   }
-  if (then.peak_reserved < now.peak_reserved) {
-    return fmt::format("{} reserves {} less than {}: {} instead of {}.", setting,
+  if (r.objective == Objective::reserved) {
+    return fmt::format("{} reserves {} less than {}: {} instead of {}.{}", setting,
                        human_size(now.peak_reserved - then.peak_reserved), r.baseline,
-                       human_size(then.peak_reserved), human_size(now.peak_reserved));
+                       human_size(then.peak_reserved), human_size(now.peak_reserved),
+                       still_fails(then));
   }
-  return fmt::format("{} needs {} and {}, {} {} and {}.", setting, retries(then.oom_retries),
-                     counted(then.device_calls, "device call"), r.baseline,
-                     retries(now.oom_retries), counted(now.device_calls, "device call"));
+  return fmt::format("{} makes {} with {}, {} {} with {}.{}", setting,
+                     counted(then.device_calls, "device call"), retries(then.oom_retries),
+                     r.baseline, human_count(now.device_calls), retries(now.oom_retries),
+                     still_fails(then));
 }
 
 // What the simplest gives away.
@@ -144,7 +160,8 @@ std::string price(const TuneReport& report) {
   const TuneOutcome* fewest = nullptr;
   for (const TuneOutcome& outcome : r.outcomes) {
     const RunSoFar total = outcome.total();
-    if (!outcome.pareto || total.ooms != best.ooms || total.device_calls >= best.device_calls) {
+    if (!outcome.pareto || total.ooms != best.ooms || total.device_calls >= best.device_calls ||
+        !is_exact(outcome)) {
       continue;
     }
     if (fewest == nullptr || total.device_calls < fewest->total().device_calls) fewest = &outcome;
@@ -211,18 +228,24 @@ std::string export_line(const TuneReport& report, const Setting& setting) {
 std::string tune_text(const TuneReport& report, const TextStyle& style) {
   const TuneResult& r = report.result;
   std::string out = ' ' + bold(wrapped(answer(report), 1), style) + "\n\n";
+  const bool several = report.traces.size() > 1;
   for (std::size_t i = 0; i < report.traces.size(); ++i) {
-    const ReplayReport head{report.traces[i], {}, {}, report.model_checks[i]};
-    const std::string model = model_sentence(head);
-    append(out, report.traces[i].path + ": " + coverage_phrase(report.traces[i]) +
-                    (model.empty() ? "" : "; " + model));
+    const TraceSummary& trace = report.traces[i];
+    const std::string model = model_sentence({trace, {}, {}, report.model_checks[i]});
+    const std::optional<Bytes> capacity = report.devices[i].capacity;
+    append(out,
+           fmt::format("{}{}: {}{}{}", trace.path, several ? fmt::format(" gpu {}", trace.gpu) : "",
+                       coverage_phrase(trace), model.empty() ? "" : "; ", model));
+    append(out,
+           fmt::format("on a device {}, by the rules of PyTorch {}",
+                       capacity ? "of " + human_size(*capacity) : "without limit (see --capacity)",
+                       r.torch_version));
   }
-  const std::optional<Bytes> capacity = report.devices.front().capacity;
-  append(out, capacity ? fmt::format("on a device of {}, by the rules of PyTorch {}",
-                                     human_size(*capacity), r.torch_version)
-                       : fmt::format("on a device without limit (see --capacity), by the rules of "
-                                     "PyTorch {}",
-                                     r.torch_version));
+  if (several) {
+    append(out,
+           "Of all traces together: the highest peak, and the sums of OOMs, retries and device "
+           "calls.");
+  }
   out += '\n' + text_table(ranking(report));
   append(out, effort(report));
   append(out, simplicity(report));
@@ -283,13 +306,19 @@ Table tune_table(const TuneReport& report) {
                {"pareto"}},
               {}};
   std::size_t place = 0;
-  for (const TuneOutcome& outcome : report.result.outcomes) {
+  const TuneResult& r = report.result;
+  const RunSoFar now = r.baseline_outcome.total();
+  table.rows.push_back({r.baseline, r.baseline_conf, "1", std::to_string(now.peak_reserved),
+                        std::to_string(now.ooms), std::to_string(now.oom_retries),
+                        std::to_string(now.device_calls), "", ""});
+  for (const TuneOutcome& outcome : r.outcomes) {
     const RunSoFar total = outcome.total();
+    const bool best = place == r.best;
     table.rows.push_back({std::to_string(++place), conf(report, outcome.settings.front()),
                           std::to_string(outcome.settings.size()),
                           std::to_string(total.peak_reserved), std::to_string(total.ooms),
                           std::to_string(total.oom_retries), std::to_string(total.device_calls),
-                          outcome.pareto ? "true" : "false"});
+                          outcome.pareto ? "true" : "false", best ? "true" : "false"});
   }
   return table;
 }

@@ -58,5 +58,12 @@ TEST(InputError, PutsLinesCloseToTheFileAndWordsApart) {
   EXPECT_STREQ(InputError("a.pickle", "", "is empty").what(), "a.pickle: is empty");
 }
 
+TEST(ExactSize, LosesNothing) {
+  EXPECT_EQ(exact_size(15618 * kMiB), "15618 MiB");
+  EXPECT_EQ(exact_size(3 * kKiB), "3 KiB");
+  EXPECT_EQ(exact_size(1000), "1000 B");
+  EXPECT_EQ(exact_size(0), "0 B");
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -112,15 +112,21 @@ Bytes kept_whole(const Moment& moment, Bytes split_limit) {
 Cause cause_of(const Explanation& e) {
   const Bytes wanted = e.live_requested + e.requested;
   if (wanted > *e.room) return e.total && wanted <= *e.total ? Cause::outside : Cause::shortage;
-  if (wanted > e.reserved + std::min(e.allowed, e.device_free)) return Cause::outside;
+  if (wanted > *e.allowance()) return Cause::outside;
   return Cause::fragmentation;
 }
 
 }  // namespace
 
+std::optional<Bytes> Explanation::allowance() const {
+  if (!room) return std::nullopt;
+  return reserved + std::min(allowed, device_free);
+}
+
 std::int64_t Explanation::spare() const {
   if (!room) return 0;
-  return static_cast<std::int64_t>(*room) - static_cast<std::int64_t>(live_requested + asked);
+  return static_cast<std::int64_t>(*allowance()) -
+         static_cast<std::int64_t>(live_requested + asked);
 }
 
 Explanation explain(const Subject& subject, const MomentSource& source,
@@ -128,11 +134,13 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   const Trace& trace = subject.trace();
   const Curves curves = source.curves();
   Explanation e;
-  e.event = options.at ? *options.at : curves.first_oom.value_or(curves.reserved_peak(trace));
-  const Moment moment = source.before(e.event);
+  e.chosen = options.at.has_value();
+  e.event = options.at            ? *options.at
+            : curves.ooms.empty() ? curves.reserved_peak(trace)
+                                  : curves.ooms.front();
+  const bool refused = std::ranges::binary_search(curves.ooms, e.event);
+  const Moment moment = refused ? source.refused_at(e.event) : source.before(e.event);
   add_up(moment, e);
-  const bool refused =
-      curves.first_oom == e.event || (e.event < trace.size() && trace.ops[e.event] == Op::oom);
   e.at_oom = refused && e.event < trace.size() && is_request(trace.ops[e.event]);
   e.step = steps_of(subject.recording(), trace).of(e.event);
   e.total = options.total;

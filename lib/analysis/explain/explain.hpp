@@ -66,6 +66,7 @@ struct Explanation {
   /// Without at_oom: of what was there before the recording not all found room.
   Cause cause = Cause::none;
   std::uint64_t event = 0;  ///< the memory is that right before it
+  bool chosen = false;      ///< by --at, not the first OOM or the peak
   bool at_oom = false;      ///< the event is a refused request
   std::uint64_t step = 0;   ///< of the program, from 1; 0: unknown
   StreamIndex stream = 0;   ///< of the request
@@ -93,7 +94,9 @@ struct Explanation {
   std::vector<PoolRow> pools;           ///< by pool, stream and size
   std::vector<PhasePeak> phases;        ///< in order of their first beginning
 
-  /// Bytes that would be spare with the request served and no byte wasted; negative: missing.
+  /// What the allocator may have at all: `room`, or less by a limit.
+  std::optional<Bytes> allowance() const;
+  /// Bytes of it that would be spare with the request served and no byte wasted; negative: missing.
   std::int64_t spare() const;
 };
 

@@ -23,6 +23,8 @@ class Watcher final : public ReplayObserver {
   void on_event(const EventState& state, const Strategy&) override {
     curves.requested.push_back(state.requested);
     curves.reserved.push_back(state.reserved);
+    if (state.ooms > ooms_) curves.ooms.push_back(state.event);
+    ooms_ = state.ooms;
     if (trace_.ops[state.event] == Op::allocate && state.placement) {
       places_[trace_.slots[state.event]] = state.placement->address;
     }
@@ -39,7 +41,21 @@ class Watcher final : public ReplayObserver {
  private:
   const Trace& trace_;
   std::vector<Address> places_;  ///< by slot
+  std::uint64_t ooms_ = 0;
 };
+
+// A device with room for the request refused it: a limit of the program's was reached. A share of
+// the device is known where the device is, that is where nobody else holds any of it.
+Bytes allowed_beyond(const Trace& trace, std::uint64_t event, const torch::Settings& settings,
+                     Bytes reserved) {
+  const Bytes device_free = trace.addresses[event];
+  const Bytes needed = torch::get_allocation_size(trace.sizes[event], settings.large_segment_size);
+  if (device_free < needed) return UINT64_MAX;
+  const double share = settings.per_process_memory_fraction;
+  const auto limit = static_cast<Bytes>(share * static_cast<double>(reserved + device_free));
+  const bool plausible = share < 1 && limit >= reserved && limit < reserved + needed;
+  return plausible ? limit - reserved : 0;
+}
 
 }  // namespace
 
@@ -70,7 +86,7 @@ Curves RecordedMoments::curves() const {
     if (op == Op::allocate) requested += trace.sizes[i];
     if (op == Op::free || op == Op::free_requested)
       requested -= std::min(requested, trace.sizes[i]);
-    if (op == Op::oom && !curves.first_oom) curves.first_oom = i;
+    if (op == Op::oom) curves.ooms.push_back(i);
     curves.requested.push_back(requested);
     curves.reserved.push_back(reserve.bytes());
   }
@@ -80,7 +96,17 @@ Curves RecordedMoments::curves() const {
 Moment RecordedMoments::before(std::uint64_t event) const {
   const Trace& trace = subject_.trace();
   RecordedState state(trace);
-  for (std::uint64_t i = 0; i < event; ++i) state.play(i);
+  const VerifyResult& verified = *subject_.verified();
+  const bool exact = verified.verdict == Verdict::exact;
+  const Bytes padding = verified.reading.request_padding;
+  auto size = verified.reading.block_sizes.begin();
+  for (std::uint64_t i = 0; i < event; ++i) {
+    state.play(i);
+    if (trace.ops[i] != Op::allocate || !exact) continue;
+    const bool noted = size != verified.reading.block_sizes.end() && size->event == i;
+    state.note_size(trace.slots[i],
+                    noted ? (size++)->size : torch::round_size(trace.sizes[i] + padding, {}));
+  }
   const auto model = subject_.model_of(parse_strategy("recorded"), {});
   Moment moment;
   moment.event = event;
@@ -88,9 +114,7 @@ Moment RecordedMoments::before(std::uint64_t event) const {
   moment.live = live_before(trace, event);
   if (event < trace.size() && trace.ops[event] == Op::oom) {
     moment.device_free = trace.addresses[event];
-    // The device had room, so a limit of the program's was reached; which one is not recorded.
-    const Bytes needed = torch::get_allocation_size(trace.sizes[event], torch::kLargeBuffer);
-    if (moment.device_free >= needed) moment.allowed = 0;
+    moment.allowed = allowed_beyond(trace, event, model->settings, reserved_bytes(moment.memory));
   }
   return moment;
 }
@@ -101,16 +125,18 @@ Curves ReplayedMoments::curves() const {
   ReplayOptions replaying = replaying_;
   replaying.observer = &watcher;
   const ReplayResult result = trial.run(replaying);
-  if (result.metrics.first_oom) watcher.curves.first_oom = result.metrics.first_oom->event;
+  // Of what was there before the recording, perhaps before any event.
+  const auto& first = result.metrics.first_oom;
+  if (first && watcher.curves.ooms.empty()) watcher.curves.ooms.push_back(first->event);
   return std::move(watcher.curves);
 }
 
-Moment ReplayedMoments::before(std::uint64_t event) const {
+Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
   Watcher watcher(subject_.trace());
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_));
   ReplayOptions replaying = replaying_;
   replaying.observer = &watcher;
-  replaying.to = event;
+  replaying.to = to;
   trial.run(replaying);
   Moment moment;
   moment.event = event;

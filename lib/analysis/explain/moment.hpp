@@ -22,11 +22,11 @@ struct Moment {
   std::uint64_t unplaced = 0;  ///< live blocks that lie in no known segment
 };
 
-/// What was requested and reserved after each event, and the event of the first OOM.
+/// What was requested and reserved after each event, and what was refused.
 struct Curves {
   std::vector<Bytes> requested;
   std::vector<Bytes> reserved;
-  std::optional<std::uint64_t> first_oom;
+  std::vector<std::uint64_t> ooms;  ///< events of requests that were refused, ascending
 
   /// One behind the request at which the most is reserved, the first of several.
   std::uint64_t reserved_peak(const Trace& trace) const;
@@ -39,9 +39,12 @@ class MomentSource {
   /// O(events).
   virtual Curves curves() const = 0;
   virtual Moment before(std::uint64_t event) const = 0;
+  /// The same with all that was released to serve the request of this event, which was refused.
+  virtual Moment refused_at(std::uint64_t event) const { return before(event); }
 };
 
-/// As recorded. The recording must have driver events or a start state; `subject` outlives this.
+/// As recorded; how large a block is beyond its request as far as verification found it. The
+/// recording must have driver events or a start state; `subject` outlives this.
 class RecordedMoments final : public MomentSource {
  public:
   explicit RecordedMoments(const Subject& subject) : subject_(subject) {}
@@ -62,9 +65,12 @@ class ReplayedMoments final : public MomentSource {
         options_(std::move(options)),
         replaying_(std::move(replaying)) {}
   Curves curves() const override;
-  Moment before(std::uint64_t event) const override;
+  Moment before(std::uint64_t event) const override { return replayed_to(event, event); }
+  Moment refused_at(std::uint64_t event) const override { return replayed_to(event + 1, event); }
 
  private:
+  Moment replayed_to(std::uint64_t to, std::uint64_t event) const;
+
   const Subject& subject_;
   StrategySpec spec_;
   TrialOptions options_;

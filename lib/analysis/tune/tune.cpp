@@ -313,6 +313,7 @@ class Search {
     });
     mark_pareto_front(result_.outcomes);
     result_.finished = !cut_short_;
+    result_.objective = options_.objective;
     const RunSoFar least = result_.outcomes.front().total();
     result_.best = static_cast<std::size_t>(
         std::ranges::min_element(result_.outcomes, {},

@@ -37,7 +37,8 @@ struct TuneResult {
   std::size_t best = 0;
   std::vector<torch::ConfEntry> kept;  ///< options of the recording that were left alone
   std::string torch_version;
-  std::string variable;          ///< where the setting is to be written
+  std::string variable;  ///< where the setting is to be written
+  Objective objective = Objective::reserved;
   std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
   std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
   std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout

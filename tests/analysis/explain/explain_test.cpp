@@ -190,7 +190,8 @@ TEST_P(ExplainBundled, TheRecordedMemoryIsThatOfTheModel) {
 INSTANTIATE_TEST_SUITE_P(Recordings, ExplainBundled,
                          testing::Values("gpt_train_oom.pickle", "seq_growth.pickle",
                                          "split_expandable.pickle", "fragmentation.pickle",
-                                         "layers_4.pickle", "graph_pool.pickle"));
+                                         "layers_4.pickle", "graph_pool.pickle",
+                                         "pools_kept_whole.pickle", "side_streams.pickle"));
 
 // The truth is in the recordings of the same program under other settings.
 TEST(ExplainCorpus, NoShortageWhereAnotherSettingRanThroughAndOneWhereMoreIsLiveThanThere) {
@@ -233,6 +234,38 @@ TEST(ExplainCorpus, NoShortageWhereAnotherSettingRanThroughAndOneWhereMoreIsLive
     }
   }
   EXPECT_GE(explained_recordings, 15);
+}
+
+TEST(ExplainCorpus, AtTheEndItIsWhatTheOriginalCounted) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(MEMREPLAY_SHARED) / "corpus/torch";
+  if (!fs::exists(folder)) GTEST_SKIP() << "no " << folder;
+  int compared = 0;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    if (file.path().extension() != ".pickle") continue;
+    std::ifstream in(fs::path(file.path()).replace_extension(".json"));
+    const nlohmann::json sidecar = nlohmann::json::parse(in);
+    const Recording recording = read_recording(file.path());
+    if (recording.traces.size() != 1 || sidecar["memory_stats"].is_null()) continue;
+    const Subject subject(recording, recording.traces[0]);
+    if (subject.verified()->verdict != Verdict::exact) continue;
+    const Moment moment = RecordedMoments(subject).before(subject.trace().size());
+    Bytes allocated = 0;
+    Bytes active = 0;
+    for (const SegmentInfo& segment : moment.memory.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::allocated) allocated += block.size;
+        if (block.state != BlockState::free) active += block.size;
+      }
+    }
+    SCOPED_TRACE(file.path().stem());
+    const auto& stats = sidecar["memory_stats"];
+    EXPECT_EQ(allocated, stats["allocated_bytes.all.current"].get<Bytes>());
+    EXPECT_EQ(active, stats["active_bytes.all.current"].get<Bytes>());
+    EXPECT_EQ(reserved_bytes(moment.memory), stats["reserved_bytes.all.current"].get<Bytes>());
+    ++compared;
+  }
+  EXPECT_GE(compared, 150);
 }
 
 }  // namespace
