@@ -132,7 +132,8 @@ ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& prog
   const bool torch_memory = as_recorded || model;
   if (torch_memory && report.explanation.cause != Cause::shortage && !interrupted()) {
     progress.show("trying settings", 0.6);
-    report.tuned = short_search(subject, report.explanation, device, asked.run.torch_version);
+    TuneResult tuned = short_search(subject, report.explanation, device, asked.run.torch_version);
+    if (!tuned.outcomes.empty()) report.tuned = std::move(tuned);
   }
   return report;
 }

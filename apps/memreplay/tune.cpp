@@ -233,6 +233,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   report.result = tune(tuning);
   progress.clear();
   report.interrupted = interrupted();
+  if (report.result.outcomes.empty()) return kInterrupted;
   const bool could_fight = !tuning.forbidden.contains("expandable_segments") &&
                            !tuning.forbidden.contains("max_split_size_mb");
   add_remarks(all, report.result, could_fight, report.remarks);

@@ -43,6 +43,10 @@ class Search {
   TuneResult run() {
     replay_baseline();
     try_all({Setting{}}, Prune::no, options_.runs);
+    if (result_.outcomes.empty()) {  // cancelled
+      result_.finished = false;
+      return std::move(result_);
+    }
     try_all(space_.single_options(), Prune::no, options_.runs);
     if (space_.varies("max_split_size_mb")) {
       result_.every_split_size =
@@ -164,7 +168,7 @@ class Search {
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       cut_short_ |= tried[i].cancelled;
-      if (!tried[i].cancelled || result_.outcomes.empty()) keep(batch[i], std::move(tried[i]));
+      if (!tried[i].cancelled) keep(batch[i], std::move(tried[i]));
     }
     if (options_.progress) {
       options_.progress(static_cast<double>(result_.tried) / static_cast<double>(options_.runs));

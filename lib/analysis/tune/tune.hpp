@@ -32,7 +32,7 @@ struct TuneResult {
   TuneOutcome baseline_outcome;
   /// The same without the calls of empty_cache that were inserted; nothing where none were.
   std::optional<TuneOutcome> without_insertions;
-  std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; never empty
+  std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; none: cancelled at once
   /// Which of them to recommend: the simplest that comes within a hundredth of the first.
   std::size_t best = 0;
   std::vector<torch::ConfEntry> kept;  ///< options of the recording that were left alone

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
 #include <set>
 #include <tuple>
@@ -159,6 +160,15 @@ TEST(Tune, SeveralTracesGetOneSettingForAll) {
   const std::string conf = conf_of(result.outcomes.front().settings.front(), {});
   EXPECT_EQ(figures(result.outcomes.front().metrics[0]), figures(replayed(a, conf)));
   EXPECT_EQ(figures(result.outcomes.front().metrics[1]), figures(replayed(b, conf)));
+}
+
+TEST(Tune, CancelledAtOnceItFoundNothing) {
+  const std::atomic<bool> cancelled = true;
+  TuneOptions options = plain_options(100);
+  options.replaying.cancelled = &cancelled;
+  const TuneResult result = tuned(random_recording(1, 300), options);
+  EXPECT_TRUE(result.outcomes.empty());
+  EXPECT_FALSE(result.finished);
 }
 
 }  // namespace
