@@ -116,7 +116,10 @@ int run_fit(const Command& command, const std::vector<std::string>& arguments) {
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
   line.value("--device-name", "CARD", "Does it fit that card? `list` names them. Default: none.",
-             [&](const std::string& text) { asked.card = text; });
+             [&](const std::string& text) {
+               if (text.empty()) throw UsageError("--device-name is empty; expected a card");
+               asked.card = text;
+             });
   add_start_options(line, asked.run);
   line.value("--budget", "N", "Events that each search may replay. Default: 400000000.",
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
