@@ -89,9 +89,8 @@ ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& prog
   if (as_recorded) {
     source = std::make_unique<RecordedMoments>(subject);
   } else {
-    spec = !asked.run.strategies.empty()        ? asked.run.strategies.front()
-           : chosen.recording->settings.present ? parse_strategy("recorded")
-                                                : parse_strategy("torch");
+    spec = asked.run.strategies.empty() ? usual_strategy(*chosen.recording)
+                                        : asked.run.strategies.front();
     report.strategy = spec.text;
     ReplayOptions replaying;
     replaying.start = asked.run.start;

@@ -60,7 +60,7 @@ FitRun fit_run(const Subject& subject, const StrategySpec& spec, const FitOption
 
 std::vector<StrategySpec> strategies_for(const Recording& recording, const RunOptions& options) {
   if (!options.strategies.empty()) return options.strategies;
-  return {parse_strategy(recording.settings.present ? "recorded" : "torch")};
+  return {usual_strategy(recording)};
 }
 
 void name_cards(const Subject& subject, const std::vector<StrategySpec>& strategies,

@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "options.hpp"
 #include "printing.hpp"
+#include "replay/subject.hpp"
 #include "report/json.hpp"
 #include "report/run_table.hpp"
 #include "report/text.hpp"
@@ -14,7 +15,7 @@ namespace memreplay {
 namespace {
 
 std::vector<StrategySpec> likeliest(const Recording& recording, const RunOptions&) {
-  return {parse_strategy(recording.settings.present ? "recorded" : "torch")};
+  return {usual_strategy(recording)};
 }
 
 }  // namespace

@@ -20,4 +20,8 @@ std::optional<TorchModel> Subject::model_of(const StrategySpec& spec,
   return torch_model(spec, settings(), version_for(spec, asked));
 }
 
+StrategySpec usual_strategy(const Recording& recording) {
+  return parse_strategy(recording.settings.present ? "recorded" : "torch");
+}
+
 }  // namespace memreplay

@@ -35,4 +35,8 @@ class Subject {
   RecordedSettings settings_;  ///< of the recording, as verification reads them
 };
 
+/// What stands for the allocator of a recording: `recorded` where its settings are stored, else
+/// `torch`.
+StrategySpec usual_strategy(const Recording& recording);
+
 }  // namespace memreplay

@@ -83,8 +83,8 @@ class Search {
 
   void replay_baseline() {
     const Recording& recording = options_.bench.subjects.front()->recording();
-    result_.baseline = recording.settings.present ? "recorded" : "torch";
-    const StrategySpec spec = parse_strategy(result_.baseline);
+    const StrategySpec spec = usual_strategy(recording);
+    result_.baseline = spec.text;
     if (const auto model =
             options_.bench.subjects.front()->model_of(spec, options_.torch_version)) {
       result_.baseline_conf = conf_of(setting_of(model->settings), result_.kept);
