@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "core/request.hpp"
 #include "core/units.hpp"
 
 namespace memreplay {
@@ -39,6 +41,41 @@ class VirtualMemory {
   virtual void release(Address at) = 0;
 };
 
+struct DriverAllocatorOptions {
+  enum class Kind {
+    direct,          ///< cudaMalloc and cudaFree
+    stream_ordered,  ///< cudaMallocAsync and cudaFreeAsync, out of a memory pool of its own
+    malloc           ///< malloc and free of the process, or of a library
+  };
+  Kind kind = Kind::direct;
+  // The attributes of a memory pool (cudaMemPoolAttr).
+  Bytes release_threshold = 0;
+  bool reuse_follow_event_dependencies = true;
+  bool reuse_allow_opportunistic = true;
+  bool reuse_allow_internal_dependencies = true;
+  std::string library;  ///< of malloc, a shared object; empty: the one of the process
+};
+
+/// A block that a driver placed.
+struct DriverBlock {
+  Address address = 0;
+  Bytes size = 0;  ///< what the driver charges for it, at least what was asked for
+};
+
+/// Ability of a device: the driver, or the process, places blocks by itself. What it holds from the
+/// device for them, used or not, counts as held.
+class DriverAllocator {
+ public:
+  virtual ~DriverAllocator() = default;
+  /// To be called once, before all else. Throws UsageError where the device has no such allocator.
+  virtual void open(const DriverAllocatorOptions& options) = 0;
+  /// Nothing when the device is full.
+  virtual std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) = 0;
+  virtual void free(Address block, StreamIndex stream) = 0;
+  /// What it keeps without need goes back to the device.
+  virtual void trim() = 0;
+};
+
 /// What a driver offers to an allocator. Being full is an answer, not an error.
 class DeviceModel {
  public:
@@ -53,6 +90,8 @@ class DeviceModel {
   virtual void adopt(Address region, Bytes size, bool mapped) = 0;
   /// Null where the device cannot do it.
   virtual VirtualMemory* virtual_memory() = 0;
+  /// Null where the device cannot do it: a simulated one cannot.
+  virtual DriverAllocator* driver_allocator() { return nullptr; }
   virtual Bytes total_bytes() const = 0;  ///< what the device reports as its size
   virtual Bytes free_bytes() const = 0;   ///< what it reports as free
   /// Always the same object, which follows what is asked of the device.

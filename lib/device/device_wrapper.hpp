@@ -9,7 +9,7 @@
 namespace memreplay {
 
 /// Passes every call on to another device; derived classes see what they care for.
-class DeviceWrapper : public DeviceModel, public VirtualMemory {
+class DeviceWrapper : public DeviceModel, public VirtualMemory, public DriverAllocator {
  public:
   explicit DeviceWrapper(DeviceModel& device) : device_(&device) {}
 
@@ -19,6 +19,9 @@ class DeviceWrapper : public DeviceModel, public VirtualMemory {
     device_->adopt(region, size, mapped);
   }
   VirtualMemory* virtual_memory() override { return device_->virtual_memory() ? this : nullptr; }
+  DriverAllocator* driver_allocator() override {
+    return device_->driver_allocator() ? this : nullptr;
+  }
   Bytes total_bytes() const override { return device_->total_bytes(); }
   Bytes free_bytes() const override { return device_->free_bytes(); }
   const DeviceUsage& usage() const override { return device_->usage(); }
@@ -34,6 +37,13 @@ class DeviceWrapper : public DeviceModel, public VirtualMemory {
   void unalias(Address at) override { memory().unalias(at); }
   void release(Address at) override { memory().release(at); }
 
+  void open(const DriverAllocatorOptions& options) override { driver().open(options); }
+  std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) override {
+    return driver().allocate(size, alignment, stream);
+  }
+  void free(Address block, StreamIndex stream) override { driver().free(block, stream); }
+  void trim() override { driver().trim(); }
+
  protected:
   const DeviceModel& inner() const { return *device_; }
   /// A copy of a wrapper wraps a copy of the device, which it owns.
@@ -46,6 +56,7 @@ class DeviceWrapper : public DeviceModel, public VirtualMemory {
 
  private:
   VirtualMemory& memory() { return *device_->virtual_memory(); }
+  DriverAllocator& driver() { return *device_->driver_allocator(); }
 
   DeviceModel* device_;
   std::unique_ptr<DeviceModel> owned_;
