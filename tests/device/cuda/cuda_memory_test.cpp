@@ -151,9 +151,9 @@ TEST_F(CudaMemoryOnStandIn, AFailureNamesDeviceAndCall) {
 
 TEST_F(CudaMemoryOnStandIn, AnErrorWithoutANameIsANumber) {
   open();
-  stand_in().fail_call("cuMemAlloc", 1, 4711);
+  stand_in().fail_call("cuMemAlloc", 1, 998);
   EXPECT_EQ(message_of<DeviceError>([&] { (void)memory->allocate(1); }),
-            "cuda:0: cuMemAlloc: error 4711");
+            "cuda:0: cuMemAlloc: error 998");
 }
 
 TEST_F(CudaMemoryOnStandIn, TwoOfOneGpuDoNotDisturbEachOther) {
