@@ -48,6 +48,14 @@ class AddressTable {
     }
   }
 
+  /// In no order.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const Cell& cell : cells_) {
+      if (cell.used) visit(cell.address, cell.value);
+    }
+  }
+
  private:
   struct Cell {
     Address address = 0;

@@ -41,5 +41,18 @@ TEST(AddressTable, TheHighestAndTheLowestAddressAreAddressesLikeAnyOther) {
   EXPECT_EQ(*table.find(UINT64_MAX), 2);
 }
 
+TEST(AddressTable, EveryValueIsVisitedOnce) {
+  AddressTable<int> table;
+  for (int i = 1; i <= 1000; ++i) *table.emplace(Address(i) * 256).first = i;
+  for (int i = 1; i <= 1000; i += 2) table.erase(Address(i) * 256);
+  int visits = 0;
+  table.for_each([&](Address address, int value) {
+    EXPECT_EQ(address, Address(value) * 256);
+    EXPECT_EQ(value % 2, 0);
+    ++visits;
+  });
+  EXPECT_EQ(visits, 500);
+}
+
 }  // namespace
 }  // namespace memreplay
