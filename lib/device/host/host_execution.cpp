@@ -1,0 +1,111 @@
+#include "device/host/host_execution.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace memreplay {
+namespace {
+
+std::uint8_t* bytes_at(Address address) { return reinterpret_cast<std::uint8_t*>(address); }
+std::uint64_t* words_at(Address address) { return reinterpret_cast<std::uint64_t*>(address); }
+
+/// Calls `part(from, to)` for what is touched, in ascending order, until one says false. Parts that
+/// are not whole words lie within one.
+template <typename Visit>
+void for_each_part(RealRange range, Touch touch, const Visit& part) {
+  if (range.size == 0) return;
+  const Address end = range.address + range.size;
+  const Address head = std::min(end, round_up(range.address, kTouchWord));
+  const Address tail = std::max(head, end / kTouchWord * kTouchWord);
+  if (touch == Touch::all) {
+    if (head != range.address && !part(range.address, head)) return;
+    if (head != tail && !part(head, tail)) return;
+    if (tail != end) part(tail, end);
+    return;
+  }
+  const Address first_end = std::min(end, round_up(range.address + 1, kTouchWord));
+  if (!part(range.address, first_end)) return;
+  for (Address at = round_up(first_end, kTouchStride); at < end; at += kTouchStride) {
+    if (!part(at, std::min(end, at + kTouchWord))) return;
+  }
+  const Address last = std::max(first_end, (end - 1) / kTouchWord * kTouchWord);
+  if (last < end) part(last, end);
+}
+
+/// The pattern of consecutive words, a sum away from each other.
+class Words {
+ public:
+  Words(std::uint64_t tag, Address from)
+      : of_tag_(touch_word(tag, 0)), of_place_(touch_word(0, from)) {}
+  std::uint64_t operator[](std::size_t n) const { return of_tag_ ^ (of_place_ + n * kStep); }
+
+ private:
+  static constexpr std::uint64_t kStep = touch_word(0, kTouchWord);
+
+  std::uint64_t of_tag_;
+  std::uint64_t of_place_;
+};
+
+bool whole_words(Address from, Address to) { return (from | to) % kTouchWord == 0; }
+
+void write(Address from, Address to, std::uint64_t tag) {
+  if (!whole_words(from, to)) {
+    for (Address at = from; at < to; ++at) *bytes_at(at) = touch_byte(tag, at);
+    return;
+  }
+  const Words pattern(tag, from);
+  std::uint64_t* words = words_at(from);
+  const std::size_t count = (to - from) / kTouchWord;
+  for (std::size_t n = 0; n < count; ++n) words[n] = pattern[n];
+}
+
+/// The lowest address that differs.
+std::optional<Address> first_difference(Address from, Address to, std::uint64_t tag) {
+  if (whole_words(from, to)) {
+    const Words pattern(tag, from);
+    const std::uint64_t* words = words_at(from);
+    const std::size_t count = (to - from) / kTouchWord;
+    constexpr std::size_t kAtOnce = 512;
+    std::size_t begin = 0;
+    for (; begin < count; begin += kAtOnce) {
+      const std::size_t stop = std::min(count, begin + kAtOnce);
+      std::uint64_t differs = 0;
+      for (std::size_t n = begin; n < stop; ++n) differs |= words[n] ^ pattern[n];
+      if (differs != 0) break;
+    }
+    if (begin >= count) return std::nullopt;
+    from += begin * kTouchWord;
+  }
+  for (Address at = from; at < to; ++at) {
+    if (*bytes_at(at) != touch_byte(tag, at)) return at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void HostExecution::fill(StreamIndex, RealRange range, std::uint64_t tag, Touch touch) {
+  for_each_part(range, touch, [&](Address from, Address to) {
+    write(from, to, tag);
+    return true;
+  });
+}
+
+void HostExecution::check(StreamIndex, RealRange range, std::uint64_t tag, Touch touch) {
+  for_each_part(range, touch, [&](Address from, Address to) {
+    const auto differs = first_difference(from, to, tag);
+    if (!differs) return true;
+    // The ranges of a block follow one another, and their order need not be that of addresses.
+    if (!mismatches_.empty() && mismatches_.back().tag == tag) {
+      mismatches_.back().address = std::min(mismatches_.back().address, *differs);
+    } else {
+      mismatches_.push_back({tag, *differs});
+    }
+    return false;
+  });
+}
+
+std::vector<TouchMismatch> HostExecution::mismatches() { return std::exchange(mismatches_, {}); }
+
+}  // namespace memreplay

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "device/real_memory.hpp"
+
+namespace memreplay {
+
+/// Work on memory of this machine, done at once by the calling thread: all streams are one.
+class HostExecution final : public Execution {
+ public:
+  void fill(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) override;
+  void check(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) override;
+  std::vector<TouchMismatch> mismatches() override;
+
+  Point record(StreamIndex) override { return 0; }
+  void forget(Point) override {}
+  void wait(Point) override {}
+  void wait(StreamIndex, Point) override {}
+  bool same(StreamIndex, StreamIndex) const override { return true; }
+  void synchronise() override {}
+
+ private:
+  std::vector<TouchMismatch> mismatches_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/error.hpp"
+#include "device/host/resident_memory.hpp"
+#include "device/host/room.hpp"
+#include "device/real_memory.hpp"
+
+namespace memreplay {
+
+/// The library wants more thread-local memory than the dynamic loader keeps for libraries that come
+/// late (jemalloc does). It can be loaded by a process that was started with kStaticTlsTunable in
+/// its environment.
+class StaticTlsError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+inline constexpr const char* kStaticTlsTunable =
+    "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384";
+
+/// Blocks of `malloc` and its kin: of this process, or of a library such as "libjemalloc.so.2",
+/// which stays loaded. What it holds is what came to the resident memory. Throws UsageError where
+/// the library cannot be loaded or has no malloc.
+std::unique_ptr<DriverBlocks> open_malloc_library(const std::string& library, Room& room,
+                                                  ResidentMemory& resident);
+
+/// Throws what `open_malloc_library` would.
+void check_malloc_library(const std::string& library);
+
+}  // namespace memreplay
