@@ -1,0 +1,133 @@
+#include "device/host/host_memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/address_table.hpp"
+#include "core/error.hpp"
+#include "device/host/host_execution.hpp"
+#include "device/host/host_pages.hpp"
+#include "device/host/malloc_library.hpp"
+#include "device/host/resident_memory.hpp"
+#include "device/host/room.hpp"
+#include "device/host/system_error.hpp"
+#include "device/host/system_memory.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Of what is free, one part in this many stays for page tables and for everybody else.
+constexpr Bytes kSpare = 32;
+
+struct Faults {
+  std::uint64_t minor = 0;
+  std::uint64_t major = 0;
+
+  static Faults now() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return {static_cast<std::uint64_t>(usage.ru_minflt),
+            static_cast<std::uint64_t>(usage.ru_majflt)};
+  }
+};
+
+Bytes room_of(const SystemMemory& system) {
+  const Bytes available = system.available();
+  return available - available / kSpare;
+}
+
+class HostMemory final : public RealMemory {
+ public:
+  HostMemory()
+      : page_(static_cast<Bytes>(::sysconf(_SC_PAGESIZE))),
+        room_(room_of(system_)),
+        pages_(room_, page_) {
+    facts_ = {.kind = "host",
+              .name = system_.processor(),
+              .granularity = page_,
+              .total = system_.total(),
+              .has_virtual_memory = pages_.usable()};
+  }
+
+  const RealMemoryFacts& facts() const override { return facts_; }
+
+  /// What is promised is gone, touched or not.
+  Bytes free_bytes() override { return std::min(room_.left(), system_.available()); }
+
+  std::optional<Address> allocate(Bytes size) override {
+    if (size > room_.left()) return std::nullopt;
+    size = round_up(std::max<Bytes>(size, 1), page_);
+    if (!room_.take(size)) return std::nullopt;
+    void* region = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) {
+      room_.give_back(size);
+      if (errno == ENOMEM) return std::nullopt;
+      throw_system_error("mmap");
+    }
+    const auto address = reinterpret_cast<Address>(region);
+    *regions_.emplace(address).first = size;
+    return address;
+  }
+
+  void free(Address region) override {
+    const Bytes* size = regions_.find(region);
+    if (size == nullptr) throw std::logic_error("host: free of an unknown region");
+    if (::munmap(reinterpret_cast<void*>(region), *size) != 0) throw_system_error("munmap");
+    room_.give_back(*size);
+    regions_.erase(region);
+  }
+
+  std::optional<Address> reserve(Bytes size) override { return pages_.reserve(size); }
+  void release(Address at, Bytes size) override { pages_.release(at, size); }
+  std::optional<Piece> create(Bytes size) override { return pages_.create(size); }
+  void destroy(Piece piece) override { pages_.destroy(piece); }
+  void map(Address at, Bytes size, Piece piece) override { pages_.map(at, size, piece); }
+  void set_access(Address at, Bytes size) override { pages_.set_access(at, size); }
+  void unmap(Address at, Bytes size) override { pages_.unmap(at, size); }
+
+  std::unique_ptr<DriverBlocks> open_allocator(const DriverAllocatorOptions& options) override {
+    if (options.kind != DriverAllocatorOptions::Kind::malloc) {
+      throw UsageError("the host has no cudaMalloc; its allocator is malloc");
+    }
+    return open_malloc_library(options.library, room_, resident_);
+  }
+
+  Execution& execution() override { return execution_; }
+
+  void begin_measuring() override {
+    growth_.begin();
+    faults_ = Faults::now();
+  }
+  void sample() override { resident_.sample(); }
+  MeasuredMemory measured() override {
+    const Faults faults = Faults::now();
+    MeasuredMemory measured{.used = growth_.now()};
+    measured.peak_used = growth_.peak();
+    measured.minor_faults = faults.minor - faults_.minor;
+    measured.major_faults = faults.major - faults_.major;
+    return measured;
+  }
+
+ private:
+  SystemMemory system_;
+  Bytes page_;
+  Room room_;
+  AddressTable<Bytes> regions_;  ///< whole pages
+  HostPages pages_;
+  HostExecution execution_;
+  ResidentMemory resident_;
+  ResidentGrowth growth_{resident_};
+  Faults faults_ = Faults::now();
+  RealMemoryFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<RealMemory> open_host_memory() { return std::make_unique<HostMemory>(); }
+
+}  // namespace memreplay

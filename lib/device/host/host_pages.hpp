@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "core/units.hpp"
+#include "device/host/room.hpp"
+
+namespace memreplay {
+
+/// Addresses apart from the memory behind them: a piece is a part of a file without a name, which
+/// may be mapped anywhere, also twice. See RealMemory for the calls; misuse throws
+/// std::logic_error. O(log n) beside the system's calls.
+class HostPages {
+ public:
+  using Piece = std::uint64_t;
+
+  /// What is created is taken from `room`.
+  HostPages(Room& room, Bytes page);
+  ~HostPages();
+  HostPages(const HostPages&) = delete;
+  HostPages& operator=(const HostPages&) = delete;
+
+  /// Whether the system lets this process have such a file.
+  bool usable() const { return file_ >= 0; }
+
+  std::optional<Address> reserve(Bytes size);
+  void release(Address at, Bytes size);
+  std::optional<Piece> create(Bytes size);
+  void destroy(Piece piece);
+  void map(Address at, Bytes size, Piece piece);
+  void set_access(Address at, Bytes size);
+  void unmap(Address at, Bytes size);
+
+ private:
+  struct PieceInfo {
+    Bytes size = 0;
+    std::uint32_t mappings = 0;
+  };
+  struct Mapping {
+    Bytes size = 0;
+    Piece piece = 0;
+  };
+
+  bool reserved(Address at, Bytes size) const;
+  bool any_mapped(Address at, Bytes size) const;
+  void check_whole(Bytes size) const;
+
+  Room* room_;
+  Bytes page_;
+  int file_;
+  Bytes end_ = 0;  ///< of the parts given so far; none is given twice, and a hole costs nothing
+  std::unordered_map<Piece, PieceInfo> pieces_;  ///< by their place in the file
+  std::map<Address, Bytes> reservations_;
+  std::map<Address, Mapping> mappings_;
+};
+
+}  // namespace memreplay
