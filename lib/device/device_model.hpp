@@ -67,6 +67,7 @@ struct DriverBlock {
 class DriverAllocator {
  public:
   virtual ~DriverAllocator() = default;
+  virtual bool has(DriverAllocatorOptions::Kind kind) const = 0;
   /// To be called once, before all else. Throws UsageError where the device has no such allocator.
   virtual void open(const DriverAllocatorOptions& options) = 0;
   /// Nothing when the device is full.

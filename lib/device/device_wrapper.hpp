@@ -37,6 +37,9 @@ class DeviceWrapper : public DeviceModel, public VirtualMemory, public DriverAll
   void unalias(Address at) override { memory().unalias(at); }
   void release(Address at) override { memory().release(at); }
 
+  bool has(DriverAllocatorOptions::Kind kind) const override {
+    return device_->driver_allocator()->has(kind);
+  }
   void open(const DriverAllocatorOptions& options) override { driver().open(options); }
   std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) override {
     return driver().allocate(size, alignment, stream);
