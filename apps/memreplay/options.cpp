@@ -5,6 +5,8 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
+#include "devices.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -29,6 +31,8 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
   line.value("--uses", "N", "How often a block that was moved out is used. Default: 1.",
              [&o](const std::string& text) { o.uses = whole_argument("--uses", text); });
   line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
+  line.value("--warm-up", "N", "Replays before those that count. Default: 1 with --repeat.",
+             [&o](const std::string& text) { o.warm_up = whole_argument("--warm-up", text); });
   line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
              [&o](const std::string& text) {
                o.repeat = whole_argument("--repeat", text);
@@ -57,6 +61,74 @@ void add_output_options(CommandLine& line, RunOptions& o) {
   line.flag("--oom-report",
             "After the text what the original would print at the first OOM. Default: off.",
             o.oom_report);
+}
+
+Bytes scale_argument(const std::string& text) {
+  const auto divisor = text.starts_with("1/") ? parse_whole(text.substr(2)) : std::nullopt;
+  if (text == "1") return 1;
+  if (divisor && *divisor > 0) return *divisor;
+  throw UsageError(fmt::format("--scale is '{}'; expected 1/N with a whole N, such as 1/16", text));
+}
+
+void add_real_device_options(CommandLine& line, RunOptions& o) {
+  line.repeated("--device", "sim|host|cuda[:N]",
+                "What to replay on; several: on each. Default: sim.",
+                [&o](const std::string& text) { o.devices.push_back(device_argument(text)); });
+  line.value("--touch", "none|edges|all",
+             "Write each block and compare it when freed. Default: none; host: edges.",
+             [&o](const std::string& text) {
+               constexpr std::array kTouches = {Touch::none, Touch::edges, Touch::all};
+               o.touch = kTouches.at(choice_argument("--touch", text, {"none", "edges", "all"}));
+             });
+  line.value("--scale", "1/N", "Divide every size by N, to fit a smaller device. Default: 1/1.",
+             [&o](const std::string& text) { o.scale = scale_argument(text); });
+  line.value("--pace", "full|recorded", "As fast as it goes, or as recorded. Default: full.",
+             [&o](const std::string& text) {
+               o.paced = choice_argument("--pace", text, {"full", "recorded"}) == 1;
+             });
+}
+
+void add_device_shape(CommandLine& line, RunOptions& o) {
+  line.value(
+      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
+      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
+  line.value("--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.reserve = size_argument("--reserve", text);
+               o.reserve_given = true;
+             });
+  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
+             [&o](const std::string& text) {
+               o.device.granularity = size_argument("--granularity", text);
+               o.granularity_given = true;
+               o.shape_given = "--granularity";
+               if (o.device.granularity == 0)
+                 throw UsageError("--granularity is 0; expected 1 or more");
+             });
+  line.value("--address-policy", "upward|first-fit",
+             "Addresses are never reused, or the lowest free ones. Default: upward.",
+             [&o](const std::string& text) {
+               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
+               o.shape_given = "--address-policy";
+               o.device.policy =
+                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
+             });
+  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.address_gap = size_argument("--address-gap", text);
+               o.shape_given = "--address-gap";
+             });
+}
+
+void add_cost_options(CommandLine& line, RunOptions& o) {
+  line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
+             [&o](const std::string& text) {
+               o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
+             });
+  line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
+             [&o](const std::string& text) {
+               o.cost.free_ms = o.cost.unmap_ms = number_argument("--free-ms", text);
+             });
 }
 
 }  // namespace
@@ -116,52 +188,25 @@ void add_start_options(CommandLine& line, RunOptions& o) {
 
 void add_simulated_device_options(CommandLine& line, RunOptions& o) {
   line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
-    if (text == "sim") return;
+    if (device_argument(text).kind == DeviceChoice::Kind::sim) return;
     throw UsageError(
-        fmt::format("--device is '{}'; this build replays on a simulated device (sim) only", text));
+        fmt::format("--device is '{}'; this command answers by simulation only, real memory is for "
+                    "replay, compare and calibrate",
+                    text));
   });
-  line.value(
-      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
-      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
-  line.value("--reserve", "SIZE", "Part of it that others hold. Default: 0.",
-             [&o](const std::string& text) {
-               o.device.reserve = size_argument("--reserve", text);
-               o.reserve_given = true;
-             });
-  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
-             [&o](const std::string& text) {
-               o.device.granularity = size_argument("--granularity", text);
-               if (o.device.granularity == 0)
-                 throw UsageError("--granularity is 0; expected 1 or more");
-             });
-  line.value("--address-policy", "upward|first-fit",
-             "Addresses are never reused, or the lowest free ones. Default: upward.",
-             [&o](const std::string& text) {
-               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
-               o.device.policy =
-                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
-             });
-  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
-             [&o](const std::string& text) {
-               o.device.address_gap = size_argument("--address-gap", text);
-             });
+  add_device_shape(line, o);
 }
 
 void add_device_options(CommandLine& line, RunOptions& o) {
   add_simulated_device_options(line, o);
-  line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
-             [&o](const std::string& text) {
-               o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
-             });
-  line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
-             [&o](const std::string& text) {
-               o.cost.free_ms = o.cost.unmap_ms = number_argument("--free-ms", text);
-             });
+  add_cost_options(line, o);
 }
 
 void add_run_options(CommandLine& line, RunOptions& o) {
   add_strategy_options(line, o);
-  add_device_options(line, o);
+  add_real_device_options(line, o);
+  add_device_shape(line, o);
+  add_cost_options(line, o);
   add_start_options(line, o);
   add_replay_options(line, o);
   add_output_options(line, o);

@@ -8,6 +8,7 @@
 #include "command_line.hpp"
 #include "device/cost_model.hpp"
 #include "device/simulated_device.hpp"
+#include "device/touch_pattern.hpp"
 #include "replay/replay.hpp"
 #include "strategy/registry.hpp"
 #include "trace/reader.hpp"
@@ -34,12 +35,27 @@ struct TracePoint {
   std::optional<double> seconds;
 };
 
+/// A device as --device names it.
+struct DeviceChoice {
+  enum class Kind { sim, host, cuda };
+  Kind kind = Kind::sim;
+  int ordinal = 0;  ///< of cuda
+  std::string text = "sim";
+};
+
 struct RunOptions {
   std::vector<StrategySpec> strategies;
   std::string torch_version;
   std::uint64_t uses = 1;  ///< of a block after it was moved out
   SimulatedDeviceOptions device;
   bool reserve_given = false;
+  bool granularity_given = false;
+  std::optional<std::string> shape_given;  ///< an option that shapes a simulated device
+  std::vector<DeviceChoice> devices;       ///< empty: a simulated one
+  std::optional<Touch> touch;              ///< nothing: what is usual on the device
+  Bytes scale = 1;                         ///< sizes are divided by it
+  bool paced = false;
+  std::optional<std::uint64_t> warm_up;  ///< replays before those that count
   CostModel cost;
   std::optional<TracePoint> from;
   std::optional<TracePoint> to;
@@ -61,11 +77,11 @@ void add_input_options(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, bool tables);
 /// -s, --alloc-conf, --torch-version.
 void add_strategy_options(CommandLine& line, RunOptions& options);
-/// The simulated device.
+/// The device, a simulated one.
 void add_simulated_device_options(CommandLine& line, RunOptions& options);
 /// How a recording starts, and which of its calls are left out.
 void add_start_options(CommandLine& line, RunOptions& options);
-/// The simulated device and what its calls cost.
+/// A simulated device and what its calls cost.
 void add_device_options(CommandLine& line, RunOptions& options);
 /// Both, and all else of a replay.
 void add_run_options(CommandLine& line, RunOptions& options);

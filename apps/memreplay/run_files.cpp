@@ -36,13 +36,12 @@ RunFiles::RunFiles(const RunOptions& options, std::size_t number)
       device_events_(opened(options.device_events, number)),
       segments_(opened(options.segments, number)) {}
 
-ReplayObserver* RunFiles::observe(const Trace& trace, const LoggedDevice& device) {
-  if (placements_) observers_.add(placement_rows_.emplace(trace, placements_->stream()));
-  if (timeline_) observers_.add(timeline_rows_.emplace(trace, timeline_->stream()));
+void RunFiles::observe(const Trace& trace, const LoggedDevice& device, ObserverGroup& observers) {
+  if (placements_) observers.add(placement_rows_.emplace(trace, placements_->stream()));
+  if (timeline_) observers.add(timeline_rows_.emplace(trace, timeline_->stream()));
   if (device_events_) {
-    observers_.add(device_event_rows_.emplace(device, device_events_->stream()));
+    observers.add(device_event_rows_.emplace(device, device_events_->stream()));
   }
-  return observers_.empty() ? nullptr : &observers_;
 }
 
 void RunFiles::finish(const Trace& trace, const Strategy& strategy) {

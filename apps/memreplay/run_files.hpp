@@ -17,9 +17,9 @@ class RunFiles {
   /// `number` replaces {n} in the paths of `options`.
   RunFiles(const RunOptions& options, std::size_t number);
 
-  /// The observer that writes them; null where there is nothing to watch for. To be called once,
-  /// before the replay; `trace` and `device` live until `finish`.
-  ReplayObserver* observe(const Trace& trace, const LoggedDevice& device);
+  /// Adds the observers that write them. To be called once, before the replay; `trace` and `device`
+  /// live until `finish`.
+  void observe(const Trace& trace, const LoggedDevice& device, ObserverGroup& observers);
   bool wants_device_events() const { return device_events_ != nullptr; }
   /// After the replay: the segments at the end, and the last rows.
   void finish(const Trace& trace, const Strategy& strategy);
@@ -33,7 +33,6 @@ class RunFiles {
   std::optional<PlacementRows> placement_rows_;
   std::optional<TimelineRows> timeline_rows_;
   std::optional<DeviceEventRows> device_event_rows_;
-  ObserverGroup observers_;
 };
 
 /// Throws UsageError where `runs` runs would write the same file, or several things are to go to

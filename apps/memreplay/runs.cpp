@@ -6,7 +6,10 @@
 #include <deque>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
+#include "devices.hpp"
 #include "inputs.hpp"
+#include "replay/agreement.hpp"
 #include "replay/trial.hpp"
 #include "replay/what_if.hpp"
 #include "report/ranking.hpp"
@@ -40,6 +43,11 @@ ReplayOptions replay_options(const Trace& trace, const RunOptions& options) {
   result.ignore_empty_cache = options.ignore_empty_cache;
   result.stop_at_oom = options.stop_at_oom;
   result.oom_report = options.oom_report;
+  result.scale = options.scale;
+  result.paced = options.paced;
+  if (options.paced && trace.times_us.empty()) {
+    throw UsageError("--pace recorded: this recording has no times");
+  }
   result.cancelled = &interrupted();
   return result;
 }
@@ -59,17 +67,30 @@ DeviceUsage calls_of(const RunMetrics& m) {
   return usage;
 }
 
-ReplayResult replay_once(const Subject& subject, const StrategySpec& spec,
+/// What watches the first of several replays.
+struct Watchers {
+  RunFiles* files = nullptr;
+  HoldingLog* holdings = nullptr;
+};
+
+ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
                          const RunOptions& options, const std::shared_ptr<const Plan>& plan,
-                         RunFiles* files, ReplayOptions replaying) {
+                         Watchers watchers, ReplayOptions replaying) {
+  RunFiles* files = watchers.files;
   Trial trial(subject, spec,
-              {.device = options.device,
+              {.device = device.options,
+               .memory = device.memory.get(),
+               .touch = touch_of(device, options),
+               .timed = device.timed,
                .torch_version = options.torch_version,
                .uses = options.uses,
                .audit = options.audit,
                .log_device = files != nullptr && files->wants_device_events()},
               plan);
-  if (files != nullptr) replaying.observer = files->observe(subject.trace(), trial.log());
+  ObserverGroup observers;
+  if (files != nullptr) files->observe(subject.trace(), trial.log(), observers);
+  if (watchers.holdings != nullptr) observers.add(*watchers.holdings);
+  if (!observers.empty()) replaying.observer = &observers;
   ReplayResult result = trial.run(replaying);
   if (files != nullptr) files->finish(subject.trace(), trial.strategy());
   result.metrics.modelled_device_seconds = modelled_seconds(options.cost, calls_of(result.metrics));
@@ -80,6 +101,7 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec,
 /// runs without an OOM, found by bisection.
 StrategySpec fitted(const Subject& subject, const StrategySpec& spec, const RunOptions& options,
                     Progress& progress) {
+  const OpenDevice simulated{.options = options.device};
   if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
   const auto sized = [&](Bytes mebibytes) {
     return parse_strategy(fmt::format("rmm-arena:arena_size={}MiB", mebibytes));
@@ -88,7 +110,7 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, const RunO
   replaying.stop_at_oom = true;
   progress.show("fitting " + spec.name, 0);
   const RunMetrics whole =
-      replay_once(subject, parse_strategy("rmm-arena"), options, nullptr, nullptr, replaying)
+      replay_once(subject, parse_strategy("rmm-arena"), simulated, options, nullptr, {}, replaying)
           .metrics;
   Bytes fits = round_up(counter_of(whole, "touched"), kMiB) / kMiB;
   Bytes fails = whole.peak_allocated / kMiB;
@@ -96,39 +118,90 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, const RunO
   while (fails + 1 < fits && !interrupted()) {
     const Bytes middle = fails + (fits - fails) / 2;
     const RunMetrics tried =
-        replay_once(subject, sized(middle), options, nullptr, nullptr, replaying).metrics;
+        replay_once(subject, sized(middle), simulated, options, nullptr, {}, replaying).metrics;
     (tried.ooms == 0 ? fits : fails) = middle;
   }
   return sized(fits);
 }
 
-RunReport replay_job(const Subject& subject, const StrategySpec& asked, const RunOptions& options,
-                     RunFiles& files, Progress& progress) {
-  const StrategySpec spec = fitted(subject, asked, options, progress);
+/// Replays that count are those after the warm-up; their times are taken together.
+ReplayResult replay_repeatedly(const Subject& subject, const StrategySpec& spec,
+                               const OpenDevice& device, const RunOptions& options,
+                               const std::shared_ptr<const Plan>& plan, Watchers watchers,
+                               const ReplayOptions& replaying) {
+  const std::uint64_t usual = device.memory && options.repeat > 1 ? 1 : 0;
+  for (std::uint64_t i = 0; i < options.warm_up.value_or(usual) && !interrupted(); ++i) {
+    replay_once(subject, spec, device, options, plan, {}, replaying);
+  }
+  ReplayResult result = replay_once(subject, spec, device, options, plan, watchers, replaying);
+  RunMetrics& m = result.metrics;
+  if (options.repeat < 2) return result;
+  m.repeat_seconds = {m.replay_seconds};
+  for (std::uint64_t i = 1; i < options.repeat && result.finished && !interrupted(); ++i) {
+    const ReplayResult again = replay_once(subject, spec, device, options, plan, {}, replaying);
+    if (!again.finished) break;
+    m.repeat_seconds.push_back(again.metrics.replay_seconds);
+    if (m.times) m.times->add(*again.metrics.times);
+  }
+  std::vector<double> seconds = m.repeat_seconds;
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  m.replay_seconds = *middle;
+  return result;
+}
+
+/// One strategy on one device.
+RunReport replay_job(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
+                     const RunOptions& options, Watchers watchers, Progress& progress) {
   ReplayOptions replaying = replay_options(subject.trace(), options);
   replaying.progress = [&](double share) { progress.show(spec.text, share); };
   const std::shared_ptr<const Plan> plan = plan_for(subject, spec, replaying);
-  ReplayResult result = replay_once(subject, spec, options, plan, &files, replaying);
-  std::vector<double> seconds = {result.metrics.replay_seconds};
-  for (std::uint64_t i = 1; i < options.repeat && result.finished; ++i) {
-    const ReplayResult again = replay_once(subject, spec, options, plan, nullptr, replaying);
-    if (again.finished) seconds.push_back(again.metrics.replay_seconds);
-    if (interrupted()) break;
-  }
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  result.metrics.replay_seconds = *middle;
+  ReplayResult result =
+      replay_repeatedly(subject, spec, device, options, plan, watchers, replaying);
 
   RunReport report;
   report.strategy = spec.text;
+  report.device = device.summary;
   report.gpu = subject.trace().gpu;
   report.inexact_because =
-      why_inexact(subject, spec, options.torch_version, options.device.room(), result);
+      options.scale == 1 ? why_inexact(subject, spec, options.torch_version, device.room(), result)
+                         : fmt::format("every size was divided by {}", human_count(options.scale));
   report.exact = report.inexact_because.empty();
   report.finished = result.finished;
   if (options.oom_report) report.oom_report = std::move(result.oom_report);
   report.metrics = std::move(result.metrics);
   return report;
+}
+
+Agreement agreement(const HoldingLog& here, const HoldingLog& there, const OpenDevice& other) {
+  Agreement agreement{.with = other.name,
+                      .events = std::min(here.holdings().size(), there.holdings().size())};
+  if (const auto event = first_difference(here, there)) {
+    const HoldingLog::Holding& a = here.holdings()[*event];
+    const HoldingLog::Holding& b = there.holdings()[*event];
+    agreement.first_difference = {*event, a.allocated, a.reserved, b.allocated, b.reserved};
+  }
+  return agreement;
+}
+
+/// One strategy on every device; the later ones are laid beside the first.
+void replay_on_all(const Subject& subject, const StrategySpec& asked,
+                   const std::vector<OpenDevice>& devices, const RunOptions& options,
+                   std::deque<RunFiles>::iterator& files, Progress& progress,
+                   std::vector<RunReport>& runs) {
+  const StrategySpec spec = fitted(subject, asked, options, progress);
+  HoldingLog first;
+  for (const OpenDevice& device : devices) {
+    if (interrupted()) return;
+    HoldingLog holdings;
+    HoldingLog& log = &device == &devices.front() ? first : holdings;
+    RunFiles& own_files = *files++;
+    RunReport run = replay_job(subject, spec, device, options,
+                               {&own_files, devices.size() > 1 ? &log : nullptr}, progress);
+    run.beside_others = devices.size() > 1;
+    if (&log == &holdings) run.agreement = agreement(holdings, first, devices.front());
+    runs.push_back(std::move(run));
+  }
 }
 
 }  // namespace
@@ -140,13 +213,14 @@ std::string appendices(const RunOptions& options, const std::vector<ReplayReport
 
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
              DefaultStrategies defaults) {
+  const std::vector<OpenDevice> devices = open_devices(options);
   const Inputs inputs(input);
   std::vector<std::vector<StrategySpec>> strategies;  // of each chosen device
   std::size_t count = 0;
   for (const Chosen& chosen : inputs.chosen()) {
     strategies.push_back(options.strategies.empty() ? defaults(*chosen.recording, options)
                                                     : options.strategies);
-    count += strategies.back().size();
+    count += strategies.back().size() * devices.size();
   }
   check_outputs(options, reports, count);
   std::deque<RunFiles> files;
@@ -159,12 +233,11 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
   auto next_strategies = strategies.begin();
   for (const Chosen& chosen : inputs.chosen()) {
     ReplayReport report{
-        summarise(*chosen.recording, *chosen.trace), summarise(options.device), {}, {}};
+        summarise(*chosen.recording, *chosen.trace), devices.front().summary, {}, {}};
     const Subject subject = chosen.subject(progress);
     report.model_check = model_check(subject);
     for (const StrategySpec& spec : *next_strategies++) {
-      if (interrupted()) break;
-      report.runs.push_back(replay_job(subject, spec, options, *next_files++, progress));
+      replay_on_all(subject, spec, devices, options, next_files, progress, report.runs);
     }
     set_places(report.runs);
     runs.reports.push_back(std::move(report));

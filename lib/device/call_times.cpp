@@ -63,8 +63,14 @@ std::string_view name_of(CallKind kind) {
       return "reserve";
     case CallKind::release:
       return "release";
+    case CallKind::create:
+      return "create";
+    case CallKind::destroy:
+      return "destroy";
     case CallKind::map:
       return "map";
+    case CallKind::access:
+      return "access";
     case CallKind::unmap:
       return "unmap";
     case CallKind::block_alloc:

@@ -31,12 +31,15 @@ class Durations {
 
 /// What a real device is asked to do.
 enum class CallKind : std::uint8_t {
-  alloc,        ///< a region: cudaMalloc, mmap
-  free,         ///< of a region
-  reserve,      ///< addresses
-  release,      ///< addresses
-  map,          ///< create, map and set access, of all pieces at once
-  unmap,        ///< unmap and destroy, likewise
+  alloc,    ///< a region: cudaMalloc, mmap
+  free,     ///< of a region
+  reserve,  ///< addresses
+  release,  ///< addresses
+  create,   ///< physical memory without addresses
+  destroy,  ///< of the same
+  map,      ///< puts it behind addresses
+  access,   ///< allows the use of what was mapped
+  unmap,
   block_alloc,  ///< by the driver's own allocator
   block_free,
   synchronise,  ///< the host waits for the device
@@ -44,7 +47,7 @@ enum class CallKind : std::uint8_t {
   fill,         ///< a block gets its pattern
   check,        ///< it is compared
 };
-inline constexpr std::size_t kCallKinds = 12;
+inline constexpr std::size_t kCallKinds = 15;
 
 /// As in reports: "alloc", "block_alloc".
 std::string_view name_of(CallKind kind);

@@ -248,4 +248,16 @@ void AuditedDevice::unalias(Address at) {
   DeviceWrapper::unalias(at);
 }
 
+std::optional<DriverBlock> AuditedDevice::allocate(Bytes size, Bytes alignment,
+                                                   StreamIndex stream) {
+  const auto block = DeviceWrapper::allocate(size, alignment, stream);
+  if (block) ledger_->region_given(block->address, block->size);
+  return block;
+}
+
+void AuditedDevice::free(Address block, StreamIndex stream) {
+  ledger_->region_taken_back(block);
+  DeviceWrapper::free(block, stream);
+}
+
 }  // namespace memreplay

@@ -10,6 +10,7 @@
 
 #include "core/range_set.hpp"
 #include "core/request.hpp"
+#include "device/block_witness.hpp"
 #include "device/device_wrapper.hpp"
 
 namespace memreplay {
@@ -22,7 +23,7 @@ class AuditError : public std::logic_error {
 
 /// Judges every placement. It believes nothing that the strategy says about itself: what the device
 /// gave comes from an AuditedDevice, the rest from the replay. O(log live) a call.
-class Ledger {
+class Ledger final : public BlockWitness {
  public:
   explicit Ledger(std::string_view strategy) : strategy_(strategy) {}
 
@@ -30,9 +31,6 @@ class Ledger {
   void let_regions_join() { regions_join_ = true; }
   /// From now on blocks may leave the device, and their memory too before `moved_out` is called.
   void expect_moves() { may_move_ = true; }
-  /// A live block has left the device during this event: its memory is the strategy's again.
-  void moved_out(const Placement& placement);
-
   void region_given(Address region, Bytes size);
   void region_taken_back(Address region);
   void mapped(Address at, Bytes size);
@@ -41,15 +39,11 @@ class Ledger {
   void aliased(Address at, Address of, Bytes size);
   void unaliased(Address at);
 
-  /// After the strategy has placed a block, also one of the start state.
-  void placed(std::uint64_t event, const Request& request, const Placement& placement);
-  /// When no stream uses the block any more, before the strategy is told.
-  void freed(std::uint64_t event, const Placement& placement);
-  /// When the owner is done with the block; `freed` follows when its streams are done too.
-  void free_requested(std::uint64_t event, const Placement& placement);
-  /// After a call in which the strategy waited for all streams, before `placed` of that call:
-  /// the memory of blocks whose free was requested is the strategy's again.
-  void synchronised();
+  void placed(std::uint64_t event, const Request& request, const Placement& placement) override;
+  void free_requested(std::uint64_t event, const Placement& placement) override;
+  void freed(std::uint64_t event, const Placement& placement) override;
+  void moved_out(const Placement& placement) override;
+  void synchronised() override;
 
   std::uint64_t live_blocks() const { return live_.size(); }
 
@@ -98,6 +92,8 @@ class AuditedDevice final : public DeviceWrapper {
   void unmap(Address at, Bytes size) override;
   void alias(Address at, Address of, Bytes size, Bytes granule) override;
   void unalias(Address at) override;
+  std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) override;
+  void free(Address block, StreamIndex stream) override;
 
  private:
   Ledger* ledger_;

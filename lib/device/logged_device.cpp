@@ -53,4 +53,20 @@ void LoggedDevice::unalias(Address at) {
   sizes_.erase(size);
 }
 
+std::optional<DriverBlock> LoggedDevice::allocate(Bytes size, Bytes alignment, StreamIndex stream) {
+  const auto block = DeviceWrapper::allocate(size, alignment, stream);
+  if (block) {
+    sizes_[block->address] = size;
+    events_.push_back({Op::segment_alloc, block->address, size});
+  }
+  return block;
+}
+
+void LoggedDevice::free(Address block, StreamIndex stream) {
+  DeviceWrapper::free(block, stream);
+  const auto size = sizes_.find(block);
+  events_.push_back({Op::segment_free, block, size->second});
+  sizes_.erase(size);
+}
+
 }  // namespace memreplay

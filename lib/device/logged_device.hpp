@@ -34,10 +34,12 @@ class LoggedDevice final : public DeviceWrapper {
   void unmap(Address at, Bytes size) override;
   void alias(Address at, Address of, Bytes size, Bytes granule) override;
   void unalias(Address at) override;
+  std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) override;
+  void free(Address block, StreamIndex stream) override;
 
  private:
   std::vector<DeviceEvent> events_;
-  std::map<Address, Bytes> sizes_;  ///< of regions held and of aliases
+  std::map<Address, Bytes> sizes_;  ///< of regions held, blocks of the driver and aliases
 };
 
 }  // namespace memreplay

@@ -29,7 +29,8 @@ struct RealMemoryFacts {
   Bytes granularity = 0;  ///< of physical memory
   Bytes total = 0;
   bool has_virtual_memory = true;
-  bool has_display = false;  ///< others draw on it
+  bool has_display = false;         ///< others draw on it
+  bool pages_when_touched = false;  ///< physical memory comes with the first write to it
 };
 
 /// What the system says of the memory in use since `begin_measuring`, other programs' included
@@ -59,6 +60,8 @@ class Execution {
  public:
   virtual ~Execution() = default;
 
+  /// Takes what `fill` and `check` need for themselves: before memory is counted.
+  virtual void prepare() {}
   /// Writes the pattern of `tag` into the range, or compares it; never with Touch::none. The ranges
   /// of one block follow one another.
   virtual void fill(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) = 0;
@@ -120,12 +123,13 @@ class RealMemory {
   virtual std::optional<Piece> create(Bytes size) = 0;
   virtual void destroy(Piece piece) = 0;
   /// A whole piece, without access to it yet.
-  virtual void map(Address at, Bytes size, Piece piece) = 0;
+  virtual bool map(Address at, Bytes size, Piece piece) = 0;
   /// Over any number of pieces mapped side by side.
-  virtual void set_access(Address at, Bytes size) = 0;
+  virtual bool set_access(Address at, Bytes size) = 0;
   /// The same range that was mapped.
   virtual void unmap(Address at, Bytes size) = 0;
 
+  virtual bool has_allocator(DriverAllocatorOptions::Kind kind) const = 0;
   /// Throws UsageError where it has none of that kind, or the library cannot be loaded.
   virtual std::unique_ptr<DriverBlocks> open_allocator(const DriverAllocatorOptions& options) = 0;
 

@@ -29,6 +29,12 @@ bool SimulatedDevice::grants(Bytes charge) const {
   return !options_.capacity || charge <= free_bytes();
 }
 
+bool SimulatedDevice::has_room_for(Bytes size) const {
+  if (size >= kTooLarge) return false;
+  const Bytes charge = round_up(size, options_.granularity);
+  return charge < kTooLarge && grants(charge);
+}
+
 void SimulatedDevice::hold(Bytes charge) {
   usage_.held += charge;
   usage_.peak_held = std::max(usage_.peak_held, usage_.held);
@@ -41,9 +47,9 @@ void SimulatedDevice::hold_region(Address region, Bytes charge) {
 }
 
 std::optional<Address> SimulatedDevice::obtain(Bytes size) {
-  const Bytes charge = size < kTooLarge ? round_up(size, options_.granularity) : kTooLarge;
   std::optional<Address> region;
-  if (charge < kTooLarge && grants(charge)) region = addresses_.take(charge);
+  const Bytes charge = round_up(size, options_.granularity);
+  if (has_room_for(size)) region = addresses_.take(charge);
   if (!region) {
     ++usage_.refusals;
     return std::nullopt;
@@ -61,6 +67,13 @@ void SimulatedDevice::give_back(Address region) {
   ++usage_.frees;
   regions_.erase(region);
   addresses_.give_back(region);
+}
+
+void SimulatedDevice::take_back(Address region) {
+  give_back(region);
+  --usage_.frees;
+  --usage_.allocs;
+  ++usage_.refusals;
 }
 
 void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {

@@ -41,6 +41,12 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   Bytes total_bytes() const override;
   Bytes free_bytes() const override;
   const DeviceUsage& usage() const override { return usage_; }
+  /// Whether a region of that size, or a mapping, would be granted now.
+  bool has_room_for(Bytes size) const;
+  /// Counts a call that was not made because the memory itself had no room for it.
+  void refuse() { ++usage_.refusals; }
+  /// Makes a refusal of the last grant: the memory itself could not follow.
+  void take_back(Address region);
 
   std::optional<Address> reserve(Bytes size) override;
   bool map(Address at, Bytes size, Bytes granule) override;

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "device/block_work.hpp"
+#include "device/call_times.hpp"
+#include "device/real_memory.hpp"
 
 namespace memreplay {
 
@@ -19,10 +22,38 @@ struct OomPlace {
   Bytes live = 0;  ///< requested bytes of live blocks
 };
 
-/// Spread of a time per operation, in nanoseconds.
-struct OpTiming {
-  std::uint64_t count = 0;
-  double mean = 0, p50 = 0, p99 = 0, max = 0;
+/// Times that were measured, by the host's clock where nothing else is said.
+struct MeasuredTimes {
+  Durations ops;       ///< requests and frees of blocks, whole
+  Durations strategy;  ///< the same without what the device took
+  TimesByKind calls;   ///< to the driver of a real device
+
+  /// What the driver took altogether, the work on blocks aside.
+  std::uint64_t driver_ns() const {
+    std::uint64_t ns = 0;
+    for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+      const bool work = kind == static_cast<std::size_t>(CallKind::fill) ||
+                        kind == static_cast<std::size_t>(CallKind::check);
+      if (!work) ns += calls[kind].host.sum();
+    }
+    return ns;
+  }
+  /// Takes those of another replay to them.
+  void add(const MeasuredTimes& other) {
+    ops.add(other.ops);
+    strategy.add(other.strategy);
+    for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+      calls[kind].host.add(other.calls[kind].host);
+      calls[kind].device.add(other.calls[kind].device);
+    }
+  }
+};
+
+/// What a replay on real memory came to beside its bytes.
+struct RealUse {
+  MeasuredMemory memory;
+  TouchedBlocks touched;
+  std::uint64_t not_adopted = 0;  ///< regions from before the recording without memory
 };
 
 /// Interval in which a value lies that the recording does not determine. Both ends included.
@@ -57,14 +88,16 @@ struct RunMetrics {
   std::uint64_t stream_waits = 0;
   std::uint64_t segments_peak = 0;
   std::uint64_t segments_end = 0;
-  double replay_seconds = 0;
-  std::uint64_t events = 0;  ///< replayed, driver events not counted
+  double replay_seconds = 0;           ///< the median, where it was repeated
+  std::vector<double> repeat_seconds;  ///< of every measured replay; empty: there was one
+  std::uint64_t events = 0;            ///< replayed, driver events not counted
   double modelled_device_seconds = 0;
   double stall_seconds = 0;            ///< modelled time of transfers that the strategy needed
   std::uint64_t moved_out_blocks = 0;  ///< live ones that left the device
   Bytes moved_out = 0;                 ///< allocated bytes of them
   bool clairvoyant = false;            ///< placed with the trace's future known
-  std::optional<OpTiming> op_ns;
+  std::optional<MeasuredTimes> times;
+  std::optional<RealUse> real;  ///< nothing for a simulated device
   std::vector<std::pair<std::string, std::int64_t>> counters;
   std::vector<std::string> remarks;  ///< sentences without which the numbers would mislead
 

@@ -51,7 +51,7 @@ class ProgramReader {
     for (const SegmentInfo& segment : trace_.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
         if (block.state == BlockState::free || block.requested == 0) continue;
-        open(block.slot, {.size = block.requested});
+        open(block.slot, {.size = scaled(block.requested, options_.scale)});
       }
     }
   }
@@ -64,7 +64,7 @@ class ProgramReader {
         if (trace_.sizes[event] == 0) return;
         const std::uint8_t log2 = trace_.align_log2[event];
         const bool refused = trace_.ops[event] == Op::oom;  // where it is served, freed at once
-        open(refused ? kNoSlot : slot, {.size = trace_.sizes[event],
+        open(refused ? kNoSlot : slot, {.size = scaled(trace_.sizes[event], options_.scale),
                                         .alignment = log2 == 0 ? 0 : Bytes{1} << log2,
                                         .start = event + 1,
                                         .end = refused ? event + 2 : kForever});

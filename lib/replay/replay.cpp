@@ -4,12 +4,16 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <thread>
 #include <utility>
 
 namespace memreplay {
 namespace {
 
 constexpr std::uint64_t kEventsBetweenChecks = 1 << 14;
+/// On a device where a call may take a millisecond.
+constexpr std::uint64_t kSlowEventsBetweenChecks = 1 << 6;
+constexpr std::chrono::milliseconds kLongestSleep{50};
 
 double ratio_above(Bytes whole, Bytes part) {
   return whole == 0 ? 0 : 1 - static_cast<double>(part) / static_cast<double>(whole);
@@ -24,30 +28,36 @@ class Replay {
         options_(options),
         moved_out_(strategy.moved_out()),
         placed_(trace.slot_count) {
-    if (moved_out_ && options.ledger) options.ledger->expect_moves();
     note_next_reading_event();
-    if (options_.ledger && strategy_.joins_regions()) options_.ledger->let_regions_join();
   }
 
   ReplayResult run() {
-    const auto began = std::chrono::steady_clock::now();
     start();
     const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
     begin_measuring();
     for (const Request& request : unserved_at_start_) note_oom(0, request);
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
       if (event == options_.from && event > 0) begin_measuring();
-      if (event % kEventsBetweenChecks == 0) check_in(event, end);
+      if (event % events_between_checks_ == 0) check_in(event, end);
+      if (options_.paced) wait_for(event);
       if (reading_event_ <= event) do_what_the_reading_says(event);
       prefetch(event);
       play(event);
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     finish(took.count());
     return std::move(result_);
   }
 
  private:
+  // What a strategy does for one request or free, timed where that is asked for.
+  template <typename Call>
+  auto timed(const Call& call) {
+    if (options_.times == nullptr) return call();
+    const OpTimer timer(*options_.times);
+    return call();
+  }
+
   // Which memory the next frees touch is in the trace; to wait for it costs more than all else.
   void prefetch(std::uint64_t event) const {
     constexpr std::uint64_t kFar = 12;
@@ -72,11 +82,12 @@ class Replay {
     for (const SegmentInfo& segment : trace_.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
         if (block.state == BlockState::free || block.requested == 0) continue;
-        const Request request{block.requested, 0, segment.stream, segment.pool};
+        const Request request{scaled(block.requested, options_.scale), 0, segment.stream,
+                              segment.pool};
         if (!place(0, block.slot, request)) {
           unserved_at_start_.push_back(request);
         } else if (block.state == BlockState::pending) {
-          request_free(0, block.slot, block.requested);
+          request_free(0, block.slot, request.size);
         }
       }
     }
@@ -92,9 +103,9 @@ class Replay {
       for (const BlockInfo& block : segment.blocks) {
         if (block.state == BlockState::free) continue;
         placed_[block.slot] = {block.address, block.size, handles[block.slot]};
-        if (options_.ledger) options_.ledger->placed(0, {block.requested}, placed_[block.slot]);
+        if (options_.witness) options_.witness->placed(0, {block.requested}, placed_[block.slot]);
         if (block.state == BlockState::pending) {
-          if (options_.ledger) options_.ledger->free_requested(0, placed_[block.slot]);
+          if (options_.witness) options_.witness->free_requested(0, placed_[block.slot]);
           continue;
         }
         requested_ += block.requested;
@@ -115,7 +126,7 @@ class Replay {
   }
 
   void check_in(std::uint64_t event, std::uint64_t end) {
-    if (options_.cancelled && options_.cancelled->load()) result_.finished = false;
+    if (cancelled()) result_.finished = false;
     if (options_.progress) options_.progress(static_cast<double>(event) / static_cast<double>(end));
   }
 
@@ -141,15 +152,15 @@ class Replay {
     while (!deferred_.empty() && deferred_.begin()->first <= event) {
       const Placement block = deferred_.begin()->second;
       deferred_.erase(deferred_.begin());
-      if (options_.ledger && block.size != 0) options_.ledger->freed(event, block);
-      strategy_.complete_free(block.handle);
+      if (options_.witness && block.size != 0) options_.witness->freed(event, block);
+      timed([&] { strategy_.complete_free(block.handle); });
       if (moved_out_) note_moved_out();
     }
     const auto& inserted = options_.insert_empty_cache;
     for (; next_insertion_ < inserted.size() && inserted[next_insertion_] <= event;
          ++next_insertion_) {
       strategy_.empty_cache();
-      tell_of_synchronisation();
+      tell_of_waits(0);
     }
     if (options_.reading == nullptr) return note_next_reading_event();
     const auto& calls = options_.reading->calls;
@@ -173,7 +184,7 @@ class Replay {
         return empty_cache();
       case ProgramCall::Kind::end_pool:
         strategy_.release_pool(call.pool, !options_.ignore_empty_cache);
-        return tell_of_synchronisation();
+        return tell_of_waits(0);
       case ProgramCall::Kind::release_pool:
         return strategy_.release_pool(call.pool, false);
     }
@@ -182,7 +193,7 @@ class Replay {
   void empty_cache() {
     if (options_.ignore_empty_cache) return;
     strategy_.empty_cache();
-    tell_of_synchronisation();
+    tell_of_waits(0);
   }
 
   void play(std::uint64_t event) {
@@ -233,11 +244,11 @@ class Replay {
   }
 
   bool place(std::uint64_t event, Slot slot, const Request& request) {
-    const auto placement = strategy_.allocate(request);
-    tell_of_synchronisation();
+    const auto placement = timed([&] { return strategy_.allocate(request); });
+    tell_of_waits(request.stream);
     if (moved_out_) note_moved_out();
     if (!placement) return false;
-    if (options_.ledger) options_.ledger->placed(event, request, *placement);
+    if (options_.witness) options_.witness->placed(event, request, *placement);
     placed_[slot] = *placement;
     if (moved_out_) {
       slot_of_.resize(std::max<std::size_t>(slot_of_.size(), placement->handle + 1));
@@ -248,10 +259,13 @@ class Replay {
     return true;
   }
 
+  /// Of the request, or of the block freed.
+  Bytes size_of(std::uint64_t event) const { return scaled(trace_.sizes[event], options_.scale); }
+
   Request request_of(std::uint64_t event) const {
     const Lane lane = trace_.lane(event);
     const std::uint8_t log2 = trace_.align_log2[event];
-    Request request{trace_.sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
+    Request request{size_of(event), log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
     if (says_more_) {
       if (!trace_.threads.empty()) request.thread = trace_.threads[event];
       if (!trace_.tags.empty()) request.tag = trace_.tags[event];
@@ -284,12 +298,12 @@ class Replay {
   void issue_refused_request(std::uint64_t event) {
     const Request request = request_of(event);
     if (request.size == 0) return;
-    const auto placement = strategy_.allocate(request);
-    tell_of_synchronisation();
+    const auto placement = timed([&] { return strategy_.allocate(request); });
+    tell_of_waits(request.stream);
     if (moved_out_) note_moved_out();
     if (placement) {
       metrics().peak_asked = std::max(metrics().peak_asked, requested_ + request.size);
-      strategy_.free(placement->handle);
+      timed([&] { strategy_.free(placement->handle); });
       ++metrics().recorded_ooms_served;
     } else {
       note_oom(event, request);
@@ -297,18 +311,34 @@ class Replay {
     look_at_device();
   }
 
-  // A synchronisation completes what was still pending; the ledger cannot know by itself.
-  void tell_of_synchronisation() {
-    if (!options_.ledger) return;
-    const std::uint64_t syncs = strategy_.usage().syncs;
-    if (std::exchange(syncs_, syncs) != syncs) options_.ledger->synchronised();
+  // A synchronisation completes what was still pending; a witness cannot know by itself.
+  void tell_of_waits(StreamIndex stream) {
+    if (!options_.witness) return;
+    const StrategyUsage usage = strategy_.usage();
+    if (std::exchange(syncs_, usage.syncs) != usage.syncs) options_.witness->synchronised();
+    const std::uint64_t before = std::exchange(stream_waits_, usage.stream_waits);
+    if (before != usage.stream_waits) {
+      options_.witness->stream_waited(stream, usage.stream_waits - before);
+    }
   }
+
+  void wait_for(std::uint64_t event) {
+    const auto due =
+        began_ + std::chrono::microseconds(trace_.times_us[event] - trace_.times_us.front());
+    while (!cancelled()) {
+      const auto left = due - std::chrono::steady_clock::now();
+      if (left <= std::chrono::nanoseconds{0}) return;
+      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kLongestSleep));
+    }
+  }
+
+  bool cancelled() const { return options_.cancelled && options_.cancelled->load(); }
 
   // Blocks that left the device: no longer charged there, their place may be given to others.
   void note_moved_out() {
     for (const Handle moved : *moved_out_) {
       Placement& block = placed_[slot_of_[moved]];
-      if (options_.ledger) options_.ledger->moved_out(block);
+      if (options_.witness) options_.witness->moved_out(block);
       ++metrics().moved_out_blocks;
       metrics().moved_out += block.size;
       allocated_ -= std::exchange(block.size, 0);
@@ -317,18 +347,18 @@ class Replay {
 
   // A moved block needs room again before it is freed; where it finds none, the program stops.
   void note_returns(std::uint64_t event) {
-    tell_of_synchronisation();
+    tell_of_waits(0);
     note_moved_out();
     const std::uint64_t unserved = strategy_.usage().unserved_returns;
     if (std::exchange(unserved_returns_, unserved) != unserved) {
-      note_oom(event, {.size = trace_.sizes[event]});
+      note_oom(event, {.size = size_of(event)});
     }
     look_at_device();
   }
 
   void request_free(std::uint64_t event, Slot slot, Bytes requested) {
-    if (options_.ledger && placed_[slot].size != 0) {
-      options_.ledger->free_requested(event, placed_[slot]);
+    if (options_.witness && placed_[slot].size != 0) {
+      options_.witness->free_requested(event, placed_[slot]);
     }
     strategy_.request_free(placed_[slot].handle);
     requested_ -= requested;
@@ -337,15 +367,15 @@ class Replay {
 
   void free(std::uint64_t event, Op op, Slot slot) {
     const Placement block = placed_[slot];
-    if (op == Op::free_requested) return request_free(event, slot, trace_.sizes[event]);
-    if (options_.ledger && block.size != 0) options_.ledger->freed(event, block);
+    if (op == Op::free_requested) return request_free(event, slot, size_of(event));
+    if (options_.witness && block.size != 0) options_.witness->freed(event, block);
     placed_[slot].handle = kNoHandle;
     if (op == Op::free_completed) {
-      strategy_.complete_free(block.handle);
+      timed([&] { strategy_.complete_free(block.handle); });
     } else {
-      requested_ -= trace_.sizes[event];
+      requested_ -= size_of(event);
       allocated_ -= block.size;
-      strategy_.free_by(block.handle, giver_of(event));
+      timed([&] { strategy_.free_by(block.handle, giver_of(event)); });
     }
     if (moved_out_) note_returns(event);
   }
@@ -448,7 +478,11 @@ class Replay {
   std::size_t next_deferral_ = 0;
   std::multimap<std::uint64_t, Placement> deferred_;  ///< by the event before which they are due
   std::uint64_t unserved_returns_ = 0;                ///< seen so far
-  std::uint64_t syncs_ = 0;  ///< of the strategy, as far as the ledger was told
+  std::uint64_t syncs_ = 0;         ///< of the strategy, as far as the witness was told
+  std::uint64_t stream_waits_ = 0;  ///< likewise
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const std::uint64_t events_between_checks_ =
+      options_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;
   const DeviceUsage& usage_ = device_.usage();
   /// Its requests say more than size, alignment and where they come from.
   const bool says_more_ = !trace_.threads.empty() || !trace_.tags.empty() ||

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "core/request.hpp"
+#include "device/block_witness.hpp"
 #include "device/device_model.hpp"
-#include "device/ledger.hpp"
 #include "metrics/run_metrics.hpp"
+#include "replay/op_times.hpp"
 #include "replay/reading.hpp"
 #include "strategy/strategy.hpp"
 #include "trace/trace.hpp"
@@ -57,15 +58,22 @@ struct ReplayOptions {
   const Reading* reading = nullptr;  ///< of this trace: what the program did beside its events
   bool ignore_empty_cache = false;
   std::vector<std::uint64_t> insert_empty_cache;  ///< events before which it is called, ascending
-  Ledger* ledger =
-      nullptr;  ///< judges every placement; the strategy must be over its AuditedDevice
+  BlockWitness* witness = nullptr;  ///< of a ledger, the strategy must be over its AuditedDevice
   ReplayObserver* observer = nullptr;
   /// Asked when the reserved peak grew; true ends the replay.
   std::function<bool(const RunSoFar&)> hopeless;
-  bool oom_report = false;  ///< keep what the original would print at the first OOM
+  Bytes scale = 1;           ///< every size is divided by it, rounded up; at least 1
+  bool paced = false;        ///< events do not come before their recorded time
+  OpTimes* times = nullptr;  ///< filled in, where each operation is to be timed
+  bool oom_report = false;   ///< keep what the original would print at the first OOM
   const std::atomic<bool>* cancelled = nullptr;
   std::function<void(double)> progress;  ///< share done, now and then
 };
+
+/// A size of the trace as it is replayed.
+inline Bytes scaled(Bytes size, Bytes scale) {
+  return scale == 1 ? size : size / scale + (size % scale != 0);
+}
 
 struct ReplayResult {
   RunMetrics metrics;

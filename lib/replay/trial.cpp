@@ -4,14 +4,60 @@
 #include "replay/what_if.hpp"
 
 namespace memreplay {
+namespace {
+
+RealDeviceOptions real_options(const StrategySpec& spec, const SimulatedDeviceOptions& device) {
+  using Regions = RealDeviceOptions::Regions;
+  RealDeviceOptions options{.capacity = device.capacity, .reserve = device.reserve};
+  if (joins_regions(spec)) options.regions = Regions::mapped;
+  if (stitches(spec)) options.regions = Regions::mapped_in_granules;
+  return options;
+}
+
+/// Tells the one and then the other.
+class BothWitnesses final : public BlockWitness {
+ public:
+  BothWitnesses(BlockWitness& first, BlockWitness& second) : first_(first), second_(second) {}
+
+  void placed(std::uint64_t event, const Request& request, const Placement& placement) override {
+    first_.placed(event, request, placement);
+    second_.placed(event, request, placement);
+  }
+  void free_requested(std::uint64_t event, const Placement& placement) override {
+    first_.free_requested(event, placement);
+    second_.free_requested(event, placement);
+  }
+  void freed(std::uint64_t event, const Placement& placement) override {
+    first_.freed(event, placement);
+    second_.freed(event, placement);
+  }
+  void moved_out(const Placement& placement) override {
+    first_.moved_out(placement);
+    second_.moved_out(placement);
+  }
+  void synchronised() override {
+    first_.synchronised();
+    second_.synchronised();
+  }
+  void stream_waited(StreamIndex stream, std::uint64_t times) override {
+    first_.stream_waited(stream, times);
+    second_.stream_waited(stream, times);
+  }
+
+ private:
+  BlockWitness& first_;
+  BlockWitness& second_;
+};
+
+}  // namespace
 
 Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOptions& options,
              std::shared_ptr<const Plan> plan)
     : subject_(subject),
       adopt_start_(adopts_start(subject, spec, options.torch_version)),
-      simulated_(options.device),
-      logged_(simulated_),
-      device_(options.log_device ? static_cast<DeviceModel*>(&logged_) : &simulated_) {
+      base_(&open(spec, options)),
+      logged_(*base_),
+      device_(options.log_device ? static_cast<DeviceModel*>(&logged_) : base_) {
   if (options.audit) {
     ledger_.emplace(spec.text);
     device_ = &audited_.emplace(*device_, *ledger_);
@@ -27,13 +73,45 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
                           .uses = options.uses};
   if (subject.verified()) context.pool_options = subject.verified()->reading.pool_options;
   strategy_ = make_strategy(spec, context);
+  if (ledger_ && strategy_->moved_out() != nullptr) ledger_->expect_moves();
+  if (ledger_ && strategy_->joins_regions()) ledger_->let_regions_join();
+}
+
+DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) {
+  if (options.timed) times_.emplace();
+  if (options.memory == nullptr) return simulated_.emplace(options.device);
+  timed_memory_.emplace(*options.memory);
+  if (options.touch != Touch::none) options.memory->execution().prepare();
+  timed_memory_->begin_measuring();
+  real_.emplace(*timed_memory_, real_options(spec, options.device));
+  work_.emplace(*real_, *timed_memory_, options.touch, spec.text);
+  timed_device_.emplace(*real_);
+  if (times_) {
+    times_->device_ns = &timed_device_->total_ns();
+    times_->driver_ns = &timed_memory_->total_ns();
+  }
+  return *timed_device_;
 }
 
 ReplayResult Trial::run(ReplayOptions replaying) {
-  replaying.adopt_start = adopt_start_;
+  replaying.adopt_start = adopt_start_ && replaying.scale == 1;
   if (subject_.verified()) replaying.reading = &subject_.verified()->reading;
-  if (ledger_) replaying.ledger = &*ledger_;
-  return replay(subject_.trace(), *strategy_, *device_, replaying);
+  if (times_) replaying.times = &*times_;
+  std::optional<BothWitnesses> both;
+  if (ledger_) replaying.witness = &*ledger_;
+  if (work_) replaying.witness = &*work_;
+  if (ledger_ && work_) replaying.witness = &both.emplace(*ledger_, *work_);
+  ReplayResult result = replay(subject_.trace(), *strategy_, *device_, replaying);
+  if (work_) work_->finish();
+  note_reality(result.metrics);
+  return result;
+}
+
+void Trial::note_reality(RunMetrics& metrics) {
+  if (times_) metrics.times = MeasuredTimes{times_->whole, times_->strategy, {}};
+  if (!real_) return;
+  if (metrics.times) metrics.times->calls = timed_memory_->times();
+  metrics.real = RealUse{timed_memory_->measured(), work_->touched(), real_->not_adopted()};
 }
 
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,

@@ -5,10 +5,13 @@
 #include <string>
 
 #include "core/plan.hpp"
+#include "device/block_work.hpp"
 #include "device/capacity_watch.hpp"
 #include "device/ledger.hpp"
 #include "device/logged_device.hpp"
+#include "device/real_device.hpp"
 #include "device/simulated_device.hpp"
+#include "device/timed_memory.hpp"
 #include "replay/replay.hpp"
 #include "replay/subject.hpp"
 
@@ -16,14 +19,17 @@ namespace memreplay {
 
 struct TrialOptions {
   SimulatedDeviceOptions device;
-  std::string torch_version;    ///< empty: see Subject::version_for
-  std::uint64_t uses = 1;       ///< of a block after it was moved out
-  bool audit = false;           ///< the ledger judges every placement
-  bool log_device = false;      ///< every call to the device is written down
-  bool watch_capacity = false;  ///< what the outcome depends on is noted
+  RealMemory* memory = nullptr;  ///< replays on it instead; of `device` capacity and reserve hold
+  Touch touch = Touch::none;     ///< on real memory
+  bool timed = false;            ///< every operation, and every call to a driver
+  std::string torch_version;     ///< empty: see Subject::version_for
+  std::uint64_t uses = 1;        ///< of a block after it was moved out
+  bool audit = false;            ///< the ledger judges every placement
+  bool log_device = false;       ///< every call to the device is written down
+  bool watch_capacity = false;   ///< what the outcome depends on is noted
 };
 
-/// One strategy over a simulated device of its own, tried on one subject.
+/// One strategy over a device of its own, tried on one subject.
 class Trial {
  public:
   /// `plan` for strategies that follow one (see plan_for). Throws UsageError where the strategy
@@ -34,22 +40,32 @@ class Trial {
   Trial& operator=(const Trial&) = delete;
 
   /// To be called once. Start state and reading are those of the subject, whatever `replaying`
-  /// says.
+  /// says. Throws DeviceError where a driver fails, and AuditError.
   ReplayResult run(ReplayOptions replaying);
 
   const Strategy& strategy() const { return *strategy_; }
   /// What was asked of the device so far; always the same object.
-  const DeviceUsage& usage() const { return simulated_.usage(); }
-  Bytes device_free() const { return simulated_.free_bytes(); }
+  const DeviceUsage& usage() const { return device_->usage(); }
+  Bytes device_free() const { return device_->free_bytes(); }
   /// What the strategy asked of the device; empty without `log_device`.
   const LoggedDevice& log() const { return logged_; }
   /// How the outcome depends on the capacity; null without `watch_capacity`.
   const CapacityWatch* watch() const { return watched_ ? &*watched_ : nullptr; }
 
  private:
+  /// The innermost device.
+  DeviceModel& open(const StrategySpec& spec, const TrialOptions& options);
+  void note_reality(RunMetrics& metrics);
+
   const Subject& subject_;
   bool adopt_start_;
-  SimulatedDevice simulated_;
+  std::optional<OpTimes> times_;
+  std::optional<SimulatedDevice> simulated_;
+  std::optional<TimedMemory> timed_memory_;
+  std::optional<RealDevice> real_;
+  std::optional<BlockWork> work_;
+  std::optional<TimedDevice> timed_device_;
+  DeviceModel* base_;
   LoggedDevice logged_;
   DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
   std::optional<Ledger> ledger_;

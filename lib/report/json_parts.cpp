@@ -1,5 +1,6 @@
 #include "report/json_parts.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace memreplay {
@@ -17,20 +18,68 @@ Json counts(const std::map<std::string, std::uint64_t>& by_reason) {
 
 Json pair(const BytesInterval& interval) { return Json::array({interval.low, interval.high}); }
 
-Json timing_json(const RunMetrics& m) {
-  Json op_ns = nullptr;
-  if (m.op_ns) {
-    op_ns = {{"count", m.op_ns->count},
-             {"mean", finite(m.op_ns->mean)},
-             {"p50", finite(m.op_ns->p50)},
-             {"p99", finite(m.op_ns->p99)},
-             {"max", finite(m.op_ns->max)}};
+Json durations_json(const Durations& d) {
+  if (d.count() == 0) return nullptr;
+  return Json{{"count", d.count()},
+              {"mean", static_cast<double>(d.sum()) / static_cast<double>(d.count())},
+              {"p50", d.quantile(0.5)},
+              {"p99", d.quantile(0.99)},
+              {"max", d.largest()}};
+}
+
+Json calls_json(const TimesByKind& times) {
+  Json calls = Json::object();
+  for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+    const CallTimes& call = times[kind];
+    if (call.host.count() == 0) continue;
+    calls[std::string(name_of(static_cast<CallKind>(kind)))] = {
+        {"host_ns", durations_json(call.host)}, {"device_ns", durations_json(call.device)}};
   }
+  return calls;
+}
+
+Json repeats_json(const std::vector<double>& seconds) {
+  if (seconds.size() < 2) return nullptr;
+  const auto [least, most] = std::ranges::minmax(seconds);
+  return Json{{"count", seconds.size()}, {"least_seconds", least}, {"most_seconds", most}};
+}
+
+Json timing_json(const RunMetrics& m) {
   return Json{{"replay_seconds", finite(m.replay_seconds)},
               {"events_per_second", ratio(static_cast<double>(m.events), m.replay_seconds)},
               {"modelled_device_seconds", finite(m.modelled_device_seconds)},
               {"modelled_stall_seconds", finite(m.stall_seconds)},
-              {"op_ns", op_ns}};
+              {"op_ns", m.times ? durations_json(m.times->ops) : Json(nullptr)},
+              {"strategy_ns", m.times ? durations_json(m.times->strategy) : Json(nullptr)},
+              {"calls", m.times && m.real ? calls_json(m.times->calls) : Json(nullptr)},
+              {"repeats", repeats_json(m.repeat_seconds)}};
+}
+
+Json agreement_json(const std::optional<Agreement>& agreement) {
+  if (!agreement) return nullptr;
+  Json difference = nullptr;
+  if (const auto& d = agreement->first_difference) {
+    difference = {{"event", d->event},
+                  {"allocated_bytes", d->allocated},
+                  {"reserved_bytes", d->reserved},
+                  {"other_allocated_bytes", d->other_allocated},
+                  {"other_reserved_bytes", d->other_reserved}};
+  }
+  return Json{{"with", agreement->with},
+              {"events", agreement->events},
+              {"first_difference", std::move(difference)}};
+}
+
+Json real_json(const std::optional<RealUse>& real) {
+  if (!real) return nullptr;
+  return Json{{"used_bytes", real->memory.used},
+              {"peak_used_bytes", real->memory.peak_used},
+              {"minor_faults", or_null(real->memory.minor_faults)},
+              {"major_faults", or_null(real->memory.major_faults)},
+              {"blocks_filled", real->touched.filled},
+              {"bytes_filled", real->touched.filled_bytes},
+              {"blocks_checked", real->touched.checked},
+              {"segments_without_memory", real->not_adopted}};
 }
 
 Json interval_json(const std::optional<RunInterval>& interval) {
@@ -75,7 +124,8 @@ Json device_json(const DeviceSummary& d) {
               {"name", or_null(d.name)},
               {"capacity_bytes", or_null(d.capacity)},
               {"granularity_bytes", d.granularity},
-              {"address_policy", d.address_policy}};
+              {"address_policy", d.address_policy},
+              {"as_given", d.text}};
 }
 
 Json oom_json(const std::optional<OomPlace>& oom) {
@@ -130,7 +180,10 @@ Json run_json(const RunReport& run) {
       {"moved_out_bytes", m.moved_out},
       {"timing", timing_json(m)},
       {"counters", std::move(counters)},
-      {"remarks", m.remarks}};
+      {"remarks", m.remarks},
+      {"device", device_json(run.device)},
+      {"real", real_json(m.real)},
+      {"agreement", agreement_json(run.agreement)}};
   if (run.oom_report) json["oom_report"] = text_or_null(*run.oom_report);
   return json;
 }

@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "report/ranking.hpp"
+#include "report/real_text.hpp"
 #include "report/run_table.hpp"
 #include "report/sentences.hpp"
 #include "report/table.hpp"
@@ -18,22 +19,28 @@ std::string place_name(const ReplayReport& report, bool several) {
 }
 
 std::string device_phrase(const DeviceSummary& device) {
+  if (device.name) return fmt::format("{}, {}", device.text, *device.name);
   return device.capacity ? fmt::format("a device of {}", human_size(*device.capacity))
                          : std::string("a device without limit");
 }
 
-std::string answer(const RunReport& run, const DeviceSummary& device) {
+std::string answer(const RunReport& run) {
   if (run.metrics.first_oom) {
     return fmt::format("out of memory at event {} on {}", human_count(run.metrics.first_oom->event),
-                       device_phrase(device));
+                       device_phrase(run.device));
   }
   if (!run.finished) return "interrupted; no OOM until then";
   const std::string cost = transfer_cost(run);
-  return fmt::format("fits {}{}{}", device_phrase(device), cost.empty() ? "" : ", but ", cost);
+  return fmt::format("fits {}{}{}", device_phrase(run.device), cost.empty() ? "" : ", but ", cost);
 }
 
 std::string percent(double share) {
   return share >= 0 && share <= 1 ? fmt::format("{:.1f} %", share * 100) : std::string("-");
+}
+
+std::string device_seconds(const RunMetrics& m) {
+  if (!m.real || !m.times) return fmt::format("modelled {:.3g} s", m.modelled_device_seconds);
+  return fmt::format("{:.3g} s in its driver", static_cast<double>(m.times->driver_ns()) / 1e9);
 }
 
 std::string numbers(const RunReport& run) {
@@ -54,8 +61,8 @@ std::string numbers(const RunReport& run) {
   line("OOM",
        fmt::format("{}, {}", counted(m.ooms, "time"),
                    m.oom_retries == 1 ? "1 retry" : human_count(m.oom_retries) + " retries"));
-  line("device", fmt::format("{} and {}, modelled {:.3g} s", counted(m.device_allocs, "allocation"),
-                             counted(m.device_frees, "free"), m.modelled_device_seconds));
+  line("device", fmt::format("{} and {}, {}", counted(m.device_allocs, "allocation"),
+                             counted(m.device_frees, "free"), device_seconds(m)));
   if (m.device_maps + m.device_unmaps > 0) {
     line("", fmt::format("{} and {}", counted(m.device_maps, "map"),
                          counted(m.device_unmaps, "unmap")));
@@ -72,33 +79,41 @@ void append_paragraph(std::string& out, const std::string& text) {
   if (!text.empty()) out += ' ' + wrapped(text, 1) + '\n';
 }
 
-/// Each remark once, with all of whom it holds.
-std::vector<std::pair<std::string, std::vector<std::string>>> remarks(const ReplayReport& report) {
+/// Appends what is said of runs: each phrase once, after all of whom it holds.
+template <typename PhrasesOf>
+void append_phrases(std::string& out, const ReplayReport& report, const PhrasesOf& phrases_of) {
   std::vector<std::pair<std::string, std::vector<std::string>>> all;
   for (const RunReport& run : report.runs) {
-    for (const std::string& remark : run.metrics.remarks) {
-      auto same = std::ranges::find(all, remark, [](const auto& other) { return other.first; });
-      if (same == all.end()) same = all.insert(all.end(), {remark, {}});
-      same->second.push_back(run.strategy);
+    for (const std::string& phrase : phrases_of(run)) {
+      auto same = std::ranges::find(all, phrase, [](const auto& other) { return other.first; });
+      if (same == all.end()) same = all.insert(all.end(), {phrase, {}});
+      if (std::ranges::find(same->second, run.strategy) == same->second.end()) {
+        same->second.push_back(run.strategy);
+      }
     }
   }
-  return all;
+  for (const auto& [phrase, strategies] : all) {
+    append_paragraph(out, fmt::format("{}: {}.", fmt::join(strategies, ", "), phrase));
+  }
 }
 
 std::string notes(const ReplayReport& report, const TextStyle& style) {
   std::string out;
   for (const RunReport& run : report.runs) {
-    const std::string warning = oom_warning(run, report.device);
+    const std::string warning = oom_warning(run);
     if (warning.empty()) continue;
     append_paragraph(out, "warning: " + warning);
   }
   for (const RunReport& run : report.runs) append_paragraph(out, served_sentence(run));
-  for (const auto& [remark, strategies] : remarks(report)) {
-    append_paragraph(out, fmt::format("{}: {}.", fmt::join(strategies, ", "), remark));
-  }
+  append_phrases(out, report, [](const RunReport& run) { return run.metrics.remarks; });
   for (const RunReport& run : report.runs) append_paragraph(out, inexact_sentence(run));
+  append_phrases(out, report, real_phrases);
+  append_phrases(out, report, [](const RunReport& run) {
+    const std::string phrase = agreement_phrase(run);
+    return phrase.empty() ? std::vector<std::string>() : std::vector{phrase};
+  });
   for (const RunReport& run : report.runs) {
-    if (!run.finished) append_paragraph(out, run.strategy + " was not replayed to the end.");
+    if (!run.finished) append_paragraph(out, run.name() + " was not replayed to the end.");
   }
   if (!style.colour) return out;
   for (std::size_t at = 0; (at = out.find(" warning:", at)) != std::string::npos;) {
@@ -113,6 +128,16 @@ std::string head(const ReplayReport& report, bool several) {
   const std::string model = model_sentence(report);
   return place_name(report, several) + ": " + coverage_phrase(report.trace) +
          (model.empty() ? "" : "; ") + model;
+}
+
+// What else there is to say of the others is whether they agree with it.
+std::vector<RunReport> on_first_device(const std::vector<RunReport>& runs) {
+  std::vector<RunReport> first;
+  for (const RunReport& run : runs) {
+    if (run.device.text == runs.front().device.text) first.push_back(run);
+  }
+  set_places(first);
+  return first;
 }
 
 // Which rank is worst, and how far the ranks are apart.
@@ -146,14 +171,17 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
   for (const ReplayReport& report : reports) {
     append_paragraph(out, head(report, reports.size() > 1));
     for (const RunReport& run : report.runs) {
-      const std::string line =
-          wrapped(fmt::format("{}: {}", run.strategy, answer(run, report.device)), 1);
+      const std::string line = wrapped(fmt::format("{}: {}", run.name(), answer(run)), 1);
       const auto [name, said] =
-          std::pair(line.substr(0, run.strategy.size()), line.substr(run.strategy.size()));
+          std::pair(line.substr(0, run.name().size()), line.substr(run.name().size()));
       out += fmt::format("\n {}{}\n", bold(name, style),
                          run.metrics.first_oom ? red(said, style) : said);
       out += numbers(run);
+      const std::string calls = calls_table(run);
+      if (!calls.empty()) out += '\n' + calls;
     }
+    const std::string measured = measured_table(report);
+    if (!measured.empty()) out += '\n' + measured;
     const std::string below = notes(report, style);
     if (!below.empty()) out += '\n' + below;
     if (&report != &reports.back()) out += '\n';
@@ -166,7 +194,7 @@ std::string oom_reports(const std::vector<ReplayReport>& reports) {
   for (const ReplayReport& report : reports) {
     for (const RunReport& run : report.runs) {
       const std::string where = reports.size() > 1 ? report.trace.path + ", " : "";
-      out += fmt::format("\n {}{}: ", where, run.strategy);
+      out += fmt::format("\n {}{}: ", where, run.name());
       if (!run.metrics.first_oom) {
         out += "no OOM, nothing to report\n";
       } else if (!run.oom_report || run.oom_report->empty()) {
@@ -193,9 +221,11 @@ std::string compare_text(const std::vector<ReplayReport>& reports, const TextSty
                             ""});
     }
     out += '\n' + text_table(table);
+    const std::string measured = measured_table(report);
+    if (!measured.empty()) out += '\n' + measured;
     const std::string below = notes(report, style);
     if (!below.empty()) out += '\n' + below;
-    const auto sentences = comparison_sentences(report.runs);
+    const auto sentences = comparison_sentences(on_first_device(report.runs));
     if (!sentences.empty()) out += '\n';
     for (const std::string& sentence : sentences) append_paragraph(out, sentence);
     if (&report != &reports.back()) out += '\n';

@@ -43,6 +43,7 @@ struct TraceSummary {
 };
 
 struct DeviceSummary {
+  std::string text = "sim";  ///< as it was asked for: "cuda:0"
   std::string kind = "sim";
   std::optional<std::string> name;
   std::optional<Bytes> capacity;
@@ -56,8 +57,23 @@ struct RunInterval {
   BytesInterval end_reserved;
 };
 
+/// Whether two devices gave a strategy the same bytes.
+struct Agreement {
+  struct Difference {
+    std::uint64_t event = 0;
+    Bytes allocated = 0, reserved = 0;              ///< after it, on this device
+    Bytes other_allocated = 0, other_reserved = 0;  ///< on the other
+  };
+  std::string with;  ///< the other device, as it was asked for
+  std::uint64_t events = 0;
+  std::optional<Difference> first_difference;
+};
+
 struct RunReport {
-  std::string strategy;  ///< as it was given
+  std::string strategy;        ///< as it was given
+  DeviceSummary device;        ///< on which it ran
+  bool beside_others = false;  ///< the same strategy ran on another device too
+  std::optional<Agreement> agreement;
   int gpu = 0;
   std::size_t place = 1;
   bool exact = true;
@@ -67,6 +83,8 @@ struct RunReport {
   std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
   RunMetrics metrics;
 
+  /// For people: with the device, where there are several.
+  std::string name() const { return beside_others ? strategy + " on " + device.text : strategy; }
   std::uint64_t device_calls() const {
     return metrics.device_allocs + metrics.device_frees + metrics.device_maps +
            metrics.device_unmaps;
@@ -95,7 +113,7 @@ struct VerifyRun {
 /// One trace, one device, the runs asked for.
 struct ReplayReport {
   TraceSummary trace;
-  DeviceSummary device;
+  DeviceSummary device;  ///< the first one
   std::vector<RunReport> runs;
   std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
 };

@@ -10,8 +10,12 @@
 namespace memreplay {
 namespace {
 
+// Where operations were timed, without what was done to blocks between them.
 std::string ns_per_op(const RunMetrics& m) {
-  const double ns = m.replay_seconds * 1e9 / static_cast<double>(m.events);
+  const bool timed = m.times && m.times->ops.count() != 0;
+  const double ns =
+      timed ? static_cast<double>(m.times->ops.sum()) / static_cast<double>(m.times->ops.count())
+            : m.replay_seconds * 1e9 / static_cast<double>(m.events);
   return std::isfinite(ns) ? fmt::format("{:.0f}", ns) : "-";
 }
 
@@ -29,7 +33,7 @@ Table run_table(const std::vector<RunReport>& runs) {
                    {"retries"},        {"device calls"}, {"ns/op"}};
   for (const RunReport& run : runs) {
     const RunMetrics& m = run.metrics;
-    table.rows.push_back({run.strategy + mark(run), human_size(m.peak_allocated),
+    table.rows.push_back({run.name() + mark(run), human_size(m.peak_allocated),
                           human_size(m.peak_reserved), gap_text(m), human_count(m.ooms),
                           human_count(m.oom_retries), human_count(run.device_calls()),
                           ns_per_op(m)});

@@ -36,12 +36,12 @@ std::string at_that_cost(const RunReport& run) {
 
 std::string against_that_cost(const RunReport& run) {
   const std::string cost = transfer_cost(run);
-  return cost.empty() ? cost : fmt::format("; {} does it {}", run.strategy, cost);
+  return cost.empty() ? cost : fmt::format("; {} does it {}", run.name(), cost);
 }
 
 // A plan is no rival without that word.
 std::string name_of(const RunReport& run) {
-  return run.strategy + (run.metrics.clairvoyant ? " (clairvoyant)" : "");
+  return run.name() + (run.metrics.clairvoyant ? " (clairvoyant)" : "");
 }
 
 std::string reserved_against(const RunReport& run, const RunReport& other) {
@@ -96,12 +96,12 @@ std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs
   return sentences;
 }
 
-std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
+std::string oom_warning(const RunReport& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
   std::string text = fmt::format(
       "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}.",
-      run.strategy, counted(run.metrics.ooms, "time"), human_count(oom.event),
+      run.name(), counted(run.metrics.ooms, "time"), human_count(oom.event),
       human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free));
   if (oom.largest_free >= oom.requested) {
     text +=
@@ -110,8 +110,11 @@ std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
         "limit of the strategy's own forbids it.";
   } else if (oom.free >= oom.requested) {
     text += " Fragmentation: enough is free, but not in one piece; other settings may help.";
-  } else if (device.capacity) {
-    text += fmt::format(" Shortage: a --capacity above {} helps.", human_size(*device.capacity));
+  } else if (run.device.kind != "sim") {
+    text += " Shortage: --scale 1/N shrinks the recording to fit.";
+  } else if (run.device.capacity) {
+    text +=
+        fmt::format(" Shortage: a --capacity above {} helps.", human_size(*run.device.capacity));
   } else {
     text += " Shortage: the strategy's own limit is too small.";
   }
@@ -120,7 +123,7 @@ std::string oom_warning(const RunReport& run, const DeviceSummary& device) {
 
 std::string inexact_sentence(const RunReport& run) {
   if (run.exact) return {};
-  return fmt::format("{} is an estimate: {}.", run.strategy, run.inexact_because);
+  return fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
 }
 
 std::string served_sentence(const RunReport& run) {
@@ -129,7 +132,7 @@ std::string served_sentence(const RunReport& run) {
   return fmt::format(
       "{} serves {} that the recorded program was refused, and frees {} at once: from there on the "
       "real program would have gone another way.",
-      run.strategy, counted(served, "request"), served == 1 ? "it" : "them");
+      run.name(), counted(served, "request"), served == 1 ? "it" : "them");
 }
 
 std::string transfer_cost(const RunReport& run) {

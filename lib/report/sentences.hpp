@@ -12,7 +12,7 @@ namespace memreplay {
 std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs);
 
 /// Why a run was refused memory, and what helps. Empty where it was not.
-std::string oom_warning(const RunReport& run, const DeviceSummary& device);
+std::string oom_warning(const RunReport& run);
 
 /// Why these figures are an estimate. Empty where they are exact.
 std::string inexact_sentence(const RunReport& run);

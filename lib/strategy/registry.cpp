@@ -149,6 +149,15 @@ StrategySpec parse_strategy(std::string_view text) {
   return spec;
 }
 
+bool joins_regions(const StrategySpec& spec) {
+  const auto joins = info_of(spec.name).joins;
+  return (joins && joins(spec)) || std::ranges::any_of(spec.inner, joins_regions);
+}
+
+bool stitches(const StrategySpec& spec) {
+  return info_of(spec.name).stitches || std::ranges::any_of(spec.inner, stitches);
+}
+
 std::optional<PlanWish> plan_wish(const StrategySpec& spec) {
   if (const auto plan_for = info_of(spec.name).plan_for) return plan_for(spec);
   for (const StrategySpec& inner : spec.inner) {

@@ -53,6 +53,8 @@ struct StrategyInfo {
   std::string_view example = {};  ///< how it is written, where the name alone will not do
   bool keeps_regions = false;     ///< `empty_cache` returns nothing to the device
   bool stitches = false;          ///< separate free pieces may serve one request together
+  /// Whether it makes one of regions that touch; nothing: never.
+  bool (*joins)(const StrategySpec&) = nullptr;
   bool scales = false;  ///< all its results do, with its SIZE options, the device and the requests
   /// What it must know of the future; nothing: it does not follow a plan.
   std::optional<PlanWish> (*plan_for)(const StrategySpec&) = nullptr;
@@ -64,6 +66,11 @@ std::span<const StrategyInfo> strategies();
 
 /// Throws UsageError, with the nearest known name, for an unknown strategy or key or bad brackets.
 StrategySpec parse_strategy(std::string_view text);
+
+/// Whether the strategy, or one that it wraps, makes one of regions that touch.
+bool joins_regions(const StrategySpec&);
+/// Whether it, or one that it wraps, lets free pieces of several places serve one request.
+bool stitches(const StrategySpec&);
 
 /// What the strategy must know of the future before it is made.
 std::optional<PlanWish> plan_wish(const StrategySpec&);

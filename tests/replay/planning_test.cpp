@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
 #include "strategy/registry.hpp"
 #include "trace/trace_builder.hpp"
@@ -51,7 +52,7 @@ Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> 
   SimulatedDevice simulated({.capacity = capacity, .granularity = 1});
   AuditedDevice device(simulated, ledger);
   ReplayOptions options;
-  options.ledger = &ledger;
+  options.witness = &ledger;
   StrategyContext context{.device = device, .capacity = capacity};
   Planned result;
   result.plan = make_plan(trace, plan_wish(spec).value(), options);

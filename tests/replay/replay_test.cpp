@@ -146,7 +146,7 @@ TEST(Replay, TheLedgerSeesEveryPlacement) {
                     {.device = audited, .capacity = {}, .torch_version = {}, .pools = {}});
   const Trace trace =
       trace_of({{Op::allocate, 0, 1000}, {Op::allocate, 1, 1000}, {Op::free, 0, 1000}});
-  replay(trace, *torch, audited, {.ledger = &ledger});
+  replay(trace, *torch, audited, {.witness = &ledger});
   EXPECT_EQ(ledger.live_blocks(), 1u);
 }
 

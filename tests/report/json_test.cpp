@@ -44,7 +44,7 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                       "end_reserved_bytes", "ooms"}));
   EXPECT_EQ(keys(json["device"]),
             (std::vector<std::string>{"kind", "name", "capacity_bytes", "granularity_bytes",
-                                      "address_policy"}));
+                                      "address_policy", "as_given"}));
   EXPECT_EQ(keys(json["runs"][0]), (std::vector<std::string>{"strategy",
                                                              "gpu",
                                                              "place",
@@ -81,11 +81,14 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "moved_out_bytes",
                                                              "timing",
                                                              "counters",
-                                                             "remarks"}));
-  EXPECT_EQ(
-      keys(json["runs"][0]["timing"]),
-      (std::vector<std::string>{"replay_seconds", "events_per_second", "modelled_device_seconds",
-                                "modelled_stall_seconds", "op_ns"}));
+                                                             "remarks",
+                                                             "device",
+                                                             "real",
+                                                             "agreement"}));
+  EXPECT_EQ(keys(json["runs"][0]["timing"]),
+            (std::vector<std::string>{"replay_seconds", "events_per_second",
+                                      "modelled_device_seconds", "modelled_stall_seconds", "op_ns",
+                                      "strategy_ns", "calls", "repeats"}));
 }
 
 TEST(ReplayJson, WhatIsUnknownIsNull) {

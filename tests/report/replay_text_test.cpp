@@ -53,7 +53,7 @@ TEST(ReplayText, TheAnswerComesFirst) {
   ReplayReport report = report_of({run_of("torch", {.reserved = kMiB, .allocated = 512})});
   EXPECT_NE(replay_text({report}, {}).find(" torch: fits a device without limit\n"),
             std::string::npos);
-  report.device.capacity = 100 * kMiB;
+  report.runs[0].device.capacity = 100 * kMiB;
   report.runs[0].metrics.first_oom = OomPlace{373, kGiB, kMiB, kMiB, 0};
   EXPECT_NE(
       replay_text({report}, {}).find(" torch: out of memory at event 373 on a device of 100 MiB"),

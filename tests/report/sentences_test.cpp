@@ -54,15 +54,14 @@ TEST(Comparison, OneRunNeedsNoSentence) { EXPECT_TRUE(sentences({run_of("torch",
 TEST(OomWarning, TellsFragmentationFromShortage) {
   RunReport run = run_of("torch", {.ooms = 1});
   run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 0};
-  DeviceSummary device;
-  device.capacity = 5226 * kMiB;
+  run.device.capacity = 5226 * kMiB;
   EXPECT_EQ(
-      oom_warning(run, device),
+      oom_warning(run),
       "torch ran out of memory 1 time, first at event 373: asked 760 MiB, 806 MiB free, largest "
       "piece 690 MiB. Fragmentation: enough is free, but not in one piece; other settings may "
       "help.");
   run.metrics.first_oom->free = 700 * kMiB;
-  EXPECT_NE(oom_warning(run, device).find("Shortage: a --capacity above 5226 MiB helps."),
+  EXPECT_NE(oom_warning(run).find("Shortage: a --capacity above 5226 MiB helps."),
             std::string::npos);
 }
 

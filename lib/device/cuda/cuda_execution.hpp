@@ -24,6 +24,7 @@ class CudaExecution final : public Execution {
   /// The device's stream for a stream of the trace.
   CUstream stream(StreamIndex stream);
 
+  void prepare() override { kernels_.load(); }
   void fill(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) override;
   void check(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) override;
   std::vector<TouchMismatch> mismatches() override { return kernels_.mismatches(); }

@@ -133,17 +133,20 @@ class CudaMemory final : public RealMemory {
   }
   void destroy(Piece piece) override { driver_.require(driver_.cuMemRelease, piece); }
 
-  void map(Address at, Bytes size, Piece piece) override {
-    driver_.require(driver_.cuMemMap, at, size, std::size_t{0}, piece, 0ull);
+  bool map(Address at, Bytes size, Piece piece) override {
+    return driver_.fits(driver_.cuMemMap, at, size, std::size_t{0}, piece, 0ull);
   }
-  void set_access(Address at, Bytes size) override {
+  bool set_access(Address at, Bytes size) override {
     CUmemAccessDesc access{};
     access.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_};
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    driver_.require(driver_.cuMemSetAccess, at, size, &access, std::size_t{1});
+    return driver_.fits(driver_.cuMemSetAccess, at, size, &access, std::size_t{1});
   }
   void unmap(Address at, Bytes size) override { driver_.require(driver_.cuMemUnmap, at, size); }
 
+  bool has_allocator(DriverAllocatorOptions::Kind kind) const override {
+    return has_driver_blocks(driver_, device_, kind);
+  }
   std::unique_ptr<DriverBlocks> open_allocator(const DriverAllocatorOptions& options) override {
     return open_driver_blocks(driver_, device_, execution_, options);
   }

@@ -189,6 +189,17 @@ class StreamOrderedBlocks final : public CudaBlocks {
 
 }  // namespace
 
+bool has_driver_blocks(const DriverApi& driver, CUdevice device,
+                       DriverAllocatorOptions::Kind kind) {
+  if (kind != DriverAllocatorOptions::Kind::stream_ordered) {
+    return kind == DriverAllocatorOptions::Kind::direct;
+  }
+  int has_pools = 0;
+  driver.require(driver.cuDeviceGetAttribute, &has_pools,
+                 CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device);
+  return has_pools != 0;
+}
+
 std::unique_ptr<DriverBlocks> open_driver_blocks(const DriverApi& driver, CUdevice device,
                                                  CudaExecution& execution,
                                                  const DriverAllocatorOptions& options) {
@@ -198,10 +209,8 @@ std::unique_ptr<DriverBlocks> open_driver_blocks(const DriverApi& driver, CUdevi
   if (options.kind == DriverAllocatorOptions::Kind::malloc) {
     throw UsageError(driver.device() + ": malloc places blocks in the memory of this machine only");
   }
-  int has_pools = 0;
-  driver.require(driver.cuDeviceGetAttribute, &has_pools,
-                 CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device);
-  if (has_pools == 0) throw UsageError(driver.device() + ": this GPU has no memory pools");
+  if (!has_driver_blocks(driver, device, options.kind))
+    throw UsageError(driver.device() + ": this GPU has no memory pools");
   return std::make_unique<StreamOrderedBlocks>(driver, device, execution, options);
 }
 

@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+bool has_driver_blocks(const DriverApi& driver, CUdevice device, DriverAllocatorOptions::Kind kind);
+
 /// The driver's allocator of that kind. Blocks still live when it ends are freed by it. Throws
 /// UsageError where the device has none of that kind.
 std::unique_ptr<DriverBlocks> open_driver_blocks(const DriverApi& driver, CUdevice device,

@@ -22,8 +22,10 @@ class TouchKernels {
   /// See Execution; waits for the whole device. Those beyond the first thousand are dropped.
   std::vector<TouchMismatch> mismatches();
 
- private:
+  /// Loads them now.
   void load();
+
+ private:
   void launch(CUfunction kernel, CUstream stream, std::uint64_t parts, void** arguments);
   void read_places();
 

@@ -50,7 +50,8 @@ class HostMemory final : public RealMemory {
               .name = system_.processor(),
               .granularity = page_,
               .total = system_.total(),
-              .has_virtual_memory = pages_.usable()};
+              .has_virtual_memory = pages_.usable(),
+              .pages_when_touched = true};
   }
 
   const RealMemoryFacts& facts() const override { return facts_; }
@@ -86,10 +87,13 @@ class HostMemory final : public RealMemory {
   void release(Address at, Bytes size) override { pages_.release(at, size); }
   std::optional<Piece> create(Bytes size) override { return pages_.create(size); }
   void destroy(Piece piece) override { pages_.destroy(piece); }
-  void map(Address at, Bytes size, Piece piece) override { pages_.map(at, size, piece); }
-  void set_access(Address at, Bytes size) override { pages_.set_access(at, size); }
+  bool map(Address at, Bytes size, Piece piece) override { return pages_.map(at, size, piece); }
+  bool set_access(Address at, Bytes size) override { return pages_.set_access(at, size); }
   void unmap(Address at, Bytes size) override { pages_.unmap(at, size); }
 
+  bool has_allocator(DriverAllocatorOptions::Kind kind) const override {
+    return kind == DriverAllocatorOptions::Kind::malloc;
+  }
   std::unique_ptr<DriverBlocks> open_allocator(const DriverAllocatorOptions& options) override {
     if (options.kind != DriverAllocatorOptions::Kind::malloc) {
       throw UsageError("the host has no cudaMalloc; its allocator is malloc");

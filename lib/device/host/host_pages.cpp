@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <iterator>
 #include <stdexcept>
 
@@ -82,7 +83,7 @@ void HostPages::destroy(Piece piece) {
   pieces_.erase(found);
 }
 
-void HostPages::map(Address at, Bytes size, Piece piece) {
+bool HostPages::map(Address at, Bytes size, Piece piece) {
   const auto found = pieces_.find(piece);
   if (found == pieces_.end() || found->second.size != size) {
     throw std::logic_error("host: map of an unknown piece, or of a part of one");
@@ -92,13 +93,15 @@ void HostPages::map(Address at, Bytes size, Piece piece) {
   }
   if (::mmap(pointer(at), size, PROT_NONE, MAP_SHARED | MAP_FIXED, file_,
              static_cast<off_t>(piece)) == MAP_FAILED) {
+    if (errno == ENOMEM) return false;
     throw_system_error("mmap");
   }
   mappings_[at] = {size, piece};
   ++found->second.mappings;
+  return true;
 }
 
-void HostPages::set_access(Address at, Bytes size) {
+bool HostPages::set_access(Address at, Bytes size) {
   auto mapping = mappings_.find(at);
   Bytes covered = 0;
   while (covered < size && mapping != mappings_.end() && mapping->first == at + covered) {
@@ -106,7 +109,9 @@ void HostPages::set_access(Address at, Bytes size) {
     ++mapping;
   }
   if (covered != size) throw std::logic_error("host: access to addresses that are not mapped");
-  if (::mprotect(pointer(at), size, PROT_READ | PROT_WRITE) != 0) throw_system_error("mprotect");
+  if (::mprotect(pointer(at), size, PROT_READ | PROT_WRITE) == 0) return true;
+  if (errno != ENOMEM) throw_system_error("mprotect");
+  return false;
 }
 
 void HostPages::unmap(Address at, Bytes size) {

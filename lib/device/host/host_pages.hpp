@@ -30,8 +30,8 @@ class HostPages {
   void release(Address at, Bytes size);
   std::optional<Piece> create(Bytes size);
   void destroy(Piece piece);
-  void map(Address at, Bytes size, Piece piece);
-  void set_access(Address at, Bytes size);
+  bool map(Address at, Bytes size, Piece piece);
+  bool set_access(Address at, Bytes size);
   void unmap(Address at, Bytes size);
 
  private:

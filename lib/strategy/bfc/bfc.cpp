@@ -96,7 +96,10 @@ StrategyInfo bfc_strategy() {
             "After one smaller region never another, as before 2024."},
            {"name", "TEXT", "GPU_0_bfc", "In the failure report."}},
       .make = make,
-      .keeps_regions = true};
+      .keeps_regions = true,
+      .joins = [](const StrategySpec& spec) {
+        return bool_option(spec, "coalesce_regions", false);
+      }};
 }
 
 }  // namespace memreplay

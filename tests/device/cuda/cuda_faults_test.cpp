@@ -27,11 +27,11 @@ void use(RealMemory& memory, std::unique_ptr<DriverBlocks>& direct,
   if (!piece) return;
   undo.push_back([&memory, piece] { memory.destroy(*piece); });
   for (const Address at : {*range, *range + granule}) {
-    memory.map(at, granule, *piece);
+    if (!memory.map(at, granule, *piece)) return;
     undo.push_back([&memory, at, granule] { memory.unmap(at, granule); });
     undo.push_back([&gpu] { gpu.synchronise(); });
   }
-  memory.set_access(*range, 2 * granule);
+  if (!memory.set_access(*range, 2 * granule)) return;
 
   gpu.fill(0, {*region, granule}, 1, Touch::edges);
   const Execution::Point filled = gpu.record(0);

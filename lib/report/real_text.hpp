@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/results.hpp"
+
+namespace memreplay {
+
+/// What replays on real memory measured: a row each. Empty where there was none.
+std::string measured_table(const ReplayReport& report);
+
+/// The calls that one of them made to its driver. Empty where it ran in simulation.
+std::string calls_table(const RunReport& run);
+
+/// "sim and host hold the same bytes after each of 1,959 events". Empty where the strategy ran on
+/// one device only.
+std::string agreement_phrase(const RunReport& run);
+
+/// What was done to the blocks on real memory, and what had none. Nothing where there is nothing to
+/// say.
+std::vector<std::string> real_phrases(const RunReport& run);
+
+}  // namespace memreplay
