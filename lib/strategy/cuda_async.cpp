@@ -9,6 +9,7 @@
 #include "strategy/best_fit.hpp"
 #include "strategy/chunk_table.hpp"
 #include "strategy/completion.hpp"
+#include "strategy/driver_blocks.hpp"
 #include "strategy/regions.hpp"
 
 namespace memreplay {
@@ -370,6 +371,21 @@ class CudaAsync final : public Strategy {
   std::int64_t done_ = 0;
 };
 
+/// The pool itself, on a device that has it.
+std::unique_ptr<Strategy> make_real(const StrategySpec& spec, const CudaAsyncOptions& options,
+                                    DeviceModel& device) {
+  for (const std::string_view key : {"chunk", "granularity", "align", "sync_every", "completion"}) {
+    if (!find_option(spec, key)) continue;
+    throw UsageError(fmt::format(
+        "strategy 'cuda-async': {} belongs to the model; on a GPU the driver decides", key));
+  }
+  return make_driver_blocks(device, {.kind = DriverAllocatorOptions::Kind::stream_ordered,
+                                     .release_threshold = options.threshold,
+                                     .reuse_follow_event_dependencies = options.follow,
+                                     .reuse_allow_opportunistic = options.opportunistic,
+                                     .reuse_allow_internal_dependencies = options.internal});
+}
+
 std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
   CudaAsyncOptions options;
   options.threshold =
@@ -377,6 +393,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   options.follow = bool_option(spec, "reuse_follow_event_dependencies", true);
   options.opportunistic = bool_option(spec, "reuse_allow_opportunistic", true);
   options.internal = bool_option(spec, "reuse_allow_internal_dependencies", true);
+  if (driver_has(context, DriverAllocatorOptions::Kind::stream_ordered)) {
+    return make_real(spec, options, context.device);
+  }
   options.chunk = size_option(spec, "chunk", options.chunk);
   options.granularity = size_option(spec, "granularity", options.granularity);
   options.align = alignment_option(spec, "align", 256);
@@ -402,7 +421,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 StrategyInfo cuda_async_strategy() {
   return {.name = "cuda-async",
-          .summary = "A model of the driver's stream-ordered pool (cudaMallocAsync).",
+          .summary = "The driver's pool (cudaMallocAsync); without a GPU a model of it.",
           .options =
               {{"threshold", "SIZE|max", "0",
                 "What may stay reserved at a synchronisation; unused memory above it goes back."},

@@ -4,7 +4,7 @@
 
 namespace memreplay {
 
-/// A model of the driver's stream-ordered pool (cudaMallocAsync).
+/// The driver's stream-ordered pool (cudaMallocAsync); a model of it where the device has none.
 StrategyInfo cuda_async_strategy();
 
 }  // namespace memreplay

@@ -167,7 +167,14 @@ std::optional<PlanWish> plan_wish(const StrategySpec& spec) {
 }
 
 std::unique_ptr<Strategy> make_strategy(const StrategySpec& spec, const StrategyContext& context) {
-  return info_of(spec.name).make(spec, context);
+  const StrategyInfo& info = info_of(spec.name);
+  if (context.wrapped && !info.needs_device.empty()) {
+    throw UsageError(fmt::format(
+        "strategy '{}' cannot be inside of another: the driver places its blocks", spec.name));
+  }
+  StrategyContext inside = context;
+  inside.wrapped |= info.wraps;
+  return info.make(spec, inside);
 }
 
 std::optional<std::string_view> find_option(const StrategySpec& spec, std::string_view key) {

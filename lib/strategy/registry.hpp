@@ -33,6 +33,7 @@ struct StrategyContext {
   std::span<const std::string> texts = {};         ///< of the recording, by number
   std::shared_ptr<const Plan> plan = {};           ///< what `plan_for` asked for
   std::uint64_t uses = 1;                          ///< --uses: of a block after it was moved out
+  bool wrapped = false;                            ///< it is made inside of another strategy
 };
 
 struct OptionInfo {
@@ -59,6 +60,8 @@ struct StrategyInfo {
   /// What it must know of the future; nothing: it does not follow a plan.
   std::optional<PlanWish> (*plan_for)(const StrategySpec&) = nullptr;
   bool needs_plan = false;  ///< without it, it cannot be made
+  /// Real memory alone will do: "host" or "cuda".
+  std::string_view needs_device = {};
 };
 
 /// Every registered strategy, in the order of strategies.def.

@@ -152,7 +152,7 @@ TEST_P(EveryStrategyAtLength, KeepsTheLedgerSilent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryStrategyAtLength,
-                         testing::ValuesIn(strategies_without_plan()), strategy_name);
+                         testing::ValuesIn(strategies_to_simulate()), strategy_name);
 
 }  // namespace
 }  // namespace memreplay

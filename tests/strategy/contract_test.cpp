@@ -402,7 +402,7 @@ TEST(StrategiesThatScale, AllBytesScaleWithTheSizes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, EveryStrategy, testing::ValuesIn(strategies_without_plan()),
+INSTANTIATE_TEST_SUITE_P(Contract, EveryStrategy, testing::ValuesIn(strategies_to_simulate()),
                          strategy_name);
 
 }  // namespace

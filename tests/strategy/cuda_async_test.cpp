@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "strategy/random_play.hpp"
 #include "strategy/strategy_against_model.hpp"
+#include "support/driver_device.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_device.hpp"
 
@@ -418,6 +419,52 @@ TEST(CudaAsync, AgreesWithASlowModelOnRandomTraces) {
                               .empty_caches = true});
     }
   }
+}
+
+using Kind = DriverAllocatorOptions::Kind;
+
+TEST(CudaAsyncOfTheDriver, TheAttributesOfThePoolAreTheOptions) {
+  DriverDevice device({Kind::direct, Kind::stream_ordered});
+  const auto strategy =
+      make_strategy(parse_strategy("cuda-async:threshold=max,reuse_allow_opportunistic=false"),
+                    {.device = device});
+  ASSERT_EQ(device.opened.size(), 1u);
+  const DriverAllocatorOptions& options = device.opened[0];
+  EXPECT_EQ(options.kind, Kind::stream_ordered);
+  EXPECT_EQ(options.release_threshold, UINT64_MAX);
+  EXPECT_TRUE(options.reuse_follow_event_dependencies);
+  EXPECT_FALSE(options.reuse_allow_opportunistic);
+  EXPECT_TRUE(options.reuse_allow_internal_dependencies);
+  EXPECT_TRUE(strategy->remarks().empty());
+  ASSERT_TRUE(strategy->allocate({.size = 100, .stream = 1}));
+  EXPECT_EQ(device.calls.size(), 1u);
+}
+
+TEST(CudaAsyncOfTheDriver, WhatOnlyTheModelHasIsRefused) {
+  for (const std::string_view option :
+       {"chunk=32MiB", "granularity=2MiB", "align=256", "sync_every=never", "completion=never"}) {
+    DriverDevice device({Kind::stream_ordered});
+    const StrategySpec given = parse_strategy(fmt::format("cuda-async:{}", option));
+    try {
+      make_strategy(given, {.device = device});
+      FAIL() << option;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(),
+                fmt::format("strategy 'cuda-async': {} belongs to the model; on a GPU the driver "
+                            "decides",
+                            option.substr(0, option.find('='))));
+    }
+    EXPECT_TRUE(device.opened.empty());
+  }
+}
+
+TEST(CudaAsyncOfTheDriver, WhereTheDriverHasNoPoolTheModelServes) {
+  DriverDevice device({Kind::malloc});
+  const auto strategy = make_strategy(parse_strategy("cuda-async:chunk=8MiB"), {.device = device});
+  ASSERT_TRUE(strategy->allocate({.size = 100}));
+  EXPECT_TRUE(device.opened.empty());
+  EXPECT_EQ(device.usage().held, 8 * kMiB);
+  EXPECT_EQ(strategy->remarks().size(), 1u);
 }
 
 }  // namespace

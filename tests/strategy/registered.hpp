@@ -15,11 +15,13 @@ inline std::string example_of(const StrategyInfo& info) {
   return std::string(info.example.empty() ? info.name : info.example);
 }
 
-/// The numbers of all but those that cannot be made without a plan of the very requests.
-inline std::vector<std::size_t> strategies_without_plan() {
+/// The numbers of all that a simulated device can have, but for those that cannot be made without a
+/// plan of the very requests.
+inline std::vector<std::size_t> strategies_to_simulate() {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < strategies().size(); ++i) {
-    if (!strategies()[i].needs_plan) numbers.push_back(i);
+    const StrategyInfo& info = strategies()[i];
+    if (!info.needs_plan && info.needs_device.empty()) numbers.push_back(i);
   }
   return numbers;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "device/simulated_device.hpp"
 
 namespace memreplay {
 namespace {
@@ -91,6 +92,19 @@ TEST(Registry, ValuesThatMeanNothingNameStrategyKeyAndExpectation) {
             "strategy 'free-list': align is 'many'; expected a whole number from 0 on");
   EXPECT_EQ(complaint([&] { mebibytes_option(spec, "align", 1); }),
             "strategy 'free-list': align is 'many'; expected a whole number of MiB");
+}
+
+TEST(Registry, WhatNeedsRealMemorySaysWhichDeviceHasIt) {
+  SimulatedDevice device;
+  int needy = 0;
+  for (const StrategyInfo& info : strategies()) {
+    if (info.needs_device.empty()) continue;
+    ++needy;
+    const std::string said =
+        complaint([&] { make_strategy(parse_strategy(info.name), {.device = device}); });
+    EXPECT_TRUE(said.ends_with("--device " + std::string(info.needs_device))) << said;
+  }
+  EXPECT_EQ(needy, 2);
 }
 
 TEST(Registry, NamesAreUniqueAndEverythingHasASentence) {

@@ -1,0 +1,30 @@
+#include "strategy/malloc.hpp"
+
+#include "core/error.hpp"
+#include "strategy/driver_blocks.hpp"
+
+namespace memreplay {
+namespace {
+
+std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+  DriverAllocatorOptions options{.kind = DriverAllocatorOptions::Kind::malloc};
+  if (!driver_has(context, options.kind)) {
+    throw UsageError("strategy 'malloc' needs the host: --device host");
+  }
+  const std::string_view library = find_option(spec, "lib").value_or("process");
+  if (library != "process") options.library = library;
+  return make_driver_blocks(context.device, options);
+}
+
+}  // namespace
+
+StrategyInfo malloc_strategy() {
+  return {.name = "malloc",
+          .summary = "malloc and free of the process or of a library; with --device host.",
+          .options = {{"lib", "process|NAME", "process",
+                       "Whose: this process's, or a shared object's, such as libjemalloc.so.2."}},
+          .make = make,
+          .needs_device = "host"};
+}
+
+}  // namespace memreplay
