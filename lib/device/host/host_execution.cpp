@@ -4,11 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "device/host/pointer.hpp"
+
 namespace memreplay {
 namespace {
-
-std::uint8_t* bytes_at(Address address) { return reinterpret_cast<std::uint8_t*>(address); }
-std::uint64_t* words_at(Address address) { return reinterpret_cast<std::uint64_t*>(address); }
 
 /// Calls `part(from, to)` for what is touched, in ascending order, until one says false. Parts that
 /// are not whole words lie within one.
@@ -51,11 +50,11 @@ bool whole_words(Address from, Address to) { return (from | to) % kTouchWord == 
 
 void write(Address from, Address to, std::uint64_t tag) {
   if (!whole_words(from, to)) {
-    for (Address at = from; at < to; ++at) *bytes_at(at) = touch_byte(tag, at);
+    for (Address at = from; at < to; ++at) *pointer_to<std::uint8_t>(at) = touch_byte(tag, at);
     return;
   }
   const Words pattern(tag, from);
-  std::uint64_t* words = words_at(from);
+  std::uint64_t* words = pointer_to<std::uint64_t>(from);
   const std::size_t count = (to - from) / kTouchWord;
   for (std::size_t n = 0; n < count; ++n) words[n] = pattern[n];
 }
@@ -64,7 +63,7 @@ void write(Address from, Address to, std::uint64_t tag) {
 std::optional<Address> first_difference(Address from, Address to, std::uint64_t tag) {
   if (whole_words(from, to)) {
     const Words pattern(tag, from);
-    const std::uint64_t* words = words_at(from);
+    const std::uint64_t* words = pointer_to<std::uint64_t>(from);
     const std::size_t count = (to - from) / kTouchWord;
     constexpr std::size_t kAtOnce = 512;
     std::size_t begin = 0;
@@ -78,7 +77,7 @@ std::optional<Address> first_difference(Address from, Address to, std::uint64_t 
     from += begin * kTouchWord;
   }
   for (Address at = from; at < to; ++at) {
-    if (*bytes_at(at) != touch_byte(tag, at)) return at;
+    if (*pointer_to<std::uint8_t>(at) != touch_byte(tag, at)) return at;
   }
   return std::nullopt;
 }

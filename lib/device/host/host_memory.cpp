@@ -12,6 +12,7 @@
 #include "device/host/host_execution.hpp"
 #include "device/host/host_pages.hpp"
 #include "device/host/malloc_library.hpp"
+#include "device/host/pointer.hpp"
 #include "device/host/resident_memory.hpp"
 #include "device/host/room.hpp"
 #include "device/host/system_error.hpp"
@@ -78,7 +79,7 @@ class HostMemory final : public RealMemory {
   void free(Address region) override {
     const Bytes* size = regions_.find(region);
     if (size == nullptr) throw std::logic_error("host: free of an unknown region");
-    if (::munmap(reinterpret_cast<void*>(region), *size) != 0) throw_system_error("munmap");
+    if (::munmap(pointer_to(region), *size) != 0) throw_system_error("munmap");
     room_.give_back(*size);
     regions_.erase(region);
   }

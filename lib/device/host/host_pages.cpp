@@ -9,6 +9,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "device/host/pointer.hpp"
 #include "device/host/system_error.hpp"
 
 namespace memreplay {
@@ -16,8 +17,6 @@ namespace {
 
 constexpr Bytes kFileSize = Bytes{1} << 60;
 constexpr int kNothing = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-
-void* pointer(Address address) { return reinterpret_cast<void*>(address); }
 
 /// -1 where there is none to be had. A file above the process's limit would end it.
 int open_file() {
@@ -57,7 +56,7 @@ void HostPages::release(Address at, Bytes size) {
     throw std::logic_error("host: release of addresses that were not reserved so");
   }
   if (any_mapped(at, size)) throw std::logic_error("host: release of addresses that are mapped");
-  if (::munmap(pointer(at), size) != 0) throw_system_error("munmap");
+  if (::munmap(pointer_to(at), size) != 0) throw_system_error("munmap");
   reservations_.erase(found);
 }
 
@@ -91,7 +90,7 @@ bool HostPages::map(Address at, Bytes size, Piece piece) {
   if (!reserved(at, size) || any_mapped(at, size)) {
     throw std::logic_error("host: map at addresses that are not reserved or are mapped");
   }
-  if (::mmap(pointer(at), size, PROT_NONE, MAP_SHARED | MAP_FIXED, file_,
+  if (::mmap(pointer_to(at), size, PROT_NONE, MAP_SHARED | MAP_FIXED, file_,
              static_cast<off_t>(piece)) == MAP_FAILED) {
     if (errno == ENOMEM) return false;
     throw_system_error("mmap");
@@ -109,7 +108,7 @@ bool HostPages::set_access(Address at, Bytes size) {
     ++mapping;
   }
   if (covered != size) throw std::logic_error("host: access to addresses that are not mapped");
-  if (::mprotect(pointer(at), size, PROT_READ | PROT_WRITE) == 0) return true;
+  if (::mprotect(pointer_to(at), size, PROT_READ | PROT_WRITE) == 0) return true;
   if (errno != ENOMEM) throw_system_error("mprotect");
   return false;
 }
@@ -119,7 +118,7 @@ void HostPages::unmap(Address at, Bytes size) {
   if (found == mappings_.end() || found->second.size != size) {
     throw std::logic_error("host: unmap of what was not mapped so");
   }
-  if (::mmap(pointer(at), size, PROT_NONE, kNothing | MAP_FIXED, -1, 0) == MAP_FAILED) {
+  if (::mmap(pointer_to(at), size, PROT_NONE, kNothing | MAP_FIXED, -1, 0) == MAP_FAILED) {
     throw_system_error("mmap");
   }
   --pieces_.at(found->second.piece).mappings;

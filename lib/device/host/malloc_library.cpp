@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "core/address_table.hpp"
+#include "device/host/pointer.hpp"
 
 namespace memreplay {
 namespace {
@@ -46,7 +47,7 @@ class Functions {
     object_ = object_of(found);
     link_map* map = nullptr;
     const bool own = library.empty() || (::dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 &&
-                                         object_ == reinterpret_cast<const void*>(map->l_addr));
+                                         reinterpret_cast<Address>(object_) == map->l_addr);
     find(malloc, "malloc");
     find(free, "free");
     if (!own || malloc == nullptr || free == nullptr) {
@@ -146,7 +147,7 @@ class MallocBlocks final : public DriverBlocks {
 
  private:
   void give_back(Address block, Bytes size) {
-    functions_.free(reinterpret_cast<void*>(block));
+    functions_.free(pointer_to(block));
     room_->give_back(size);
   }
 

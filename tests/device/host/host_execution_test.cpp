@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "device/host/pointer.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -19,7 +21,7 @@ class SomeMemory {
   Address at(Bytes offset) const {
     return round_up(reinterpret_cast<Address>(bytes_.data()), kPage) + offset;
   }
-  std::uint8_t& operator[](Bytes offset) { return *reinterpret_cast<std::uint8_t*>(at(offset)); }
+  std::uint8_t& operator[](Bytes offset) { return *pointer_to<std::uint8_t>(at(offset)); }
   RealRange range(Bytes from, Bytes to) const { return {at(from), to - from}; }
   bool untouched(Bytes offset) { return (*this)[offset] == 0xEE; }
   bool touched(Bytes offset, std::uint64_t tag) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "device/host/pointer.hpp"
 
 namespace memreplay {
 namespace {
@@ -15,7 +16,7 @@ constexpr Bytes kNoise = 4 * kMiB;
 
 class Host : public testing::Test {
  protected:
-  std::uint8_t& byte(Address at) { return *reinterpret_cast<std::uint8_t*>(at); }
+  std::uint8_t& byte(Address at) { return *pointer_to<std::uint8_t>(at); }
   void fill(Address at, Bytes size) {
     memory_->execution().fill(0, {at, size}, 1, Touch::all);
     memory_->sample();
