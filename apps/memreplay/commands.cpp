@@ -22,6 +22,8 @@ std::span<const Command> commands() {
        "run.pickle --baseline memory.json --junit memory.xml", run_check},
       {"diff", "A B [-s S] | TRACE -s S -s S", "What changed, by stack, size and pool?",
        "before.pickle after.pickle", run_diff},
+      {"calibrate", "--device cuda[:N]|host [-o F]", "What do this device's calls cost?",
+       "--device cuda:0 -o profile.json", run_calibrate},
       {"convert", "IN OUT", "From any format read to CSV.", "run.pickle run.csv", run_convert},
       {"lint", "CONF|TRACE", "Is this allocator setting valid, and does it fight itself?",
        "max_split_size_mb:128,expandable_segments:True", run_lint},

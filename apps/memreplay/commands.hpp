@@ -30,6 +30,7 @@ int run_fit(const Command&, const std::vector<std::string>& arguments);
 int run_verify(const Command&, const std::vector<std::string>& arguments);
 int run_explain(const Command&, const std::vector<std::string>& arguments);
 int run_tune(const Command&, const std::vector<std::string>& arguments);
+int run_calibrate(const Command&, const std::vector<std::string>& arguments);
 int run_check(const Command&, const std::vector<std::string>& arguments);
 int run_diff(const Command&, const std::vector<std::string>& arguments);
 int run_convert(const Command&, const std::vector<std::string>& arguments);

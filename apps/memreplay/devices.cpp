@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
+#include "device/host/malloc_library.hpp"
 #include "summaries.hpp"
 
 namespace memreplay {
@@ -61,6 +62,14 @@ void check(const RunOptions& options) {
   }
 }
 
+// Before anything is read: a library may ask for another start of the program.
+void check_libraries(const std::vector<StrategySpec>& strategies) {
+  for (const StrategySpec& spec : strategies) {
+    if (spec.name != "malloc") continue;
+    if (const auto library = find_option(spec, "lib")) check_malloc_library(std::string(*library));
+  }
+}
+
 }  // namespace
 
 DeviceChoice device_argument(const std::string& text) {
@@ -94,6 +103,7 @@ Touch touch_of(const OpenDevice& device, const RunOptions& options) {
 
 std::vector<OpenDevice> open_devices(const RunOptions& options) {
   check(options);
+  check_libraries(options.strategies);
   std::vector<OpenDevice> devices;
   for (const DeviceChoice& choice : options.devices) devices.push_back(open(choice, options));
   if (devices.empty()) devices.push_back(open({}, options));

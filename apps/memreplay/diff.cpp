@@ -35,7 +35,8 @@ std::vector<Chosen> first_devices(const Inputs& inputs) {
 }
 
 TrialOptions trial_options(const RunOptions& run) {
-  return {.device = run.device, .torch_version = run.torch_version, .uses = run.uses};
+  return {
+      .device = run.device, .cost = run.cost, .torch_version = run.torch_version, .uses = run.uses};
 }
 
 ReplayOptions replay_options(const RunOptions& run, Progress& progress, const std::string& what) {
@@ -62,12 +63,6 @@ RunReport run_report(const Subject& subject, const StrategySpec& spec, const Run
   run.exact = run.inexact_because.empty();
   run.finished = result.finished;
   run.metrics = result.metrics;
-  DeviceUsage calls;
-  calls.allocs = run.metrics.device_allocs;
-  calls.frees = run.metrics.device_frees;
-  calls.maps = run.metrics.device_maps;
-  calls.unmaps = run.metrics.device_unmaps;
-  run.metrics.modelled_device_seconds = modelled_seconds(options.cost, calls);
   return run;
 }
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 
@@ -8,6 +10,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "device/host/malloc_library.hpp"
 #include "output_file.hpp"
 #include "report/table.hpp"
 #include "strategy/registry.hpp"
@@ -21,7 +24,7 @@ std::string help() {
   std::string out =
       "memreplay COMMAND ...   replays recorded allocations against any allocator\n\n";
   for (const Command& command : commands()) {
-    out += fmt::format("  {:<8} {:<34} {}\n", command.name, command.arguments, command.summary);
+    out += fmt::format("  {:<9} {:<34} {}\n", command.name, command.arguments, command.summary);
   }
   std::string names;
   for (const StrategyInfo& info : strategies()) {
@@ -74,9 +77,28 @@ int complain(std::string_view message) {
   return kUnusable;
 }
 
-int guarded(const std::vector<std::string>& arguments) {
+/// Some malloc libraries can be loaded only where the loader was told at the start of the program
+/// to keep room for them.
+int start_again(char** argv, const StaticTlsError& error) {
+  const std::string setting = kStaticTlsTunable;
+  const std::string name = setting.substr(0, setting.find('='));
+  std::string value = setting.substr(name.size() + 1);
+  const char* now = std::getenv(name.c_str());
+  const std::string tunable = value.substr(0, value.find('='));
+  if (now != nullptr && std::string_view(now).find(tunable) != std::string_view::npos) {
+    return complain(error.what());
+  }
+  if (now != nullptr) value = std::string(now) + ':' + value;
+  ::setenv(name.c_str(), value.c_str(), 1);
+  ::execv("/proc/self/exe", argv);
+  return complain(error.what());
+}
+
+int guarded(char** argv, const std::vector<std::string>& arguments) {
   try {
     return run(arguments);
+  } catch (const StaticTlsError& error) {
+    return start_again(argv, error);
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
   } catch (const ClosedOutput&) {
@@ -92,5 +114,5 @@ int guarded(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::ios::sync_with_stdio(false);
-  return memreplay::guarded(std::vector<std::string>(argv + 1, argv + argc));
+  return memreplay::guarded(argv, std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "devices.hpp"
+#include "report/cost_profile.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -121,13 +122,15 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
 }
 
 void add_cost_options(CommandLine& line, RunOptions& o) {
+  line.value("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
+             [&o](const std::string& text) { o.cost = read_cost_profile(text); });
   line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
              [&o](const std::string& text) {
-               o.cost.alloc_ms = o.cost.map_ms = number_argument("--malloc-ms", text);
+               o.cost.alloc = o.cost.map = CostCurve(number_argument("--malloc-ms", text));
              });
   line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
              [&o](const std::string& text) {
-               o.cost.free_ms = o.cost.unmap_ms = number_argument("--free-ms", text);
+               o.cost.free = o.cost.unmap = CostCurve(number_argument("--free-ms", text));
              });
 }
 

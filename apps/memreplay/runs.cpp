@@ -58,15 +58,6 @@ Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
   return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
 }
 
-DeviceUsage calls_of(const RunMetrics& m) {
-  DeviceUsage usage;
-  usage.allocs = m.device_allocs;
-  usage.frees = m.device_frees;
-  usage.maps = m.device_maps;
-  usage.unmaps = m.device_unmaps;
-  return usage;
-}
-
 /// What watches the first of several replays.
 struct Watchers {
   RunFiles* files = nullptr;
@@ -82,6 +73,7 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const
                .memory = device.memory.get(),
                .touch = touch_of(device, options),
                .timed = device.timed,
+               .cost = options.cost,
                .torch_version = options.torch_version,
                .uses = options.uses,
                .audit = options.audit,
@@ -93,7 +85,6 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const
   if (!observers.empty()) replaying.observer = &observers;
   ReplayResult result = trial.run(replaying);
   if (files != nullptr) files->finish(subject.trace(), trial.strategy());
-  result.metrics.modelled_device_seconds = modelled_seconds(options.cost, calls_of(result.metrics));
   return result;
 }
 

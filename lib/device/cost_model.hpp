@@ -1,19 +1,45 @@
 #pragma once
 
+#include <vector>
+
 #include "device/device_model.hpp"
 
 namespace memreplay {
 
-/// What a call to the driver costs, in milliseconds. The defaults are those of cudaMalloc and
-/// cudaFree in the course that this project began with.
-struct CostModel {
-  double alloc_ms = 1.0;
-  double free_ms = 0.8;
-  double map_ms = 1.0;
-  double unmap_ms = 0.8;
+struct CostPoint {
+  Bytes bytes = 0;
+  double ms = 0;
 };
 
-/// Refused calls cost nothing.
+/// What a call costs by its bytes: straight from point to point, as the first below the first, and
+/// above the last one as steep as before it, but never falling.
+class CostCurve {
+ public:
+  CostCurve(double ms) : points_{{0, ms}} {}  // NOLINT(google-explicit-constructor)
+  /// At least one point, ascending.
+  explicit CostCurve(std::vector<CostPoint> points) : points_(std::move(points)) {}
+
+  double ms(Bytes bytes) const;
+  bool constant() const { return points_.size() == 1; }
+
+ private:
+  std::vector<CostPoint> points_;
+};
+
+/// What the calls to a driver cost. The defaults are those of cudaMalloc and cudaFree in the course
+/// that this project began with, whatever the size.
+struct CostModel {
+  CostCurve alloc = 1.0;
+  CostCurve free = 0.8;
+  CostCurve map = 1.0;  ///< of a piece; where it is constant, of all pieces of a call
+  CostCurve unmap = 0.8;
+
+  bool constant() const {
+    return alloc.constant() && free.constant() && map.constant() && unmap.constant();
+  }
+};
+
+/// Of a constant model. Refused calls cost nothing.
 double modelled_seconds(const CostModel& cost, const DeviceUsage& usage);
 
 }  // namespace memreplay

@@ -78,6 +78,8 @@ class Execution {
   virtual void wait(Point point) = 0;
   /// What is asked of the stream from now on waits for the point.
   virtual void wait(StreamIndex stream, Point point) = 0;
+  /// Whether that is so already; asks only.
+  virtual bool reached(Point point) = 0;
   /// Whether two streams of the trace are one here.
   virtual bool same(StreamIndex a, StreamIndex b) const = 0;
   /// The host waits for all streams.

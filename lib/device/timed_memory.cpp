@@ -91,6 +91,7 @@ class TimedMemory::Work final : public Execution {
   void wait(StreamIndex stream, Point point) override {
     memory_.timed(CallKind::wait, [&] { work_.wait(stream, point); });
   }
+  bool reached(Point point) override { return work_.reached(point); }
   bool same(StreamIndex a, StreamIndex b) const override { return work_.same(a, b); }
   void synchronise() override {
     memory_.timed(CallKind::synchronise, [&] { work_.synchronise(); });

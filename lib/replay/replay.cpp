@@ -120,6 +120,8 @@ class Replay {
     result_.metrics = {};
     usage_before_ = device_.usage();
     strategy_before_ = strategy_.usage();
+    // What the strategy took when it was made belongs to a run from the first event on.
+    if (options_.device_seconds && options_.from > 0) seconds_before_ = *options_.device_seconds;
     highest_held_ = device_.usage().peak_held;
     note_allocated();
     note_reserved(device_.usage().held);
@@ -456,6 +458,9 @@ class Replay {
     m.segments_peak = usage.peak_regions;
     m.segments_end = usage.regions;
     m.replay_seconds = seconds;
+    if (options_.device_seconds) {
+      m.modelled_device_seconds = *options_.device_seconds - seconds_before_;
+    }
     m.counters = strategy_.counters();
     m.remarks = strategy_.remarks();
   }
@@ -490,6 +495,7 @@ class Replay {
   DeviceUsage built_ = device_.usage();  ///< before the first call
   DeviceUsage usage_before_;
   StrategyUsage strategy_before_;
+  double seconds_before_ = 0;
   ReplayResult result_;
 };
 

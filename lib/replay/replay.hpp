@@ -62,10 +62,11 @@ struct ReplayOptions {
   ReplayObserver* observer = nullptr;
   /// Asked when the reserved peak grew; true ends the replay.
   std::function<bool(const RunSoFar&)> hopeless;
-  Bytes scale = 1;           ///< every size is divided by it, rounded up; at least 1
-  bool paced = false;        ///< events do not come before their recorded time
-  OpTimes* times = nullptr;  ///< filled in, where each operation is to be timed
-  bool oom_report = false;   ///< keep what the original would print at the first OOM
+  Bytes scale = 1;                         ///< every size is divided by it, rounded up; at least 1
+  const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
+  bool paced = false;                      ///< events do not come before their recorded time
+  OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
+  bool oom_report = false;                 ///< keep what the original would print at the first OOM
   const std::atomic<bool>* cancelled = nullptr;
   std::function<void(double)> progress;  ///< share done, now and then
 };

@@ -56,8 +56,9 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
     : subject_(subject),
       adopt_start_(adopts_start(subject, spec, options.torch_version)),
       base_(&open(spec, options)),
-      logged_(*base_),
-      device_(options.log_device ? static_cast<DeviceModel*>(&logged_) : base_) {
+      cost_(options.cost),
+      logged_(metered()),
+      device_(options.log_device ? static_cast<DeviceModel*>(&logged_) : &metered()) {
   if (options.audit) {
     ledger_.emplace(spec.text);
     device_ = &audited_.emplace(*device_, *ledger_);
@@ -93,6 +94,12 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
   return *timed_device_;
 }
 
+DeviceModel& Trial::metered() {
+  if (cost_.constant()) return *base_;
+  if (!meter_) meter_.emplace(*base_, cost_);
+  return *meter_;
+}
+
 ReplayResult Trial::run(ReplayOptions replaying) {
   replaying.adopt_start = adopt_start_ && replaying.scale == 1;
   if (subject_.verified()) replaying.reading = &subject_.verified()->reading;
@@ -101,7 +108,15 @@ ReplayResult Trial::run(ReplayOptions replaying) {
   if (ledger_) replaying.witness = &*ledger_;
   if (work_) replaying.witness = &*work_;
   if (ledger_ && work_) replaying.witness = &both.emplace(*ledger_, *work_);
+  if (meter_) replaying.device_seconds = &meter_->seconds();
   ReplayResult result = replay(subject_.trace(), *strategy_, *device_, replaying);
+  RunMetrics& m = result.metrics;
+  if (!meter_) {
+    m.modelled_device_seconds = modelled_seconds(cost_, {.allocs = m.device_allocs,
+                                                         .frees = m.device_frees,
+                                                         .maps = m.device_maps,
+                                                         .unmaps = m.device_unmaps});
+  }
   if (work_) work_->finish();
   note_reality(result.metrics);
   return result;

@@ -7,6 +7,7 @@
 #include "core/plan.hpp"
 #include "device/block_work.hpp"
 #include "device/capacity_watch.hpp"
+#include "device/cost_meter.hpp"
 #include "device/ledger.hpp"
 #include "device/logged_device.hpp"
 #include "device/real_device.hpp"
@@ -22,6 +23,7 @@ struct TrialOptions {
   RealMemory* memory = nullptr;  ///< replays on it instead; of `device` capacity and reserve hold
   Touch touch = Touch::none;     ///< on real memory
   bool timed = false;            ///< every operation, and every call to a driver
+  CostModel cost;                ///< of a simulated device's calls
   std::string torch_version;     ///< empty: see Subject::version_for
   std::uint64_t uses = 1;        ///< of a block after it was moved out
   bool audit = false;            ///< the ledger judges every placement
@@ -55,6 +57,7 @@ class Trial {
  private:
   /// The innermost device.
   DeviceModel& open(const StrategySpec& spec, const TrialOptions& options);
+  DeviceModel& metered();
   void note_reality(RunMetrics& metrics);
 
   const Subject& subject_;
@@ -66,6 +69,8 @@ class Trial {
   std::optional<BlockWork> work_;
   std::optional<TimedDevice> timed_device_;
   DeviceModel* base_;
+  CostModel cost_;
+  std::optional<CostMeter> meter_;  ///< where the cost is not the same for every size
   LoggedDevice logged_;
   DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
   std::optional<Ledger> ledger_;

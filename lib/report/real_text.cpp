@@ -18,15 +18,6 @@ std::string duration(double ns) {
   return fmt::format("{:.1f} s", ns / 1e9);
 }
 
-std::string mean_of(const Durations& times) {
-  if (times.count() == 0) return "-";
-  return duration(static_cast<double>(times.sum()) / static_cast<double>(times.count()));
-}
-
-std::string quantile_of(const Durations& times, double share) {
-  return times.count() == 0 ? "-" : duration(static_cast<double>(times.quantile(share)));
-}
-
 std::string ratio(Bytes part, Bytes whole) {
   if (whole == 0) return "-";
   return fmt::format("{:.3f}", static_cast<double>(part) / static_cast<double>(whole));
@@ -43,6 +34,15 @@ std::string faults(const MeasuredMemory& memory) {
 }
 
 }  // namespace
+
+std::string mean_text(const Durations& times) {
+  if (times.count() == 0) return "-";
+  return duration(static_cast<double>(times.sum()) / static_cast<double>(times.count()));
+}
+
+std::string quantile_text(const Durations& times, double share) {
+  return times.count() == 0 ? "-" : duration(static_cast<double>(times.quantile(share)));
+}
 
 std::string measured_table(const ReplayReport& report) {
   Table table;
@@ -61,11 +61,12 @@ std::string measured_table(const ReplayReport& report) {
                        {"max"},
                        {"strategy"}};
     }
-    table.rows.push_back(
-        {run.name(), human_size(m.peak_requested), human_size(m.real->memory.peak_used),
-         ratio(m.real->memory.peak_used, m.peak_requested), faults(m.real->memory),
-         mean_of(m.times->ops), quantile_of(m.times->ops, 0.5), quantile_of(m.times->ops, 0.99),
-         quantile_of(m.times->ops, 1), mean_of(m.times->strategy)});
+    table.rows.push_back({run.name(), human_size(m.peak_requested),
+                          human_size(m.real->memory.peak_used),
+                          ratio(m.real->memory.peak_used, m.peak_requested), faults(m.real->memory),
+                          mean_text(m.times->ops), quantile_text(m.times->ops, 0.5),
+                          quantile_text(m.times->ops, 0.99), quantile_text(m.times->ops, 1),
+                          mean_text(m.times->strategy)});
   }
   return table.rows.empty() ? std::string() : text_table(table);
 }
@@ -83,10 +84,10 @@ std::string calls_table(const RunReport& run) {
     const Durations& host = calls[kind].host;
     if (host.count() == 0) continue;
     table.rows.push_back({std::string(name_of(static_cast<CallKind>(kind))),
-                          human_count(host.count()), mean_of(host), quantile_of(host, 0.5),
-                          quantile_of(host, 0.99), quantile_of(host, 1),
+                          human_count(host.count()), mean_text(host), quantile_text(host, 0.5),
+                          quantile_text(host, 0.99), quantile_text(host, 1),
                           duration(static_cast<double>(host.sum()))});
-    if (has_device_clock) table.rows.back().push_back(mean_of(calls[kind].device));
+    if (has_device_clock) table.rows.back().push_back(mean_text(calls[kind].device));
   }
   return table.rows.empty() ? std::string() : text_table(table);
 }

@@ -7,6 +7,10 @@
 
 namespace memreplay {
 
+/// "1234 ns", "41.3 us"; "-" where there are none.
+std::string mean_text(const Durations& times);
+std::string quantile_text(const Durations& times, double share);
+
 /// What replays on real memory measured: a row each. Empty where there was none.
 std::string measured_table(const ReplayReport& report);
 

@@ -72,6 +72,11 @@ std::string numbers(const RunReport& run) {
                        ? fmt::format("{} in {:.3g} s, {:.3g} M events/s",
                                      counted(m.events, "event"), m.replay_seconds, rate / 1e6)
                        : counted(m.events, "event"));
+  if (m.repeat_seconds.size() > 1) {
+    const auto [least, most] = std::ranges::minmax(m.repeat_seconds);
+    line("", fmt::format("the median of {}, from {:.3g} to {:.3g} s",
+                         counted(m.repeat_seconds.size(), "replay"), least, most));
+  }
   return out;
 }
 

@@ -45,6 +45,14 @@ void CudaExecution::wait(Point point) {
   driver_.require(driver_.cuEventSynchronize, events_[point]);
 }
 
+bool CudaExecution::reached(Point point) {
+  const CUresult result = driver_.cuEventQuery.function(events_[point]);
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) {
+    driver_.fail(driver_.cuEventQuery.name, result);
+  }
+  return result == CUDA_SUCCESS;
+}
+
 void CudaExecution::wait(StreamIndex stream, Point point) {
   driver_.require(driver_.cuStreamWaitEvent, this->stream(stream), events_[point], 0u);
 }

@@ -33,6 +33,7 @@ class CudaExecution final : public Execution {
   void forget(Point point) override { free_points_.push_back(point); }
   void wait(Point point) override;
   void wait(StreamIndex stream, Point point) override;
+  bool reached(Point point) override;
   bool same(StreamIndex a, StreamIndex b) const override { return a % kStreams == b % kStreams; }
   void synchronise() override { driver_.require(driver_.cuCtxSynchronize); }
 

@@ -14,6 +14,7 @@ class HostExecution final : public Execution {
   Point record(StreamIndex) override { return 0; }
   void forget(Point) override {}
   void wait(Point) override {}
+  bool reached(Point) override { return true; }
   void wait(StreamIndex, Point) override {}
   bool same(StreamIndex, StreamIndex) const override { return true; }
   void synchronise() override {}

@@ -41,6 +41,7 @@ void use(RealMemory& memory, std::unique_ptr<DriverBlocks>& direct,
   gpu.check(1, {*region, granule}, 1, Touch::edges);
   gpu.stop_clock(CallKind::check);
   gpu.check(1, {*range, granule}, 2, Touch::edges);
+  (void)gpu.reached(filled);
   gpu.wait(filled);
   (void)gpu.mismatches();
   gpu.check(0, {*region, granule}, 1, Touch::edges);

@@ -82,6 +82,15 @@ CUresult cuEventSynchronize(CUevent handle) {
   });
 }
 
+CUresult cuEventQuery(CUevent handle) {
+  return called_in_context("cuEventQuery", [&](World& w) {
+    const Event* const event = event_of(w, handle);
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const bool reached = event->moment == nullptr || event->moment->reached;
+    return reached ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  });
+}
+
 // Drivers keep the name without a version beside the newer one.
 #undef cuEventElapsedTime
 extern "C" CUresult cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
