@@ -19,12 +19,15 @@ SimulatedDeviceOptions books_of(RealMemory& memory, const RealDeviceOptions& opt
           .granularity = facts.granularity};
 }
 
-/// For the end, when all that can be done about a failure is to go on.
+/// For the end, when all that can be done about a failure is to go on. Twice: the first may be that
+/// of work that was asked for before.
 template <typename Call>
 void unheard(const Call& call) {
-  try {
-    call();
-  } catch (const DeviceError&) {
+  for (int attempts = 0; attempts < 2; ++attempts) {
+    try {
+      return call();
+    } catch (const DeviceError&) {
+    }
   }
 }
 
@@ -45,8 +48,10 @@ RealDevice::~RealDevice() {
     loose_pieces_.push_back(piece);
   }
   for (const Piece& piece : loose_pieces_) unheard([&] { memory_.destroy(piece.piece); });
-  for (const auto& [at, range] : reservations_) {
-    unheard([&, range = range] { memory_.release(range.address, range.size); });
+  for (const Ranges* addresses : {&reservations_, &windows_}) {
+    for (const auto& [at, range] : *addresses) {
+      unheard([&, range = range] { memory_.release(range.address, range.size); });
+    }
   }
   for (const auto& [at, range] : regions_) {
     if (range.size != 0) unheard([&, range = range] { memory_.free(range.address); });
@@ -260,23 +265,41 @@ void RealDevice::full() const {
   throw DeviceError(memory_.facts().kind + ": no room for what maps addresses to memory");
 }
 
-RealDevice::Ranges::const_iterator RealDevice::reservation_of(Address at) const {
-  const auto after = reservations_.upper_bound(at);
-  if (after == reservations_.begin()) return reservations_.end();
-  const auto reservation = std::prev(after);
-  return at - reservation->first < reservation->second.size ? reservation : reservations_.end();
+const RealDevice::Ranges::value_type* RealDevice::reservation_of(Address at) const {
+  for (const Ranges* ranges : {&reservations_, &windows_}) {
+    const auto after = ranges->upper_bound(at);
+    if (after == ranges->begin()) continue;
+    const auto& reservation = *std::prev(after);
+    if (at - reservation.first < reservation.second.size) return &reservation;
+  }
+  return nullptr;
 }
 
-// Mapped regions lie side by side in one long range, and so do the later parts of a range that was
-// reserved before the recording.
+void RealDevice::release_window(Ranges::iterator window) {
+  const auto& [from, real] = *window;
+  const auto next = std::next(window);
+  const auto piece = pieces_.lower_bound(from);
+  const bool is_used = piece != pieces_.end() && piece->first - from < real.size &&
+                       (next == windows_.end() || piece->first < next->first);
+  if (is_used) full();
+  memory_.release(real.address, real.size);
+  windows_.erase(window);
+}
+
+// Mapped regions lie side by side in one long window, as does a range that was reserved before the
+// recording. Where there was no room for it, a short one is replaced when nothing is mapped there.
 void RealDevice::ensure_reserved(Address at, Bytes size) {
-  const auto found = reservation_of(at);
-  if (found != reservations_.end() && at - found->first + size <= found->second.size) return;
+  for (auto cut = windows_.upper_bound(at); cut != windows_.end() && cut->first - at < size;) {
+    release_window(cut++);
+  }
+  const auto* found = reservation_of(at);
+  if (found != nullptr && at - found->first + size <= found->second.size) return;
+  if (const auto same = windows_.find(at); same != windows_.end()) release_window(same);
   const Bytes granularity = memory_.facts().granularity;
   for (const Bytes wanted : {kWindow * memory_.facts().total, size}) {
     const Bytes whole = round_up(std::max(wanted, size), granularity);
     if (const auto real = memory_.reserve(whole)) {
-      reservations_.insert_or_assign(at, RealRange{*real, whole});
+      windows_.emplace(at, RealRange{*real, whole});
       return;
     }
   }
@@ -284,10 +307,8 @@ void RealDevice::ensure_reserved(Address at, Bytes size) {
 }
 
 Address RealDevice::real_address(Address at) const {
-  const auto reservation = reservation_of(at);
-  if (reservation == reservations_.end()) {
-    throw std::logic_error("mapping outside of what is reserved");
-  }
+  const auto* reservation = reservation_of(at);
+  if (reservation == nullptr) throw std::logic_error("mapping outside of what is reserved");
   return reservation->second.address + (at - reservation->first);
 }
 

@@ -74,7 +74,9 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   void destroy_loose_pieces();
   bool map_loose_pieces(Address at);
   void unmap_pieces(Address at, Bytes size);
-  Ranges::const_iterator reservation_of(Address at) const;
+  /// Null where there is none.
+  const Ranges::value_type* reservation_of(Address at) const;
+  void release_window(Ranges::iterator window);
   void ensure_reserved(Address at, Bytes size);
   [[noreturn]] void full() const;
   Address real_address(Address at) const;
@@ -86,8 +88,9 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   RealDeviceOptions::Regions regions_kind_;
   SimulatedDevice books_;
   DeviceUsage usage_;
-  Ranges regions_;                         ///< allocated by the driver; size 0: no memory behind it
-  Ranges reservations_;                    ///< of addresses, windows of mapped regions too
+  Ranges regions_;       ///< allocated by the driver; size 0: no memory behind it
+  Ranges reservations_;  ///< of addresses
+  Ranges windows_;  ///< reserved for what lies outside of those; each ends where the next begins
   std::vector<Piece> loose_pieces_;        ///< with no address
   std::map<Address, Piece> pieces_;        ///< mapped, by the address here
   std::map<Address, Piece> alias_pieces_;  ///< once more, by the address of the alias

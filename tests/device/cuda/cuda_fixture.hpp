@@ -7,34 +7,9 @@
 #include <string>
 
 #include "device/cuda/cuda_memory.hpp"
-#include "support/stand_in_driver/controls.hpp"
+#include "support/real_memories.hpp"
 
 namespace memreplay {
-
-inline const StandInControls& stand_in() {
-  static const StandInControls controls(MEMREPLAY_STAND_IN_DRIVER);
-  return controls;
-}
-
-/// Opened on the stand-in for the driver, which must have nothing to complain of in the end.
-class StandInTest : public testing::Test {
- protected:
-  void SetUp() override { stand_in().reset(); }
-
-  void TearDown() override {
-    memory.reset();
-    EXPECT_EQ(stand_in().leaks(), 0u) << stand_in().leaks_text();
-    EXPECT_EQ(stand_in().misuse(), 0u) << stand_in().misuse_text();
-    stand_in().reset();
-  }
-
-  RealMemory& open() {
-    memory = open_cuda_memory(0, MEMREPLAY_STAND_IN_DRIVER);
-    return *memory;
-  }
-
-  std::unique_ptr<RealMemory> memory;
-};
 
 enum class Driver { stand_in, real };
 
@@ -73,16 +48,5 @@ class DriverTest : public testing::TestWithParam<Driver> {
                            [](const auto&) { return std::string("on_the_stand_in"); }); \
   INSTANTIATE_TEST_SUITE_P(Gpu, suite, testing::Values(Driver::real),                   \
                            [](const auto&) { return std::string("on_the_driver"); })
-
-/// What `action` says when it throws; empty when it does not.
-template <class Error, class Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 }  // namespace memreplay
