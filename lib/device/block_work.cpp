@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace memreplay {
 namespace {
@@ -12,18 +13,20 @@ constexpr std::size_t kChecksAtATime = 1024;
 
 }  // namespace
 
-BlockWork::BlockWork(const RealDevice& device, RealMemory& memory, Touch touch,
-                     std::string_view strategy)
+BlockWork::BlockWork(RealDevice& device, RealMemory& memory, Touch touch, std::string_view strategy)
     : device_(device),
       memory_(memory),
       work_(memory.execution()),
       touch_(touch),
-      strategy_(strategy) {}
+      strategy_(strategy) {
+  if (touch == Touch::none) return;
+  (void)work_.mismatches();  // of a replay that was given up
+  device_.before_return([this](Address at, Bytes size) { check_what_lies_in(at, size); });
+}
 
 BlockWork::~BlockWork() {
-  for (const Block& block : blocks_) {
-    if (block.last_use) work_.forget(*block.last_use);
-  }
+  device_.before_return([](Address, Bytes) {});
+  for (const Handle handle : pending_) work_.forget(*blocks_[handle].last_use);
 }
 
 void BlockWork::placed(std::uint64_t event, const Request& request, const Placement& placement) {
@@ -36,6 +39,7 @@ void BlockWork::placed(std::uint64_t event, const Request& request, const Placem
            .placed = event};
   if (touch_ == Touch::none) return;
   block.tag = ++tags_;
+  written_.insert_or_assign(block.address, placement.handle);
   follow_other_streams(request.stream);
   for (const RealRange& range : device_.ranges(block.address, block.size)) {
     work_.fill(block.stream, range, block.tag, touch_);
@@ -49,24 +53,26 @@ void BlockWork::free_requested(std::uint64_t event, const Placement& placement) 
   event_ = event;
   Block& block = blocks_[placement.handle];
   block.last_use = work_.record(block.stream);
+  pending_.insert(placement.handle);
 }
 
 void BlockWork::freed(std::uint64_t event, const Placement& placement) {
   event_ = event;
   Block& block = blocks_[placement.handle];
-  if (block.last_use) {
-    work_.wait(*block.last_use);
-    work_.forget(*block.last_use);
-    block.last_use.reset();
-  }
+  if (block.last_use) work_.wait(*block.last_use);
+  forget_last_use(placement.handle);
   check(block);
 }
 
-void BlockWork::moved_out(const Placement& placement) { check(blocks_[placement.handle]); }
+void BlockWork::moved_out(const Placement& placement) {
+  forget_last_use(placement.handle);
+  check(blocks_[placement.handle]);
+}
 
 void BlockWork::synchronised() {
   work_.synchronise();
   for (auto& seen : seen_) seen = checks_;
+  for (const Handle handle : pending_) check(blocks_[handle]);
 }
 
 // Which streams it were is not known; the calls are the same for all.
@@ -110,8 +116,28 @@ void BlockWork::follow_other_streams(StreamIndex stream) {
   }
 }
 
+void BlockWork::forget_last_use(Handle handle) {
+  if (pending_.erase(handle) == 0) return;
+  work_.forget(*blocks_[handle].last_use);
+  blocks_[handle].last_use.reset();
+}
+
+// What may be returned is free, moved, or pending with all streams waited for: this is the last
+// moment to look at it.
+void BlockWork::check_what_lies_in(Address at, Bytes size) {
+  auto written = written_.lower_bound(at);
+  if (written != written_.begin()) {
+    const auto below = std::prev(written);
+    if (at - below->first < blocks_[below->second].size) written = below;
+  }
+  while (written != written_.end() && (written->first < at || written->first - at < size)) {
+    check(blocks_[(written++)->second]);
+  }
+}
+
 void BlockWork::check(Block& block) {
   if (block.tag == 0) return;
+  written_.erase(block.address);
   const std::size_t lane = lane_of(block.stream);
   for (const RealRange& range : device_.ranges(block.address, block.size)) {
     work_.check(block.stream, range, block.tag, touch_);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +26,7 @@ struct TouchedBlocks {
 class BlockWork final : public BlockWitness {
  public:
   /// `strategy`: for messages. Both references outlive this.
-  BlockWork(const RealDevice& device, RealMemory& memory, Touch touch, std::string_view strategy);
+  BlockWork(RealDevice& device, RealMemory& memory, Touch touch, std::string_view strategy);
   ~BlockWork() override;
   BlockWork(const BlockWork&) = delete;
   BlockWork& operator=(const BlockWork&) = delete;
@@ -59,16 +61,20 @@ class BlockWork final : public BlockWitness {
   std::size_t lane_of(StreamIndex stream);
   void follow_other_streams(StreamIndex stream);
   void check(Block& block);
+  void check_what_lies_in(Address at, Bytes size);
+  void forget_last_use(Handle handle);
   void look_at_mismatches();
 
-  const RealDevice& device_;
+  RealDevice& device_;
   RealMemory& memory_;
   Execution& work_;
   Touch touch_;
   std::string strategy_;
   std::uint64_t event_ = 0;
   std::uint64_t tags_ = 0;
-  std::vector<Block> blocks_;       ///< by handle
+  std::vector<Block> blocks_;          ///< by handle
+  std::map<Address, Handle> written_;  ///< blocks that are not compared yet
+  std::set<Handle> pending_;
   std::vector<Checked> checked_;    ///< since the mismatches were looked at
   std::vector<StreamIndex> lanes_;  ///< one trace stream for each real one
   std::vector<std::vector<std::uint64_t>>

@@ -110,6 +110,7 @@ void RealDevice::give_back(Address region) {
     unmap_pieces(region, mapped->second);
     mapped_regions_.erase(mapped);
   } else if (const auto allocated = regions_.find(region); allocated != regions_.end()) {
+    before_return_(region, allocated->second.size);
     if (allocated->second.size != 0) memory_.free(allocated->second.address);
     regions_.erase(allocated);
   }
@@ -186,6 +187,7 @@ void RealDevice::alias(Address at, Address of, Bytes size, Bytes granule) {
 void RealDevice::unalias(Address at) {
   const auto alias = aliases_.find(at);
   if (alias == aliases_.end()) throw std::logic_error("unalias of what is no alias");
+  before_return_(at, alias->second);
   memory_.execution().synchronise();
   auto piece = alias_pieces_.lower_bound(at);
   while (piece != alias_pieces_.end() && piece->first < at + alias->second) {
@@ -251,6 +253,7 @@ bool RealDevice::map_loose_pieces(Address at) {
 
 // Work may still be under way there: the driver does not wait for it by itself.
 void RealDevice::unmap_pieces(Address at, Bytes size) {
+  before_return_(at, size);
   memory_.execution().synchronise();
   auto piece = pieces_.lower_bound(at);
   while (piece != pieces_.end() && piece->first < at + size) {

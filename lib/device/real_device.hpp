@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "device/real_memory.hpp"
@@ -35,6 +37,9 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   /// The real memory behind [at, at + size), in order; what found no room when it was adopted is
   /// missing. More than one range where it lies in several reservations.
   std::vector<RealRange> ranges(Address at, Bytes size) const;
+  /// Is called before memory behind [at, at + size) is returned, or shown no more by an alias.
+  using Listener = std::function<void(Address at, Bytes size)>;
+  void before_return(Listener listener) { before_return_ = std::move(listener); }
   /// Regions from before the recording that the device had no room for.
   std::uint64_t not_adopted() const { return not_adopted_; }
 
@@ -100,6 +105,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   std::map<Address, Bytes> driver_sizes_;  ///< of its live blocks
   Bytes live_of_driver_ = 0;
   std::uint64_t not_adopted_ = 0;
+  Listener before_return_ = [](Address, Bytes) {};
 };
 
 }  // namespace memreplay
