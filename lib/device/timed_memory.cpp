@@ -1,6 +1,7 @@
 #include "device/timed_memory.hpp"
 
 #include <chrono>
+#include <exception>
 #include <type_traits>
 #include <utility>
 
@@ -38,16 +39,30 @@ auto TimedMemory::timed(CallKind kind, const Call& call) {
 
 template <typename Call>
 auto TimedMemory::clocked(CallKind kind, StreamIndex stream, const Call& call) {
+  throw_what_the_clock_said();
   Execution& clock = memory_.execution();
   clock.start_clock(stream);
   if constexpr (std::is_void_v<decltype(call())>) {
     timed(kind, call);
-    clock.stop_clock(kind);
+    stop_clock(kind);
   } else {
     auto result = timed(kind, call);
-    clock.stop_clock(kind);
+    stop_clock(kind);
     return result;
   }
+}
+
+// The call was made, and who made it must hear what came of it.
+void TimedMemory::stop_clock(CallKind kind) {
+  try {
+    memory_.execution().stop_clock(kind);
+  } catch (const DeviceError&) {
+    of_clock_ = std::current_exception();
+  }
+}
+
+void TimedMemory::throw_what_the_clock_said() {
+  if (of_clock_) std::rethrow_exception(std::exchange(of_clock_, nullptr));
 }
 
 /// The driver's own allocator, timed.
@@ -108,6 +123,7 @@ TimedMemory::TimedMemory(RealMemory& memory)
 TimedMemory::~TimedMemory() = default;
 
 const TimesByKind& TimedMemory::times() {
+  throw_what_the_clock_said();
   memory_.execution().collect(times_);
   return times_;
 }

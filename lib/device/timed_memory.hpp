@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 
 #include "device/device_wrapper.hpp"
@@ -49,11 +50,14 @@ class TimedMemory final : public RealMemory {
   /// The same, and by the device's clock, on that stream.
   template <typename Call>
   auto clocked(CallKind kind, StreamIndex stream, const Call& call);
+  void stop_clock(CallKind kind);
+  void throw_what_the_clock_said();
 
   RealMemory& memory_;
   std::unique_ptr<Work> work_;
   TimesByKind times_;
   std::uint64_t total_ns_ = 0;
+  std::exception_ptr of_clock_;  ///< it failed after a call; the next one says so
 };
 
 /// Adds up what the calls to a device took, whatever it does in them.

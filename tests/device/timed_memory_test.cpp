@@ -70,5 +70,23 @@ TEST_P(TimedMemories, ADeviceAddsUpWhatIsAskedOfIt) {
   EXPECT_EQ(timed.usage().frees, 1u);
 }
 
+#ifdef MEMREPLAY_STAND_IN_DRIVER
+using TimedStandIn = StandInTest;
+
+TEST_F(TimedStandIn, WhereTheClockFailsAfterACallTheNextOneSaysSoAndNothingIsLost) {
+  constexpr int kUnknown = 999;  // CUDA_ERROR_UNKNOWN
+  TimedMemory timed(open());
+  stand_in().fail_call("cuEventRecord", 2, kUnknown);
+  const auto region = timed.allocate(kMiB);
+  ASSERT_TRUE(region);
+  const std::string error = message_of<DeviceError>([&] { timed.free(*region); });
+  EXPECT_EQ(error.rfind("cuda:0: cuEventRecord: ", 0), 0u) << error;
+  timed.free(*region);
+  stand_in().fail_call("cuEventRecord", 4, kUnknown);
+  timed.free(*timed.allocate(kMiB));
+  EXPECT_THROW((void)timed.times(), DeviceError);
+}
+#endif
+
 }  // namespace
 }  // namespace memreplay
