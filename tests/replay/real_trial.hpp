@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "replay/agreement.hpp"
+#include "replay/trial.hpp"
+#include "support/real_memories.hpp"
+
+namespace memreplay {
+
+struct Outcome {
+  RunMetrics metrics;
+  bool finished = false;
+  bool started_exact = false;
+  HoldingLog holdings;
+};
+
+/// On `memory`, every byte touched, or in simulation where it is null.
+inline Outcome run(const Recording& recording, std::string_view strategy, Bytes capacity,
+                   Bytes granule, RealMemory* memory, ReplayOptions replaying = {}) {
+  const Subject subject(recording, recording.traces.front());
+  const StrategySpec spec = parse_strategy(strategy);
+  Trial trial(subject, spec,
+              {.device = {.capacity = capacity, .granularity = granule},
+               .memory = memory,
+               .touch = memory ? Touch::all : Touch::none,
+               .timed = memory != nullptr},
+              plan_for(subject, spec, replaying));
+  Outcome outcome;
+  replaying.observer = &outcome.holdings;
+  ReplayResult result = trial.run(replaying);
+  outcome.metrics = std::move(result.metrics);
+  outcome.finished = result.finished;
+  outcome.started_exact = result.started_exact;
+  return outcome;
+}
+
+}  // namespace memreplay
