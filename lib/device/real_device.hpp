@@ -20,6 +20,7 @@ struct RealDeviceOptions {
   /// one piece.
   enum class Regions { allocated, mapped, mapped_in_granules };
   Regions regions = Regions::allocated;
+  Bytes granule = 0;  ///< of mapped_in_granules; 0: that of the device
 };
 
 /// A device over real memory. Its addresses are those of a simulated device without limit, so that
@@ -27,7 +28,7 @@ struct RealDeviceOptions {
 /// the driver's own allocator alone have the driver's addresses. O(log regions) beside the driver.
 class RealDevice final : public DeviceModel, public VirtualMemory, public DriverAllocator {
  public:
-  /// `memory` outlives this.
+  /// `memory` outlives this. Throws UsageError for a granule that the device cannot map.
   RealDevice(RealMemory& memory, const RealDeviceOptions& options);
   /// Gives back everything. A driver that refuses to take it is not heard.
   ~RealDevice() override;
@@ -91,6 +92,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
 
   RealMemory& memory_;
   RealDeviceOptions::Regions regions_kind_;
+  Bytes granule_;
   SimulatedDevice books_;
   DeviceUsage usage_;
   Ranges regions_;       ///< allocated by the driver; size 0: no memory behind it

@@ -10,7 +10,10 @@ RealDeviceOptions real_options(const StrategySpec& spec, const SimulatedDeviceOp
   using Regions = RealDeviceOptions::Regions;
   RealDeviceOptions options{.capacity = device.capacity, .reserve = device.reserve};
   if (joins_regions(spec)) options.regions = Regions::mapped;
-  if (stitches(spec)) options.regions = Regions::mapped_in_granules;
+  if (const auto chunk = stitched_chunk(spec)) {
+    options.regions = Regions::mapped_in_granules;
+    options.granule = *chunk;
+  }
   return options;
 }
 

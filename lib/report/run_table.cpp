@@ -66,6 +66,7 @@ Table run_numbers(const std::vector<ReplayReport>& reports) {
                            "modelled_stall_seconds"}) {
     table.columns.push_back({name});
   }
+  table.columns.push_back({"device", true});
   const auto seconds = [](double s) { return std::isfinite(s) ? fmt::format("{:.6g}", s) : "-"; };
   for (const ReplayReport& report : reports) {
     for (const RunReport& run : report.runs) {
@@ -87,6 +88,7 @@ Table run_numbers(const std::vector<ReplayReport>& reports) {
       row.push_back(m.clairvoyant ? "true" : "false");
       row.push_back(std::to_string(m.moved_out_blocks));
       row.push_back(seconds(m.stall_seconds));
+      row.push_back(run.device.text);
       table.rows.push_back(std::move(row));
     }
   }

@@ -154,8 +154,12 @@ bool joins_regions(const StrategySpec& spec) {
   return (joins && joins(spec)) || std::ranges::any_of(spec.inner, joins_regions);
 }
 
-bool stitches(const StrategySpec& spec) {
-  return info_of(spec.name).stitches || std::ranges::any_of(spec.inner, stitches);
+std::optional<Bytes> stitched_chunk(const StrategySpec& spec) {
+  if (info_of(spec.name).stitches) return size_option(spec, "chunk", 2 * kMiB);
+  for (const StrategySpec& inner : spec.inner) {
+    if (const auto chunk = stitched_chunk(inner)) return chunk;
+  }
+  return std::nullopt;
 }
 
 std::optional<PlanWish> plan_wish(const StrategySpec& spec) {

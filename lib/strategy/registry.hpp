@@ -72,8 +72,9 @@ StrategySpec parse_strategy(std::string_view text);
 
 /// Whether the strategy, or one that it wraps, makes one of regions that touch.
 bool joins_regions(const StrategySpec&);
-/// Whether it, or one that it wraps, lets free pieces of several places serve one request.
-bool stitches(const StrategySpec&);
+/// In pieces of what size it, or one that it wraps, lets memory of several places serve one
+/// request; nothing: it does not.
+std::optional<Bytes> stitched_chunk(const StrategySpec&);
 
 /// What the strategy must know of the future before it is made.
 std::optional<PlanWish> plan_wish(const StrategySpec&);
