@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/text.hpp"
 #include "report/sentences.hpp"
@@ -24,7 +25,7 @@ std::string ratio(Bytes part, Bytes whole) {
 }
 
 /// What the system calls the memory that a replay took.
-std::string_view used_word(const RunReport& run) {
+std::string used_word(const RunReport& run) {
   return run.device.kind == "host" ? "RSS" : "driver's";
 }
 
@@ -45,30 +46,34 @@ std::string quantile_text(const Durations& times, double share) {
 }
 
 std::string measured_table(const ReplayReport& report) {
-  Table table;
+  std::vector<const RunReport*> measured;
   for (const RunReport& run : report.runs) {
-    if (!run.metrics.real || !run.metrics.times) continue;
-    const RunMetrics& m = run.metrics;
-    if (table.columns.empty()) {
-      table.columns = {{"measured", true},
-                       {"requested"},
-                       {std::string(used_word(run))},
-                       {"ratio"},
-                       {"faults"},
-                       {"per op"},
-                       {"p50"},
-                       {"p99"},
-                       {"max"},
-                       {"strategy"}};
-    }
-    table.rows.push_back({run.name(), human_size(m.peak_requested),
-                          human_size(m.real->memory.peak_used),
-                          ratio(m.real->memory.peak_used, m.peak_requested), faults(m.real->memory),
-                          mean_text(m.times->ops), quantile_text(m.times->ops, 0.5),
-                          quantile_text(m.times->ops, 0.99), quantile_text(m.times->ops, 1),
-                          mean_text(m.times->strategy)});
+    if (run.metrics.real && run.metrics.times) measured.push_back(&run);
   }
-  return table.rows.empty() ? std::string() : text_table(table);
+  if (measured.empty()) return {};
+  const bool has_faults = std::ranges::any_of(measured, [](const RunReport* run) {
+    return run->metrics.real->memory.minor_faults.has_value();
+  });
+  Table table;
+  table.columns = {{"measured", true}, {"requested"}, {used_word(*measured.front())}, {"ratio"}};
+  if (has_faults) table.columns.push_back({"faults"});
+  for (const char* title : {"per op", "p50", "p99", "max", "strategy"}) {
+    table.columns.push_back({title});
+  }
+  for (const RunReport* run : measured) {
+    const RunMetrics& m = run->metrics;
+    const Bytes used = m.real->memory.peak_used;
+    std::vector<std::string> row = {run->name(), human_size(m.peak_requested), human_size(used),
+                                    ratio(used, m.peak_requested)};
+    if (has_faults) row.push_back(faults(m.real->memory));
+    const Durations& ops = m.times->ops;
+    for (std::string cell : {mean_text(ops), quantile_text(ops, 0.5), quantile_text(ops, 0.99),
+                             quantile_text(ops, 1), mean_text(m.times->strategy)}) {
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return text_table(table);
 }
 
 std::string calls_table(const RunReport& run) {
