@@ -114,8 +114,10 @@ class MallocBlocks final : public DriverBlocks {
   MallocBlocks(const std::string& library, Room& room, ResidentMemory& resident)
       : functions_(library), room_(&room), growth_(resident) {}
 
+  // A library outlives its replay: pages that it kept would not show in the next one.
   ~MallocBlocks() override {
     blocks_.for_each([&](Address block, Bytes size) { give_back(block, size); });
+    functions_.trim();
   }
 
   std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex) override {

@@ -74,6 +74,20 @@ TEST_P(Library, LiveBlocksKeepWhatIsWritten) {
   EXPECT_TRUE(execution_.mismatches().empty());
 }
 
+TEST_P(Library, KeepsNoPagesWhichTheNextReplayWouldNotSee) {
+  constexpr Bytes kSize = 32 * kMiB;
+  for (int replay = 0; replay < 2; ++replay) {
+    const auto blocks = open();
+    for (Bytes n = 0; n < 512; ++n) {
+      const auto block = blocks->allocate(kSize / 512, 0, 0);
+      execution_.fill(0, {block->address, kSize / 512}, n, Touch::edges);
+    }
+    if (!kFreesLate) {
+      EXPECT_GE(blocks->held() + kNoise, kSize) << replay;
+    }
+  }
+}
+
 TEST_P(Library, WhatItHoldsIsWhatIsResident) {
   constexpr Bytes kSize = 32 * kMiB;
   const auto blocks = open();
