@@ -31,7 +31,8 @@ OpenDevice open(const DeviceChoice& choice, const RunOptions& options) {
                                                           : open_host_memory();
   const RealMemoryFacts& facts = device.memory->facts();
   device.options.granularity = facts.granularity;
-  if (!options.reserve_given) device.options.reserve = usual_reserve(facts);
+  const bool room_is_asked_for = options.reserve_given || options.device.capacity.has_value();
+  if (!room_is_asked_for) device.options.reserve = usual_reserve(facts);
   return device;
 }
 
