@@ -59,6 +59,7 @@ class Functions {
     find(aligned_alloc, "aligned_alloc");
     find(memalign, "memalign");
     find(malloc_trim, "malloc_trim");
+    find(tcmalloc_idle, "MallocExtension_MarkThreadIdle");
     find(tcmalloc_release, "MallocExtension_ReleaseFreeMemory");
     find(mimalloc_collect, "mi_collect");
     find(jemalloc_control, "mallctl");
@@ -77,6 +78,7 @@ class Functions {
     if (malloc_trim != nullptr) {
       malloc_trim(0);
     } else if (tcmalloc_release != nullptr) {
+      if (tcmalloc_idle != nullptr) tcmalloc_idle();  // the thread's own cache
       tcmalloc_release();
     } else if (mimalloc_collect != nullptr) {
       mimalloc_collect(true);
@@ -101,6 +103,7 @@ class Functions {
   void* (*aligned_alloc)(std::size_t, std::size_t) = nullptr;
   void* (*memalign)(std::size_t, std::size_t) = nullptr;
   int (*malloc_trim)(std::size_t) = nullptr;
+  void (*tcmalloc_idle)() = nullptr;
   void (*tcmalloc_release)() = nullptr;
   void (*mimalloc_collect)(bool) = nullptr;
   int (*jemalloc_control)(const char*, void*, std::size_t*, void*, std::size_t) = nullptr;
