@@ -90,7 +90,8 @@ DeviceChoice device_argument(const std::string& text) {
 
 std::optional<Bytes> OpenDevice::room() const {
   if (memory && !options.capacity) {
-    return memory->free_bytes() - std::min(memory->free_bytes(), options.reserve);
+    const Bytes free = memory->free_bytes();
+    return free - std::min(free, options.reserve);
   }
   return options.room();
 }

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "device/cuda/touch_parts.hpp"
+#include "device/touch_parts.hpp"
 
 using memreplay::TouchedRange;
 using memreplay::TouchPart;

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "device/cuda/touch_parts.hpp"
+#include "device/touch_parts.hpp"
 #include "device/cuda/touch_ptx.hpp"
 
 namespace memreplay {

@@ -5,31 +5,30 @@
 #include <utility>
 
 #include "device/host/pointer.hpp"
+#include "device/touch_parts.hpp"
 
 namespace memreplay {
 namespace {
 
-/// Calls `part(from, to)` for what is touched, in ascending order, until one says false. Parts that
-/// are not whole words lie within one.
+/// Calls `part(from, to)` for what is touched. Parts that are not whole words lie within one; with
+/// Touch::all the words are one part, so that they are gone through at once.
 template <typename Visit>
 void for_each_part(RealRange range, Touch touch, const Visit& part) {
   if (range.size == 0) return;
   const Address end = range.address + range.size;
-  const Address head = std::min(end, round_up(range.address, kTouchWord));
-  const Address tail = std::max(head, end / kTouchWord * kTouchWord);
   if (touch == Touch::all) {
-    if (head != range.address && !part(range.address, head)) return;
-    if (head != tail && !part(head, tail)) return;
+    const Address head = std::min(end, round_up(range.address, kTouchWord));
+    const Address tail = std::max(head, end / kTouchWord * kTouchWord);
+    if (head != range.address) part(range.address, head);
+    if (head != tail) part(head, tail);
     if (tail != end) part(tail, end);
     return;
   }
-  const Address first_end = std::min(end, round_up(range.address + 1, kTouchWord));
-  if (!part(range.address, first_end)) return;
-  for (Address at = round_up(first_end, kTouchStride); at < end; at += kTouchStride) {
-    if (!part(at, std::min(end, at + kTouchWord))) return;
+  const TouchedRange edges{range.address, end, false};
+  for (std::uint64_t i = 0; i < touch_part_count(edges); ++i) {
+    const TouchPart word = touch_part(edges, i);
+    part(word.from, word.to);
   }
-  const Address last = std::max(first_end, (end - 1) / kTouchWord * kTouchWord);
-  if (last < end) part(last, end);
 }
 
 /// The pattern of consecutive words, a sum away from each other.
@@ -85,23 +84,19 @@ std::optional<Address> first_difference(Address from, Address to, std::uint64_t 
 }  // namespace
 
 void HostExecution::fill(StreamIndex, RealRange range, std::uint64_t tag, Touch touch) {
-  for_each_part(range, touch, [&](Address from, Address to) {
-    write(from, to, tag);
-    return true;
-  });
+  for_each_part(range, touch, [&](Address from, Address to) { write(from, to, tag); });
 }
 
 void HostExecution::check(StreamIndex, RealRange range, std::uint64_t tag, Touch touch) {
   for_each_part(range, touch, [&](Address from, Address to) {
     const auto differs = first_difference(from, to, tag);
-    if (!differs) return true;
-    // The ranges of a block follow one another, and their order need not be that of addresses.
+    if (!differs) return;
+    // Neither the parts nor the ranges of a block need be in the order of addresses.
     if (!mismatches_.empty() && mismatches_.back().tag == tag) {
       mismatches_.back().address = std::min(mismatches_.back().address, *differs);
     } else {
       mismatches_.push_back({tag, *differs});
     }
-    return false;
   });
 }
 

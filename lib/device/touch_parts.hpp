@@ -4,8 +4,8 @@
 
 #include "device/touch_pattern.hpp"
 
-/// Which bytes of a range are touched, cut into parts that threads take by their number; for the
-/// kernels and for what stands in for them in tests.
+/// Which bytes of a range are touched, on every device: cut into words that the threads of a kernel
+/// take by their number.
 namespace memreplay {
 
 struct TouchedRange {
