@@ -1,0 +1,61 @@
+#include "metrics/reduced_curve.hpp"
+
+#include <algorithm>
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kMostPerBucket = 4;
+
+}  // namespace
+
+ReducedCurve::ReducedCurve(std::uint64_t events, std::size_t most_points)
+    : events_(std::max<std::uint64_t>(events, 1)),
+      buckets_(std::clamp<std::uint64_t>(most_points / kMostPerBucket, 1, events_)) {}
+
+void ReducedCurve::add(std::uint64_t event, std::int64_t value, std::int64_t highest_within,
+                       std::int64_t beside) {
+  const bool first = changes_ == 0;
+  if (highest_within > value && (first || highest_within > value_)) {
+    change({event, highest_within, beside});
+  }
+  if (first || value != value_) change({event, value, beside});
+}
+
+void ReducedCurve::change(const CurvePoint& point) {
+  // Events and buckets both fit in 64 bits, their product does not.
+  const auto bucket =
+      static_cast<std::uint64_t>(static_cast<unsigned __int128>(point.event) * buckets_ / events_);
+  const Change change{point, changes_++};
+  value_ = point.value;
+  if (open_ && bucket != current_) {
+    close(*open_, closed_);
+    open_.reset();
+  }
+  current_ = bucket;
+  if (!open_) {
+    open_ = Bucket{change, change, change, change};
+    return;
+  }
+  if (point.value < open_->lowest.point.value) open_->lowest = change;
+  if (point.value > open_->highest.point.value) open_->highest = change;
+  open_->last = change;
+}
+
+void ReducedCurve::close(const Bucket& bucket, std::vector<CurvePoint>& points) {
+  std::array<Change, kMostPerBucket> kept = {bucket.first, bucket.lowest, bucket.highest,
+                                             bucket.last};
+  std::ranges::sort(kept, {}, &Change::number);
+  const auto doubles = std::ranges::unique(kept, {}, &Change::number);
+  for (auto change = kept.begin(); change != doubles.begin(); ++change) {
+    points.push_back(change->point);
+  }
+}
+
+std::vector<CurvePoint> ReducedCurve::points() const {
+  std::vector<CurvePoint> points = closed_;
+  if (open_) close(*open_, points);
+  return points;
+}
+
+}  // namespace memreplay
