@@ -31,15 +31,18 @@ PickleValue whole(std::int64_t value) {
 }
 
 PickleValue long_value(const unsigned char* p, std::uint64_t length) {
+  const PickleValue huge{.tag = PickleTag::huge,
+                         .index = static_cast<std::uint32_t>(length),
+                         .bits = reinterpret_cast<std::uintptr_t>(p)};
   const bool negative = length > 0 && (p[length - 1] & 0x80) != 0;
   std::uint64_t bits = negative ? ~std::uint64_t{0} : 0;
   std::memcpy(&bits, p, std::min<std::uint64_t>(length, sizeof bits));
   const unsigned char sign = negative ? 0xFF : 0;
   for (std::uint64_t i = sizeof bits; i < length; ++i) {
-    if (p[i] != sign) return {.tag = PickleTag::huge};
+    if (p[i] != sign) return huge;
   }
   const bool high = (bits >> 63) != 0;
-  if (negative && !high) return {.tag = PickleTag::huge};
+  if (negative && !high) return huge;
   return {.tag = high && !negative ? PickleTag::whole_above_2_63 : PickleTag::whole, .bits = bits};
 }
 

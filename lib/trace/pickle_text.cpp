@@ -18,7 +18,9 @@ std::optional<PickleValue> parse_integer(std::string_view text) {
       std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
   if (error != std::errc{} || (negative && magnitude > kHalf)) {
-    return PickleValue{.tag = PickleTag::huge};
+    return PickleValue{.tag = PickleTag::huge_decimal,
+                       .index = static_cast<std::uint32_t>(text.size()),
+                       .bits = reinterpret_cast<std::uintptr_t>(text.data())};
   }
   if (negative) return PickleValue{.tag = PickleTag::whole, .bits = ~magnitude + 1};
   return PickleValue{.tag = magnitude < kHalf ? PickleTag::whole : PickleTag::whole_above_2_63,

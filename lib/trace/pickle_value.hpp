@@ -20,7 +20,8 @@ enum class PickleTag : std::uint8_t {
   boolean,
   whole,
   whole_above_2_63,
-  huge,
+  huge,          ///< its bytes, two's complement from the least on
+  huge_decimal,  ///< its digits
   real,
   text,
   bytes,
@@ -32,12 +33,12 @@ enum class PickleTag : std::uint8_t {
   tuple,
 };
 
-/// One value in 16 bytes. Texts lie in the input or in PickleStore::decoded.
+/// One value in 16 bytes. Texts and huge numbers lie in the input or in PickleStore::decoded.
 struct PickleValue {
   PickleTag tag = PickleTag::unset;
   Word word = Word::none;   ///< of a text
-  std::uint32_t index = 0;  ///< object, pool, frame or entry; of a text its length
-  std::uint64_t bits = 0;   ///< number, double or address of the text
+  std::uint32_t index = 0;  ///< object, pool, frame or entry; of a text or huge number its length
+  std::uint64_t bits = 0;   ///< number, double or address of the text or huge number
 
   std::string_view text() const { return {reinterpret_cast<const char*>(bits), index}; }
 };

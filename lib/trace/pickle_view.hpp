@@ -22,6 +22,7 @@ class PickleView {
       case PickleTag::whole:
       case PickleTag::whole_above_2_63:
       case PickleTag::huge:
+      case PickleTag::huge_decimal:
         return ValueKind::whole;
       case PickleTag::real:
         return ValueKind::real;
@@ -47,7 +48,7 @@ class PickleView {
     if (value_.tag == PickleTag::whole) {
       return WholeNumber::of(static_cast<std::int64_t>(value_.bits));
     }
-    return {value_.bits, false, value_.tag == PickleTag::huge};
+    return {value_.bits, false, value_.tag != PickleTag::whole_above_2_63};
   }
 
   std::size_t size() const {

@@ -72,4 +72,15 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   return read_with_python(input);
 }
 
+void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {
+  const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
+  const OpenedInput opened(path);
+  const ReaderInfo& reader = named != nullptr ? *named : reader_for(opened.input());
+  if (reader.copy == nullptr) {
+    throw UsageError(path + ": a recording of the format " + std::string(reader.name) +
+                     " has no addresses; name the strategy that gives them (-s torch)");
+  }
+  reader.copy(opened.input(), writer);
+}
+
 }  // namespace memreplay

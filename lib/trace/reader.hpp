@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "trace/trace.hpp"
+#include "trace/value_writer.hpp"
 
 namespace memreplay {
 
@@ -22,6 +23,9 @@ struct ReaderInfo {
   bool (*recognises)(const Input&);
   /// Throws InputError; never returns a half-read recording.
   Recording (*read)(const Input&);
+  /// Hands on the content as it is, also what no reader looks at; null where it has no form that a
+  /// ValueWriter takes. Throws InputError.
+  void (*copy)(const Input&, ValueWriter&) = nullptr;
 };
 
 /// Every registered reader, in the order in which detection asks them.
@@ -35,5 +39,9 @@ struct ReadOptions {
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
 /// input. Throws InputError with file and place, UsageError for an unknown format.
 Recording read_recording(const std::string& path, const ReadOptions& options = {});
+
+/// Writes the content of a PyTorch snapshot as it is. Throws what read_recording does, UsageError
+/// for other formats.
+void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer);
 
 }  // namespace memreplay

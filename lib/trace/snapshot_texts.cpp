@@ -3,26 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/utf8.hpp"
+
 namespace memreplay {
 namespace {
 
 constexpr std::uint32_t kUnused = UINT32_MAX;
-
-/// Length of the UTF-8 sequence at the front; 0 where there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xED && byte(1) > 0x9F;
-  const bool too_high = lead == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || too_high ? 0 : length;
-}
 
 std::uint64_t hash_of(std::span<const std::uint32_t> frames) {
   // A sum of terms that do not wait for each other: long stacks are most of a large snapshot.

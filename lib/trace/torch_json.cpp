@@ -1,12 +1,11 @@
 #include "trace/torch_json.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/text.hpp"
+#include "core/units.hpp"
+#include "trace/json_values.hpp"
+#include "trace/plain_copy.hpp"
 #include "trace/reader.hpp"
 #include "trace/snapshot_conversion.hpp"
 
@@ -78,6 +77,11 @@ Recording read(const Input& input) {
                          "PyTorch snapshot, JSON");
 }
 
+void copy(const Input& input, ValueWriter& writer) {
+  PickleStore store(false);
+  write_plain(input, store, read_json_values(input, store), writer);
+}
+
 }  // namespace
 
 TorchSnapshot read_torch_json(const Input& input) {
@@ -85,17 +89,17 @@ TorchSnapshot read_torch_json(const Input& input) {
   try {
     document = nlohmann::json::parse(input.bytes);
   } catch (const nlohmann::json::parse_error& error) {
-    throw InputError(input.name, fmt::format("byte {}", human_count(error.byte)),
-                     "is no JSON from here on; the file is truncated or damaged");
+    refuse_json(input, error.byte);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(input.name, "", "a number of this JSON is out of range");
+    refuse_json_number(input);
   }
   SnapshotTexts texts;
   return convert_snapshot(JsonView(document), input.name, texts, input.bytes.size());
 }
 
 ReaderInfo torch_json_reader() {
-  return {kFormat, "PyTorch memory snapshot as JSON, of the same structure", recognises, read};
+  return {kFormat, "PyTorch memory snapshot as JSON, of the same structure", recognises, read,
+          copy};
 }
 
 }  // namespace memreplay

@@ -4,6 +4,7 @@
 
 #include "trace/pickle_machine.hpp"
 #include "trace/pickle_view.hpp"
+#include "trace/plain_copy.hpp"
 #include "trace/snapshot_conversion.hpp"
 
 namespace memreplay {
@@ -18,6 +19,12 @@ TorchSnapshot read_once(const Input& input, bool converts_early) {
 Recording read(const Input& input) {
   return torch_recording(read_torch_pickle(input), input.name, std::string(kTorchPickleFormat),
                          torch_pickle_detail(input));
+}
+
+void copy(const Input& input, ValueWriter& writer) {
+  PickleStore store(false);
+  const PickleValue root = PickleMachine(input, store).run();
+  write_plain(input, store, root, writer);
 }
 
 }  // namespace
@@ -46,8 +53,8 @@ std::string torch_pickle_detail(const Input& input) {
 }
 
 ReaderInfo torch_pickle_reader() {
-  return {kTorchPickleFormat, "PyTorch memory snapshot (_dump_snapshot), a pickle", is_pickle,
-          read};
+  return {kTorchPickleFormat, "PyTorch memory snapshot (_dump_snapshot), a pickle", is_pickle, read,
+          copy};
 }
 
 }  // namespace memreplay

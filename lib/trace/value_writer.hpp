@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+namespace memreplay {
+
+/// A whole number beyond 64 bits: decimal digits, or two's complement, least byte first.
+struct HugeNumber {
+  std::string_view text;
+  bool decimal = true;
+};
+
+struct ByteString {
+  std::string_view bytes;
+};
+
+using PlainScalar = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, HugeNumber,
+                                 double, std::string_view, ByteString>;
+
+enum class Container : std::uint8_t { list, dict, tuple };
+
+/// Takes one plain value part by part, in the order of the document; of a dict key, value, key,
+/// value. It keeps no view of what it was given.
+class ValueWriter {
+ public:
+  /// The caller's own name of an object that it may mention again.
+  using ObjectId = std::uint64_t;
+
+  virtual ~ValueWriter() = default;
+  virtual void scalar(const PlainScalar& value) = 0;
+  /// Its items follow, then `close`.
+  virtual void open(Container kind, std::optional<ObjectId> id = std::nullopt) = 0;
+  virtual void close() = 0;
+  /// Mentions the object that was opened under this name. False, and nothing is written, where
+  /// there was none or the format has no such mention: the caller writes it out.
+  virtual bool recall(ObjectId id) = 0;
+  /// After the whole value.
+  virtual void finish() = 0;
+};
+
+}  // namespace memreplay
