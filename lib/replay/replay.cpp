@@ -35,6 +35,7 @@ class Replay {
     start();
     const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
     begin_measuring();
+    if (options_.observer) options_.observer->on_start(strategy_);
     for (const Request& request : unserved_at_start_) note_oom(0, request);
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
       if (event == options_.from && event > 0) begin_measuring();
@@ -202,12 +203,13 @@ class Replay {
     const Op op = trace_.ops[event];
     const Slot slot = trace_.slots[event];
     bool concerns_block = false;
+    std::optional<Placement> served_after_all;
     switch (op) {
       case Op::allocate:
         concerns_block = allocate(event, slot);
         break;
       case Op::oom:
-        issue_refused_request(event);
+        served_after_all = issue_refused_request(event);
         break;
       case Op::free:
       case Op::free_requested:
@@ -229,7 +231,7 @@ class Replay {
     }
     metrics().events += !is_driver_event(op);
     if (options_.observer) {
-      std::optional<Placement> concerned;
+      std::optional<Placement> concerned = served_after_all;
       if (concerns_block) concerned = placed_[slot];
       options_.observer->on_event({event, concerned, requested_, allocated_, device_.usage().held,
                                    metrics().peak_reserved, metrics().ooms},
@@ -297,9 +299,9 @@ class Replay {
 
   // A request that the recorded program was refused. Nothing is known of its life: where it is
   // served now, it is freed at once.
-  void issue_refused_request(std::uint64_t event) {
+  std::optional<Placement> issue_refused_request(std::uint64_t event) {
     const Request request = request_of(event);
-    if (request.size == 0) return;
+    if (request.size == 0) return std::nullopt;
     const auto placement = timed([&] { return strategy_.allocate(request); });
     tell_of_waits(request.stream);
     if (moved_out_) note_moved_out();
@@ -311,6 +313,7 @@ class Replay {
       note_oom(event, request);
     }
     look_at_device();
+    return placement;
   }
 
   // A synchronisation completes what was still pending; a witness cannot know by itself.

@@ -21,7 +21,9 @@ namespace memreplay {
 /// The memory right after an event.
 struct EventState {
   std::uint64_t event = 0;
-  std::optional<Placement> placement;  ///< of an allocation served, or of a block just freed
+  /// Of an allocation served, of a block just freed, or of a request that the recorded program was
+  /// refused and that is served here (and freed at once).
+  std::optional<Placement> placement;
   Bytes requested = 0;
   Bytes allocated = 0;
   Bytes reserved = 0;
@@ -29,10 +31,13 @@ struct EventState {
   std::uint64_t ooms = 0;   ///< so far, of what is measured
 };
 
-/// Watches a replay. Called after every event of the trace, in order.
+/// Watches a replay.
 class ReplayObserver {
  public:
   virtual ~ReplayObserver() = default;
+  /// Before the first event, when what existed before the recording is there.
+  virtual void on_start(const Strategy&) {}
+  /// After every event of the trace, in order.
   virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "replay/trial.hpp"
 
+#include <deque>
+
 #include "replay/planning.hpp"
 #include "replay/what_if.hpp"
 
@@ -107,10 +109,13 @@ ReplayResult Trial::run(ReplayOptions replaying) {
   replaying.adopt_start = adopt_start_ && replaying.scale == 1;
   if (subject_.verified()) replaying.reading = &subject_.verified()->reading;
   if (times_) replaying.times = &*times_;
-  std::optional<BothWitnesses> both;
-  if (ledger_) replaying.witness = &*ledger_;
-  if (work_) replaying.witness = &*work_;
-  if (ledger_ && work_) replaying.witness = &both.emplace(*ledger_, *work_);
+  std::deque<BothWitnesses> both;
+  const auto tell = [&](BlockWitness& witness) {
+    replaying.witness =
+        replaying.witness ? &both.emplace_back(*replaying.witness, witness) : &witness;
+  };
+  if (ledger_) tell(*ledger_);
+  if (work_) tell(*work_);
   if (meter_) replaying.device_seconds = &meter_->seconds();
   ReplayResult result = replay(subject_.trace(), *strategy_, *device_, replaying);
   RunMetrics& m = result.metrics;
