@@ -142,6 +142,9 @@ void Verification::note_matched(const Group& group) {
 // not the recorded one.
 bool Verification::step(Model& model, std::size_t event, std::span<const ScriptEntry> script) {
   const Slot slot = trace_.slots[event];
+  // A block from before the recording that no segment holds is not in the model.
+  const bool held = slot != kNoSlot && handles_[slot] != kNoHandle;
+  if (!held && trace_.ops[event] != Op::allocate && trace_.ops[event] != Op::oom) return true;
   switch (trace_.ops[event]) {
     case Op::free:
       model.allocator->free(handles_[slot]);
@@ -291,7 +294,7 @@ bool Verification::try_tail(const Group& group, const Model& base,
   std::uint64_t doubtful = 0;  // the synchronisation's, if the request comes to one
   for (std::size_t i = group.tail; i < group.to; ++i) {
     if (is_driver_event(trace_.ops[i])) first_driver_event = std::min(first_driver_event, i);
-    if (trace_.ops[i] != Op::free_completed) continue;
+    if (trace_.ops[i] != Op::free_completed || handles_[trace_.slots[i]] == kNoHandle) continue;
     if (early > 0) {
       --early;
       step(model, i, {});

@@ -134,6 +134,21 @@ TEST(Verify, AgreesWhereEveryPlaceIsTheModels) {
 }
 
 // The settings of a recording are the last ones; here expandable segments came on the way.
+TEST(Verify, FreesOfBlocksThatNoSegmentHoldsArePassedOver) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  Trace& trace = recording.traces[0];
+  const Slot unknown = trace.slot_count++;
+  for (const Op op : {Op::free_requested, Op::free_completed}) {
+    add(trace, op, unknown, 512, 0x20000000);
+  }
+  add(trace, Op::free_completed, unknown, 512, 0x30000000);
+  add(trace, Op::segment_alloc, kNoSlot, 20 * kMiB, 0x40000000);
+  add(trace, Op::allocate, trace.slot_count++, 2 * kMiB, 0x40000000);
+  const VerifyResult result = verify(recording, trace);
+  EXPECT_EQ(result.verdict, Verdict::exact);
+  EXPECT_TRUE(result.reading.deferrals.empty());
+}
+
 TEST(Verify, SettingsThatChangedOnTheWayAreFound) {
   Recording recording = one_segment(0x10000000, 0x10000000);
   recording.settings.expandable_segments = true;
