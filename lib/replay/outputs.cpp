@@ -93,8 +93,8 @@ void DeviceEventRows::on_event(const EventState& state, const Strategy&) {
   }
 }
 
-void ObserverGroup::on_start(const Strategy& strategy) {
-  for (ReplayObserver* observer : observers_) observer->on_start(strategy);
+void ObserverGroup::on_start(const EventState& state, const Strategy& strategy) {
+  for (ReplayObserver* observer : observers_) observer->on_start(state, strategy);
 }
 
 void ObserverGroup::on_event(const EventState& state, const Strategy& strategy) {

@@ -72,7 +72,7 @@ class ObserverGroup final : public ReplayObserver {
  public:
   void add(ReplayObserver& observer) { observers_.push_back(&observer); }
   bool empty() const { return observers_.empty(); }
-  void on_start(const Strategy& strategy) override;
+  void on_start(const EventState& state, const Strategy& strategy) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
 
  private:

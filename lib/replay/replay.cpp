@@ -34,11 +34,10 @@ class Replay {
   ReplayResult run() {
     start();
     const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
-    begin_measuring();
-    if (options_.observer) options_.observer->on_start(strategy_);
+    begin_measuring(0);
     for (const Request& request : unserved_at_start_) note_oom(0, request);
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
-      if (event == options_.from && event > 0) begin_measuring();
+      if (event == options_.from && event > 0) begin_measuring(event);
       if (event % events_between_checks_ == 0) check_in(event, end);
       if (options_.paced) wait_for(event);
       if (reading_event_ <= event) do_what_the_reading_says(event);
@@ -117,7 +116,7 @@ class Replay {
   }
 
   // Counts from here on; what came before only led up to it.
-  void begin_measuring() {
+  void begin_measuring(std::uint64_t event) {
     result_.metrics = {};
     usage_before_ = device_.usage();
     strategy_before_ = strategy_.usage();
@@ -126,6 +125,17 @@ class Replay {
     highest_held_ = device_.usage().peak_held;
     note_allocated();
     note_reserved(device_.usage().held);
+    if (options_.observer) options_.observer->on_start(state_after(event, {}), strategy_);
+  }
+
+  EventState state_after(std::uint64_t event, const std::optional<Placement>& concerned) {
+    return {event,
+            concerned,
+            requested_,
+            allocated_,
+            device_.usage().held,
+            metrics().peak_reserved,
+            metrics().ooms};
   }
 
   void check_in(std::uint64_t event, std::uint64_t end) {
@@ -233,9 +243,7 @@ class Replay {
     if (options_.observer) {
       std::optional<Placement> concerned = served_after_all;
       if (concerns_block) concerned = placed_[slot];
-      options_.observer->on_event({event, concerned, requested_, allocated_, device_.usage().held,
-                                   metrics().peak_reserved, metrics().ooms},
-                                  strategy_);
+      options_.observer->on_event(state_after(event, concerned), strategy_);
     }
   }
 

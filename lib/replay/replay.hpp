@@ -35,8 +35,9 @@ struct EventState {
 class ReplayObserver {
  public:
   virtual ~ReplayObserver() = default;
-  /// Before the first event, when what existed before the recording is there.
-  virtual void on_start(const Strategy&) {}
+  /// What is measured begins before `state.event`; again where an earlier beginning led up to it.
+  /// What existed before the recording is there.
+  virtual void on_start(const EventState& /*state*/, const Strategy&) {}
   /// After every event of the trace, in order.
   virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
 };

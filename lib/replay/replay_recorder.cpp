@@ -35,7 +35,8 @@ ReplayRecorder::ReplayRecorder(const Trace& source, const LoggedDevice& device,
   std::ranges::reverse(to_come_);
 }
 
-void ReplayRecorder::on_start(const Strategy&) {
+void ReplayRecorder::on_start(const EventState& begin, const Strategy&) {
+  if (begin.event > 0) return;
   started_ = true;
   synchronised_ = false;
   unserved_.insert(unserved_.end(), to_come_.rbegin(), to_come_.rend());

@@ -24,7 +24,7 @@ class ReplayRecorder final : public ReplayObserver, public BlockWitness {
   ReplayRecorder(const Trace& source, const LoggedDevice& device, const Strategy& strategy,
                  std::function<Bytes(Bytes)> charged, bool cold);
 
-  void on_start(const Strategy& strategy) override;
+  void on_start(const EventState& begin, const Strategy& strategy) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
 
   void placed(std::uint64_t event, const Request& request, const Placement& placement) override;
