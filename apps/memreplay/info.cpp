@@ -1,17 +1,26 @@
+#include "analysis/recorded_picture.hpp"
 #include "command_line.hpp"
 #include "options.hpp"
 #include "printing.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "summaries.hpp"
+#include "terminal.hpp"
 
 namespace memreplay {
+namespace {
+
+constexpr std::size_t kPlotPoints = 20'000;
+
+}  // namespace
 
 int run_info(const Command& command, const std::vector<std::string>& arguments) {
   InputOptions input;
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, input);
+  bool plotted = false;
+  add_plot_option(line, plotted);
   add_report_options(line, reports, false);
   line.parse(arguments);
   require_paths(input, command);
@@ -21,10 +30,15 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   for (const std::string& path : input.paths) {
     const Recording recording = read_recording(path, input.read);
     const auto traces = chosen_traces(recording, input.gpu);
-    for (const Trace* trace : traces) summaries.push_back(summarise(recording, *trace));
+    for (const Trace* trace : traces) {
+      summaries.push_back(summarise(recording, *trace));
+      if (plotted) summaries.back().picture = recorded_picture(*trace, kPlotPoints);
+    }
     if (traces.empty()) summaries.push_back(summarise(recording));
   }
-  printer.print({[&] { return info_text(summaries); }, [&] { return info_json(summaries); }, {}});
+  printer.print({[&] { return info_text(summaries, terminal_style()); },
+                 [&] { return info_json(summaries); },
+                 {}});
   return kDone;
 }
 

@@ -9,9 +9,13 @@
 #include "devices.hpp"
 #include "report/cost_profile.hpp"
 #include "strategy/torch/settings.hpp"
+#include "terminal.hpp"
 
 namespace memreplay {
 namespace {
+
+constexpr std::uint64_t kFewestPoints = 4;
+constexpr std::uint64_t kMostPoints = 1'000'000'000;
 
 TracePoint point_argument(const std::string& option, const std::string& text) {
   if (!text.empty() && text.back() == 's') {
@@ -56,6 +60,16 @@ void add_output_options(CommandLine& line, RunOptions& o) {
              keep("--device-events", o.device_events));
   line.value("--segments", "F", "A CSV row for every segment at the end.",
              keep("--segments", o.segments));
+  line.value("--perfetto", "F", "A Chrome trace of all runs: us as recorded, else event numbers.",
+             keep("--perfetto", o.perfetto));
+  line.value("--points", "N", "Of each of its curves at most. Default: 20000.",
+             [&o](const std::string& text) {
+               o.points = whole_argument("--points", text);
+               if (o.points < kFewestPoints || o.points > kMostPoints) {
+                 throw UsageError(fmt::format("--points is {}; expected {} to {}", text,
+                                              kFewestPoints, kMostPoints));
+               }
+             });
   line.flag("--torch-summary",
             "After the text what torch.cuda.memory_summary() would print. Default: off.",
             o.torch_summary);
@@ -213,6 +227,16 @@ void add_run_options(CommandLine& line, RunOptions& o) {
   add_start_options(line, o);
   add_replay_options(line, o);
   add_output_options(line, o);
+}
+
+void add_plot_option(CommandLine& line, bool& plot) {
+  plot = stdout_is_terminal();
+  line.value("--plot", "auto|always|never",
+             "The curves as a plot. Default: auto, where standard output is a terminal.",
+             [&plot](const std::string& text) {
+               const auto choice = choice_argument("--plot", text, {"auto", "always", "never"});
+               plot = choice == 1 || (choice == 0 && stdout_is_terminal());
+             });
 }
 
 void require_paths(const InputOptions& options, const Command& command) {

@@ -71,6 +71,9 @@ struct RunOptions {
   std::string device_events;
   std::string segments;
   std::string timeline;
+  std::string perfetto;  ///< of all runs; empty: not asked for
+  std::uint64_t points = 20'000;
+  bool plot = false;
 };
 
 void add_input_options(CommandLine& line, InputOptions& options);
@@ -85,6 +88,9 @@ void add_start_options(CommandLine& line, RunOptions& options);
 void add_device_options(CommandLine& line, RunOptions& options);
 /// Both, and all else of a replay.
 void add_run_options(CommandLine& line, RunOptions& options);
+
+/// Whether a plot is drawn, by --plot and the terminal; `plot` is set when the line is parsed.
+void add_plot_option(CommandLine& line, bool& plot);
 
 /// At least one path. Throws UsageError.
 void require_paths(const InputOptions& options, const Command& command);

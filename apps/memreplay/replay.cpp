@@ -27,6 +27,7 @@ int run_replay(const Command& command, const std::vector<std::string>& arguments
   CommandLine line(command);
   add_input_options(line, input);
   add_run_options(line, options);
+  add_plot_option(line, options.plot);
   add_report_options(line, reports, true);
   line.parse(arguments);
   require_paths(input, command);

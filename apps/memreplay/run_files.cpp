@@ -74,6 +74,8 @@ void check_outputs(const RunOptions& options, const ReportOptions& reports, std:
                       option, *path, runs));
     }
   }
+  if (options.perfetto == "-") ++on_stdout;
+  if (!options.perfetto.empty() && options.perfetto != "-") files.push_back(options.perfetto);
   for (const auto* report : {&reports.json, &reports.csv, &reports.markdown}) {
     if (*report && **report == "-") ++on_stdout;
     if (*report && **report != "-") files.push_back(**report);
@@ -88,7 +90,8 @@ void check_outputs(const RunOptions& options, const ReportOptions& reports, std:
 
 bool takes_stdout(const RunOptions& options) {
   const auto paths = output_paths(options);
-  return std::any_of(paths.begin(), paths.end(), [](const auto& p) { return *p.second == "-"; });
+  return options.perfetto == "-" ||
+         std::any_of(paths.begin(), paths.end(), [](const auto& p) { return *p.second == "-"; });
 }
 
 }  // namespace memreplay

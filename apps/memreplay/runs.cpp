@@ -9,7 +9,9 @@
 #include "core/text.hpp"
 #include "devices.hpp"
 #include "inputs.hpp"
+#include "perfetto_file.hpp"
 #include "replay/agreement.hpp"
+#include "replay/run_recorder.hpp"
 #include "replay/trial.hpp"
 #include "replay/what_if.hpp"
 #include "report/ranking.hpp"
@@ -62,6 +64,7 @@ Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
 struct Watchers {
   RunFiles* files = nullptr;
   HoldingLog* holdings = nullptr;
+  std::optional<RunPicture>* picture = nullptr;  ///< to be filled in
 };
 
 ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
@@ -77,14 +80,22 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const
                .torch_version = options.torch_version,
                .uses = options.uses,
                .audit = options.audit,
-               .log_device = files != nullptr && files->wants_device_events()},
+               .log_device = (files != nullptr && files->wants_device_events()) ||
+                             (watchers.picture != nullptr && !options.perfetto.empty())},
               plan);
   ObserverGroup observers;
   if (files != nullptr) files->observe(subject.trace(), trial.log(), observers);
   if (watchers.holdings != nullptr) observers.add(*watchers.holdings);
+  std::optional<RunRecorder> recorder;
+  if (watchers.picture != nullptr) {
+    observers.add(
+        recorder.emplace(subject.trace(), trial.log(),
+                         RunRecorder::Options{options.points, replaying.scale, replaying.to}));
+  }
   if (!observers.empty()) replaying.observer = &observers;
   ReplayResult result = trial.run(replaying);
   if (files != nullptr) files->finish(subject.trace(), trial.strategy());
+  if (recorder) *watchers.picture = recorder->picture();
   return result;
 }
 
@@ -144,13 +155,14 @@ ReplayResult replay_repeatedly(const Subject& subject, const StrategySpec& spec,
 /// One strategy on one device.
 RunReport replay_job(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
                      const RunOptions& options, Watchers watchers, Progress& progress) {
+  RunReport report;
+  if (options.plot || !options.perfetto.empty()) watchers.picture = &report.picture;
   ReplayOptions replaying = replay_options(subject.trace(), options);
   replaying.progress = [&](double share) { progress.show(spec.text, share); };
   const std::shared_ptr<const Plan> plan = plan_for(subject, spec, replaying);
   ReplayResult result =
       replay_repeatedly(subject, spec, device, options, plan, watchers, replaying);
 
-  RunReport report;
   report.strategy = spec.text;
   report.device = device.summary;
   report.gpu = subject.trace().gpu;
@@ -173,6 +185,13 @@ Agreement agreement(const HoldingLog& here, const HoldingLog& there, const OpenD
     agreement.first_difference = {*event, a.allocated, a.reserved, b.allocated, b.reserved};
   }
   return agreement;
+}
+
+// The plot is for people; what is only for a file goes there at once.
+void keep_picture(const Chosen& chosen, RunReport& run, const RunOptions& options,
+                  PerfettoFile& perfetto) {
+  if (run.picture) perfetto.add_run(chosen, run.name(), *run.picture);
+  if (!options.plot) run.picture.reset();
 }
 
 /// One strategy on every device; the later ones are laid beside the first.
@@ -214,6 +233,7 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
     count += strategies.back().size() * devices.size();
   }
   check_outputs(options, reports, count);
+  PerfettoFile perfetto(options.perfetto, inputs.chosen());
   std::deque<RunFiles> files;
   for (std::size_t number = 1; number <= count; ++number) files.emplace_back(options, number);
 
@@ -227,8 +247,13 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
         summarise(*chosen.recording, *chosen.trace), devices.front().summary, {}, {}};
     const Subject subject = chosen.subject(progress);
     report.model_check = model_check(subject);
+    perfetto.add_phases(chosen);
     for (const StrategySpec& spec : *next_strategies++) {
+      const std::size_t before = report.runs.size();
       replay_on_all(subject, spec, devices, options, next_files, progress, report.runs);
+      for (std::size_t run = before; run < report.runs.size(); ++run) {
+        keep_picture(chosen, report.runs[run], options, perfetto);
+      }
     }
     set_places(report.runs);
     runs.reports.push_back(std::move(report));
@@ -237,6 +262,7 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
   runs.interrupted = interrupted();
   if (!runs.interrupted) {
     for (RunFiles& run : files) run.commit();
+    perfetto.commit(reports.quiet);
   }
   return runs;
 }

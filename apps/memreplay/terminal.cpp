@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
 
 namespace memreplay {
@@ -22,6 +25,17 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
+// The first of these that says something decides, as for every program.
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string locale(environment(name));
+    if (locale.empty()) continue;
+    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
 }  // namespace
 
 const std::atomic<bool>& interrupted() { return interrupt_seen; }
@@ -33,9 +47,12 @@ void watch_for_interrupt() {
   sigaction(SIGINT, &action, nullptr);
 }
 
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
 TextStyle terminal_style() {
-  return {isatty(STDOUT_FILENO) == 1 && environment("NO_COLOR").empty() &&
-          environment("TERM") != "dumb"};
+  return {.colour = stdout_is_terminal() && environment("NO_COLOR").empty() &&
+                    environment("TERM") != "dumb",
+          .unicode = locale_is_utf8()};
 }
 
 Progress::Progress(bool quiet)

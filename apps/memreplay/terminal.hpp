@@ -12,7 +12,10 @@ namespace memreplay {
 const std::atomic<bool>& interrupted();
 void watch_for_interrupt();
 
-/// Colour where standard output is a terminal that wants it (NO_COLOR, TERM).
+bool stdout_is_terminal();
+
+/// Colour where standard output is a terminal that wants it (NO_COLOR, TERM); more than ASCII where
+/// the locale is one of UTF-8.
 TextStyle terminal_style();
 
 /// How far long work is: on standard error, when that is a terminal, after one second.

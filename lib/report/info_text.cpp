@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "report/plot.hpp"
 #include "report/sentences.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
@@ -73,7 +74,7 @@ std::string trust(const TraceSummary& trace) {
 
 }  // namespace
 
-std::string info_text(const std::vector<TraceSummary>& traces) {
+std::string info_text(const std::vector<TraceSummary>& traces, const TextStyle& style) {
   std::string out;
   const TraceSummary* previous = nullptr;
   for (const TraceSummary& trace : traces) {
@@ -95,6 +96,7 @@ std::string info_text(const std::vector<TraceSummary>& traces) {
     if (!trace.dropped.empty()) out += line("dropped", by_reason(trace.dropped));
     if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));
     out += line("trust", trust(trace));
+    if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode);
     previous = &trace;
   }
   return out;

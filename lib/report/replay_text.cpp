@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/plot.hpp"
 #include "report/ranking.hpp"
 #include "report/real_text.hpp"
 #include "report/run_table.hpp"
@@ -184,6 +185,7 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
       out += numbers(run);
       const std::string calls = calls_table(run);
       if (!calls.empty()) out += '\n' + calls;
+      if (run.picture) out += '\n' + plot(*run.picture, "allocated", style.unicode);
     }
     const std::string measured = measured_table(report);
     if (!measured.empty()) out += '\n' + measured;

@@ -8,6 +8,7 @@
 
 #include "core/units.hpp"
 #include "metrics/run_metrics.hpp"
+#include "metrics/run_picture.hpp"
 
 namespace memreplay {
 
@@ -40,6 +41,7 @@ struct TraceSummary {
   std::optional<Bytes> peak_reserved;
   std::optional<Bytes> end_reserved;
   std::uint64_t ooms = 0;
+  std::optional<RunPicture> picture;  ///< nothing: no plot asked for
 };
 
 struct DeviceSummary {
@@ -81,6 +83,7 @@ struct RunReport {
   bool finished = true;         ///< false: interrupted, or stopped at an OOM
   std::optional<RunInterval> interval;
   std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
+  std::optional<RunPicture> picture;      ///< nothing: no plot asked for
   RunMetrics metrics;
 
   /// For people: with the device, where there are several.

@@ -11,6 +11,7 @@ namespace memreplay {
 /// What the reports say on a terminal, at most 100 columns wide. `colour` adds emphasis only.
 struct TextStyle {
   bool colour = false;
+  bool unicode = false;  ///< plots may be drawn with more than ASCII
 };
 
 /// One block a run: the answer, then the numbers.
@@ -19,7 +20,7 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
 std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style);
 /// What each original prints at its first OOM, in the order given.
 std::string oom_reports(const std::vector<ReplayReport>& reports);
-std::string info_text(const std::vector<TraceSummary>& traces);
+std::string info_text(const std::vector<TraceSummary>& traces, const TextStyle& style);
 /// A line a trace.
 std::string verify_text(const std::vector<VerifyReport>& reports, const TextStyle& style);
 

@@ -17,7 +17,7 @@ TEST(InfoText, SaysWhatTheRecordingCoversAndWhetherToTrustIt) {
   trace.preexisting_bytes = 3 * kGiB;
   trace.settings = "";
   trace.peak_reserved = 5328 * kMiB;
-  const std::string text = info_text({trace});
+  const std::string text = info_text({trace}, {});
   EXPECT_NE(
       text.find(" warm.pickle   PyTorch snapshot, protocol 4, 344 KiB, 1 device\n"
                 " covers        1,469 events in 0.4 s, after 310 blocks (3072 MiB) that existed"),
@@ -32,7 +32,7 @@ TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   trace.path = "a.csv";
   trace.complete = false;
   trace.dropped = {{"free of an unknown block", 12}};
-  const std::string text = info_text({trace});
+  const std::string text = info_text({trace}, {});
   EXPECT_NE(text.find(" dropped       free of an unknown block (12)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("some events are missing"), std::string::npos);
 }
