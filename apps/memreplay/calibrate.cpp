@@ -14,6 +14,7 @@ namespace {
 struct CalibrateCommand {
   std::optional<DeviceChoice> device;
   std::string output;
+  std::optional<std::string> json;
   CalibrationOptions calibration;
   bool quiet = false;
 };
@@ -25,6 +26,8 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
              [&](const std::string& text) { asked.device = device_argument(text); });
   line.value("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
              [&](const std::string& text) { asked.output = text; });
+  line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
+                     [&](const std::string& text) { asked.json = text; });
   line.value("--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
              [&](const std::string& text) {
                asked.calibration.largest = size_argument("--largest", text);
@@ -38,6 +41,10 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
              });
   line.flag("--quiet,-q", "No text, no progress. Default: off.", asked.quiet);
   line.parse(arguments);
+  if (asked.json && !asked.output.empty()) {
+    throw UsageError("-o and --json write the same profile; expected one");
+  }
+  if (asked.json) asked.output = *asked.json;
   if (!asked.device || asked.device->kind == DeviceChoice::Kind::sim) {
     throw UsageError("calibrate measures a real device; which one? --device cuda:0 or host");
   }

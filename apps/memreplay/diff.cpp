@@ -89,9 +89,10 @@ void compare_recordings(const std::vector<Chosen>& devices, const DiffCommand& a
   }
   progress.clear();
   if (interrupted()) return;  // half of a comparison is none
-  printer.print({[&] { return recordings_diff_text(report, terminal_style()); },
-                 [&] { return recordings_diff_json(report); },
-                 [&] { return recordings_diff_table(report); }});
+  printer.print(
+      {[&] { return recordings_diff_text(report, terminal_style()); },
+       [&] { return recordings_diff_json(report); }, [&] { return recordings_diff_table(report); },
+       [&] { return answered(recordings_diff_text(report, {}), recordings_diff_table(report)); }});
 }
 
 void compare_strategies(const Chosen& device, const DiffCommand& asked, Printer& printer,
@@ -113,9 +114,10 @@ void compare_strategies(const Chosen& device, const DiffCommand& asked, Printer&
   std::ranges::move(runs, report.runs.begin());
   progress.clear();
   if (interrupted()) return;
-  printer.print({[&] { return strategies_diff_text(report, terminal_style()); },
-                 [&] { return strategies_diff_json(report); },
-                 [&] { return strategies_diff_table(report); }});
+  printer.print(
+      {[&] { return strategies_diff_text(report, terminal_style()); },
+       [&] { return strategies_diff_json(report); }, [&] { return strategies_diff_table(report); },
+       [&] { return answered(strategies_diff_text(report, {}), strategies_diff_table(report)); }});
 }
 
 void check_request(const DiffCommand& asked, const Command& command) {

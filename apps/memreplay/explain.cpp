@@ -170,9 +170,10 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
     explained_all.push_back(explained(chosen, asked, progress));
   }
   progress.clear();
-  printer.print({[&] { return explain_text(explained_all, terminal_style()); },
-                 [&] { return explain_json(explained_all); },
-                 [&] { return explain_table(explained_all); }});
+  printer.print(
+      {[&] { return explain_text(explained_all, terminal_style()); },
+       [&] { return explain_json(explained_all); }, [&] { return explain_table(explained_all); },
+       [&] { return answered(explain_text(explained_all, {}), explain_table(explained_all)); }});
   return interrupted() ? kInterrupted : kDone;
 }
 

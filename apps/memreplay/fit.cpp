@@ -143,7 +143,8 @@ int run_fit(const Command& command, const std::vector<std::string>& arguments) {
   }
   progress.clear();
   printer.print({[&] { return fit_text(reports, terminal_style()); },
-                 [&] { return fit_json(reports); }, [&] { return fit_table(reports); }});
+                 [&] { return fit_json(reports); }, [&] { return fit_table(reports); },
+                 [&] { return answered(fit_text(reports, {}), fit_table(reports)); }});
   if (interrupted()) return kInterrupted;
   return all_fit(reports) ? kDone : kAnswerIsNo;
 }

@@ -19,6 +19,12 @@ void write(const std::unique_ptr<OutputFile>& file, const std::function<std::str
 
 }  // namespace
 
+std::string answered(const std::string& text, const Table& table) {
+  std::string answer = text.substr(0, text.find("\n\n"));
+  answer.erase(0, answer.find_first_not_of(' '));
+  return answer + "\n\n" + markdown_table(table);
+}
+
 Printer::Printer(const ReportOptions& options) : options_(options) {
   const auto paths = {&options.json, &options.csv, &options.markdown};
   if (std::count_if(paths.begin(), paths.end(), [](auto* path) { return *path == "-"; }) > 1) {

@@ -11,6 +11,10 @@
 
 namespace memreplay {
 
+/// For an issue or a pull request: what a text without colours says up to its first empty line,
+/// then the table.
+std::string answered(const std::string& text, const Table& table);
+
 /// The reports that were asked for, with their files open from the start.
 class Printer {
  public:

@@ -238,7 +238,8 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
                            !tuning.forbidden.contains("max_split_size_mb");
   add_remarks(all, report.result, could_fight, report.remarks);
   printer.print({[&] { return tune_text(report, terminal_style()); },
-                 [&] { return tune_json(report); }, [&] { return tune_table(report); }});
+                 [&] { return tune_json(report); }, [&] { return tune_table(report); },
+                 [&] { return answered(tune_text(report, {}), tune_table(report)); }});
   return report.interrupted ? kInterrupted : kDone;
 }
 
