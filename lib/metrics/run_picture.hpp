@@ -35,6 +35,7 @@ struct RunPicture {
 
   std::uint64_t from = 0;
   std::uint64_t to = 0;                   ///< the last moment
+  std::vector<CurvePoint> requested;      ///< bytes
   std::vector<CurvePoint> allocated;      ///< bytes, beside those reserved
   std::vector<CurvePoint> reserved;       ///< bytes, beside those allocated
   std::vector<CurvePoint> fragmentation;  ///< millionths: 1 - largest free / all free inside

@@ -93,6 +93,14 @@ void DeviceEventRows::on_event(const EventState& state, const Strategy&) {
   }
 }
 
+void ObserverGroup::on_start_block(Slot slot, const Placement& block) {
+  for (ReplayObserver* observer : observers_) observer->on_start_block(slot, block);
+}
+
+void ObserverGroup::on_late_completion(std::uint64_t event, const Placement& block) {
+  for (ReplayObserver* observer : observers_) observer->on_late_completion(event, block);
+}
+
 void ObserverGroup::on_start(const EventState& state, const Strategy& strategy) {
   for (ReplayObserver* observer : observers_) observer->on_start(state, strategy);
 }

@@ -72,7 +72,9 @@ class ObserverGroup final : public ReplayObserver {
  public:
   void add(ReplayObserver& observer) { observers_.push_back(&observer); }
   bool empty() const { return observers_.empty(); }
+  void on_start_block(Slot slot, const Placement& block) override;
   void on_start(const EventState& state, const Strategy& strategy) override;
+  void on_late_completion(std::uint64_t event, const Placement& block) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
 
  private:

@@ -86,9 +86,10 @@ class Replay {
                               segment.pool};
         if (!place(0, block.slot, request)) {
           unserved_at_start_.push_back(request);
-        } else if (block.state == BlockState::pending) {
-          request_free(0, block.slot, request.size);
+          continue;
         }
+        if (block.state == BlockState::pending) request_free(0, block.slot, request.size);
+        if (options_.observer) options_.observer->on_start_block(block.slot, placed_[block.slot]);
       }
     }
   }
@@ -104,6 +105,7 @@ class Replay {
         if (block.state == BlockState::free) continue;
         placed_[block.slot] = {block.address, block.size, handles[block.slot]};
         if (options_.witness) options_.witness->placed(0, {block.requested}, placed_[block.slot]);
+        if (options_.observer) options_.observer->on_start_block(block.slot, placed_[block.slot]);
         if (block.state == BlockState::pending) {
           if (options_.witness) options_.witness->free_requested(0, placed_[block.slot]);
           continue;
@@ -168,6 +170,7 @@ class Replay {
       if (options_.witness && block.size != 0) options_.witness->freed(event, block);
       timed([&] { strategy_.complete_free(block.handle); });
       if (moved_out_) note_moved_out();
+      if (options_.observer) options_.observer->on_late_completion(event, block);
     }
     const auto& inserted = options_.insert_empty_cache;
     for (; next_insertion_ < inserted.size() && inserted[next_insertion_] <= event;

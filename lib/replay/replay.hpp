@@ -35,9 +35,13 @@ struct EventState {
 class ReplayObserver {
  public:
   virtual ~ReplayObserver() = default;
+  /// Before all else: a block from before the trace has its place.
+  virtual void on_start_block(Slot, const Placement&) {}
   /// What is measured begins before `state.event`; again where an earlier beginning led up to it.
   /// What existed before the recording is there.
   virtual void on_start(const EventState& /*state*/, const Strategy&) {}
+  /// Before an event: no stream uses the block any more, which the trace has at an earlier one.
+  virtual void on_late_completion(std::uint64_t /*event*/, const Placement&) {}
   /// After every event of the trace, in order.
   virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
 };

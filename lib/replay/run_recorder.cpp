@@ -25,13 +25,14 @@ RunRecorder::RunRecorder(const Trace& trace, const LoggedDevice& device, const O
     : trace_(trace),
       device_(device),
       options_(options),
-      allocated_(moments(trace, options.to), options.most_points),
-      reserved_(allocated_),
-      fragmentation_(allocated_) {}
+      requested_(moments(trace, options.to), options.most_points),
+      allocated_(requested_),
+      reserved_(requested_),
+      fragmentation_(requested_) {}
 
 void RunRecorder::on_start(const EventState& state, const Strategy& strategy) {
   const ReducedCurve empty(moments(trace_, options_.to), options_.most_points);
-  allocated_ = reserved_ = fragmentation_ = empty;
+  requested_ = allocated_ = reserved_ = fragmentation_ = empty;
   picture_ = {.from = state.event, .to = state.event};
   held_.clear();
   for (const SegmentInfo& segment : strategy.memory_state().segments) {
@@ -55,10 +56,12 @@ void RunRecorder::on_event(const EventState& state, const Strategy& strategy) {
 
 void RunRecorder::add_point(std::uint64_t moment, const EventState& state,
                             const Strategy& strategy) {
+  const std::int64_t requested = signed_bytes(state.requested);
   const std::int64_t allocated = signed_bytes(state.allocated);
   const std::int64_t reserved = signed_bytes(state.reserved);
   const Bytes highest = state.peak_reserved > peak_reserved_ ? state.peak_reserved : state.reserved;
   peak_reserved_ = state.peak_reserved;
+  requested_.add(moment, requested, requested);
   allocated_.add(moment, allocated, allocated, reserved);
   reserved_.add(moment, reserved, signed_bytes(highest), allocated);
   const std::int64_t share = fragmentation(strategy.free_space());
@@ -126,6 +129,7 @@ void RunRecorder::close(Address address, const Held& held, std::uint64_t moment)
 
 RunPicture RunRecorder::picture() const {
   RunPicture picture = picture_;
+  picture.requested = requested_.points();
   picture.allocated = allocated_.points();
   picture.reserved = reserved_.points();
   picture.fragmentation = fragmentation_.points();

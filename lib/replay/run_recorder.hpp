@@ -42,6 +42,7 @@ class RunRecorder final : public ReplayObserver {
   const Trace& trace_;
   const LoggedDevice& device_;
   Options options_;
+  ReducedCurve requested_;
   ReducedCurve allocated_;
   ReducedCurve reserved_;
   ReducedCurve fragmentation_;

@@ -175,5 +175,52 @@ TEST(Replay, AHopelessOneEnds) {
   EXPECT_EQ(seen.device_calls, 2u);
 }
 
+/// What an observer is told beside the events.
+class Listener final : public ReplayObserver {
+ public:
+  void on_start_block(Slot slot, const Placement& block) override {
+    started.emplace_back(slot, block.address);
+  }
+  void on_late_completion(std::uint64_t event, const Placement& block) override {
+    late.emplace_back(event, block.address);
+  }
+  void on_event(const EventState& state, const Strategy&) override {
+    placements.push_back(state.placement);
+  }
+
+  std::vector<std::pair<Slot, Address>> started;
+  std::vector<std::pair<std::uint64_t, Address>> late;
+  std::vector<std::optional<Placement>> placements;
+};
+
+TEST(Replay, AnObserverIsToldWhereBlocksFromBeforeTheTraceLie) {
+  Listener adopted;
+  run(warm_trace(), "torch", {}, {.adopt_start = true, .observer = &adopted});
+  EXPECT_EQ(adopted.started, (std::vector<std::pair<Slot, Address>>{{0, 0x7f0000000000}}));
+  Listener placed;
+  run(warm_trace(), "direct", {}, {.observer = &placed});
+  EXPECT_EQ(placed.started, (std::vector<std::pair<Slot, Address>>{{0, Address{1} << 44}}));
+  Listener cold;
+  run(warm_trace(), "direct", {}, {.start = StartMode::cold, .observer = &cold});
+  EXPECT_TRUE(cold.started.empty());
+}
+
+TEST(Replay, AnObserverIsToldOfACompletionThatComesLate) {
+  const Trace trace = trace_of({{Op::allocate, 0, 600},
+                                {Op::free_requested, 0, 600},
+                                {Op::free_completed, 0, 600},
+                                {Op::allocate, 1, 600},
+                                {Op::allocate, 2, 600}});
+  Reading reading;
+  reading.deferrals = {{.event = 2, .due = 4}};
+  Listener listener;
+  run(trace, "torch", {}, {.reading = &reading, .observer = &listener});
+  const Address first = listener.placements[0]->address;
+  EXPECT_EQ(listener.late, (std::vector<std::pair<std::uint64_t, Address>>{{4, first}}));
+  EXPECT_FALSE(listener.placements[2]);
+  EXPECT_NE(listener.placements[3]->address, first);
+  EXPECT_EQ(listener.placements[4]->address, first);
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -57,6 +57,7 @@ TEST(RunRecorder, CurvesBeginBeforeTheFirstEvent) {
   constexpr auto kTwo = static_cast<std::int64_t>(2 * kMiB);
   EXPECT_EQ(picture.from, 0u);
   EXPECT_EQ(picture.to, 2u);
+  EXPECT_EQ(picture.requested, (std::vector<CurvePoint>{{0, 0}, {1, kTwo}, {2, 0}}));
   EXPECT_EQ(picture.allocated, (std::vector<CurvePoint>{{0, 0, 0}, {1, kTwo, kTwo}, {2, 0, 0}}));
   EXPECT_EQ(picture.reserved, picture.allocated);
 }
