@@ -2,22 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <deque>
-#include <memory>
-#include <thread>
-
-#include "analysis/recorded_device.hpp"
-#include "analysis/tune/tune.hpp"
 #include "command_line.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "explaining.hpp"
 #include "inputs.hpp"
 #include "options.hpp"
 #include "printing.hpp"
 #include "report/explain_report.hpp"
-#include "strategy/torch/lint.hpp"
-#include "summaries.hpp"
 #include "terminal.hpp"
 
 namespace memreplay {
@@ -36,112 +28,11 @@ Phase phase_argument(const std::string& text) {
       fmt::format("--phase is '{}'; expected NAME=FROM:TO, events in [FROM, TO)", text));
 }
 
-std::string pool_name(const PoolId& id) {
-  return id == PoolId{} ? "" : fmt::format("({}, {})", id.first, id.second);
-}
-
-// A short search, so that the answer names the setting that helps.
-TuneResult short_search(const Subject& subject, const Explanation& e,
-                        const SimulatedDeviceOptions& device, const std::string& version) {
-  constexpr std::uint64_t kEvents = 300'000'000;
-  TuneOptions tuning;
-  tuning.bench = {{&subject}, {device}, {false}};
-  tuning.torch_version = version;
-  tuning.threads = std::max(1u, std::thread::hardware_concurrency());
-  const std::uint64_t events = subject.trace().size();
-  if (e.at_oom) tuning.replaying.to = e.event + 1;
-  tuning.runs =
-      std::clamp<std::uint64_t>(kEvents / (std::min(tuning.replaying.to, events) + 1), 8, 200);
-  tuning.replaying.cancelled = &interrupted();
-  return tune(tuning);
-}
-
-struct Asked {
-  RunOptions run;
-  ExplainOptions explain;
-};
-
-ExplainReport explained(const Chosen& chosen, const Asked& asked, Progress& progress) {
-  const Subject subject = chosen.subject(progress);
-  ExplainReport report;
-  report.trace = summarise(*chosen.recording, *chosen.trace);
-  report.model_check = model_check(subject);
-  report.streams = subject.trace().streams;
-  if (report.streams.empty()) report.streams.push_back(0);
-  for (const PoolId& pool : subject.trace().pools) report.pool_names.push_back(pool_name(pool));
-
-  SimulatedDeviceOptions device = asked.run.device;
-  const auto room = recorded_room(subject);
-  if (!device.capacity && room) device.capacity = room->bytes + device.reserve;
-  ExplainOptions options = asked.explain;
-  if (options.at && *options.at > subject.trace().size()) {
-    throw UsageError(fmt::format("--at is {}; {} has {} events", *options.at,
-                                 chosen.recording->path, subject.trace().size()));
-  }
-  options.total = asked.run.device.capacity;
-
-  // A device too small for what was recorded asks what would have happened on it.
-  const bool fits = !asked.run.device.capacity ||
-                    recorded_peak_reserved(subject.trace()) + device.reserve <= *device.capacity;
-  const bool as_recorded = asked.run.strategies.empty() && shows_segments(subject) && fits;
-  std::unique_ptr<MomentSource> source;
-  StrategySpec spec = parse_strategy("recorded");
-  if (as_recorded) {
-    source = std::make_unique<RecordedMoments>(subject);
-  } else {
-    spec = asked.run.strategies.empty() ? usual_strategy(*chosen.recording)
-                                        : asked.run.strategies.front();
-    report.strategy = spec.text;
-    ReplayOptions replaying;
-    replaying.start = asked.run.start;
-    replaying.cancelled = &interrupted();
-    // Behind a refused request the program would have gone another way.
-    replaying.stop_at_oom = !options.at;
-    options.total = device.capacity;
-    source = std::make_unique<ReplayedMoments>(
-        subject, spec, TrialOptions{.device = device, .torch_version = asked.run.torch_version},
-        replaying);
-  }
-  const auto model = subject.settings() || spec.name != "recorded"
-                         ? subject.model_of(spec, asked.run.torch_version)
-                         : std::nullopt;
-  if (model) {
-    options.settings = model->settings;
-    report.conf = conf_of(setting_of(model->settings), {});
-  }
-  progress.show("explaining " + chosen.recording->path, 0.3);
-  report.explanation = explain(subject, *source, options);
-  if (report.explanation.unplaced > 0) {
-    report.remarks.push_back(
-        fmt::format("{} live blocks lie in no segment that the recording shows.",
-                    human_count(report.explanation.unplaced)));
-  }
-  for (const SettingIssue& issue : lint_settings(report.conf, asked.run.torch_version)) {
-    report.remarks.push_back("The setting: " + issue.text + ".");
-  }
-  if (!subject.trace().coverage.starts_empty) {
-    report.remarks.emplace_back(
-        "The recording starts late: blocks from before it have no age and maybe no stack.");
-  }
-  for (const Phase& phase : options.phases) {
-    if (phase.to <= subject.trace().size()) continue;
-    throw UsageError(fmt::format("--phase {} goes to {}; {} has {} events", phase.name, phase.to,
-                                 chosen.recording->path, subject.trace().size()));
-  }
-  const bool torch_memory = as_recorded || model;
-  if (torch_memory && report.explanation.cause != Cause::shortage && !interrupted()) {
-    progress.show("trying settings", 0.6);
-    TuneResult tuned = short_search(subject, report.explanation, device, asked.run.torch_version);
-    if (!tuned.outcomes.empty()) report.tuned = std::move(tuned);
-  }
-  return report;
-}
-
 }  // namespace
 
 int run_explain(const Command& command, const std::vector<std::string>& arguments) {
   InputOptions input;
-  Asked asked;
+  ExplainAsked asked;
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, input);
@@ -167,7 +58,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   std::vector<ExplainReport> explained_all;
   for (const Chosen& chosen : inputs.chosen()) {
     if (interrupted()) break;
-    explained_all.push_back(explained(chosen, asked, progress));
+    explained_all.push_back(explained(chosen, chosen.subject(progress), asked, progress));
   }
   progress.clear();
   printer.print(
