@@ -24,6 +24,8 @@ std::span<const Command> commands() {
        "before.pickle after.pickle", run_diff},
       {"calibrate", "--device cuda[:N]|host [-o F]", "What do this device's calls cost?",
        "--device cuda:0 -o profile.json", run_calibrate},
+      {"report", "TRACE... -o F.html", "Pictures of it, in one file that opens anywhere.",
+       "run.pickle -s recorded -s torch:max_split_size_mb=128 -o run.html", run_report},
       {"convert", "IN OUT [-s S]", "From any format read to a PyTorch snapshot, JSON or CSV.",
        "run.csv run.pickle -s torch:expandable_segments=True", run_convert},
       {"lint", "CONF|TRACE", "Is this allocator setting valid, and does it fight itself?",

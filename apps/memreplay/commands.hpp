@@ -33,6 +33,7 @@ int run_tune(const Command&, const std::vector<std::string>& arguments);
 int run_calibrate(const Command&, const std::vector<std::string>& arguments);
 int run_check(const Command&, const std::vector<std::string>& arguments);
 int run_diff(const Command&, const std::vector<std::string>& arguments);
+int run_report(const Command&, const std::vector<std::string>& arguments);
 int run_convert(const Command&, const std::vector<std::string>& arguments);
 int run_lint(const Command&, const std::vector<std::string>& arguments);
 int run_list(const Command&, const std::vector<std::string>& arguments);

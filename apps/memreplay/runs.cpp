@@ -65,6 +65,7 @@ struct Watchers {
   RunFiles* files = nullptr;
   HoldingLog* holdings = nullptr;
   std::optional<RunPicture>* picture = nullptr;  ///< to be filled in
+  RunsWatcher* runs = nullptr;
 };
 
 ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
@@ -81,7 +82,8 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const
                .uses = options.uses,
                .audit = options.audit,
                .log_device = (files != nullptr && files->wants_device_events()) ||
-                             (watchers.picture != nullptr && !options.perfetto.empty())},
+                             (watchers.picture != nullptr && !options.perfetto.empty()) ||
+                             watchers.runs != nullptr},
               plan);
   ObserverGroup observers;
   if (files != nullptr) files->observe(subject.trace(), trial.log(), observers);
@@ -92,8 +94,12 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const
         recorder.emplace(subject.trace(), trial.log(),
                          RunRecorder::Options{options.points, replaying.scale, replaying.to}));
   }
+  if (watchers.runs != nullptr) {
+    watchers.runs->begin_run(subject.trace(), trial.log(), observers);
+  }
   if (!observers.empty()) replaying.observer = &observers;
   ReplayResult result = trial.run(replaying);
+  if (watchers.runs != nullptr) watchers.runs->end_run();
   if (files != nullptr) files->finish(subject.trace(), trial.strategy());
   if (recorder) *watchers.picture = recorder->picture();
   return result;
@@ -197,7 +203,7 @@ void keep_picture(const Chosen& chosen, RunReport& run, const RunOptions& option
 /// One strategy on every device; the later ones are laid beside the first.
 void replay_on_all(const Subject& subject, const StrategySpec& asked,
                    const std::vector<OpenDevice>& devices, const RunOptions& options,
-                   std::deque<RunFiles>::iterator& files, Progress& progress,
+                   std::deque<RunFiles>::iterator& files, RunsWatcher* watcher, Progress& progress,
                    std::vector<RunReport>& runs) {
   const StrategySpec spec = fitted(subject, asked, options, progress);
   HoldingLog first;
@@ -206,8 +212,10 @@ void replay_on_all(const Subject& subject, const StrategySpec& asked,
     HoldingLog holdings;
     HoldingLog& log = &device == &devices.front() ? first : holdings;
     RunFiles& own_files = *files++;
-    RunReport run = replay_job(subject, spec, device, options,
-                               {&own_files, devices.size() > 1 ? &log : nullptr}, progress);
+    RunReport run = replay_job(
+        subject, spec, device, options,
+        {.files = &own_files, .holdings = devices.size() > 1 ? &log : nullptr, .runs = watcher},
+        progress);
     run.beside_others = devices.size() > 1;
     if (&log == &holdings) run.agreement = agreement(holdings, first, devices.front());
     runs.push_back(std::move(run));
@@ -222,7 +230,7 @@ std::string appendices(const RunOptions& options, const std::vector<ReplayReport
 }
 
 Runs run_all(const InputOptions& input, const RunOptions& options, const ReportOptions& reports,
-             DefaultStrategies defaults) {
+             DefaultStrategies defaults, RunsWatcher* watcher) {
   const std::vector<OpenDevice> devices = open_devices(options);
   const Inputs inputs(input);
   std::vector<std::vector<StrategySpec>> strategies;  // of each chosen device
@@ -248,9 +256,10 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
     const Subject subject = chosen.subject(progress);
     report.model_check = model_check(subject);
     perfetto.add_phases(chosen);
+    if (watcher != nullptr) watcher->begin_trace(chosen, subject);
     for (const StrategySpec& spec : *next_strategies++) {
       const std::size_t before = report.runs.size();
-      replay_on_all(subject, spec, devices, options, next_files, progress, report.runs);
+      replay_on_all(subject, spec, devices, options, next_files, watcher, progress, report.runs);
       for (std::size_t run = before; run < report.runs.size(); ++run) {
         keep_picture(chosen, report.runs[run], options, perfetto);
       }

@@ -8,7 +8,7 @@ import unittest
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "install_dependencies"
 
 
-def install(installed):
+def install(installed, *arguments):
     """Runs the tool on a machine with these packages; its status, and what it had apt-get do."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "log")
@@ -22,12 +22,12 @@ def install(installed):
             program = pathlib.Path(folder, name)
             program.write_text("#!/bin/sh\n" + body)
             program.chmod(0o755)
-        run = subprocess.run([TOOL], env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
+        run = subprocess.run([TOOL, *arguments], env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         return run.returncode, log.read_text().splitlines()
 
 
-EVERYTHING = """g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev zlib1g-dev
+EVERYTHING = """g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev zlib1g-dev libjs-dygraphs
                 libgtest-dev pybind11-dev python3 python3-dev""".split()
 
 
@@ -39,6 +39,11 @@ class InstallDependencies(unittest.TestCase):
         status, commands = install([package for package in EVERYTHING if package not in ("cmake", "libfmt-dev")])
         self.assertEqual((status, commands),
                          (0, ["-qq update", "-qq install --yes --no-install-recommends cmake libfmt-dev"]))
+
+    def test_the_browser_is_asked_for_apart(self):
+        status, commands = install(["chromium"], "--browser")
+        self.assertEqual((status, commands),
+                         (0, ["-qq update", "-qq install --yes --no-install-recommends chromium-driver python3-selenium"]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,167 @@
+#include "report/page/page.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/text.hpp"
+#include "report/page/html.hpp"
+#include "report/page/page_data.hpp"
+#include "report/page/page_parts.hpp"
+#include "report/run_table.hpp"
+#include "report/sentences.hpp"
+#include "report/text.hpp"
+#include "report/tune_report.hpp"
+
+namespace memreplay {
+namespace {
+
+using Values = std::map<std::string_view, std::string>;
+
+// Copies the page, with the values in place of the names; values are not looked into.
+void fill_in(std::string_view page, const Values& values, std::ostream& out) {
+  for (std::size_t at = 0;;) {
+    const std::size_t open = page.find("{{", at);
+    out << page.substr(at, open - at);
+    if (open == std::string_view::npos) return;
+    const std::size_t close = page.find("}}", open);
+    out << values.at(page.substr(open + 2, close - open - 2));
+    at = close + 2;
+  }
+}
+
+// JSON inside of a script: no "</script>" and no "<!--".
+std::string for_script(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  }
+  return out;
+}
+
+std::string first_paragraph(const std::string& text) {
+  std::string paragraph = text.substr(0, text.find("\n\n"));
+  for (char& c : paragraph) c = c == '\n' ? ' ' : c;
+  return paragraph;
+}
+
+// What is shown of one device only; the scripts hide those of the others.
+std::string of_device(std::size_t number, const std::string& content) {
+  return fmt::format("<div data-device=\"{}\">\n{}</div>\n", number, content);
+}
+
+std::string headlines(const PageDevice& device) {
+  const TraceSummary& trace = device.report.trace;
+  return html_text("p", first_paragraph(explain_text({device.explained}, {})), "headline") +
+         html_text(
+             "p",
+             fmt::format(
+                 "{} gpu {}: {}{}", trace.path, trace.gpu, coverage_phrase(trace),
+                 model_sentence(device.report).empty() ? "" : "; " + model_sentence(device.report)),
+             "quiet");
+}
+
+std::string strategies(const PageDevice& device) {
+  std::string out = html_table(run_table(device.report.runs), "Strategies in the order given");
+  for (const std::string& sentence : comparison_sentences(device.report.runs)) {
+    out += html_text("p", sentence);
+  }
+  for (const RunReport& run : device.report.runs) {
+    for (const std::string& sentence :
+         {oom_warning(run), inexact_sentence(run), served_sentence(run)}) {
+      if (!sentence.empty()) out += html_text("p", sentence);
+    }
+    for (const std::string& remark : run.metrics.remarks) {
+      out += html_text("p", fmt::format("{}: {}", run.name(), remark));
+    }
+  }
+  return out;
+}
+
+std::string request_sizes(const TracePicture& trace) {
+  std::uint64_t most = 1;
+  for (const RequestClass& sized : trace.request_classes) most = std::max(most, sized.requests);
+  std::string out =
+      "<table><caption>Requests of the whole recording, by size</caption>\n<thead><tr>"
+      "<th>from</th><th>requests</th><th>together</th><th class=\"left\">share</th></tr></thead>\n"
+      "<tbody>\n";
+  for (const RequestClass& sized : trace.request_classes) {
+    out += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"bar\"><span class=\"size-bar\" "
+        "style=\"width:{:.1f}%\"></span></td></tr>\n",
+        human_size(sized.from), human_count(sized.requests), human_size(sized.bytes),
+        100.0 * static_cast<double>(sized.requests) / static_cast<double>(most));
+  }
+  return out + "</tbody></table>\n";
+}
+
+std::string tuned(const PageDevice& device) {
+  const ExplainReport& explained = device.explained;
+  if (!explained.tuned) return html_text("p", "No other setting was tried.", "quiet");
+  const TuneReport report{.traces = {explained.trace},
+                          .devices = {device.report.device},
+                          .model_checks = {explained.model_check},
+                          .result = *explained.tuned};
+  return html_text("pre", tune_text(report, {})) +
+         html_text("p", "A short search; memreplay tune tries more settings.", "quiet");
+}
+
+std::string sections(const Page& page) {
+  const auto section = [&](const char* title, auto&& of) {
+    std::string out = html_text("h2", title);
+    for (std::size_t d = 0; d < page.devices.size(); ++d) out += of_device(d, of(page.devices[d]));
+    return "<section>\n" + out + "</section>\n";
+  };
+  return section("Strategies", strategies) +
+         section("Why: what explain says",
+                 [](const PageDevice& d) {
+                   return html_text("pre", explain_text({d.explained}, {}));
+                 }) +
+         section("What helps: what tune says", tuned) +
+         section("Sizes of requests",
+                 [](const PageDevice& device) { return request_sizes(device.trace); }) +
+         section("Settings", [](const PageDevice& device) {
+           std::string out;
+           for (const std::string& line : device.settings) out += html_text("p", line);
+           return out;
+         });
+}
+
+std::string title_of(const Page& page) {
+  std::string title = page.devices.front().report.trace.path;
+  const bool several = page.devices.size() > 1;
+  return several ? fmt::format("{} and {}", title, counted(page.devices.size() - 1, "more device"))
+                 : title;
+}
+
+}  // namespace
+
+void write_page(const Page& page, std::ostream& out) {
+  const PageData data = page_data(page);
+  std::string left_out =
+      data.left_out.empty() ? html_text("p", "Every event; nothing is left out.") : std::string();
+  for (const std::string& sentence : data.left_out) left_out += html_text("p", sentence);
+  std::string texts;
+  for (const auto& [id, text] : data.texts) {
+    texts += fmt::format("<script type=\"text/plain\" id=\"{}\">{}</script>\n", id, text);
+  }
+  std::string heads;
+  for (std::size_t d = 0; d < page.devices.size(); ++d) {
+    heads += of_device(d, headlines(page.devices[d]));
+  }
+  fill_in(kPageHtml,
+          {{"title", escaped(title_of(page))},
+           {"headlines", heads},
+           {"sections", sections(page)},
+           {"left-out", left_out},
+           {"version", escaped(page.version)},
+           {"data", for_script(data.description)},
+           {"blobs", texts},
+           {"style", kPageStyle},
+           {"script", kPageScript},
+           {"charts", kChartScript},
+           {"chart-style", kChartStyle}},
+          out);
+}
+
+}  // namespace memreplay

@@ -1,0 +1,181 @@
+#include "report/page/page_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/text.hpp"
+#include "report/page/blob.hpp"
+
+namespace memreplay {
+namespace {
+
+// The page counts from events: the moment behind event 7 is 7, the one before all is left to it.
+std::uint64_t event_of(const CurvePoint& point) { return point.event == 0 ? 0 : point.event - 1; }
+
+void add_curve(Blob& blob, const std::string& name, const std::vector<CurvePoint>& points) {
+  Column events;
+  Column values;
+  for (const CurvePoint& point : points) {
+    events.step(event_of(point));
+    values.step(static_cast<std::uint64_t>(point.value));
+  }
+  blob.add(name + "_events", events.bytes());
+  blob.add(name + "_values", values.bytes());
+}
+
+Blob curves_blob(const RunPicture& picture) {
+  Blob blob;
+  add_curve(blob, "requested", picture.requested);
+  add_curve(blob, "allocated", picture.allocated);
+  add_curve(blob, "reserved", picture.reserved);
+  add_curve(blob, "fragmentation", picture.fragmentation);
+  return blob;
+}
+
+Blob places_blob(const PlacedBlocks& placed) {
+  Blob blob;
+  const std::pair<const char*, const Column*> columns[] = {
+      {"places", &placed.places},
+      {"charges", &placed.charges},
+      {"region_events", &placed.region_events},
+      {"region_ops", &placed.region_ops},
+      {"region_addresses", &placed.region_addresses},
+      {"region_bytes", &placed.region_bytes},
+      {"reserved_events", &placed.reserved_events},
+      {"reserved_bytes", &placed.reserved_bytes},
+      {"within_events", &placed.within_events},
+      {"within_bytes", &placed.within_bytes},
+      {"late_events", &placed.late_events},
+      {"late_blocks", &placed.late_blocks}};
+  for (const auto& [name, column] : columns) blob.add(name, column->bytes());
+  return blob;
+}
+
+Blob trace_blob(const TracePicture& trace) {
+  Blob blob;
+  const std::pair<const char*, const Column*> columns[] = {
+      {"ops", &trace.ops},        {"times", &trace.times}, {"born", &trace.born},
+      {"states", &trace.states},  {"sizes", &trace.sizes}, {"lanes", &trace.lanes},
+      {"stacks", &trace.stacks},  {"tags", &trace.tags},   {"freed", &trace.freed},
+      {"refused", &trace.refused}};
+  for (const auto& [name, column] : columns) blob.add(name, column->bytes());
+  const Json names = {{"texts", trace.texts},
+                      {"frames", trace.frames},
+                      {"stacks", trace.stacks_shown},
+                      {"places", trace.places},
+                      {"place_of_stack", trace.place_of_stack}};
+  blob.add("names", names.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return blob;
+}
+
+class Packer {
+ public:
+  explicit Packer(const Page& page) : page_(page), room_(page.most_bytes) {}
+
+  PageData pack() {
+    Json devices = Json::array();
+    for (const PageDevice& device : page_.devices) devices.push_back(described(device));
+    // What is there whatever the size comes first; places take what room is left.
+    for (std::size_t d = 0; d < page_.devices.size(); ++d) add_places(d, devices[d]["runs"]);
+    data_.description = {{"devices", std::move(devices)}};
+    return std::move(data_);
+  }
+
+ private:
+  Json put(const Blob& blob) { return put(blob.packed(), blob); }
+
+  Json put(std::string packed, const Blob& blob) {
+    const std::string id = fmt::format("data-{}", data_.texts.size());
+    room_ -= std::min<Bytes>(room_, packed.size());
+    data_.texts.push_back({id, std::move(packed)});
+    return {{"blob", id}, {"columns", blob.table()}};
+  }
+
+  static std::string name_of(const PageDevice& device) {
+    return fmt::format("{} gpu {}", device.report.trace.path, device.report.trace.gpu);
+  }
+
+  Json described(const PageDevice& device) {
+    const TracePicture& trace = device.trace;
+    Json lanes = Json::array();
+    for (const auto& lane : trace.lane_names) {
+      lanes.push_back({{"stream", std::to_string(lane.stream)}, {"pool", lane.pool}});
+    }
+    Json phases = Json::array();
+    for (const Phase& phase : trace.phases) {
+      phases.push_back({phase.name, phase.from, phase.to, phase.depth});
+    }
+    Json runs = Json::array();
+    for (const RunReport& run : device.report.runs) runs.push_back(described(run));
+    if (trace.window.size() < trace.events) {
+      data_.left_out.push_back(fmt::format(
+          "{}: every event of [{}, {}) is in the page; of the others the reduced curves (--from "
+          "and "
+          "--to choose).",
+          name_of(device), human_count(trace.window.from), human_count(trace.window.to)));
+    }
+    return {{"name", name_of(device)},
+            {"events", trace.events},
+            {"window", {trace.window.from, trace.window.to}},
+            {"has_times", !trace.times.bytes().empty()},
+            {"lanes", std::move(lanes)},
+            {"phases", std::move(phases)},
+            {"trace", put(trace_blob(trace))},
+            {"runs", std::move(runs)}};
+  }
+
+  Json described(const RunReport& run) {
+    const RunPicture& picture = *run.picture;
+    Json ooms = Json::array();
+    for (const auto& oom : picture.ooms) {
+      ooms.push_back({oom.event, oom.requested ? Json(*oom.requested) : Json(nullptr)});
+    }
+    Json retries = Json::array();
+    for (const auto& retry : picture.retries) retries.push_back(retry.event);
+    return {{"name", run.name()},
+            {"ooms", std::move(ooms)},
+            {"retries", std::move(retries)},
+            {"curves", put(curves_blob(picture))},
+            {"places", nullptr},
+            {"why_no_places", nullptr}};
+  }
+
+  void add_places(std::size_t number, Json& runs) {
+    const PageDevice& device = page_.devices[number];
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const PlacedBlocks& placed = device.placed[r];
+      const std::string strategy = device.report.runs[r].name();
+      if (!placed.keeps_places) {
+        runs[r]["why_no_places"] = fmt::format(
+            "{} moves blocks out of the device and back: where they lie is not drawn.", strategy);
+        continue;
+      }
+      const Blob blob = places_blob(placed);
+      std::string packed = blob.packed();
+      if (packed.size() > room_) {
+        runs[r]["why_no_places"] = fmt::format(
+            "Where {} places blocks would take {} more and is left out; a report of it alone has "
+            "it.",
+            strategy, human_size(packed.size()));
+        data_.left_out.push_back(runs[r]["why_no_places"]);
+        continue;
+      }
+      runs[r]["base"] = std::to_string(placed.base);
+      runs[r]["unit"] = placed.unit;
+      runs[r]["places"] = put(std::move(packed), blob);
+    }
+  }
+
+  const Page& page_;
+  Bytes room_;
+  PageData data_;
+};
+
+}  // namespace
+
+PageData page_data(const Page& page) { return Packer(page).pack(); }
+
+}  // namespace memreplay

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/json_parts.hpp"
+#include "report/page/page.hpp"
+
+namespace memreplay {
+
+/// What the page's scripts read: a description, and the texts that it refers to by their ids.
+struct PageData {
+  struct Text {
+    std::string id;
+    std::string text;
+  };
+  Json description;
+  std::vector<Text> texts;
+  std::vector<std::string> left_out;  ///< sentences
+};
+
+PageData page_data(const Page& page);
+
+}  // namespace memreplay

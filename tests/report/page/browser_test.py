@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Opens pages of `memreplay report` in headless Chromium and uses them as a person would.
+
+Usage: browser_test.py PROGRAM TRACES [SCREENSHOTS]; says "skipped: …" where there is no browser to drive.
+"""
+import csv
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select, WebDriverWait
+except ImportError:
+    webdriver = None
+
+PROGRAM, TRACES, SCREENSHOTS = None, None, None
+EXPANDABLE = "torch:expandable_segments=True"
+WINDOWS = {"wide": (1400, 1800), "narrow": (480, 1800)}
+
+
+def memreplay(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+class Browser:
+    def __init__(self):
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1400,1800"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+    def open(self, path):
+        self.driver.get(path.as_uri())
+        self.wait("return document.body.dataset.ready === '0-0'")
+
+    def wait(self, condition):
+        WebDriverWait(self.driver, 30).until(lambda driver: driver.execute_script(condition))
+
+    def ask(self, expression):
+        return self.driver.execute_script(f"return {expression}")
+
+    def element(self, identity):
+        return self.driver.find_element(By.ID, identity)
+
+    def press(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def pixels(self, canvas):
+        """How many colours a canvas shows."""
+        return self.ask(f"new Set(new Uint32Array(byId('{canvas}').getContext('2d').getImageData(0, 0, byId('{canvas}').width, "
+                        f"byId('{canvas}').height).data.buffer)).size")
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.browser = Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.driver.quit()
+        shutil.rmtree(cls.folder)
+
+    def setUp(self):
+        self.browser.driver.set_window_size(*WINDOWS["wide"])
+
+    def tearDown(self):
+        wrong = [line for line in self.browser.driver.get_log("browser") if line["level"] in ("SEVERE", "WARNING") and line["source"] != "rendering"]
+        self.assertEqual(wrong, [])
+
+    def page_of(self, *arguments):
+        path = self.folder / "page.html"
+        memreplay("report", *arguments, "-o", path)
+        self.browser.open(path)
+        return path
+
+    def rows(self, option, trace, strategy, *more):
+        path = self.folder / "rows.csv"
+        memreplay("replay", trace, "-s", strategy, *more, option, path, "--quiet")
+        with open(path, encoding="ascii") as file:
+            return list(csv.DictReader(file))
+
+    def test_curves_are_those_of_the_replay_at_every_event(self):
+        for name, strategy, *more in (("gpt_train_oom", "recorded", "--capacity", "5226MiB"), ("gpt_train_oom", EXPANDABLE), ("side_streams", "recorded"),
+                                      ("warm_ring", "recorded"), ("warm_ring", "bfc"), ("graph_pool", "recorded"), ("seq_growth", "buddy")):
+            trace = TRACES / "torch" / f"{name}.pickle"
+            with self.subTest(trace=name, strategy=strategy):
+                self.page_of(trace, "-s", strategy, *more)
+                run = self.browser.ask("[...['requested', 'allocated', 'reserved'].map((n) => Array.from(page.run()[n]))]")
+                rows = self.rows("--timeline", trace, strategy, *more)
+                self.assertGreater(len(rows), 0)
+                for row in rows:
+                    event = int(row["event"])
+                    here = [curve[event] for curve in run]
+                    self.assertEqual(here, [int(row[key]) for key in ("requested", "allocated", "reserved")], f"event {event}")
+
+    def test_the_reduced_curves_keep_the_peaks(self):
+        trace = TRACES / "torch" / "seq_growth.pickle"
+        self.page_of(trace, "-s", "recorded", "-s", "bfc", "--capacity", "4000MiB")
+        runs = json.loads(memreplay("replay", trace, "-s", "recorded", "-s", "bfc", "--capacity", "4000MiB", "--json"))["runs"]
+        for number, run in enumerate(runs):
+            for name in ("requested", "allocated", "reserved"):
+                self.assertEqual(self.browser.ask(f"Math.max(...page.curves()[{number}].{name}.values)"), run[f"peak_{name}_bytes"])
+
+    def test_the_memory_at_the_end_is_that_of_the_replay(self):
+        for name, strategy in (("expandable", "recorded"), ("warm_ring", "recorded"), ("side_streams", "bfc"), ("fragmentation", "buddy")):
+            trace = TRACES / "torch" / f"{name}.pickle"
+            with self.subTest(trace=name, strategy=strategy):
+                self.page_of(trace, "-s", strategy)
+                shown = self.browser.ask("page.run().regionsAt(page.events - 1).map((r) => [page.run().address(r.from), r.to - r.from])")
+                rows = self.rows("--segments", trace, strategy)
+                self.assertEqual([[int(address, 16), size] for address, size in shown], [[int(row["address"]), int(row["bytes"])] for row in rows])
+
+    def test_blocks_lie_where_they_were_placed_and_never_over_one_another(self):
+        trace = TRACES / "torch" / "side_streams.pickle"
+        for strategy in ("recorded", "torch:max_split_size_mb=20"):
+            self.page_of(trace, "-s", strategy)
+            for row in self.rows("--placements", trace, strategy):
+                if row["op"] == "a" and row["address"]:
+                    block = f"page.run().trace.blockOf[{row['event']}]"
+                    shown = self.browser.ask(f"[page.run().address(page.run().place[{block}]), page.run().charged[{block}]]")
+                    self.assertEqual([int(shown[0], 16), shown[1]], [int(row["address"]), int(row["size"])])
+            self.assertEqual(self.browser.ask(
+                "[...Array(page.events).keys()].filter((event) => { const run = page.run(), blocks = run.blocksAt(event);"
+                " return blocks.some((block, i) => i && run.place[blocks[i - 1]] + run.charged[blocks[i - 1]] > run.place[block]); })"), [])
+
+    def test_the_memory_before_an_oom_is_what_explain_says(self):
+        trace = TRACES / "torch" / "gpt_train_oom.pickle"
+        self.page_of(trace, "-s", "recorded", "--capacity", "5226MiB")
+        said = json.loads(memreplay("explain", trace, "--json"))
+        memory = f"page.run().memoryAt({said['event']})"
+        self.assertEqual(self.browser.ask(f"{memory}.regions.length"), said["segments"])
+        self.assertEqual(self.browser.ask(f"{memory}.regions.reduce((sum, r) => sum + r.free, 0)"), said["free_inside_bytes"])
+        self.assertEqual(self.browser.ask(f"Math.max(...{memory}.regions.flatMap((r) => r.holes.map(([a, b]) => b - a)))"), said["largest_free_bytes"])
+        self.assertIn("Fragmentation", self.browser.driver.find_element(By.CLASS_NAME, "headline").text)
+        self.assertEqual(self.browser.ask("page.event"), said["event"])
+
+    def test_zoom_by_keys_buttons_and_drag(self):
+        self.page_of(TRACES / "torch" / "seq_growth.pickle", "-s", "recorded")
+        browser, whole = self.browser, self.browser.ask("page.view")
+        browser.press("+")
+        self.assertLess(browser.ask("page.view[1] - page.view[0]"), whole[1] - whole[0])
+        browser.press("0")
+        self.assertEqual(browser.ask("page.view"), whole)
+        browser.element("zoom-in").click()
+        self.assertLess(browser.ask("page.view[1] - page.view[0]"), whole[1] - whole[0])
+        browser.element("zoom-all").click()
+        curves = browser.element("curves")
+        browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", curves)
+        ActionChains(browser.driver).move_to_element_with_offset(curves, -200, -60).click_and_hold().move_by_offset(200, 0).release().perform()
+        browser.wait(f"return page.view[1] - page.view[0] < {whole[1] // 2}")
+
+    def test_the_event_is_chosen_by_slider_number_and_keys(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded")
+        browser = self.browser
+        browser.press("r")
+        peak = browser.ask("page.event")
+        browser.press(Keys.ARROW_LEFT)
+        self.assertEqual(browser.ask("page.event"), peak - 1)
+        browser.element("event-slider").send_keys(Keys.HOME)
+        self.assertEqual(browser.ask("page.event"), 0)
+        number = browser.element("event")
+        number.clear()
+        number.send_keys("300", Keys.ENTER)
+        self.assertEqual(browser.ask("page.event"), 300)
+        self.assertIn("After event 300", browser.element("memory-facts").text)
+        self.assertGreater(browser.pixels("memory"), 5)
+
+    def test_strategies_and_devices_switch(self):
+        self.page_of(TRACES / "torch" / "expandable.pickle", TRACES / "torch" / "side_streams.pickle", "-s", "recorded", "-s", "bfc")
+        browser = self.browser
+        Select(browser.element("strategy")).select_by_index(1)
+        browser.wait("return document.body.dataset.ready === '0-1'")
+        self.assertIn("bfc", browser.element("run-facts").text)
+        self.assertGreater(browser.pixels("memory"), 5)
+        Select(browser.element("device")).select_by_index(1)
+        browser.wait("return document.body.dataset.ready === '1-0'")
+        shown = [part.text for part in browser.driver.find_elements(By.CLASS_NAME, "quiet") if "side_streams" in part.text and part.is_displayed()]
+        self.assertEqual(len(shown), 1)
+        browser.driver.find_element(By.TAG_NAME, "h1").click()
+        browser.press("2")
+        browser.wait("return document.body.dataset.ready === '1-1'")
+
+    def test_search_finds_by_stack_and_by_address(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        browser = self.browser
+        frame = browser.ask("page.run().trace.names.frames.find((f) => f.includes('.py'))")
+        browser.press("/")
+        browser.press(frame)
+        browser.wait("return !byId('found').hidden")
+        self.assertGreater(browser.ask("page.matches.reduce((a, b) => a + b, 0)"), 0)
+        browser.press(Keys.ESCAPE)
+        self.assertTrue(browser.ask("byId('found').hidden"))
+        address = browser.ask("page.run().address(page.run().place[5] + 1)")
+        browser.press("/")
+        browser.press(address)
+        browser.wait("return !byId('found').hidden")
+        self.assertTrue(browser.ask("page.matches[5] === 1"))
+
+    def test_a_block_under_the_pointer_shows_its_stack(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        blocks = self.browser.element("blocks")
+        self.browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", blocks)
+        ActionChains(self.browser.driver).move_to_element_with_offset(blocks, 0, 90).perform()
+        self.browser.wait("return document.querySelector('#block-facts .stack')")
+        self.assertIn(".py", self.browser.element("block-facts").text)
+
+    def test_every_colouring_axis_theme_and_width_draws(self):
+        path = self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded", "-s", EXPANDABLE)
+        browser = self.browser
+        for kind in ("stack", "category", "stream", "size"):
+            Select(browser.element("colour-by")).select_by_visible_text(kind)
+            self.assertGreater(browser.pixels("blocks"), 5, kind)
+        browser.element("axis-time").click()
+        self.assertIn("s", browser.ask("page.xText(page.xView()[1])"))
+        self.assertGreater(browser.pixels("blocks"), 5)
+        for width in WINDOWS:
+            browser.driver.set_window_size(*WINDOWS[width])
+            browser.open(path)
+            for theme in ("light", "dark"):
+                browser.driver.execute_script(f"setTheme({'true' if theme == 'dark' else 'false'}); page.drawAll()")
+                self.assertLessEqual(browser.ask("document.documentElement.scrollWidth"), browser.ask("innerWidth"), f"{width} scrolls sideways")
+                if SCREENSHOTS:
+                    browser.driver.save_screenshot(str(SCREENSHOTS / f"{width}-{theme}.png"))
+
+    def test_nothing_is_fetched_and_texts_of_the_recording_stay_texts(self):
+        evil = "</script><img src=x onerror=alert(1)>"
+        trace = self.folder / "evil.csv"
+        trace.write_text(f'op,id,size,tag\na,1,1000000,"{evil}"\na,2,3000000,\nf,1,,\nf,2,,\n', encoding="ascii")
+        path = self.page_of(trace, "-s", "torch")
+        self.assertEqual(self.browser.ask("[...document.images].filter((image) => !image.src.startsWith('data:')).length"), 0)
+        self.assertEqual(self.browser.ask("page.run().trace.names.texts[1]"), evil)
+        self.assertEqual(self.browser.ask("performance.getEntriesByType('resource').filter((r) => !r.name.startsWith('data:')).length"), 0)
+        self.assertNotIn("onerror=alert", path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    PROGRAM, TRACES = sys.argv[1], pathlib.Path(sys.argv[2])
+    SCREENSHOTS = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    missing = [name for name in ("chromium", "chromedriver") if not shutil.which(name)] + ([] if webdriver else ["python3-selenium"])
+    if missing:
+        print(f"skipped: no browser to drive: {', '.join(missing)} not found")
+        sys.exit(0)
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,102 @@
+#include "report/page/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/page/page_data.hpp"
+
+namespace memreplay {
+namespace {
+
+Column column_of(std::size_t bytes) {
+  Column column;
+  std::uint32_t state = 1;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    state = state * 1664525 + 1013904223;  // hard to compress
+    column.byte(static_cast<std::uint8_t>(state >> 24));
+  }
+  return column;
+}
+
+Page page_of(std::vector<std::string> strategies, std::size_t bytes_of_places = 10) {
+  Page page{.version = "1.2", .devices = {{}}};
+  PageDevice& device = page.devices.front();
+  device.report.trace.path = "a<b>.pickle";
+  device.trace.events = 4;
+  device.trace.window = {0, 4};
+  device.settings = {"Recorded under </script>."};
+  for (const std::string& strategy : strategies) {
+    RunReport run;
+    run.strategy = strategy;
+    run.picture.emplace();
+    device.report.runs.push_back(run);
+    device.placed.push_back({.places = column_of(bytes_of_places)});
+  }
+  return page;
+}
+
+std::string written(const Page& page) {
+  std::ostringstream out;
+  write_page(page, out);
+  return out.str();
+}
+
+TEST(Page, FillsInEveryName) {
+  const std::string page = written(page_of({"torch"}));
+  for (const char* name :
+       {"title", "headlines", "sections", "left-out", "version", "data", "blobs"}) {
+    EXPECT_EQ(page.find(std::string("{{") + name), std::string::npos) << name;
+  }
+  EXPECT_NE(page.find("<title>a&lt;b&gt;.pickle</title>"), std::string::npos);
+  EXPECT_NE(page.find("Every event; nothing is left out."), std::string::npos);
+}
+
+TEST(Page, FetchesNothing) {
+  const std::string page = written(page_of({"torch"}));
+  for (const char* link : {"src=\"http", "href=\"http", "@import", "<link rel=\"stylesheet"}) {
+    EXPECT_EQ(page.find(link), std::string::npos) << link;
+  }
+}
+
+TEST(Page, TextsOfARecordingNeverEndAScript) {
+  Page page = page_of({"torch"});
+  page.devices[0].trace.phases = {{"</script><b>", 0, 2, 0}};
+  const std::string text = written(page);
+  EXPECT_EQ(text.find("</script><b>"), std::string::npos);
+  EXPECT_EQ(text.find("</script>."), std::string::npos);
+  EXPECT_NE(text.find("\\u003c/script>\\u003cb>"), std::string::npos);
+}
+
+TEST(Page, PlacesThatWouldMakeItTooLargeAreLeftOutFromTheLastOnAndNamed) {
+  Page page = page_of({"torch", "bfc", "buddy"}, 10'000);
+  page.most_bytes = 30'000;
+  const PageData data = page_data(page);
+  const Json& runs = data.description.at("devices").at(0).at("runs");
+  EXPECT_TRUE(runs[0].at("places").is_object());
+  EXPECT_TRUE(runs[1].at("places").is_object());
+  EXPECT_TRUE(runs[2].at("places").is_null());
+  ASSERT_EQ(data.left_out.size(), 1u);
+  EXPECT_NE(data.left_out[0].find("Where buddy places blocks would take 13.0 KiB more"),
+            std::string::npos)
+      << data.left_out[0];
+  EXPECT_EQ(runs[2].at("why_no_places"), data.left_out[0]);
+}
+
+TEST(Page, SaysWhichEventsItHasInFull) {
+  Page page = page_of({"torch"});
+  page.devices[0].trace.window = {1, 3};
+  const std::string text = written(page);
+  EXPECT_NE(text.find("every event of [1, 3) is in the page"), std::string::npos);
+}
+
+TEST(Page, AStrategyThatMovesBlocksSaysWhyTheyAreNotDrawn) {
+  Page page = page_of({"offload(torch)"});
+  page.devices[0].placed[0].keeps_places = false;
+  const Json run = page_data(page).description.at("devices").at(0).at("runs").at(0);
+  EXPECT_TRUE(run.at("places").is_null());
+  EXPECT_NE(run.at("why_no_places").get<std::string>().find("moves blocks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace memreplay
