@@ -8,6 +8,7 @@
 #include "command_line.hpp"
 #include "core/error.hpp"
 #include "inputs.hpp"
+#include "minimise.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "replay/recorded_replay.hpp"
@@ -29,6 +30,7 @@ struct Options {
   InputOptions input;
   RunOptions run;
   bool anonymise = false;
+  MinimiseAsked minimise;
 };
 
 Target target_of(const std::string& path) {
@@ -46,11 +48,13 @@ void check(const Options& options, Target target) {
     throw UsageError(fmt::format("{} strategies given; one file holds the replay of one",
                                  options.run.strategies.size()));
   }
+  refuse_without_minimise(options.minimise);
+  if (options.minimise.wanted) return;
   const bool replays = !options.run.strategies.empty();
   if (target == Target::csv && replays) {
     throw UsageError(
         "-s with a CSV: it holds what the program asked for, which no strategy changes; expected "
-        "NAME.pickle or NAME.json");
+        "NAME.pickle or NAME.json, or --minimise");
   }
   if (target == Target::csv || replays || options.anonymise) return;
   if (options.input.gpu) {
@@ -98,7 +102,7 @@ std::vector<const Trace*> traces_of(const Recording& recording, const InputOptio
   return traces;
 }
 
-void write_csv_file(OutputFile& out, const Recording& recording, const InputOptions& input) {
+const Trace& only_trace(const Recording& recording, const InputOptions& input) {
   const auto traces = traces_of(recording, input);
   if (traces.size() > 1) {
     std::string gpus;
@@ -107,8 +111,7 @@ void write_csv_file(OutputFile& out, const Recording& recording, const InputOpti
     throw UsageError(
         fmt::format("{}: has events of gpu {}; choose one with --gpu N", recording.path, gpus));
   }
-  out.stream() << write_csv(recording, *traces.front());
-  out.commit();
+  return *traces.front();
 }
 
 /// Nothing after Ctrl-C.
@@ -184,6 +187,7 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   add_strategy_options(line, options.run);
   add_simulated_device_options(line, options.run);
   add_start_options(line, options.run);
+  add_minimise_options(line, options.minimise);
   line.flag("--anonymise",
             "Without texts, absolute times and addresses; replays stay equal. Default: off.",
             options.anonymise);
@@ -197,14 +201,21 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   check(options, target);
   OutputFile out(paths[1]);
 
-  const bool replays = !options.run.strategies.empty();
-  if (target != Target::csv && !replays && !options.anonymise) {
+  if (target != Target::csv && options.run.strategies.empty() && !options.anonymise &&
+      !options.minimise.wanted) {
     write_snapshot(out, paths[1], target, [&](ValueWriter& writer) {
       copy_recording(paths[0], options.input.read, writer);
     });
     return kDone;
   }
   Recording recording = read_recording(paths[0], options.input.read);
+  if (options.minimise.wanted) {
+    MinimisedRecording small = minimised(recording, only_trace(recording, options.input),
+                                         options.minimise, options.run, paths[1]);
+    recording = std::move(small.recording);
+    options.run.strategies = {small.shown_by};
+  }
+  const bool replays = target != Target::csv && !options.run.strategies.empty();
   if (target != Target::csv && !replays && !is_torch(recording)) {
     throw UsageError(fmt::format(
         "{}: a recording of the format {} has no addresses; name the strategy that gives them (-s "
@@ -219,8 +230,9 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   }
   if (options.anonymise) recording = without_names(std::move(recording));
   if (target == Target::csv) {
-    write_csv_file(out, recording, options.input);
-    return kDone;
+    out.stream() << write_csv(recording, only_trace(recording, options.input));
+    out.commit();
+    return interrupted() ? kInterrupted : kDone;
   }
   if (options.input.gpu) {
     std::erase_if(recording.traces,

@@ -1,0 +1,374 @@
+#include "analysis/minimise/minimise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "analysis/minimise/edits.hpp"
+#include "analysis/minimise/story.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+/// What a replay costs beside its events, in events.
+constexpr std::uint64_t kCostOfReplay = 500;
+/// An event has up to two places in a story.
+constexpr std::uint64_t kMostEvents = 1'000'000'000;
+/// Into how many parts the first rounds cut at most; later ones cut finer.
+constexpr std::size_t kFirstParts = 64;
+constexpr std::size_t kFiner = 8;
+constexpr double kShareOfGap = 0.95;
+
+/// Which of some changes are made.
+using Chosen = std::vector<std::uint8_t>;
+
+/// When the reserved peak was reached.
+class PeakWatch final : public ReplayObserver {
+ public:
+  void on_event(const EventState& state, const Strategy&) override {
+    if (state.peak_reserved > peak_) at_ = state.event;
+    peak_ = std::max(peak_, state.peak_reserved);
+  }
+  std::uint64_t at() const { return at_; }
+
+ private:
+  Bytes peak_ = 0;
+  std::uint64_t at_ = 0;
+};
+
+Kept kind_of(const OomPlace& oom) {
+  if (oom.free < oom.requested) return Kept::shortage;
+  return oom.largest_free < oom.requested ? Kept::fragmentation : Kept::unusable;
+}
+
+Bytes gap_of(const RunMetrics& metrics) {
+  return metrics.peak_reserved > metrics.peak_allocated ? metrics.gap() : 0;
+}
+
+class Minimiser {
+ public:
+  Minimiser(const Subject& subject, const StrategySpec& spec, const MinimiseOptions& options)
+      : subject_(subject), spec_(spec), options_(options) {
+    plain_.path = subject.recording().path;
+    plain_.format = "csv";
+    plain_.texts = subject.recording().texts;
+    if (subject.trace().size() > kMostEvents) {
+      throw NothingToMinimise(fmt::format("{} has {} events; expected {} at most", plain_.path,
+                                          human_count(subject.trace().size()),
+                                          human_count(kMostEvents)));
+    }
+  }
+
+  Minimised run(const StrategySpec& original) {
+    look_at_original(original);
+    tell();
+    std::size_t parts = kFirstParts;
+    for (;;) {
+      const std::uint64_t before = story_.events();
+      drop_blocks(parts);
+      drop_marks(parts);
+      for (const Joint joint : kJoints) join_blocks(parts, joint);
+      simplify_frees(parts);
+      if (!result_.finished) break;
+      const bool finest = parts >= story_.blocks.size() + story_.marks.size();
+      const std::uint64_t after = story_.events();
+      if (finest && after == before) break;
+      // Joining goes on halving; finer parts only where that has come to its end.
+      if (after > before / 2) parts *= kFiner;
+    }
+    result_.trace = trace_of(story_, subject_.trace());
+    result_.after = replay_of(story_).metrics;
+    return std::move(result_);
+  }
+
+ private:
+  void look_at_original(const StrategySpec& original) {
+    ReplayOptions replaying = options_.replaying;
+    replaying.stop_at_oom = options_.keep != Keep::gap;
+    replaying.cancelled = nullptr;  // without it there is nothing to go on with
+    Trial trial(subject_, original, options_.trial, plan_for(subject_, original, replaying));
+    result_.before = trial.run(replaying).metrics;
+    result_.events_before = subject_.trace().size();
+    const auto& oom = result_.before.first_oom;
+    result_.kept = oom && options_.keep != Keep::gap ? kind_of(*oom) : Kept::gap;
+    if (options_.keep == Keep::oom && !oom) {
+      throw NothingToMinimise(
+          fmt::format("{} serves every request here; no OOM to keep", original.text));
+    }
+    if (result_.kept == Kept::gap && gap_of(result_.before) == 0) {
+      throw NothingToMinimise(fmt::format(
+          "{} has no OOM and no gap between reserved and allocated here; nothing to keep",
+          original.text));
+    }
+  }
+
+  /// The story up to what is to be kept, with which it must still be there.
+  void tell() {
+    ReplayOptions telling = options_.replaying;
+    if (result_.kept != Kept::gap && result_.before.first_oom->event + 1 < telling.to) {
+      telling.to = result_.before.first_oom->event + 1;
+    }
+    story_ = story_of(subject_, telling);
+    needs_no_oom_ = result_.kept == Kept::gap && result_.before.ooms == 0;
+    PeakWatch watch;
+    const RunMetrics m = replay_of(story_, &watch).metrics;
+    const bool there = result_.kept == Kept::gap
+                           ? keeps_gap(m)
+                           : m.first_oom && m.first_oom->requested == requested() &&
+                                 kind_of(*m.first_oom) == result_.kept;
+    if (!there) refuse();
+    cut_after(result_.kept == Kept::gap ? watch.at() : m.first_oom->event);
+  }
+
+  Bytes requested() const { return result_.before.first_oom->requested; }
+
+  bool keeps_gap(const RunMetrics& m) const {
+    return static_cast<double>(gap_of(m)) >=
+               kShareOfGap * static_cast<double>(gap_of(result_.before)) &&
+           !(needs_no_oom_ && m.ooms > 0);
+  }
+
+  /// Leaves out what comes after this event of the story's trace.
+  void cut_after(std::uint64_t event) {
+    compact(story_);  // place and event are the same
+    const auto last = static_cast<Story::Place>(event);
+    std::erase_if(story_.blocks, [&](const Story::Block& b) { return b.born > last; });
+    std::erase_if(story_.marks, [&](const Story::Mark& m) { return m.place > last; });
+    for (Story::Block& block : story_.blocks) {
+      if (block.is_freed() && block.completed > last) block.freed = block.completed = Story::kNever;
+    }
+    compact(story_);
+    const bool ends_in_request =
+        !story_.blocks.empty() && story_.blocks.back().born + 1 == story_.places;
+    if (result_.kept != Kept::gap && !ends_in_request) {
+      throw NothingToMinimise(
+          fmt::format("{} under {}: what fails is not a request but the return "
+                      "of a block that was moved out",
+                      plain_.path, spec_.text));
+    }
+    if (!still_shows(story_) && result_.finished) refuse();
+  }
+
+  [[noreturn]] void refuse() const {
+    throw NothingToMinimise(fmt::format(
+        "{} under {}: what it comes to is not shown by its allocations and frees alone (private "
+        "pools, a start that was taken over, frees that wait at the end)",
+        plain_.path, spec_.text));
+  }
+
+  /// How a story went, and what is free at its end.
+  struct Outcome {
+    RunMetrics metrics;
+    Bytes free = 0;
+  };
+
+  Outcome replay_of(const Story& story, ReplayObserver* observer = nullptr) {
+    const Trace trace = trace_of(story, subject_.trace());
+    const Subject subject(plain_, trace);
+    ReplayOptions replaying;
+    replaying.stop_at_oom = result_.kept != Kept::gap || needs_no_oom_;
+    replaying.observer = observer;
+    Trial trial(subject, spec_, options_.trial, plan_for(subject, spec_, replaying));
+    ++result_.replays;
+    Outcome outcome{trial.run(replaying).metrics};
+    const FreeSpace space = trial.strategy().free_space();
+    outcome.free = space.total + std::min(trial.device_free(), space.obtainable);
+    spent_ += outcome.metrics.events + kCostOfReplay;
+    return outcome;
+  }
+
+  /// `outcome` is filled in where there was a replay.
+  bool still_shows(const Story& story, Outcome* outcome = nullptr) {
+    if (options_.trying) options_.trying(story_.events());
+    const std::atomic<bool>* cancelled = options_.replaying.cancelled;
+    if ((cancelled && cancelled->load()) || spent_ >= options_.budget) {
+      result_.finished = false;
+      return false;
+    }
+    const Outcome replayed = replay_of(story);
+    if (outcome != nullptr) *outcome = replayed;
+    const RunMetrics& m = replayed.metrics;
+    if (result_.kept == Kept::gap) return keeps_gap(m);
+    // The request in question is the last event, and alone has its place.
+    const bool shows = m.first_oom && m.first_oom->event + 1 == story.events() &&
+                       kind_of(*m.first_oom) == result_.kept;
+    if (shows) free_ = m.first_oom->free;
+    return shows;
+  }
+
+  /// Makes as many of the changes as leave what is to be kept: all of them, or in parts cut finer
+  /// and finer. `made` gives the story with those that are chosen.
+  template <typename Made>
+  void sweep(std::size_t changes, std::size_t most_parts, const Made& made) {
+    if (changes == 0) return;
+    Chosen chosen(changes, 0);
+    bool any = false;
+    filler_ = {};
+    const std::size_t smallest = std::max<std::size_t>(1, changes / most_parts);
+    for (std::size_t part = changes;; part = (part + 1) / 2) {
+      for (std::size_t from = 0; from < changes && result_.finished; from += part) {
+        any |= try_part(chosen, from, std::min(from + part, changes), made);
+      }
+      if (part <= smallest || !result_.finished) break;
+    }
+    if (!any) return;
+    story_ = filled(made(chosen), filler_);
+    compact(story_);
+  }
+
+  template <typename Made>
+  bool try_part(Chosen& chosen, std::size_t from, std::size_t to, const Made& made) {
+    const auto begin = chosen.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = chosen.begin() + static_cast<std::ptrdiff_t>(to);
+    if (std::all_of(begin, end, [](std::uint8_t one) { return one != 0; })) return false;
+    const Chosen before(begin, end);
+    std::fill(begin, end, std::uint8_t{1});
+    const Story bare = made(chosen);
+    if (shows_filled(bare, filler_)) return true;
+    if (may_fill_ && fill_instead(bare, to - from)) return true;
+    std::ranges::copy(before, begin);
+    return false;
+  }
+
+  bool shows_filled(const Story& bare, const Filler& filler) {
+    Story candidate = filled(bare, filler);
+    compact(candidate);
+    return still_shows(candidate, &last_);
+  }
+
+  /// What is free now and was not, where the request was served.
+  Bytes left_over() const {
+    const Bytes free = last_.free + story_.blocks.back().size;
+    return last_.metrics.ooms == 0 && free > free_ ? free - free_ : 0;
+  }
+
+  /// In the place of `dropped` blocks: the first block larger, or fewer blocks, of sizes that
+  /// allocators do not round.
+  bool fill_instead(const Story& bare, std::size_t dropped) {
+    constexpr std::size_t kMost = 6;
+    const Bytes more = left_over();
+    if (more == 0) return false;
+    Filler filler = filler_;
+    filler.growth += more;
+    bool shows = shows_filled(bare, filler);
+    if (!shows) {
+      filler = filler_;
+      Bytes rest = more;
+      for (std::size_t n = 1; !shows && rest > 0 && n < dropped && n <= kMost; ++n) {
+        filler.blocks.push_back(std::bit_floor(rest));
+        shows = shows_filled(bare, filler);
+        rest = left_over();
+      }
+    }
+    if (shows) filler_ = std::move(filler);
+    return shows;
+  }
+
+  /// The block that is refused stays as it is.
+  std::size_t changeable_blocks() const {
+    return result_.kept == Kept::gap ? story_.blocks.size() : story_.blocks.size() - 1;
+  }
+
+  void drop_blocks(std::size_t parts) {
+    may_fill_ = result_.kept != Kept::gap;
+    sweep(changeable_blocks(), parts, [&](const Chosen& chosen) {
+      Story story{.lanes = story_.lanes, .marks = story_.marks, .places = story_.places};
+      for (std::size_t i = 0; i < story_.blocks.size(); ++i) {
+        if (i >= chosen.size() || !chosen[i]) story.blocks.push_back(story_.blocks[i]);
+      }
+      return story;
+    });
+    may_fill_ = false;
+  }
+
+  void drop_marks(std::size_t parts) {
+    sweep(story_.marks.size(), parts, [&](const Chosen& chosen) {
+      Story story{.lanes = story_.lanes, .blocks = story_.blocks, .places = story_.places};
+      for (std::size_t i = 0; i < chosen.size(); ++i) {
+        if (!chosen[i]) story.marks.push_back(story_.marks[i]);
+      }
+      return story;
+    });
+  }
+
+  /// Frees that need not be, and waits before them.
+  void simplify_frees(std::size_t parts) {
+    const auto all = [&](auto concerns, auto change) {
+      std::vector<std::size_t> blocks;
+      for (std::size_t i = 0; i < story_.blocks.size(); ++i) {
+        if (concerns(story_.blocks[i])) blocks.push_back(i);
+      }
+      sweep(blocks.size(), parts, [&](const Chosen& chosen) {
+        Story story = story_;
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+          if (chosen[i]) change(story.blocks[blocks[i]]);
+        }
+        return story;
+      });
+    };
+    all([](const Story::Block& block) { return block.is_freed(); },
+        [](Story::Block& block) { block.freed = block.completed = Story::kNever; });
+    all([](const Story::Block& block) { return block.waits(); },
+        [](Story::Block& block) { block.freed = block.completed; });
+  }
+
+  /// Neighbours in time of one lane, of those that are freed and of those that are not.
+  std::vector<std::pair<std::size_t, std::size_t>> neighbours() const {
+    using Kind = std::tuple<std::uint16_t, std::uint8_t, bool>;
+    std::map<Kind, std::size_t> waiting;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    for (std::size_t i = 0; i < changeable_blocks(); ++i) {
+      const Story::Block& block = story_.blocks[i];
+      const Kind kind{block.lane, block.align_log2, block.is_freed()};
+      const auto [other, alone] = waiting.try_emplace(kind, i);
+      if (alone) continue;
+      pairs.emplace_back(other->second, i);
+      waiting.erase(other);
+    }
+    return pairs;
+  }
+
+  void join_blocks(std::size_t parts, Joint joint) {
+    const auto pairs = neighbours();
+    sweep(pairs.size(), parts, [&](const Chosen& chosen) {
+      Story story = story_;
+      std::vector<std::uint8_t> gone(story.blocks.size(), 0);
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (!chosen[i]) continue;
+        const auto [first, second] = pairs[i];
+        gone[second] = join(story.blocks[first], story.blocks[second], joint);
+      }
+      std::size_t next = 0;
+      std::erase_if(story.blocks, [&](const Story::Block&) { return gone[next++] != 0; });
+      return story;
+    });
+  }
+
+  const Subject& subject_;
+  const StrategySpec& spec_;
+  const MinimiseOptions& options_;
+  Recording plain_;
+  Story story_;
+  Minimised result_;
+  Outcome last_;    ///< of the replay before
+  Bytes free_ = 0;  ///< at the OOM of the story so far
+  Filler filler_;   ///< of a sweep, so far
+  bool may_fill_ = false;
+  bool needs_no_oom_ = false;
+  std::uint64_t spent_ = 0;
+};
+
+}  // namespace
+
+Minimised minimise(const Subject& subject, const StrategySpec& spec, const StrategySpec& shown_by,
+                   const MinimiseOptions& options) {
+  return Minimiser(subject, shown_by, options).run(spec);
+}
+
+}  // namespace memreplay

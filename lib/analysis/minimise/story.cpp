@@ -1,0 +1,255 @@
+#include "analysis/minimise/story.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace memreplay {
+namespace {
+
+class Teller {
+ public:
+  Teller(const Subject& subject, const ReplayOptions& replaying)
+      : trace_(subject.trace()),
+        reading_(subject.verified() ? &subject.verified()->reading : nullptr),
+        replaying_(replaying),
+        block_of_(trace_.slot_count, kNone) {
+    story_.lanes = trace_.lanes;
+  }
+
+  Story tell() {
+    if (replaying_.start != StartMode::cold) tell_start();
+    const std::uint64_t end = std::min<std::uint64_t>(replaying_.to, trace_.size());
+    for (std::uint64_t event = 0; event < end; ++event) {
+      tell_what_is_read(event);
+      tell_event(event);
+    }
+    // What waits to the end is in use to the end.
+    for (Story::Block& block : story_.blocks) {
+      if (block.completed == Story::kNever) block.freed = Story::kNever;
+    }
+    return std::move(story_);
+  }
+
+ private:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  Story::Place next() { return story_.places++; }
+
+  std::uint16_t lane_number(const SegmentInfo& segment) {
+    const Lane lane{segment.stream, segment.pool};
+    const auto found = std::ranges::find(story_.lanes, lane);
+    const auto number = static_cast<std::uint16_t>(found - story_.lanes.begin());
+    if (found == story_.lanes.end()) story_.lanes.push_back(lane);
+    return number;
+  }
+
+  void tell_start() {
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::free || block.requested == 0) continue;
+        if (block.slot != kNoSlot) block_of_[block.slot] = story_.blocks.size();
+        story_.blocks.push_back(
+            {.size = block.requested, .born = next(), .lane = lane_number(segment)});
+        if (block.state != BlockState::pending) continue;
+        story_.blocks.back().freed = next();
+        story_.blocks.back().free_lane = story_.blocks.back().lane;
+      }
+    }
+  }
+
+  void tell_what_is_read(std::uint64_t event) {
+    while (!deferred_.empty() && deferred_.begin()->first <= event) {
+      story_.blocks[deferred_.begin()->second].completed = next();
+      deferred_.erase(deferred_.begin());
+    }
+    if (reading_ == nullptr) return;
+    for (; next_call_ < reading_->calls.size() && reading_->calls[next_call_].event <= event;
+         ++next_call_) {
+      if (reading_->calls[next_call_].kind == ProgramCall::Kind::empty_cache) {
+        add_mark({.op = Op::empty_cache});
+      }
+    }
+    const auto& deferrals = reading_->deferrals;
+    for (; next_deferral_ < deferrals.size() && deferrals[next_deferral_].event <= event;
+         ++next_deferral_) {
+      std::size_t& block = block_of_[trace_.slots[deferrals[next_deferral_].event]];
+      if (block == kNone) continue;
+      deferred_.emplace(deferrals[next_deferral_].due, block);
+      block = kNone;
+    }
+  }
+
+  void add_mark(Story::Mark mark) {
+    if (mark.op == Op::empty_cache && replaying_.ignore_empty_cache) return;
+    mark.place = next();
+    story_.marks.push_back(mark);
+  }
+
+  void tell_event(std::uint64_t event) {
+    const Op op = trace_.ops[event];
+    const auto number = static_cast<std::uint32_t>(event);
+    const std::uint16_t lane = trace_.lane_of[event];
+    if (is_request(op)) {
+      if (trace_.sizes[event] == 0) return;
+      if (op == Op::allocate) block_of_[trace_.slots[event]] = story_.blocks.size();
+      story_.blocks.push_back({.size = trace_.sizes[event],
+                               .born = next(),
+                               .lane = lane,
+                               .free_lane = lane,
+                               .align_log2 = trace_.align_log2[event],
+                               .event = number});
+      if (op == Op::oom) story_.blocks.back().freed = story_.blocks.back().completed = next();
+    } else if (op == Op::free || op == Op::free_requested || op == Op::free_completed) {
+      tell_free(event, number);
+    } else if (!is_driver_event(op)) {
+      add_mark({.op = op, .size = trace_.sizes[event], .lane = lane, .event = number});
+    }
+  }
+
+  void tell_free(std::uint64_t event, std::uint32_t number) {
+    std::size_t& index = block_of_[trace_.slots[event]];
+    if (index == kNone) return;
+    Story::Block& block = story_.blocks[index];
+    const Op op = trace_.ops[event];
+    if (op == Op::free_completed && event > 0 && trace_.completes_at_once(event - 1)) {
+      block.completed = block.freed;
+    } else {
+      const Story::Place place = next();
+      if (op != Op::free_requested) block.completed = place;
+      if (op != Op::free_completed || !block.is_freed()) block.freed = place;
+    }
+    if (op != Op::free_completed) {
+      block.free_lane = trace_.lane_of[event];
+      block.free_event = number;
+    }
+    if (op != Op::free_requested) index = kNone;
+  }
+
+  const Trace& trace_;
+  const Reading* reading_;
+  const ReplayOptions& replaying_;
+  Story story_;
+  std::vector<std::size_t> block_of_;  ///< by slot
+  std::multimap<std::uint64_t, std::size_t> deferred_;
+  std::size_t next_call_ = 0;
+  std::size_t next_deferral_ = 0;
+};
+
+/// What happens at a place.
+struct Happening {
+  Op op = Op::oom;  ///< a refusal: nothing happens
+  std::uint32_t index = 0;
+};
+
+class Writer {
+ public:
+  Writer(const Story& story, const Trace& origin) : story_(story), origin_(origin) {}
+
+  Trace write() {
+    Trace& trace = trace_;
+    trace.gpu = origin_.gpu;
+    trace.lanes = story_.lanes;
+    trace.streams = origin_.streams;
+    trace.pools = origin_.pools;
+    trace.slot_count = static_cast<Slot>(story_.blocks.size());
+    for (const Happening& happening : in_order()) {
+      if (happening.op != Op::oom) write(happening);
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  std::vector<Happening> in_order() const {
+    std::vector<Happening> places(story_.places);
+    for (std::uint32_t i = 0; i < story_.blocks.size(); ++i) {
+      const Story::Block& block = story_.blocks[i];
+      places[block.born] = {Op::allocate, i};
+      if (!block.is_freed()) continue;
+      places[block.freed] = {block.waits() ? Op::free_requested : Op::free, i};
+      if (block.waits()) places[block.completed] = {Op::free_completed, i};
+    }
+    for (std::uint32_t i = 0; i < story_.marks.size(); ++i) {
+      places[story_.marks[i].place] = {story_.marks[i].op, i};
+    }
+    return places;
+  }
+
+  void write(const Happening& happening) {
+    const auto [op, index] = happening;
+    if (op == Op::allocate) {
+      const Story::Block& block = story_.blocks[index];
+      add(op, index, block.size, block.lane, block.event, block.align_log2);
+    } else if (op == Op::free || op == Op::free_requested || op == Op::free_completed) {
+      const Story::Block& block = story_.blocks[index];
+      add(op, index, block.size, block.free_lane, block.free_event, 0);
+    } else {
+      const Story::Mark& mark = story_.marks[index];
+      add(op, kNoSlot, mark.size, mark.lane, mark.event, 0);
+    }
+  }
+
+  void add(Op op, Slot slot, Bytes size, std::uint16_t lane, std::uint32_t event,
+           std::uint8_t align_log2) {
+    trace_.ops.push_back(op);
+    trace_.slots.push_back(slot);
+    trace_.sizes.push_back(size);
+    trace_.lane_of.push_back(lane);
+    trace_.align_log2.push_back(align_log2);
+    take(origin_.threads, trace_.threads, event);
+    take(origin_.tags, trace_.tags, event);
+    take(origin_.freed_before, trace_.freed_before, event);
+    take(origin_.upper_end, trace_.upper_end, event);
+  }
+
+  template <typename T>
+  static void take(const std::vector<T>& from, std::vector<T>& to, std::uint32_t event) {
+    if (!from.empty()) to.push_back(event == Story::kNoEvent ? T{} : from[event]);
+  }
+
+  const Story& story_;
+  const Trace& origin_;
+  Trace trace_;
+};
+
+}  // namespace
+
+std::uint64_t Story::events() const {
+  std::uint64_t count = blocks.size() + marks.size();
+  for (const Block& block : blocks) {
+    count +=
+        static_cast<std::uint64_t>(block.is_freed()) + static_cast<std::uint64_t>(block.waits());
+  }
+  return count;
+}
+
+Story story_of(const Subject& subject, const ReplayOptions& replaying) {
+  return Teller(subject, replaying).tell();
+}
+
+Trace trace_of(const Story& story, const Trace& origin) { return Writer(story, origin).write(); }
+
+void compact(Story& story) {
+  std::vector<Story::Place> number(story.places, 0);
+  for (const Story::Block& block : story.blocks) {
+    number[block.born] = 1;
+    if (!block.is_freed()) continue;
+    number[block.freed] = 1;
+    number[block.completed] = 1;
+  }
+  for (const Story::Mark& mark : story.marks) number[mark.place] = 1;
+  Story::Place next = 0;
+  for (Story::Place& place : number) {
+    if (place != 0) place = next++;
+  }
+  for (Story::Block& block : story.blocks) {
+    block.born = number[block.born];
+    if (!block.is_freed()) continue;
+    block.freed = number[block.freed];
+    block.completed = number[block.completed];
+  }
+  for (Story::Mark& mark : story.marks) mark.place = number[mark.place];
+  story.places = next;
+  std::ranges::sort(story.blocks, {}, &Story::Block::born);
+}
+
+}  // namespace memreplay

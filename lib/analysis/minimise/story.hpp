@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/replay.hpp"
+#include "replay/subject.hpp"
+
+namespace memreplay {
+
+/// A trace taken apart into blocks and marks that can be left out, joined or moved. What each does
+/// has a place of its own; the order of the places is that of the events.
+struct Story {
+  using Place = std::uint32_t;
+  static constexpr Place kNever = UINT32_MAX;
+  static constexpr std::uint32_t kNoEvent = UINT32_MAX;
+
+  struct Block {
+    Bytes size = 0;
+    Place born = 0;
+    Place freed = kNever;      ///< its free, or the request for it
+    Place completed = kNever;  ///< the place `freed` where both are one
+    std::uint16_t lane = 0;
+    std::uint16_t free_lane = 0;
+    std::uint8_t align_log2 = 0;
+    std::uint32_t event = kNoEvent;       ///< of the origin; none: from before it
+    std::uint32_t free_event = kNoEvent;  ///< likewise
+
+    bool is_freed() const { return freed != kNever; }
+    bool waits() const { return is_freed() && completed != freed; }
+  };
+  /// An event that concerns no block.
+  struct Mark {
+    Op op = Op::marker;
+    Place place = 0;
+    Bytes size = 0;
+    std::uint16_t lane = 0;
+    std::uint32_t event = kNoEvent;
+  };
+
+  std::vector<Lane> lanes;
+  std::vector<Block> blocks;  ///< by birth
+  std::vector<Mark> marks;    ///< by place
+  Place places = 0;           ///< all are below
+
+  /// Of the trace that it makes.
+  std::uint64_t events() const;
+};
+
+/// What a subject's replay does, as allocations and frees: blocks from before the recording become
+/// allocations at its beginning, what the program is known to have called becomes events, refused
+/// requests are served and freed at once. Driver events are left out, and what no event can say
+/// (ends of private pools, frees that never complete). Of `replaying` start, to and
+/// ignore_empty_cache hold. O(events).
+Story story_of(const Subject& subject, const ReplayOptions& replaying);
+
+/// The story as a trace with the threads, tags and bounds of its origin, without times, stacks and
+/// addresses. Slots are the numbers of the blocks. O(places).
+Trace trace_of(const Story& story, const Trace& origin);
+
+/// Without gaps between places, blocks and marks in order. O(n log n).
+void compact(Story& story);
+
+}  // namespace memreplay

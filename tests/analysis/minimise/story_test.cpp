@@ -1,0 +1,82 @@
+#include "analysis/minimise/story.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../recordings.hpp"
+
+namespace memreplay {
+namespace {
+
+Trace retold(const Recording& recording, const ReplayOptions& replaying = {}) {
+  const Subject subject(recording, recording.traces[0]);
+  return trace_of(story_of(subject, replaying), subject.trace());
+}
+
+TEST(Story, TellsAllocationsFreesAndMarksInTheirOrder) {
+  const Trace trace = retold(RecordingWriter()
+                                 .alloc(0, 100)
+                                 .add(Op::marker, kNoSlot, 0)
+                                 .alloc(1, 200)
+                                 .free(0)
+                                 .add(Op::empty_cache, kNoSlot, 0)
+                                 .recording());
+  EXPECT_EQ(trace.ops,
+            (std::vector<Op>{Op::allocate, Op::marker, Op::allocate, Op::free, Op::empty_cache}));
+  EXPECT_EQ(trace.sizes, (std::vector<Bytes>{100, 0, 200, 100, 0}));
+  EXPECT_EQ(trace.slots, (std::vector<Slot>{0, kNoSlot, 1, 0, kNoSlot}));
+}
+
+TEST(Story, DriverEventsAreLeftOutAndARefusedRequestIsServedAndFreed) {
+  const Trace trace = retold(RecordingWriter()
+                                 .add(Op::segment_alloc, kNoSlot, 2000)
+                                 .add(Op::oom, kNoSlot, 900)
+                                 .recording());
+  EXPECT_EQ(trace.ops, (std::vector<Op>{Op::allocate, Op::free}));
+  EXPECT_EQ(trace.sizes, (std::vector<Bytes>{900, 900}));
+}
+
+TEST(Story, AFreeInTwoStepsStaysOneUnlessBothAreNeighbours) {
+  RecordingWriter writer;
+  writer.alloc(0, 100).alloc(1, 100);
+  writer.add(Op::free_requested, 0, 100).add(Op::free_completed, 0, 100);
+  writer.add(Op::free_requested, 1, 100).alloc(0, 50).add(Op::free_completed, 1, 100);
+  EXPECT_EQ(retold(writer.recording()).ops,
+            (std::vector<Op>{Op::allocate, Op::allocate, Op::free, Op::free_requested, Op::allocate,
+                             Op::free_completed}));
+}
+
+TEST(Story, AFreeThatIsNeverCompletedIsNone) {
+  const Trace trace =
+      retold(RecordingWriter().alloc(0, 100).add(Op::free_requested, 0, 100).recording());
+  EXPECT_EQ(trace.ops, (std::vector<Op>{Op::allocate}));
+}
+
+TEST(Story, BlocksFromBeforeTheRecordingAreAllocatedFirst) {
+  Recording recording = RecordingWriter().alloc(0, 100).add(Op::free, 1, 700).recording();
+  Trace& trace = recording.traces[0];
+  trace.slot_count = 2;
+  trace.start.segments = {
+      {.size = 1024,
+       .blocks = {{.size = 1024, .requested = 700, .state = BlockState::allocated, .slot = 1}}}};
+  const Trace told = retold(recording);
+  EXPECT_EQ(told.ops, (std::vector<Op>{Op::allocate, Op::allocate, Op::free}));
+  EXPECT_EQ(told.sizes, (std::vector<Bytes>{700, 100, 700}));
+  EXPECT_EQ(told.slots, (std::vector<Slot>{0, 1, 0}));
+  const Trace cold = retold(recording, {.start = StartMode::cold});
+  EXPECT_EQ(cold.ops, (std::vector<Op>{Op::allocate}));
+}
+
+TEST(Story, CompactedItHasNoGapsAndMakesTheSameTrace) {
+  const Recording recording =
+      RecordingWriter().alloc(0, 100).alloc(1, 200).free(0).alloc(0, 300).free(1).recording();
+  const Subject subject(recording, recording.traces[0]);
+  Story story = story_of(subject, {});
+  story.blocks.erase(story.blocks.begin());
+  const Trace before = trace_of(story, subject.trace());
+  compact(story);
+  EXPECT_EQ(story.places, 3u);
+  EXPECT_EQ(trace_of(story, subject.trace()), before);
+}
+
+}  // namespace
+}  // namespace memreplay
