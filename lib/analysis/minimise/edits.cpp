@@ -4,6 +4,21 @@
 
 namespace memreplay {
 
+namespace {
+
+// The last block is the last event, too.
+void add_late(Story& story, const std::vector<Bytes>& sizes) {
+  Story::Block last = story.blocks.back();
+  story.blocks.pop_back();
+  for (const Bytes size : sizes) {
+    story.blocks.push_back({.size = size, .born = last.born++, .lane = last.lane});
+  }
+  story.places = last.born + 1;
+  story.blocks.push_back(last);
+}
+
+}  // namespace
+
 bool join(Story::Block& into, const Story::Block& other, Joint joint) {
   Story::Block joined = into;
   joined.size += other.size;
@@ -38,6 +53,7 @@ Story filled(Story story, const Filler& filler) {
   for (Story::Mark& mark : story.marks) mark.place += shift;
   story.places += shift;
   story.blocks.insert(story.blocks.begin(), blocks.begin(), blocks.end());
+  if (!filler.late.empty()) add_late(story, filler.late);
   return story;
 }
 

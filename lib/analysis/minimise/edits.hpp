@@ -21,10 +21,12 @@ bool join(Story::Block& into, const Story::Block& other, Joint joint);
 struct Filler {
   Bytes growth = 0;           ///< of the first block
   std::vector<Bytes> blocks;  ///< before it
+  std::vector<Bytes> late;    ///< right before the last block
 };
 
-/// With the blocks of `filler` before all others, and the first one larger by its growth: that is a
-/// block of its own where the first one is freed, or the last of the story. O(blocks).
+/// With the blocks of `filler` before all others and before the last one, and the first one larger
+/// by its growth: that is a block of its own where the first one is freed, or the last of the
+/// story. O(blocks).
 Story filled(Story story, const Filler& filler);
 
 }  // namespace memreplay

@@ -23,6 +23,8 @@ constexpr std::uint64_t kMostEvents = 1'000'000'000;
 /// Into how many parts the first rounds cut at most; later ones cut finer.
 constexpr std::size_t kFirstParts = 64;
 constexpr std::size_t kFiner = 8;
+/// Blocks that take the room of others, at most.
+constexpr std::size_t kMostFillers = 6;
 constexpr double kShareOfGap = 0.95;
 
 /// Which of some changes are made.
@@ -166,6 +168,7 @@ class Minimiser {
   struct Outcome {
     RunMetrics metrics;
     Bytes free = 0;
+    Bytes largest_free = 0;
   };
 
   Outcome replay_of(const Story& story, ReplayObserver* observer = nullptr) {
@@ -178,7 +181,9 @@ class Minimiser {
     ++result_.replays;
     Outcome outcome{trial.run(replaying).metrics};
     const FreeSpace space = trial.strategy().free_space();
-    outcome.free = space.total + std::min(trial.device_free(), space.obtainable);
+    const Bytes outside = std::min(trial.device_free(), space.obtainable);
+    outcome.free = space.total + outside;
+    outcome.largest_free = std::max(space.largest, outside);
     spent_ += outcome.metrics.events + kCostOfReplay;
     return outcome;
   }
@@ -251,23 +256,39 @@ class Minimiser {
   /// In the place of `dropped` blocks: the first block larger, or fewer blocks, of sizes that
   /// allocators do not round.
   bool fill_instead(const Story& bare, std::size_t dropped) {
-    constexpr std::size_t kMost = 6;
     const Bytes more = left_over();
     if (more == 0) return false;
+    const Outcome served = last_;
     Filler filler = filler_;
     filler.growth += more;
     bool shows = shows_filled(bare, filler);
     if (!shows) {
       filler = filler_;
       Bytes rest = more;
-      for (std::size_t n = 1; !shows && rest > 0 && n < dropped && n <= kMost; ++n) {
+      for (std::size_t n = 1; !shows && rest > 0 && n < dropped && n <= kMostFillers; ++n) {
         filler.blocks.push_back(std::bit_floor(rest));
         shows = shows_filled(bare, filler);
         rest = left_over();
       }
     }
     if (shows) filler_ = std::move(filler);
-    return shows;
+    if (shows) return true;
+    last_ = served;
+    return fill_late(bare, dropped);
+  }
+
+  /// Takes the pieces in which the request still finds room, and leaves it those in which it does
+  /// not.
+  bool fill_late(const Story& bare, std::size_t dropped) {
+    if (result_.kept == Kept::shortage || dropped < 2) return false;
+    Filler filler = filler_;
+    for (std::size_t n = 1; n < dropped && n <= kMostFillers && left_over() > 0; ++n) {
+      filler.late.push_back(std::max(last_.largest_free, story_.blocks.back().size));
+      if (!shows_filled(bare, filler)) continue;
+      filler_ = std::move(filler);
+      return true;
+    }
+    return false;
   }
 
   /// The block that is refused stays as it is.
