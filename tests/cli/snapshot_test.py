@@ -236,6 +236,14 @@ class Snapshots(unittest.TestCase):
         self.run_program("convert", source, self.folder / "out.csv", "--anonymise")
         self.assertNotIn("secret", (self.folder / "out.csv").read_text(encoding="utf-8"))
 
+    def test_a_minimised_recording_opens_in_the_page_and_is_still_refused(self):
+        conditions = ("-s", "torch", "--capacity", "5226MiB")
+        path, snapshot = self.convert(ROOT / "traces" / "torch" / "gpt_train_oom.pickle", "--minimise", *conditions)
+        self.check_page(path, snapshot, "minimised")
+        self.assertLess(len(snapshot["device_traces"][0]), 30)
+        self.assertEqual(snapshot["device_traces"][0][-1]["action"], "oom")
+        self.assertEqual(self.results(path, *conditions)["ooms"], 1)
+
     def test_pytorch_s_own_script_reads_them(self):
         script = torch_script()
         if script is None:
