@@ -73,6 +73,7 @@ class Replay {
   RunMetrics& metrics() { return result_.metrics; }
 
   void start() {
+    if (options_.begin_with) return begin_elsewhere();
     if (trace_.start.segments.empty() || options_.start == StartMode::cold) {
       result_.started_exact = trace_.start.segments.empty();
       return;
@@ -94,6 +95,34 @@ class Replay {
     }
   }
 
+  void begin_elsewhere() {
+    result_.started_exact = false;
+    options_.begin_with(strategy_, device_, placed_);
+    began_ = std::chrono::steady_clock::now();
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state == BlockState::free || block.requested == 0) continue;
+        const Request request{block.requested, 0, segment.stream, segment.pool};
+        if (placed_[block.slot].handle == kNoHandle) {
+          unserved_at_start_.push_back(request);
+        } else {
+          note_placed_at_start(block, request);
+        }
+      }
+    }
+  }
+
+  void note_placed_at_start(const BlockInfo& block, const Request& request) {
+    const Placement& placement = placed_[block.slot];
+    const bool pending = block.state == BlockState::pending;
+    if (options_.witness) options_.witness->placed(0, request, placement);
+    if (options_.observer) options_.observer->on_start_block(block.slot, placement);
+    if (options_.witness && pending) options_.witness->free_requested(0, placement);
+    if (pending) return;
+    requested_ += block.requested;
+    allocated_ += placement.size;
+  }
+
   bool adopt() {
     std::vector<Handle> handles(trace_.slot_count, kNoHandle);
     for (const SegmentInfo& segment : trace_.start.segments) {
@@ -104,14 +133,7 @@ class Replay {
       for (const BlockInfo& block : segment.blocks) {
         if (block.state == BlockState::free) continue;
         placed_[block.slot] = {block.address, block.size, handles[block.slot]};
-        if (options_.witness) options_.witness->placed(0, {block.requested}, placed_[block.slot]);
-        if (options_.observer) options_.observer->on_start_block(block.slot, placed_[block.slot]);
-        if (block.state == BlockState::pending) {
-          if (options_.witness) options_.witness->free_requested(0, placed_[block.slot]);
-          continue;
-        }
-        requested_ += block.requested;
-        allocated_ += block.size;
+        note_placed_at_start(block, {block.requested});
       }
     }
     return true;
@@ -499,7 +521,7 @@ class Replay {
   std::uint64_t unserved_returns_ = 0;                ///< seen so far
   std::uint64_t syncs_ = 0;         ///< of the strategy, as far as the witness was told
   std::uint64_t stream_waits_ = 0;  ///< likewise
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::uint64_t events_between_checks_ =
       options_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;
   const DeviceUsage& usage_ = device_.usage();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,11 +60,16 @@ enum class StartMode {
   cold,       ///< it does not exist; what frees it is skipped
 };
 
+/// Brings a strategy to the first event of a trace in some other way than by its start state, and
+/// fills in, by slot, where the blocks of that state came to lie; those of no handle found no room.
+using Beginning = std::function<void(Strategy&, DeviceModel&, std::span<Placement> by_slot)>;
+
 struct ReplayOptions {
   std::uint64_t from = 0;         ///< events before it are replayed but not measured
   std::uint64_t to = UINT64_MAX;  ///< events from it on are left out
   StartMode start = StartMode::automatic;
   bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
+  Beginning begin_with;      ///< stands above `start` and `adopt_start`
   bool stop_at_oom = false;
   const Reading* reading = nullptr;  ///< of this trace: what the program did beside its events
   bool ignore_empty_cache = false;

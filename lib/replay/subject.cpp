@@ -20,6 +20,17 @@ std::optional<TorchModel> Subject::model_of(const StrategySpec& spec,
   return torch_model(spec, settings(), version_for(spec, asked));
 }
 
+StrategyContext Subject::context(const StrategySpec& spec, const std::string& asked,
+                                 DeviceModel& device) const {
+  StrategyContext context{.device = device,
+                          .recorded = settings(),
+                          .torch_version = version_for(spec, asked),
+                          .pools = trace_->pools,
+                          .texts = recording_->texts};
+  if (verified_) context.pool_options = verified_->reading.pool_options;
+  return context;
+}
+
 StrategySpec usual_strategy(const Recording& recording) {
   return parse_strategy(recording.settings.present ? "recorded" : "torch");
 }

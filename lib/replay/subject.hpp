@@ -27,6 +27,9 @@ class Subject {
   std::string version_for(const StrategySpec& spec, const std::string& asked) const;
   /// Nothing for strategies that are not PyTorch's allocator.
   std::optional<TorchModel> model_of(const StrategySpec& spec, const std::string& asked) const;
+  /// What a strategy for this recording is made with. `device` outlives it.
+  StrategyContext context(const StrategySpec& spec, const std::string& asked,
+                          DeviceModel& device) const;
 
  private:
   const Recording* recording_;

@@ -69,15 +69,11 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
     device_ = &audited_.emplace(*device_, *ledger_);
   }
   if (options.watch_capacity) watched_.emplace(*device_, options.device.granularity);
-  StrategyContext context{.device = watched_ ? static_cast<DeviceModel&>(*watched_) : *device_,
-                          .capacity = options.device.capacity,
-                          .recorded = subject.settings(),
-                          .torch_version = subject.version_for(spec, options.torch_version),
-                          .pools = subject.trace().pools,
-                          .texts = subject.recording().texts,
-                          .plan = std::move(plan),
-                          .uses = options.uses};
-  if (subject.verified()) context.pool_options = subject.verified()->reading.pool_options;
+  StrategyContext context =
+      subject.context(spec, options.torch_version, watched_ ? *watched_ : *device_);
+  context.capacity = options.device.capacity;
+  context.plan = std::move(plan);
+  context.uses = options.uses;
   strategy_ = make_strategy(spec, context);
   if (ledger_ && strategy_->moved_out() != nullptr) ledger_->expect_moves();
   if (ledger_ && strategy_->joins_regions()) ledger_->let_regions_join();

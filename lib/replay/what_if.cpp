@@ -34,12 +34,18 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec,
                       subject.recording().settings.expandable_segments.value_or(false);
 }
 
+bool start_matters(const Subject& subject, const StrategySpec& spec,
+                   const std::string& torch_version, std::optional<Bytes> room,
+                   const ReplayResult& result) {
+  return !subject.trace().coverage.starts_empty &&
+         !start_state_suffices(subject, subject.model_of(spec, torch_version), room, result);
+}
+
 std::string why_inexact(const Subject& subject, const StrategySpec& spec,
                         const std::string& torch_version, std::optional<Bytes> room,
                         const ReplayResult& result) {
   const Coverage& coverage = subject.trace().coverage;
-  const auto model = subject.model_of(spec, torch_version);
-  if (!coverage.starts_empty && !start_state_suffices(subject, model, room, result)) {
+  if (start_matters(subject, spec, torch_version, room, result)) {
     return fmt::format(
         "the recording starts with {} blocks ({}) already there, and how they came to lie where "
         "they lie is not in it",
@@ -47,6 +53,7 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
   }
   const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};
+  const auto model = subject.model_of(spec, torch_version);
   if (model && verified->verdict == Verdict::unsupported) return verified->reason;
   if (model && verified->verdict != Verdict::exact) {
     return fmt::format("the model reproduces only {} of {} placements of this recording",
