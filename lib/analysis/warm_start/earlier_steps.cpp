@@ -1,0 +1,109 @@
+#include "analysis/warm_start/earlier_steps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace memreplay {
+namespace {
+
+/// Sizes of steps that are tried.
+constexpr double kFactors[] = {.1, .25,  .4,  .5,   .6,  .7,  .8,  .85, .9,  .95,
+                               1,  1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8,
+                               2,  2.3,  2.6, 3,    3.5, 4,   5,   6,   8};
+/// Rows of growing steps up to the largest one.
+const std::vector<double> kRows[] = {{1}, {.9, 1}, {.6, 1}, {.8, .9, 1}, {.25, .5, .75, 1}};
+constexpr std::size_t kAsRecorded = 10;  ///< the index of 1
+constexpr double kSame = .025;           ///< of the reserved bytes: steps like those recorded
+
+std::vector<double> times(std::vector<double> row, double factor) {
+  for (double& step : row) step *= factor;
+  return row;
+}
+
+class Search {
+ public:
+  Search(const WarmParts& parts, Stage& recorded)
+      : wanted_(static_cast<double>(parts.reserved)), recorded_(recorded) {}
+
+  // How far the reserved bytes after these steps are from those recorded, as a share.
+  double off(const std::vector<double>& row) {
+    const Bytes reserved =
+        recorded_.reserved_after({Preparation::Start::founders_first, row}).value_or(0);
+    ratio_ = static_cast<double>(reserved) / wanted_;
+    return std::abs(ratio_ - 1);
+  }
+
+  // Larger steps leave more memory behind, by and large: bisected, and the two around it compared.
+  double by_reserved() {
+    if (off({1}) <= kSame) return 1;
+    const bool too_small = ratio_ < 1;
+    double best = 0;
+    double least = off({}) + .002;
+    const auto look_at = [&](double factor) {
+      const double badness = off({factor}) + .001 * std::abs(std::log(factor));
+      if (badness < least) {
+        least = badness;
+        best = factor;
+      }
+    };
+    std::size_t low = too_small ? kAsRecorded : 0;
+    std::size_t high = too_small ? std::size(kFactors) : kAsRecorded + 1;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      look_at(kFactors[middle]);
+      if (ratio_ < 1) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return best;
+  }
+
+  std::vector<double> row_up_to(double largest) {
+    std::vector<double> best;
+    double least = INFINITY;
+    for (const std::vector<double>& row : kRows) {
+      const double badness = off(times(row, largest)) + .001 * static_cast<double>(row.size());
+      if (badness >= least) continue;
+      least = badness;
+      best = times(row, largest);
+    }
+    return best;
+  }
+
+ private:
+  double wanted_;
+  Stage& recorded_;
+  double ratio_ = 0;
+};
+
+double largest_step(const WarmParts& parts, bool expandable, double by_reserved) {
+  constexpr double kLargest = 8;
+  if (by_reserved == 0) return 0;
+  if (expandable || parts.largest_scalable < torch::kLargeBuffer) return by_reserved;
+  if (parts.largest_earlier == 0) return std::min(1.0, by_reserved);
+  const double ratio =
+      static_cast<double>(parts.largest_earlier) / static_cast<double>(parts.largest_scalable);
+  return std::abs(ratio - 1) < .02 ? 1 : std::min(kLargest, ratio);
+}
+
+}  // namespace
+
+EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded) {
+  Search search(parts, recorded);
+  EarlierSteps steps;
+  steps.largest = largest_step(parts, expandable, search.by_reserved());
+  if (steps.largest == 0) return steps;
+  if (steps.largest == 1) {
+    steps.kind = WarmKind::steady;
+    steps.rehearsals = {1, 1};
+    return steps;
+  }
+  steps.kind = steps.largest < 1 ? WarmKind::smaller : WarmKind::larger;
+  steps.rehearsals = search.row_up_to(steps.largest);
+  return steps;
+}
+
+}  // namespace memreplay

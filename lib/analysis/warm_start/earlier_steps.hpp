@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/warm_start/parts.hpp"
+#include "analysis/warm_start/stage.hpp"
+
+namespace memreplay {
+
+enum class WarmKind {
+  fresh,    ///< nothing ran before but what made the live blocks
+  steady,   ///< earlier steps were like those recorded
+  smaller,  ///< earlier steps were smaller
+  larger,   ///< an earlier step was larger than any recorded one
+};
+
+/// What came before a recording, told from the memory that it left cached.
+struct EarlierSteps {
+  WarmKind kind = WarmKind::fresh;
+  double largest = 0;              ///< size of the largest one, in those of the recording; 0: none
+  std::vector<double> rehearsals;  ///< a row of steps that leaves as much memory behind
+};
+
+/// `recorded` is the allocator under its own settings, without a limit.
+EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded);
+
+}  // namespace memreplay

@@ -1,0 +1,156 @@
+#include "analysis/warm_start/rehearsal.hpp"
+
+#include <algorithm>
+
+namespace memreplay {
+namespace {
+
+Bytes scaled_by(Bytes size, double factor) {
+  return std::max<Bytes>(1, static_cast<Bytes>(static_cast<double>(size) * factor));
+}
+
+bool holds_block(const SegmentInfo& segment) {
+  return std::ranges::any_of(
+      segment.blocks, [](const BlockInfo& block) { return block.state != BlockState::free; });
+}
+
+}  // namespace
+
+bool Rehearsal::prepare(const Preparation& preparation) {
+  if (!begin(preparation.start, !preparation.rehearsals.empty())) return false;
+  bool first = preparation.start == Preparation::Start::founders_first;
+  for (const double factor : preparation.rehearsals) {
+    rehearse(factor, first);
+    first = false;
+  }
+  return true;
+}
+
+bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
+  using Start = Preparation::Start;
+  const auto guest = [](const EarlierBlock& block) { return block.persistent && !block.founder; };
+  switch (start) {
+    case Start::kept:
+      return adopt(false);
+    case Start::kept_live:
+      return adopt(true);
+    case Start::live_first:
+      place_all([](const EarlierBlock&) { return true; });
+      break;
+    case Start::founders_first:
+      place_all([&](const EarlierBlock& block) { return !guest(block); });
+      if (!rehearsed) place_all(guest);
+      break;
+    case Start::idle_first:
+      place_all([](const EarlierBlock& block) { return block.founder; });
+      hold_idle_segments();
+      place_all(guest);
+      place_all([](const EarlierBlock& block) { return !block.founder && !block.persistent; });
+      break;
+  }
+  return true;
+}
+
+void Rehearsal::rehearse(double factor, bool first) {
+  play(factor);
+  if (first) {
+    place_all([](const EarlierBlock& block) { return block.persistent && !block.founder; });
+  }
+  clear_left();
+  place_all([&](const EarlierBlock& block) {
+    return !block.persistent && placed_[block.slot].handle == kNoHandle;
+  });
+}
+
+bool Rehearsal::adopt(bool live_only) {
+  MemoryState state = script_.trace.start;
+  if (live_only) std::erase_if(state.segments, [](const auto& s) { return !holds_block(s); });
+  for (const SegmentInfo& segment : state.segments) {
+    device_.adopt(segment.address, segment.size, segment.expandable);
+  }
+  std::vector<Handle> handles(script_.trace.slot_count, kNoHandle);
+  if (!strategy_.adopt(state, handles)) return false;
+  for (const SegmentInfo& segment : state.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.slot == kNoSlot) continue;
+      placed_[block.slot] = {block.address, block.size, handles[block.slot]};
+    }
+  }
+  return true;
+}
+
+void Rehearsal::place(const EarlierBlock& block) {
+  const auto placement = strategy_.allocate(block.request);
+  if (!placement) {
+    ++refused_;
+    return;
+  }
+  placed_[block.slot] = *placement;
+  if (block.pending) strategy_.request_free(placement->handle);
+}
+
+template <typename Which>
+void Rehearsal::place_all(const Which& which) {
+  for (const EarlierBlock& block : script_.parts.blocks) {
+    if (which(block)) place(block);
+  }
+}
+
+void Rehearsal::hold_idle_segments() {
+  std::vector<Handle> held;
+  for (const Request& request : script_.parts.idle_segments) {
+    if (const auto placement = strategy_.allocate(request)) held.push_back(placement->handle);
+  }
+  for (const Handle block : held) strategy_.free(block);
+}
+
+void Rehearsal::play(double factor) {
+  const std::vector<ProgramCall> none;
+  const auto& calls = script_.reading ? script_.reading->calls : none;
+  auto call = calls.begin();
+  for (std::uint64_t event = 0; event < script_.trace.size(); ++event) {
+    // Pools live on: their memory is used again when the recording itself is played.
+    for (; call != calls.end() && call->event <= event; ++call) {
+      const bool empties = call->kind == ProgramCall::Kind::empty_cache;
+      if (empties && !script_.ignore_empty_cache) strategy_.empty_cache();
+    }
+    play(event, factor);
+  }
+}
+
+void Rehearsal::play(std::uint64_t event, double factor) {
+  const Trace& trace = script_.trace;
+  const Op op = trace.ops[event];
+  if (op == Op::empty_cache && !script_.ignore_empty_cache) strategy_.empty_cache();
+  const Slot slot = trace.slots[event];
+  if (slot == kNoSlot || is_driver_event(op)) return;
+  Placement& placed = placed_[slot];
+  if (op == Op::allocate) {
+    const Bytes size = trace.sizes[event];
+    if (size == 0) return;
+    const Lane lane = trace.lane(event);
+    Request request{script_.parts.scalable[event] ? scaled_by(size, factor) : size, 0, lane.stream,
+                    lane.pool};
+    if (!trace.threads.empty()) request.thread = trace.threads[event];
+    const auto placement = strategy_.allocate(request);
+    placed = placement.value_or(Placement{});
+    refused_ += !placement;
+  } else if (placed.handle != kNoHandle) {
+    if (op == Op::free_requested) return strategy_.request_free(placed.handle);
+    if (op == Op::free) strategy_.free(placed.handle);
+    if (op == Op::free_completed) strategy_.complete_free(placed.handle);
+    placed.handle = kNoHandle;
+  }
+}
+
+void Rehearsal::clear_left() {
+  for (const LeftBlock& block : script_.parts.left) {
+    Placement& placed = placed_[block.slot];
+    if (placed.handle == kNoHandle) continue;
+    if (block.pending) strategy_.complete_free(placed.handle);
+    if (!block.pending) strategy_.free(placed.handle);
+    placed.handle = kNoHandle;
+  }
+}
+
+}  // namespace memreplay

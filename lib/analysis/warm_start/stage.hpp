@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/warm_start/rehearsal.hpp"
+#include "device/simulated_device.hpp"
+#include "replay/replay.hpp"
+#include "replay/subject.hpp"
+
+namespace memreplay {
+
+/// What a recording came to after a preparation.
+struct StageOutcome {
+  Bytes peak_reserved = 0;
+  Bytes end_reserved = 0;
+  Bytes peak_allocated = 0;
+  Bytes end_allocated = 0;
+  std::uint64_t ooms = 0;
+  std::uint64_t oom_retries = 0;
+  std::uint64_t refused_before = 0;  ///< requests of the preparation
+};
+
+/// One strategy over a device of its own, on which preparations of a recording are tried.
+class Stage {
+ public:
+  /// All arguments outlive this. `replaying` says what is measured. Throws UsageError where the
+  /// strategy cannot be made.
+  Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
+        const std::string& torch_version, const SimulatedDeviceOptions& device,
+        const ReplayOptions& replaying);
+
+  /// Reserved after a preparation; nothing where the strategy cannot take it.
+  std::optional<Bytes> reserved_after(const Preparation& preparation);
+  /// Outcomes after each of `counts` (ascending) first rehearsals of a preparation, which they
+  /// share.
+  std::vector<StageOutcome> outcomes(const Preparation& preparation,
+                                     std::span<const std::size_t> counts);
+  std::optional<StageOutcome> outcome(const Preparation& preparation);
+
+ private:
+  /// A strategy in some state, with the places of its blocks.
+  struct Scene {
+    std::unique_ptr<DeviceModel> device;
+    std::unique_ptr<Strategy> strategy;
+    std::vector<Placement> placed;
+    std::uint64_t refused = 0;
+  };
+  Scene empty_scene() const;
+  static Scene copy(const Scene& scene);
+  /// Uses the scene up.
+  StageOutcome measure(Scene scene) const;
+
+  const Subject& subject_;
+  const WarmScript& script_;
+  const StrategySpec& spec_;
+  const std::string& torch_version_;
+  const SimulatedDeviceOptions& device_options_;
+  const ReplayOptions& replaying_;
+  std::map<Preparation, StageOutcome> known_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,168 @@
+#include "analysis/warm_start/warm_start.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/warm_start/targets.hpp"
+#include "replay/what_if.hpp"
+
+namespace memreplay {
+namespace {
+
+/// How far from the estimate the ends of an interval are at least.
+constexpr double kLeastMargin = .01;
+/// A guess that many times the estimate met a limit that the program never met: it does not count.
+constexpr double kRunaway = 8;
+const Preparation kKept{Preparation::Start::kept, {}};
+
+TorchModel recorded_model(const Subject& subject) {
+  return *subject.model_of(usual_strategy(subject.recording()), subject.verified()->torch_version);
+}
+
+// Plans are made for the recording's requests alone, and a block that was moved away has no place.
+bool can_rehearse(const StrategySpec& spec) {
+  const auto follows = [](const StrategySpec& inner) { return can_rehearse(inner); };
+  return !plan_wish(spec) && spec.name != "offload" && std::ranges::all_of(spec.inner, follows);
+}
+
+}  // namespace
+
+void Estimated::keep_within(Bytes least, Bytes most) {
+  least = std::min(least, most);
+  for (Bytes* bytes : {&value, &interval.low, &interval.high}) {
+    *bytes = std::clamp(*bytes, least, most);
+  }
+}
+
+/// The guesses for one strategy on one device.
+class WarmStart::Guesses {
+ public:
+  Guesses(const WarmStart& warm, const StrategySpec& spec, const std::string& torch_version,
+          const SimulatedDeviceOptions& device)
+      : warm_(warm),
+        stage_(warm.subject_, warm.script_, spec, torch_version, device, warm.replaying_) {}
+
+  using Quantity = Bytes StageOutcome::*;
+
+  double value(Guess guess, Quantity quantity) {
+    const double here = bytes(outcome(guess.way), quantity);
+    if (guess.correction == Guess::Correction::none) return here;
+    const double there = bytes(warm_.recorded_outcome(preparation(guess.way)), quantity);
+    const double recorded = bytes(warm_.recorded_outcome(kKept), quantity);
+    if (guess.correction == Guess::Correction::difference) {
+      return std::max(1.0, here + recorded - there);
+    }
+    return there > 0 ? here * recorded / there : here;
+  }
+
+  Estimated estimated(const Target& target, Quantity quantity) {
+    const auto value = [&](Guess guess) { return this->value(guess, quantity); };
+    const double middle = target.estimate(value);
+    double low = middle;
+    double high = middle;
+    for (const Guess guess : target.guesses) {
+      low = std::min(low, value(guess));
+      if (value(guess) < kRunaway * middle) high = std::max(high, value(guess));
+    }
+    low = std::min(low * target.widening.low, middle * (1 - kLeastMargin));
+    high = std::max(high * target.widening.high, middle * (1 + kLeastMargin));
+    return {static_cast<Bytes>(middle),
+            {static_cast<Bytes>(low), static_cast<Bytes>(std::ceil(high))}};
+  }
+
+  Guess::Way nearest(const WarmEstimate& estimate) const {
+    const auto off = [](Bytes a, Bytes b) {
+      return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
+    };
+    const auto badness = [&](const auto& known) {
+      return off(known.second.peak_reserved, estimate.peak_reserved.value) +
+             off(known.second.end_reserved, estimate.end_reserved.value);
+    };
+    return std::ranges::min_element(outcomes_, {}, badness)->first;
+  }
+
+  const StageOutcome& outcome(Guess::Way way) {
+    const auto known = outcomes_.find(way);
+    if (known != outcomes_.end()) return known->second;
+    return outcomes_.emplace(way, play(way)).first->second;
+  }
+
+  Preparation preparation(Guess::Way way) const { return preparation_of(way, warm_.steps_); }
+
+ private:
+  static double bytes(const StageOutcome& outcome, Quantity quantity) {
+    return static_cast<double>(outcome.*quantity);
+  }
+
+  // The earlier steps begin the fading ones: both come out of one row.
+  StageOutcome play(Guess::Way way) {
+    if (way == Guess::Way::steps || way == Guess::Way::fading_steps) {
+      const Preparation whole = preparation(Guess::Way::fading_steps);
+      const std::size_t counts[] = {warm_.steps_.rehearsals.size(), whole.rehearsals.size()};
+      return stage_.outcomes(whole, counts).at(way == Guess::Way::steps ? 0 : 1);
+    }
+    return stage_.outcome(preparation(way)).value();
+  }
+
+  const WarmStart& warm_;
+  Stage stage_;
+  std::map<Guess::Way, StageOutcome> outcomes_;
+};
+
+WarmStart::WarmStart(const Subject& subject, const ReplayOptions& replaying)
+    : subject_(subject),
+      replaying_(replaying),
+      model_(recorded_model(subject)),
+      parts_(warm_parts(subject.trace(), model_.settings)),
+      script_{subject.trace(), &subject.verified()->reading, parts_, replaying.ignore_empty_cache},
+      recorded_spec_(usual_strategy(subject.recording())),
+      recorded_version_(subject.verified()->torch_version),
+      recorded_(subject, script_, recorded_spec_, recorded_version_, endless_, replaying_),
+      steps_(memreplay::earlier_steps(parts_, model_.settings.expandable_segments, recorded_)) {}
+
+bool WarmStart::applies_to(const Subject& subject) {
+  return subject.verified() != nullptr && !subject.trace().start.segments.empty() &&
+         subject.trace().size() > 0;
+}
+
+StageOutcome WarmStart::recorded_outcome(const Preparation& preparation) const {
+  const std::lock_guard lock(mutex_);
+  return recorded_.outcome(preparation).value();
+}
+
+Beginning WarmStart::beginning(const Preparation& preparation) const {
+  return
+      [this, preparation](Strategy& strategy, DeviceModel& device, std::span<Placement> by_slot) {
+        Rehearsal(script_, strategy, device, by_slot).prepare(preparation);
+      };
+}
+
+std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
+                                                const std::string& torch_version,
+                                                const SimulatedDeviceOptions& device) const {
+  if (!can_rehearse(spec)) return std::nullopt;
+  Guesses guesses(*this, spec, torch_version, device);
+  const auto model = subject_.model_of(spec, torch_version);
+  const StageOutcome recorded = recorded_outcome(kKept);
+  const Target& target =
+      model ? target_of(model_, *model, device.room(), recorded.peak_reserved) : target_of_others();
+  const Bytes most = device.room().value_or(UINT64_MAX);
+
+  WarmEstimate estimate{
+      .peak_reserved = guesses.estimated(target, &StageOutcome::peak_reserved),
+      .end_reserved = guesses.estimated(target, &StageOutcome::end_reserved),
+  };
+  const Guess::Way nearest = guesses.nearest(estimate);
+  const StageOutcome& there = guesses.outcome(nearest);
+  estimate.nearest = guesses.preparation(nearest);
+  estimate.peak_reserved.keep_within(there.peak_allocated, most);
+  estimate.end_reserved.keep_within(there.end_allocated, most);
+  const bool keeps = model && adopts_start(subject_, spec, torch_version);
+  estimate.oom_retries = (keeps ? guesses.outcome(Guess::Way::kept) : there).oom_retries;
+  estimate.refused_before = guesses.outcome(Guess::Way::steps).refused_before;
+  estimate.fits = estimate.refused_before == 0 && guesses.outcome(Guess::Way::steps).ooms == 0;
+  return estimate;
+}
+
+}  // namespace memreplay
