@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "analysis/warm_start/warm_start.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "devices.hpp"
@@ -158,14 +159,56 @@ ReplayResult replay_repeatedly(const Subject& subject, const StrategySpec& spec,
   return result;
 }
 
+/// A recording that starts late, where it is replayed as it is, and what it tells of the time
+/// before; found when it is first needed.
+class LateStart {
+ public:
+  LateStart(const Subject& subject, const RunOptions& options)
+      : subject_(subject), options_(options) {}
+
+  /// Nothing where the recording determines the result, or no estimate can be made.
+  std::optional<WarmEstimate> estimate(const StrategySpec& spec, const OpenDevice& device,
+                                       const std::shared_ptr<const Plan>& plan,
+                                       const ReplayOptions& replaying) {
+    if (!WarmStart::applies_to(subject_) || device.memory || options_.scale != 1 ||
+        options_.start == StartMode::cold) {
+      return std::nullopt;
+    }
+    const ReplayResult plain = replay_once(subject_, spec, device, options_, plan, {}, replaying);
+    if (!plain.finished ||
+        !start_matters(subject_, spec, options_.torch_version, device.room(), plain)) {
+      return std::nullopt;
+    }
+    if (!warm_) warm_.emplace(subject_, replay_options(subject_.trace(), options_));
+    return warm_->estimate(spec, options_.torch_version, device.options);
+  }
+
+  const WarmStart& warm() const { return *warm_; }
+
+ private:
+  const Subject& subject_;
+  const RunOptions& options_;
+  std::optional<WarmStart> warm_;
+};
+
+void enter(const WarmEstimate& estimate, RunReport& report) {
+  report.interval = {estimate.peak_reserved.interval, estimate.end_reserved.interval};
+  report.metrics.peak_reserved = estimate.peak_reserved.value;
+  report.metrics.end_reserved = estimate.end_reserved.value;
+  report.metrics.oom_retries = estimate.oom_retries;
+}
+
 /// One strategy on one device.
 RunReport replay_job(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-                     const RunOptions& options, Watchers watchers, Progress& progress) {
+                     const RunOptions& options, LateStart& late, Watchers watchers,
+                     Progress& progress) {
   RunReport report;
   if (options.plot || !options.perfetto.empty()) watchers.picture = &report.picture;
   ReplayOptions replaying = replay_options(subject.trace(), options);
   replaying.progress = [&](double share) { progress.show(spec.text, share); };
   const std::shared_ptr<const Plan> plan = plan_for(subject, spec, replaying);
+  const auto estimate = late.estimate(spec, device, plan, replaying);
+  if (estimate) replaying.begin_with = late.warm().beginning(estimate->nearest);
   ReplayResult result =
       replay_repeatedly(subject, spec, device, options, plan, watchers, replaying);
 
@@ -179,6 +222,7 @@ RunReport replay_job(const Subject& subject, const StrategySpec& spec, const Ope
   report.finished = result.finished;
   if (options.oom_report) report.oom_report = std::move(result.oom_report);
   report.metrics = std::move(result.metrics);
+  if (estimate) enter(*estimate, report);
   return report;
 }
 
@@ -203,8 +247,8 @@ void keep_picture(const Chosen& chosen, RunReport& run, const RunOptions& option
 /// One strategy on every device; the later ones are laid beside the first.
 void replay_on_all(const Subject& subject, const StrategySpec& asked,
                    const std::vector<OpenDevice>& devices, const RunOptions& options,
-                   std::deque<RunFiles>::iterator& files, RunsWatcher* watcher, Progress& progress,
-                   std::vector<RunReport>& runs) {
+                   LateStart& late, std::deque<RunFiles>::iterator& files, RunsWatcher* watcher,
+                   Progress& progress, std::vector<RunReport>& runs) {
   const StrategySpec spec = fitted(subject, asked, options, progress);
   HoldingLog first;
   for (const OpenDevice& device : devices) {
@@ -213,7 +257,7 @@ void replay_on_all(const Subject& subject, const StrategySpec& asked,
     HoldingLog& log = &device == &devices.front() ? first : holdings;
     RunFiles& own_files = *files++;
     RunReport run = replay_job(
-        subject, spec, device, options,
+        subject, spec, device, options, late,
         {.files = &own_files, .holdings = devices.size() > 1 ? &log : nullptr, .runs = watcher},
         progress);
     run.beside_others = devices.size() > 1;
@@ -257,9 +301,11 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
     report.model_check = model_check(subject);
     perfetto.add_phases(chosen);
     if (watcher != nullptr) watcher->begin_trace(chosen, subject);
+    LateStart late(subject, options);
     for (const StrategySpec& spec : *next_strategies++) {
       const std::size_t before = report.runs.size();
-      replay_on_all(subject, spec, devices, options, next_files, watcher, progress, report.runs);
+      replay_on_all(subject, spec, devices, options, late, next_files, watcher, progress,
+                    report.runs);
       for (std::size_t run = before; run < report.runs.size(); ++run) {
         keep_picture(chosen, report.runs[run], options, perfetto);
       }

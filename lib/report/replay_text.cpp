@@ -35,6 +35,12 @@ std::string answer(const RunReport& run) {
   return fmt::format("fits {}{}{}", device_phrase(run.device), cost.empty() ? "" : ", but ", cost);
 }
 
+/// "≈ 5210 MiB (4900 MiB to 5600 MiB)".
+std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
+  return fmt::format("≈ {} ({} to {})", human_size(bytes), human_size(interval.low),
+                     human_size(interval.high));
+}
+
 std::string percent(double share) {
   return share >= 0 && share <= 1 ? fmt::format("{:.1f} %", share * 100) : std::string("-");
 }
@@ -52,9 +58,16 @@ std::string numbers(const RunReport& run) {
   };
   line("MaxInUse", fmt::format("{}, for {} requested", human_size(m.peak_allocated),
                                human_size(m.peak_requested)));
-  line("reserved", fmt::format("peak {}, at the end {}; gap {}", human_size(m.peak_reserved),
-                               human_size(m.end_reserved),
-                               m.peak_reserved >= m.peak_allocated ? human_size(m.gap()) : "-"));
+  const std::string gap = m.peak_reserved >= m.peak_allocated ? human_size(m.gap()) : "-";
+  if (run.interval) {
+    line("reserved",
+         fmt::format("peak {}; gap {}",
+                     estimated_text(m.peak_reserved, run.interval->peak_reserved), gap));
+    line("", "at the end " + estimated_text(m.end_reserved, run.interval->end_reserved));
+  } else {
+    line("reserved", fmt::format("peak {}, at the end {}; gap {}", human_size(m.peak_reserved),
+                                 human_size(m.end_reserved), gap));
+  }
   line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
                                  human_size(m.end_allocated)));
   line("waste", fmt::format("internal {}, external {}", percent(m.internal_fragmentation),

@@ -123,7 +123,11 @@ std::string oom_warning(const RunReport& run) {
 
 std::string inexact_sentence(const RunReport& run) {
   if (run.exact) return {};
-  return fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
+  const std::string text = fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
+  if (!run.interval) return text;
+  return text +
+         " The reserved bytes are weighed between several guesses at what came before; everything "
+         "else, files too, is of the one that comes nearest.";
 }
 
 std::string served_sentence(const RunReport& run) {

@@ -49,6 +49,15 @@ TEST(CompareText, NoLineIsWiderThanAHundredColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
 
+TEST(ReplayText, AnEstimateIsMarkedAndHasItsInterval) {
+  RunReport run = run_of("torch", {.reserved = 5210 * kMiB, .allocated = 4000 * kMiB});
+  run.metrics.end_reserved = 300 * kMiB;
+  run.interval = RunInterval{{4900 * kMiB, 5600 * kMiB}, {200 * kMiB, 400 * kMiB}};
+  const std::string text = replay_text({report_of({run})}, {});
+  EXPECT_NE(text.find("peak ≈ 5210 MiB (4900 MiB to 5600 MiB); gap 1210 MiB\n"), std::string::npos);
+  EXPECT_NE(text.find("at the end ≈ 300 MiB (200 MiB to 400 MiB)\n"), std::string::npos);
+}
+
 TEST(ReplayText, TheAnswerComesFirst) {
   ReplayReport report = report_of({run_of("torch", {.reserved = kMiB, .allocated = 512})});
   EXPECT_NE(replay_text({report}, {}).find(" torch: fits a device without limit\n"),

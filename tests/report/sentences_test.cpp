@@ -71,6 +71,8 @@ TEST(InexactSentence, IsForEstimatesOnly) {
   run.exact = false;
   run.inexact_because = "the recording starts in the middle";
   EXPECT_EQ(inexact_sentence(run), "torch is an estimate: the recording starts in the middle.");
+  run.interval = RunInterval{};
+  EXPECT_NE(inexact_sentence(run).find("the one that comes nearest"), std::string::npos);
 }
 
 RunReport moving_run() {
