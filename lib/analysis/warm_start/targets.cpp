@@ -37,7 +37,10 @@ const Target kToExpandable{
     {kSteps, kFading},
     {.88, 1.31}};
 const Target kFromExpandable{[](const GuessValue& value) {
-                               return std::sqrt(value(kLastStep) * value(by_ratio(kTwoSteps)));
+                               const double scaled = value(kLastStep);
+                               const double unscaled = value(by_ratio(kTwoSteps));
+                               return scaled > kRunaway * unscaled ? unscaled
+                                                                   : std::sqrt(scaled * unscaled);
                              },
                              {kLastStep, by_ratio(kTwoSteps), by_ratio(kLiveAndStep)},
                              {.82, 1.85}};
