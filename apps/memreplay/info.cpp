@@ -1,4 +1,5 @@
 #include "analysis/recorded_picture.hpp"
+#include "analysis/warm_start/warm_start.hpp"
 #include "command_line.hpp"
 #include "options.hpp"
 #include "printing.hpp"
@@ -11,6 +12,15 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kPlotPoints = 20'000;
+
+void look_before(const Recording& recording, const Trace& trace, TraceSummary& summary) {
+  if (trace.start.segments.empty() || !is_torch(recording)) return;
+  const Subject subject(recording, trace);
+  if (!WarmStart::applies_to(subject)) return;
+  const EarlierSteps steps = WarmStart(subject, {}).earlier_steps();
+  summary.warm_class = name_of(steps.kind);
+  summary.largest_earlier_step = steps.largest;
+}
 
 }  // namespace
 
@@ -33,6 +43,7 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
     for (const Trace* trace : traces) {
       summaries.push_back(summarise(recording, *trace));
       if (plotted) summaries.back().picture = recorded_picture(*trace, kPlotPoints);
+      look_before(recording, *trace, summaries.back());
     }
     if (traces.empty()) summaries.push_back(summarise(recording));
   }

@@ -108,7 +108,7 @@ class Search {
     const Bytes room =
         capacity.value_or(kEndless) - std::min(trying.device.reserve, capacity.value_or(kEndless));
     // Of what was there before the recording a device may already have been too small.
-    attempt.fits = m.ooms == 0 && attempt.peak_held <= room;
+    attempt.fits = m.ooms == 0 && attempt.result.refused_before == 0 && attempt.peak_held <= room;
     return attempt;
   }
 

@@ -97,7 +97,7 @@ class Replay {
 
   void begin_elsewhere() {
     result_.started_exact = false;
-    options_.begin_with(strategy_, device_, placed_);
+    result_.refused_before = options_.begin_with(strategy_, device_, placed_);
     began_ = std::chrono::steady_clock::now();
     for (const SegmentInfo& segment : trace_.start.segments) {
       for (const BlockInfo& block : segment.blocks) {

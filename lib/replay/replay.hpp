@@ -62,7 +62,9 @@ enum class StartMode {
 
 /// Brings a strategy to the first event of a trace in some other way than by its start state, and
 /// fills in, by slot, where the blocks of that state came to lie; those of no handle found no room.
-using Beginning = std::function<void(Strategy&, DeviceModel&, std::span<Placement> by_slot)>;
+/// Says how many requests on the way there found none.
+using Beginning =
+    std::function<std::uint64_t(Strategy&, DeviceModel&, std::span<Placement> by_slot)>;
 
 struct ReplayOptions {
   std::uint64_t from = 0;         ///< events before it are replayed but not measured
@@ -96,7 +98,8 @@ struct ReplayResult {
   RunMetrics metrics;
   bool finished = true;  ///< false: cancelled, hopeless, or stopped at an OOM
   std::string oom_report = {};
-  bool started_exact = true;  ///< the start state was empty, or taken over as recorded
+  std::uint64_t refused_before = 0;  ///< requests of `begin_with` that found no room
+  bool started_exact = true;         ///< the start state was empty, or taken over as recorded
 };
 
 /// Plays the trace's events, but not its driver events, on `strategy` over `device`.

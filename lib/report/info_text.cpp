@@ -59,10 +59,34 @@ std::string recorded(const TraceSummary& trace) {
   return text;
 }
 
+/// What ran before the recording.
+std::string before(const TraceSummary& trace) {
+  const std::string& kind = *trace.warm_class;
+  if (kind == "fresh") return "fresh: nothing but what made the blocks that are there";
+  if (kind == "steady") return "steady: steps like those recorded";
+  const std::string largest =
+      fmt::format("about {:.3g} times the largest one recorded", trace.largest_earlier_step);
+  if (kind == "smaller") return "smaller: steps of up to " + largest;
+  return "larger: a step of " + largest;
+}
+
+/// How to record better next time.
+std::string advice(const TraceSummary& trace) {
+  if (trace.warm_class == "larger") {
+    return "record from the start of the program, or a step of the largest shape too.";
+  }
+  return "record from the start of the program, with room for all of its events.";
+}
+
 std::string trust(const TraceSummary& trace) {
   if (trace.events == 0) return "a state without a history: nothing to replay.";
   if (trace.starts_empty && trace.complete) {
     return "exact under any settings: it starts with nothing allocated and lost nothing.";
+  }
+  constexpr double kFarLarger = 1.5;
+  if (trace.warm_class && trace.largest_earlier_step > kFarLarger) {
+    return "same settings: exact where the start was recorded. Other settings: a poor estimate, "
+           "because much larger steps came before.";
   }
   if (!trace.starts_empty) {
     return "same settings: exact where the start was recorded. Other settings: an estimate, "
@@ -95,7 +119,9 @@ std::string info_text(const std::vector<TraceSummary>& traces, const TextStyle& 
     out += line("recorded", recorded(trace));
     if (!trace.dropped.empty()) out += line("dropped", by_reason(trace.dropped));
     if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));
+    if (trace.warm_class) out += line("before", before(trace));
     out += line("trust", trust(trace));
+    if (trace.warm_class) out += line("next time", advice(trace));
     if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode);
     previous = &trace;
   }

@@ -33,6 +33,9 @@ struct TraceSummary {
   Bytes preexisting_bytes = 0;
   std::map<std::string, std::uint64_t> dropped;
   std::map<std::string, std::uint64_t> synthesised;
+  /// What came before, where it was looked into: "fresh", "steady", "smaller" or "larger".
+  std::optional<std::string> warm_class;
+  double largest_earlier_step = 0;  ///< in those of the recording; 0: none
 
   std::optional<std::string> settings;  ///< nothing where the recording does not state them
   std::string settings_variable;        ///< under which the recording states them

@@ -44,9 +44,26 @@ std::string name_of(const RunReport& run) {
   return run.name() + (run.metrics.clairvoyant ? " (clairvoyant)" : "");
 }
 
+BytesInterval bounds_of(const RunReport& run) {
+  if (run.interval) return run.interval->peak_reserved;
+  return {run.metrics.peak_reserved, run.metrics.peak_reserved};
+}
+
+std::string bounds_text(const RunReport& run) {
+  const BytesInterval bounds = bounds_of(run);
+  if (!run.interval) return human_size(bounds.low);
+  return fmt::format("{} to {}", human_size(bounds.low), human_size(bounds.high));
+}
+
 std::string reserved_against(const RunReport& run, const RunReport& other) {
   const Bytes a = run.metrics.peak_reserved;
   const Bytes b = other.metrics.peak_reserved;
+  const BytesInterval here = bounds_of(run);
+  const BytesInterval there = bounds_of(other);
+  if ((run.interval || other.interval) && here.low <= there.high && there.low <= here.high) {
+    return fmt::format("Which of {} ({}) and {} ({}) reserves less is undecided.", name_of(run),
+                       bounds_text(run), name_of(other), bounds_text(other));
+  }
   if (a == b) {
     return fmt::format("{} reserves as much as {}, {}{}{}.", name_of(run), name_of(other),
                        price(run, other), at_that_cost(run), against_that_cost(other));

@@ -27,6 +27,20 @@ TEST(InfoText, SaysWhatTheRecordingCoversAndWhetherToTrustIt) {
   EXPECT_NE(text.find("Other settings: an estimate"), std::string::npos);
 }
 
+TEST(InfoText, SaysWhatRanBeforeALateStartAndHowToRecordBetter) {
+  TraceSummary trace;
+  trace.path = "warm.pickle";
+  trace.events = 1469;
+  trace.starts_empty = false;
+  trace.warm_class = "larger";
+  trace.largest_earlier_step = 2.25;
+  const std::string text = info_text({trace}, {});
+  EXPECT_NE(text.find("larger: a step of about 2.25 times the largest one recorded"),
+            std::string::npos);
+  EXPECT_NE(text.find("Other settings: a poor estimate"), std::string::npos);
+  EXPECT_NE(text.find("a step of the largest shape too."), std::string::npos);
+}
+
 TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   TraceSummary trace;
   trace.path = "a.csv";

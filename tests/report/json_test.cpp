@@ -35,9 +35,10 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   EXPECT_EQ(keys(json["trace"]),
             (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees",
                                       "streams", "pools", "duration_us", "coverage", "recorded"}));
-  EXPECT_EQ(keys(json["trace"]["coverage"]),
-            (std::vector<std::string>{"starts", "complete", "preexisting_blocks",
-                                      "preexisting_bytes", "dropped", "synthesised"}));
+  EXPECT_EQ(
+      keys(json["trace"]["coverage"]),
+      (std::vector<std::string>{"starts", "complete", "preexisting_blocks", "preexisting_bytes",
+                                "dropped", "synthesised", "class", "largest_earlier_step"}));
   EXPECT_EQ(keys(json["trace"]["recorded"]),
             (std::vector<std::string>{"settings", "settings_variable", "request_padding_bytes",
                                       "peak_requested_bytes", "peak_reserved_bytes",

@@ -75,6 +75,18 @@ TEST(InexactSentence, IsForEstimatesOnly) {
   EXPECT_NE(inexact_sentence(run).find("the one that comes nearest"), std::string::npos);
 }
 
+TEST(ComparisonSentences, IntervalsThatOverlapDecideNothing) {
+  std::vector<RunReport> runs = {run_of("recorded", {.reserved = 500 * kMiB}),
+                                 run_of("torch", {.reserved = 400 * kMiB})};
+  runs[0].place = 2;
+  runs[1].interval = RunInterval{{300 * kMiB, 500 * kMiB}, {}};
+  EXPECT_EQ(comparison_sentences(runs).at(0),
+            "Which of torch (300 MiB to 500 MiB) and recorded (500 MiB) reserves less is "
+            "undecided.");
+  runs[1].interval->peak_reserved.high = 499 * kMiB;
+  EXPECT_NE(comparison_sentences(runs).at(0).find("reserves 100 MiB less"), std::string::npos);
+}
+
 RunReport moving_run() {
   RunReport run = run_of("offload(torch)", {.reserved = 10 * kMiB});
   run.metrics.moved_out_blocks = 3;

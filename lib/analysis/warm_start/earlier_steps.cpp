@@ -91,6 +91,19 @@ double largest_step(const WarmParts& parts, bool expandable, double by_reserved)
 
 }  // namespace
 
+std::string name_of(WarmKind kind) {
+  switch (kind) {
+    case WarmKind::fresh:
+      return "fresh";
+    case WarmKind::steady:
+      return "steady";
+    case WarmKind::smaller:
+      return "smaller";
+    default:
+      return "larger";
+  }
+}
+
 EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded) {
   Search search(parts, recorded);
   EarlierSteps steps;

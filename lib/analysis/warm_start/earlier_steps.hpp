@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analysis/warm_start/parts.hpp"
@@ -13,6 +14,8 @@ enum class WarmKind {
   smaller,  ///< earlier steps were smaller
   larger,   ///< an earlier step was larger than any recorded one
 };
+
+std::string name_of(WarmKind kind);
 
 /// What came before a recording, told from the memory that it left cached.
 struct EarlierSteps {

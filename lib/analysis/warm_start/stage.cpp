@@ -79,6 +79,7 @@ StageOutcome Stage::measure(Scene scene) const {
   replaying.progress = nullptr;
   replaying.begin_with = [&](Strategy&, DeviceModel&, std::span<Placement> by_slot) {
     std::ranges::copy(scene.placed, by_slot.begin());
+    return scene.refused;
   };
   const RunMetrics m = replay(script_.trace, *scene.strategy, *scene.device, replaying).metrics;
   return {.peak_reserved = m.peak_reserved,

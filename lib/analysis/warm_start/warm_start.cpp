@@ -134,8 +134,15 @@ StageOutcome WarmStart::recorded_outcome(const Preparation& preparation) const {
 Beginning WarmStart::beginning(const Preparation& preparation) const {
   return
       [this, preparation](Strategy& strategy, DeviceModel& device, std::span<Placement> by_slot) {
-        Rehearsal(script_, strategy, device, by_slot).prepare(preparation);
+        Rehearsal rehearsal(script_, strategy, device, by_slot);
+        rehearsal.prepare(preparation);
+        return rehearsal.refused();
       };
+}
+
+Beginning WarmStart::after_earlier_steps(const StrategySpec& spec) const {
+  if (!can_rehearse(spec)) return {};
+  return beginning(preparation_of(Guess::Way::steps, steps_));
 }
 
 std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,

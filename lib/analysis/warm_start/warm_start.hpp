@@ -58,6 +58,9 @@ class WarmStart {
   std::optional<WarmEstimate> estimate(const StrategySpec& spec, const std::string& torch_version,
                                        const SimulatedDeviceOptions& device) const;
 
+  /// For a replay of the subject after its earlier steps, which says whether a device would have
+  /// seen the recording begin; null where the strategy cannot be rehearsed.
+  Beginning after_earlier_steps(const StrategySpec& spec) const;
   /// For a replay of the subject that begins as `preparation` says.
   Beginning beginning(const Preparation& preparation) const;
 
