@@ -25,6 +25,13 @@ std::string gap_text(const RunMetrics& m) {
                                              : "-" + human_size(m.peak_allocated - m.peak_reserved);
 }
 
+std::string reserved_text(const RunReport& run) {
+  const std::string text = human_size(run.metrics.peak_reserved);
+  if (!run.interval) return text;
+  const BytesInterval& bounds = run.interval->peak_reserved;
+  return fmt::format("≈ {} ({} to {})", text, human_size(bounds.low), human_size(bounds.high));
+}
+
 }  // namespace
 
 Table run_table(const std::vector<RunReport>& runs) {
@@ -33,10 +40,9 @@ Table run_table(const std::vector<RunReport>& runs) {
                    {"retries"},        {"device calls"}, {"ns/op"}};
   for (const RunReport& run : runs) {
     const RunMetrics& m = run.metrics;
-    table.rows.push_back({run.name() + mark(run), human_size(m.peak_allocated),
-                          human_size(m.peak_reserved), gap_text(m), human_count(m.ooms),
-                          human_count(m.oom_retries), human_count(run.device_calls()),
-                          ns_per_op(m)});
+    table.rows.push_back({run.name() + mark(run), human_size(m.peak_allocated), reserved_text(run),
+                          gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
+                          human_count(run.device_calls()), ns_per_op(m)});
   }
   return table;
 }
