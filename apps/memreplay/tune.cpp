@@ -9,6 +9,7 @@
 
 #include "analysis/recorded_device.hpp"
 #include "analysis/steps.hpp"
+#include "analysis/tune/late_recordings.hpp"
 #include "command_line.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -165,7 +166,7 @@ void add_remarks(const std::vector<const Subject*>& subjects, const TuneResult& 
         subject->recording().path, human_count(oom->event)));
   }
   for (const std::string& reason : result.outcomes[result.best].inexact_because) {
-    if (reason.empty()) continue;
+    if (reason.empty() || !result.helps) continue;
     said.push_back(fmt::format("What is recommended is an estimate: {}.", reason));
     break;
   }
@@ -231,6 +232,10 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   tuning.progress = [&](double share) { progress.show("settings tried", share); };
   tuning.bench.subjects = all;
   report.result = tune(tuning);
+  if (!interrupted()) {
+    progress.show("weighing what came before", 0.5);
+    report.late = weigh_late_recordings(tuning, report.result);
+  }
   progress.clear();
   report.interrupted = interrupted();
   if (report.result.outcomes.empty()) return kInterrupted;

@@ -109,12 +109,35 @@ std::string still_fails(const RunSoFar& run) {
                      counted(run.ooms, "time"));
 }
 
+std::string bounds(const BytesInterval& interval) {
+  if (interval.low == interval.high) return human_size(interval.low);
+  return fmt::format("{} to {}", human_size(interval.low), human_size(interval.high));
+}
+
+// Of a recommendation that a recording which starts late supports.
+std::string late_answer(const TuneReport& report) {
+  const TuneResult& r = report.result;
+  const LateVerdict& late = report.late;
+  return fmt::format(
+      "{} reserves {}, {} {}{}.", list_shortened(shown(late.setting)), bounds(late.best),
+      r.baseline, bounds(late.baseline),
+      late.best.high < late.baseline.low ? ": less by the whole interval" : ", which does not fit");
+}
+
 std::string answer(const TuneReport& report) {
   const TuneResult& r = report.result;
   const RunSoFar now = r.baseline_outcome.total();
   const RunSoFar then = r.outcomes[r.best].total();
   const std::string setting =
       list_shortened(shown(conf(report, r.outcomes[r.best].settings.front())));
+  if (report.late.looked && !report.late.supported) {
+    return fmt::format(
+        "Undecided: {} would reserve {}, {} reserves {}. The recording starts late and does not "
+        "tell "
+        "them apart; nothing is recommended.",
+        list_shortened(shown(report.late.setting)), bounds(report.late.best), r.baseline,
+        bounds(report.late.baseline));
+  }
   if (!r.helps) {
     return "Nothing helps: no setting tried is better than the one in use by more than a "
            "hundredth." +
@@ -130,6 +153,7 @@ std::string answer(const TuneReport& report) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
                        setting, counted(then.ooms, "time"), r.baseline, counted(now.ooms, "time"));
   }
+  if (report.late.supported) return late_answer(report);
   if (r.objective == Objective::reserved) {
     return fmt::format("{} reserves {} less than {}: {} instead of {}.{}", setting,
                        human_size(now.peak_reserved - then.peak_reserved), r.baseline,
@@ -209,6 +233,13 @@ Json runs_json(const TuneReport& report, std::size_t trace) {
   return runs;
 }
 
+// The reserved peak; null where the recordings determine it, or it was not looked into.
+Json late_json(const LateVerdict& late) {
+  if (!late.looked) return nullptr;
+  return {{"peak_reserved_bytes", {late.best.low, late.best.high}},
+          {"baseline_peak_reserved_bytes", {late.baseline.low, late.baseline.high}}};
+}
+
 }  // namespace
 
 std::string list_shortened(std::string conf) {
@@ -264,7 +295,8 @@ std::string tune_json(const TuneReport& report) {
   const Json best_json = {{"setting", conf(report, best.settings.front())},
                           {"env", export_line(report, best.settings.front())},
                           {"place", r.best + 1},
-                          {"helps", r.helps}};
+                          {"helps", r.helps},
+                          {"interval", late_json(report.late)}};
   std::vector<Json> results;
   for (std::size_t i = 0; i < report.traces.size(); ++i) {
     Json result =

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "report/results.hpp"
 #include "report/table.hpp"
@@ -19,6 +20,7 @@ struct TuneReport {
   std::vector<std::string> remarks;                    ///< sentences without which it would mislead
   bool interrupted = false;
   TuneResult result;
+  LateVerdict late = {};  ///< what recordings that start late leave of the recommendation
 };
 
 /// A configuration for a line of text: "roundup_power2_divisions:[…]".

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/text.hpp"
@@ -102,8 +103,14 @@ std::string tuned(const PageDevice& device) {
                           .devices = {device.report.device},
                           .model_checks = {explained.model_check},
                           .result = *explained.tuned};
+  const bool exact = std::ranges::all_of(report.result.outcomes[report.result.best].inexact_because,
+                                         &std::string::empty);
   return html_text("pre", tune_text(report, {})) +
-         html_text("p", "A short search; memreplay tune tries more settings.", "quiet");
+         html_text("p",
+                   exact ? "A short search; memreplay tune tries more settings."
+                         : "A short search of estimates, without their intervals; memreplay tune "
+                           "weighs what may have come before.",
+                   "quiet");
 }
 
 std::string sections(const Page& page) {
