@@ -178,6 +178,7 @@ class Page {
   whyNoMemory() {
     const run = this.device.runs[this.runNumber];
     if (run.why_no_places) return run.why_no_places;
+    if (this.events === 0) return "The recording has no events, only a state; below is what explain says of it.";
     const [from, to] = this.device.window;
     return this.run() ? `The page has details of events [${humanCount(from)}, ${humanCount(to)}) only.` : "unpacking …";
   }

@@ -6,6 +6,7 @@ Usage: browser_test.py PROGRAM TRACES [SCREENSHOTS]; says "skipped: …" where t
 import csv
 import json
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
@@ -235,6 +236,17 @@ class Page(unittest.TestCase):
                 self.assertLessEqual(browser.ask("document.documentElement.scrollWidth"), browser.ask("innerWidth"), f"{width} scrolls sideways")
                 if SCREENSHOTS:
                     browser.driver.save_screenshot(str(SCREENSHOTS / f"{width}-{theme}.png"))
+
+    def test_a_strategy_that_moves_blocks_and_a_state_without_events_say_what_is_missing(self):
+        trace = TRACES / "torch" / "gpt_train_oom.pickle"
+        self.page_of(trace, "-s", "offload(torch):host=64GiB", "--capacity", "4000MiB")
+        self.assertIn("moves blocks out of the device", self.browser.element("memory-facts").text)
+        snapshot = pickle.loads(trace.read_bytes())
+        snapshot["device_traces"] = [[]]
+        state = self.folder / "state.pickle"
+        state.write_bytes(pickle.dumps(snapshot))
+        self.page_of(state, "-s", "torch")
+        self.assertIn("no events, only a state", self.browser.element("memory-facts").text)
 
     def test_nothing_is_fetched_and_texts_of_the_recording_stay_texts(self):
         evil = "</script><img src=x onerror=alert(1)>"
