@@ -67,11 +67,18 @@ std::string what_is_kept(const Minimised& small, const std::string& strategy) {
                      human_size(m.first_oom->largest_free), why);
 }
 
+// What the recording tells and a trace of requests and frees cannot.
+std::string left_out(const Minimised& small) {
+  if (small.pool_ends + small.unfinished_frees == 0) return {};
+  return fmt::format(" Left out: {} of private pools, {} never completed.",
+                     counted(small.pool_ends, "end"), counted(small.unfinished_frees, "free"));
+}
+
 std::string sentence(const Minimised& small, const StrategySpec& spec, const std::string& command) {
   const std::string end = small.finished ? "" : " It was ended early and could be smaller.";
   return wrapped(fmt::format("{} become {}: {}. {} made.{}", counted(small.events_before, "event"),
                              human_count(small.trace.size()), what_is_kept(small, spec.text),
-                             counted(small.replays, "replay"), end),
+                             counted(small.replays, "replay"), end + left_out(small)),
                  0) +
          '\n' + command + '\n';
 }

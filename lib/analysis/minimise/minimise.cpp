@@ -117,6 +117,8 @@ class Minimiser {
       telling.to = result_.before.first_oom->event + 1;
     }
     story_ = story_of(subject_, telling);
+    result_.pool_ends = story_.pool_ends;
+    result_.unfinished_frees = story_.unfinished_frees;
     needs_no_oom_ = result_.kept == Kept::gap && result_.before.ooms == 0;
     PeakWatch watch;
     const RunMetrics m = replay_of(story_, &watch).metrics;

@@ -37,9 +37,11 @@ struct Minimised {
   /// Of plain allocations, frees and marks; written as CSV it needs the texts of its origin.
   Trace trace;
   Kept kept = Kept::gap;
-  std::uint64_t events_before = 0;  ///< of the origin
-  RunMetrics before;                ///< of the origin
-  RunMetrics after;                 ///< of `trace`
+  std::uint64_t events_before = 0;     ///< of the origin
+  RunMetrics before;                   ///< of the origin
+  RunMetrics after;                    ///< of `trace`
+  std::uint64_t pool_ends = 0;         ///< of private pools: no event of `trace` can say it
+  std::uint64_t unfinished_frees = 0;  ///< likewise
   std::uint64_t replays = 0;
   bool finished = true;  ///< false: cancelled, or the budget was spent; it could be smaller
 };

@@ -25,7 +25,9 @@ class Teller {
     }
     // What waits to the end is in use to the end.
     for (Story::Block& block : story_.blocks) {
-      if (block.completed == Story::kNever) block.freed = Story::kNever;
+      if (block.completed != Story::kNever) continue;
+      story_.unfinished_frees += block.freed != Story::kNever;
+      block.freed = Story::kNever;
     }
     return std::move(story_);
   }
@@ -67,6 +69,8 @@ class Teller {
          ++next_call_) {
       if (reading_->calls[next_call_].kind == ProgramCall::Kind::empty_cache) {
         add_mark({.op = Op::empty_cache});
+      } else {
+        ++story_.pool_ends;
       }
     }
     const auto& deferrals = reading_->deferrals;

@@ -39,9 +39,11 @@ struct Story {
   };
 
   std::vector<Lane> lanes;
-  std::vector<Block> blocks;  ///< by birth
-  std::vector<Mark> marks;    ///< by place
-  Place places = 0;           ///< all are below
+  std::vector<Block> blocks;           ///< by birth
+  std::vector<Mark> marks;             ///< by place
+  Place places = 0;                    ///< all are below
+  std::uint64_t pool_ends = 0;         ///< of private pools, left out
+  std::uint64_t unfinished_frees = 0;  ///< never completed: their blocks stay in use
 
   /// Of the trace that it makes.
   std::uint64_t events() const;

@@ -51,6 +51,15 @@ TEST(Story, AFreeThatIsNeverCompletedIsNone) {
   EXPECT_EQ(trace.ops, (std::vector<Op>{Op::allocate}));
 }
 
+TEST(Story, WhatItCannotTellIsCounted) {
+  const Recording recording =
+      RecordingWriter().alloc(0, 100).add(Op::free_requested, 0, 100).alloc(1, 100).recording();
+  const Subject subject(recording, recording.traces[0]);
+  const Story story = story_of(subject, {});
+  EXPECT_EQ(story.unfinished_frees, 1u);
+  EXPECT_EQ(story.pool_ends, 0u);
+}
+
 TEST(Story, BlocksFromBeforeTheRecordingAreAllocatedFirst) {
   Recording recording = RecordingWriter().alloc(0, 100).add(Op::free, 1, 700).recording();
   Trace& trace = recording.traces[0];
