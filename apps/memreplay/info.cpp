@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t kPlotPoints = 20'000;
 
+// Costs a verification and some rehearsals: only where something was alive that tells of before.
 void look_before(const Recording& recording, const Trace& trace, TraceSummary& summary) {
-  if (trace.start.segments.empty() || !is_torch(recording)) return;
+  if (trace.coverage.preexisting_blocks == 0 || !is_torch(recording)) return;
   const Subject subject(recording, trace);
   if (!WarmStart::applies_to(subject)) return;
   const EarlierSteps steps = WarmStart(subject, {}).earlier_steps();
