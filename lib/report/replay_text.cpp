@@ -35,12 +35,6 @@ std::string answer(const RunReport& run) {
   return fmt::format("fits {}{}{}", device_phrase(run.device), cost.empty() ? "" : ", but ", cost);
 }
 
-/// "≈ 5210 MiB (4900 MiB to 5600 MiB)".
-std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
-  return fmt::format("≈ {} ({} to {})", human_size(bytes), human_size(interval.low),
-                     human_size(interval.high));
-}
-
 std::string percent(double share) {
   return share >= 0 && share <= 1 ? fmt::format("{:.1f} %", share * 100) : std::string("-");
 }

@@ -26,10 +26,9 @@ std::string gap_text(const RunMetrics& m) {
 }
 
 std::string reserved_text(const RunReport& run) {
-  const std::string text = human_size(run.metrics.peak_reserved);
-  if (!run.interval) return text;
-  const BytesInterval& bounds = run.interval->peak_reserved;
-  return fmt::format("≈ {} ({} to {})", text, human_size(bounds.low), human_size(bounds.high));
+  const Bytes reserved = run.metrics.peak_reserved;
+  return run.interval ? estimated_text(reserved, run.interval->peak_reserved)
+                      : human_size(reserved);
 }
 
 }  // namespace

@@ -138,6 +138,11 @@ std::string oom_warning(const RunReport& run) {
   return text;
 }
 
+std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
+  return fmt::format("≈ {} ({} to {})", human_size(bytes), human_size(interval.low),
+                     human_size(interval.high));
+}
+
 std::string inexact_sentence(const RunReport& run) {
   if (run.exact) return {};
   const std::string text = fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
