@@ -10,6 +10,14 @@ namespace {
 constexpr Address kBase = Address{1} << 44;
 constexpr Address kEnd = Address{1} << 63;
 
+// The end of the last of these ranges that has a part in [from, to); 0: none has.
+Address end_in(const std::map<Address, Address>& ranges, Address from, Address to) {
+  const auto behind = ranges.lower_bound(to);
+  if (behind == ranges.begin()) return 0;
+  const Address end = std::prev(behind)->second;
+  return end > from ? end : 0;
+}
+
 }  // namespace
 
 AddressSpace::AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap)
@@ -21,13 +29,13 @@ AddressSpace::AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap)
 
 std::optional<Address> AddressSpace::next_upward(Bytes size) const {
   Address at = next_;
-  // What was claimed above may be in the way.
-  for (auto after = taken_.lower_bound(at); after != taken_.end() && after->first - at < size;
-       ++after) {
-    at = kBase + round_up(after->second - kBase, unit_);
+  // What was claimed above may be in the way, and what is avoided.
+  while (at <= kEnd && size <= kEnd - at) {
+    const Address end = std::max(end_in(taken_, at, at + size), end_in(avoided_, at, at + size));
+    if (end <= at) return at;
+    at = kBase + round_up(end - kBase, unit_);
   }
-  if (at > kEnd || size > kEnd - at) return std::nullopt;
-  return at;
+  return std::nullopt;
 }
 
 std::optional<Address> AddressSpace::take(Bytes size) {
@@ -54,10 +62,20 @@ void AddressSpace::claim(Address at, Bytes size) {
     throw std::logic_error("addresses claimed that are taken already");
   }
   taken_.emplace(at, at + size);
+  fill_holes(at, at + size);
+}
+
+void AddressSpace::avoid(Address at, Bytes size) {
+  const Address to = at + std::min(size, kEnd - std::min(at, kEnd));
+  if (policy_ == AddressPolicy::upward) avoided_.emplace(at, to);
+  fill_holes(at, to);
+}
+
+void AddressSpace::fill_holes(Address at, Address end) {
   while (const auto hole = holes_.above(at)) {
-    if (hole->from >= at + size) break;
+    if (hole->from >= end) break;
     const Address from = std::max(hole->from, at);
-    const Address to = std::min(hole->to, at + size);
+    const Address to = std::min(hole->to, end);
     holes_.erase({hole->from + (from - hole->from) / unit_ * unit_,
                   hole->from + round_up(to - hole->from, unit_)});
   }

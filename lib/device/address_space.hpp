@@ -24,18 +24,22 @@ class AddressSpace {
   /// Takes a range at a place that the caller names; throws std::logic_error when it is taken, or
   /// was and is never to be given again.
   void claim(Address at, Bytes size);
+  /// Gives nothing of a range from now on, as far as it is not taken. It can still be claimed.
+  void avoid(Address at, Bytes size);
   /// An address that was given. With first_fit, std::logic_error for any other.
   void give_back(Address at);
 
  private:
   std::optional<Address> next_upward(Bytes size) const;
+  void fill_holes(Address at, Address end);
 
   AddressPolicy policy_;
   Bytes unit_;
   Bytes gap_;
   Address next_;
-  std::map<Address, Address> taken_;  ///< from -> to; with upward only what was claimed
-  RangeSet holes_;                    ///< first_fit: whole units without any part taken
+  std::map<Address, Address> taken_;    ///< from -> to; with upward only what was claimed
+  std::map<Address, Address> avoided_;  ///< the same, with upward
+  RangeSet holes_;                      ///< first_fit: whole units without any part taken
 };
 
 }  // namespace memreplay

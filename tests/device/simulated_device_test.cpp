@@ -123,6 +123,18 @@ TEST(SimulatedDevice, AdoptedRegionsAreHeldAndTheirAddressesTaken) {
   }
 }
 
+TEST(SimulatedDevice, NothingIsPlacedWhereAnAdoptedReservationMayStillGrow) {
+  for (const auto policy : {AddressPolicy::upward, AddressPolicy::first_fit}) {
+    SimulatedDevice device({.capacity = 64 * kMiB, .policy = policy});
+    device.adopt(kBase, 2 * kMiB, true);
+    device.adopt(kBase + 10 * kMiB, 4 * kMiB, true);
+    const auto region = device.obtain(2 * kMiB);
+    ASSERT_TRUE(region);
+    EXPECT_GE(*region, kBase + 10 * kMiB + 72 * kMiB);
+    EXPECT_TRUE(device.virtual_memory()->map(kBase + 14 * kMiB, 40 * kMiB, 2 * kMiB));
+  }
+}
+
 TEST(SimulatedDevice, AnAdoptedRegionThatIsReturnedIsAHoleAgain) {
   auto device = first_fit();
   device.adopt(kBase + kMiB, kMiB / 2, false);
