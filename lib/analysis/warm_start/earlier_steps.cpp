@@ -1,7 +1,6 @@
 #include "analysis/warm_start/earlier_steps.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace memreplay {
@@ -11,15 +10,8 @@ namespace {
 constexpr double kFactors[] = {.1, .25,  .4,  .5,   .6,  .7,  .8,  .85, .9,  .95,
                                1,  1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8,
                                2,  2.3,  2.6, 3,    3.5, 4,   5,   6,   8};
-/// Rows of growing steps up to the largest one.
-const std::vector<double> kRows[] = {{1}, {.9, 1}, {.6, 1}, {.8, .9, 1}, {.25, .5, .75, 1}};
 constexpr std::size_t kAsRecorded = 10;  ///< the index of 1
 constexpr double kSame = .025;           ///< of the reserved bytes: steps like those recorded
-
-std::vector<double> times(std::vector<double> row, double factor) {
-  for (double& step : row) step *= factor;
-  return row;
-}
 
 class Search {
  public:
@@ -27,9 +19,9 @@ class Search {
       : wanted_(static_cast<double>(parts.reserved)), recorded_(recorded) {}
 
   // How far the reserved bytes after these steps are from those recorded, as a share.
-  double off(const std::vector<double>& row) {
+  double off(const std::vector<double>& steps) {
     const Bytes reserved =
-        recorded_.reserved_after({Preparation::Start::founders_first, row}).value_or(0);
+        recorded_.reserved_after({Preparation::Start::founders_first, steps}).value_or(0);
     ratio_ = static_cast<double>(reserved) / wanted_;
     return std::abs(ratio_ - 1);
   }
@@ -61,18 +53,6 @@ class Search {
     return best;
   }
 
-  std::vector<double> row_up_to(double largest) {
-    std::vector<double> best;
-    double least = INFINITY;
-    for (const std::vector<double>& row : kRows) {
-      const double badness = off(times(row, largest)) + .001 * static_cast<double>(row.size());
-      if (badness >= least) continue;
-      least = badness;
-      best = times(row, largest);
-    }
-    return best;
-  }
-
  private:
   double wanted_;
   Stage& recorded_;
@@ -87,6 +67,12 @@ double largest_step(const WarmParts& parts, bool expandable, double by_reserved)
   const double ratio =
       static_cast<double>(parts.largest_earlier) / static_cast<double>(parts.largest_scalable);
   return std::abs(ratio - 1) < .02 ? 1 : std::min(kLargest, ratio);
+}
+
+WarmKind kind_of(double largest) {
+  if (largest == 0) return WarmKind::fresh;
+  if (largest == 1) return WarmKind::steady;
+  return largest < 1 ? WarmKind::smaller : WarmKind::larger;
 }
 
 }  // namespace
@@ -105,18 +91,8 @@ std::string name_of(WarmKind kind) {
 }
 
 EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded) {
-  Search search(parts, recorded);
-  EarlierSteps steps;
-  steps.largest = largest_step(parts, expandable, search.by_reserved());
-  if (steps.largest == 0) return steps;
-  if (steps.largest == 1) {
-    steps.kind = WarmKind::steady;
-    steps.rehearsals = {1, 1};
-    return steps;
-  }
-  steps.kind = steps.largest < 1 ? WarmKind::smaller : WarmKind::larger;
-  steps.rehearsals = search.row_up_to(steps.largest);
-  return steps;
+  const double largest = largest_step(parts, expandable, Search(parts, recorded).by_reserved());
+  return {kind_of(largest), largest};
 }
 
 }  // namespace memreplay

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "analysis/warm_start/parts.hpp"
 #include "analysis/warm_start/stage.hpp"
@@ -20,11 +19,10 @@ std::string name_of(WarmKind kind);
 /// What came before a recording, told from the memory that it left cached.
 struct EarlierSteps {
   WarmKind kind = WarmKind::fresh;
-  double largest = 0;              ///< size of the largest one, in those of the recording; 0: none
-  std::vector<double> rehearsals;  ///< a row of steps that leaves as much memory behind
+  double largest = 0;  ///< size of the largest one, in those of the recording; 0: none
 };
 
-/// `recorded` is the allocator under its own settings, without a limit.
+/// `recorded` is the allocator under its own settings, without a limit. At most six rehearsals.
 EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded);
 
 }  // namespace memreplay

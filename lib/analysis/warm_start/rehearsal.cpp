@@ -16,12 +16,11 @@ bool holds_block(const SegmentInfo& segment) {
 
 }  // namespace
 
-bool Rehearsal::prepare(const Preparation& preparation) {
-  if (!begin(preparation.start, !preparation.rehearsals.empty())) return false;
-  bool first = preparation.start == Preparation::Start::founders_first;
-  for (const double factor : preparation.rehearsals) {
-    rehearse(factor, first);
-    first = false;
+bool Rehearsal::prepare(const Preparation& preparation, std::size_t done) {
+  const std::vector<double>& steps = preparation.rehearsals;
+  if (done == 0 && !begin(preparation.start, !steps.empty())) return false;
+  for (; done < steps.size(); ++done) {
+    rehearse(steps[done], done == 0 && preparation.start == Preparation::Start::founders_first);
   }
   return true;
 }
@@ -34,9 +33,6 @@ bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
       return adopt(false);
     case Start::kept_live:
       return adopt(true);
-    case Start::live_first:
-      place_all([](const EarlierBlock&) { return true; });
-      break;
     case Start::founders_first:
       place_all([&](const EarlierBlock& block) { return !guest(block); });
       if (!rehearsed) place_all(guest);
@@ -51,9 +47,10 @@ bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
   return true;
 }
 
-void Rehearsal::rehearse(double factor, bool first) {
+// Guests came when what the recording's end leaves was still there.
+void Rehearsal::rehearse(double factor, bool guests_now) {
   play(factor);
-  if (first) {
+  if (guests_now) {
     place_all([](const EarlierBlock& block) { return block.persistent && !block.founder; });
   }
   clear_left();

@@ -16,11 +16,10 @@ struct Preparation {
   enum class Start {
     kept,            ///< the recorded state as it was, under other rules
     kept_live,       ///< of it the segments that hold a block
-    live_first,      ///< the blocks in the order of their addresses
     founders_first,  ///< what came early, and later what was put into cached memory
     idle_first,      ///< founders, the requests that once had the idle segments, the other blocks
   };
-  Start start = Start::live_first;
+  Start start = Start::founders_first;
   /// The recording's requests are played beforehand once for each, larger or smaller by it.
   std::vector<double> rehearsals;
 
@@ -43,22 +42,20 @@ class Rehearsal {
             std::span<Placement> placed)
       : script_(script), strategy_(strategy), device_(device), placed_(placed) {}
 
-  /// Everything that the preparation asks for. False: this strategy cannot take over a state.
-  bool prepare(const Preparation& preparation);
-  /// What `prepare` does before the rehearsals. `rehearsed`: some follow.
-  bool begin(Preparation::Start start, bool rehearsed);
-  /// `first` of those after `founders_first` places the guests while what the recording's end
-  /// leaves is still there.
-  void rehearse(double factor, bool first);
+  /// Everything that the preparation asks for, but for its first rehearsals, of which so many are
+  /// `done`. False: this strategy cannot take over a state.
+  bool prepare(const Preparation& preparation, std::size_t done = 0);
 
   std::uint64_t refused() const { return refused_; }  ///< requests so far
 
  private:
+  bool begin(Preparation::Start start, bool rehearsed);
   bool adopt(bool live_only);
   void place(const EarlierBlock& block);
   template <typename Which>
   void place_all(const Which& which);
   void hold_idle_segments();
+  void rehearse(double factor, bool guests_now);
   void play(double factor);
   void play(std::uint64_t event, double factor);
   void clear_left();

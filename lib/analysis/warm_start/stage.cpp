@@ -30,47 +30,38 @@ Stage::Scene Stage::copy(const Scene& scene) {
   return copy;
 }
 
-std::optional<Bytes> Stage::reserved_after(const Preparation& preparation) {
-  Scene scene = empty_scene();
+const Stage::Scene* Stage::prepared(const Preparation& preparation) {
+  if (const auto known = scenes_.find(preparation); known != scenes_.end()) return &known->second;
+  Preparation begun = preparation;
+  std::size_t done = 0;
+  Scene scene;
+  // What comes before the first step depends on whether there is one.
+  while (begun.rehearsals.size() > 1 && done == 0) {
+    begun.rehearsals.pop_back();
+    const auto known = scenes_.find(begun);
+    if (known == scenes_.end()) continue;
+    scene = copy(known->second);
+    done = begun.rehearsals.size();
+  }
+  if (done == 0) scene = empty_scene();
   Rehearsal rehearsal(script_, *scene.strategy, *scene.device, scene.placed);
-  if (!rehearsal.prepare(preparation)) return std::nullopt;
-  return scene.device->usage().held;
+  if (!rehearsal.prepare(preparation, done)) return nullptr;
+  scene.refused += rehearsal.refused();
+  return &scenes_.emplace(preparation, std::move(scene)).first->second;
 }
 
-std::vector<StageOutcome> Stage::outcomes(const Preparation& preparation,
-                                          std::span<const std::size_t> counts) {
-  std::vector<StageOutcome> outcomes;
-  std::optional<Scene> scene;
-  std::optional<Rehearsal> rehearsal;
-  std::size_t done = 0;
-  for (const std::size_t count : counts) {
-    Preparation part = preparation;
-    part.rehearsals.resize(count);
-    if (const auto known = known_.find(part); known != known_.end()) {
-      outcomes.push_back(known->second);
-      continue;
-    }
-    if (!scene) {
-      scene = empty_scene();
-      rehearsal.emplace(script_, *scene->strategy, *scene->device, scene->placed);
-      if (!rehearsal->begin(part.start, count > 0)) return outcomes;
-    }
-    for (; done < count; ++done) {
-      rehearsal->rehearse(part.rehearsals[done],
-                          done == 0 && part.start == Preparation::Start::founders_first);
-    }
-    scene->refused = rehearsal->refused();
-    outcomes.push_back(measure(copy(*scene)));
-    known_.emplace(std::move(part), outcomes.back());
-  }
-  return outcomes;
+std::optional<Bytes> Stage::reserved_after(const Preparation& preparation) {
+  const Scene* scene = prepared(preparation);
+  return scene ? std::optional(scene->device->usage().held) : std::nullopt;
 }
 
 std::optional<StageOutcome> Stage::outcome(const Preparation& preparation) {
-  const std::size_t all[] = {preparation.rehearsals.size()};
-  const auto found = outcomes(preparation, all);
-  if (found.empty()) return std::nullopt;
-  return found.front();
+  if (const auto known = outcomes_.find(preparation); known != outcomes_.end()) {
+    return known->second;
+  }
+  const Scene* scene = prepared(preparation);
+  if (!scene) return std::nullopt;
+  return outcomes_.emplace(preparation, measure(copy(*scene))).first->second;
 }
 
 StageOutcome Stage::measure(Scene scene) const {

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,10 +36,7 @@ class Stage {
 
   /// Reserved after a preparation; nothing where the strategy cannot take it.
   std::optional<Bytes> reserved_after(const Preparation& preparation);
-  /// Outcomes after each of `counts` (ascending) first rehearsals of a preparation, which they
-  /// share.
-  std::vector<StageOutcome> outcomes(const Preparation& preparation,
-                                     std::span<const std::size_t> counts);
+  /// The same for the recording played after it.
   std::optional<StageOutcome> outcome(const Preparation& preparation);
 
  private:
@@ -51,6 +47,9 @@ class Stage {
     std::vector<Placement> placed;
     std::uint64_t refused = 0;
   };
+  /// Null where the strategy cannot take the preparation. Goes on from the longest known one that
+  /// it begins with.
+  const Scene* prepared(const Preparation& preparation);
   Scene empty_scene() const;
   static Scene copy(const Scene& scene);
   /// Uses the scene up.
@@ -62,7 +61,8 @@ class Stage {
   const std::string& torch_version_;
   const SimulatedDeviceOptions& device_options_;
   const ReplayOptions& replaying_;
-  std::map<Preparation, StageOutcome> known_;
+  std::map<Preparation, Scene> scenes_;
+  std::map<Preparation, StageOutcome> outcomes_;
 };
 
 }  // namespace memreplay

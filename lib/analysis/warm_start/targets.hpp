@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analysis/warm_start/earlier_steps.hpp"
@@ -14,18 +15,15 @@ namespace memreplay {
 /// preparation gives under the recorded settings.
 struct Guess {
   enum class Way {
-    last_step,      ///< the largest earlier step alone
-    steps,          ///< all earlier steps
-    fading_steps,   ///< and smaller ones again
-    two_steps,      ///< two like the recording
-    live,           ///< no earlier step
-    live_and_step,  ///< one like the recording
-    idle,           ///< the requests that idle segments were obtained for
-    kept,
-    kept_live,
+    kept,          ///< the state in which the recording starts, as it is
+    kept_live,     ///< of it the segments that hold a block
+    idle,          ///< the requests that idle segments were obtained for
+    one_step,      ///< a step like the recording
+    largest_step,  ///< the largest earlier step
+    fading_steps,  ///< and smaller ones after it
   };
   enum class Correction { none, ratio, difference };
-  Way way = Way::steps;
+  Way way = Way::largest_step;
   Correction correction = Correction::none;
 
   friend bool operator==(const Guess&, const Guess&) = default;
@@ -44,6 +42,11 @@ struct Target {
   struct Widening {
     double low = 1;
     double high = 1;
+    /// The power of what the highest guess is above the estimate: each further shape that a program
+    /// had before may have left as much behind.
+    double rise = 1;
+    /// Guesses nearer to each other than by this share need less of it, and none where they agree.
+    double agreed = 0;
   };
   Widening widening;
 };
@@ -53,7 +56,7 @@ struct Target {
 const Target& target_of(const TorchModel& recorded, const TorchModel& replayed,
                         std::optional<Bytes> room, Bytes needed);
 
-/// Of another allocator.
-const Target& target_of_others();
+/// Of another allocator, by its registered name.
+const Target& target_of_other(std::string_view name);
 
 }  // namespace memreplay

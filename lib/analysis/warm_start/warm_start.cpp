@@ -20,10 +20,12 @@ TorchModel recorded_model(const Subject& subject) {
   return *subject.model_of(usual_strategy(subject.recording()), subject.verified()->torch_version);
 }
 
-// Plans are made for the recording's requests alone, and a block that was moved away has no place.
+// Plans are made for the recording's requests alone, a block that was moved away has no place, and
+// what `bump` reserves tells of every request since the program began.
 bool can_rehearse(const StrategySpec& spec) {
   const auto follows = [](const StrategySpec& inner) { return can_rehearse(inner); };
-  return !plan_wish(spec) && spec.name != "offload" && std::ranges::all_of(spec.inner, follows);
+  return !plan_wish(spec) && spec.name != "offload" && spec.name != "bump" &&
+         std::ranges::all_of(spec.inner, follows);
 }
 
 }  // namespace
@@ -65,8 +67,12 @@ class WarmStart::Guesses {
       low = std::min(low, value(guess));
       if (value(guess) < kRunaway * middle) high = std::max(high, value(guess));
     }
-    low = std::min(low * target.widening.low, middle * (1 - kLeastMargin));
-    high = std::max(high * target.widening.high, middle * (1 + kLeastMargin));
+    const Target::Widening& widening = target.widening;
+    const double apart = std::log(high / low);
+    const double share = apart < widening.agreed ? apart / widening.agreed : 1;
+    high = middle * std::pow(high / middle, widening.rise) * std::pow(widening.high, share);
+    low = std::min(low * std::pow(widening.low, share), middle * (1 - kLeastMargin));
+    high = std::max(high, middle * (1 + kLeastMargin));
     return {static_cast<Bytes>(middle),
             {static_cast<Bytes>(low), static_cast<Bytes>(std::ceil(high))}};
   }
@@ -85,7 +91,7 @@ class WarmStart::Guesses {
   const StageOutcome& outcome(Guess::Way way) {
     const auto known = outcomes_.find(way);
     if (known != outcomes_.end()) return known->second;
-    return outcomes_.emplace(way, play(way)).first->second;
+    return outcomes_.emplace(way, stage_.outcome(preparation(way)).value()).first->second;
   }
 
   Preparation preparation(Guess::Way way) const { return preparation_of(way, warm_.steps_); }
@@ -93,16 +99,6 @@ class WarmStart::Guesses {
  private:
   static double bytes(const StageOutcome& outcome, Quantity quantity) {
     return static_cast<double>(outcome.*quantity);
-  }
-
-  // The earlier steps begin the fading ones: both come out of one row.
-  StageOutcome play(Guess::Way way) {
-    if (way == Guess::Way::steps || way == Guess::Way::fading_steps) {
-      const Preparation whole = preparation(Guess::Way::fading_steps);
-      const std::size_t counts[] = {warm_.steps_.rehearsals.size(), whole.rehearsals.size()};
-      return stage_.outcomes(whole, counts).at(way == Guess::Way::steps ? 0 : 1);
-    }
-    return stage_.outcome(preparation(way)).value();
   }
 
   const WarmStart& warm_;
@@ -142,7 +138,7 @@ Beginning WarmStart::beginning(const Preparation& preparation) const {
 
 Beginning WarmStart::after_earlier_steps(const StrategySpec& spec) const {
   if (!can_rehearse(spec)) return {};
-  return beginning(preparation_of(Guess::Way::steps, steps_));
+  return beginning(preparation_of(Guess::Way::largest_step, steps_));
 }
 
 std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
@@ -152,8 +148,8 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   Guesses guesses(*this, spec, torch_version, device);
   const auto model = subject_.model_of(spec, torch_version);
   const StageOutcome recorded = recorded_outcome(kKept);
-  const Target& target =
-      model ? target_of(model_, *model, device.room(), recorded.peak_reserved) : target_of_others();
+  const Target& target = model ? target_of(model_, *model, device.room(), recorded.peak_reserved)
+                               : target_of_other(spec.name);
   const Bytes most = device.room().value_or(UINT64_MAX);
 
   WarmEstimate estimate{
@@ -167,8 +163,9 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   estimate.end_reserved.keep_within(there.end_allocated, most);
   const bool keeps = model && adopts_start(subject_, spec, torch_version);
   estimate.oom_retries = (keeps ? guesses.outcome(Guess::Way::kept) : there).oom_retries;
-  estimate.refused_before = guesses.outcome(Guess::Way::steps).refused_before;
-  estimate.fits = estimate.refused_before == 0 && guesses.outcome(Guess::Way::steps).ooms == 0;
+  estimate.refused_before = guesses.outcome(Guess::Way::largest_step).refused_before;
+  estimate.fits =
+      estimate.refused_before == 0 && guesses.outcome(Guess::Way::largest_step).ooms == 0;
   return estimate;
 }
 

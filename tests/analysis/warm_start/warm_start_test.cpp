@@ -64,7 +64,7 @@ TEST(WarmStart, AModelThatWasJustBuiltIsFresh) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   EXPECT_EQ(warm.earlier_steps().kind, WarmKind::fresh);
-  EXPECT_TRUE(warm.earlier_steps().rehearsals.empty());
+  EXPECT_EQ(warm.earlier_steps().largest, 0);
 }
 
 TEST(WarmStart, NothingIsEstimatedBelowWhatIsAllocatedOrAboveTheDevice) {
