@@ -52,14 +52,16 @@ def main():
     out, history, capacity, conf, last, *truths = sys.argv[1:]
     run = Run(history)
     request = first_request(run, last)
-    sidecar = {"format": "warm-recording 1", "config": conf, "capacity_mib": int(capacity), "torch_version": run.notes["torch_version"],
-               "window_allocations": len(run.requests()) - request, "recorded": run.window(request), "truths": []}
+    sidecar = {"format": "warm-recording 1", "program": run.notes["program"], "seed": run.notes["seed"], "fixed": run.notes["fixed"],
+               "config": conf, "capacity_mib": int(capacity), "torch_version": run.notes["torch_version"],
+               "window_allocations": len(run.requests()) - request, "whole_steps": sum(step >= request for step in run.notes["steps"]) - 1,
+               "recorded": run.window(request), "truths": []}
     for path, truth_capacity, truth_conf in zip(*[iter(truths)] * 3):
         other = Run(path)
         if not other.notes["ended_by_oom"] and other.requests() != run.requests():
             sys.exit(f"{path}: another row of requests than {history}")
         sidecar["truths"].append({"config": truth_conf, "config_name": path.rpartition(".")[2], "capacity_mib": int(truth_capacity),
-                                  **other.window(request)})
+                                  "reached_window": len(other.requests()) > request, **other.window(request)})
     run.snapshot["device_traces"][0] = run.entries[run.entry_of(request):]
     pathlib.Path(out + ".pickle").write_bytes(pickle.dumps(run.snapshot, protocol=4))
     pathlib.Path(out + ".json").write_text(json.dumps(sidecar, indent=1))

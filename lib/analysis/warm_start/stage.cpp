@@ -66,6 +66,7 @@ std::optional<StageOutcome> Stage::outcome(const Preparation& preparation) {
 
 StageOutcome Stage::measure(Scene scene) const {
   ReplayOptions replaying = replaying_;
+  replaying.reading = script_.reading;
   replaying.observer = nullptr;
   replaying.progress = nullptr;
   replaying.begin_with = [&](Strategy&, DeviceModel&, std::span<Placement> by_slot) {

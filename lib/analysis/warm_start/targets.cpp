@@ -25,10 +25,16 @@ double median(double a, double b, double c) {
 
 // Which guesses to take, and by how much they miss, was measured on some forty kinds of programs,
 // each cut at several places and played whole under both settings (tools/warm_truth).
-const Target kToExpandable{
-    [](const GuessValue& value) { return std::min(value(kIdle), value(kLargest)); },
-    {kLargest, by_difference(kLargest)},
-    {.84, 1.14}};
+// Steps that explain less than this of what was reserved are shorter than the program's own.
+constexpr double kExplained = .6;
+const Target kToExpandable{[](const GuessValue& value) {
+                             const double scaled = value(by_ratio(kLargest));
+                             return value(kLargest) < kExplained * scaled
+                                        ? median(value(kLargest), value(kIdle), scaled)
+                                        : std::min(value(kIdle), value(kLargest));
+                           },
+                           {kLargest, by_difference(kLargest)},
+                           {.84, 1.14}};
 const Target kFromExpandable{
     [](const GuessValue& value) { return std::sqrt(value(kLargest) * value(by_ratio(kOneStep))); },
     {by_ratio(kOneStep), by_ratio(kFading)},
@@ -44,7 +50,7 @@ const Target kSplitLimit{[](const GuessValue& value) {
                                          value(by_ratio(kOneStep)));
                          },
                          {kKept, by_ratio(kIdle), by_ratio(kFading)},
-                         {.84, 1.55, 2, .10}};
+                         {.84, 1.65, 1.5, .20}};
 // The two options fight: what is reserved grows with every step.
 const Target kSplitExpandable{[](const GuessValue& value) {
                                 return median(value(kKept), value(kLargest),
