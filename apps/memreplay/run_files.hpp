@@ -20,6 +20,7 @@ class RunFiles {
   /// Adds the observers that write them. To be called once, before the replay; `trace` and `device`
   /// live until `finish`.
   void observe(const Trace& trace, const LoggedDevice& device, ObserverGroup& observers);
+  bool wants_any() const { return placements_ || timeline_ || device_events_ || segments_; }
   bool wants_device_events() const { return device_events_ != nullptr; }
   /// After the replay: the segments at the end, and the last rows.
   void finish(const Trace& trace, const Strategy& strategy);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "analysis/warm_start/warm_start.hpp"
+#include "analysis/late_start.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "devices.hpp"
@@ -67,6 +67,11 @@ struct Watchers {
   HoldingLog* holdings = nullptr;
   std::optional<RunPicture>* picture = nullptr;  ///< to be filled in
   RunsWatcher* runs = nullptr;
+
+  bool any() const {
+    return (files != nullptr && files->wants_any()) || holdings != nullptr || picture != nullptr ||
+           runs != nullptr;
+  }
 };
 
 ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
@@ -159,38 +164,6 @@ ReplayResult replay_repeatedly(const Subject& subject, const StrategySpec& spec,
   return result;
 }
 
-/// A recording that starts late, where it is replayed as it is, and what it tells of the time
-/// before; found when it is first needed.
-class LateStart {
- public:
-  LateStart(const Subject& subject, const RunOptions& options)
-      : subject_(subject), options_(options) {}
-
-  /// Nothing where the recording determines the result, or no estimate can be made.
-  std::optional<WarmEstimate> estimate(const StrategySpec& spec, const OpenDevice& device,
-                                       const std::shared_ptr<const Plan>& plan,
-                                       const ReplayOptions& replaying) {
-    if (!WarmStart::applies_to(subject_) || device.memory || options_.scale != 1 ||
-        options_.start == StartMode::cold) {
-      return std::nullopt;
-    }
-    const ReplayResult plain = replay_once(subject_, spec, device, options_, plan, {}, replaying);
-    if (!plain.finished ||
-        !start_matters(subject_, spec, options_.torch_version, device.room(), plain)) {
-      return std::nullopt;
-    }
-    if (!warm_) warm_.emplace(subject_, replay_options(subject_.trace(), options_));
-    return warm_->estimate(spec, options_.torch_version, device.options);
-  }
-
-  const WarmStart& warm() const { return *warm_; }
-
- private:
-  const Subject& subject_;
-  const RunOptions& options_;
-  std::optional<WarmStart> warm_;
-};
-
 void enter(const WarmEstimate& estimate, RunReport& report) {
   report.interval = {estimate.peak_reserved.interval, estimate.end_reserved.interval};
   report.metrics.peak_reserved = estimate.peak_reserved.value;
@@ -200,17 +173,27 @@ void enter(const WarmEstimate& estimate, RunReport& report) {
 
 /// One strategy on one device.
 RunReport replay_job(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-                     const RunOptions& options, LateStart& late, Watchers watchers,
+                     const RunOptions& options, const LateStart& late, Watchers watchers,
                      Progress& progress) {
   RunReport report;
   if (options.plot || !options.perfetto.empty()) watchers.picture = &report.picture;
   ReplayOptions replaying = replay_options(subject.trace(), options);
   replaying.progress = [&](double share) { progress.show(spec.text, share); };
   const std::shared_ptr<const Plan> plan = plan_for(subject, spec, replaying);
-  const auto estimate = late.estimate(spec, device, plan, replaying);
-  if (estimate) replaying.begin_with = late.warm().beginning(estimate->nearest);
+  std::optional<ReplayResult> plain;  // where the start may not determine it
+  std::optional<WarmEstimate> estimate;
+  if (late.applies() && !device.memory) {
+    plain = replay_once(subject, spec, device, options, plan, {}, replaying);
+    if (plain->finished) {
+      estimate = late.instead_of(*plain, spec, options.torch_version, device.options);
+    }
+    if (estimate) replaying.begin_with = late.warm().beginning(estimate->nearest);
+  }
+  const bool once = options.repeat < 2 && options.warm_up.value_or(0) == 0;
   ReplayResult result =
-      replay_repeatedly(subject, spec, device, options, plan, watchers, replaying);
+      plain && !estimate && once && !watchers.any()
+          ? std::move(*plain)
+          : replay_repeatedly(subject, spec, device, options, plan, watchers, replaying);
 
   report.strategy = spec.text;
   report.device = device.summary;
@@ -247,8 +230,8 @@ void keep_picture(const Chosen& chosen, RunReport& run, const RunOptions& option
 /// One strategy on every device; the later ones are laid beside the first.
 void replay_on_all(const Subject& subject, const StrategySpec& asked,
                    const std::vector<OpenDevice>& devices, const RunOptions& options,
-                   LateStart& late, std::deque<RunFiles>::iterator& files, RunsWatcher* watcher,
-                   Progress& progress, std::vector<RunReport>& runs) {
+                   const LateStart& late, std::deque<RunFiles>::iterator& files,
+                   RunsWatcher* watcher, Progress& progress, std::vector<RunReport>& runs) {
   const StrategySpec spec = fitted(subject, asked, options, progress);
   HoldingLog first;
   for (const OpenDevice& device : devices) {
@@ -301,7 +284,7 @@ Runs run_all(const InputOptions& input, const RunOptions& options, const ReportO
     report.model_check = model_check(subject);
     perfetto.add_phases(chosen);
     if (watcher != nullptr) watcher->begin_trace(chosen, subject);
-    LateStart late(subject, options);
+    const LateStart late(subject, replay_options(subject.trace(), options));
     for (const StrategySpec& spec : *next_strategies++) {
       const std::size_t before = report.runs.size();
       replay_on_all(subject, spec, devices, options, late, next_files, watcher, progress,
