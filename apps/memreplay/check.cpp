@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/late_start.hpp"
 #include "check_plan.hpp"
 #include "command_line.hpp"
 #include "core/error.hpp"
@@ -103,15 +104,17 @@ void require_sense(const Options& o, const Command& command) {
 
 /// Hands every finished check to `use`, with the entry that it is of. False: interrupted.
 template <typename Use>
-bool check_all(const std::vector<CheckPlan>& plans, bool quiet, Use use) {
+bool check_all(const std::vector<CheckPlan>& plans, const Options& o, Use use) {
   watch_for_interrupt();
-  Progress progress(quiet);
+  Progress progress(o.reports.quiet);
   for (const CheckPlan& plan : plans) {
     if (interrupted()) return false;
     const Subject subject = plan.chosen.subject(progress);
+    const LateStart late(subject, {.cancelled = &interrupted()});
     for (const BaselineEntry& entry : plan.entries) {
       progress.show(entry.trace + ' ' + entry.setup.strategy, 0);
-      const EntryCheck check = check_entry(subject, entry, &interrupted());
+      EntryCheck check = check_entry(subject, entry, &interrupted());
+      if (!o.check.update) check.with_start = with_start(subject, late, entry, &interrupted());
       if (!check.finished || interrupted()) return false;
       use(entry, check);
     }
@@ -141,9 +144,9 @@ int compare_with_baseline(const Options& o, Printer& printer) {
   const Inputs inputs(o.input);
   const auto plans = plan_check(inputs, *baseline, o.check);
   CheckReport report{o.check.baseline, {}, others_in(*baseline, plans)};
-  report.interrupted = !check_all(
-      plans, o.reports.quiet,
-      [&](const BaselineEntry&, const EntryCheck& check) { report.entries.push_back(check); });
+  report.interrupted = !check_all(plans, o, [&](const BaselineEntry&, const EntryCheck& check) {
+    report.entries.push_back(check);
+  });
   if (junit && !report.interrupted) {
     junit->stream() << check_junit(report);
     junit->commit();
@@ -186,7 +189,7 @@ int renew_baseline(const Options& o, Printer& printer) {
   const Inputs inputs(o.input);
   const auto plans = plan_update(inputs, baseline, o.check);
   UpdateReport report{o.check.baseline, {}};
-  if (!check_all(plans, o.reports.quiet, [&](const BaselineEntry& entry, const EntryCheck& check) {
+  if (!check_all(plans, o, [&](const BaselineEntry& entry, const EntryCheck& check) {
         report.entries.push_back(update_entry(baseline, entry, check));
       })) {
     return kInterrupted;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/late_start.hpp"
 #include "analysis/steps.hpp"
 #include "core/error.hpp"
 #include "replay/trial.hpp"
@@ -104,6 +105,34 @@ EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry,
   check.inexact_because = why_inexact_apart_from_its_start(subject, spec, entry.setup, result);
   check.finished = result.finished;
   return check;
+}
+
+std::optional<WithStart> with_start(const Subject& subject, const LateStart& late,
+                                    const BaselineEntry& entry,
+                                    const std::atomic<bool>* cancelled) {
+  if (!late.applies() || subject.trace().coverage.starts_empty) return std::nullopt;
+  const CheckSetup& setup = entry.setup;
+  const StrategySpec spec = parse_strategy(setup.strategy);
+  const SimulatedDeviceOptions device{.capacity = setup.capacity};
+  const ReplayOptions replaying{.cancelled = cancelled};
+  Trial trial(subject, spec, {.device = device, .torch_version = setup.torch_version},
+              plan_for(subject, spec, replaying));
+  const ReplayResult result = trial.run(replaying);
+  if (!result.finished) return std::nullopt;
+  const auto estimate = late.instead_of(result, spec, setup.torch_version, device);
+  if (cancelled != nullptr && cancelled->load()) return std::nullopt;
+  WithStart with{
+      .peak_reserved = result.metrics.peak_reserved,
+      .end_reserved = result.metrics.end_reserved,
+      .inexact_because = why_inexact(subject, spec, setup.torch_version, setup.capacity, result)};
+  if (estimate) {
+    with.peak_reserved = estimate->peak_reserved.value;
+    with.end_reserved = estimate->end_reserved.value;
+    with.interval = {estimate->peak_reserved.interval, estimate->end_reserved.interval};
+  } else if (start_matters(subject, spec, setup.torch_version, setup.capacity, result)) {
+    return std::nullopt;
+  }
+  return with;
 }
 
 BaselineEntry updated(const BaselineEntry& entry, const EntryCheck& check) {

@@ -9,12 +9,15 @@
 #include "analysis/growth.hpp"
 #include "analysis/run_watch.hpp"
 #include "analysis/tolerance.hpp"
+#include "metrics/run_interval.hpp"
 #include "replay/subject.hpp"
 #include "strategy/registry.hpp"
 
 /// Did it get worse? A recording is replayed on an empty device, so that nothing of its past leaks
 /// in, and laid beside what the same replay gave before.
 namespace memreplay {
+
+class LateStart;
 
 inline constexpr std::size_t kPlacesKept = 20;
 
@@ -67,6 +70,14 @@ struct CheckedValue {
   bool passed() const { return value <= limit; }
 };
 
+/// What the program itself reserved, what was there before the recording counted in.
+struct WithStart {
+  Bytes peak_reserved = 0;
+  Bytes end_reserved = 0;
+  std::optional<RunInterval> interval;  ///< nothing: its start leaves nothing open
+  std::string inexact_because;          ///< empty: the recording determines them
+};
+
 /// An entry and the replay beside it.
 struct EntryCheck {
   std::string trace;
@@ -78,10 +89,11 @@ struct EntryCheck {
   std::vector<PlaceGrowth> grown;  ///< since the baseline
   std::string not_compared;  ///< why `grown` is empty whatever happened; empty: it was compared
   std::uint64_t ooms = 0;    ///< requests that were refused; less is asked of memory then
-  std::uint64_t left_out_blocks = 0;  ///< from before the recording
-  Bytes left_out = 0;                 ///< requested bytes of them
-  std::string inexact_because;        ///< beside that; empty: the recording determines the result
-  bool finished = true;               ///< false: cancelled, and the values mean nothing
+  std::uint64_t left_out_blocks = 0;    ///< from before the recording
+  Bytes left_out = 0;                   ///< requested bytes of them
+  std::optional<WithStart> with_start;  ///< never judged; nothing: not looked into, or see there
+  std::string inexact_because;  ///< beside its start; empty: the recording determines the result
+  bool finished = true;         ///< false: cancelled, and the values mean nothing
 
   bool passed() const;
 };
@@ -89,6 +101,12 @@ struct EntryCheck {
 /// Throws UsageError where the strategy cannot be made. One replay; O(metrics) more per event.
 EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry,
                        const std::atomic<bool>* cancelled = nullptr);
+
+/// The same with what was there before the recording. Nothing where it started empty, where that is
+/// not recorded or cannot be estimated, or where `cancelled`. One replay, and an estimate.
+std::optional<WithStart> with_start(const Subject& subject, const LateStart& late,
+                                    const BaselineEntry& entry,
+                                    const std::atomic<bool>* cancelled = nullptr);
 
 /// The entry with the values and places that the check found; tolerances stay.
 BaselineEntry updated(const BaselineEntry& entry, const EntryCheck& check);

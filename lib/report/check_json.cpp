@@ -34,10 +34,20 @@ Json doubts_json(const EntryCheck& entry) {
               {"inexact_because", text_or_null(entry.inexact_because)}};
 }
 
+Json with_start_json(const std::optional<WithStart>& with) {
+  if (!with) return nullptr;
+  return Json{{"peak_reserved_bytes", with->peak_reserved},
+              {"end_reserved_bytes", with->end_reserved},
+              {"exact", with->inexact_because.empty()},
+              {"inexact_because", text_or_null(with->inexact_because)},
+              {"interval", interval_json(with->interval)}};
+}
+
 Json entry_json(const EntryCheck& entry) {
   Json json = setup_json(entry);
   json["passed"] = entry.passed();
   json.update(doubts_json(entry));
+  json["with_start"] = with_start_json(entry.with_start);
   json["not_compared_because"] = text_or_null(entry.not_compared);
   json["grown"] = Json::array();
   for (const PlaceGrowth& growth : entry.grown) {

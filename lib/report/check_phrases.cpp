@@ -16,6 +16,26 @@ std::string tolerance_phrase(const CheckedMetric& metric, const Tolerance& toler
   return fmt::format(" + {} %", tolerance.text.substr(0, tolerance.text.size() - 1));
 }
 
+// "With them: peak reserved 998 MiB."
+std::string with_start_sentence(const EntryCheck& check) {
+  if (!check.with_start) return {};
+  const WithStart& with = *check.with_start;
+  const std::string peak = with.interval
+                               ? estimated_text(with.peak_reserved, with.interval->peak_reserved)
+                               : human_size(with.peak_reserved);
+  const std::string why = with.interval ? "the recording starts late" : with.inexact_because;
+  return fmt::format("With {}: peak reserved {}{}.",
+                     check.left_out_blocks == 0   ? "what was cached before the recording"
+                     : check.left_out_blocks == 1 ? "it"
+                                                  : "them",
+                     peak, why.empty() ? "" : ": an estimate, " + why);
+}
+
+void add_sentence(std::string& text, const std::string& sentence) {
+  if (!text.empty() && !sentence.empty()) text += ' ';
+  text += sentence;
+}
+
 }  // namespace
 
 bool CheckReport::passed() const {
@@ -105,16 +125,17 @@ std::string doubt_sentences(const EntryCheck& check) {
         counted(check.left_out_blocks, "block"), human_size(check.left_out),
         check.left_out_blocks == 1 ? "is" : "are");
   }
+  add_sentence(text, with_start_sentence(check));
   const bool counted_there = std::ranges::any_of(
       check.values, [](const CheckedValue& value) { return value.metric->name == "ooms"; });
   if (check.ooms > 0 && !counted_there) {
-    text +=
-        fmt::format("{}{} refused, and what is not served needs no memory (--metric ooms).",
-                    text.empty() ? "" : " ",
-                    check.ooms == 1 ? "1 request was" : human_count(check.ooms) + " requests were");
+    add_sentence(
+        text, fmt::format(
+                  "{} refused, and what is not served needs no memory (--metric ooms).",
+                  check.ooms == 1 ? "1 request was" : human_count(check.ooms) + " requests were"));
   }
   if (!check.inexact_because.empty()) {
-    text += fmt::format("{}An estimate: {}.", text.empty() ? "" : " ", check.inexact_because);
+    add_sentence(text, fmt::format("An estimate: {}.", check.inexact_because));
   }
   return text;
 }

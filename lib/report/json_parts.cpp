@@ -82,12 +82,6 @@ Json real_json(const std::optional<RealUse>& real) {
               {"segments_without_memory", real->not_adopted}};
 }
 
-Json interval_json(const std::optional<RunInterval>& interval) {
-  if (!interval) return nullptr;
-  return Json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
-              {"end_reserved_bytes", pair(interval->end_reserved)}};
-}
-
 }  // namespace
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -129,6 +123,12 @@ Json device_json(const DeviceSummary& d) {
               {"granularity_bytes", d.granularity},
               {"address_policy", d.address_policy},
               {"as_given", d.text}};
+}
+
+Json interval_json(const std::optional<RunInterval>& interval) {
+  if (!interval) return nullptr;
+  return Json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
+              {"end_reserved_bytes", pair(interval->end_reserved)}};
 }
 
 Json oom_json(const std::optional<OomPlace>& oom) {

@@ -24,6 +24,8 @@ Json trace_json(const TraceSummary& trace);
 Json device_json(const DeviceSummary& device);
 Json run_json(const RunReport& run);
 Json verify_run_json(const VerifyRun& run);
+/// Null where the recording determines the run.
+Json interval_json(const std::optional<RunInterval>& interval);
 Json oom_json(const std::optional<OomPlace>& oom);
 
 /// The schema and the command, with which every report begins.

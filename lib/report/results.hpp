@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "metrics/run_interval.hpp"
 #include "metrics/run_metrics.hpp"
 #include "metrics/run_picture.hpp"
 
@@ -54,12 +55,6 @@ struct DeviceSummary {
   std::optional<Bytes> capacity;
   Bytes granularity = 0;
   std::string address_policy;
-};
-
-/// Bounds of a run that the recording does not determine.
-struct RunInterval {
-  BytesInterval peak_reserved;
-  BytesInterval end_reserved;
 };
 
 /// Whether two devices gave a strategy the same bytes.

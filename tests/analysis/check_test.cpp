@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/late_start.hpp"
+#include "analysis/recorded_device.hpp"
 #include "core/error.hpp"
 #include "recordings.hpp"
 #include "trace/reader.hpp"
@@ -143,6 +145,51 @@ TEST(CheckedMetrics, AnUnknownNameGetsTheNearest) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'peak_reserved_bytes'?"),
               std::string::npos);
   }
+}
+
+BaselineEntry under(const char* strategy) {
+  return {.trace = "late.pickle", .setup = {.strategy = strategy}};
+}
+
+TEST(CheckWithStart, UnderTheRecordedRulesItIsWhatTheProgramReserved) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Subject subject(recording, recording.traces[0]);
+  const auto with = with_start(subject, LateStart(subject, {}), under("recorded"));
+  ASSERT_TRUE(with);
+  EXPECT_EQ(with->peak_reserved, recorded_peak_reserved(recording.traces[0]));
+  EXPECT_FALSE(with->interval);
+  EXPECT_EQ(with->inexact_because, "");
+}
+
+TEST(CheckWithStart, UnderOtherRulesItIsAnEstimateInItsInterval) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Subject subject(recording, recording.traces[0]);
+  const auto with =
+      with_start(subject, LateStart(subject, {}), under("torch:expandable_segments=True"));
+  ASSERT_TRUE(with);
+  ASSERT_TRUE(with->interval);
+  EXPECT_LT(with->interval->peak_reserved.low, with->peak_reserved);
+  EXPECT_GT(with->interval->peak_reserved.high, with->peak_reserved);
+  EXPECT_FALSE(with->inexact_because.empty());
+}
+
+TEST(CheckWithStart, TheValuesThatAreJudgedStayThoseOfAnEmptyDevice) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Subject subject(recording, recording.traces[0]);
+  const EntryCheck check = check_entry(subject, baseline_of(recording));
+  const auto with = with_start(subject, LateStart(subject, {}), under("torch"));
+  ASSERT_TRUE(with);
+  EXPECT_LT(check.values[0].value, with->peak_reserved);
+  EXPECT_TRUE(check.passed());
+}
+
+TEST(CheckWithStart, NothingIsSaidOfARecordingFromTheStartOrWhereAPlanIsFollowed) {
+  const Recording whole = bundled("layers_4.pickle");
+  const Subject from_start(whole, whole.traces[0]);
+  EXPECT_FALSE(with_start(from_start, LateStart(from_start, {}), under("torch")));
+  const Recording late = bundled("warm_ring.pickle");
+  const Subject subject(late, late.traces[0]);
+  EXPECT_FALSE(with_start(subject, LateStart(subject, {}), under("plan")));
 }
 
 }  // namespace

@@ -69,6 +69,25 @@ TEST(CheckText, SaysWhatWasLeftOutAndWhatWasNotChecked) {
   EXPECT_TRUE(says(text, "Not checked, though in memory.json: a.csv, b.csv."));
 }
 
+TEST(CheckText, SaysWhatTheProgramReservedWithWhatIsLeftOut) {
+  CheckReport report = worse_run();
+  EntryCheck& entry = report.entries[0];
+  entry.left_out_blocks = 2;
+  entry.with_start = {.peak_reserved = 998 * kMiB, .interval = {}, .inexact_because = {}};
+  EXPECT_TRUE(says(check_markdown(report), "empty device. With them: peak reserved 998 MiB.\n"));
+  EXPECT_EQ(Json::parse(check_json(report))["entries"][0]["with_start"]["exact"], true);
+
+  entry.left_out_blocks = 0;
+  entry.with_start->interval = {{900 * kMiB, 1100 * kMiB}, {}};
+  entry.with_start->inexact_because = "of its start";
+  EXPECT_TRUE(says(check_markdown(report),
+                   "With what was cached before the recording: peak reserved ≈ 998 MiB (900 MiB "
+                   "to 1100 MiB): an estimate, the recording starts late.\n"));
+  const Json json = Json::parse(check_json(report))["entries"][0]["with_start"];
+  EXPECT_EQ(json["exact"], false);
+  EXPECT_EQ(json["interval"]["peak_reserved_bytes"], (Json{900 * kMiB, 1100 * kMiB}));
+}
+
 TEST(CheckText, WhereItIsNotThePlainCaseTheEntryIsNamed) {
   CheckReport report = worse_run();
   report.entries[0].setup = {"bfc", "", 24 * kGiB};
