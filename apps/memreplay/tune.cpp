@@ -131,19 +131,21 @@ std::vector<std::uint64_t> insertions(const Asked& asked,
   return events;
 }
 
+// Of replays; estimates of what came before are only made with the insertions.
+void add_effect_of_insertions(const TuneResult& result, std::vector<std::string>& said) {
+  if (!result.without_insertions) return;
+  const RunSoFar with = result.baseline_outcome.total();
+  const RunSoFar without = result.without_insertions->total();
+  said.push_back(fmt::format(
+      "The inserted empty_cache alone: {} reserves {} with it and {} without, with {} and {} "
+      "device calls.",
+      result.baseline, human_size(with.peak_reserved), human_size(without.peak_reserved),
+      human_count(with.device_calls), human_count(without.device_calls)));
+}
+
 // What the reader must know beside the numbers.
 void add_remarks(const std::vector<const Subject*>& subjects, const TuneResult& result,
                  bool says_of_fights, std::vector<std::string>& said) {
-  if (result.without_insertions) {
-    const RunSoFar with = result.baseline_outcome.total();
-    const RunSoFar without = result.without_insertions->total();
-    said.push_back(fmt::format(
-        "The inserted empty_cache alone: {} reserves {} with it and {} without, with {} and {} "
-        "device "
-        "calls.",
-        result.baseline, human_size(with.peak_reserved), human_size(without.peak_reserved),
-        human_count(with.device_calls), human_count(without.device_calls)));
-  }
   for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
     said.push_back("The recorded setting: " + issue.text + ".");
   }
@@ -232,10 +234,9 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   tuning.progress = [&](double share) { progress.show("settings tried", share); };
   tuning.bench.subjects = all;
   report.result = tune(tuning);
-  if (!interrupted()) {
-    progress.show("weighing what came before", 0.5);
-    report.late = weigh_late_recordings(tuning, report.result);
-  }
+  add_effect_of_insertions(report.result, report.remarks);
+  tuning.progress = [&](double share) { progress.show("weighing what came before", share); };
+  report.late = weigh_late_recordings(tuning, report.result);
   progress.clear();
   report.interrupted = interrupted();
   if (report.result.outcomes.empty()) return kInterrupted;

@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "report/json_parts.hpp"
 #include "report/sentences.hpp"
+#include "report/tune_phrases.hpp"
 
 namespace memreplay {
 namespace {
@@ -19,15 +20,13 @@ std::string conf(const TuneReport& report, const Setting& setting) {
   return conf_of(setting, report.result.kept);
 }
 
-std::string shown(const std::string& conf) { return conf.empty() ? "(default)" : conf; }
-
 bool is_exact(const TuneOutcome& outcome) {
   return std::ranges::all_of(outcome.inexact_because, &std::string::empty);
 }
 
 // For the table: lists shortened, and how many settings are like it.
 std::string named(const TuneReport& report, const TuneOutcome& outcome) {
-  const std::string name = list_shortened(shown(conf(report, outcome.settings.front())));
+  const std::string name = setting_phrase(conf(report, outcome.settings.front()));
   const std::size_t others = outcome.settings.size() - 1;
   return others == 0 ? name : fmt::format("{} (+{} alike)", name, human_count(others));
 }
@@ -35,9 +34,9 @@ std::string named(const TuneReport& report, const TuneOutcome& outcome) {
 std::vector<std::string> row(const std::string& rank, const std::string& name,
                              const TuneOutcome& outcome) {
   const RunSoFar total = outcome.total();
-  const bool exact = is_exact(outcome);
-  return {fmt::format("{:>4}  {}{}", rank, name, exact ? "" : " (estimate)"),
-          human_size(total.peak_reserved), human_count(total.ooms), human_count(total.oom_retries),
+  const bool unknown = !is_exact(outcome) && !outcome.estimated();
+  return {fmt::format("{:>4}  {}{}", rank, name, unknown ? " (estimate)" : ""),
+          peak_phrase(outcome), human_count(total.ooms), human_count(total.oom_retries),
           human_count(total.device_calls)};
 }
 
@@ -77,7 +76,7 @@ Table ranking(const TuneReport& report) {
 std::uint64_t serving(const TuneResult& r) {
   std::uint64_t settings = 0;
   for (const TuneOutcome& outcome : r.outcomes) {
-    if (outcome.total().ooms == 0) settings += outcome.settings.size();
+    if (outcome.serves()) settings += outcome.settings.size();
   }
   return settings;
 }
@@ -95,6 +94,12 @@ std::string effort(const TuneReport& report) {
     text +=
         " Not every max_split_size_mb was tried that could change something; --runs allows more.";
   }
+  if (report.late.weighed < report.late.open) {
+    text += fmt::format(
+        " {} of {} were weighed against what came before; the others stand behind them, as the "
+        "recording alone has it.",
+        human_count(report.late.weighed), counted(report.late.open, "outcome"));
+  }
   if (!r.finished) text += " The search was cut short.";
   return text;
 }
@@ -109,34 +114,16 @@ std::string still_fails(const RunSoFar& run) {
                      counted(run.ooms, "time"));
 }
 
-std::string bounds(const BytesInterval& interval) {
-  if (interval.low == interval.high) return human_size(interval.low);
-  return fmt::format("{} to {}", human_size(interval.low), human_size(interval.high));
-}
-
-// Of a recommendation that a recording which starts late supports.
-std::string late_answer(const TuneReport& report) {
-  const TuneResult& r = report.result;
-  const LateVerdict& late = report.late;
-  return fmt::format(
-      "{} reserves {}, {} {}{}.", list_shortened(shown(late.setting)), bounds(late.best),
-      r.baseline, bounds(late.baseline),
-      late.best.high < late.baseline.low ? ": less by the whole interval" : ", which does not fit");
-}
-
 std::string answer(const TuneReport& report) {
   const TuneResult& r = report.result;
   const RunSoFar now = r.baseline_outcome.total();
   const RunSoFar then = r.outcomes[r.best].total();
-  const std::string setting =
-      list_shortened(shown(conf(report, r.outcomes[r.best].settings.front())));
-  if (report.late.looked && !report.late.supported) {
-    return fmt::format(
-        "Undecided: {} would reserve {}, {} reserves {}. The recording starts late and does not "
-        "tell "
-        "them apart; nothing is recommended.",
-        list_shortened(shown(report.late.setting)), bounds(report.late.best), r.baseline,
-        bounds(report.late.baseline));
+  const TuneOutcome& best = r.outcomes[r.best];
+  const std::string setting = setting_phrase(conf(report, best.settings.front()));
+  const bool late = report.late.kind != LateVerdict::Kind::not_late;
+  if (late && !r.helps) {
+    const bool helpless = report.late.kind == LateVerdict::Kind::nothing_better;
+    return late_sentence(r, report.late) + (helpless ? still_fails(now) : "");
   }
   if (!r.helps) {
     return "Nothing helps: no setting tried is better than the one in use by more than a "
@@ -145,7 +132,7 @@ std::string answer(const TuneReport& report) {
   }
   if (now.ooms > 0 && then.ooms == 0) {
     return fmt::format("{} serves every request: it reserves {} at most. {} the failure.", setting,
-                       human_size(then.peak_reserved),
+                       peak_phrase(best),
                        serving(r) == 1 ? "1 setting tried avoids"
                                        : human_count(serving(r)) + " settings tried avoid");
   }
@@ -153,7 +140,7 @@ std::string answer(const TuneReport& report) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
                        setting, counted(then.ooms, "time"), r.baseline, counted(now.ooms, "time"));
   }
-  if (report.late.supported) return late_answer(report);
+  if (late) return late_sentence(r, report.late);
   if (r.objective == Objective::reserved) {
     return fmt::format("{} reserves {} less than {}: {} instead of {}.{}", setting,
                        human_size(now.peak_reserved - then.peak_reserved), r.baseline,
@@ -171,10 +158,11 @@ std::string simplicity(const TuneReport& report) {
   const TuneResult& r = report.result;
   const RunSoFar first = r.outcomes.front().total();
   const RunSoFar best = r.outcomes[r.best].total();
+  if (report.late.kind != LateVerdict::Kind::not_late) return {};  // the rows say it with intervals
   if (!r.helps || first.peak_reserved >= best.peak_reserved) return {};
   return fmt::format("The first in rank reserves {} less; {} is simpler.",
                      human_size(best.peak_reserved - first.peak_reserved),
-                     list_shortened(shown(conf(report, r.outcomes[r.best].settings.front()))));
+                     setting_phrase(conf(report, r.outcomes[r.best].settings.front())));
 }
 
 // What the cheapest in bytes costs in calls, where another setting makes fewer.
@@ -193,7 +181,7 @@ std::string price(const TuneReport& report) {
   if (fewest == nullptr) return {};
   const RunSoFar total = fewest->total();
   return fmt::format("Fewest device calls: {} makes {} instead of {} and reserves {}.",
-                     list_shortened(shown(conf(report, fewest->settings.front()))),
+                     setting_phrase(conf(report, fewest->settings.front())),
                      human_count(total.device_calls), human_count(best.device_calls),
                      human_size(total.peak_reserved));
 }
@@ -211,6 +199,7 @@ RunReport run_of(const TuneReport& report, const TuneOutcome& outcome, std::size
   run.inexact_because = outcome.inexact_because[trace];
   run.exact = run.inexact_because.empty();
   run.metrics = outcome.metrics[trace];
+  if (!outcome.late.empty() && outcome.late[trace]) run.interval = outcome.late[trace]->interval;
   return run;
 }
 
@@ -235,18 +224,13 @@ Json runs_json(const TuneReport& report, std::size_t trace) {
 
 // The reserved peak; null where the recordings determine it, or it was not looked into.
 Json late_json(const LateVerdict& late) {
-  if (!late.looked) return nullptr;
+  using Kind = LateVerdict::Kind;
+  if (late.kind == Kind::not_late || late.kind == Kind::interrupted) return nullptr;
   return {{"peak_reserved_bytes", {late.best.low, late.best.high}},
           {"baseline_peak_reserved_bytes", {late.baseline.low, late.baseline.high}}};
 }
 
 }  // namespace
-
-std::string list_shortened(std::string conf) {
-  const std::size_t list = conf.find('[');
-  if (list != std::string::npos) conf.replace(list, conf.find(']') - list + 1, "[…]");
-  return conf;
-}
 
 std::string export_line(const TuneReport& report, const Setting& setting) {
   const std::string value = conf(report, setting);
@@ -307,6 +291,8 @@ std::string tune_json(const TuneReport& report) {
     result["tried"] = r.tried;
     result["replays"] = r.replayed;
     result["abandoned"] = r.abandoned;
+    result["undetermined"] = report.late.open;
+    result["weighed"] = report.late.weighed;
     result["every_split_size"] = r.every_split_size;
     result["finished"] = r.finished;
     result["torch_version"] = r.torch_version;
@@ -335,22 +321,28 @@ Table tune_table(const TuneReport& report) {
                {"ooms"},
                {"oom_retries"},
                {"device_calls"},
-               {"pareto"}},
+               {"pareto"},
+               {"best"},
+               {"peak_reserved_low_bytes"},
+               {"peak_reserved_high_bytes"}},
               {}};
-  std::size_t place = 0;
   const TuneResult& r = report.result;
-  const RunSoFar now = r.baseline_outcome.total();
-  table.rows.push_back({r.baseline, r.baseline_conf, "1", std::to_string(now.peak_reserved),
-                        std::to_string(now.ooms), std::to_string(now.oom_retries),
-                        std::to_string(now.device_calls), "", ""});
-  for (const TuneOutcome& outcome : r.outcomes) {
+  const auto add = [&](const std::string& place, const std::string& setting,
+                       const TuneOutcome& outcome, const char* pareto, const char* best) {
     const RunSoFar total = outcome.total();
-    const bool best = place == r.best;
-    table.rows.push_back({std::to_string(++place), conf(report, outcome.settings.front()),
-                          std::to_string(outcome.settings.size()),
+    const BytesInterval peak = outcome.peak_interval();
+    const bool bounded = outcome.estimated();
+    table.rows.push_back({place, setting, std::to_string(outcome.settings.size()),
                           std::to_string(total.peak_reserved), std::to_string(total.ooms),
                           std::to_string(total.oom_retries), std::to_string(total.device_calls),
-                          outcome.pareto ? "true" : "false", best ? "true" : "false"});
+                          pareto, best, bounded ? std::to_string(peak.low) : "",
+                          bounded ? std::to_string(peak.high) : ""});
+  };
+  add(r.baseline, r.baseline_conf, r.baseline_outcome, "", "");
+  for (std::size_t i = 0; i < r.outcomes.size(); ++i) {
+    const TuneOutcome& outcome = r.outcomes[i];
+    add(std::to_string(i + 1), conf(report, outcome.settings.front()), outcome,
+        outcome.pareto ? "true" : "false", i == r.best ? "true" : "false");
   }
   return table;
 }

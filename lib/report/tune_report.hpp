@@ -23,9 +23,6 @@ struct TuneReport {
   LateVerdict late = {};  ///< what recordings that start late leave of the recommendation
 };
 
-/// A configuration for a line of text: "roundup_power2_divisions:[…]".
-std::string list_shortened(std::string conf);
-
 /// "export PYTORCH_CUDA_ALLOC_CONF=…"
 std::string export_line(const TuneReport& report, const Setting& setting);
 

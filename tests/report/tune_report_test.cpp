@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/tune_phrases.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -58,6 +60,73 @@ TEST(TuneReport, WhereNothingHelpsThereIsNothingToPaste) {
   const std::string text = tune_text(report, {});
   EXPECT_TRUE(text.starts_with(" Nothing helps")) << text;
   EXPECT_EQ(text.find("export"), std::string::npos);
+}
+
+// The recording starts late: 80 to 110 MiB are estimated of the first.
+TuneReport late_report(LateVerdict::Kind kind) {
+  TuneReport report = report_of(outcome({}, 0, 120 * kMiB, 3),
+                                {outcome({.expandable_segments = true}, 0, 90 * kMiB, 9),
+                                 outcome({.large_segment_size_mb = 64}, 0, 80 * kMiB, 9)});
+  TuneOutcome& first = report.result.outcomes[0];
+  first.inexact_because = {"of its start"};
+  first.late = {LateFigures{{{80 * kMiB, 110 * kMiB}, {70 * kMiB, 100 * kMiB}}, true}};
+  report.result.outcomes[1].inexact_because = {"of its start"};
+  report.result.helps = kind == LateVerdict::Kind::supported;
+  report.late = {.kind = kind,
+                 .best = {80 * kMiB, 110 * kMiB},
+                 .baseline = {120 * kMiB, 120 * kMiB},
+                 .setting = "expandable_segments:True",
+                 .weighed = 1,
+                 .open = 2};
+  return report;
+}
+
+TEST(TuneReport, ALateRecordingIsAnsweredWithItsInterval) {
+  EXPECT_TRUE(tune_text(late_report(LateVerdict::Kind::supported), {})
+                  .starts_with(" expandable_segments:True reserves 80 MiB to 110 MiB, recorded 120 "
+                               "MiB: less by the whole interval."));
+  const std::string undecided = tune_text(late_report(LateVerdict::Kind::undecided), {});
+  EXPECT_TRUE(undecided.starts_with(" Undecided: expandable_segments:True would reserve 80 MiB"));
+  EXPECT_EQ(undecided.find("export"), std::string::npos);
+  EXPECT_TRUE(tune_text(late_report(LateVerdict::Kind::nothing_better), {})
+                  .starts_with(" Nothing helps: by the estimates"));
+  EXPECT_TRUE(tune_text(late_report(LateVerdict::Kind::interrupted), {})
+                  .starts_with(" Undecided: interrupted"));
+}
+
+TEST(TuneReport, WhetherALateRecordingIsServedMayBeUndecidedToo) {
+  TuneReport report = late_report(LateVerdict::Kind::undecided);
+  report.result.baseline_outcome.metrics[0].ooms = 1;
+  EXPECT_TRUE(
+      tune_text(report, {})
+          .starts_with(" Undecided: expandable_segments:True may serve what recorded does not."));
+}
+
+TEST(TuneReport, RowsThatWereWeighedHaveTheirIntervalAndOthersSayThatTheyAreEstimates) {
+  const std::string text = tune_text(late_report(LateVerdict::Kind::supported), {});
+  EXPECT_NE(text.find("1  expandable_segments:True  ≈ 90 MiB (80 MiB to 110 MiB) "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("2  large_segment_size_mb:64 (estimate)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 of 2 outcomes were weighed"), std::string::npos) << text;
+}
+
+TEST(TuneReport, TheJsonOfARunHasItsInterval) {
+  const TuneReport report = late_report(LateVerdict::Kind::undecided);
+  const auto json = nlohmann::json::parse(tune_json(report));
+  const auto& interval = json["runs"][0]["interval"];
+  EXPECT_EQ(interval["peak_reserved_bytes"], nlohmann::json({80 * kMiB, 110 * kMiB}));
+  EXPECT_EQ(interval["end_reserved_bytes"], nlohmann::json({70 * kMiB, 100 * kMiB}));
+  EXPECT_TRUE(json["runs"][1]["interval"].is_null());
+  EXPECT_EQ(json["undetermined"], 2);
+  EXPECT_EQ(json["weighed"], 1);
+  EXPECT_TRUE(json["baseline"]["interval"].is_null());
+  EXPECT_EQ(tune_table(report).rows[1].back(), std::to_string(110 * kMiB));
+}
+
+TEST(TuneReport, ATableHasANameForEveryColumn) {
+  const Table table = tune_table(late_report(LateVerdict::Kind::supported));
+  for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
 }
 
 TEST(TuneReport, TheJsonHasARunForEveryOutcomeWithItsSettings) {

@@ -39,7 +39,10 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
       experiment.rounding.narrow(torch->max_non_split_rounding_size());
     }
     experiment.cancelled |= !result.finished && !experiment.given_up;
-    std::string why = why_inexact(subject, spec, torch_version, bench.devices[i].room(), result);
+    const std::optional<Bytes> room = bench.devices[i].room();
+    experiment.outcome.start_matters.push_back(
+        start_matters(subject, spec, torch_version, room, result));
+    std::string why = why_inexact(subject, spec, torch_version, room, result);
     if (why.empty() && bench.assumed_size[i] && trial.usage().refusals > 0) {
       why = "how large the device was is not in the recording, and here it was full";
     }

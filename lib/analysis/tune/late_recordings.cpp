@@ -1,104 +1,240 @@
 #include "analysis/tune/late_recordings.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <climits>
+#include <deque>
+#include <mutex>
 #include <vector>
 
-#include "analysis/warm_start/warm_start.hpp"
+#include "analysis/late_start.hpp"
+#include "analysis/parallel.hpp"
 #include "replay/what_if.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 namespace {
 
-/// Of the outcomes that look better than the baseline, so many are weighed.
-constexpr std::size_t kWeighed = 6;
-
-struct Weight {
-  BytesInterval peak;
-  bool fits = true;
-};
+/// What an estimate costs, in replays.
+constexpr std::uint64_t kCostOfEstimate = 20;
+/// So many outcomes are weighed beside what was recommended.
+constexpr std::size_t kLeastWeighed = 6;
 
 class Scales {
  public:
-  explicit Scales(const TuneOptions& options, const TuneResult& result)
-      : options_(options), result_(result) {
+  Scales(const TuneOptions& options, TuneResult& result) : options_(options), result_(result) {
     for (const Subject* subject : options.bench.subjects) {
-      late_.push_back(WarmStart::applies_to(*subject)
-                          ? std::make_unique<WarmStart>(*subject, options.replaying)
-                          : nullptr);
+      late_.emplace_back(*subject, options.replaying);
     }
   }
 
-  bool any_late() const {
-    return std::ranges::any_of(late_, [](const auto& warm) { return warm != nullptr; });
-  }
-
-  // Of all traces together, as TuneOutcome::total has it.
-  Weight of(const TuneOutcome& outcome, const StrategySpec& spec) const {
-    Weight weight;
+  bool open(const TuneOutcome& outcome) const {
     for (std::size_t i = 0; i < late_.size(); ++i) {
-      const RunMetrics& m = outcome.metrics[i];
-      BytesInterval peak{m.peak_reserved, m.peak_reserved};
-      bool fits = m.ooms == 0;
-      if (late_[i] != nullptr && !outcome.inexact_because[i].empty()) {
-        const auto estimate =
-            late_[i]->estimate(spec, result_.torch_version, options_.bench.devices[i]);
-        if (estimate) {
-          peak = estimate->peak_reserved.interval;
-          fits = estimate->fits;
-        }
-      }
-      weight.peak = {std::max(weight.peak.low, peak.low), std::max(weight.peak.high, peak.high)};
-      weight.fits = weight.fits && fits;
+      if (outcome.start_matters[i] && late_[i].applies()) return true;
     }
-    return weight;
+    return false;
+  }
+
+  bool settled(const TuneOutcome& outcome) const { return !open(outcome) || !outcome.late.empty(); }
+
+  bool cancelled() const {
+    return options_.replaying.cancelled != nullptr && options_.replaying.cancelled->load();
+  }
+
+  StrategySpec baseline() const {
+    return result_.baseline == "recorded" ? parse_strategy("recorded")
+                                          : torch_spec_from_conf(result_.baseline_conf);
+  }
+
+  std::string conf(const Setting& setting) const { return conf_of(setting, result_.kept); }
+
+  /// Under the recorded settings a recording determines its figures, under others that do the same
+  /// from there on it does not.
+  void tell_apart() {
+    const Setting best = result_.outcomes[result_.best].settings.front();
+    std::vector<TuneOutcome> apart;
+    for (TuneOutcome& outcome : result_.outcomes) {
+      const auto stays = [&](const Setting& setting) {
+        return start_matters_to(setting, outcome) == outcome.start_matters;
+      };
+      TuneOutcome other = outcome;
+      std::erase_if(other.settings, stays);
+      if (other.settings.empty()) continue;
+      other.start_matters = start_matters_to(other.settings.front(), outcome);
+      explain_anew(other, outcome);
+      std::erase_if(outcome.settings, [&](const Setting& setting) { return !stays(setting); });
+      if (outcome.settings.empty()) {
+        outcome = std::move(other);
+      } else {
+        apart.push_back(std::move(other));
+      }
+    }
+    std::ranges::move(apart, std::back_inserter(result_.outcomes));
+    std::ranges::stable_sort(result_.outcomes, [&](const auto& a, const auto& b) {
+      return better(a, b, result_.objective);
+    });
+    const auto has_best = [&](const TuneOutcome& outcome) {
+      return std::ranges::find(outcome.settings, best) != outcome.settings.end();
+    };
+    result_.best = static_cast<std::size_t>(std::ranges::find_if(result_.outcomes, has_best) -
+                                            result_.outcomes.begin());
+  }
+
+  void weigh() {
+    std::vector<TuneOutcome*> chosen = {&result_.baseline_outcome, &result_.outcomes[result_.best]};
+    for (TuneOutcome& outcome : result_.outcomes) {
+      if (&outcome != chosen[1]) chosen.push_back(&outcome);
+    }
+    std::erase_if(chosen, [&](const TuneOutcome* outcome) { return !open(*outcome); });
+    chosen.resize(std::min(chosen.size(), most_weighed()));
+    std::mutex showing;
+    std::size_t done = 0;
+    for_each_parallel(chosen.size(), options_.threads, [&](std::size_t i) {
+      estimate(*chosen[i]);
+      const std::lock_guard lock(showing);
+      ++done;
+      if (options_.progress) {
+        options_.progress(static_cast<double>(done) / static_cast<double>(chosen.size()));
+      }
+    });
+  }
+
+  void rank() {
+    std::ranges::stable_sort(result_.outcomes, [&](const TuneOutcome& a, const TuneOutcome& b) {
+      if (settled(a) != settled(b)) return settled(a);
+      if (a.serves() != b.serves()) return a.serves();
+      return better(a, b, result_.objective);
+    });
+    mark_pareto_front(result_.outcomes);
+  }
+
+  /// Whether it is better than the baseline, whatever came before.
+  bool supports(const TuneOutcome& outcome) const {
+    const TuneOutcome& now = result_.baseline_outcome;
+    if (!settled(outcome) || outcome.total().ooms > now.total().ooms) return false;
+    if (outcome.serves() != now.serves()) return outcome.serves();
+    return outcome.peak_interval().high < now.peak_interval().low &&
+           !comes_near(now.total(), outcome.total(), result_.objective);
+  }
+
+  bool anything_better() const {
+    const TuneOutcome& first = result_.outcomes.front();
+    const TuneOutcome& now = result_.baseline_outcome;
+    if (first.serves() != now.serves()) return first.serves();
+    return better(first, now, result_.objective) &&
+           !comes_near(now.total(), first.total(), result_.objective);
+  }
+
+  /// Of those that `counts` takes the simplest within a hundredth of the first; all of them fail
+  /// where the first does not serve.
+  template <typename Counts>
+  std::size_t simplest(Counts counts) const {
+    const auto first = std::ranges::find_if(result_.outcomes, counts);
+    const auto effort = [&](const TuneOutcome& outcome) {
+      const bool near = counts(outcome) && outcome.serves() == first->serves() &&
+                        comes_near(outcome.total(), first->total(), result_.objective);
+      return near ? complexity(outcome.settings.front()) : INT_MAX;
+    };
+    return static_cast<std::size_t>(std::ranges::min_element(result_.outcomes, {}, effort) -
+                                    result_.outcomes.begin());
   }
 
  private:
+  std::vector<bool> start_matters_to(const Setting& setting, const TuneOutcome& outcome) const {
+    const StrategySpec spec = torch_spec_from_conf(conf(setting));
+    std::vector<bool> matters;
+    for (std::size_t i = 0; i < late_.size(); ++i) {
+      const ReplayResult result{.metrics = outcome.metrics[i]};
+      matters.push_back(result_.baseline_outcome.start_matters[i] ||
+                        start_matters(*options_.bench.subjects[i], spec, result_.torch_version,
+                                      options_.bench.devices[i].room(), result));
+    }
+    return matters;
+  }
+
+  void explain_anew(TuneOutcome& outcome, const TuneOutcome& before) const {
+    const StrategySpec spec = torch_spec_from_conf(conf(outcome.settings.front()));
+    for (std::size_t i = 0; i < late_.size(); ++i) {
+      if (outcome.start_matters[i] == before.start_matters[i]) continue;
+      outcome.inexact_because[i] =
+          why_inexact(*options_.bench.subjects[i], spec, result_.torch_version,
+                      options_.bench.devices[i].room(), {.metrics = outcome.metrics[i]});
+    }
+  }
+
+  std::size_t most_weighed() const {
+    std::uint64_t events = 1;
+    for (std::size_t i = 0; i < late_.size(); ++i) {
+      if (late_[i].applies()) events += options_.bench.subjects[i]->trace().size();
+    }
+    constexpr std::size_t kAlways = 2;  // the baseline and what was recommended
+    const std::uint64_t affordable =
+        options_.seconds ? 0 : options_.late_events / kCostOfEstimate / events;
+    return std::max<std::uint64_t>(kAlways + kLeastWeighed, affordable);
+  }
+
+  // What is cancelled on the way is left as it was.
+  void estimate(TuneOutcome& outcome) const {
+    const StrategySpec spec = &outcome == &result_.baseline_outcome
+                                  ? baseline()
+                                  : torch_spec_from_conf(conf(outcome.settings.front()));
+    std::vector<RunMetrics> metrics = outcome.metrics;
+    std::vector<std::optional<LateFigures>> late(late_.size());
+    for (std::size_t i = 0; i < late_.size() && !cancelled(); ++i) {
+      if (!outcome.start_matters[i] || !late_[i].applies()) continue;
+      const auto estimate =
+          late_[i].warm().estimate(spec, result_.torch_version, options_.bench.devices[i]);
+      if (!estimate) continue;
+      metrics[i].peak_reserved = estimate->peak_reserved.value;
+      metrics[i].end_reserved = estimate->end_reserved.value;
+      metrics[i].oom_retries = estimate->oom_retries;
+      late[i] = {{estimate->peak_reserved.interval, estimate->end_reserved.interval},
+                 estimate->fits};
+    }
+    if (cancelled()) return;
+    outcome.metrics = std::move(metrics);
+    outcome.late = std::move(late);
+  }
+
   const TuneOptions& options_;
-  const TuneResult& result_;
-  std::vector<std::unique_ptr<WarmStart>> late_;  ///< by trace; null: it begins empty
+  TuneResult& result_;
+  std::deque<LateStart> late_;  ///< by trace
 };
 
 }  // namespace
 
 LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result) {
+  using Kind = LateVerdict::Kind;
   LateVerdict verdict;
-  if (!result.helps || result.objective != Objective::reserved) return verdict;
-  const Scales scales(options, result);
-  if (!scales.any_late()) return verdict;
-  verdict.looked = true;
-  const Weight baseline =
-      scales.of(result.baseline_outcome, result.baseline == "recorded"
-                                             ? parse_strategy("recorded")
-                                             : torch_spec_from_conf(result.baseline_conf));
-  verdict.baseline = baseline.peak;
-  std::vector<std::size_t> candidates = {result.best};
-  for (std::size_t i = 0; i < result.outcomes.size() && candidates.size() < kWeighed; ++i) {
-    if (i != result.best && better(result.outcomes[i], result.baseline_outcome, result.objective)) {
-      candidates.push_back(i);
-    }
-  }
-  for (const std::size_t i : candidates) {
-    const TuneOutcome& outcome = result.outcomes[i];
-    const std::string conf = conf_of(outcome.settings.front(), result.kept);
-    const Weight weight = scales.of(outcome, torch_spec_from_conf(conf));
-    if (i == result.best) {
-      verdict.best = weight.peak;
-      verdict.setting = conf;
-    }
-    const bool serves_more = weight.fits && !baseline.fits;
-    if (!serves_more && (weight.peak.high >= baseline.peak.low || weight.fits < baseline.fits)) {
-      continue;
-    }
-    result.best = i;
-    verdict.supported = true;
-    verdict.best = weight.peak;
-    verdict.setting = conf;
+  if (result.objective != Objective::reserved || result.outcomes.empty()) return verdict;
+  Scales scales(options, result);
+  const auto open = [&](const TuneOutcome& outcome) { return scales.open(outcome); };
+  if (!open(result.baseline_outcome) && std::ranges::none_of(result.outcomes, open)) {
     return verdict;
   }
-  result.helps = false;
+  scales.tell_apart();
+  scales.weigh();
+  scales.rank();
+  const auto settled = [&](const TuneOutcome& outcome) { return scales.settled(outcome); };
+  verdict.open = static_cast<std::uint64_t>(std::ranges::count_if(result.outcomes, open));
+  verdict.weighed = static_cast<std::uint64_t>(std::ranges::count_if(
+      result.outcomes,
+      [&](const TuneOutcome& outcome) { return open(outcome) && settled(outcome); }));
+  const auto supported = [&](const TuneOutcome& outcome) { return scales.supports(outcome); };
+  if (scales.cancelled()) {
+    verdict.kind = Kind::interrupted;
+    result.best = 0;
+  } else if (std::ranges::any_of(result.outcomes, supported)) {
+    verdict.kind = Kind::supported;
+    result.best = scales.simplest(supported);
+  } else {
+    verdict.kind = scales.anything_better() ? Kind::undecided : Kind::nothing_better;
+    result.best = scales.simplest(settled);
+  }
+  result.helps = verdict.kind == Kind::supported;
+  const TuneOutcome& best = result.outcomes[result.best];
+  verdict.best = best.peak_interval();
+  verdict.baseline = result.baseline_outcome.peak_interval();
+  verdict.setting = scales.conf(best.settings.front());
   return verdict;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/tune/tune.hpp"
@@ -8,16 +9,28 @@ namespace memreplay {
 
 /// Whether a recommendation survives that recordings which start late do not determine it.
 struct LateVerdict {
-  bool looked = false;     ///< some recording starts late, and the objective is reserved bytes
-  bool supported = false;  ///< what `result` recommends now is better by the whole interval
-  BytesInterval best;      ///< reserved peak of what is recommended, or would have been
-  BytesInterval baseline;  ///< and of the baseline
-  std::string setting;     ///< that of `best`, as a configuration
+  enum class Kind {
+    not_late,        ///< no recording starts late, or the objective is not reserved bytes
+    supported,       ///< better than the baseline by the whole interval, or serves what it does not
+    undecided,       ///< better by the estimates, but not by the whole interval
+    nothing_better,  ///< not by more than a hundredth
+    interrupted,     ///< cancelled before that was known
+  };
+  Kind kind = Kind::not_late;
+  BytesInterval best;         ///< reserved peak of what is recommended, or would have been
+  BytesInterval baseline;     ///< and of the baseline
+  std::string setting;        ///< that of `best`, as a configuration
+  std::uint64_t weighed = 0;  ///< outcomes that were estimated
+  std::uint64_t open = 0;     ///< outcomes that the recordings do not determine
 };
 
-/// Lets `result` recommend, of its first outcomes by rank, one whose interval lies below that of
-/// the baseline (or that fits where the baseline does not), and nothing where there is none. Costs
-/// some hundred replays of each recording that starts late.
+/// Estimates, where recordings start late and the objective is reserved bytes, what the baseline
+/// and the outcomes of a search come to: by rank, as far as `late_events` go, but what was
+/// recommended and six more in any case, and no more where the search has a limit in seconds. What
+/// is estimated or exact is ranked by that, before what is not. Settings that are alike in a replay
+/// are apart where the recording determines what only some of them come to. `result` then
+/// recommends the simplest within a hundredth of the best among those that the verdict supports;
+/// nothing where there is none. Costs some twenty replays of each late recording for an outcome.
 LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result);
 
 }  // namespace memreplay

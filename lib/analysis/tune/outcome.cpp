@@ -42,8 +42,38 @@ RunSoFar TuneOutcome::total() const {
   return sum;
 }
 
+bool TuneOutcome::estimated() const {
+  return std::ranges::any_of(late, [](const auto& figures) { return figures.has_value(); });
+}
+
+BytesInterval TuneOutcome::peak_interval() const {
+  BytesInterval highest;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const Bytes peak = metrics[i].peak_reserved;
+    const bool estimated = !late.empty() && late[i];
+    const BytesInterval own =
+        estimated ? late[i]->interval.peak_reserved : BytesInterval{peak, peak};
+    highest = {std::max(highest.low, own.low), std::max(highest.high, own.high)};
+  }
+  return highest;
+}
+
+bool TuneOutcome::serves() const {
+  return total().ooms == 0 &&
+         std::ranges::all_of(late, [](const auto& figures) { return !figures || figures->fits; });
+}
+
 bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective) {
   return rank_of(a, objective) < rank_of(b, objective);
+}
+
+bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective) {
+  const auto value = [&](const RunSoFar& r) {
+    return objective == Objective::calls     ? r.device_calls
+           : objective == Objective::retries ? r.oom_retries
+                                             : r.peak_reserved;
+  };
+  return run.ooms == least.ooms && value(run) <= value(least) + value(least) / 100;
 }
 
 bool dominates(const RunSoFar& a, const RunSoFar& b) {

@@ -19,16 +19,6 @@ constexpr std::size_t kBatch = 32;
 constexpr std::size_t kValuesPerOption = 64;  // in combinations
 constexpr std::uint64_t kUnlimitedMb = std::uint64_t{1} << 20;
 
-// Serves as much, and is within a hundredth of the least by the objective.
-bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective) {
-  const auto value = [&](const RunSoFar& r) {
-    return objective == Objective::calls     ? r.device_calls
-           : objective == Objective::retries ? r.oom_retries
-                                             : r.peak_reserved;
-  };
-  return run.ooms == least.ooms && value(run) <= value(least) + value(least) / 100;
-}
-
 class Search {
  public:
   explicit Search(const TuneOptions& options)

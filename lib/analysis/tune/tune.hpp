@@ -21,6 +21,8 @@ struct TuneOptions {
   std::string torch_version;        ///< empty: that of the first recording, else the newest
   std::uint64_t runs = 1000;        ///< settings to try
   std::optional<double> seconds;    ///< no batch is begun after them
+  /// Events that estimates for recordings which start late may replay, see weigh_late_recordings.
+  std::uint64_t late_events = 500'000'000;
   unsigned threads = 1;
   ReplayOptions replaying;               ///< `cancelled` ends the search with what it found
   std::function<void(double)> progress;  ///< share of the budget used
