@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/recorded_device.hpp"
+#include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -21,8 +22,9 @@ std::string pool_name(const PoolId& id) {
 }
 
 // A short search, so that the answer names the setting that helps.
-TuneResult short_search(const Subject& subject, const Explanation& e,
-                        const SimulatedDeviceOptions& device, const ExplainAsked& asked) {
+void search_shortly(const Subject& subject, const SimulatedDeviceOptions& device,
+                    const ExplainAsked& asked, Progress& progress, ExplainReport& report) {
+  const Explanation& e = report.explanation;
   TuneOptions tuning;
   tuning.bench = {{&subject}, {device}, {false}};
   tuning.torch_version = asked.run.torch_version;
@@ -32,7 +34,13 @@ TuneResult short_search(const Subject& subject, const Explanation& e,
   tuning.runs = std::clamp<std::uint64_t>(
       asked.search_events / (std::min(tuning.replaying.to, events) + 1), 8, asked.most_settings);
   tuning.replaying.cancelled = &interrupted();
-  return tune(tuning);
+  progress.show("trying settings", 0.6);
+  TuneResult tuned = tune(tuning);
+  if (tuned.outcomes.empty()) return;
+  tuning.late_events = asked.search_events;
+  tuning.progress = [&](double share) { progress.show("weighing what came before", share); };
+  report.late = weigh_late_recordings(tuning, tuned);
+  report.tuned = std::move(tuned);
 }
 
 }  // namespace
@@ -106,9 +114,7 @@ ExplainReport explained(const Chosen& chosen, const Subject& subject, const Expl
   }
   const bool torch_memory = as_recorded || model;
   if (torch_memory && report.explanation.cause != Cause::shortage && !interrupted()) {
-    progress.show("trying settings", 0.6);
-    TuneResult tuned = short_search(subject, report.explanation, device, asked);
-    if (!tuned.outcomes.empty()) report.tuned = std::move(tuned);
+    search_shortly(subject, device, asked, progress, report);
   }
   return report;
 }

@@ -189,38 +189,6 @@ void add_phases(std::string& out, const Explanation& e) {
   add_table(out, std::move(table), e.phases.size() - std::min(kTop, e.phases.size()));
 }
 
-std::string setting_of_best(const TuneResult& tuned) {
-  const std::string conf = conf_of(tuned.outcomes[tuned.best].settings.front(), tuned.kept);
-  return conf.empty() ? "the default setting" : conf;
-}
-
-// What a short search says. At an OOM it goes up to that request, else through the whole recording.
-std::string advice(const ExplainReport& report) {
-  const Explanation& e = report.explanation;
-  if (!report.tuned || e.cause == Cause::shortage || (e.chosen && !e.at_oom)) return {};
-  const TuneResult& tuned = *report.tuned;
-  const TuneOutcome& best_outcome = tuned.outcomes[tuned.best];
-  const RunSoFar best = best_outcome.total();
-  const RunSoFar now = tuned.baseline_outcome.total();
-  const std::string more =
-      report.trace.path == "-" ? "" : fmt::format(" Try: memreplay tune {}", report.trace.path);
-  const bool exact = best_outcome.inexact_because.front().empty();
-  const std::string estimate = exact ? "" : ", an estimate";
-  if (e.at_oom && best.ooms < now.ooms) {
-    return fmt::format("{} serves {} (reserves {} by then{}).{}", setting_of_best(tuned),
-                       best.ooms == 0 ? "this request" : "more requests",
-                       human_size(best.peak_reserved), estimate, more);
-  }
-  if (e.at_oom) {
-    return fmt::format("None of {} tried serves this request.{}{}", counted(tuned.tried, "setting"),
-                       more, more.empty() ? "" : " --runs 5000");
-  }
-  if (!tuned.helps) return {};
-  return fmt::format("Throughout, {} reserves {} at most instead of {}{}.{}",
-                     setting_of_best(tuned), human_size(best.peak_reserved),
-                     human_size(now.peak_reserved), estimate, more);
-}
-
 void append(std::string& out, const std::string& text, std::size_t indent = 2) {
   if (!text.empty()) out += std::string(indent, ' ') + wrapped(text, indent) + '\n';
 }

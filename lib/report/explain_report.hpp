@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/explain/explain.hpp"
+#include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "report/results.hpp"
 #include "report/table.hpp"
@@ -23,6 +24,7 @@ struct ExplainReport {
   std::vector<std::string> remarks;     ///< sentences without which it would mislead
   Explanation explanation;
   std::optional<TuneResult> tuned;  ///< up to the event, on the same room
+  LateVerdict late = {};            ///< what a late start leaves of its recommendation
 };
 
 /// Something that costs memory, and what would change it.
@@ -34,6 +36,10 @@ struct Finding {
 
 /// Most bytes first.
 std::vector<Finding> findings(const ExplainReport& report);
+
+/// What a short search says. At an OOM it goes up to that request, else through the whole
+/// recording. Empty where there was none, or it found nothing.
+std::string advice(const ExplainReport& report);
 
 std::string explain_text(const std::vector<ExplainReport>& reports, const TextStyle& style);
 std::string explain_json(const std::vector<ExplainReport>& reports);

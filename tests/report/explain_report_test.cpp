@@ -61,6 +61,39 @@ TEST(ExplainReport, OfAShortageNoSettingIsNamed) {
   }
 }
 
+// A peak that a setting would lower to 60 MiB, of a recording that starts late.
+ExplainReport advised(LateVerdict::Kind kind) {
+  ExplainReport report = report_of(Cause::fragmentation, 0);
+  report.explanation.at_oom = false;
+  const auto reserving = [](Bytes reserved) {
+    TuneOutcome outcome{{Setting{}}, {RunMetrics{}}, {""}};
+    outcome.metrics[0].peak_reserved = reserved;
+    return outcome;
+  };
+  report.tuned.emplace();
+  report.tuned->baseline = "recorded";
+  report.tuned->baseline_outcome = reserving(80 * kMiB);
+  report.tuned->outcomes = {reserving(60 * kMiB)};
+  report.tuned->helps = kind == LateVerdict::Kind::supported;
+  report.late = {.kind = kind,
+                 .best = {50 * kMiB, 75 * kMiB},
+                 .baseline = {80 * kMiB, 80 * kMiB},
+                 .setting = "expandable_segments:True"};
+  return report;
+}
+
+TEST(ExplainReport, AdviceOfALateRecordingHasItsInterval) {
+  EXPECT_EQ(advice(advised(LateVerdict::Kind::supported)),
+            "Throughout, expandable_segments:True reserves 50 MiB to 75 MiB, recorded 80 MiB: less "
+            "by the whole interval. Try: memreplay tune oom.pickle");
+}
+
+TEST(ExplainReport, WhereALateRecordingDoesNotTellNothingIsAdvised) {
+  EXPECT_TRUE(advice(advised(LateVerdict::Kind::undecided))
+                  .starts_with("Undecided: expandable_segments:True would reserve 50 MiB to 75 "));
+  EXPECT_EQ(advice(advised(LateVerdict::Kind::nothing_better)), "");
+}
+
 TEST(ExplainReport, TheJsonHasVerdictAndEvent) {
   ExplainReport report = report_of(Cause::outside, 35 * kMiB);
   report.explanation.event = 7;

@@ -102,14 +102,14 @@ std::string tuned(const PageDevice& device) {
   const TuneReport report{.traces = {explained.trace},
                           .devices = {device.report.device},
                           .model_checks = {explained.model_check},
-                          .result = *explained.tuned};
+                          .result = *explained.tuned,
+                          .late = explained.late};
   const bool exact = std::ranges::all_of(report.result.outcomes[report.result.best].inexact_because,
                                          &std::string::empty);
   return html_text("pre", tune_text(report, {})) +
          html_text("p",
                    exact ? "A short search; memreplay tune tries more settings."
-                         : "A short search of estimates, without their intervals; memreplay tune "
-                           "weighs what may have come before.",
+                         : "A short search of estimates; memreplay tune tries more settings.",
                    "quiet");
 }
 
