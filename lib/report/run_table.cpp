@@ -72,6 +72,10 @@ Table run_numbers(const std::vector<ReplayReport>& reports) {
     table.columns.push_back({name});
   }
   table.columns.push_back({"device", true});
+  for (const char* name : {"peak_reserved_low_bytes", "peak_reserved_high_bytes",
+                           "end_reserved_low_bytes", "end_reserved_high_bytes"}) {
+    table.columns.push_back({name});
+  }
   const auto seconds = [](double s) { return std::isfinite(s) ? fmt::format("{:.6g}", s) : "-"; };
   for (const ReplayReport& report : reports) {
     for (const RunReport& run : report.runs) {
@@ -94,6 +98,11 @@ Table run_numbers(const std::vector<ReplayReport>& reports) {
       row.push_back(std::to_string(m.moved_out_blocks));
       row.push_back(seconds(m.stall_seconds));
       row.push_back(run.device.text);
+      const RunInterval none;
+      const auto& [peak, end] = run.interval ? *run.interval : none;
+      for (const Bytes bound : {peak.low, peak.high, end.low, end.high}) {
+        row.push_back(run.interval ? std::to_string(bound) : "");
+      }
       table.rows.push_back(std::move(row));
     }
   }

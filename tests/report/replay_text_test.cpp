@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "report/ranking.hpp"
+#include "report/run_table.hpp"
 #include "report/runs.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
@@ -123,6 +124,17 @@ TEST(ReplayText, ARunThatMovesBlocksDoesNotJustFit) {
   EXPECT_NE(text.find("without limit, but with 1 block (0 B) moved out"), std::string::npos)
       << text;
   EXPECT_NE(text.find("offload(torch): offload is a model."), std::string::npos) << text;
+}
+
+TEST(RunNumbers, EndWithTheIntervalWhereThereIsOne) {
+  RunReport exact = run_of("recorded", {.reserved = 5});
+  RunReport estimated = run_of("torch", {.reserved = 6});
+  estimated.interval = {{4, 8}, {3, 7}};
+  const Table table = run_numbers({report_of({exact, estimated})});
+  EXPECT_EQ(table.rows[0].size(), table.columns.size());
+  EXPECT_EQ(table.rows[0].back(), "");
+  EXPECT_EQ(std::vector(table.rows[1].end() - 4, table.rows[1].end()),
+            (std::vector<std::string>{"4", "8", "3", "7"}));
 }
 
 }  // namespace
