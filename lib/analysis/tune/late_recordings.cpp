@@ -15,7 +15,7 @@ namespace memreplay {
 namespace {
 
 /// What an estimate costs, in replays.
-constexpr std::uint64_t kCostOfEstimate = 20;
+constexpr std::uint64_t kCostOfEstimate = 10;
 /// So many outcomes are weighed beside what was recommended.
 constexpr std::size_t kLeastWeighed = 6;
 

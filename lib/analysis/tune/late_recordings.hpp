@@ -30,7 +30,7 @@ struct LateVerdict {
 /// is estimated or exact is ranked by that, before what is not. Settings that are alike in a replay
 /// are apart where the recording determines what only some of them come to. `result` then
 /// recommends the simplest within a hundredth of the best among those that the verdict supports;
-/// nothing where there is none. Costs some twenty replays of each late recording for an outcome.
+/// nothing where there is none. Costs some ten replays of each late recording for an outcome.
 LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result);
 
 }  // namespace memreplay

@@ -42,8 +42,8 @@ struct WarmEstimate {
 /// May be asked from several threads.
 class WarmStart {
  public:
-  /// Only for a subject that `applies_to` takes. `replaying` says what is measured. Costs some ten
-  /// to eighty replays of the recording.
+  /// Only for a subject that `applies_to` takes. `replaying` says what is measured. Costs at
+  /// most six replays of the recording.
   WarmStart(const Subject& subject, const ReplayOptions& replaying);
   WarmStart(const WarmStart&) = delete;
   WarmStart& operator=(const WarmStart&) = delete;
@@ -54,7 +54,8 @@ class WarmStart {
   const EarlierSteps& earlier_steps() const { return steps_; }
 
   /// Nothing where the strategy cannot be rehearsed: it follows a plan, or moves blocks away.
-  /// Costs about twenty replays.
+  /// Costs at most nine replays, and the first time that settings differ in some way from those
+  /// recorded up to eight more.
   std::optional<WarmEstimate> estimate(const StrategySpec& spec, const std::string& torch_version,
                                        const SimulatedDeviceOptions& device) const;
 
