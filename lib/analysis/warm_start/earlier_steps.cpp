@@ -59,14 +59,15 @@ class Search {
   double ratio_ = 0;
 };
 
-double largest_step(const WarmParts& parts, bool expandable, double by_reserved) {
+double largest_step(const WarmParts& parts, bool expandable, Search search) {
   constexpr double kLargest = 8;
-  if (by_reserved == 0) return 0;
-  if (expandable || parts.largest_scalable < torch::kLargeBuffer) return by_reserved;
-  if (parts.largest_earlier == 0) return std::min(1.0, by_reserved);
-  const double ratio =
+  if (expandable || parts.largest_scalable < torch::kLargeBuffer) return search.by_reserved();
+  if (parts.largest_earlier == 0) return std::min(1.0, search.by_reserved());
+  double ratio =
       static_cast<double>(parts.largest_earlier) / static_cast<double>(parts.largest_scalable);
-  return std::abs(ratio - 1) < .02 ? 1 : std::min(kLargest, ratio);
+  ratio = std::abs(ratio - 1) < .02 ? 1 : std::min(kLargest, ratio);
+  const double off_without = search.off({});
+  return off_without <= kSame && off_without < search.off({ratio}) ? 0 : ratio;
 }
 
 WarmKind kind_of(double largest) {
@@ -91,7 +92,7 @@ std::string name_of(WarmKind kind) {
 }
 
 EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded) {
-  const double largest = largest_step(parts, expandable, Search(parts, recorded).by_reserved());
+  const double largest = largest_step(parts, expandable, Search(parts, recorded));
   return {kind_of(largest), largest};
 }
 
