@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "strategy/torch/allocator.hpp"
 
@@ -13,6 +14,18 @@ bool same_reservation(const SegmentInfo& a, const SegmentInfo& b) {
 }
 
 }  // namespace
+
+// Of the reservation that the first of these runs begins: that of these settings, unless runs were
+// mapped in other pieces.
+Bytes Allocator::granule_of(std::span<const SegmentInfo> runs) const {
+  const SegmentInfo& first = runs.front();
+  Bytes granule = first.small_pool ? kSmallBuffer : settings_.large_segment_size;
+  for (const SegmentInfo& run : runs) {
+    if (&run != &first && !same_reservation(first, run)) break;
+    granule = std::gcd(granule, std::gcd(run.address - first.address, run.size));
+  }
+  return granule;
+}
 
 // Ranks in the order in which the segments came; runs of one reservation share that of the first.
 std::vector<std::uint64_t> Allocator::ranks_by_age(const std::vector<SegmentInfo>& segments) {
@@ -43,7 +56,7 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       last = adopt_unmapped(last, segment.address);
     } else if (segment.expandable) {
       // Where a reservation begins below its first mapped run is in no recording: it begins there.
-      const Bytes granule = segment.small_pool ? kSmallBuffer : settings_.large_segment_size;
+      const Bytes granule = granule_of(std::span(state.segments).subspan(i));
       block.rank = ranks[i];
       block.reservation = keep_reservation(
           {segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule,

@@ -166,6 +166,7 @@ class Allocator final : public Strategy {
 
   // adopt.cpp: taking over a recorded state
   std::vector<std::uint64_t> ranks_by_age(const std::vector<SegmentInfo>& segments);
+  Bytes granule_of(std::span<const SegmentInfo> runs) const;
   Handle adopt_block(Block block, const BlockInfo& info, Handle before);
   Handle adopt_unmapped(Handle last, Address end);
   Handle append_block(Block block, Handle before);

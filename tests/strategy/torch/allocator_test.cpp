@@ -42,5 +42,22 @@ TEST(TorchAllocator, OfRecordedSegmentsTheOldestServesFirst) {
   }
 }
 
+TEST(TorchAllocator, ARecordedReservationGrowsInThePiecesThatItWasMappedIn) {
+  const SegmentInfo run{.address = kRecorded,
+                        .size = 40 * kMiB,
+                        .expandable = true,
+                        .blocks = {{.address = kRecorded, .size = 40 * kMiB}}};
+  SimulatedDevice device({.capacity = kGiB});
+  device.adopt(run.address, run.size, true);
+  Settings settings;
+  settings.expandable_segments = true;
+  settings.large_segment_size = 128 * kMiB;
+  Allocator allocator(device, settings, kNewestRelease, {});
+  ASSERT_TRUE(allocator.adopt({{run}}, {}));
+  EXPECT_EQ(allocator.allocate({.size = 50 * kMiB})->address, kRecorded);
+  EXPECT_EQ(device.usage().held, 56 * kMiB);
+  EXPECT_TRUE(allocator.allocate({.size = 900 * kMiB}));
+}
+
 }  // namespace
 }  // namespace memreplay::torch
