@@ -106,6 +106,12 @@ ExplainReport explained(const Chosen& chosen, const Subject& subject, const Expl
   if (!subject.trace().coverage.starts_empty) {
     report.remarks.emplace_back(
         "The recording starts late: blocks from before it have no age and maybe no stack.");
+    if (!as_recorded) {
+      report.remarks.push_back(fmt::format(
+          "What is shown is one replay from the recorded start; memreplay replay -s {} estimates "
+          "what the program itself would have reserved.",
+          spec.text));
+    }
   }
   for (const Phase& phase : options.phases) {
     if (phase.to <= subject.trace().size()) continue;

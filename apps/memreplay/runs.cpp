@@ -169,6 +169,8 @@ void enter(const WarmEstimate& estimate, RunReport& report) {
   report.metrics.peak_reserved = estimate.peak_reserved.value;
   report.metrics.end_reserved = estimate.end_reserved.value;
   report.metrics.oom_retries = estimate.oom_retries;
+  report.metrics.ooms = std::max(report.metrics.ooms, estimate.ooms);
+  report.refused_before = estimate.refused_before;
 }
 
 /// One strategy on one device.

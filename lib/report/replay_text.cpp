@@ -31,6 +31,10 @@ std::string answer(const RunReport& run) {
                        device_phrase(run.device));
   }
   if (!run.finished) return "interrupted; no OOM until then";
+  if (run.refused_before > 0) {
+    return fmt::format("out of memory before the recording begins, by the estimate, on {}",
+                       device_phrase(run.device));
+  }
   const std::string cost = transfer_cost(run);
   return fmt::format("fits {}{}{}", device_phrase(run.device), cost.empty() ? "" : ", but ", cost);
 }

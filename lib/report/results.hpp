@@ -80,6 +80,7 @@ struct RunReport {
   std::string inexact_because;  ///< a sentence's end: "the recording starts with 12 blocks …"
   bool finished = true;         ///< false: interrupted, or stopped at an OOM
   std::optional<RunInterval> interval;
+  std::uint64_t refused_before = 0;       ///< requests of the rehearsed steps before a late start
   std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
   std::optional<RunPicture> picture;      ///< nothing: no plot asked for
   RunMetrics metrics;

@@ -49,10 +49,14 @@ std::string late_sentence(const TuneResult& result, const LateVerdict& late) {
     case LateVerdict::Kind::not_late:
       return {};
     case LateVerdict::Kind::supported:
-      return fmt::format("{} reserves {}, {} {}{}.", setting_phrase(late.setting),
-                         bounds(late.best), result.baseline, bounds(late.baseline),
-                         late.best.high < late.baseline.low ? ": less by the whole interval"
-                                                            : ", which does not fit");
+      if (late.best.high >= late.baseline.low) {
+        return fmt::format(
+            "{} reserves {} and serves every request; by the estimate {} runs out of memory there.",
+            setting_phrase(late.setting), bounds(late.best), result.baseline);
+      }
+      return fmt::format("{} reserves {}, {} {}: less by the whole interval.",
+                         setting_phrase(late.setting), bounds(late.best), result.baseline,
+                         bounds(late.baseline));
     case LateVerdict::Kind::undecided:
       return undecided_sentence(result, late);
     case LateVerdict::Kind::nothing_better:

@@ -187,6 +187,7 @@ class Scales {
       metrics[i].peak_reserved = estimate->peak_reserved.value;
       metrics[i].end_reserved = estimate->end_reserved.value;
       metrics[i].oom_retries = estimate->oom_retries;
+      metrics[i].ooms = estimate->ooms;
       late[i] = {{estimate->peak_reserved.interval, estimate->end_reserved.interval},
                  estimate->fits};
     }

@@ -23,6 +23,8 @@ struct StageOutcome {
   std::uint64_t ooms = 0;
   std::uint64_t oom_retries = 0;
   std::uint64_t refused_before = 0;  ///< requests of the preparation
+
+  bool serves() const { return ooms == 0 && refused_before == 0; }
 };
 
 /// One strategy over a device of its own, on which preparations of a recording are tried.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "analysis/warm_start/targets.hpp"
 #include "replay/what_if.hpp"
@@ -20,6 +21,15 @@ TorchModel recorded_model(const Subject& subject) {
   return *subject.model_of(usual_strategy(subject.recording()), subject.verified()->torch_version);
 }
 
+// What the allocator may hold on this device.
+Bytes most_of(const torch::Settings& settings, const SimulatedDeviceOptions& device) {
+  const Bytes room = device.room().value_or(UINT64_MAX);
+  if (settings.memory_limit) return std::min(room, *settings.memory_limit);
+  if (settings.per_process_memory_fraction >= 1) return room;
+  const auto total = static_cast<double>(SimulatedDevice(device).total_bytes());
+  return std::min(room, static_cast<Bytes>(settings.per_process_memory_fraction * total));
+}
+
 // Plans are made for the recording's requests alone, a block that was moved away has no place, and
 // what `bump` reserves tells of every request since the program began.
 bool can_rehearse(const StrategySpec& spec) {
@@ -35,6 +45,12 @@ void Estimated::keep_within(Bytes least, Bytes most) {
   for (Bytes* bytes : {&value, &interval.low, &interval.high}) {
     *bytes = std::clamp(*bytes, least, most);
   }
+}
+
+void Estimated::keep_below(const Estimated& other) {
+  value = std::min(value, other.value);
+  interval.low = std::min(interval.low, other.interval.low);
+  interval.high = std::min(interval.high, other.interval.high);
 }
 
 /// The guesses for one strategy on one device.
@@ -60,13 +76,16 @@ class WarmStart::Guesses {
 
   Estimated estimated(const Target& target, Quantity quantity) {
     const auto value = [&](Guess guess) { return this->value(guess, quantity); };
-    const double middle = target.estimate(value);
+    double middle = target.estimate(value);
     double low = middle;
     double high = middle;
     for (const Guess guess : target.guesses) {
       low = std::min(low, value(guess));
       if (value(guess) < kRunaway * middle) high = std::max(high, value(guess));
     }
+    if (high == 0) return {};
+    middle = std::max(middle, 1.0);
+    low = std::max(low, 1.0);
     const Target::Widening& widening = target.widening;
     const double apart = std::log(high / low);
     const double share = apart < widening.agreed ? apart / widening.agreed : 1;
@@ -77,13 +96,17 @@ class WarmStart::Guesses {
             {static_cast<Bytes>(low), static_cast<Bytes>(std::ceil(high))}};
   }
 
-  Guess::Way nearest(const WarmEstimate& estimate) const {
+  /// Of those that serve everything, if `fits`, else of the others.
+  Guess::Way nearest(const WarmEstimate& estimate, Bytes room) const {
     const auto off = [](Bytes a, Bytes b) {
-      return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
+      return std::abs(std::log((static_cast<double>(a) + 1) / (static_cast<double>(b) + 1)));
     };
     const auto badness = [&](const auto& known) {
-      return off(known.second.peak_reserved, estimate.peak_reserved.value) +
-             off(known.second.end_reserved, estimate.end_reserved.value);
+      const StageOutcome& o = known.second;
+      const bool overfull = o.peak_allocated > room;
+      const double off_bytes = off(o.peak_reserved, estimate.peak_reserved.value) +
+                               off(o.end_reserved, estimate.end_reserved.value);
+      return std::tuple(overfull, o.serves() != estimate.fits, off_bytes);
     };
     return std::ranges::min_element(outcomes_, {}, badness)->first;
   }
@@ -150,22 +173,24 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   const StageOutcome recorded = recorded_outcome(kKept);
   const Target& target = model ? target_of(model_, *model, device.room(), recorded.peak_reserved)
                                : target_of_other(spec.name);
-  const Bytes most = device.room().value_or(UINT64_MAX);
+  const Bytes most = model ? most_of(model->settings, device) : device.room().value_or(UINT64_MAX);
 
   WarmEstimate estimate{
       .peak_reserved = guesses.estimated(target, &StageOutcome::peak_reserved),
       .end_reserved = guesses.estimated(target, &StageOutcome::end_reserved),
   };
-  const Guess::Way nearest = guesses.nearest(estimate);
+  const StageOutcome& stepped = guesses.outcome(Guess::Way::largest_step);
+  estimate.fits = stepped.serves();
+  estimate.refused_before = stepped.refused_before;
+  const Guess::Way nearest = guesses.nearest(estimate, most);
   const StageOutcome& there = guesses.outcome(nearest);
   estimate.nearest = guesses.preparation(nearest);
   estimate.peak_reserved.keep_within(there.peak_allocated, most);
   estimate.end_reserved.keep_within(there.end_allocated, most);
+  estimate.end_reserved.keep_below(estimate.peak_reserved);
   const bool keeps = model && adopts_start(subject_, spec, torch_version);
   estimate.oom_retries = (keeps ? guesses.outcome(Guess::Way::kept) : there).oom_retries;
-  estimate.refused_before = guesses.outcome(Guess::Way::largest_step).refused_before;
-  estimate.fits =
-      estimate.refused_before == 0 && guesses.outcome(Guess::Way::largest_step).ooms == 0;
+  estimate.ooms = std::max<std::uint64_t>(there.ooms, estimate.fits ? 0 : 1);
   return estimate;
 }
 

@@ -23,6 +23,8 @@ struct Estimated {
 
   /// What is known for certain.
   void keep_within(Bytes least, Bytes most);
+  /// No more than that is, by its lowest, its likeliest and its highest value.
+  void keep_below(const Estimated& other);
 };
 
 /// What a recording that starts late lets one expect of a strategy.
@@ -32,6 +34,7 @@ struct WarmEstimate {
   std::uint64_t oom_retries = 0;
   /// The preparation whose replay comes nearest to the estimate.
   Preparation nearest;
+  std::uint64_t ooms = 0;  ///< at least one where it does not fit
   /// Requests of the earlier steps that found no room on this device.
   std::uint64_t refused_before = 0;
   /// Neither they nor the recording ran out of memory.

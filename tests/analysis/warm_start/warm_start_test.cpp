@@ -101,6 +101,40 @@ TEST(WarmStart, ADeviceThatIsTooSmallDoesNotFit) {
   EXPECT_TRUE(warm.estimate(torch(""), "", {.capacity = 1000 * kMiB})->fits);
 }
 
+TEST(WarmStart, WhereItDoesNotFitTheReplayThatIsShownRunsOutOfMemoryToo) {
+  const Recording cut = begun_late(layers(), after_requests(layers(), .6));
+  const Subject subject(cut, cut.traces.at(0));
+  const WarmStart warm(subject, {});
+  const SimulatedDeviceOptions device{.capacity = 300 * kMiB};
+  const auto estimate = warm.estimate(torch(""), "", device);
+  EXPECT_GE(estimate->ooms, 1u);
+  EXPECT_EQ(warm.estimate(torch(""), "", {.capacity = 1000 * kMiB})->ooms, 0u);
+  Trial trial(subject, torch(""), {.device = device});
+  ReplayOptions replaying;
+  replaying.begin_with = warm.beginning(estimate->nearest);
+  const RunMetrics shown = trial.run(replaying).metrics;
+  EXPECT_GE(shown.ooms, 1u);
+  EXPECT_LE(shown.peak_allocated, 300 * kMiB);
+}
+
+TEST(WarmStart, AnAllocatorThatKeepsNothingReservesNothingAtTheEnd) {
+  const Recording cut = begun_late(layers(), after_requests(layers(), .6));
+  const Subject subject(cut, cut.traces.at(0));
+  const WarmStart warm(subject, {});
+  const auto estimate = warm.estimate(parse_strategy("direct"), "", {});
+  EXPECT_LE(estimate->end_reserved.interval.high, estimate->peak_reserved.interval.high);
+  EXPECT_LE(estimate->end_reserved.value, estimate->peak_reserved.value);
+}
+
+TEST(WarmStart, NothingIsEstimatedAboveALimitOfTheAllocator) {
+  const Recording cut = begun_late(layers(), after_requests(layers(), .6));
+  const Subject subject(cut, cut.traces.at(0));
+  const WarmStart warm(subject, {});
+  const auto estimate =
+      warm.estimate(torch("per_process_memory_fraction:0.5"), "", {.capacity = 900 * kMiB});
+  EXPECT_LE(estimate->peak_reserved.interval.high, 450 * kMiB);
+}
+
 TEST(WarmStart, AStrategyThatFollowsAPlanIsNotEstimated) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
