@@ -1,10 +1,9 @@
 #include "analysis/fit.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "analysis/cards.hpp"
-#include "analysis/warm_start/warm_start.hpp"
+#include "analysis/late_start.hpp"
 #include "command_line.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -29,15 +28,9 @@ struct FitCommand {
   std::uint64_t budget = FitOptions().budget;
 };
 
-/// Of a recording that starts late. How it would have begun on another device is rehearsed: the
-/// state that it began with may not even fit there.
-std::unique_ptr<WarmStart> late_start(const Subject& subject, const FitCommand& asked) {
-  if (!WarmStart::applies_to(subject) || asked.run.start == StartMode::cold) return nullptr;
-  return std::make_unique<WarmStart>(
-      subject, ReplayOptions{.ignore_empty_cache = asked.run.ignore_empty_cache});
-}
-
-FitOptions fit_options(const FitCommand& asked, const WarmStart* late, const StrategySpec& spec) {
+// How a recording that starts late would have begun on another device is rehearsed: the state that
+// it began with may not even fit there.
+FitOptions fit_options(const FitCommand& asked, const LateStart& late, const StrategySpec& spec) {
   FitOptions options;
   options.trial.device = asked.run.device;
   options.trial.torch_version = asked.run.torch_version;
@@ -45,7 +38,7 @@ FitOptions fit_options(const FitCommand& asked, const WarmStart* late, const Str
   options.replaying.start = asked.run.start;
   options.replaying.ignore_empty_cache = asked.run.ignore_empty_cache;
   options.replaying.cancelled = &interrupted();
-  if (late) options.replaying.begin_with = late->after_earlier_steps(spec);
+  if (late.applies()) options.replaying.begin_with = late.warm().after_earlier_steps(spec);
   options.budget = asked.budget;
   return options;
 }
@@ -75,7 +68,7 @@ std::vector<StrategySpec> strategies_for(const Recording& recording, const RunOp
 }
 
 void name_cards(const Subject& subject, const std::vector<StrategySpec>& strategies,
-                const FitCommand& asked, const WarmStart* late, FitReport& report) {
+                const FitCommand& asked, const LateStart& late, FitReport& report) {
   const FitRun* best = best_of(report.runs);
   if (best == nullptr || asked.run.device.capacity || interrupted()) return;
   const auto& spec = strategies[static_cast<std::size_t>(best - report.runs.data())];
@@ -96,17 +89,18 @@ FitReport report_on(const Chosen& chosen, const FitCommand& asked, Progress& pro
   report.context_assumed = !asked.card.empty() && !asked.run.reserve_given;
   const Subject subject = chosen.subject(progress);
   report.model_check = model_check(subject);
-  const std::unique_ptr<WarmStart> late = late_start(subject, asked);
+  const LateStart late(
+      subject, {.start = asked.run.start, .ignore_empty_cache = asked.run.ignore_empty_cache});
   const std::vector<StrategySpec> strategies = strategies_for(*chosen.recording, asked.run);
   for (const StrategySpec& spec : strategies) {
     if (interrupted()) break;
-    FitOptions options = fit_options(asked, late.get(), spec);
+    FitOptions options = fit_options(asked, late, spec);
     options.trying = [&](std::optional<Bytes> capacity, double spent) {
       progress.show(spec.text + (capacity ? " on " + human_size(*capacity) : ""), spent);
     };
     report.runs.push_back(fit_run(subject, spec, options));
   }
-  name_cards(subject, strategies, asked, late.get(), report);
+  name_cards(subject, strategies, asked, late, report);
   return report;
 }
 

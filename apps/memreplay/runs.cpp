@@ -164,15 +164,6 @@ ReplayResult replay_repeatedly(const Subject& subject, const StrategySpec& spec,
   return result;
 }
 
-void enter(const WarmEstimate& estimate, RunReport& report) {
-  report.interval = {estimate.peak_reserved.interval, estimate.end_reserved.interval};
-  report.metrics.peak_reserved = estimate.peak_reserved.value;
-  report.metrics.end_reserved = estimate.end_reserved.value;
-  report.metrics.oom_retries = estimate.oom_retries;
-  report.metrics.ooms = std::max(report.metrics.ooms, estimate.ooms);
-  report.refused_before = estimate.refused_before;
-}
-
 /// One strategy on one device.
 RunReport replay_job(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
                      const RunOptions& options, const LateStart& late, Watchers watchers,
@@ -207,7 +198,11 @@ RunReport replay_job(const Subject& subject, const StrategySpec& spec, const Ope
   report.finished = result.finished;
   if (options.oom_report) report.oom_report = std::move(result.oom_report);
   report.metrics = std::move(result.metrics);
-  if (estimate) enter(*estimate, report);
+  if (estimate) {
+    estimate->enter_into(report.metrics);
+    report.interval = estimate->interval();
+    report.refused_before = estimate->refused_before;
+  }
   return report;
 }
 

@@ -128,7 +128,7 @@ std::optional<WithStart> with_start(const Subject& subject, const LateStart& lat
   if (estimate) {
     with.peak_reserved = estimate->peak_reserved.value;
     with.end_reserved = estimate->end_reserved.value;
-    with.interval = {estimate->peak_reserved.interval, estimate->end_reserved.interval};
+    with.interval = estimate->interval();
   } else if (start_matters(subject, spec, setup.torch_version, setup.capacity, result)) {
     return std::nullopt;
   }

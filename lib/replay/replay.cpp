@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "replay/adopt_state.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -124,16 +126,10 @@ class Replay {
   }
 
   bool adopt() {
-    std::vector<Handle> handles(trace_.slot_count, kNoHandle);
-    for (const SegmentInfo& segment : trace_.start.segments) {
-      device_.adopt(segment.address, segment.size, segment.expandable);
-    }
-    if (!strategy_.adopt(trace_.start, handles)) return false;
+    if (!adopt_state(trace_.start, strategy_, device_, placed_)) return false;
     for (const SegmentInfo& segment : trace_.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
-        if (block.state == BlockState::free) continue;
-        placed_[block.slot] = {block.address, block.size, handles[block.slot]};
-        note_placed_at_start(block, {block.requested});
+        if (block.state != BlockState::free) note_placed_at_start(block, {block.requested});
       }
     }
     return true;

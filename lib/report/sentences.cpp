@@ -52,7 +52,7 @@ BytesInterval bounds_of(const RunReport& run) {
 std::string bounds_text(const RunReport& run) {
   const BytesInterval bounds = bounds_of(run);
   if (!run.interval) return human_size(bounds.low);
-  return fmt::format("{} to {}", human_size(bounds.low), human_size(bounds.high));
+  return range_text(bounds);
 }
 
 std::string reserved_against(const RunReport& run, const RunReport& other) {
@@ -138,9 +138,12 @@ std::string oom_warning(const RunReport& run) {
   return text;
 }
 
+std::string range_text(const BytesInterval& interval) {
+  return fmt::format("{} to {}", human_size(interval.low), human_size(interval.high));
+}
+
 std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
-  return fmt::format("≈ {} ({} to {})", human_size(bytes), human_size(interval.low),
-                     human_size(interval.high));
+  return fmt::format("≈ {} ({})", human_size(bytes), range_text(interval));
 }
 
 std::string inexact_sentence(const RunReport& run) {

@@ -14,6 +14,8 @@ std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs
 /// Why a run was refused memory, and what helps. Empty where it was not.
 std::string oom_warning(const RunReport& run);
 
+/// "4900 MiB to 5600 MiB".
+std::string range_text(const BytesInterval& interval);
 /// "≈ 5210 MiB (4900 MiB to 5600 MiB)".
 std::string estimated_text(Bytes bytes, const BytesInterval& interval);
 

@@ -9,8 +9,7 @@ namespace memreplay {
 namespace {
 
 std::string bounds(const BytesInterval& interval) {
-  if (interval.low == interval.high) return human_size(interval.low);
-  return fmt::format("{} to {}", human_size(interval.low), human_size(interval.high));
+  return interval.low == interval.high ? human_size(interval.low) : range_text(interval);
 }
 
 std::string undecided_sentence(const TuneResult& result, const LateVerdict& late) {

@@ -56,12 +56,13 @@ class Scales {
       const auto stays = [&](const Setting& setting) {
         return start_matters_to(setting, outcome) == outcome.start_matters;
       };
+      const auto leaving = std::ranges::stable_partition(outcome.settings, stays);
+      if (leaving.empty()) continue;
       TuneOutcome other = outcome;
-      std::erase_if(other.settings, stays);
-      if (other.settings.empty()) continue;
+      other.settings.assign(leaving.begin(), leaving.end());
       other.start_matters = start_matters_to(other.settings.front(), outcome);
       explain_anew(other, outcome);
-      std::erase_if(outcome.settings, [&](const Setting& setting) { return !stays(setting); });
+      outcome.settings.erase(leaving.begin(), leaving.end());
       if (outcome.settings.empty()) {
         outcome = std::move(other);
       } else {
@@ -184,12 +185,8 @@ class Scales {
       const auto estimate =
           late_[i].warm().estimate(spec, result_.torch_version, options_.bench.devices[i]);
       if (!estimate) continue;
-      metrics[i].peak_reserved = estimate->peak_reserved.value;
-      metrics[i].end_reserved = estimate->end_reserved.value;
-      metrics[i].oom_retries = estimate->oom_retries;
-      metrics[i].ooms = estimate->ooms;
-      late[i] = {{estimate->peak_reserved.interval, estimate->end_reserved.interval},
-                 estimate->fits};
+      estimate->enter_into(metrics[i]);
+      late[i] = {estimate->interval(), estimate->fits};
     }
     if (cancelled()) return;
     outcome.metrics = std::move(metrics);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/adopt_state.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -13,6 +15,9 @@ bool holds_block(const SegmentInfo& segment) {
   return std::ranges::any_of(
       segment.blocks, [](const BlockInfo& block) { return block.state != BlockState::free; });
 }
+
+// One that stays and was put into cached memory.
+bool is_guest(const EarlierBlock& block) { return block.persistent && !block.founder; }
 
 }  // namespace
 
@@ -27,20 +32,19 @@ bool Rehearsal::prepare(const Preparation& preparation, std::size_t done) {
 
 bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
   using Start = Preparation::Start;
-  const auto guest = [](const EarlierBlock& block) { return block.persistent && !block.founder; };
   switch (start) {
     case Start::kept:
       return adopt(false);
     case Start::kept_live:
       return adopt(true);
     case Start::founders_first:
-      place_all([&](const EarlierBlock& block) { return !guest(block); });
-      if (!rehearsed) place_all(guest);
+      place_all([](const EarlierBlock& block) { return !is_guest(block); });
+      if (!rehearsed) place_all(is_guest);
       break;
     case Start::idle_first:
       place_all([](const EarlierBlock& block) { return block.founder; });
       hold_idle_segments();
-      place_all(guest);
+      place_all(is_guest);
       place_all([](const EarlierBlock& block) { return !block.founder && !block.persistent; });
       break;
   }
@@ -50,9 +54,7 @@ bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
 // Guests came when what the recording's end leaves was still there.
 void Rehearsal::rehearse(double factor, bool guests_now) {
   play(factor);
-  if (guests_now) {
-    place_all([](const EarlierBlock& block) { return block.persistent && !block.founder; });
-  }
+  if (guests_now) place_all(is_guest);
   clear_left();
   place_all([&](const EarlierBlock& block) {
     return !block.persistent && placed_[block.slot].handle == kNoHandle;
@@ -62,18 +64,7 @@ void Rehearsal::rehearse(double factor, bool guests_now) {
 bool Rehearsal::adopt(bool live_only) {
   MemoryState state = script_.trace.start;
   if (live_only) std::erase_if(state.segments, [](const auto& s) { return !holds_block(s); });
-  for (const SegmentInfo& segment : state.segments) {
-    device_.adopt(segment.address, segment.size, segment.expandable);
-  }
-  std::vector<Handle> handles(script_.trace.slot_count, kNoHandle);
-  if (!strategy_.adopt(state, handles)) return false;
-  for (const SegmentInfo& segment : state.segments) {
-    for (const BlockInfo& block : segment.blocks) {
-      if (block.slot == kNoSlot) continue;
-      placed_[block.slot] = {block.address, block.size, handles[block.slot]};
-    }
-  }
-  return true;
+  return adopt_state(state, strategy_, device_, placed_);
 }
 
 void Rehearsal::place(const EarlierBlock& block) {

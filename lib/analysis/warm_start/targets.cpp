@@ -25,6 +25,7 @@ double median(double a, double b, double c) {
 
 // Which guesses to take, and by how much they miss, was measured on some forty kinds of programs,
 // each cut at several places and played whole under both settings (tools/warm_truth).
+
 // Steps that explain less than this of what was reserved are shorter than the program's own.
 constexpr double kExplained = .6;
 const Target kToExpandable{[](const GuessValue& value) {
@@ -77,6 +78,7 @@ const Target kCollection{mostly_kept, {kKeptLive, kIdle, kLargest}, {.92, 1.05}}
 const Target kSameRules{[](const GuessValue& value) { return value(kKept); },
                         {kKept, kLargest, kKeptLive},
                         {.95, 1.05}};
+
 double of_other(const GuessValue& value) {
   return median(value(kOneStep), value(kIdle), value(kLargest));
 }
@@ -84,11 +86,6 @@ const Target kOther{of_other, {kOneStep, kIdle, kFading}, {.82, 1.25}};
 // Where the first requests decide for good how memory is divided: a pool that doubles what it
 // holds may be one doubling off.
 const Target kDivided{of_other, {kOneStep, kIdle, kFading}, {.65, 1.55}};
-
-bool has_limit(const torch::Settings& settings) {
-  return settings.memory_limit || settings.fraction_set_by_call ||
-         settings.per_process_memory_fraction < 1;
-}
 
 }  // namespace
 
@@ -129,7 +126,8 @@ const Target& target_of(const TorchModel& recorded, const TorchModel& replayed,
   if (a.expandable_segments) return kFromExpandable;
   if (other_split) return kSplitLimit;
   if (a.roundup_power2_divisions != b.roundup_power2_divisions) return kRounding;
-  if (b.garbage_collection_threshold > 0 && room && has_limit(b)) return kCollection;
+  if (b.garbage_collection_threshold > 0 && room && torch::memory_limit(b, [&] { return *room; }))
+    return kCollection;
   if (room && *room < needed) return kCapacity;
   return a.large_segment_size != b.large_segment_size ? kSegmentSize : kSameRules;
 }

@@ -24,10 +24,9 @@ TorchModel recorded_model(const Subject& subject) {
 // What the allocator may hold on this device.
 Bytes most_of(const torch::Settings& settings, const SimulatedDeviceOptions& device) {
   const Bytes room = device.room().value_or(UINT64_MAX);
-  if (settings.memory_limit) return std::min(room, *settings.memory_limit);
-  if (settings.per_process_memory_fraction >= 1) return room;
-  const auto total = static_cast<double>(SimulatedDevice(device).total_bytes());
-  return std::min(room, static_cast<Bytes>(settings.per_process_memory_fraction * total));
+  return std::min(room, torch::memory_limit(settings, [&] {
+                          return SimulatedDevice(device).total_bytes();
+                        }).value_or(room));
 }
 
 // Plans are made for the recording's requests alone, a block that was moved away has no place, and
@@ -51,6 +50,13 @@ void Estimated::keep_below(const Estimated& other) {
   value = std::min(value, other.value);
   interval.low = std::min(interval.low, other.interval.low);
   interval.high = std::min(interval.high, other.interval.high);
+}
+
+void WarmEstimate::enter_into(RunMetrics& metrics) const {
+  metrics.peak_reserved = peak_reserved.value;
+  metrics.end_reserved = end_reserved.value;
+  metrics.oom_retries = oom_retries;
+  metrics.ooms = ooms;
 }
 
 /// The guesses for one strategy on one device.

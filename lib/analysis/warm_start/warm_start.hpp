@@ -10,7 +10,7 @@
 #include "analysis/warm_start/parts.hpp"
 #include "analysis/warm_start/rehearsal.hpp"
 #include "analysis/warm_start/stage.hpp"
-#include "metrics/run_metrics.hpp"
+#include "metrics/run_interval.hpp"
 #include "replay/replay.hpp"
 #include "replay/subject.hpp"
 
@@ -39,6 +39,10 @@ struct WarmEstimate {
   std::uint64_t refused_before = 0;
   /// Neither they nor the recording ran out of memory.
   bool fits = true;
+
+  RunInterval interval() const { return {peak_reserved.interval, end_reserved.interval}; }
+  /// Puts what is estimated in the place of what a replay gave.
+  void enter_into(RunMetrics& metrics) const;
 };
 
 /// Answers for one recording that starts late; what does not depend on the strategy is found once.

@@ -10,13 +10,6 @@ namespace {
 constexpr Bytes kTooLarge = Bytes{1} << 60;  // "more than 1EB memory": refused before anything else
 constexpr int kPoolsExpand = 5;              // before 2.5 private pools had plain segments only
 
-std::optional<Bytes> memory_limit(const Settings& settings, const DeviceModel& device) {
-  if (settings.memory_limit) return settings.memory_limit;
-  const double fraction = settings.per_process_memory_fraction;
-  if (fraction >= 1 && !settings.fraction_set_by_call) return std::nullopt;
-  return static_cast<Bytes>(fraction * static_cast<double>(device.total_bytes()));
-}
-
 }  // namespace
 
 Allocator::Allocator(DeviceModel& device, const Settings& settings, const Release& release,
@@ -27,7 +20,7 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
       max_non_split_rounding_size_(settings.max_non_split_rounding_size),
       release_(release),
       tie_break_(release.tie_break()),
-      allowed_memory_maximum_(memory_limit(settings, device)),
+      allowed_memory_maximum_(memory_limit(settings, [&] { return device.total_bytes(); })),
       pool_ids_(std::move(pools)),
       pool_options_(std::move(pool_options)) {
   pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));

@@ -291,6 +291,13 @@ Settings settings_of(const RecordedSettings& recorded, const Release& release) {
   return settings;
 }
 
+std::optional<Bytes> memory_limit(const Settings& settings, const std::function<Bytes()>& total) {
+  if (settings.memory_limit) return settings.memory_limit;
+  const double fraction = settings.per_process_memory_fraction;
+  if (fraction >= 1 && !settings.fraction_set_by_call) return std::nullopt;
+  return static_cast<Bytes>(fraction * static_cast<double>(total()));
+}
+
 }  // namespace memreplay::torch
 
 namespace memreplay {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,11 @@ Settings read_conf(std::string_view conf, const Release& release, SettingIssues&
 /// The settings that a recording carries: its configuration string, and over it the values that it
 /// states one by one. What neither tells keeps its default.
 Settings settings_of(const RecordedSettings& recorded, const Release& release);
+
+/// What the allocator may hold of a device; nothing: no limit of its own. `total`, what the device
+/// reports, is asked for only where it decides: who watches the device would take it for a question
+/// of the allocator's.
+std::optional<Bytes> memory_limit(const Settings& settings, const std::function<Bytes()>& total);
 
 /// The one option of a specification that stands for a whole configuration string.
 inline constexpr std::string_view kConfOption = "conf";
