@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/check.hpp"
+#include "analysis/check/check.hpp"
 #include "inputs.hpp"
 
 namespace memreplay {

@@ -1,14 +1,14 @@
-#include "command_line.hpp"
-#include "options.hpp"
+#include "commands/runs.hpp"
+#include "options/command_line.hpp"
+#include "options/options.hpp"
+#include "output/printing.hpp"
+#include "output/run_files.hpp"
+#include "output/terminal.hpp"
 #include "presets.hpp"
-#include "printing.hpp"
-#include "report/json.hpp"
+#include "report/parts/text_style.hpp"
 #include "report/ranking.hpp"
-#include "report/run_table.hpp"
-#include "report/text.hpp"
-#include "run_files.hpp"
-#include "runs.hpp"
-#include "terminal.hpp"
+#include "report/run/json.hpp"
+#include "report/run/table.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "analysis/recorded_device.hpp"
+#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"

@@ -4,9 +4,9 @@
 
 #include "analysis/explain/explain.hpp"
 #include "inputs.hpp"
-#include "options.hpp"
-#include "report/explain_report.hpp"
-#include "terminal.hpp"
+#include "options/options.hpp"
+#include "output/terminal.hpp"
+#include "report/explain/explain.hpp"
 
 namespace memreplay {
 

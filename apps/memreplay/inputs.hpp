@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "options.hpp"
-#include "replay/subject.hpp"
+#include "options/options.hpp"
+#include "output/terminal.hpp"
 #include "report/results.hpp"
-#include "terminal.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 

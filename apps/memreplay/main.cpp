@@ -6,13 +6,13 @@
 #include <exception>
 #include <iostream>
 
-#include "command_line.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "device/host/malloc_library.hpp"
-#include "output_file.hpp"
-#include "report/table.hpp"
+#include "options/command_line.hpp"
+#include "output/output_file.hpp"
+#include "report/parts/table.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {

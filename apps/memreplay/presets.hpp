@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "options.hpp"
+#include "options/options.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "trace/recorded_reserve.hpp"
+#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {

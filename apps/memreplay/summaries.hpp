@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "options.hpp"
-#include "replay/verify.hpp"
+#include "options/options.hpp"
 #include "report/results.hpp"
 #include "trace/trace.hpp"
+#include "verify/verify.hpp"
 
 namespace memreplay {
 

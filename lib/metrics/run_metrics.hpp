@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "device/block_work.hpp"
-#include "device/call_times.hpp"
-#include "device/real_memory.hpp"
+#include "device/real/block_work.hpp"
+#include "device/real/call_times.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "device/call_times.hpp"
+#include "device/real/call_times.hpp"
 
 namespace memreplay {
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "core/request.hpp"
-#include "device/block_witness.hpp"
 #include "device/device_model.hpp"
+#include "device/watch/block_witness.hpp"
 #include "metrics/run_metrics.hpp"
 #include "replay/op_times.hpp"
-#include "replay/reading.hpp"
 #include "strategy/strategy.hpp"
 #include "trace/trace.hpp"
+#include "verify/reading.hpp"
 
 namespace memreplay {
 

@@ -2,8 +2,8 @@
 
 #include <deque>
 
+#include "replay/exactness.hpp"
 #include "replay/planning.hpp"
-#include "replay/what_if.hpp"
 
 namespace memreplay {
 namespace {

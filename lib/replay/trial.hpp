@@ -5,16 +5,16 @@
 #include <string>
 
 #include "core/plan.hpp"
-#include "device/block_work.hpp"
-#include "device/capacity_watch.hpp"
-#include "device/cost_meter.hpp"
-#include "device/ledger.hpp"
-#include "device/logged_device.hpp"
-#include "device/real_device.hpp"
+#include "device/real/block_work.hpp"
+#include "device/real/real_device.hpp"
+#include "device/real/timed_memory.hpp"
 #include "device/simulated_device.hpp"
-#include "device/timed_memory.hpp"
+#include "device/watch/capacity_watch.hpp"
+#include "device/watch/cost_meter.hpp"
+#include "device/watch/ledger.hpp"
+#include "device/watch/logged_device.hpp"
 #include "replay/replay.hpp"
-#include "replay/subject.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 

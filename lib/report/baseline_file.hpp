@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/check.hpp"
+#include "analysis/check/check.hpp"
 
 namespace memreplay {
 

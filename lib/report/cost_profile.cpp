@@ -8,8 +8,8 @@
 
 #include "core/text.hpp"
 #include "report/json_node.hpp"
-#include "report/real_text.hpp"
-#include "report/table.hpp"
+#include "report/parts/table.hpp"
+#include "report/run/real.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analysis/calibrate.hpp"
+#include "analysis/calibrate/calibrate.hpp"
 
 namespace memreplay {
 

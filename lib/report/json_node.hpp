@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/json_parts.hpp"
+#include "report/parts/json_parts.hpp"
 
 /// Files of our own that are JSON, read so that every complaint names its place.
 namespace memreplay {

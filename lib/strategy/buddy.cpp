@@ -1,5 +1,3 @@
-#include "strategy/buddy.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +6,10 @@
 #include <map>
 
 #include "core/error.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/index_set.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/index_set.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -303,6 +302,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// The binary buddy system (Knowlton 1965; Knuth, The Art of Computer Programming 1, 2.5).
 StrategyInfo buddy_strategy() {
   return {.name = "buddy",
           .summary = "Binary buddies: blocks are powers of two, halved and joined again.",

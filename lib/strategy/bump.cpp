@@ -1,10 +1,9 @@
-#include "strategy/bump.hpp"
-
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -136,6 +135,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// One pool with a pointer that only moves up, until the pool is empty.
 StrategyInfo bump_strategy() {
   return {
       .name = "bump",

@@ -1,12 +1,11 @@
-#include "strategy/cub.hpp"
-
 #include <fmt/format.h>
 
 #include <map>
 
 #include "core/error.hpp"
-#include "strategy/completion.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/completion.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -289,6 +288,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// cub's caching allocator: powers of a number, cached by size and never split.
 StrategyInfo cub_strategy() {
   return {.name = "cub",
           .summary = "cub's CachingDeviceAllocator: blocks of powers of a number, never split.",

@@ -1,16 +1,15 @@
-#include "strategy/cuda_async.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "strategy/best_fit.hpp"
-#include "strategy/chunk_table.hpp"
-#include "strategy/completion.hpp"
-#include "strategy/driver_blocks.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/best_fit.hpp"
+#include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/completion.hpp"
+#include "strategy/parts/driver_blocks.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -419,6 +418,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// The driver's stream-ordered pool (cudaMallocAsync); a model of it where the device has none.
 StrategyInfo cuda_async_strategy() {
   return {.name = "cuda-async",
           .summary = "The driver's pool (cudaMallocAsync); without a GPU a model of it.",

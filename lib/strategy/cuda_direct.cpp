@@ -1,7 +1,6 @@
-#include "strategy/cuda_direct.hpp"
-
 #include "core/error.hpp"
-#include "strategy/driver_blocks.hpp"
+#include "strategy/parts/driver_blocks.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -16,6 +15,7 @@ std::unique_ptr<Strategy> make(const StrategySpec&, const StrategyContext& conte
 
 }  // namespace
 
+/// cudaMalloc and cudaFree on a GPU: what a program without an allocator of its own gets.
 StrategyInfo cuda_direct_strategy() {
   return {.name = "cuda-direct",
           .summary = "cudaMalloc and cudaFree, where the driver places blocks; with --device cuda.",

@@ -1,9 +1,8 @@
-#include "strategy/direct.hpp"
-
 #include <algorithm>
 
-#include "strategy/handle_table.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -66,6 +65,7 @@ std::unique_ptr<Strategy> make(const StrategySpec&, const StrategyContext& conte
 
 }  // namespace
 
+/// Every request is a region of its own: what memory costs without any caching.
 StrategyInfo direct_strategy() {
   return {.name = "direct",
           .summary = "Every request goes to the device, every free returns it: no caching at all.",

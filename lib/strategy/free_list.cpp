@@ -1,11 +1,10 @@
-#include "strategy/free_list.hpp"
-
 #include <algorithm>
 
-#include "strategy/best_fit.hpp"
-#include "strategy/chunk_table.hpp"
-#include "strategy/first_fit.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/best_fit.hpp"
+#include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/first_fit.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -197,6 +196,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// The allocator of the textbooks: free blocks in a list by address.
 StrategyInfo free_list_strategy() {
   return {.name = "free-list",
           .summary = "The textbook allocator: free blocks in a list by address, neighbours join.",

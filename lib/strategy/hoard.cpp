@@ -1,16 +1,15 @@
-#include "strategy/hoard.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "core/error.hpp"
-#include "strategy/actors.hpp"
-#include "strategy/free_blocks.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/regions.hpp"
-#include "strategy/slots.hpp"
+#include "strategy/parts/actors.hpp"
+#include "strategy/parts/free_blocks.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/parts/slots.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -435,6 +434,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// A model of Hoard (Berger et al., ASPLOS 2000; emeryberger/Hoard, src/include/hoard) for device
+/// memory: heaps of superblocks that give the emptiest one up when they hold too much.
 StrategyInfo hoard_strategy() {
   return {
       .name = "hoard",

@@ -1,14 +1,13 @@
-#include "strategy/hybrid.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "core/error.hpp"
-#include "strategy/arena_device.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/arena_device.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -222,6 +221,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// A static part laid out beforehand, and a dynamic one for what has no room in it. A model of
+/// programs that plan what they know of. Costs what its parts cost.
 StrategyInfo hybrid_strategy() {
   return {.name = "hybrid",
           .summary = "A static part laid out beforehand, and a dynamic one for the rest.",

@@ -1,7 +1,6 @@
-#include "strategy/malloc.hpp"
-
 #include "core/error.hpp"
-#include "strategy/driver_blocks.hpp"
+#include "strategy/parts/driver_blocks.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -18,6 +17,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// malloc of this process or of a library, on the memory of this machine.
 StrategyInfo malloc_strategy() {
   return {.name = "malloc",
           .summary = "malloc and free of the process or of a library; with --device host.",

@@ -1,14 +1,13 @@
-#include "strategy/pinned.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
-#include "strategy/event_queue.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/event_queue.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -282,6 +281,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// PyTorch's allocator of pinned host memory, aten/src/ATen/core/CachingHostAllocator.h, with the
+/// rules of 2.15. The device stands for the host: what it grants was asked of cudaHostAlloc.
 StrategyInfo pinned_strategy() {
   return {.name = "pinned",
           .summary = "PyTorch's allocator of pinned host memory: powers of two, kept by class.",

@@ -1,13 +1,12 @@
-#include "strategy/pinned_buddy.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 
 #include "core/error.hpp"
-#include "strategy/chunk_table.hpp"
-#include "strategy/event_queue.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/event_queue.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -300,6 +299,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// The proposal of pytorch/pytorch issue 181094 for pinned host memory: large blocks taken at the
+/// start, halved and joined as buddies, and an `empty_cache` that returns those which are idle.
+/// Blocks beside the warm ones are whole for good: only a part of a warm block has a buddy.
 StrategyInfo pinned_buddy_strategy() {
   return {
       .name = "pinned-buddy",

@@ -1,10 +1,9 @@
-#include "strategy/plan.hpp"
-
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/planned_region.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/planned_region.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -79,6 +78,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// Follows a plan made from the trace itself: what an allocator could do that knows the future.
+/// O(log live) an event.
 StrategyInfo plan_strategy() {
   return {.name = "plan",
           .summary = "Offsets planned with the whole trace known: a goal, not an allocator.",

@@ -1,5 +1,3 @@
-#include "strategy/rmm_arena.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +5,10 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "strategy/chunk_table.hpp"
-#include "strategy/first_fit.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/first_fit.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -348,6 +347,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// RMM's arenas: superblocks that streams take from one region.
 StrategyInfo rmm_arena_strategy() {
   return {.name = "rmm-arena",
           .summary = "RMM's arenas: streams take superblocks out of one region and keep them.",

@@ -1,13 +1,12 @@
-#include "strategy/rmm_binning.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/regions.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -190,6 +189,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// RMM's bins of fixed sizes in front of another strategy.
 StrategyInfo rmm_binning_strategy() {
   return {.name = "rmm-binning",
           .summary = "RMM's bins of fixed sizes; above them another strategy, else rmm-pool.",

@@ -1,5 +1,3 @@
-#include "strategy/rmm_fixed.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +6,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "strategy/regions.hpp"
-#include "strategy/stream_lists.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/parts/stream_lists.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -211,6 +210,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// RMM's pool of blocks of one size.
 StrategyInfo rmm_fixed_strategy() {
   return {.name = "rmm-fixed",
           .summary = "RMM's blocks of one size in a queue for each stream; larger requests fail.",

@@ -1,13 +1,12 @@
-#include "strategy/rmm_pool.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "strategy/best_fit.hpp"
-#include "strategy/chunk_table.hpp"
-#include "strategy/stream_lists.hpp"
+#include "strategy/parts/best_fit.hpp"
+#include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/stream_lists.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -266,6 +265,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// RMM's pool: best fit over free lists of the streams, grown by doubling.
 StrategyInfo rmm_pool_strategy() {
   return {.name = "rmm-pool",
           .summary = "RMM's pool: best fit in a free list for each stream, grown by doubling.",

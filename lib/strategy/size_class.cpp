@@ -1,16 +1,15 @@
-#include "strategy/size_class.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
 
 #include "core/error.hpp"
-#include "strategy/actors.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/page_heap.hpp"
-#include "strategy/size_classes.hpp"
-#include "strategy/slots.hpp"
+#include "strategy/parts/actors.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/page_heap.hpp"
+#include "strategy/parts/size_classes.hpp"
+#include "strategy/parts/slots.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -414,6 +413,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// A model of jemalloc (jemalloc/jemalloc, doc/jemalloc.xml.in) for device memory: size classes in
+/// slabs, caches per thread, arenas, large blocks in whole pages.
 StrategyInfo size_class_strategy() {
   return {
       .name = "size-class",

@@ -1,10 +1,9 @@
-#include "strategy/stalloc.hpp"
-
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/planned_region.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/planned_region.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -261,6 +260,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// STAlloc: profiles the first iterations, gives their requests planned places, and falls back to a
+/// caching allocator (infinigence/STAlloc, Allocator/StaticAllocator.hpp). O(log live) an event
+/// beside the fallback.
 StrategyInfo stalloc_strategy() {
   return {.name = "stalloc",
           .summary = "STAlloc: planned from the first iterations, over a caching allocator.",

@@ -1,15 +1,14 @@
-#include "strategy/tcmalloc.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "strategy/actors.hpp"
-#include "strategy/handle_table.hpp"
-#include "strategy/page_heap.hpp"
-#include "strategy/size_classes.hpp"
-#include "strategy/slots.hpp"
+#include "strategy/parts/actors.hpp"
+#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/page_heap.hpp"
+#include "strategy/parts/size_classes.hpp"
+#include "strategy/parts/slots.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -446,6 +445,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// A model of tcmalloc (google/tcmalloc, docs/design.md, tcmalloc/thread_cache.cc) for device
+/// memory: caches per thread over transfer caches, central lists and a heap of pages.
 StrategyInfo tcmalloc_strategy() {
   return {
       .name = "tcmalloc",

@@ -8,8 +8,8 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/input.hpp"
-#include "trace/python_plugin.hpp"
-#include "trace/torch_pickle.hpp"
+#include "trace/python/python_plugin.hpp"
+#include "trace/torch/torch_pickle.hpp"
 
 namespace memreplay {
 

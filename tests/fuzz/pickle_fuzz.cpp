@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "trace/torch_pickle.hpp"
+#include "trace/torch/torch_pickle.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -6,8 +6,8 @@
 #include <map>
 #include <random>
 
-#include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
+#include "device/watch/ledger.hpp"
 #include "strategy/registry.hpp"
 #include "trace/trace_builder.hpp"
 

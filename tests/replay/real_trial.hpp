@@ -3,8 +3,8 @@
 #include <string_view>
 #include <utility>
 
-#include "replay/agreement.hpp"
 #include "replay/trial.hpp"
+#include "replay/watch/holding_log.hpp"
 #include "support/real_memories.hpp"
 
 namespace memreplay {

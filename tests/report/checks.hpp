@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "report/check_report.hpp"
+#include "report/check/check.hpp"
 
 namespace memreplay {
 

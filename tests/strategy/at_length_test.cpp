@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
+#include "device/watch/ledger.hpp"
 #include "strategy/registered.hpp"
 
 // Every strategy under the ledger for as long as the environment asks: the loads that the original

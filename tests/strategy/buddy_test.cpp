@@ -1,11 +1,10 @@
-#include "strategy/buddy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_device.hpp"

@@ -1,8 +1,7 @@
-#include "strategy/bump.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
+#include "device/watch/ledger.hpp"
 #include "strategy/registered.hpp"
 
 namespace memreplay {

@@ -1,10 +1,9 @@
-#include "strategy/cuda_async.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 #include "strategy/random_play.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/driver_device.hpp"
 #include "support/memory_picture.hpp"

@@ -1,8 +1,7 @@
-#include "strategy/cuda_direct.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "support/driver_device.hpp"
 
 namespace memreplay {

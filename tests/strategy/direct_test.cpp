@@ -1,7 +1,6 @@
-#include "strategy/direct.hpp"
-
 #include <gtest/gtest.h>
 
+#include "strategy/registry.hpp"
 #include "support/memory_picture.hpp"
 
 namespace memreplay {

@@ -1,9 +1,8 @@
-#include "strategy/free_list.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 

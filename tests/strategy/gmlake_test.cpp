@@ -1,11 +1,10 @@
-#include "strategy/gmlake.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"

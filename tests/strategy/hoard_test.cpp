@@ -1,5 +1,3 @@
-#include "strategy/hoard.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "strategy/places_add_up.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/counter_of.hpp"
 #include "support/memory_picture.hpp"

@@ -1,10 +1,9 @@
-#include "strategy/hybrid.hpp"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 

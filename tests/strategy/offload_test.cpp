@@ -1,5 +1,3 @@
-#include "strategy/offload.hpp"
-
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -8,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "device/simulated_device.hpp"
+#include "strategy/registry.hpp"
 #include "support/counter_of.hpp"
 
 namespace memreplay {

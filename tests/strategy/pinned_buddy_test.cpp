@@ -1,10 +1,9 @@
-#include "strategy/pinned_buddy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_device.hpp"

@@ -1,8 +1,7 @@
-#include "strategy/plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "support/memory_picture.hpp"
 
 namespace memreplay {

@@ -1,10 +1,9 @@
-#include "strategy/rmm_binning.hpp"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 

@@ -1,5 +1,3 @@
-#include "strategy/rmm_pool.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "strategy/random_play.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_device.hpp"

@@ -1,12 +1,11 @@
-#include "strategy/size_class.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
 #include "core/error.hpp"
-#include "strategy/size_classes.hpp"
+#include "strategy/parts/size_classes.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/strategy_against_model.hpp"
 #include "support/memory_picture.hpp"
 #include "support/slow_pages.hpp"

@@ -1,10 +1,9 @@
-#include "strategy/stalloc.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "core/error.hpp"
+#include "strategy/registry.hpp"
 #include "support/memory_picture.hpp"
 
 namespace memreplay {

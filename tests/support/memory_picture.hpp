@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
+#include "device/watch/ledger.hpp"
 #include "strategy/registry.hpp"
 #include "support/counter_of.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 #ifdef MEMREPLAY_STAND_IN_DRIVER
 #include "support/stand_in_driver/controls.hpp"
 #endif

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "trace/json_writer.hpp"
-#include "trace/pickle_writer.hpp"
+#include "trace/json/json_writer.hpp"
+#include "trace/pickle/pickle_writer.hpp"
 #include "trace/reader.hpp"
-#include "trace/torch_writer.hpp"
+#include "trace/torch/torch_writer.hpp"
 
 namespace memreplay {
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <sstream>
 
-#include "trace/json_writer.hpp"
-#include "trace/pickle_writer.hpp"
+#include "trace/json/json_writer.hpp"
+#include "trace/pickle/pickle_writer.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <map>
 
-#include "analysis/growth.hpp"
-#include "analysis/places.hpp"
+#include "analysis/recorded/growth.hpp"
+#include "analysis/recorded/places.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/live_blocks.hpp"
-#include "analysis/place_matching.hpp"
+#include "analysis/recorded/live_blocks.hpp"
+#include "analysis/recorded/place_matching.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

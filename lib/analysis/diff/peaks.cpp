@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/recorded_reserve.hpp"
+#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/live_blocks.hpp"
-#include "analysis/steps.hpp"
+#include "analysis/recorded/live_blocks.hpp"
+#include "analysis/recorded/steps.hpp"
 #include "replay/trial.hpp"
 
 namespace memreplay {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/places.hpp"
+#include "analysis/recorded/places.hpp"
 
 namespace memreplay {
 namespace {

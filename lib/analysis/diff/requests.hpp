@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/diff/common_places.hpp"
-#include "analysis/steps.hpp"
+#include "analysis/recorded/steps.hpp"
 
 namespace memreplay {
 

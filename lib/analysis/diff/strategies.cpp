@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "analysis/places.hpp"
-#include "analysis/steps.hpp"
-#include "replay/what_if.hpp"
+#include "analysis/recorded/places.hpp"
+#include "analysis/recorded/steps.hpp"
+#include "replay/exactness.hpp"
 
 namespace memreplay {
 namespace {

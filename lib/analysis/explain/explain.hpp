@@ -7,8 +7,8 @@
 
 #include "analysis/explain/moment.hpp"
 #include "analysis/explain/pins.hpp"
-#include "analysis/live_blocks.hpp"
-#include "analysis/steps.hpp"
+#include "analysis/recorded/live_blocks.hpp"
+#include "analysis/recorded/steps.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

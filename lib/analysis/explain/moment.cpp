@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "replay/recorded_state.hpp"
-#include "trace/recorded_reserve.hpp"
+#include "trace/recorded_levels.hpp"
+#include "verify/recorded_state.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/live_blocks.hpp"
+#include "analysis/recorded/live_blocks.hpp"
 #include "core/memory_state.hpp"
-#include "replay/subject.hpp"
 #include "replay/trial.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/explain/moment.hpp"
-#include "analysis/places.hpp"
+#include "analysis/recorded/places.hpp"
 
 namespace memreplay {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "replay/replay.hpp"
-#include "replay/subject.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 

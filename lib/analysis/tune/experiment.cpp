@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/exactness.hpp"
 #include "replay/trial.hpp"
-#include "replay/what_if.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay {

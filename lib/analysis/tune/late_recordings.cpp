@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "analysis/late_start.hpp"
+#include "analysis/late_start/late_start.hpp"
 #include "analysis/parallel.hpp"
-#include "replay/what_if.hpp"
+#include "replay/exactness.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/tune/setting.hpp"
-#include "replay/subject.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include "device/cuda/device_clock.hpp"
 #include "device/cuda/driver_api.hpp"
 #include "device/cuda/touch_kernels.hpp"
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

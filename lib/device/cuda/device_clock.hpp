@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "device/call_times.hpp"
 #include "device/cuda/driver_api.hpp"
+#include "device/real/call_times.hpp"
 
 namespace memreplay {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -4,7 +4,7 @@
 
 #include "device/cuda/cuda_execution.hpp"
 #include "device/cuda/driver_api.hpp"
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "device/touch_parts.hpp"
+#include "device/real/touch_parts.hpp"
 
 using memreplay::TouchedRange;
 using memreplay::TouchPart;

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "device/touch_parts.hpp"
 #include "device/cuda/touch_ptx.hpp"
+#include "device/real/touch_parts.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "device/cuda/driver_api.hpp"
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

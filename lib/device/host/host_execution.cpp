@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "device/host/pointer.hpp"
-#include "device/touch_parts.hpp"
+#include "device/real/touch_parts.hpp"
 
 namespace memreplay {
 namespace {

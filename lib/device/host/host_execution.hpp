@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "device/host/resident_memory.hpp"
 #include "device/host/room.hpp"
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 namespace {

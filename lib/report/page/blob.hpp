@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/json_parts.hpp"
+#include "report/parts/json_parts.hpp"
 
 namespace memreplay {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/table.hpp"
+#include "report/parts/table.hpp"
 
 namespace memreplay {
 

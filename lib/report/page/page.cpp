@@ -9,10 +9,10 @@
 #include "report/page/html.hpp"
 #include "report/page/page_data.hpp"
 #include "report/page/page_parts.hpp"
-#include "report/run_table.hpp"
-#include "report/sentences.hpp"
-#include "report/text.hpp"
-#include "report/tune_report.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/parts/text_style.hpp"
+#include "report/run/table.hpp"
+#include "report/tune/tune.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/picture/placed_blocks.hpp"
-#include "analysis/picture/trace_picture.hpp"
-#include "report/explain_report.hpp"
+#include "analysis/page/placed_blocks.hpp"
+#include "analysis/page/trace_picture.hpp"
+#include "report/explain/explain.hpp"
 #include "report/results.hpp"
 
 namespace memreplay {

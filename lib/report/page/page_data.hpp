@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "report/json_parts.hpp"
 #include "report/page/page.hpp"
+#include "report/parts/json_parts.hpp"
 
 namespace memreplay {
 

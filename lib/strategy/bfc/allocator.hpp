@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "strategy/chunk_table.hpp"
-#include "strategy/free_blocks.hpp"
+#include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/free_blocks.hpp"
 #include "strategy/strategy.hpp"
 
 namespace memreplay::bfc {

@@ -1,11 +1,10 @@
-#include "strategy/bfc/bfc.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "strategy/bfc/allocator.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
@@ -69,6 +68,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 }  // namespace
 
+/// BFC of TensorFlow and XLA: best fit with coalescing.
 StrategyInfo bfc_strategy() {
   return {
       .name = "bfc",

@@ -1,4 +1,4 @@
-#include "strategy/regions.hpp"
+#include "strategy/parts/regions.hpp"
 
 #include <algorithm>
 #include <iterator>

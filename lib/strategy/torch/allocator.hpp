@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "strategy/free_blocks.hpp"
+#include "strategy/parts/free_blocks.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/strategy.hpp"
 #include "strategy/torch/release.hpp"

@@ -1,8 +1,8 @@
-#include "strategy/torch/recorded.hpp"
-
+#include "strategy/registry.hpp"
 #include "strategy/torch/torch.hpp"
 
 namespace memreplay {
+/// The PyTorch allocator with the settings that the recording carries.
 StrategyInfo recorded_strategy() {
   return {
       .name = "recorded",

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "trace/python/python_view.hpp"
-#include "trace/snapshot_conversion.hpp"
+#include "trace/torch/snapshot_conversion.hpp"
 
 namespace memreplay {
 namespace {

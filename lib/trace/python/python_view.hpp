@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "trace/snapshot_checks.hpp"
-#include "trace/snapshot_words.hpp"
+#include "trace/torch/snapshot_checks.hpp"
+#include "trace/torch/snapshot_words.hpp"
 
 namespace memreplay {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recorded_device.hpp"
+#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recordings.hpp"
 #include "trace/reader.hpp"
 

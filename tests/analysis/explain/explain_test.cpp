@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "../recordings.hpp"
-#include "analysis/recorded_device.hpp"
+#include "analysis/recorded/recorded_device.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

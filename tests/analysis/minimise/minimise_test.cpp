@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../recordings.hpp"
-#include "trace/csv.hpp"
+#include "trace/csv/csv.hpp"
 
 namespace memreplay {
 namespace {

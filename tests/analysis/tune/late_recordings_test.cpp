@@ -6,7 +6,7 @@
 #include <atomic>
 #include <functional>
 
-#include "analysis/warm_start/late_recording.hpp"
+#include "analysis/late_start/late_recording.hpp"
 #include "strategy/torch/settings.hpp"
 #include "trace/reader.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "device/real_memory.hpp"
+#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 namespace {

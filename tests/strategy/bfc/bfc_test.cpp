@@ -1,9 +1,8 @@
-#include "strategy/bfc/bfc.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 #include "strategy/bfc/allocator.hpp"
+#include "strategy/registry.hpp"
 #include "support/memory_picture.hpp"
 
 namespace memreplay {

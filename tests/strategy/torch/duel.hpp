@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "device/ledger.hpp"
 #include "device/simulated_device.hpp"
+#include "device/watch/ledger.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/torch/reference.hpp"
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "device/logged_device.hpp"
 #include "device/simulated_device.hpp"
+#include "device/watch/logged_device.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay::torch {

@@ -1,9 +1,8 @@
-#include "strategy/torch/recorded.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 #include "device/simulated_device.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/touch_parts.hpp"
+#include "device/real/touch_parts.hpp"
 #include "world.hpp"
 
 using memreplay::TouchedRange;

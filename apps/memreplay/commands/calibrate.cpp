@@ -1,0 +1,82 @@
+#include "analysis/calibrate/calibrate.hpp"
+
+#include "core/error.hpp"
+#include "options/command_line.hpp"
+#include "options/device.hpp"
+#include "options/options.hpp"
+#include "output/output_file.hpp"
+#include "output/terminal.hpp"
+#include "report/cost_profile.hpp"
+
+namespace memreplay {
+namespace {
+
+struct CalibrateCommand {
+  std::optional<DeviceChoice> device;
+  std::string output;
+  std::optional<std::string> json;
+  CalibrationOptions calibration;
+  bool quiet = false;
+};
+
+CalibrateCommand parse(const Command& command, const std::vector<std::string>& arguments) {
+  CalibrateCommand asked;
+  CommandLine line(command);
+  line.value("--device", "host|cuda[:N]", "Whose calls are measured.",
+             [&](const std::string& text) { asked.device = device_argument(text); });
+  line.value("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
+             [&](const std::string& text) { asked.output = text; });
+  line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
+                     [&](const std::string& text) { asked.json = text; });
+  line.value("--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
+             [&](const std::string& text) {
+               asked.calibration.largest = size_argument("--largest", text);
+             });
+  line.value("--repeat", "N", "Calls of each kind and size. Default: 32.",
+             [&](const std::string& text) {
+               asked.calibration.repeats = whole_argument("--repeat", text);
+               if (asked.calibration.repeats == 0) {
+                 throw UsageError("--repeat is 0; expected 1 or more");
+               }
+             });
+  line.flag("--quiet,-q", "No text, no progress. Default: off.", asked.quiet);
+  line.parse(arguments);
+  if (asked.json && !asked.output.empty()) {
+    throw UsageError("-o and --json write the same profile; expected one");
+  }
+  if (asked.json) asked.output = *asked.json;
+  if (!asked.device || asked.device->kind == DeviceChoice::Kind::sim) {
+    throw UsageError("calibrate measures a real device; which one? --device cuda:0 or host");
+  }
+  return asked;
+}
+
+}  // namespace
+
+int run_calibrate(const Command& command, const std::vector<std::string>& arguments) {
+  CalibrateCommand asked = parse(command, arguments);
+  RunOptions options;
+  options.devices = {*asked.device};
+  const std::vector<OpenDevice> devices = open_devices(options);
+  std::unique_ptr<OutputFile> output;
+  if (!asked.output.empty()) output = std::make_unique<OutputFile>(asked.output);
+
+  watch_for_interrupt();
+  Progress progress(asked.quiet);
+  asked.calibration.cancelled = &interrupted();
+  asked.calibration.progress = [&](double share) { progress.show("measuring", share); };
+  RealMemory& memory = *devices.front().memory;
+  const Calibration calibration = calibrate(memory, asked.calibration);
+  progress.clear();
+  if (!asked.quiet && asked.output != "-") {
+    write_stdout(calibration_text(memory.facts(), calibration));
+  }
+  if (!calibration.finished) return kInterrupted;
+  if (output) {
+    output->stream() << cost_profile_text(memory.facts(), calibration);
+    output->commit();
+  }
+  return kDone;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,159 @@
+#include "options/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "report/parts/table.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<std::string> long_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+  return fmt::format("{}", fmt::join(parts, between));
+}
+
+}  // namespace
+
+CommandLine::CommandLine(const Command& command)
+    : command_(command), app_(std::string(command.summary)) {
+  app_.set_help_flag("-h,--help", "This text.");
+  app_.allow_extras();
+}
+
+void CommandLine::value(const std::string& names, const std::string& values,
+                        const std::string& sentence, Use use) {
+  app_.add_option_function<std::string>(names, use, sentence)->type_name(values);
+}
+
+void CommandLine::repeated(const std::string& names, const std::string& values,
+                           const std::string& sentence, Use use) {
+  CLI::Option* option = app_.add_option(names, sentence)
+                            ->type_name(values)
+                            ->type_size(1)
+                            ->expected(-1)
+                            ->allow_extra_args(false)
+                            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  repeated_.push_back({option, std::move(use)});
+}
+
+void CommandLine::flag(const std::string& names, const std::string& sentence, bool& set) {
+  app_.add_flag(names, set, sentence);
+}
+
+void CommandLine::optional_file(const std::string& name, const std::string& sentence, Use use) {
+  auto path = std::make_unique<std::string>();
+  CLI::Option* option = app_.add_flag(name + "{-}", *path, sentence)->type_name("[=F]");
+  optional_files_.push_back({option, std::move(path), std::move(use)});
+}
+
+void CommandLine::positional(const std::string& name, std::string& value) {
+  app_.add_option(name, value)->group("");
+}
+
+void CommandLine::positionals(const std::string& name, std::vector<std::string>& values) {
+  app_.add_option(name, values)->group("");
+}
+
+void CommandLine::parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app_.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    throw HelpAsked(help());
+  } catch (const CLI::ParseError& error) {
+    refuse_unknown();
+    throw UsageError(fmt::format("{} (memreplay {} --help)", error.what(), command_.name));
+  }
+  refuse_unknown();
+  use_values();
+}
+
+void CommandLine::refuse_unknown() const {
+  for (const std::string& extra : app_.remaining()) {
+    if (extra.size() < 2 || extra.front() != '-') continue;
+    const std::string name = extra.substr(0, extra.find('='));
+    throw UsageError(fmt::format("unknown option '{}'{} (memreplay {} --help)", name,
+                                 did_you_mean(name, long_names(app_)), command_.name));
+  }
+  if (app_.remaining().empty()) return;
+  throw UsageError(fmt::format("unexpected argument '{}' (memreplay {} {})",
+                               app_.remaining().front(), command_.name, command_.arguments));
+}
+
+void CommandLine::use_values() {
+  std::map<const CLI::Option*, std::size_t> used;
+  for (const CLI::Option* option : app_.parse_order()) {
+    for (const Repeated& repeated : repeated_) {
+      if (repeated.option == option) repeated.use(option->results().at(used[option]++));
+    }
+  }
+  for (const OptionalFile& file : optional_files_) {
+    if (file.option->count() > 0) file.use(*file.path);
+  }
+}
+
+std::string CommandLine::help() const {
+  constexpr std::size_t kColumn = 31;
+  std::string out = wrapped(fmt::format("memreplay {} {}", command_.name, command_.arguments), 4) +
+                    fmt::format("\n{}\n\n", command_.summary);
+  for (const CLI::Option* option : app_.get_options()) {
+    if (option->get_group().empty()) continue;
+    std::vector<std::string> names;
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    const std::string values = option->get_type_name();
+    std::string left = "  " + joined(names, ", ");
+    if (!values.empty() && values.front() != '[') left += ' ';
+    left += values;
+    left += left.size() + 1 < kColumn ? std::string(kColumn - left.size(), ' ')
+                                      : '\n' + std::string(kColumn, ' ');
+    out += left + wrapped(option->get_description(), kColumn) + '\n';
+  }
+  return out + fmt::format("\nExample: memreplay {} {}\n", command_.name, command_.example);
+}
+
+std::uint64_t size_argument(const std::string& option, const std::string& text) {
+  if (const auto size = parse_size(text)) return *size;
+  throw UsageError(fmt::format("{} is '{}'; expected a size such as 24GiB, 512MiB or 1000 (bytes)",
+                               option, text));
+}
+
+std::uint64_t whole_argument(const std::string& option, const std::string& text) {
+  if (const auto number = parse_whole(text)) return *number;
+  throw UsageError(fmt::format("{} is '{}'; expected a whole number", option, text));
+}
+
+double number_argument(const std::string& option, const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (!text.empty() && error == std::errc{} && stop == end && std::isfinite(number) &&
+      number >= 0) {
+    return number;
+  }
+  throw UsageError(fmt::format("{} is '{}'; expected a number that is not negative", option, text));
+}
+
+std::size_t choice_argument(const std::string& option, const std::string& text,
+                            const std::vector<std::string>& choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+  throw UsageError(fmt::format("{} is '{}'; expected {}{}", option, text, joined(choices, " or "),
+                               did_you_mean(text, choices)));
+}
+
+}  // namespace memreplay

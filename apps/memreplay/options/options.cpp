@@ -1,0 +1,248 @@
+#include "options/options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "options/device.hpp"
+#include "output/terminal.hpp"
+#include "report/cost_profile.hpp"
+#include "strategy/torch/settings.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::uint64_t kFewestPoints = 4;
+constexpr std::uint64_t kMostPoints = 1'000'000'000;
+
+TracePoint point_argument(const std::string& option, const std::string& text) {
+  if (!text.empty() && text.back() == 's') {
+    return {0, number_argument(option, text.substr(0, text.size() - 1))};
+  }
+  return {whole_argument(option, text), std::nullopt};
+}
+
+void add_replay_options(CommandLine& line, RunOptions& o) {
+  line.value("--from", "N|Ns", "First event, or second, that is measured. Default: 0.",
+             [&o](const std::string& text) { o.from = point_argument("--from", text); });
+  line.value("--to", "N|Ns", "First event, or second, that is left out. Default: none.",
+             [&o](const std::string& text) { o.to = point_argument("--to", text); });
+  line.value("--on-oom", "continue|stop", "After a request that is not served. Default: continue.",
+             [&o](const std::string& text) {
+               o.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
+             });
+  line.value("--uses", "N", "How often a block that was moved out is used. Default: 1.",
+             [&o](const std::string& text) { o.uses = whole_argument("--uses", text); });
+  line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
+  line.value("--warm-up", "N", "Replays before those that count. Default: 1 with --repeat.",
+             [&o](const std::string& text) { o.warm_up = whole_argument("--warm-up", text); });
+  line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
+             [&o](const std::string& text) {
+               o.repeat = whole_argument("--repeat", text);
+               if (o.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
+             });
+}
+
+void add_output_options(CommandLine& line, RunOptions& o) {
+  const auto keep = [](const char* option, std::string& path) {
+    return [option, &path](const std::string& text) {
+      if (text.empty()) throw UsageError(fmt::format("{} is empty; expected a file", option));
+      path = text;
+    };
+  };
+  line.value("--placements", "F", "A CSV row for every event; {n} is the run's number.",
+             keep("--placements", o.placements));
+  line.value("--timeline", "F", "The curves, a CSV row for every event.",
+             keep("--timeline", o.timeline));
+  line.value("--device-events", "F", "A CSV row for every call to the device.",
+             keep("--device-events", o.device_events));
+  line.value("--segments", "F", "A CSV row for every segment at the end.",
+             keep("--segments", o.segments));
+  line.value("--perfetto", "F", "A Chrome trace of all runs: us as recorded, else event numbers.",
+             keep("--perfetto", o.perfetto));
+  line.value("--points", "N", "Of each of its curves at most. Default: 20000.",
+             [&o](const std::string& text) {
+               o.points = whole_argument("--points", text);
+               if (o.points < kFewestPoints || o.points > kMostPoints) {
+                 throw UsageError(fmt::format("--points is {}; expected {} to {}", text,
+                                              kFewestPoints, kMostPoints));
+               }
+             });
+  line.flag("--torch-summary",
+            "After the text what torch.cuda.memory_summary() would print. Default: off.",
+            o.torch_summary);
+  line.flag("--oom-report",
+            "After the text what the original would print at the first OOM. Default: off.",
+            o.oom_report);
+}
+
+Bytes scale_argument(const std::string& text) {
+  const auto divisor = text.starts_with("1/") ? parse_whole(text.substr(2)) : std::nullopt;
+  if (text == "1") return 1;
+  if (divisor && *divisor > 0) return *divisor;
+  throw UsageError(fmt::format("--scale is '{}'; expected 1/N with a whole N, such as 1/16", text));
+}
+
+void add_real_device_options(CommandLine& line, RunOptions& o) {
+  line.repeated("--device", "sim|host|cuda[:N]",
+                "What to replay on; several: on each. Default: sim.",
+                [&o](const std::string& text) { o.devices.push_back(device_argument(text)); });
+  line.value("--touch", "none|edges|all",
+             "Write each block and compare it when freed. Default: none; host: edges.",
+             [&o](const std::string& text) {
+               constexpr std::array kTouches = {Touch::none, Touch::edges, Touch::all};
+               o.touch = kTouches.at(choice_argument("--touch", text, {"none", "edges", "all"}));
+             });
+  line.value("--scale", "1/N", "Divide every size by N, to fit a smaller device. Default: 1/1.",
+             [&o](const std::string& text) { o.scale = scale_argument(text); });
+  line.value("--pace", "full|recorded", "As fast as it goes, or as recorded. Default: full.",
+             [&o](const std::string& text) {
+               o.paced = choice_argument("--pace", text, {"full", "recorded"}) == 1;
+             });
+}
+
+void add_device_shape(CommandLine& line, RunOptions& o) {
+  line.value(
+      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
+      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
+  line.value("--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.reserve = size_argument("--reserve", text);
+               o.reserve_given = true;
+             });
+  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
+             [&o](const std::string& text) {
+               o.device.granularity = size_argument("--granularity", text);
+               o.granularity_given = true;
+               o.shape_given = "--granularity";
+               if (o.device.granularity == 0)
+                 throw UsageError("--granularity is 0; expected 1 or more");
+             });
+  line.value("--address-policy", "upward|first-fit",
+             "Addresses are never reused, or the lowest free ones. Default: upward.",
+             [&o](const std::string& text) {
+               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
+               o.shape_given = "--address-policy";
+               o.device.policy =
+                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
+             });
+  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
+             [&o](const std::string& text) {
+               o.device.address_gap = size_argument("--address-gap", text);
+               o.shape_given = "--address-gap";
+             });
+}
+
+void add_cost_options(CommandLine& line, RunOptions& o) {
+  line.value("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
+             [&o](const std::string& text) { o.cost = read_cost_profile(text); });
+  line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
+             [&o](const std::string& text) {
+               o.cost.alloc = o.cost.map = CostCurve(number_argument("--malloc-ms", text));
+             });
+  line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
+             [&o](const std::string& text) {
+               o.cost.free = o.cost.unmap = CostCurve(number_argument("--free-ms", text));
+             });
+}
+
+}  // namespace
+
+void add_input_options(CommandLine& line, InputOptions& o) {
+  line.positionals("TRACE", o.paths);
+  line.value("--gpu", "N", "Only this device of the recording. Default: all.",
+             [&o](const std::string& text) {
+               const std::uint64_t gpu = whole_argument("--gpu", text);
+               if (gpu > 1 << 20) throw UsageError("--gpu is not the number of a device");
+               o.gpu = static_cast<int>(gpu);
+             });
+  line.value("--format", "F", "Format of the recording. Default: recognised.",
+             [&o](const std::string& text) { o.read.format = text; });
+  line.value("--reader", "native|python", "Who reads pickles. Default: native.",
+             [&o](const std::string& text) {
+               o.read.python_reader = choice_argument("--reader", text, {"native", "python"}) == 1;
+             });
+}
+
+void add_report_options(CommandLine& line, ReportOptions& o, bool tables) {
+  const auto keep = [](std::optional<std::string>& path) {
+    return [&path](const std::string& text) { path = text; };
+  };
+  line.optional_file("--json", "JSON to standard output or a file.", keep(o.json));
+  if (tables) {
+    line.optional_file("--csv", "The table as CSV.", keep(o.csv));
+    line.optional_file("--markdown", "The table as Markdown.", keep(o.markdown));
+  }
+  line.flag("--quiet,-q", "No text, no progress. Default: off.", o.quiet);
+}
+
+void add_strategy_options(CommandLine& line, RunOptions& o) {
+  line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... Any number.",
+                [&o](const std::string& text) { o.strategies.push_back(parse_strategy(text)); });
+  line.repeated(
+      "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF; stands for -s torch:...",
+      [&o](const std::string& text) { o.strategies.push_back(torch_spec_from_conf(text)); });
+  line.value("--torch-version", "X.Y.Z",
+             "Rules of that PyTorch. Default: the newest; of recorded: "
+             "the recording's.",
+             [&o](const std::string& text) { o.torch_version = text; });
+}
+
+void add_start_options(CommandLine& line, RunOptions& o) {
+  line.value("--start", "auto|cold",
+             "With the blocks from before the recording or without. "
+             "Default: auto.",
+             [&o](const std::string& text) {
+               o.start = choice_argument("--start", text, {"auto", "cold"}) == 1
+                             ? StartMode::cold
+                             : StartMode::automatic;
+             });
+  line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
+            o.ignore_empty_cache);
+}
+
+void add_simulated_device_options(CommandLine& line, RunOptions& o) {
+  line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
+    if (device_argument(text).kind == DeviceChoice::Kind::sim) return;
+    throw UsageError(
+        fmt::format("--device is '{}'; this command answers by simulation only, real memory is for "
+                    "replay, compare and calibrate",
+                    text));
+  });
+  add_device_shape(line, o);
+}
+
+void add_device_options(CommandLine& line, RunOptions& o) {
+  add_simulated_device_options(line, o);
+  add_cost_options(line, o);
+}
+
+void add_run_options(CommandLine& line, RunOptions& o) {
+  add_strategy_options(line, o);
+  add_real_device_options(line, o);
+  add_device_shape(line, o);
+  add_cost_options(line, o);
+  add_start_options(line, o);
+  add_replay_options(line, o);
+  add_output_options(line, o);
+}
+
+void add_plot_option(CommandLine& line, bool& plot) {
+  plot = stdout_is_terminal();
+  line.value("--plot", "auto|always|never",
+             "The curves as a plot. Default: auto, where standard output is a terminal.",
+             [&plot](const std::string& text) {
+               const auto choice = choice_argument("--plot", text, {"auto", "always", "never"});
+               plot = choice == 1 || (choice == 0 && stdout_is_terminal());
+             });
+}
+
+void require_paths(const InputOptions& options, const Command& command) {
+  if (!options.paths.empty()) return;
+  throw UsageError(
+      fmt::format("which recording? (memreplay {} {})", command.name, command.arguments));
+}
+
+}  // namespace memreplay

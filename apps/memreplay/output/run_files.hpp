@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device/watch/logged_device.hpp"
+#include "options/options.hpp"
+#include "output/output_file.hpp"
+#include "replay/watch/outputs.hpp"
+
+namespace memreplay {
+
+/// The files of one run, opened when this is made. Without `commit` none of them appears.
+class RunFiles {
+ public:
+  /// `number` replaces {n} in the paths of `options`.
+  RunFiles(const RunOptions& options, std::size_t number);
+
+  /// Adds the observers that write them. To be called once, before the replay; `trace` and `device`
+  /// live until `finish`.
+  void observe(const Trace& trace, const LoggedDevice& device, ObserverGroup& observers);
+  bool wants_any() const { return placements_ || timeline_ || device_events_ || segments_; }
+  bool wants_device_events() const { return device_events_ != nullptr; }
+  /// After the replay: the segments at the end, and the last rows.
+  void finish(const Trace& trace, const Strategy& strategy);
+  void commit();
+
+ private:
+  std::unique_ptr<OutputFile> placements_;
+  std::unique_ptr<OutputFile> timeline_;
+  std::unique_ptr<OutputFile> device_events_;
+  std::unique_ptr<OutputFile> segments_;
+  std::optional<PlacementRows> placement_rows_;
+  std::optional<TimelineRows> timeline_rows_;
+  std::optional<DeviceEventRows> device_event_rows_;
+};
+
+/// Throws UsageError where `runs` runs would write the same file, or several things are to go to
+/// standard output.
+void check_outputs(const RunOptions& options, const ReportOptions& reports, std::size_t runs);
+
+/// Some output of the runs goes to standard output, where a text report would be in the way.
+bool takes_stdout(const RunOptions& options);
+
+}  // namespace memreplay

@@ -1,0 +1,74 @@
+#include "output/terminal.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+namespace memreplay {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::atomic<bool> interrupt_seen{false};
+
+void on_interrupt(int) { interrupt_seen.store(true, std::memory_order_relaxed); }
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// The first of these that says something decides, as for every program.
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string locale(environment(name));
+    if (locale.empty()) continue;
+    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+const std::atomic<bool>& interrupted() { return interrupt_seen; }
+
+void watch_for_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+TextStyle terminal_style() {
+  return {.colour = stdout_is_terminal() && environment("NO_COLOR").empty() &&
+                    environment("TERM") != "dumb",
+          .unicode = locale_is_utf8()};
+}
+
+Progress::Progress(bool quiet)
+    : enabled_(!quiet && isatty(STDERR_FILENO) == 1),
+      next_(std::chrono::steady_clock::now() + 1s) {}
+
+void Progress::show(const std::string& what, double share) {
+  if (!enabled_ || std::chrono::steady_clock::now() < next_) return;
+  std::cerr << fmt::format("\r\033[K{:3.0f} % {}", share * 100, what.substr(0, 70)) << std::flush;
+  shown_ = true;
+  next_ = std::chrono::steady_clock::now() + 100ms;
+}
+
+void Progress::clear() {
+  if (shown_) std::cerr << "\r\033[K" << std::flush;
+  shown_ = false;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// Becomes true at the first Ctrl-C; a second one ends the program.
+const std::atomic<bool>& interrupted();
+void watch_for_interrupt();
+
+bool stdout_is_terminal();
+
+/// Colour where standard output is a terminal that wants it (NO_COLOR, TERM); more than ASCII where
+/// the locale is one of UTF-8.
+TextStyle terminal_style();
+
+/// How far long work is: on standard error, when that is a terminal, after one second.
+class Progress {
+ public:
+  explicit Progress(bool quiet);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(const std::string& what, double share);
+  void clear();
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace memreplay

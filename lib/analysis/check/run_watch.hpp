@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/checked_metrics.hpp"
+#include "analysis/recorded/live_blocks.hpp"
+#include "replay/replay.hpp"
+
+namespace memreplay {
+
+/// Follows what a replay from its first event, begun cold, has come to: O(limits) per event.
+class RunWatch final : public ReplayObserver {
+ public:
+  struct Limit {
+    const CheckedMetric* metric;
+    std::uint64_t most;
+  };
+  /// `device` is the one that is replayed on. Both references outlive this.
+  RunWatch(const Trace& trace, const DeviceUsage& device, std::vector<Limit> limits);
+
+  void on_event(const EventState& state, const Strategy& strategy) override;
+
+  /// The figures of the checked metrics, had the recording ended after the last event seen.
+  const RunMetrics& so_far() const { return so_far_; }
+  /// By limit: the event at which the metric passed it, the last time if it had come back within.
+  /// Nothing where it is within at the end.
+  const std::vector<std::optional<std::uint64_t>>& over_since() const { return over_since_; }
+  /// What is live at the allocated peak, the first of several, of what was served.
+  std::vector<LiveBlock> live_at_peak() const;
+
+ private:
+  const Trace& trace_;
+  const DeviceUsage& device_;
+  std::vector<Limit> limits_;
+  std::vector<std::optional<std::uint64_t>> over_since_;
+  std::vector<std::uint64_t> unserved_;  ///< events, ascending
+  std::uint64_t behind_peak_ = 0;        ///< one behind the event of the allocated peak
+  RunMetrics so_far_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,144 @@
+#include "analysis/late_start/rehearsal.hpp"
+
+#include <algorithm>
+
+#include "replay/adopt_state.hpp"
+
+namespace memreplay {
+namespace {
+
+Bytes scaled_by(Bytes size, double factor) {
+  return std::max<Bytes>(1, static_cast<Bytes>(static_cast<double>(size) * factor));
+}
+
+bool holds_block(const SegmentInfo& segment) {
+  return std::ranges::any_of(
+      segment.blocks, [](const BlockInfo& block) { return block.state != BlockState::free; });
+}
+
+// One that stays and was put into cached memory.
+bool is_guest(const EarlierBlock& block) { return block.persistent && !block.founder; }
+
+}  // namespace
+
+bool Rehearsal::prepare(const Preparation& preparation, std::size_t done) {
+  const std::vector<double>& steps = preparation.rehearsals;
+  if (done == 0 && !begin(preparation.start, !steps.empty())) return false;
+  for (; done < steps.size(); ++done) {
+    rehearse(steps[done], done == 0 && preparation.start == Preparation::Start::founders_first);
+  }
+  return true;
+}
+
+bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
+  using Start = Preparation::Start;
+  switch (start) {
+    case Start::kept:
+      return adopt(false);
+    case Start::kept_live:
+      return adopt(true);
+    case Start::founders_first:
+      place_all([](const EarlierBlock& block) { return !is_guest(block); });
+      if (!rehearsed) place_all(is_guest);
+      break;
+    case Start::idle_first:
+      place_all([](const EarlierBlock& block) { return block.founder; });
+      hold_idle_segments();
+      place_all(is_guest);
+      place_all([](const EarlierBlock& block) { return !block.founder && !block.persistent; });
+      break;
+  }
+  return true;
+}
+
+// Guests came when what the recording's end leaves was still there.
+void Rehearsal::rehearse(double factor, bool guests_now) {
+  play(factor);
+  if (guests_now) place_all(is_guest);
+  clear_left();
+  place_all([&](const EarlierBlock& block) {
+    return !block.persistent && placed_[block.slot].handle == kNoHandle;
+  });
+}
+
+bool Rehearsal::adopt(bool live_only) {
+  MemoryState state = script_.trace.start;
+  if (live_only) std::erase_if(state.segments, [](const auto& s) { return !holds_block(s); });
+  return adopt_state(state, strategy_, device_, placed_);
+}
+
+void Rehearsal::place(const EarlierBlock& block) {
+  const auto placement = strategy_.allocate(block.request);
+  if (!placement) {
+    ++refused_;
+    return;
+  }
+  placed_[block.slot] = *placement;
+  if (block.pending) strategy_.request_free(placement->handle);
+}
+
+template <typename Which>
+void Rehearsal::place_all(const Which& which) {
+  for (const EarlierBlock& block : script_.parts.blocks) {
+    if (which(block)) place(block);
+  }
+}
+
+void Rehearsal::hold_idle_segments() {
+  std::vector<Handle> held;
+  for (const Request& request : script_.parts.idle_segments) {
+    if (const auto placement = strategy_.allocate(request)) held.push_back(placement->handle);
+  }
+  for (const Handle block : held) strategy_.free(block);
+}
+
+void Rehearsal::play(double factor) {
+  const std::vector<ProgramCall> none;
+  const auto& calls = script_.reading ? script_.reading->calls : none;
+  auto call = calls.begin();
+  for (std::uint64_t event = 0; event < script_.trace.size(); ++event) {
+    // Pools live on: their memory is used again when the recording itself is played.
+    for (; call != calls.end() && call->event <= event; ++call) {
+      const bool empties = call->kind == ProgramCall::Kind::empty_cache;
+      if (empties && !script_.ignore_empty_cache) strategy_.empty_cache();
+    }
+    play(event, factor);
+  }
+}
+
+void Rehearsal::play(std::uint64_t event, double factor) {
+  const Trace& trace = script_.trace;
+  const Op op = trace.ops[event];
+  if (op == Op::empty_cache && !script_.ignore_empty_cache) strategy_.empty_cache();
+  const Slot slot = trace.slots[event];
+  if (slot == kNoSlot || is_driver_event(op)) return;
+  Placement& placed = placed_[slot];
+  if (op == Op::allocate) {
+    const Bytes size = trace.sizes[event];
+    if (size == 0) return;
+    const Lane lane = trace.lane(event);
+    Request request{script_.parts.scalable[event] ? scaled_by(size, factor) : size, 0, lane.stream,
+                    lane.pool};
+    if (!trace.threads.empty()) request.thread = trace.threads[event];
+    const auto placement = strategy_.allocate(request);
+    placed = placement.value_or(Placement{});
+    refused_ += !placement;
+  } else if (placed.handle != kNoHandle) {
+    if (op == Op::free_requested) return strategy_.request_free(placed.handle);
+    if (op == Op::free) strategy_.free(placed.handle);
+    if (op == Op::free_completed) strategy_.complete_free(placed.handle);
+    placed.handle = kNoHandle;
+  }
+}
+
+void Rehearsal::clear_left() {
+  for (const LeftBlock& block : script_.parts.left) {
+    Placement& placed = placed_[block.slot];
+    if (placed.handle == kNoHandle) continue;
+    if (block.pending) strategy_.complete_free(placed.handle);
+    if (!block.pending) strategy_.free(placed.handle);
+    placed.handle = kNoHandle;
+  }
+}
+
+}  // namespace memreplay

@@ -1,0 +1,86 @@
+#include "analysis/late_start/stage.hpp"
+
+#include <algorithm>
+
+namespace memreplay {
+
+Stage::Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
+             const std::string& torch_version, const SimulatedDeviceOptions& device,
+             const ReplayOptions& replaying)
+    : subject_(subject),
+      script_(script),
+      spec_(spec),
+      torch_version_(torch_version),
+      device_options_(device),
+      replaying_(replaying) {}
+
+Stage::Scene Stage::empty_scene() const {
+  Scene scene{.device = std::make_unique<SimulatedDevice>(device_options_),
+              .strategy = {},
+              .placed = std::vector<Placement>(script_.trace.slot_count)};
+  StrategyContext context = subject_.context(spec_, torch_version_, *scene.device);
+  context.capacity = device_options_.capacity;
+  scene.strategy = make_strategy(spec_, context);
+  return scene;
+}
+
+Stage::Scene Stage::copy(const Scene& scene) {
+  Scene copy{scene.device->clone(), {}, scene.placed, scene.refused};
+  copy.strategy = scene.strategy->clone(*copy.device);
+  return copy;
+}
+
+const Stage::Scene* Stage::prepared(const Preparation& preparation) {
+  if (const auto known = scenes_.find(preparation); known != scenes_.end()) return &known->second;
+  Preparation begun = preparation;
+  std::size_t done = 0;
+  Scene scene;
+  // What comes before the first step depends on whether there is one.
+  while (begun.rehearsals.size() > 1 && done == 0) {
+    begun.rehearsals.pop_back();
+    const auto known = scenes_.find(begun);
+    if (known == scenes_.end()) continue;
+    scene = copy(known->second);
+    done = begun.rehearsals.size();
+  }
+  if (done == 0) scene = empty_scene();
+  Rehearsal rehearsal(script_, *scene.strategy, *scene.device, scene.placed);
+  if (!rehearsal.prepare(preparation, done)) return nullptr;
+  scene.refused += rehearsal.refused();
+  return &scenes_.emplace(preparation, std::move(scene)).first->second;
+}
+
+std::optional<Bytes> Stage::reserved_after(const Preparation& preparation) {
+  const Scene* scene = prepared(preparation);
+  return scene ? std::optional(scene->device->usage().held) : std::nullopt;
+}
+
+std::optional<StageOutcome> Stage::outcome(const Preparation& preparation) {
+  if (const auto known = outcomes_.find(preparation); known != outcomes_.end()) {
+    return known->second;
+  }
+  const Scene* scene = prepared(preparation);
+  if (!scene) return std::nullopt;
+  return outcomes_.emplace(preparation, measure(copy(*scene))).first->second;
+}
+
+StageOutcome Stage::measure(Scene scene) const {
+  ReplayOptions replaying = replaying_;
+  replaying.reading = script_.reading;
+  replaying.observer = nullptr;
+  replaying.progress = nullptr;
+  replaying.begin_with = [&](Strategy&, DeviceModel&, std::span<Placement> by_slot) {
+    std::ranges::copy(scene.placed, by_slot.begin());
+    return scene.refused;
+  };
+  const RunMetrics m = replay(script_.trace, *scene.strategy, *scene.device, replaying).metrics;
+  return {.peak_reserved = m.peak_reserved,
+          .end_reserved = m.end_reserved,
+          .peak_allocated = m.peak_allocated,
+          .end_allocated = m.end_allocated,
+          .ooms = m.ooms,
+          .oom_retries = m.oom_retries,
+          .refused_before = scene.refused};
+}
+
+}  // namespace memreplay

@@ -1,0 +1,226 @@
+#include "analysis/page/trace_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "analysis/recorded/live_blocks.hpp"
+#include "analysis/recorded/places.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Numbers in the order in which they are asked for, from 1 on; 0 stays 0.
+class Renumbering {
+ public:
+  std::uint32_t of(std::uint32_t old) {
+    if (old == 0) return 0;
+    const auto [found, is_new] =
+        numbers_.emplace(old, static_cast<std::uint32_t>(numbers_.size() + 1));
+    if (is_new) old_.push_back(old);
+    return found->second;
+  }
+  const std::vector<std::uint32_t>& old() const { return old_; }
+
+ private:
+  std::map<std::uint32_t, std::uint32_t> numbers_;
+  std::vector<std::uint32_t> old_;
+};
+
+/// A block that may still be in somebody's use.
+struct Held {
+  std::uint64_t born = 0;  ///< event + 1; 0: from before the trace
+  Bytes requested = 0;
+  Lane lane;
+  std::uint32_t stack = 0;
+  std::uint32_t tag = 0;
+  Slot slot = kNoSlot;
+  bool pending = false;
+};
+
+Held requested_by(const Trace& trace, std::uint64_t event) {
+  return {.born = event + 1,
+          .requested = trace.sizes[event],
+          .lane = trace.lane(event),
+          .stack = trace.stacks.empty() ? 0 : trace.stacks[event],
+          .tag = trace.tags.empty() ? 0 : trace.tags[event],
+          .slot = trace.slots[event]};
+}
+
+/// What every slot holds before an event, the oldest first.
+std::vector<Held> held_before(const Trace& trace, std::uint64_t event) {
+  std::vector<Held> by_slot(trace.slot_count);
+  for (const SegmentInfo& segment : trace.start.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.slot == kNoSlot) continue;
+      by_slot[block.slot] = {.requested = block.requested,
+                             .lane = {segment.stream, segment.pool},
+                             .stack = block.stack,
+                             .slot = block.slot,
+                             .pending = block.state == BlockState::pending};
+    }
+  }
+  for (std::uint64_t i = 0; i < event; ++i) {
+    const Slot slot = trace.slots[i];
+    if (slot == kNoSlot) continue;
+    if (trace.ops[i] == Op::allocate) {
+      by_slot[slot] = requested_by(trace, i);
+    } else if (trace.ops[i] == Op::free_requested) {
+      by_slot[slot].pending = true;
+    } else {
+      by_slot[slot].slot = kNoSlot;
+    }
+  }
+  std::erase_if(by_slot, [](const Held& block) { return block.slot == kNoSlot; });
+  std::ranges::stable_sort(by_slot, {}, &Held::born);
+  return by_slot;
+}
+
+class Painter {
+ public:
+  Painter(const Subject& subject, EventWindow window)
+      : recording_(subject.recording()),
+        trace_(subject.trace()),
+        lanes_(trace_.lanes),
+        block_of_slot_(trace_.slot_count, kUnknown) {
+    picture_.events = trace_.size();
+    picture_.window = window;
+  }
+
+  TracePicture paint() {
+    for (const Held& block : held_before(trace_, picture_.window.from)) {
+      picture_.early.push_back(block.slot);
+      picture_.born.step(block.born);
+      picture_.states.byte(block.pending ? 1 : 0);
+      add(block, lane_number(block.lane));
+    }
+    for (std::uint64_t i = picture_.window.from; i < picture_.window.to; ++i) paint(i);
+    name_lanes();
+    name_stacks();
+    picture_.texts.emplace_back();
+    for (const std::uint32_t tag : tags_.old()) picture_.texts.push_back(recording_.texts[tag]);
+    picture_.phases = annotated_phases(recording_, trace_);
+    count_requests();
+    return std::move(picture_);
+  }
+
+ private:
+  static constexpr std::uint64_t kUnknown = UINT64_MAX;
+
+  // No event need come from the lane of a block from before the trace.
+  std::uint64_t lane_number(const Lane& lane) {
+    const auto found = std::ranges::find(lanes_, lane);
+    const auto number = static_cast<std::uint64_t>(found - lanes_.begin());
+    if (found == lanes_.end()) lanes_.push_back(lane);
+    return number;
+  }
+
+  void add(const Held& block, std::uint64_t lane) {
+    block_of_slot_[block.slot] = picture_.blocks++;
+    picture_.sizes.number(block.requested);
+    picture_.lanes.number(lane);
+    picture_.stacks.number(stacks_.of(block.stack));
+    picture_.tags.number(tags_.of(block.tag));
+  }
+
+  void paint(std::uint64_t i) {
+    const Op op = trace_.ops[i];
+    const Slot slot = trace_.slots[i];
+    picture_.ops.byte(static_cast<std::uint8_t>(op));
+    if (!trace_.times_us.empty()) {
+      picture_.times.step(static_cast<std::uint64_t>(trace_.times_us[i]));
+    }
+    switch (op) {
+      case Op::allocate:
+        add(requested_by(trace_, i), trace_.lane_of[i]);
+        break;
+      case Op::free:
+      case Op::free_requested:
+      case Op::free_completed: {
+        const std::uint64_t block = block_of_slot_[slot];
+        picture_.freed.number(block == kUnknown ? 0 : picture_.blocks - block);
+        break;
+      }
+      case Op::oom:
+        picture_.refused.number(trace_.sizes[i]);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void name_lanes() {
+    for (const Lane& lane : lanes_) {
+      const PoolId pool = trace_.pools.empty() ? PoolId{} : trace_.pools[lane.pool];
+      picture_.lane_names.push_back(
+          {trace_.streams.empty() ? 0 : trace_.streams[lane.stream],
+           pool == PoolId{} ? "" : fmt::format("({}, {})", pool.first, pool.second)});
+    }
+  }
+
+  void name_stacks() {
+    const Places places(recording_);
+    Renumbering frames;
+    Renumbering shown_places;
+    picture_.stacks_shown.emplace_back();
+    picture_.place_of_stack.push_back(0);
+    for (const std::uint32_t stack : stacks_.old()) {
+      std::vector<std::uint32_t>& shown = picture_.stacks_shown.emplace_back();
+      for (const std::uint32_t frame : recording_.stacks[stack]) {
+        shown.push_back(frames.of(frame + 1) - 1);
+      }
+      picture_.place_of_stack.push_back(shown_places.of(places.of(stack)));
+    }
+    for (const std::uint32_t number : frames.old()) {
+      const Frame& frame = recording_.frames[number - 1];
+      picture_.frames.push_back(fmt::format("{}:{} {}", recording_.texts[frame.file], frame.line,
+                                            recording_.texts[frame.name]));
+    }
+    picture_.places.push_back(places.name(0));
+    for (const std::uint32_t place : shown_places.old()) {
+      picture_.places.push_back(places.name(place));
+    }
+  }
+
+  void count_requests() {
+    std::map<Bytes, RequestClass> classes;
+    for (std::uint64_t i = 0; i < trace_.size(); ++i) {
+      const Bytes size = trace_.sizes[i];
+      if (trace_.ops[i] != Op::allocate || size == 0) continue;
+      RequestClass& sized = classes[std::bit_floor(size)];
+      sized.from = std::bit_floor(size);
+      ++sized.requests;
+      sized.bytes += size;
+    }
+    for (const auto& [from, sized] : classes) picture_.request_classes.push_back(sized);
+  }
+
+  const Recording& recording_;
+  const Trace& trace_;
+  std::vector<Lane> lanes_;  ///< those of the trace, then others
+  std::vector<std::uint64_t> block_of_slot_;
+  Renumbering stacks_;
+  Renumbering tags_;
+  TracePicture picture_;
+};
+
+}  // namespace
+
+EventWindow window_of_interest(const Trace& trace, std::uint64_t most) {
+  const std::uint64_t events = trace.size();
+  if (events <= most) return {0, events};
+  const auto refused = std::ranges::find(trace.ops, Op::oom);
+  const std::uint64_t behind = refused != trace.ops.end()
+                                   ? static_cast<std::uint64_t>(refused - trace.ops.begin()) + 1
+                                   : requested_peak(trace);
+  const std::uint64_t to = std::clamp(behind + most / 10, most, events);
+  return {to - most, to};
+}
+
+TracePicture picture_of(const Subject& subject, EventWindow window) {
+  return Painter(subject, window).paint();
+}
+
+}  // namespace memreplay

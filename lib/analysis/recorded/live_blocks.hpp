@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/recorded/places.hpp"
+#include "core/request.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// A block of a trace that was requested and not freed.
+struct LiveBlock {
+  Slot slot = kNoSlot;
+  Bytes requested = 0;
+  StreamIndex stream = 0;
+  PoolIndex pool = 0;
+  std::uint32_t stack = 0;            ///< of the recording's stacks; 0: none
+  std::optional<std::uint64_t> born;  ///< the event of its request; nothing: from before the trace
+};
+
+/// What is live right before `event` (the trace's size: at its end), oldest first. Frees that were
+/// requested count, completed or not. O(events).
+std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event);
+
+/// One behind the event at which the most requested bytes are live, the first of several: what
+/// lives there is live_before(it). O(events).
+std::uint64_t requested_peak(const Trace& trace);
+
+/// What a code place holds.
+struct PlaceSum {
+  std::string place;
+  Bytes bytes = 0;  ///< requested
+  std::uint64_t blocks = 0;
+};
+
+/// Most bytes first; then by name.
+std::vector<PlaceSum> by_place(const std::vector<LiveBlock>& blocks, const Places& places);
+
+}  // namespace memreplay

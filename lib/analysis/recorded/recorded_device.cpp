@@ -1,0 +1,39 @@
+#include "analysis/recorded/recorded_device.hpp"
+
+#include <cmath>
+
+#include "strategy/registry.hpp"
+#include "trace/recorded_levels.hpp"
+
+namespace memreplay {
+
+std::optional<RecordedOom> first_recorded_oom(const Trace& trace) {
+  RecordedReserve reserve(trace);
+  for (std::uint64_t i = 0; i < trace.size(); ++i) {
+    reserve.play(i);
+    if (trace.ops[i] != Op::oom) continue;
+    return RecordedOom{i, trace.sizes[i], reserve.bytes(),
+                       trace.addresses.empty() ? 0 : trace.addresses[i]};
+  }
+  return std::nullopt;
+}
+
+Bytes recorded_peak_reserved(const Trace& trace) {
+  RecordedReserve reserve(trace);
+  for (std::uint64_t i = 0; i < trace.size(); ++i) reserve.play(i);
+  return reserve.peak();
+}
+
+std::optional<RecordedRoom> recorded_room(const Subject& subject) {
+  if (const auto oom = first_recorded_oom(subject.trace())) return RecordedRoom{oom->room(), true};
+  if (subject.verified() && subject.verified()->reading.released_memory) {
+    const auto model = subject.model_of(parse_strategy("recorded"), {});
+    const double share = model ? model->settings.per_process_memory_fraction : 1;
+    const auto held = static_cast<double>(recorded_peak_reserved(subject.trace()));
+    // A limit that is a share of the device was full, not the device.
+    return RecordedRoom{static_cast<Bytes>(std::ceil(held / (share > 0 ? share : 1))), false};
+  }
+  return std::nullopt;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,124 @@
+#include "analysis/recorded/steps.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace memreplay {
+namespace {
+
+std::uint64_t first_event_at(const Trace& trace, std::int64_t time) {
+  const auto found = std::ranges::lower_bound(trace.times_us, time);
+  return static_cast<std::uint64_t>(found - trace.times_us.begin());
+}
+
+std::vector<std::uint64_t> after_markers(const Trace& trace) {
+  std::vector<std::uint64_t> begins;
+  for (std::uint64_t i = 0; i < trace.size(); ++i) {
+    if (trace.ops[i] != Op::marker) continue;
+    if (begins.empty()) begins.push_back(0);
+    if (i + 1 < trace.size()) begins.push_back(i + 1);
+  }
+  return begins;
+}
+
+std::vector<std::uint64_t> annotated_steps(const std::vector<Phase>& phases) {
+  constexpr std::string_view kStep = "ProfilerStep";
+  std::map<std::string_view, std::vector<std::uint64_t>> begins;
+  for (const Phase& phase : phases) {
+    const bool step = phase.name.starts_with(kStep);
+    if (step || phase.depth == 0) begins[step ? kStep : phase.name].push_back(phase.from);
+  }
+  const std::vector<std::uint64_t>* best = nullptr;
+  for (const auto& [name, events] : begins) {
+    if (name == kStep) return events;
+    if (best == nullptr || events.size() > best->size() ||
+        (events.size() == best->size() && events.front() < best->front())) {
+      best = &events;
+    }
+  }
+  return best != nullptr && best->size() > 1 ? *best : std::vector<std::uint64_t>();
+}
+
+// The length of the common beginning of the sequence and itself from i on, for every i.
+std::vector<std::size_t> z_function(const std::vector<std::uint64_t>& sequence) {
+  std::vector<std::size_t> z(sequence.size(), 0);
+  std::size_t left = 0;
+  std::size_t right = 0;
+  for (std::size_t i = 1; i < sequence.size(); ++i) {
+    if (i < right) z[i] = std::min(right - i, z[i - left]);
+    while (i + z[i] < sequence.size() && sequence[z[i]] == sequence[i + z[i]]) ++z[i];
+    if (i + z[i] <= right) continue;
+    left = i;
+    right = i + z[i];
+  }
+  return z;
+}
+
+std::vector<std::uint64_t> repetitions(const Trace& trace) {
+  constexpr std::size_t kShortest = 4;  // requests; less is a loop inside a step
+  constexpr std::size_t kRepeats = 3;
+  const bool by_stack = std::ranges::any_of(trace.stacks, [](std::uint32_t s) { return s != 0; });
+  std::vector<std::uint64_t> events;
+  std::vector<std::uint64_t> kinds;  // the last request first
+  for (std::uint64_t i = trace.size(); i-- > 0;) {
+    if (trace.ops[i] != Op::allocate) continue;
+    events.push_back(i);
+    kinds.push_back(by_stack ? trace.stacks[i] : trace.sizes[i]);
+  }
+  const std::vector<std::size_t> z = z_function(kinds);
+  for (std::size_t period = kShortest; period * kRepeats <= z.size(); ++period) {
+    if (z[period] < period * (kRepeats - 1)) continue;
+    std::vector<std::uint64_t> begins;
+    for (std::size_t end = period; end <= z[period] + period; end += period) {
+      begins.push_back(events[end - 1]);
+    }
+    return {begins.rbegin(), begins.rend()};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Phase> annotated_phases(const Recording& recording, const Trace& trace) {
+  std::vector<Phase> phases;
+  if (trace.times_us.empty()) return phases;
+  std::vector<std::size_t> open;
+  for (const Annotation& annotation : recording.annotations) {
+    if (annotation.gpu != trace.gpu) continue;
+    const std::string& name = recording.texts[annotation.text];
+    const std::uint64_t event = first_event_at(trace, annotation.time_us);
+    if (annotation.begins) {
+      open.push_back(phases.size());
+      phases.push_back({name, event, trace.size(), static_cast<std::uint32_t>(open.size() - 1)});
+      continue;
+    }
+    const auto begun = std::find_if(open.rbegin(), open.rend(),
+                                    [&](std::size_t phase) { return phases[phase].name == name; });
+    if (begun == open.rend()) continue;  // it began before the recording
+    phases[*begun].to = event;
+    open.erase(std::next(begun).base());
+  }
+  std::erase_if(phases, [](const Phase& phase) { return phase.from == phase.to; });
+  return phases;
+}
+
+std::uint64_t Steps::of(std::uint64_t event) const {
+  const auto next = std::ranges::upper_bound(begins, event);
+  return static_cast<std::uint64_t>(next - begins.begin());
+}
+
+Steps steps_of(const Recording& recording, const Trace& trace) {
+  if (auto begins = after_markers(trace); !begins.empty()) {
+    return {Steps::Source::markers, std::move(begins)};
+  }
+  if (auto begins = annotated_steps(annotated_phases(recording, trace)); !begins.empty()) {
+    return {Steps::Source::annotations, std::move(begins)};
+  }
+  if (auto begins = repetitions(trace); !begins.empty()) {
+    return {Steps::Source::repetition, std::move(begins)};
+  }
+  return {};
+}
+
+}  // namespace memreplay

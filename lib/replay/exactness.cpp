@@ -1,0 +1,76 @@
+#include "replay/exactness.hpp"
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+bool same_settings(const Recording& recording, const TorchModel& model) {
+  return recording.settings.present &&
+         model.settings == torch::settings_of(recording.settings, model.release);
+}
+
+// The rebuilt state determines what follows, unless the allocator looks at what is not in it: the
+// ages of its blocks, or the order in which it gives them back. A device without room for that
+// state would have led to another one.
+bool start_state_suffices(const Subject& subject, const std::optional<TorchModel>& model,
+                          std::optional<Bytes> room, const ReplayResult& result) {
+  return result.started_exact && model && same_settings(subject.recording(), *model) &&
+         (!room || *room >= reserved_bytes(subject.trace().start)) &&
+         subject.verified() != nullptr && !subject.verified()->reading.released_memory &&
+         model->settings.garbage_collection_threshold == 0 && result.metrics.oom_retries == 0 &&
+         result.metrics.ooms == 0;
+}
+
+}  // namespace
+
+bool adopts_start(const Subject& subject, const StrategySpec& spec,
+                  const std::string& torch_version) {
+  if (!is_torch(subject.recording())) return false;
+  const auto model = subject.model_of(spec, torch_version);
+  return model && model->settings.expandable_segments ==
+                      subject.recording().settings.expandable_segments.value_or(false);
+}
+
+bool start_matters(const Subject& subject, const StrategySpec& spec,
+                   const std::string& torch_version, std::optional<Bytes> room,
+                   const ReplayResult& result) {
+  return !subject.trace().coverage.starts_empty &&
+         !start_state_suffices(subject, subject.model_of(spec, torch_version), room, result);
+}
+
+std::string why_inexact(const Subject& subject, const StrategySpec& spec,
+                        const std::string& torch_version, std::optional<Bytes> room,
+                        const ReplayResult& result) {
+  const Coverage& coverage = subject.trace().coverage;
+  if (start_matters(subject, spec, torch_version, room, result)) {
+    return fmt::format(
+        "the recording starts with {} blocks ({}) already there, and how they came to lie where "
+        "they lie is not in it",
+        human_count(coverage.preexisting_blocks), human_size(coverage.preexisting_bytes));
+  }
+  const VerifyResult* verified = subject.verified();
+  if (verified == nullptr) return {};
+  const auto model = subject.model_of(spec, torch_version);
+  if (model && verified->verdict == Verdict::unsupported) return verified->reason;
+  if (model && verified->verdict != Verdict::exact) {
+    return fmt::format("the model reproduces only {} of {} placements of this recording",
+                       human_count(verified->allocs_matched), human_count(verified->allocs));
+  }
+  const Reading& reading = verified->reading;
+  if (model && !reading.settings_changes.empty() && same_settings(subject.recording(), *model)) {
+    return "the program changed its allocator settings on the way, and here the last ones hold "
+           "throughout";
+  }
+  if (const auto forced = reading.deferrals.size() + reading.doubtful_completions; forced > 0) {
+    return fmt::format(
+        "{} frees were or may have been completed by a synchronisation of the recorded allocator, "
+        "and when they would have been without it is not in the recording",
+        human_count(forced));
+  }
+  return {};
+}
+
+}  // namespace memreplay

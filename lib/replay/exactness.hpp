@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "replay/replay.hpp"
+#include "strategy/registry.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+/// Whether the strategy takes over the state in which a recording starts. PyTorch's allocator does
+/// where its segments stay of the same kind; live blocks are allocated first otherwise.
+bool adopts_start(const Subject& subject, const StrategySpec& spec,
+                  const std::string& torch_version);
+
+/// Whether what was there before the recording, and how it came to lie where it lies, may have led
+/// to another result than this. `room` as below.
+bool start_matters(const Subject& subject, const StrategySpec& spec,
+                   const std::string& torch_version, std::optional<Bytes> room,
+                   const ReplayResult& result);
+
+/// Why the recording does not determine what this replay gave; empty where it does. `room` is what
+/// the device had for it, nothing for an endless one.
+std::string why_inexact(const Subject& subject, const StrategySpec& spec,
+                        const std::string& torch_version, std::optional<Bytes> room,
+                        const ReplayResult& result);
+
+}  // namespace memreplay

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "device/watch/logged_device.hpp"
+#include "replay/replay.hpp"
+
+namespace memreplay {
+
+/// Collects rows and hands them on in large pieces.
+class RowBuffer {
+ public:
+  explicit RowBuffer(std::ostream& out) : out_(out) {}
+  ~RowBuffer() { flush(); }
+  RowBuffer(const RowBuffer&) = delete;
+  RowBuffer& operator=(const RowBuffer&) = delete;
+
+  std::string& text() { return text_; }
+  void end_row() {
+    if (text_.size() >= kPiece) flush();
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 1 << 16;
+  void flush();
+
+  std::ostream& out_;
+  std::string text_;
+};
+
+/// `--placements`: a row for every event that a replay acts upon.
+class PlacementRows final : public ReplayObserver {
+ public:
+  PlacementRows(const Trace& trace, std::ostream& out);
+  void on_event(const EventState& state, const Strategy& strategy) override;
+
+ private:
+  const Trace& trace_;
+  std::vector<std::uint64_t> id_of_slot_;  ///< kNoId: from before the recording
+  std::uint64_t allocations_ = 0;
+  RowBuffer rows_;
+};
+
+/// `--timeline`: the curves after every event that a replay acts upon.
+class TimelineRows final : public ReplayObserver {
+ public:
+  TimelineRows(const Trace& trace, std::ostream& out);
+  void on_event(const EventState& state, const Strategy& strategy) override;
+
+ private:
+  const Trace& trace_;
+  RowBuffer rows_;
+};
+
+/// `--device-events`: what a strategy asked of the device, with the event that led to it.
+class DeviceEventRows final : public ReplayObserver {
+ public:
+  DeviceEventRows(const LoggedDevice& device, std::ostream& out);
+  void on_event(const EventState& state, const Strategy& strategy) override;
+
+ private:
+  const LoggedDevice& device_;
+  std::size_t written_ = 0;
+  RowBuffer rows_;
+};
+
+/// Calls several observers in turn.
+class ObserverGroup final : public ReplayObserver {
+ public:
+  void add(ReplayObserver& observer) { observers_.push_back(&observer); }
+  bool empty() const { return observers_.empty(); }
+  void on_start_block(Slot slot, const Placement& block) override;
+  void on_start(const EventState& state, const Strategy& strategy) override;
+  void on_late_completion(std::uint64_t event, const Placement& block) override;
+  void on_event(const EventState& state, const Strategy& strategy) override;
+
+ private:
+  std::vector<ReplayObserver*> observers_;
+};
+
+/// `--segments`: what a strategy holds, by address.
+void write_segments(const Trace& trace, const MemoryState& state, std::ostream& out);
+
+}  // namespace memreplay

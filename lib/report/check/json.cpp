@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "report/check/check.hpp"
+#include "report/parts/json_parts.hpp"
+
+namespace memreplay {
+namespace {
+
+Json setup_json(const EntryCheck& entry) {
+  return Json{{"trace", entry.trace},
+              {"gpu", entry.gpu},
+              {"strategy", entry.setup.strategy},
+              {"torch_version", text_or_null(entry.setup.torch_version)},
+              {"capacity_bytes", or_null(entry.setup.capacity)}};
+}
+
+Json value_json(const EntryCheck& entry, const CheckedValue& value) {
+  return Json{{"name", value.metric->name},
+              {"baseline", value.baseline},
+              {"value", value.value},
+              {"limit", value.limit},
+              {"passed", value.passed()},
+              {"first_event_over", or_null(value.first_event_over)},
+              {"step_over", or_null(value.step)},
+              {"tolerance", value.tolerance.text},
+              {"trace", entry.trace},
+              {"gpu", entry.gpu},
+              {"strategy", entry.setup.strategy}};
+}
+
+Json doubts_json(const EntryCheck& entry) {
+  return Json{{"left_out_blocks", entry.left_out_blocks},
+              {"left_out_bytes", entry.left_out},
+              {"inexact_because", text_or_null(entry.inexact_because)}};
+}
+
+Json with_start_json(const std::optional<WithStart>& with) {
+  if (!with) return nullptr;
+  return Json{{"peak_reserved_bytes", with->peak_reserved},
+              {"end_reserved_bytes", with->end_reserved},
+              {"exact", with->inexact_because.empty()},
+              {"inexact_because", text_or_null(with->inexact_because)},
+              {"interval", interval_json(with->interval)}};
+}
+
+Json entry_json(const EntryCheck& entry) {
+  Json json = setup_json(entry);
+  json["passed"] = entry.passed();
+  json.update(doubts_json(entry));
+  json["with_start"] = with_start_json(entry.with_start);
+  json["not_compared_because"] = text_or_null(entry.not_compared);
+  json["grown"] = Json::array();
+  for (const PlaceGrowth& growth : entry.grown) {
+    json["grown"].push_back({{"place", growth.place},
+                             {"baseline_bytes", or_null(growth.before)},
+                             {"bytes", growth.now},
+                             {"grown_bytes", growth.grown},
+                             {"at_most", !growth.before}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string check_json(const CheckReport& report) {
+  Json json = head_json("check");
+  json["passed"] = report.passed();
+  json["baseline"] = report.baseline;
+  json["metrics"] = Json::array();
+  json["entries"] = Json::array();
+  for (const EntryCheck& entry : report.entries) {
+    for (const CheckedValue& value : entry.values) {
+      json["metrics"].push_back(value_json(entry, value));
+    }
+    json["entries"].push_back(entry_json(entry));
+  }
+  json["not_checked"] = report.not_checked;
+  return dump(json);
+}
+
+std::string update_json(const UpdateReport& report) {
+  Json json = head_json("check");
+  json["updated"] = report.baseline;
+  json["entries"] = Json::array();
+  for (const EntryUpdate& update : report.entries) {
+    Json entry = setup_json(update.check);
+    entry.update(doubts_json(update.check));
+    entry["new"] = update.kind == EntryUpdate::Kind::fresh;
+    entry["changes"] = Json::array();
+    for (const EntryUpdate::Change& change : update.changes) {
+      entry["changes"].push_back({{"name", change.metric->name},
+                                  {"before", or_null(change.before)},
+                                  {"after", or_null(change.after)}});
+    }
+    json["entries"].push_back(std::move(entry));
+  }
+  return dump(json);
+}
+
+}  // namespace memreplay

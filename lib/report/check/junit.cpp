@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/check/phrases.hpp"
+#include "report/parts/json_parts.hpp"
+
+namespace memreplay {
+namespace {
+
+// Paths may hold any byte; XML may not.
+std::string escaped(const std::string& text) {
+  constexpr auto kReplace = Json::error_handler_t::replace;
+  const std::string valid =
+      Json::parse(Json(text).dump(-1, ' ', false, kReplace)).get<std::string>();
+  std::string out;
+  for (const char c : valid) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else {
+      out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? '?' : c;
+    }
+  }
+  return out;
+}
+
+// Distinct within a trace.
+std::string case_name(const EntryCheck& entry, const CheckedValue& value) {
+  std::string name(value.metric->name);
+  if (entry.gpu == 0 && entry.setup.strategy == CheckSetup{}.strategy) return name;
+  return fmt::format("{} (gpu {}, {})", name, entry.gpu, entry.setup.strategy);
+}
+
+std::string failure(const EntryCheck& entry, const CheckedValue& value) {
+  const std::string message = fmt::format("{} {}", value.metric->word, value_phrase(value));
+  std::string details = message;
+  const std::string place = place_phrase(value);
+  if (!place.empty()) details += '\n' + place;
+  details += '\n' + (entry.grown.empty() ? no_growth_phrase(entry) : "grew since the baseline:");
+  for (const PlaceGrowth& growth : entry.grown) details += "\n  " + growth_phrase(growth);
+  return fmt::format("    <failure type=\"over the limit\" message=\"{}\">{}</failure>\n",
+                     escaped(message), escaped(details));
+}
+
+}  // namespace
+
+std::string check_junit(const CheckReport& report) {
+  std::string cases;
+  std::size_t count = 0;
+  std::size_t failures = 0;
+  for (const EntryCheck& entry : report.entries) {
+    for (const CheckedValue& value : entry.values) {
+      ++count;
+      cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", escaped(entry.trace),
+                           escaped(case_name(entry, value)));
+      if (value.passed()) {
+        cases += "/>\n";
+        continue;
+      }
+      ++failures;
+      cases += ">\n" + failure(entry, value) + "  </testcase>\n";
+    }
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"memreplay check\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+      "skipped=\"0\">\n{}</testsuite>\n",
+      count, failures, cases);
+}
+
+}  // namespace memreplay

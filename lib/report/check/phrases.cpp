@@ -1,0 +1,143 @@
+#include "report/check/phrases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string tolerance_phrase(const CheckedMetric& metric, const Tolerance& tolerance) {
+  if (tolerance.amount == 0) return {};
+  if (!tolerance.relative) return " + " + shown(metric, tolerance.amount);
+  return fmt::format(" + {} %", tolerance.text.substr(0, tolerance.text.size() - 1));
+}
+
+// "With them: peak reserved 998 MiB."
+std::string with_start_sentence(const EntryCheck& check) {
+  if (!check.with_start) return {};
+  const WithStart& with = *check.with_start;
+  const std::string peak = with.interval
+                               ? estimated_text(with.peak_reserved, with.interval->peak_reserved)
+                               : human_size(with.peak_reserved);
+  const std::string why = with.interval ? "the recording starts late" : with.inexact_because;
+  return fmt::format("With {}: peak reserved {}{}.",
+                     check.left_out_blocks == 0   ? "what was cached before the recording"
+                     : check.left_out_blocks == 1 ? "it"
+                                                  : "them",
+                     peak, why.empty() ? "" : ": an estimate, " + why);
+}
+
+void add_sentence(std::string& text, const std::string& sentence) {
+  if (!text.empty() && !sentence.empty()) text += ' ';
+  text += sentence;
+}
+
+}  // namespace
+
+bool CheckReport::passed() const {
+  return !interrupted && std::ranges::all_of(entries, &EntryCheck::passed);
+}
+
+std::string shown(const CheckedMetric& metric, std::uint64_t value) {
+  return metric.in_bytes ? human_size(value) : human_count(value);
+}
+
+std::string value_phrase(const CheckedValue& v) {
+  std::string value = shown(*v.metric, v.value);
+  std::string limit = shown(*v.metric, v.limit);
+  std::string baseline = shown(*v.metric, v.baseline);
+  if (v.passed()) {
+    if (value == baseline && v.value != v.baseline) {
+      value = human_count(v.value) + " B";
+      baseline = human_count(v.baseline) + " B";
+    }
+    return fmt::format("{} (baseline {})", value, baseline);
+  }
+  if (value == limit) {
+    value = human_count(v.value) + " B";
+    limit = human_count(v.limit) + " B";
+  }
+  return fmt::format("{} > {} (baseline {}{})", value, limit, baseline,
+                     tolerance_phrase(*v.metric, v.tolerance));
+}
+
+std::string place_phrase(const CheckedValue& value) {
+  if (!value.first_event_over) return {};
+  std::string phrase = "first above at event " + human_count(*value.first_event_over);
+  if (value.step) {
+    phrase += *value.step == 0 ? ", before step 1" : ", step " + human_count(*value.step);
+  }
+  return phrase;
+}
+
+std::string growth_phrase(const PlaceGrowth& growth) {
+  return fmt::format("{} +{}{}", growth.place, human_size(growth.grown),
+                     growth.before ? "" : " at most");
+}
+
+std::string no_growth_phrase(const EntryCheck& entry) {
+  if (!entry.not_compared.empty()) return "what grew is not known: " + entry.not_compared;
+  if (!entry.grown.empty()) return {};
+  return "no place holds more at the allocated peak than in the baseline";
+}
+
+std::string entry_phrase(const std::string& trace, int gpu, const CheckSetup& setup) {
+  std::string phrase = trace;
+  if (gpu > 0) phrase += fmt::format(", gpu {}", gpu);
+  if (gpu < 0) phrase += ", host memory";
+  const CheckSetup usual;
+  if (setup == usual) return phrase;
+  phrase += ", " + setup.strategy;
+  if (!setup.torch_version.empty()) phrase += " of " + setup.torch_version;
+  if (setup.capacity) phrase += " on " + human_size(*setup.capacity);
+  return phrase;
+}
+
+std::string verdict_sentence(const CheckReport& report) {
+  std::size_t over = 0;
+  std::size_t all = 0;
+  for (const EntryCheck& entry : report.entries) {
+    all += entry.values.size();
+    over += static_cast<std::size_t>(
+        std::ranges::count_if(entry.values, [](const auto& value) { return !value.passed(); }));
+  }
+  if (report.interrupted) {
+    return fmt::format("Interrupted; until then {} of {} over the limit.", human_count(over),
+                       counted(all, "value"));
+  }
+  if (over == 0) {
+    return all == 1 ? "The value is within its limit."
+                    : fmt::format("All {} are within their limits.", counted(all, "value"));
+  }
+  return fmt::format("{} of {} {} over {}.", human_count(over), counted(all, "value"),
+                     over == 1 ? "is" : "are", over == 1 ? "its limit" : "their limits");
+}
+
+std::string doubt_sentences(const EntryCheck& check) {
+  std::string text;
+  if (check.left_out_blocks > 0) {
+    text = fmt::format(
+        "{} ({}) from before the recording {} left out: a check starts from an empty device.",
+        counted(check.left_out_blocks, "block"), human_size(check.left_out),
+        check.left_out_blocks == 1 ? "is" : "are");
+  }
+  add_sentence(text, with_start_sentence(check));
+  const bool counted_there = std::ranges::any_of(
+      check.values, [](const CheckedValue& value) { return value.metric->name == "ooms"; });
+  if (check.ooms > 0 && !counted_there) {
+    add_sentence(
+        text, fmt::format(
+                  "{} refused, and what is not served needs no memory (--metric ooms).",
+                  check.ooms == 1 ? "1 request was" : human_count(check.ooms) + " requests were"));
+  }
+  if (!check.inexact_because.empty()) {
+    add_sentence(text, fmt::format("An estimate: {}.", check.inexact_because));
+  }
+  return text;
+}
+
+}  // namespace memreplay

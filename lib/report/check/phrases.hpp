@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "report/check/check.hpp"
+
+/// How the reports of a check say the same things.
+namespace memreplay {
+
+/// "5328 MiB", "3"
+std::string shown(const CheckedMetric& metric, std::uint64_t value);
+
+/// "5328 MiB > 5200 MiB (baseline 5100 MiB + 2 %)", or "5179 MiB (baseline 5178 MiB)" within.
+std::string value_phrase(const CheckedValue& value);
+
+/// "first above at event 1,902, step 3"; empty where it is not known.
+std::string place_phrase(const CheckedValue& value);
+
+/// "model.py:88 MLP.forward +96 MiB"
+std::string growth_phrase(const PlaceGrowth& growth);
+
+/// Why no place stands below a value that is over its limit; empty where one does.
+std::string no_growth_phrase(const EntryCheck& entry);
+
+/// "run.pickle", and what is not as it usually is: "run.pickle, gpu 1, bfc on 24 GiB"
+std::string entry_phrase(const std::string& trace, int gpu, const CheckSetup& setup);
+
+/// "2 of 6 values are over their limits."
+std::string verdict_sentence(const CheckReport& report);
+
+/// What the figures of this entry leave out or only estimate. Empty: nothing.
+std::string doubt_sentences(const EntryCheck& check);
+
+}  // namespace memreplay

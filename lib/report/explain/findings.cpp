@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "report/explain/explain.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::string_view kNoStack = "(no stack recorded)";
+
+bool has(const std::string& conf, std::string_view option) {
+  return conf.find(option) != std::string::npos;
+}
+
+class Findings {
+ public:
+  explicit Findings(const ExplainReport& report) : report_(report), e_(report.explanation) {}
+
+  std::vector<Finding> all() {
+    // Where more is live than there is, no use of the rest makes up for it.
+    if (e_.cause != Cause::shortage) {
+      pinned();
+      kept_whole();
+      rounding();
+    }
+    // Before a request is refused, all that can be returned was.
+    if (!e_.at_oom) returnable();
+    private_pools();
+    pending();
+    others();
+    std::ranges::stable_sort(found_, std::greater{}, &Finding::bytes);
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string what, Bytes bytes, std::string remedy) {
+    if (bytes > 0) found_.push_back({std::move(what), bytes, std::move(remedy)});
+  }
+
+  void pinned() {
+    if (e_.pins.by_place.empty()) return;
+    const Pin& first = *std::ranges::max_element(e_.pins.by_place, {}, &Pin::pinned);
+    const bool known = first.place != kNoStack;
+    std::string remedy =
+        known ? fmt::format("to give back sooner, or allocate before all else, what {} holds",
+                            first.place)
+              : "to record with stacks, which shows whose blocks these are";
+    if (!has(report_.conf, "expandable_segments:True")) {
+      remedy = "expandable_segments:True; or " + remedy;
+    }
+    add(fmt::format("{} free inside segments, kept there by live blocks beside it",
+                    human_size(e_.pins.pinned)),
+        e_.pins.pinned, remedy);
+  }
+
+  void kept_whole() {
+    add(fmt::format(
+            "{} free in blocks of max_split_size_mb or more, which smaller requests may not "
+            "take",
+            human_size(e_.kept_whole)),
+        e_.kept_whole,
+        has(report_.conf, "expandable_segments:True")
+            ? "to drop max_split_size_mb: with expandable_segments:True it only keeps memory back"
+            : "a larger max_split_size_mb, or none");
+  }
+
+  void private_pools() {
+    Bytes free = 0;
+    for (const PoolRow& row : e_.pools) {
+      if (row.pool != 0 && row.pool != e_.pool) free += row.free;
+    }
+    add(fmt::format("{} free in private pools, which other requests cannot use", human_size(free)),
+        free, "to share one pool between the captures, or let go of graphs and MemPools when done");
+  }
+
+  void pending() {
+    add(fmt::format("{} freed, but waiting for another stream", human_size(e_.pending)), e_.pending,
+        "to synchronise or free where record_stream is called, so that the blocks come back "
+        "sooner");
+  }
+
+  void rounding() {
+    Bytes lost = 0;
+    for (const SizeClassLoss& loss : e_.rounding) lost += loss.lost();
+    if (lost == 0) return;
+    const SizeClassLoss& most = e_.rounding.front();
+    const bool rounds = has(report_.conf, "roundup_power2_divisions");
+    add(fmt::format("{} lost by rounding, most of it ({}) in {} of {} to {}", human_size(lost),
+                    human_size(most.lost()), counted(most.blocks, "block"), human_size(most.from),
+                    human_size(2 * most.from)),
+        lost,
+        rounds ? "more roundup_power2_divisions, or none"
+               : "expandable_segments:True, which cuts remainders of up to 1 MiB off large blocks");
+  }
+
+  void returnable() {
+    add(fmt::format("{} free in whole segments, which could be returned",
+                    human_size(e_.pins.returnable)),
+        e_.pins.returnable, "torch.cuda.empty_cache() returns it; the next peak takes it again");
+  }
+
+  void others() {
+    if (!e_.total || !e_.room || *e_.total <= *e_.room) return;
+    add(fmt::format("{} of the device held by others (contexts, other processes, libraries)",
+                    human_size(*e_.total - *e_.room)),
+        *e_.total - *e_.room, "nvidia-smi lists the processes");
+  }
+
+  const ExplainReport& report_;
+  const Explanation& e_;
+  std::vector<Finding> found_;
+};
+
+}  // namespace
+
+std::vector<Finding> findings(const ExplainReport& report) { return Findings(report).all(); }
+
+}  // namespace memreplay

@@ -1,0 +1,220 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/fit/fit.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string size_cell(const std::optional<Bytes>& size, bool proven) {
+  if (!size) return "none";
+  return (proven ? "" : "at most ") + exact_size(*size);
+}
+
+/// Of the device that was asked for.
+std::string given_cell(const FitRun& run, Bytes capacity) {
+  const std::optional<Bytes>& smallest = run.fit.smallest;
+  if (run.fit.given->fits) {
+    return smallest ? fmt::format("fits, {} to spare", human_size(capacity - *smallest)) : "fits";
+  }
+  if (!smallest || *smallest <= capacity) return "does not fit";
+  return fmt::format("does not fit, {} too small", human_size(*smallest - capacity));
+}
+
+Table table_of(const FitReport& report) {
+  Table table;
+  table.columns = {{"strategy", true}, {"smallest device"}, {"retries there"}, {"without retries"}};
+  const std::optional<Bytes> capacity = report.device.capacity;
+  if (capacity) {
+    table.columns.push_back({report.device.name.value_or(human_size(*capacity)), true});
+  }
+  for (const FitRun& run : report.runs) {
+    const Fit& fit = run.fit;
+    std::vector<std::string> row = {
+        run.there.strategy + mark(run.there), size_cell(fit.smallest, fit.proven_smallest()),
+        fit.there ? human_count(run.there.metrics.oom_retries) : "-",
+        size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
+    if (capacity) row.push_back(fit.given ? given_cell(run, *capacity) : "-");
+    table.rows.push_back(std::move(row));
+  }
+  if (const FitRun* best = best_of(report.runs); best != nullptr && best->fit.there) {
+    std::vector<std::string> row = {report.reserve == 0 ? "lower bound (requested)" : "lower bound",
+                                    human_size(best->there.metrics.peak_asked + report.reserve), "",
+                                    ""};
+    if (capacity) row.emplace_back();
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string device_sentence(const FitReport& report) {
+  if (report.reserve == 0) return {};
+  return fmt::format("{} of the device {}.", human_size(report.reserve),
+                     report.context_assumed ? "are taken to be the CUDA context's (--reserve)"
+                                            : "are held by others");
+}
+
+/// Why the smallest device is larger than what is requested.
+std::string price(const FitRun& run, Bytes reserve) {
+  if (!run.fit.there) return {};
+  const RunMetrics& m = run.there.metrics;
+  const Bytes used = *run.fit.smallest - reserve;
+  if (used <= m.peak_asked || m.moved_out_blocks != 0) return {};
+  const Bytes more = used - m.peak_asked;
+  const Bytes rounding = std::min(m.lower_bound - m.peak_requested, more);
+  return fmt::format(
+      "{} needs {} more than the {} asked for at the peak: {} for rounding, {} that "
+      "it cannot use then.",
+      run.there.strategy, human_size(more), human_size(m.peak_asked), human_size(rounding),
+      human_size(more - rounding));
+}
+
+std::string impossible(const FitRun& run) {
+  const Fit& fit = run.fit;
+  if (fit.smallest || !fit.finished) return {};
+  if (!fit.first_oom) {
+    return fmt::format("{} fits none of the devices tried.", run.there.strategy);
+  }
+  const OomPlace& oom = *fit.first_oom;
+  return fmt::format(
+      "{} fits no device: without any limit it still runs out of memory at event {}, asked {} with "
+      "a largest free piece of {}. The limit is the strategy's own.",
+      run.there.strategy, human_count(oom.event), human_size(oom.requested),
+      human_size(oom.largest_free));
+}
+
+std::string on_given_device(const FitRun& run, const FitReport& report) {
+  const Fit& fit = run.fit;
+  if (!fit.given || !fit.given->first_oom || fit.first_oom) return {};
+  const OomPlace& oom = *fit.given->first_oom;
+  std::string text =
+      fmt::format("{} runs out of memory at event {}: asked {}, {} free, largest piece {}.",
+                  run.there.strategy, human_count(oom.event), human_size(oom.requested),
+                  human_size(oom.free), human_size(oom.largest_free));
+  if (fit.smallest && *fit.smallest <= *report.device.capacity) {
+    text += fmt::format(" On {} it does not.", exact_size(*fit.smallest));
+  }
+  return text;
+}
+
+/// That more memory does not always help.
+std::string not_monotonic(const FitRun& run, Bytes granule) {
+  const Fit& fit = run.fit;
+  if (!fit.fails_again) return {};
+  std::string text = fmt::format(
+      "{} fits {}, but some larger devices fail again, up to {}: how much memory there is decides "
+      "when it takes and releases some, and that changes what follows.",
+      run.there.strategy, exact_size(*fit.smallest), exact_size(*fit.fails_again));
+  if (!fit.known_below) {
+    text += fmt::format(" From {} on every device fits.", exact_size(*fit.fails_again + granule));
+  }
+  return text;
+}
+
+std::string not_proven(const FitRun& run) {
+  const Fit& fit = run.fit;
+  if (!fit.smallest || !fit.known_below || fit.proven_smallest()) return {};
+  return fmt::format("{}: devices from {} to {} were not all tried, a smaller one may do{}.",
+                     run.there.strategy, exact_size(*fit.known_below), exact_size(*fit.smallest),
+                     fit.finished ? "; a larger --budget tries more" : "");
+}
+
+std::string card_sentence(const FitReport& report) {
+  const FitRun* best = best_of(report.runs);
+  if (!report.cards || best == nullptr) return {};
+  if (report.cards->empty()) {
+    return "fits: none of the cards known here (memreplay fit --device-name list)";
+  }
+  std::vector<std::string> names;
+  for (const Card& card : *report.cards) {
+    names.push_back(
+        fmt::format("{} ({} usable)", card.name, human_size(card.total - report.held_on_cards)));
+  }
+  return fmt::format("fits: {}; under {}, beside {} for the CUDA context or others.",
+                     fmt::join(names, ", "), best->there.strategy,
+                     human_size(report.held_on_cards));
+}
+
+void append_paragraph(std::string& out, const std::string& text) {
+  if (!text.empty()) out += ' ' + wrapped(text, 1) + '\n';
+}
+
+std::string head(const FitReport& report, bool several) {
+  const std::string model = model_sentence({report.trace, report.device, {}, report.model_check});
+  return report.trace.path + (several ? fmt::format(" gpu {}", report.trace.gpu) : "") + ": " +
+         coverage_phrase(report.trace) + (model.empty() ? "" : "; ") + model;
+}
+
+std::string notes(const FitReport& report) {
+  std::string out;
+  append_paragraph(out, device_sentence(report));
+  for (const FitRun& run : report.runs) append_paragraph(out, impossible(run));
+  for (const FitRun& run : report.runs) append_paragraph(out, on_given_device(run, report));
+  if (const FitRun* best = best_of(report.runs)) {
+    append_paragraph(out, price(*best, report.reserve));
+  }
+  for (const FitRun& run : report.runs) {
+    append_paragraph(out, not_monotonic(run, report.device.granularity));
+    append_paragraph(out, not_proven(run));
+    append_paragraph(out, served_sentence(run.there));
+    append_paragraph(out, inexact_sentence(run.there));
+    if (!run.fit.finished) append_paragraph(out, run.there.strategy + " was interrupted.");
+  }
+  append_paragraph(out, card_sentence(report));
+  return out;
+}
+
+/// Of several ranks the one that decides over the device that all need.
+std::string largest_need(const std::vector<FitReport>& reports) {
+  const FitReport* largest = nullptr;
+  for (const FitReport& report : reports) {
+    if (report.runs.empty()) continue;
+    const auto need = [](const FitReport& r) {
+      return r.runs.front().fit.smallest.value_or(UINT64_MAX);
+    };
+    if (largest == nullptr || need(report) > need(*largest)) largest = &report;
+  }
+  if (reports.size() < 2 || largest == nullptr) return {};
+  const FitRun& run = largest->runs.front();
+  std::string out = "\n";
+  append_paragraph(out, fmt::format("worst: {} gpu {}, {} {}.", largest->trace.path,
+                                    largest->trace.gpu, run.there.strategy,
+                                    run.fit.smallest ? "needs " + exact_size(*run.fit.smallest)
+                                                     : std::string("fits nowhere")));
+  return out;
+}
+
+}  // namespace
+
+std::string fit_text(const std::vector<FitReport>& reports, const TextStyle&) {
+  std::string out;
+  for (const FitReport& report : reports) {
+    append_paragraph(out, head(report, reports.size() > 1));
+    out += '\n' + text_table(table_of(report));
+    const std::string below = notes(report);
+    if (!below.empty()) out += '\n' + below;
+    if (&report != &reports.back()) out += '\n';
+  }
+  return out + largest_need(reports);
+}
+
+std::string cards_text() {
+  Table table{{{"card", true}, {"total"}, {"usable beside a CUDA context"}}, {}};
+  for (const Card& card : cards()) {
+    table.rows.push_back({std::string(card.name), fmt::format("{} MiB", card.total / kMiB),
+                          fmt::format("{} MiB", (card.total - kContext) / kMiB)});
+  }
+  std::string out = text_table(table) + '\n';
+  append_paragraph(out,
+                   fmt::format("Totals are those that CUDA programs print under Linux; drivers "
+                               "differ by up to 2 %. The context is taken as {}; --reserve "
+                               "says otherwise.",
+                               human_size(kContext)));
+  return out;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,132 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+
+#include "report/parts/plot.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kIndent = 15;
+
+std::string line(std::string_view name, const std::string& text) {
+  return fmt::format(" {:<14}{}\n", name, wrapped(text, kIndent));
+}
+
+std::string duration(std::int64_t us) {
+  const double seconds = static_cast<double>(us) / 1e6;
+  if (seconds >= 120) return fmt::format("{:.1f} min", seconds / 60);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+std::string by_reason(const std::map<std::string, std::uint64_t>& counts) {
+  std::string out;
+  for (const auto& [reason, count] : counts) {
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", reason, human_count(count));
+  }
+  return out;
+}
+
+std::string covers(const TraceSummary& trace) {
+  std::string text = counted(trace.events, "event");
+  if (trace.duration_us) text += " in " + duration(*trace.duration_us);
+  if (trace.starts_empty) {
+    text += ", from an empty device";
+  } else {
+    text += fmt::format(", after {} ({}) that existed before",
+                        counted(trace.preexisting_blocks, "block"),
+                        human_size(trace.preexisting_bytes));
+  }
+  return text + (trace.complete ? "; nothing lost since" : "; some events are missing");
+}
+
+std::string recorded(const TraceSummary& trace) {
+  std::string text = fmt::format("peak requested {}", human_size(trace.peak_requested));
+  if (trace.peak_reserved)
+    text += fmt::format(", peak reserved {}", human_size(*trace.peak_reserved));
+  text += fmt::format(", {} OOM", human_count(trace.ooms));
+  if (trace.settings) {
+    text += ", settings: " + (trace.settings->empty() ? std::string("default") : *trace.settings);
+  }
+  if (!trace.settings_variable.empty() && trace.settings_variable != "PYTORCH_CUDA_ALLOC_CONF") {
+    text += fmt::format(" ({})", trace.settings_variable);
+  }
+  if (trace.request_padding > 0) {
+    text += fmt::format(", each request padded by {} bytes", trace.request_padding);
+  }
+  return text;
+}
+
+/// What ran before the recording.
+std::string before(const TraceSummary& trace) {
+  const std::string& kind = *trace.warm_class;
+  if (kind == "fresh") return "fresh: nothing but what made the blocks that are there";
+  if (kind == "steady") return "steady: steps like those recorded";
+  const std::string largest =
+      fmt::format("about {:.3g} times the largest one recorded", trace.largest_earlier_step);
+  if (kind == "smaller") return "smaller: steps of up to " + largest;
+  return "larger: a step of " + largest;
+}
+
+/// How to record better next time.
+std::string advice(const TraceSummary& trace) {
+  if (trace.warm_class == "larger") {
+    return "record from the start of the program, or a step of the largest shape too.";
+  }
+  return "record from the start of the program, with room for all of its events.";
+}
+
+std::string trust(const TraceSummary& trace) {
+  if (trace.events == 0) return "a state without a history: nothing to replay.";
+  if (trace.starts_empty && trace.complete) {
+    return "exact under any settings: it starts with nothing allocated and lost nothing.";
+  }
+  constexpr double kFarLarger = 1.5;
+  if (trace.warm_class && trace.largest_earlier_step > kFarLarger) {
+    return "same settings: exact where the start was recorded. Other settings: a poor estimate, "
+           "because much larger steps came before.";
+  }
+  if (!trace.starts_empty) {
+    return "same settings: exact where the start was recorded. Other settings: an estimate, "
+           "because "
+           "the past is not in the recording.";
+  }
+  return "an estimate, because events are missing.";
+}
+
+}  // namespace
+
+std::string info_text(const std::vector<TraceSummary>& traces, const TextStyle& style) {
+  std::string out;
+  const TraceSummary* previous = nullptr;
+  for (const TraceSummary& trace : traces) {
+    if (previous == nullptr || previous->path != trace.path) {
+      std::string about = trace.detail.empty() ? trace.format : trace.detail;
+      if (trace.file_bytes) about += ", " + human_size(*trace.file_bytes);
+      about += ", " + counted(trace.devices, "device");
+      if (previous != nullptr) out += '\n';
+      out += trace.path.size() < 14 ? line(trace.path, about)
+                                    : fmt::format(" {}   {}\n", trace.path, about);
+    }
+    if (trace.devices > 1) out += line("gpu", std::to_string(trace.gpu));
+    out += line("covers", covers(trace));
+    out +=
+        line("contains", fmt::format("{}, {}, {}, {}", counted(trace.allocs, "allocation"),
+                                     counted(trace.frees, "free"), counted(trace.streams, "stream"),
+                                     counted(trace.pools, "pool")));
+    out += line("recorded", recorded(trace));
+    if (!trace.dropped.empty()) out += line("dropped", by_reason(trace.dropped));
+    if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));
+    if (trace.warm_class) out += line("before", before(trace));
+    out += line("trust", trust(trace));
+    if (trace.warm_class) out += line("next time", advice(trace));
+    if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode);
+    previous = &trace;
+  }
+  return out;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,239 @@
+#include "report/parts/json_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace memreplay {
+namespace {
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json ratio(double part, double whole) { return whole > 0 ? finite(part / whole) : Json(nullptr); }
+
+Json counts(const std::map<std::string, std::uint64_t>& by_reason) {
+  Json object = Json::object();
+  for (const auto& [reason, count] : by_reason) object[reason] = count;
+  return object;
+}
+
+Json pair(const BytesInterval& interval) { return Json::array({interval.low, interval.high}); }
+
+Json durations_json(const Durations& d) {
+  if (d.count() == 0) return nullptr;
+  return Json{{"count", d.count()},
+              {"mean", static_cast<double>(d.sum()) / static_cast<double>(d.count())},
+              {"p50", d.quantile(0.5)},
+              {"p99", d.quantile(0.99)},
+              {"max", d.largest()}};
+}
+
+Json calls_json(const TimesByKind& times) {
+  Json calls = Json::object();
+  for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+    const CallTimes& call = times[kind];
+    if (call.host.count() == 0) continue;
+    calls[std::string(name_of(static_cast<CallKind>(kind)))] = {
+        {"host_ns", durations_json(call.host)}, {"device_ns", durations_json(call.device)}};
+  }
+  return calls;
+}
+
+Json repeats_json(const std::vector<double>& seconds) {
+  if (seconds.size() < 2) return nullptr;
+  const auto [least, most] = std::ranges::minmax(seconds);
+  return Json{{"count", seconds.size()}, {"least_seconds", least}, {"most_seconds", most}};
+}
+
+Json timing_json(const RunMetrics& m) {
+  return Json{{"replay_seconds", finite(m.replay_seconds)},
+              {"events_per_second", ratio(static_cast<double>(m.events), m.replay_seconds)},
+              {"modelled_device_seconds", finite(m.modelled_device_seconds)},
+              {"modelled_stall_seconds", finite(m.stall_seconds)},
+              {"op_ns", m.times ? durations_json(m.times->ops) : Json(nullptr)},
+              {"strategy_ns", m.times ? durations_json(m.times->strategy) : Json(nullptr)},
+              {"calls", m.times && m.real ? calls_json(m.times->calls) : Json(nullptr)},
+              {"repeats", repeats_json(m.repeat_seconds)}};
+}
+
+Json agreement_json(const std::optional<Agreement>& agreement) {
+  if (!agreement) return nullptr;
+  Json difference = nullptr;
+  if (const auto& d = agreement->first_difference) {
+    difference = {{"event", d->event},
+                  {"allocated_bytes", d->allocated},
+                  {"reserved_bytes", d->reserved},
+                  {"other_allocated_bytes", d->other_allocated},
+                  {"other_reserved_bytes", d->other_reserved}};
+  }
+  return Json{{"with", agreement->with},
+              {"events", agreement->events},
+              {"first_difference", std::move(difference)}};
+}
+
+Json real_json(const std::optional<RealUse>& real) {
+  if (!real) return nullptr;
+  return Json{{"used_bytes", real->memory.used},
+              {"peak_used_bytes", real->memory.peak_used},
+              {"minor_faults", or_null(real->memory.minor_faults)},
+              {"major_faults", or_null(real->memory.major_faults)},
+              {"blocks_filled", real->touched.filled},
+              {"bytes_filled", real->touched.filled_bytes},
+              {"blocks_checked", real->touched.checked},
+              {"segments_without_memory", real->not_adopted}};
+}
+
+}  // namespace
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json trace_json(const TraceSummary& t) {
+  return Json{
+      {"path", t.path},
+      {"format", t.format},
+      {"gpu", t.gpu},
+      {"events", t.events},
+      {"allocs", t.allocs},
+      {"frees", t.frees},
+      {"streams", t.streams},
+      {"pools", t.pools},
+      {"duration_us", or_null(t.duration_us)},
+      {"coverage",
+       {{"starts", t.starts_empty ? "empty" : "warm"},
+        {"complete", t.complete},
+        {"preexisting_blocks", t.preexisting_blocks},
+        {"preexisting_bytes", t.preexisting_bytes},
+        {"dropped", counts(t.dropped)},
+        {"synthesised", counts(t.synthesised)},
+        {"class", or_null(t.warm_class)},
+        {"largest_earlier_step", t.warm_class ? Json(t.largest_earlier_step) : Json(nullptr)}}},
+      {"recorded",
+       {{"settings", or_null(t.settings)},
+        {"settings_variable", text_or_null(t.settings_variable)},
+        {"request_padding_bytes", t.request_padding},
+        {"peak_requested_bytes", t.peak_requested},
+        {"peak_reserved_bytes", or_null(t.peak_reserved)},
+        {"end_reserved_bytes", or_null(t.end_reserved)},
+        {"ooms", t.ooms}}}};
+}
+
+Json device_json(const DeviceSummary& d) {
+  return Json{{"kind", d.kind},
+              {"name", or_null(d.name)},
+              {"capacity_bytes", or_null(d.capacity)},
+              {"granularity_bytes", d.granularity},
+              {"address_policy", d.address_policy},
+              {"as_given", d.text}};
+}
+
+Json interval_json(const std::optional<RunInterval>& interval) {
+  if (!interval) return nullptr;
+  return Json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
+              {"end_reserved_bytes", pair(interval->end_reserved)}};
+}
+
+Json oom_json(const std::optional<OomPlace>& oom) {
+  if (!oom) return nullptr;
+  return Json{{"event", oom->event},
+              {"requested_bytes", oom->requested},
+              {"free_bytes", oom->free},
+              {"largest_free_bytes", oom->largest_free},
+              {"live_bytes", oom->live}};
+}
+
+Json run_json(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  Json counters = Json::object();
+  for (const auto& [name, value] : m.counters) counters[name] = value;
+  Json json{
+      {"strategy", run.strategy},
+      {"gpu", run.gpu},
+      {"place", run.place},
+      {"exact", run.exact},
+      {"inexact_because", text_or_null(run.inexact_because)},
+      {"finished", run.finished},
+      {"interval", interval_json(run.interval)},
+      {"peak_requested_bytes", m.peak_requested},
+      {"peak_allocated_bytes", m.peak_allocated},
+      {"peak_reserved_bytes", m.peak_reserved},
+      {"gap_bytes", static_cast<std::int64_t>(m.gap())},
+      {"gap_at_peak_reserved_bytes", m.gap_at_peak_reserved},
+      {"end_requested_bytes", m.end_requested},
+      {"end_allocated_bytes", m.end_allocated},
+      {"end_reserved_bytes", m.end_reserved},
+      {"internal_fragmentation", finite(m.internal_fragmentation)},
+      {"external_fragmentation", finite(m.external_fragmentation)},
+      {"lower_bound_bytes", m.lower_bound},
+      {"efficiency", m.moved_out_blocks != 0 ? Json(nullptr)
+                                             : Json(ratio(static_cast<double>(m.peak_requested),
+                                                          static_cast<double>(m.peak_reserved)))},
+      {"ooms", m.ooms},
+      {"oom_retries", m.oom_retries},
+      {"first_oom", oom_json(m.first_oom)},
+      {"recorded_ooms_served", m.recorded_ooms_served},
+      {"device_allocs", m.device_allocs},
+      {"device_frees", m.device_frees},
+      {"device_maps", m.device_maps},
+      {"device_unmaps", m.device_unmaps},
+      {"syncs", m.syncs},
+      {"stream_waits", m.stream_waits},
+      {"segments_peak", m.segments_peak},
+      {"segments_end", m.segments_end},
+      {"clairvoyant", m.clairvoyant},
+      {"moved_out_blocks", m.moved_out_blocks},
+      {"moved_out_bytes", m.moved_out},
+      {"timing", timing_json(m)},
+      {"counters", std::move(counters)},
+      {"remarks", m.remarks},
+      {"device", device_json(run.device)},
+      {"real", real_json(m.real)},
+      {"agreement", agreement_json(run.agreement)}};
+  if (run.oom_report) json["oom_report"] = text_or_null(*run.oom_report);
+  return json;
+}
+
+Json verify_run_json(const VerifyRun& run) {
+  Json divergence = nullptr;
+  if (run.first_divergence) {
+    divergence = {{"event", run.first_divergence->event},
+                  {"expected", run.first_divergence->expected},
+                  {"got", run.first_divergence->got},
+                  {"why", run.first_divergence->why}};
+  }
+  return Json{{"gpu", run.gpu},
+              {"allocs", run.allocs},
+              {"allocs_matched", run.allocs_matched},
+              {"segment_events", run.segment_events},
+              {"segment_events_matched", run.segment_events_matched},
+              {"forced", run.forced},
+              {"verdict", run.verdict},
+              {"reason", text_or_null(run.reason)},
+              {"first_divergence", divergence},
+              {"torch_version", text_or_null(run.torch_version)}};
+}
+
+Json head_json(std::string_view command) {
+  return Json{{"schema", "memreplay/1"}, {"command", command}};
+}
+
+Json result_json(std::string_view command, const TraceSummary& trace, Json device, Json runs) {
+  Json object = head_json(command);
+  object["trace"] = trace_json(trace);
+  object["device"] = std::move(device);
+  object["runs"] = std::move(runs);
+  return object;
+}
+
+// Paths may hold bytes that are no UTF-8; they must not keep a report from being written.
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string dump_results(std::string_view command, std::vector<Json> results, Json worst) {
+  if (results.size() == 1) return dump(results.front());
+  Json object = head_json(command);
+  object["results"] = std::move(results);
+  object["worst"] = std::move(worst);
+  return dump(object);
+}
+
+}  // namespace memreplay

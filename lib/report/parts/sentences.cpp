@@ -1,0 +1,208 @@
+#include "report/parts/sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+const RunReport& baseline_of(const std::vector<RunReport>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunReport& run) {
+    return run.strategy == "recorded" || run.strategy.starts_with("recorded:");
+  });
+  return found == runs.end() ? runs.front() : *found;
+}
+
+// "at 41 more device allocations"; calls of every kind where memory was mapped.
+std::string price(const RunReport& run, const RunReport& other) {
+  const bool maps = run.metrics.device_maps + other.metrics.device_maps > 0;
+  const std::uint64_t a = maps ? run.device_calls() : run.metrics.device_allocs;
+  const std::uint64_t b = maps ? other.device_calls() : other.metrics.device_allocs;
+  const std::string noun = maps ? "device call" : "device allocation";
+  if (a == b) return fmt::format("with as many {}s", noun);
+  const std::uint64_t difference = a > b ? a - b : b - a;
+  return fmt::format("{} {} {} {}{}", a > b ? "at" : "with", human_count(difference),
+                     a > b ? "more" : "fewer", noun, difference == 1 ? "" : "s");
+}
+
+// Who moves blocks away does not get by with less for nothing.
+std::string at_that_cost(const RunReport& run) {
+  const std::string cost = transfer_cost(run);
+  return cost.empty() ? cost : ", " + cost;
+}
+
+std::string against_that_cost(const RunReport& run) {
+  const std::string cost = transfer_cost(run);
+  return cost.empty() ? cost : fmt::format("; {} does it {}", run.name(), cost);
+}
+
+// A plan is no rival without that word.
+std::string name_of(const RunReport& run) {
+  return run.name() + (run.metrics.clairvoyant ? " (clairvoyant)" : "");
+}
+
+BytesInterval bounds_of(const RunReport& run) {
+  if (run.interval) return run.interval->peak_reserved;
+  return {run.metrics.peak_reserved, run.metrics.peak_reserved};
+}
+
+std::string bounds_text(const RunReport& run) {
+  const BytesInterval bounds = bounds_of(run);
+  if (!run.interval) return human_size(bounds.low);
+  return range_text(bounds);
+}
+
+std::string reserved_against(const RunReport& run, const RunReport& other) {
+  const Bytes a = run.metrics.peak_reserved;
+  const Bytes b = other.metrics.peak_reserved;
+  const BytesInterval here = bounds_of(run);
+  const BytesInterval there = bounds_of(other);
+  if ((run.interval || other.interval) && here.low <= there.high && there.low <= here.high) {
+    return fmt::format("Which of {} ({}) and {} ({}) reserves less is undecided.", name_of(run),
+                       bounds_text(run), name_of(other), bounds_text(other));
+  }
+  if (a == b) {
+    return fmt::format("{} reserves as much as {}, {}{}{}.", name_of(run), name_of(other),
+                       price(run, other), at_that_cost(run), against_that_cost(other));
+  }
+  return fmt::format("{} reserves {} {} than {}, {}{}{}.", name_of(run),
+                     human_size(a > b ? a - b : b - a), a > b ? "more" : "less", name_of(other),
+                     price(run, other), at_that_cost(run), against_that_cost(other));
+}
+
+std::string served_against(const RunReport& best, const RunReport& other) {
+  if (best.metrics.ooms == 0) {
+    return fmt::format("{} serves every request{}; {} runs out of memory {}.", name_of(best),
+                       at_that_cost(best), name_of(other), counted(other.metrics.ooms, "time"));
+  }
+  return fmt::format("{} runs out of memory {}, {} {}.", name_of(best),
+                     counted(best.metrics.ooms, "time"), name_of(other),
+                     counted(other.metrics.ooms, "time"));
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
+}
+
+std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs) {
+  std::vector<std::string> sentences;
+  if (runs.size() < 2) return sentences;
+  const auto by_place = [](const RunReport& a, const RunReport& b) { return a.place < b.place; };
+  const RunReport& best = *std::min_element(runs.begin(), runs.end(), by_place);
+  const RunReport& last = *std::max_element(runs.begin(), runs.end(), by_place);
+  const RunReport& baseline = baseline_of(runs);
+  if (best.metrics.ooms > 0) {
+    sentences.push_back("No strategy here serves every request on this device.");
+  }
+  const auto compare = [&](const RunReport& run, const RunReport& other) {
+    sentences.push_back(run.metrics.ooms != other.metrics.ooms
+                            ? served_against(run.place < other.place ? run : other,
+                                             run.place < other.place ? other : run)
+                            : reserved_against(run, other));
+  };
+  const RunReport& second = *std::find_if(
+      runs.begin(), runs.end(), [&](const RunReport& run) { return run.place == best.place + 1; });
+  const RunReport& rival = &best == &baseline ? second : baseline;
+  if (&last != &rival && &last != &baseline) compare(last, baseline);
+  compare(best, rival);
+  return sentences;
+}
+
+std::string oom_warning(const RunReport& run) {
+  if (!run.metrics.first_oom) return {};
+  const OomPlace& oom = *run.metrics.first_oom;
+  std::string text = fmt::format(
+      "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}.",
+      run.name(), counted(run.metrics.ooms, "time"), human_count(oom.event),
+      human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free));
+  if (oom.largest_free >= oom.requested) {
+    text +=
+        " Enough is free in one piece, but not for this request: another stream or pool has it, or "
+        "a "
+        "limit of the strategy's own forbids it.";
+  } else if (oom.free >= oom.requested) {
+    text += " Fragmentation: enough is free, but not in one piece; other settings may help.";
+  } else if (run.device.kind != "sim") {
+    text += " Shortage: --scale 1/N shrinks the recording to fit.";
+  } else if (run.device.capacity) {
+    text +=
+        fmt::format(" Shortage: a --capacity above {} helps.", human_size(*run.device.capacity));
+  } else {
+    text += " Shortage: the strategy's own limit is too small.";
+  }
+  return text;
+}
+
+std::string range_text(const BytesInterval& interval) {
+  return fmt::format("{} to {}", human_size(interval.low), human_size(interval.high));
+}
+
+std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
+  return fmt::format("≈ {} ({})", human_size(bytes), range_text(interval));
+}
+
+std::string inexact_sentence(const RunReport& run) {
+  if (run.exact) return {};
+  const std::string text = fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
+  if (!run.interval) return text;
+  return text +
+         " The reserved bytes are weighed between several guesses at what came before; everything "
+         "else, files too, is of the one that comes nearest.";
+}
+
+std::string served_sentence(const RunReport& run) {
+  const std::uint64_t served = run.metrics.recorded_ooms_served;
+  if (served == 0) return {};
+  return fmt::format(
+      "{} serves {} that the recorded program was refused, and frees {} at once: from there on the "
+      "real program would have gone another way.",
+      run.name(), counted(served, "request"), served == 1 ? "it" : "them");
+}
+
+std::string transfer_cost(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  if (m.moved_out_blocks == 0 && m.stall_seconds <= 0) return {};
+  return fmt::format("with {} ({}) moved out of it and a modelled stall of {:.3g} s",
+                     counted(m.moved_out_blocks, "block"), human_size(m.moved_out),
+                     m.stall_seconds);
+}
+
+std::string mark(const RunReport& run) {
+  const RunMetrics& m = run.metrics;
+  std::string marks = run.exact ? "" : " (estimate)";
+  if (m.clairvoyant) marks += " (clairvoyant)";
+  if (m.moved_out_blocks != 0 || m.stall_seconds > 0) {
+    marks += fmt::format(" (stalls {:.3g} s)", m.stall_seconds);
+  }
+  return marks;
+}
+
+std::string model_sentence(const ReplayReport& report) {
+  if (!report.model_check) return {};
+  const VerifyRun& check = *report.model_check;
+  if (check.verdict == "unsupported")
+    return "model not verified on this recording: " + check.reason;
+  const std::string matched = fmt::format("{} of {} placements", human_count(check.allocs_matched),
+                                          human_count(check.allocs));
+  if (check.verdict == "exact") return "model verified on this recording: " + matched;
+  std::string text = fmt::format("model diverges from this recording at event {}: {} reproduced",
+                                 human_count(check.first_divergence->event), matched);
+  return check.reason.empty() ? text : text + "; " + check.reason;
+}
+
+std::string coverage_phrase(const TraceSummary& trace) {
+  const std::string start =
+      trace.starts_empty
+          ? "starts empty"
+          : fmt::format("starts with {} ({})", counted(trace.preexisting_blocks, "block"),
+                        human_size(trace.preexisting_bytes));
+  return fmt::format("{}, {}, {}{}", counted(trace.events, "event"),
+                     counted(trace.streams, "stream"), start, trace.complete ? "" : ", incomplete");
+}
+
+}  // namespace memreplay

@@ -1,0 +1,131 @@
+#include "report/run/real.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/parts/table.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string duration(double ns) {
+  if (ns < 10'000) return fmt::format("{:.0f} ns", ns);
+  if (ns < 10'000'000) return fmt::format("{:.1f} us", ns / 1e3);
+  if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", ns / 1e6);
+  return fmt::format("{:.1f} s", ns / 1e9);
+}
+
+std::string ratio(Bytes part, Bytes whole) {
+  if (whole == 0) return "-";
+  return fmt::format("{:.3f}", static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// What the system calls the memory that a replay took.
+std::string used_word(const RunReport& run) {
+  return run.device.kind == "host" ? "RSS" : "driver's";
+}
+
+std::string faults(const MeasuredMemory& memory) {
+  return memory.minor_faults ? human_count(*memory.minor_faults + memory.major_faults.value_or(0))
+                             : "-";
+}
+
+}  // namespace
+
+std::string mean_text(const Durations& times) {
+  if (times.count() == 0) return "-";
+  return duration(static_cast<double>(times.sum()) / static_cast<double>(times.count()));
+}
+
+std::string quantile_text(const Durations& times, double share) {
+  return times.count() == 0 ? "-" : duration(static_cast<double>(times.quantile(share)));
+}
+
+std::string measured_table(const ReplayReport& report) {
+  std::vector<const RunReport*> measured;
+  for (const RunReport& run : report.runs) {
+    if (run.metrics.real && run.metrics.times) measured.push_back(&run);
+  }
+  if (measured.empty()) return {};
+  const bool has_faults = std::ranges::any_of(measured, [](const RunReport* run) {
+    return run->metrics.real->memory.minor_faults.has_value();
+  });
+  Table table;
+  table.columns = {{"measured", true}, {"requested"}, {used_word(*measured.front())}, {"ratio"}};
+  if (has_faults) table.columns.push_back({"faults"});
+  for (const char* title : {"per op", "p50", "p99", "max", "strategy"}) {
+    table.columns.push_back({title});
+  }
+  for (const RunReport* run : measured) {
+    const RunMetrics& m = run->metrics;
+    const Bytes used = m.real->memory.peak_used;
+    std::vector<std::string> row = {run->name(), human_size(m.peak_requested), human_size(used),
+                                    ratio(used, m.peak_requested)};
+    if (has_faults) row.push_back(faults(m.real->memory));
+    const Durations& ops = m.times->ops;
+    for (std::string cell : {mean_text(ops), quantile_text(ops, 0.5), quantile_text(ops, 0.99),
+                             quantile_text(ops, 1), mean_text(m.times->strategy)}) {
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return text_table(table);
+}
+
+std::string calls_table(const RunReport& run) {
+  if (!run.metrics.real || !run.metrics.times) return {};
+  Table table;
+  table.columns = {{"driver call", true}, {"count"}, {"mean"}, {"p50"}, {"p99"}, {"max"},
+                   {"together"}};
+  const TimesByKind& calls = run.metrics.times->calls;
+  const bool has_device_clock =
+      std::ranges::any_of(calls, [](const CallTimes& call) { return call.device.count() != 0; });
+  if (has_device_clock) table.columns.push_back({"by its clock"});
+  for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+    const Durations& host = calls[kind].host;
+    if (host.count() == 0) continue;
+    table.rows.push_back({std::string(name_of(static_cast<CallKind>(kind))),
+                          human_count(host.count()), mean_text(host), quantile_text(host, 0.5),
+                          quantile_text(host, 0.99), quantile_text(host, 1),
+                          duration(static_cast<double>(host.sum()))});
+    if (has_device_clock) table.rows.back().push_back(mean_text(calls[kind].device));
+  }
+  return table.rows.empty() ? std::string() : text_table(table);
+}
+
+std::string agreement_phrase(const RunReport& run) {
+  if (!run.agreement) return {};
+  const Agreement& agreed = *run.agreement;
+  if (!agreed.first_difference) {
+    return fmt::format("{} and {} hold the same bytes after each of {}", agreed.with,
+                       run.device.text, counted(agreed.events, "event"));
+  }
+  const Agreement::Difference& d = *agreed.first_difference;
+  return fmt::format(
+      "{} and {} part at event {}: {} allocated and {} reserved on the one, {} and {} on the other",
+      agreed.with, run.device.text, human_count(d.event), exact_size(d.other_allocated),
+      exact_size(d.other_reserved), exact_size(d.allocated), exact_size(d.reserved));
+}
+
+std::vector<std::string> real_phrases(const RunReport& run) {
+  if (!run.metrics.real) return {};
+  const RealUse& real = *run.metrics.real;
+  std::vector<std::string> phrases;
+  if (real.touched.filled != 0) {
+    phrases.push_back(fmt::format(
+        "{} ({}) written on {}, {} compared when freed or at the end; none had been overwritten",
+        counted(real.touched.filled, "block"), human_size(real.touched.filled_bytes),
+        run.device.text, human_count(real.touched.checked)));
+  }
+  if (real.not_adopted != 0) {
+    phrases.push_back(fmt::format("{} from before the recording found no memory on {}",
+                                  counted(real.not_adopted, "segment"), run.device.text));
+  }
+  return phrases;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "core/request.hpp"
+#include "strategy/parts/free_blocks.hpp"
+#include "strategy/parts/regions.hpp"
+#include "strategy/strategy.hpp"
+
+namespace memreplay {
+
+/// The region of a plan, obtained with the first request that has a place in it. Requests come in
+/// the plan's order. O(1) to O(log live) a call.
+class PlannedRegion {
+ public:
+  explicit PlannedRegion(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+
+  /// The next request of the plan. Nothing where it is another than was planned, where its place is
+  /// taken or where the device has no room for the region.
+  std::optional<PlacedBlock> take(const Request& request, DeviceModel& device);
+  void release(const PlacedBlock& block);
+  /// An iteration ends: the next request is the first of the next one.
+  void marker();
+
+  const Plan& plan() const { return *plan_; }
+  const std::optional<AlignedRegion>& region() const { return region_; }
+  std::vector<AddressRange> free_ranges() const;
+  FreeSpace free_space() const;
+
+  /// The device has no room for the region.
+  bool refused() const { return refused_; }
+  /// Sentences about the plan and its region: where it was cut short, where there is no room.
+  std::vector<std::string> remarks() const;
+  std::uint64_t served() const { return served_; }
+  Bytes served_bytes() const { return served_bytes_; }
+  std::uint64_t missed() const { return missed_; }
+  Bytes missed_bytes() const { return missed_bytes_; }
+
+ private:
+  std::optional<PlacedBlock> place(const Request& request, DeviceModel& device);
+
+  std::shared_ptr<const Plan> plan_;
+  std::optional<AlignedRegion> region_;
+  FreeBlocks live_;       ///< blocks by offset: `size` is it, `rank` the bytes
+  std::size_t next_ = 0;  ///< entry
+  std::size_t markers_ = 0;
+  bool refused_ = false;
+  Bytes live_bytes_ = 0;
+  std::uint64_t served_ = 0;
+  Bytes served_bytes_ = 0;  ///< requested
+  std::uint64_t missed_ = 0;
+  Bytes missed_bytes_ = 0;  ///< requested
+};
+
+}  // namespace memreplay

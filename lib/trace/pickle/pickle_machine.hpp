@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/pickle/pickle_opcodes.hpp"
+#include "trace/pickle/pickle_runs.hpp"
+#include "trace/pickle/pickle_value.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+
+/// Runs the opcodes of a pickle that build plain values and refuses all others. Nothing recurses on
+/// the input, and no length of the file is believed before it is compared with what is left.
+class PickleMachine {
+ public:
+  PickleMachine(const Input& input, PickleStore& store);
+
+  /// The value at STOP; what follows is ignored. Throws InputError with the byte, NeedsPlainValues.
+  PickleValue run();
+
+ private:
+  using Byte = unsigned char;
+
+  [[noreturn]] void fail(const Byte* at, const std::string& message) const;
+  [[noreturn]] void truncated(const Byte* at) const;
+  [[noreturn]] void underflow(const Byte* at) const;
+  [[noreturn]] void bad_memo(const Byte* at, std::uint64_t number) const;
+  [[noreturn]] void too_long(const Byte* at, std::uint64_t length, const Byte* data) const;
+  [[noreturn]] void refuse_code(const Byte* at, const Byte* p) const;
+  std::string code_arguments(PickleOp op, const Byte* p) const;
+
+  void grow_stack();
+  /// The rest of a line, without its end; moves p behind it.
+  std::string_view line(const Byte* at, const Byte*& p) const;
+  std::uint64_t line_number(const Byte* at, const Byte*& p) const;
+  PickleValue text_value(std::string_view text);
+  PickleValue keep_text(std::string text);
+  PickleValue counted(const Byte* at, const Byte*& p, unsigned length_bytes, PickleTag tag);
+  PickleValue new_object(PickleTag tag);
+  void put(const Byte* at, std::uint64_t number);
+
+  // Above the last mark; throws where there is none.
+  std::size_t pop_mark(const Byte* at);
+  std::span<const PickleValue> above(std::size_t height) const {
+    return {stack_.data() + height, top_ - height};
+  }
+  void set_items(const Byte* at, std::size_t height);
+  void append(const Byte* at, std::size_t height);
+  /// Behind the APPENDS of a known stack for the list on top; else p itself.
+  const Byte* skip_known_stack(const Byte* p);
+  void push(const PickleValue& value) {
+    if (top_ == stack_.size()) grow_stack();
+    stack_[top_++] = value;
+  }
+  PickleValue& pop(const Byte* at) {
+    if (top_ <= floor_) underflow(at);
+    return stack_[--top_];
+  }
+  /// All opcodes that large snapshots hardly use; returns the next byte.
+  const Byte* rare(const Byte* at, const Byte* p);
+  void release_pages(const Byte* p);
+
+  std::string name_;
+  const Byte* begin_;
+  const Byte* end_;
+  bool mapped_;
+  PickleStore& store_;
+  std::vector<PickleValue> stack_;
+  std::size_t top_ = 0;
+  std::size_t floor_ = 0;  ///< height at the last mark
+  std::vector<std::size_t> marks_;
+  std::vector<PickleValue> memo_;
+  std::size_t memo_used_ = 0;
+  PickleRuns runs_;
+  const Byte* run_begin_ = nullptr;  ///< of memo references after MARK, for an empty list
+  const Byte* run_end_ = nullptr;    ///< its APPENDS, where nothing else stands between
+  const Byte* release_at_;
+};
+
+/// From the first byte: the number that PROTO states; 0 or 1 for what has none.
+int pickle_protocol(std::string_view bytes);
+
+}  // namespace memreplay

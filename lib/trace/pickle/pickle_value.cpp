@@ -1,0 +1,231 @@
+#include "trace/pickle/pickle_value.hpp"
+
+namespace memreplay {
+namespace {
+
+using Form = PickleObject::Form;
+
+bool is_handle(const PickleValue& v) {
+  return v.tag == PickleTag::whole || v.tag == PickleTag::whole_above_2_63;
+}
+
+bool is_size(const PickleValue& v) {
+  return v.tag == PickleTag::whole && static_cast<std::int64_t>(v.bits) >= 0;
+}
+
+}  // namespace
+
+std::vector<PickleValue>& PickleStore::contents_of(PickleObject& object) {
+  if (object.form == Form::empty) {
+    object.form = Form::plain;
+    object.at = static_cast<std::uint32_t>(contents.size());
+    contents.emplace_back();
+  }
+  return contents[object.at];
+}
+
+PickleValue PickleStore::make_tuple(std::span<const PickleValue> items) {
+  if (items.size() == 2 && is_size(items[0]) && is_size(items[1])) {
+    return {.tag = PickleTag::pair, .index = texts.pool({items[0].bits, items[1].bits})};
+  }
+  const auto number = static_cast<std::uint32_t>(objects.size());
+  contents_of(objects.emplace_back()).assign(items.begin(), items.end());
+  return {.tag = PickleTag::tuple, .index = number};
+}
+
+void PickleStore::append(std::uint32_t list, std::span<const PickleValue> items) {
+  PickleObject& object = objects[list];
+  if (object.in_use) throw NeedsPlainValues{};
+  if (converts_early && items.front().tag == PickleTag::dict) {
+    if (object.form == Form::empty && items.size() > 1 && try_stack(object, items)) return;
+    if (try_range(object, items)) return;
+  }
+  make_plain(object);
+  auto& plain = contents_of(object);
+  plain.insert(plain.end(), items.begin(), items.end());
+}
+
+void PickleStore::set_items(std::uint32_t dict, std::span<const PickleValue> items) {
+  PickleObject& object = objects[dict];
+  if (object.form == Form::entry || object.form == Form::frame) throw NeedsPlainValues{};
+  if (object.form == Form::empty && converts_early) {
+    std::uint64_t keys = 0;
+    for (std::size_t i = 0; i < items.size(); i += 2) keys |= bit_of(items[i].word);
+    if ((keys & bit_of(Word::action)) != 0) {
+      if (try_entry(object, items)) {
+        entry_words |= keys;
+        return;
+      }
+    } else if ((keys & bit_of(Word::filename)) != 0 && try_frame(object, items)) {
+      return;
+    }
+  }
+  auto& plain = contents_of(object);
+  plain.insert(plain.end(), items.begin(), items.end());
+}
+
+// What these three do not accept stays plain, and the conversion says what is wrong with it.
+
+bool PickleStore::try_entry(PickleObject& dict, std::span<const PickleValue> items) {
+  TorchEntry entry;
+  std::uint64_t device_free = 0;
+  bool has_address = false, has_size = false;
+  for (std::size_t i = 0; i < items.size(); i += 2) {
+    const PickleValue& v = items[i + 1];
+    switch (items[i].word) {
+      case Word::action:
+        if (v.tag != PickleTag::text || v.word < Word::alloc || v.word > Word::annotate)
+          return false;
+        entry.action =
+            static_cast<TorchAction>(static_cast<int>(v.word) - static_cast<int>(Word::alloc));
+        break;
+      case Word::addr:
+        if (!is_handle(v)) return false;
+        entry.address = v.bits;
+        has_address = true;
+        break;
+      case Word::device_free:
+        if (!is_handle(v)) return false;
+        device_free = v.bits;
+        break;
+      case Word::size:
+        if (!is_size(v)) return false;
+        entry.size = v.bits;
+        has_size = true;
+        break;
+      case Word::stream:
+        if (!is_handle(v)) return false;
+        entry.stream = v.bits;
+        break;
+      case Word::time_us:
+        if (v.tag != PickleTag::whole) return false;
+        entry.time_us = static_cast<std::int64_t>(v.bits);
+        break;
+      case Word::user_metadata:
+        if (v.tag != PickleTag::text) return false;
+        entry.tag = v.index == 0 ? 0 : texts.text(v.text());
+        break;
+      case Word::pool_id:
+        if (v.tag != PickleTag::pair) return false;
+        entry.pool = v.index;
+        break;
+      case Word::frames:
+        if (!stack_of(v, entry.stack)) return false;
+        break;
+      default:
+        break;
+    }
+  }
+  if (entry.action == TorchAction::oom) {
+    entry.address = device_free;
+    has_address = true;
+  }
+  if (!has_address || !has_size || entry.action == TorchAction::other) return false;
+  if (entry.action == TorchAction::annotate) entry_words |= bit_of(Word::annotate);
+  dict.form = Form::entry;
+  dict.at = static_cast<std::uint32_t>(entries.size());
+  entries.push_back(entry);
+  return true;
+}
+
+bool PickleStore::try_frame(PickleObject& dict, std::span<const PickleValue> items) {
+  std::string_view name, file;
+  std::uint64_t line = 0;
+  for (std::size_t i = 0; i < items.size(); i += 2) {
+    const PickleValue& v = items[i + 1];
+    switch (items[i].word) {
+      case Word::name:
+        if (v.tag != PickleTag::text) return false;
+        name = v.text();
+        break;
+      case Word::filename:
+        if (v.tag != PickleTag::text) return false;
+        file = v.text();
+        break;
+      case Word::line:
+        if (!is_size(v) || v.bits > UINT32_MAX) return false;
+        line = v.bits;
+        break;
+      default:
+        break;
+    }
+  }
+  dict.form = Form::frame;
+  dict.at = texts.frame(name, file, static_cast<std::uint32_t>(line));
+  return true;
+}
+
+bool PickleStore::try_stack(PickleObject& list, std::span<const PickleValue> items) {
+  frame_numbers_.resize(items.size());
+  std::uint32_t* out = frame_numbers_.data();
+  for (const PickleValue& v : items) {
+    if (v.tag != PickleTag::dict) return false;
+    const PickleObject& frame = objects[v.index];
+    if (frame.form != Form::frame) return false;
+    *out++ = frame.at;
+  }
+  list.form = Form::stack;
+  list.at = texts.stack(frame_numbers_);
+  return true;
+}
+
+bool PickleStore::try_range(PickleObject& list, std::span<const PickleValue> items) {
+  if (list.form != Form::empty && list.form != Form::range) return false;
+  const PickleObject& front = objects[items.front().index];
+  const std::uint32_t first =
+      list.form == Form::range ? ranges[list.at].first + ranges[list.at].count : front.at;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].tag != PickleTag::dict) return false;
+    const PickleObject& entry = objects[items[i].index];
+    if (entry.form != Form::entry || entry.at != first + i) return false;
+  }
+  if (list.form == Form::empty) {
+    list.form = Form::range;
+    list.at = static_cast<std::uint32_t>(ranges.size());
+    ranges.push_back({first, 0});
+  }
+  ranges[list.at].count += static_cast<std::uint32_t>(items.size());
+  return true;
+}
+
+void PickleStore::make_plain(PickleObject& list) {
+  if (list.form == Form::stack) {
+    const auto frames = texts.frames_of(list.at);
+    list.form = Form::empty;
+    for (const std::uint32_t frame : frames) {
+      contents_of(list).push_back({.tag = PickleTag::frame, .index = frame});
+    }
+  } else if (list.form == Form::range) {
+    const PickleRange range = ranges[list.at];
+    list.form = Form::empty;
+    for (std::uint32_t i = 0; i < range.count; ++i) {
+      contents_of(list).push_back({.tag = PickleTag::entry, .index = range.first + i});
+    }
+  }
+}
+
+bool PickleStore::stack_of(const PickleValue& list, std::uint32_t& stack) {
+  if (list.tag != PickleTag::list) return false;
+  PickleObject& object = objects[list.index];
+  if (object.form == Form::range) return false;
+  if (object.form == Form::plain) {
+    // Built item by item; the plain copy is not needed any more.
+    auto& items = contents[object.at];
+    for (const PickleValue& item : items) {
+      if (item.tag == PickleTag::frame) continue;
+      if (item.tag != PickleTag::dict || objects[item.index].form != Form::frame) return false;
+    }
+    frame_numbers_.clear();
+    for (const PickleValue& item : items) {
+      frame_numbers_.push_back(item.tag == PickleTag::frame ? item.index : objects[item.index].at);
+    }
+    items = {};
+    object.form = Form::stack;
+    object.at = texts.stack(frame_numbers_);
+  }
+  object.in_use = true;
+  stack = object.form == Form::stack ? object.at : 0;
+  return true;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,105 @@
+#include "trace/torch/torch_json.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/units.hpp"
+#include "trace/json/json_values.hpp"
+#include "trace/reader.hpp"
+#include "trace/torch/plain_copy.hpp"
+#include "trace/torch/snapshot_conversion.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::string_view kFormat = "torch-json";
+
+/// A value of the document as snapshot_conversion.hpp wants it.
+class JsonView {
+ public:
+  explicit JsonView(const nlohmann::json& value) : value_(&value) {}
+
+  ValueKind kind() const {
+    using Type = nlohmann::json::value_t;
+    switch (value_->type()) {
+      case Type::null:
+        return ValueKind::none;
+      case Type::boolean:
+        return ValueKind::boolean;
+      case Type::number_integer:
+      case Type::number_unsigned:
+        return ValueKind::whole;
+      case Type::number_float:
+        return ValueKind::real;
+      case Type::string:
+        return ValueKind::text;
+      case Type::array:
+        return ValueKind::list;
+      case Type::object:
+        return ValueKind::dict;
+      default:
+        return ValueKind::other;
+    }
+  }
+  bool boolean() const { return value_->get<bool>(); }
+  double real() const { return value_->get<double>(); }
+  std::string_view text() const { return value_->get_ref<const std::string&>(); }
+  WholeNumber whole() const {
+    if (value_->is_number_unsigned()) return {value_->get<std::uint64_t>(), false, false};
+    return WholeNumber::of(value_->get<std::int64_t>());
+  }
+  std::size_t size() const { return value_->size(); }
+  JsonView item(std::size_t i) const { return JsonView((*value_)[i]); }
+  std::optional<JsonView> find(std::string_view key) const {
+    const auto found = value_->find(key);
+    return found == value_->end() ? std::nullopt : std::optional(JsonView(*found));
+  }
+  std::optional<JsonView> find(Word key) const { return find(text_of(key)); }
+  std::uintptr_t identity() const { return 0; }
+
+ private:
+  const nlohmann::json* value_;
+};
+
+bool recognises(const Input& input) {
+  constexpr std::size_t kNear = 64 * kKiB;
+  const std::string_view head = input.bytes.substr(0, kNear);
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
+  for (const std::string_view key : {"\"segments\"", "\"device_traces\"", "\"total_size\""}) {
+    if (head.find(key) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+Recording read(const Input& input) {
+  return torch_recording(read_torch_json(input), input.name, std::string(kFormat),
+                         "PyTorch snapshot, JSON");
+}
+
+void copy(const Input& input, ValueWriter& writer) {
+  PickleStore store(false);
+  write_plain(input, store, read_json_values(input, store), writer);
+}
+
+}  // namespace
+
+TorchSnapshot read_torch_json(const Input& input) {
+  nlohmann::json document;
+  try {
+    document = nlohmann::json::parse(input.bytes);
+  } catch (const nlohmann::json::parse_error& error) {
+    refuse_json(input, error.byte);
+  } catch (const nlohmann::json::exception& error) {
+    refuse_json_number(input);
+  }
+  SnapshotTexts texts;
+  return convert_snapshot(JsonView(document), input.name, texts, input.bytes.size());
+}
+
+ReaderInfo torch_json_reader() {
+  return {kFormat, "PyTorch memory snapshot as JSON, of the same structure", recognises, read,
+          copy};
+}
+
+}  // namespace memreplay

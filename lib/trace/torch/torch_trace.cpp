@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "core/address_table.hpp"
+#include "core/error.hpp"
+#include "trace/torch/request_padding.hpp"
+#include "trace/torch/start_state.hpp"
+#include "trace/torch/torch_snapshot.hpp"
+#include "trace/trace_builder.hpp"
+
+namespace memreplay {
+namespace {
+
+// The settings that matter for sizes and are in no field of their own.
+Bytes megabytes_of(std::string_view conf, std::string_view key, Bytes default_value) {
+  const std::size_t at = conf.rfind(key);
+  if (at == conf.npos) return default_value;
+  const std::size_t digits = conf.find_first_of("0123456789", at + key.size());
+  Bytes value = 0;
+  if (digits == conf.npos) return default_value;
+  std::from_chars(conf.data() + digits, conf.data() + conf.size(), value);
+  return value == 0 || value > UINT64_MAX / kMiB ? default_value : value * kMiB;
+}
+
+BlockRules rules_of(const RecordedSettings& settings) {
+  BlockRules rules;
+  if (settings.roundup_power2_divisions) rules.roundup = *settings.roundup_power2_divisions;
+  if (settings.max_split_size) rules.max_split_size = static_cast<Bytes>(*settings.max_split_size);
+  rules.expandable = settings.expandable_segments.value_or(false);
+  rules.request_padding = settings.request_padding;
+  return rules;
+}
+
+constexpr int kMaxDevices = 1024;
+
+// Turns the entries and final segments of one device into a Trace.
+class DeviceReading {
+ public:
+  DeviceReading(TorchSnapshot& snapshot, int device)
+      : snapshot_(snapshot),
+        device_(device),
+        builder_(device),
+        history_(
+            snapshot, device,
+            megabytes_of(snapshot.settings.conf, "large_segment_size_mb", torch::kLargeBuffer)) {
+    if (static_cast<std::size_t>(device) < snapshot.device_traces.size()) {
+      entries_ = std::move(snapshot.device_traces[static_cast<std::size_t>(device)]);
+    }
+    for (const TorchEntry& entry : entries_) {
+      requests_recorded_ |= entry.action == TorchAction::free_requested;
+      completions_recorded_ |= entry.action == TorchAction::free_completed;
+    }
+  }
+
+  Trace read() {
+    copy_end();
+    walk_back();
+    reserve();
+    for (std::size_t i = 0; i < entries_.size(); ++i) add(i);
+    find_untouched();
+    lay_out();
+    return builder_.finish();
+  }
+
+ private:
+  struct Live {
+    Slot slot = kNoSlot;
+    Bytes size = 0;
+    bool requested_free = false;
+    std::size_t start_block = SIZE_MAX;  ///< index into start_, for blocks from before
+  };
+
+  void count_dropped(const char* reason) { ++builder_.trace().coverage.dropped[reason]; }
+  PoolId pool_id(std::uint32_t pool) const {
+    return pool == kUnknownPool ? PoolId{} : snapshot_.pools[pool];
+  }
+
+  void copy_end() {
+    for (const TorchSegment& segment : snapshot_.segments) {
+      if (segment.device != device_) continue;
+      SegmentInfo info{.address = segment.address,
+                       .size = segment.size,
+                       .stream = builder_.stream(segment.stream),
+                       .pool = builder_.pool(pool_id(segment.pool)),
+                       .small_pool = segment.small_pool,
+                       .expandable = segment.expandable,
+                       .blocks = {}};
+      for (const TorchBlock& block : segment.blocks) {
+        const bool free = block.state == BlockState::free;
+        info.blocks.push_back({.address = block.address,
+                               .size = block.size,
+                               .requested = free ? 0 : block.requested,
+                               .state = block.state,
+                               .stack = block.stack});
+      }
+      builder_.trace().end.segments.push_back(std::move(info));
+    }
+    std::ranges::sort(builder_.trace().end.segments, {}, &SegmentInfo::address);
+  }
+
+  // Leaves `history_` at the first moment; entries of releases that named no pool get that of the
+  // segment they lie in.
+  void walk_back() {
+    const bool find_pools = !snapshot_.has_entry_pools && snapshot_.pools.size() > 1;
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      TorchEntry& entry = entries_[i];
+      if (find_pools && entry.pool == kUnknownPool) {
+        if (const auto* segment = history_.find(entry.address)) entry.pool = segment->pool;
+      }
+      if (!history_.undo(entry))
+        count_dropped("segment entries that contradict the final segments");
+    }
+  }
+
+  void reserve() {
+    Trace& trace = builder_.trace();
+    builder_.reserve(entries_.size());
+    if (snapshot_.has_times) trace.times_us.reserve(entries_.size());
+    trace.stacks.reserve(entries_.size());
+    trace.tags.reserve(entries_.size());
+    trace.addresses.reserve(entries_.size());
+  }
+
+  void append(const TorchEntry& entry, Op op, Slot slot, Bytes size) {
+    if (entry.stream != lane_stream_ || entry.pool != lane_pool_ || !lane_known_) {
+      lane_ = builder_.lane(entry.stream, pool_id(entry.pool));
+      lane_stream_ = entry.stream;
+      lane_pool_ = entry.pool;
+      lane_known_ = true;
+    }
+    builder_.add(op, lane_, slot, size);
+    Trace& trace = builder_.trace();
+    if (snapshot_.has_times) trace.times_us.push_back(entry.time_us);
+    trace.stacks.push_back(entry.stack);
+    trace.tags.push_back(entry.tag);
+    trace.addresses.push_back(entry.address);
+  }
+
+  void add(std::size_t index) {
+    const TorchEntry& entry = entries_[index];
+    switch (entry.action) {
+      case TorchAction::alloc:
+        return add_alloc(entry);
+      case TorchAction::free_requested:
+      case TorchAction::free_completed:
+        return add_free(entry, index);
+      case TorchAction::segment_alloc:
+        return append(entry, Op::segment_alloc, kNoSlot, entry.size);
+      case TorchAction::segment_free:
+        return append(entry, Op::segment_free, kNoSlot, entry.size);
+      case TorchAction::segment_map:
+        return append(entry, Op::segment_map, kNoSlot, entry.size);
+      case TorchAction::segment_unmap:
+        return append(entry, Op::segment_unmap, kNoSlot, entry.size);
+      case TorchAction::oom:
+        // Stated with the padding, and rounded.
+        return append(entry, Op::oom, kNoSlot,
+                      entry.size - std::min(entry.size, snapshot_.settings.request_padding));
+      case TorchAction::snapshot:
+      case TorchAction::annotate:
+      case TorchAction::other:
+        return append(entry, Op::marker, kNoSlot, 0);
+    }
+  }
+
+  void add_alloc(const TorchEntry& entry) {
+    const auto [live, fresh] = live_.emplace(entry.address);
+    if (!fresh) {
+      ++builder_.trace().coverage.synthesised["frees that the recording lacks"];
+      append(entry, Op::free, live->slot, live->size);
+      builder_.return_slot(live->slot);
+    }
+    *live = {.slot = builder_.take_slot(), .size = entry.size};
+    append(entry, Op::allocate, live->slot, entry.size);
+  }
+
+  void add_free(const TorchEntry& entry, std::size_t index) {
+    const bool completes = entry.action == TorchAction::free_completed || !completions_recorded_;
+    Live* known = live_.find(entry.address);
+    Live& live = known != nullptr ? *known : note_from_before(entry);
+    const bool at_once =
+        completes && !live.requested_free && (!completions_recorded_ || !requests_recorded_);
+    append(entry,
+           at_once     ? Op::free
+           : completes ? Op::free_completed
+                       : Op::free_requested,
+           live.slot, live.size);
+    live.requested_free = true;
+    if (!completes) return;
+    if (live.start_block != SIZE_MAX) start_[live.start_block].freed_at = index;
+    builder_.return_slot(live.slot);
+    live_.erase(entry.address);
+  }
+
+  // A free of a block that no entry allocated: it existed before the recording.
+  Live& note_from_before(const TorchEntry& entry) {
+    const bool pending = entry.action == TorchAction::free_completed && requests_recorded_;
+    const Slot slot = builder_.trace().slot_count++;
+    start_.push_back({.address = entry.address,
+                      .requested = entry.size,
+                      .state = pending ? BlockState::pending : BlockState::allocated,
+                      .slot = slot,
+                      .stack = entry.stack});
+    Live& live = *live_.emplace(entry.address).first;
+    live = {.slot = slot,
+            .size = entry.size,
+            .requested_free = pending,
+            .start_block = start_.size() - 1};
+    return live;
+  }
+
+  // Blocks that were there before the recording and still are.
+  void find_untouched() {
+    const auto note = [&](BlockInfo& block) {
+      if (const Live* live = live_.find(block.address)) {
+        block.slot = live->slot;
+        if (live->start_block != SIZE_MAX) start_[live->start_block].size = block.size;
+        return;
+      }
+      block.slot = builder_.trace().slot_count++;
+      start_.push_back({.address = block.address,
+                        .requested = block.requested,
+                        .size = block.size,
+                        .state = block.state,
+                        .slot = block.slot,
+                        .stack = block.stack});
+    };
+    for (SegmentInfo& segment : builder_.trace().end.segments) {
+      for (BlockInfo& block : segment.blocks) {
+        if (block.state != BlockState::free) note(block);
+      }
+    }
+  }
+
+  void lay_out() {
+    Trace& trace = builder_.trace();
+    std::uint64_t unplaced = 0;
+    trace.start = lay_out_start(history_.segments(), start_, entries_, rules_of(snapshot_.settings),
+                                unplaced);
+    std::size_t i = 0;
+    for (const auto& [address, segment] : history_.segments()) {
+      trace.start.segments[i].stream = builder_.stream(segment.stream);
+      trace.start.segments[i++].pool = builder_.pool(pool_id(segment.pool));
+    }
+    Coverage& coverage = trace.coverage;
+    if (unplaced > 0) coverage.dropped["blocks from before that no segment holds"] = unplaced;
+    coverage.starts_empty = trace.start.segments.empty() && start_.empty();
+    coverage.complete = coverage.starts_empty && coverage.dropped.empty();
+    coverage.preexisting_blocks = start_.size();
+    for (const StartBlock& block : start_) coverage.preexisting_bytes += block.requested;
+    if (!std::ranges::is_sorted(trace.times_us)) coverage.dropped["time order (ring resized)"] = 1;
+  }
+
+  TorchSnapshot& snapshot_;
+  int device_;
+  TraceBuilder builder_;
+  SegmentHistory history_;
+  std::vector<TorchEntry> entries_;
+  AddressTable<Live> live_;
+  std::vector<StartBlock> start_;
+  bool requests_recorded_ = false;
+  bool completions_recorded_ = false;
+  std::uint16_t lane_ = 0;
+  std::uint64_t lane_stream_ = 0;
+  std::uint32_t lane_pool_ = kUnknownPool;
+  bool lane_known_ = false;
+};
+
+}  // namespace
+
+Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
+                          const std::string& format, const std::string& detail) {
+  Recording recording;
+  recording.path = path;
+  recording.format = format;
+  recording.detail = detail;
+  int devices = static_cast<int>(snapshot.device_traces.size());
+  std::vector<bool> used(static_cast<std::size_t>(devices));
+  for (const TorchSegment& segment : snapshot.segments) {
+    if (segment.device < 0 || segment.device >= kMaxDevices) {
+      throw InputError(
+          path, "segments",
+          "device " + std::to_string(segment.device) + "; expected a number from 0 to 1023");
+    }
+    devices = std::max(devices, segment.device + 1);
+    used.resize(static_cast<std::size_t>(devices));
+    used[static_cast<std::size_t>(segment.device)] = true;
+  }
+  snapshot.settings.request_padding = request_padding(snapshot);
+  for (int device = 0; device < devices; ++device) {
+    const auto index = static_cast<std::size_t>(device);
+    const bool has_events =
+        index < snapshot.device_traces.size() && !snapshot.device_traces[index].empty();
+    if (has_events || used[index])
+      recording.traces.push_back(DeviceReading(snapshot, device).read());
+  }
+  if (!recording.traces.empty()) {
+    auto& dropped = recording.traces.front().coverage.dropped;
+    if (snapshot.host_entries > 0) dropped["pinned host memory entries"] = snapshot.host_entries;
+    for (const auto& [action, count] : snapshot.unknown_actions) {
+      dropped["entries with the unknown action '" + action + "'"] = count;
+    }
+  }
+  recording.settings = std::move(snapshot.settings);
+  recording.annotations = std::move(snapshot.annotations);
+  recording.texts = std::move(snapshot.texts);
+  recording.frames = std::move(snapshot.frames);
+  recording.stacks = std::move(snapshot.stacks);
+  return recording;
+}
+
+}  // namespace memreplay

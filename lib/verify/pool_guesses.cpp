@@ -1,0 +1,67 @@
+#include "verify/pool_guesses.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace memreplay {
+namespace {
+
+// The life of the plain segment that holds `address`, in the pool that it has.
+std::optional<PoolGuess> life_of(const Trace& trace, std::size_t event, Address address) {
+  // The request behind a recorded segment_alloc is the event; the segment may begin just before it.
+  for (std::size_t i = std::min(event + 1, trace.size()); i-- > 0;) {
+    if (trace.ops[i] != Op::segment_alloc) continue;
+    PoolGuess life{i, trace.size(), trace.addresses[i], trace.sizes[i], trace.lane(i).pool};
+    if (!life.holds(address)) continue;
+    for (std::size_t j = i + 1; j < trace.size(); ++j) {
+      if (trace.ops[j] != Op::segment_free || trace.addresses[j] != life.address) continue;
+      life.to = j + 1;
+      break;
+    }
+    return life;
+  }
+  return std::nullopt;
+}
+
+std::uint16_t lane_with(Trace& trace, Lane lane) {
+  const auto found = std::ranges::find(trace.lanes, lane);
+  const auto index = static_cast<std::uint16_t>(found - trace.lanes.begin());
+  if (found == trace.lanes.end()) trace.lanes.push_back(lane);
+  return index;
+}
+
+}  // namespace
+
+std::vector<PoolGuess> guess_pools(const Trace& recorded, const Trace& trace, std::size_t event,
+                                   std::span<const Address> addresses) {
+  std::vector<PoolGuess> lives;
+  for (const Address address : addresses) {
+    const auto life = life_of(trace, event, address);
+    if (!life || recorded.lane(life->from).pool != 0) continue;
+    if (std::ranges::find(lives, *life) == lives.end()) lives.push_back(*life);
+  }
+  std::vector<PoolGuess> guesses;
+  for (const PoolGuess& life : lives) {
+    for (PoolIndex pool = 0; pool <= trace.pools.size(); ++pool) {
+      if (pool == life.pool) continue;
+      guesses.push_back(life);
+      guesses.back().pool = pool;
+    }
+  }
+  return guesses;
+}
+
+Trace with_guess(Trace trace, const PoolGuess& guess) {
+  if (guess.pool == trace.pools.size()) {
+    PoolId fresh = trace.pools.back();
+    ++fresh.second;
+    trace.pools.push_back(fresh);
+  }
+  for (std::size_t i = guess.from; i < guess.to; ++i) {
+    if (trace.ops[i] == Op::oom || !guess.holds(trace.addresses[i])) continue;
+    trace.lane_of[i] = lane_with(trace, {trace.lane(i).stream, guess.pool});
+  }
+  return trace;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,85 @@
+#include "verify/reading.hpp"
+
+#include <algorithm>
+
+namespace memreplay {
+namespace {
+
+// The upper one of two in the middle; nothing of nothing.
+std::optional<std::uint64_t> median(std::vector<std::uint64_t>& numbers) {
+  if (numbers.empty()) return std::nullopt;
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+// No request of the default pool comes from a stream of this one.
+bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
+  return std::ranges::none_of(trace.lanes, [&](const Lane& lane) {
+    return lane.pool == 0 && std::ranges::any_of(trace.lanes, [&](const Lane& own) {
+             return own.pool == pool && own.stream == lane.stream;
+           });
+  });
+}
+
+}  // namespace
+
+std::vector<PoolOptions> recorded_pools(const Trace& trace) {
+  std::vector<PoolOptions> options(trace.pools.size());
+  for (PoolIndex pool = 1; pool < options.size(); ++pool) {
+    // PyTorch names the pool of a capture {n, 0} where the program did not name one.
+    options[pool].of_a_graph = trace.pools[pool].first != 0 || has_streams_of_its_own(trace, pool);
+  }
+  return options;
+}
+
+std::vector<std::uint64_t> captures_without_empty_cache(const Trace& trace,
+                                                        const Reading& reading) {
+  std::vector<std::uint64_t> found;
+  auto call = reading.calls.begin();
+  PoolIndex last = 0;    // of the request before
+  bool emptied = false;  // since then
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    for (; call != reading.calls.end() && call->event <= i; ++call) {
+      emptied |= call->kind == ProgramCall::Kind::empty_cache;
+    }
+    if (!is_request(trace.ops[i])) continue;
+    const PoolIndex pool = trace.lane(i).pool;
+    if (pool != last && reading.pool_options[pool].of_a_graph && !emptied) found.push_back(i);
+    last = pool;
+    emptied = false;
+  }
+  return found;
+}
+
+void complete_deferrals(const Trace& trace, Reading& reading) {
+  if (reading.deferrals.empty()) return;
+  std::vector<std::uint64_t> requests;                                // events
+  std::vector<std::size_t> freed_after(trace.slot_count);             // so many requests, by slot
+  std::vector<std::size_t> deferred_after(reading.deferrals.size());  // the same, by deferral
+  std::vector<std::vector<std::uint64_t>> gaps(trace.streams.size());
+  std::size_t next = 0;  // deferral
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (is_request(trace.ops[i])) requests.push_back(i);
+    if (trace.ops[i] == Op::free_requested) freed_after[trace.slots[i]] = requests.size();
+    if (trace.ops[i] != Op::free_completed) continue;
+    while (next < reading.deferrals.size() && reading.deferrals[next].event < i) ++next;
+    const std::size_t freed = freed_after[trace.slots[i]];
+    if (next < reading.deferrals.size() && reading.deferrals[next].event == i) {
+      deferred_after[next] = freed;
+    } else if (i == 0 || !trace.completes_at_once(i - 1)) {
+      gaps[trace.lane(i).stream].push_back(requests.size() - freed);
+    }
+  }
+  std::vector<std::optional<std::uint64_t>> usual_gap(gaps.size());
+  std::ranges::transform(gaps, usual_gap.begin(), median);
+  for (std::size_t i = 0; i < reading.deferrals.size(); ++i) {
+    Deferral& deferral = reading.deferrals[i];
+    const auto gap = usual_gap[trace.lane(deferral.event).stream];
+    const bool comes = gap && deferred_after[i] + *gap < requests.size();
+    deferral.due =
+        comes ? std::max(requests[deferred_after[i] + *gap], deferral.event) : UINT64_MAX;
+  }
+}
+
+}  // namespace memreplay

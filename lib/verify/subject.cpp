@@ -1,0 +1,38 @@
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+Subject::Subject(const Recording& recording, const Trace& trace)
+    : recording_(&recording), trace_(&trace), settings_(recording.settings) {
+  if (!is_torch(recording)) return;
+  verified_ = verify(recording, trace);
+  if (verified_->reading.corrected) trace_ = verified_->reading.corrected.get();
+  settings_.request_padding = verified_->reading.request_padding;
+}
+
+std::string Subject::version_for(const StrategySpec& spec, const std::string& asked) const {
+  if (!asked.empty() || spec.name != "recorded" || !verified_) return asked;
+  return verified_->torch_version;
+}
+
+std::optional<TorchModel> Subject::model_of(const StrategySpec& spec,
+                                            const std::string& asked) const {
+  return torch_model(spec, settings(), version_for(spec, asked));
+}
+
+StrategyContext Subject::context(const StrategySpec& spec, const std::string& asked,
+                                 DeviceModel& device) const {
+  StrategyContext context{.device = device,
+                          .recorded = settings(),
+                          .torch_version = version_for(spec, asked),
+                          .pools = trace_->pools,
+                          .texts = recording_->texts};
+  if (verified_) context.pool_options = verified_->reading.pool_options;
+  return context;
+}
+
+StrategySpec usual_strategy(const Recording& recording) {
+  return parse_strategy(recording.settings.present ? "recorded" : "torch");
+}
+
+}  // namespace memreplay

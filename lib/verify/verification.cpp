@@ -1,0 +1,365 @@
+#include "verify/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "trace/recorded_levels.hpp"
+
+namespace memreplay {
+
+Verification::Model Verification::Model::fork() const {
+  Model copy{std::make_unique<ScriptedDevice>(*device), nullptr};
+  copy.allocator = allocator->copy(*copy.device);
+  return copy;
+}
+
+namespace {
+
+// The most that the device is known to have had room for. An OOM entry states what was free then;
+// where that was enough, a limit refused and the device's size stays unknown.
+Bytes largest_holding(const Trace& trace, Bytes large_segment_size) {
+  RecordedReserve reserve(trace);
+  Bytes largest = 0;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    reserve.play(i);
+    if (trace.ops[i] != Op::oom) continue;
+    const Bytes free = trace.addresses[i];
+    if (free < torch::get_allocation_size(trace.sizes[i], large_segment_size)) {
+      largest = std::max(largest, reserve.bytes() + free);
+    }
+  }
+  return std::max(largest, reserve.peak());
+}
+
+}  // namespace
+
+Verification::Verification(const Recording& recording, const Trace& trace,
+                           const Assumptions& assumptions)
+    : trace_(trace),
+      assumptions_(assumptions),
+      settings_(torch::settings_of(recording.settings, assumptions.release)),
+      handles_(trace.slot_count, kNoHandle) {
+  settings_.memory_limit = assumptions.memory_limit;
+  settings_.request_padding = assumptions.request_padding;
+  result_.reading.request_padding = assumptions.request_padding;
+  model_ = new_model();
+  model_.allocator->adopt(trace.start, handles_);
+  if (assumptions_.resynchronise) recorded_state_.emplace(trace);
+  result_.gpu = trace.gpu;
+  result_.torch_version = assumptions.release.text();
+  result_.reading.pool_options = assumptions.pools;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    result_.allocs += trace.ops[i] == Op::allocate;
+    result_.segment_events += is_driver_event(trace.ops[i]);
+  }
+  once_held_ = largest_holding(trace, settings_.large_segment_size);
+}
+
+Verification::Model Verification::new_model() const {
+  Model model{std::make_unique<ScriptedDevice>(assumptions_.device_total), nullptr};
+  model.allocator = torch::make_allocator(settings_, assumptions_.release,
+                                          {.device = *model.device,
+                                           .capacity = {},
+                                           .torch_version = {},
+                                           .pools = trace_.pools,
+                                           .pool_options = assumptions_.pools});
+  return model;
+}
+
+VerifyResult Verification::run() {
+  std::size_t at = 0;
+  bool goes_on = true;
+  auto idle = assumptions_.idle_empty_caches.begin();
+  while (at < trace_.size() && goes_on) {
+    const Group group = next_group(at);
+    while (idle != assumptions_.idle_empty_caches.end() && *idle < group.from) ++idle;
+    empties_idly_ = idle != assumptions_.idle_empty_caches.end() && *idle == group.to - 1;
+    const bool same = play(group);
+    if (same) {
+      note_matched(group);
+      note_block_size(group.to - 1);
+    }
+    if (!same && !result_.first_divergence) {
+      result_.first_divergence = problem_;
+      gather_clues(group);
+    }
+    if (recorded_state_) {
+      for (std::size_t i = group.from; i < group.to; ++i) recorded_state_->play(i);
+      if (same && trace_.ops[group.to - 1] == Op::allocate) {
+        recorded_state_->note_size(trace_.slots[group.to - 1], placed_size_);
+      }
+    }
+    if (!same) goes_on = assumptions_.resynchronise && resynchronise(group);
+    at = group.to;
+  }
+  result_.verdict = !result_.first_divergence ? Verdict::exact
+                    : goes_on                 ? Verdict::resynchronised
+                                              : Verdict::diverged;
+  return std::move(result_);
+}
+
+void Verification::note_block_size(std::size_t event) {
+  if (trace_.ops[event] != Op::allocate) return;
+  const Bytes padded = trace_.sizes[event] + assumptions_.request_padding;
+  if (placed_size_ == torch::round_size(padded, {})) return;
+  result_.reading.block_sizes.push_back({event, placed_size_});
+}
+
+Verification::Group Verification::next_group(std::size_t from) const {
+  Group group{.from = from, .to = from, .tail = from};
+  while (group.to < trace_.size()) {
+    const std::size_t i = group.to++;
+    const Op op = trace_.ops[i];
+    group.has_driver_events |= is_driver_event(op);
+    // The last thing that the program did itself ends what came before the call.
+    if (op == Op::free) group.tail = i + 1;
+    if (op == Op::free_requested) group.tail = i + (trace_.completes_at_once(i) ? 2 : 1);
+    if (is_request(op)) break;
+  }
+  group.ends_in_request = group.tail < group.to && is_request(trace_.ops[group.to - 1]);
+  return group;
+}
+
+std::vector<ScriptEntry> Verification::script_of(std::size_t from, std::size_t to) const {
+  std::vector<ScriptEntry> script;
+  for (std::size_t i = from; i < to; ++i) {
+    if (is_driver_event(trace_.ops[i])) {
+      script.push_back({trace_.ops[i], trace_.addresses[i], trace_.sizes[i], trace_.lane(i).pool});
+    }
+  }
+  return script;
+}
+
+void Verification::note_matched(const Group& group) {
+  for (std::size_t i = group.from; i < group.to; ++i) {
+    result_.allocs_matched += trace_.ops[i] == Op::allocate;
+    result_.segment_events_matched += is_driver_event(trace_.ops[i]);
+  }
+}
+
+// Plays one event; the script is what the driver grants to a request. False where the outcome is
+// not the recorded one.
+bool Verification::step(Model& model, std::size_t event, std::span<const ScriptEntry> script) {
+  const Slot slot = trace_.slots[event];
+  // A block from before the recording that no segment holds is not in the model.
+  const bool held = slot != kNoSlot && handles_[slot] != kNoHandle;
+  if (!held && trace_.ops[event] != Op::allocate && trace_.ops[event] != Op::oom) return true;
+  switch (trace_.ops[event]) {
+    case Op::free:
+      model.allocator->free(handles_[slot]);
+      return true;
+    case Op::free_requested:
+      model.allocator->request_free(handles_[slot]);
+      return true;
+    case Op::free_completed:
+      model.allocator->complete_free(handles_[slot]);
+      return true;
+    case Op::allocate:
+    case Op::oom:
+      return request(model, event, script);
+    default:
+      return true;
+  }
+}
+
+bool Verification::request(Model& model, std::size_t event, std::span<const ScriptEntry> script) {
+  const bool refused = trace_.ops[event] == Op::oom;
+  const Lane lane = trace_.lane(event);
+  model.device->play(script);
+  const auto placement =
+      model.allocator->allocate({trace_.sizes[event], 0, lane.stream, lane.pool});
+  const bool same =
+      refused ? !placement : placement && placement->address == trace_.addresses[event];
+  if (!same || model.device->contradiction() || !model.device->rest().empty()) {
+    if (!problem_) {
+      problem_ = {event, refused ? "out of memory" : fmt::format("0x{:x}", trace_.addresses[event]),
+                  placement ? fmt::format("0x{:x}", placement->address) : "out of memory",
+                  explain(model, script)};
+      contradiction_ = model.device->contradiction();
+      misplaced_.reset();
+      if (placement) {
+        misplaced_ = placement->handle;
+        clues_.addresses = {placement->address};
+        if (!refused) clues_.choice = {trace_.addresses[event], placement->address};
+      }
+    }
+    return false;
+  }
+  if (placement) {
+    handles_[trace_.slots[event]] = placement->handle;
+    placed_size_ = placement->size;
+  }
+  return true;
+}
+
+std::string Verification::explain(const Model& model, std::span<const ScriptEntry> script) const {
+  if (const auto& call = model.device->contradiction()) {
+    return fmt::format("the model asks for {}, which the recording does not have", text_of(*call));
+  }
+  if (!model.device->rest().empty()) {
+    return fmt::format("{} of {} recorded segment events are not the model's",
+                       model.device->rest().size(), script.size());
+  }
+  return "the model chooses another place";
+}
+
+bool Verification::play(const Group& group) {
+  problem_.reset();
+  contradiction_.reset();
+  misplaced_.reset();
+  if (!group.has_driver_events && !assumptions_.settings_may_change) return play_plainly(group);
+  if (!play_before_tail(group)) return false;
+  if (empties_idly_) empty_cache_without_effect(group.to - 1);
+  return play_tail(group);
+}
+
+bool Verification::play_plainly(const Group& group) {
+  for (std::size_t i = group.from; i < group.to; ++i) {
+    if (empties_idly_ && i + 1 == group.to) empty_cache_without_effect(i);
+    if (!step(model_, i, {})) return false;
+  }
+  return true;
+}
+
+// Before the last thing that the program did itself, releases are those of empty_cache calls.
+bool Verification::play_before_tail(const Group& group) {
+  std::size_t i = group.from;
+  while (i < group.tail) {
+    std::size_t end = i;
+    while (end < group.tail && is_driver_event(trace_.ops[end])) ++end;
+    if (end == i) {
+      step(model_, i++, {});
+      continue;
+    }
+    if (!empty_cache(model_, script_of(i, end), i)) {
+      const auto& call = model_.device->contradiction();
+      problem_ = {i, fmt::format("{} segment events of an empty_cache", end - i),
+                  call ? text_of(*call) : "fewer", "the model releases other segments"};
+      contradiction_ = call;
+      return false;
+    }
+    i = end;
+  }
+  return true;
+}
+
+bool Verification::play_tail(const Group& group) {
+  if (explain_tail(group, model_)) return true;
+  return assumptions_.settings_may_change && explain_by_other_settings(group);
+}
+
+// The tail of a group belongs to one call of malloc, perhaps after an empty_cache. The first
+// explanation that fits is taken; the problem told is that of the first that does not.
+bool Verification::explain_tail(const Group& group, const Model& base) {
+  std::size_t completions = 0;
+  for (std::size_t i = group.tail; i < group.to; ++i) {
+    completions += trace_.ops[i] == Op::free_completed;
+  }
+  const std::vector<ScriptEntry> script = script_of(group.tail, group.to);
+  std::size_t releases = 0;
+  while (releases < script.size() && returns_memory(script[releases].op)) ++releases;
+  if (!group.ends_in_request && script.empty()) {
+    return try_tail(group, base, script, {completions, 0});
+  }
+  // A device that once held more did not refuse for want of memory.
+  for (const bool plausible : {true, false}) {
+    for (std::size_t early = completions + 1; group.ends_in_request && early-- > 0;) {
+      if (try_tail(group, base, script, {early, 0, plausible})) return true;
+      if (releases == 0) break;
+    }
+    if (group.ends_in_request && assumptions_.prefer_collection) continue;
+    for (std::size_t emptied = releases; emptied > 0; --emptied) {
+      if (try_tail(group, base, script, {completions, emptied, plausible})) return true;
+      if (!group.ends_in_request) break;
+    }
+  }
+  if (!problem_) {
+    problem_ = {group.tail, "the recorded segment releases", "others", "no call explains them"};
+  }
+  return false;
+}
+
+bool Verification::try_tail(const Group& group, const Model& base,
+                            std::span<const ScriptEntry> script, const Explanation& explanation) {
+  Model model = base.fork();
+  const std::size_t calls_before = result_.reading.calls.size();
+  const bool allocates = group.ends_in_request && trace_.ops[group.to - 1] == Op::allocate;
+  const Slot slot = allocates ? trace_.slots[group.to - 1] : 0;
+  const Handle handle_before = allocates ? handles_[slot] : kNoHandle;
+  std::vector<Handle> late;  // the request may take the slot of one that it lets complete
+  std::size_t early = explanation.early;
+  std::size_t first_driver_event = group.to;
+  std::vector<Deferral> deferrals;
+  std::uint64_t doubtful = 0;  // the synchronisation's, if the request comes to one
+  for (std::size_t i = group.tail; i < group.to; ++i) {
+    if (is_driver_event(trace_.ops[i])) first_driver_event = std::min(first_driver_event, i);
+    if (trace_.ops[i] != Op::free_completed || handles_[trace_.slots[i]] == kNoHandle) continue;
+    if (early > 0) {
+      --early;
+      step(model, i, {});
+    } else {
+      late.push_back(handles_[trace_.slots[i]]);
+    }
+    const bool noticed = i < first_driver_event && late.empty();
+    if (explanation.emptied > 0) continue;
+    if (noticed) {
+      ++doubtful;
+    } else {
+      deferrals.push_back({i, UINT64_MAX});
+    }
+  }
+  bool same = explanation.emptied == 0 ||
+              empty_cache(model, script.first(explanation.emptied), first_driver_event);
+  if (same && group.ends_in_request) {
+    const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.all.current);
+    const std::uint64_t syncs = model.allocator->statistics().num_sync_all_streams;
+    same = step(model, group.to - 1, script.subspan(explanation.emptied));
+    if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;
+    const Bytes refused = model.device->refused();
+    if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
+  }
+  if (!same) {
+    result_.reading.calls.resize(calls_before);
+    if (allocates) handles_[slot] = handle_before;
+    return false;
+  }
+  for (const Handle block : late) model.allocator->complete_free(block);
+  const std::span<const ScriptEntry> own = script.subspan(explanation.emptied);
+  result_.reading.released_memory |= std::ranges::any_of(own, returns_memory, &ScriptEntry::op);
+  result_.reading.doubtful_completions += doubtful;
+  auto& forced = result_.reading.deferrals;
+  forced.insert(forced.end(), deferrals.begin(), deferrals.end());
+  model_ = std::move(model);
+  return true;
+}
+
+bool Verification::resynchronise(const Group& group) {
+  if (!recorded_state_) return false;
+  std::uint64_t unplaced = 0;
+  const MemoryState state = recorded_state_->layout(settings_, unplaced);
+  if (unplaced > 0) {
+    result_.reason = fmt::format(
+        "not compared from event {} on: the recorded blocks there do not lie in recorded segments",
+        group.to);
+    return false;
+  }
+  // A recording of another allocator would be forced at every request.
+  constexpr std::uint64_t kMostBlocksLaidOut = 20'000'000;
+  for (const SegmentInfo& segment : state.segments) blocks_laid_out_ += segment.blocks.size();
+  if (blocks_laid_out_ > kMostBlocksLaidOut) {
+    result_.reason = fmt::format("not compared from event {} on: it is not the model's", group.to);
+    return false;
+  }
+  ++result_.forced;
+  model_ = new_model();
+  model_.allocator->adopt(state, handles_);
+  for (const SegmentInfo& segment : state.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.slot != kNoSlot) recorded_state_->note_size(block.slot, block.size);
+    }
+  }
+  return true;
+}
+
+}  // namespace memreplay

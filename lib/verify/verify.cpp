@@ -1,0 +1,338 @@
+#include "verify/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "trace/recorded_levels.hpp"
+#include "trace/torch/request_padding.hpp"
+#include "verify/pool_guesses.hpp"
+#include "verify/verification.hpp"
+
+namespace memreplay {
+namespace {
+
+using torch::Release;
+
+// The rules to try: what the recording shows bounds its release from below only.
+std::vector<Release> candidates(const Recording& recording, const std::string& torch_version) {
+  if (!torch_version.empty()) return {torch::parse_release(torch_version)};
+  const Release oldest = recording.settings.oldest_release.empty()
+                             ? torch::kNewestRelease
+                             : torch::parse_release(recording.settings.oldest_release);
+  std::vector<Release> releases;
+  for (const Release& release : {Release{2, 11, 0}, torch::kNewestRelease, Release{2, 12, 0}}) {
+    if (release.has(oldest.minor)) releases.push_back(release);
+  }
+  if (!oldest.has(11)) releases.front() = oldest;
+  return releases;
+}
+
+std::string why_unsupported(const Recording& recording, const Trace& trace) {
+  if (!is_torch(recording)) return "not a recording of PyTorch's allocator";
+  if (std::ranges::find(trace.ops, Op::allocate) == trace.ops.end()) {
+    return "no allocation in its history";
+  }
+  if (std::ranges::none_of(trace.ops,
+                           [](Op op) { return op == Op::free_completed || op == Op::free; }) &&
+      std::ranges::find(trace.ops, Op::free_requested) != trace.ops.end()) {
+    return "its history lacks free_completed";
+  }
+  return {};
+}
+
+/// Runs that a search for assumptions may take: fewer for longer traces.
+std::size_t run_budget(const Trace& trace) {
+  return std::clamp<std::size_t>(40'000'000 / (trace.size() + 1), 12, 400);
+}
+
+std::optional<std::size_t> start_segment_at(const Trace& trace, Address address) {
+  const auto& segments = trace.start.segments;
+  const auto behind = std::ranges::upper_bound(segments, address, {}, &SegmentInfo::address);
+  if (behind == segments.begin()) return std::nullopt;
+  const auto found = std::prev(behind);
+  if (address - found->address >= found->size) return std::nullopt;
+  return static_cast<std::size_t>(found - segments.begin());
+}
+
+// In a pool whose blocks are never split, a plain segment is one block.
+void keep_whole(std::vector<SegmentInfo>& segments, PoolIndex pool) {
+  for (SegmentInfo& segment : segments) {
+    if (segment.pool != pool || segment.expandable || segment.blocks.size() != 2) continue;
+    if (segment.blocks.back().state != BlockState::free) continue;
+    segment.blocks.pop_back();
+    segment.blocks.front().size = segment.size;
+  }
+}
+
+// Puts one segment right before another in the order of age.
+void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_t younger) {
+  std::vector<std::size_t> order(segments.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return segments[i].age; });
+  std::erase(order, older);
+  order.insert(std::ranges::find(order, younger), older);
+  for (std::uint32_t age = 0; age < order.size(); ++age) segments[order[age]].age = age;
+}
+
+// One set of assumptions and how far it leads.
+struct Candidate {
+  Assumptions assumptions;
+  std::shared_ptr<const Trace> corrected;  ///< null: the trace as it was read
+  std::optional<PoolGuess> guess;          ///< still to be entered into `corrected`
+  VerifyResult result;
+  Clues clues;
+  /// Bounds of garbage collection's threshold, from every divergence so far.
+  Clues::Threshold threshold{0, UINT64_MAX};
+};
+
+// Looks for assumptions under which the model gives the recording: from one divergence to the
+// next, whatever it has a clue to is tried, and what leads further is kept.
+class Search {
+ public:
+  Search(const Recording& recording, const Trace& trace, const Release& release, Bytes padding)
+      : recording_(recording),
+        trace_(trace),
+        collection_share_(
+            torch::settings_of(recording.settings, release).garbage_collection_threshold),
+        budget_(run_budget(trace)) {
+    first_.assumptions.release = release;
+    first_.assumptions.request_padding = padding;
+    first_.assumptions.pools = recorded_pools(trace);
+    first_.threshold.low = first_threshold();
+    if (collection_share_ > 0) {
+      first_.assumptions.memory_limit = limit_for_threshold(UINT64_MAX, 1);
+      first_.assumptions.prefer_collection = true;
+    }
+  }
+
+  Candidate run() {
+    Candidate best = lead_on(play(first_));
+    if (best.result.verdict == Verdict::exact || !best.assumptions.prefer_collection) return best;
+    best.assumptions.prefer_collection = false;
+    return lead_on(play(std::move(best)));
+  }
+
+  Candidate lead_on(Candidate best) {
+    while (best.result.verdict != Verdict::exact) {
+      std::optional<Candidate> further;
+      for (Candidate& next : alternatives(best)) {
+        if (budget_ == 0) break;
+        Candidate played = play(std::move(next));
+        if (!leads_further(played, further ? *further : best)) continue;
+        further = std::move(played);
+        if (further->result.verdict == Verdict::exact) break;
+      }
+      if (!further) break;
+      best = std::move(*further);
+    }
+    return best;
+  }
+
+  Candidate play(Candidate candidate) {
+    budget_ -= std::min<std::size_t>(budget_, 1);
+    if (candidate.guess) {
+      candidate.corrected =
+          std::make_shared<const Trace>(with_guess(trace_of(candidate), *candidate.guess));
+      candidate.assumptions.pools.resize(candidate.corrected->pools.size());
+      candidate.guess.reset();
+    }
+    const Trace& trace = trace_of(candidate);
+    Verification verification(recording_, trace, candidate.assumptions);
+    candidate.result = verification.run();
+    candidate.clues = verification.clues();
+    Reading& reading = candidate.result.reading;
+    reading.corrected = candidate.corrected;
+    if (candidate.threshold.high != UINT64_MAX) {
+      reading.memory_limit = candidate.assumptions.memory_limit;
+    }
+    if (candidate.assumptions.device_total != first_.assumptions.device_total) {
+      reading.device_total = candidate.assumptions.device_total;
+    }
+    return candidate;
+  }
+
+ private:
+  const Trace& trace_of(const Candidate& candidate) const {
+    return candidate.corrected ? *candidate.corrected : trace_;
+  }
+
+  // Below the share of what was held at the most, the limit would have refused it.
+  Bytes first_threshold() const {
+    if (collection_share_ == 0) return 0;
+    RecordedReserve reserve(trace_);
+    for (std::size_t i = 0; i < trace_.size(); ++i) reserve.play(i);
+    return static_cast<Bytes>(collection_share_ * static_cast<double>(reserve.peak()));
+  }
+
+  static bool leads_further(const Candidate& a, const Candidate& b) {
+    if (a.result.verdict == Verdict::exact || b.result.verdict == Verdict::exact) {
+      return b.result.verdict != Verdict::exact;
+    }
+    // A bound that excludes the old assumption is progress even where the next divergence is no
+    // later.
+    if (a.threshold.high - a.threshold.low != b.threshold.high - b.threshold.low) {
+      return a.threshold.high - a.threshold.low < b.threshold.high - b.threshold.low;
+    }
+    return a.result.first_divergence->event > b.result.first_divergence->event;
+  }
+
+  std::vector<Candidate> alternatives(const Candidate& from) const {
+    std::vector<Candidate> found;
+    const Clues& clues = from.clues;
+    if (clues.threshold) {
+      const Bytes low = std::max(from.threshold.low, clues.threshold->low);
+      const Bytes high = std::min(from.threshold.high, clues.threshold->high);
+      if (low < high && high - low < from.threshold.high - from.threshold.low) {
+        Candidate next = from;
+        next.threshold = {low, high};
+        const Bytes middle = high == UINT64_MAX ? low + kGiB : low + (high - low) / 2;
+        next.assumptions.memory_limit = limit_for_threshold(middle, collection_share_);
+        found.push_back(std::move(next));
+      }
+    }
+    if (clues.device_total && *clues.device_total < from.assumptions.device_total) {
+      Candidate next = from;
+      next.assumptions.device_total = *clues.device_total;
+      found.push_back(std::move(next));
+    }
+    for (const PoolIndex pool : clues.pools) {
+      if (from.assumptions.pools.at(pool).no_split) continue;
+      Candidate next = from;
+      next.assumptions.pools[pool].no_split = true;
+      if (!trace_.coverage.starts_empty) {
+        auto corrected = std::make_shared<Trace>(trace_of(from));
+        keep_whole(corrected->start.segments, pool);
+        next.corrected = std::move(corrected);
+      }
+      found.push_back(std::move(next));
+    }
+    add_other_ages(from, found);
+    if (!states_pools()) add_pool_guesses(from, found);
+    return found;
+  }
+
+  // Among equal free blocks the one in the oldest segment is taken; of segments from before the
+  // recording, such a choice is all that shows which is older.
+  void add_other_ages(const Candidate& from, std::vector<Candidate>& found) const {
+    const bool by_age = from.assumptions.release.tie_break() == Release::TieBreak::segment_number;
+    if (!by_age || !from.clues.choice) return;
+    const Trace& trace = trace_of(from);
+    const auto older = start_segment_at(trace, from.clues.choice->first);
+    const auto younger = start_segment_at(trace, from.clues.choice->second);
+    if (!older || !younger || *older == *younger) return;
+    Candidate next = from;
+    auto corrected = std::make_shared<Trace>(trace);
+    set_older(corrected->start.segments, *older, *younger);
+    next.corrected = std::move(corrected);
+    found.push_back(std::move(next));
+  }
+
+  // Releases before 2.12 do not say to which pool a segment belongs; once it is gone, nothing does.
+  bool states_pools() const {
+    const std::string& oldest = recording_.settings.oldest_release;
+    return !oldest.empty() && torch::parse_release(oldest).has(12);
+  }
+
+  void add_pool_guesses(const Candidate& from, std::vector<Candidate>& found) const {
+    const std::uint64_t event = from.result.first_divergence->event;
+    for (const PoolGuess& guess :
+         guess_pools(trace_, trace_of(from), event, from.clues.addresses)) {
+      Candidate next = from;
+      next.guess = guess;
+      found.push_back(std::move(next));
+    }
+  }
+
+  const Recording& recording_;
+  const Trace& trace_;
+  double collection_share_;  ///< garbage_collection_threshold
+  std::size_t budget_;
+  Candidate first_;
+};
+
+// What a recording that begins in the middle lacks for an exact answer.
+std::string what_the_start_lacks(const Candidate& found, const torch::Settings& settings) {
+  const Release& release = found.assumptions.release;
+  std::string lacks = "it starts in the middle of the program, and does not tell";
+  if (release.tie_break() == Release::TieBreak::object_number) {
+    lacks += " the numbers of its blocks, which decide among free blocks of equal size";
+  } else if (release.tie_break() == Release::TieBreak::segment_number) {
+    lacks += " which of its segments are older, which decides among free blocks of equal size";
+  } else {
+    lacks += " all sizes of its blocks";
+  }
+  if (settings.garbage_collection_threshold > 0) lacks += ", nor the ages that collection goes by";
+  if (settings.expandable_segments) lacks += ", nor where its reservations begin";
+  return lacks;
+}
+
+// Where nothing else explains the recording, settings may have changed in its middle.
+VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Search& search,
+                              Candidate best) {
+  const VerifyResult before = best.result;
+  // Copies the model for every group: too slow for the longest recordings.
+  constexpr std::size_t kMostEvents = 200'000;
+  if (trace.size() <= kMostEvents) {
+    best.assumptions.settings_may_change = true;
+    best = search.play(std::move(best));
+  }
+  const auto& changes = best.result.reading.settings_changes;
+  if (best.result.verdict == Verdict::exact) {
+    best.result.reason = fmt::format("the program changed its allocator settings before event {}{}",
+                                     changes.front(), changes.size() > 1 ? " and later" : "");
+    return best.result;
+  }
+  best.assumptions.settings_may_change = false;
+  best.assumptions.resynchronise = true;
+  best = search.play(std::move(best));
+  best.result.first_divergence = before.first_divergence;
+  if (!trace.coverage.starts_empty && best.result.reason.empty()) {
+    best.result.reason = what_the_start_lacks(
+        best, torch::settings_of(recording.settings, best.assumptions.release));
+  }
+  return best.result;
+}
+
+}  // namespace
+
+VerifyResult verify(const Recording& recording, const Trace& trace,
+                    const std::string& torch_version) {
+  VerifyResult unsupported;
+  unsupported.gpu = trace.gpu;
+  unsupported.reason = why_unsupported(recording, trace);
+  if (!unsupported.reason.empty()) return unsupported;
+  std::optional<Candidate> best;
+  std::optional<Search> best_search;
+  const auto try_all_releases = [&](Bytes padding) {
+    for (const Release& release : candidates(recording, torch_version)) {
+      if (best && best->result.verdict == Verdict::exact) return;
+      Search search(recording, trace, release, padding);
+      Candidate found = search.run();
+      if (!best || found.result.allocs_matched > best->result.allocs_matched) {
+        best = std::move(found);
+        best_search.emplace(search);
+      }
+    }
+  };
+  const RecordedSettings& settings = recording.settings;
+  try_all_releases(settings.request_padding);
+  if (settings.request_padding == 0 && trace.coverage.starts_empty) {
+    const auto roundup = settings.roundup_power2_divisions.value_or(torch::RoundupTable{});
+    for (const Bytes padding : possible_paddings(trace.end, roundup)) try_all_releases(padding);
+  }
+  if (best->result.verdict == Verdict::exact) {
+    best->assumptions.idle_empty_caches = captures_without_empty_cache(trace, best->result.reading);
+    if (!best->assumptions.idle_empty_caches.empty()) *best = best_search->play(*best);
+  }
+  VerifyResult result = best->result.verdict == Verdict::exact
+                            ? std::move(best->result)
+                            : explain_the_rest(recording, trace, *best_search, std::move(*best));
+  complete_deferrals(trace, result.reading);
+  return result;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,196 @@
+#include "analysis/check/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/late_start/late_start.hpp"
+#include "analysis/recorded/recorded_device.hpp"
+#include "analysis/recordings.hpp"
+#include "core/error.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+BaselineEntry entry_with(const char* metric, std::uint64_t value, const char* tolerance) {
+  BaselineEntry entry{.trace = "written.csv", .setup = {.strategy = "direct"}};
+  entry.metrics.emplace(metric, BaselineMetric{value, parse_tolerance(tolerance).value()});
+  return entry;
+}
+
+EntryCheck check_of(const Recording& recording, const BaselineEntry& entry) {
+  return check_entry(Subject(recording, recording.traces[0]), entry);
+}
+
+Recording bundled(const std::string& name) {
+  return read_recording(MEMREPLAY_TRACES "/torch/" + name);
+}
+
+// The entry of a recording as --update would write it.
+BaselineEntry baseline_of(const Recording& recording) {
+  BaselineEntry entry{.trace = recording.path};
+  entry.metrics["peak_reserved_bytes"];
+  entry.metrics["peak_allocated_bytes"];
+  return updated(entry, check_of(recording, entry));
+}
+
+TEST(Check, TheLimitItselfIsWithin) {
+  const Recording recording = RecordingWriter().alloc(0, 102).recording();
+  EXPECT_TRUE(check_of(recording, entry_with("peak_allocated_bytes", 100, "2%")).passed());
+  const EntryCheck over = check_of(recording, entry_with("peak_allocated_bytes", 100, "1"));
+  EXPECT_FALSE(over.passed());
+  EXPECT_EQ(over.values[0].value, 102u);
+  EXPECT_EQ(over.values[0].limit, 101u);
+}
+
+TEST(Check, NamesTheFirstEventOverTheLimitAndItsStep) {
+  RecordingWriter writer;
+  for (Slot step = 0; step < 3; ++step) {
+    writer.alloc(step, 10).add(Op::marker, kNoSlot, 0);
+  }
+  const EntryCheck check =
+      check_of(writer.recording(), entry_with("peak_requested_bytes", 20, "0"));
+  EXPECT_EQ(check.values[0].first_event_over, 4u);
+  EXPECT_EQ(check.values[0].step, 3u);
+}
+
+TEST(Check, WithinTheLimitThereIsNoSuchEvent) {
+  const Recording recording = RecordingWriter().alloc(0, 50).free(0).recording();
+  const EntryCheck check = check_of(recording, entry_with("end_allocated_bytes", 0, "0"));
+  EXPECT_TRUE(check.passed());
+  EXPECT_FALSE(check.values[0].first_event_over);
+}
+
+TEST(Check, WhatIsOverComesFirst) {
+  BaselineEntry entry = entry_with("device_allocs", 0, "0");
+  entry.metrics.emplace("peak_reserved_bytes", BaselineMetric{UINT64_MAX});
+  const EntryCheck check = check_of(RecordingWriter().alloc(0, 50).recording(), entry);
+  ASSERT_EQ(check.values.size(), 2u);
+  EXPECT_EQ(check.values[0].metric->name, "device_allocs");
+  EXPECT_FALSE(check.passed());
+}
+
+TEST(Check, BlocksFromBeforeTheRecordingAreLeftOutAndCounted) {
+  Recording recording = RecordingWriter().alloc(1, 5).recording();
+  Trace& trace = recording.traces[0];
+  trace.start.segments = {
+      {.address = 0,
+       .size = 100,
+       .blocks = {{.size = 60, .requested = 50, .state = BlockState::allocated, .slot = 0}}}};
+  trace.coverage = {.starts_empty = false, .preexisting_blocks = 1, .preexisting_bytes = 50};
+  const EntryCheck check = check_of(recording, entry_with("peak_requested_bytes", 5, "0"));
+  EXPECT_EQ(check.values[0].value, 5u);
+  EXPECT_EQ(check.places.places.begin()->second, 5u);
+  EXPECT_EQ(check.left_out_blocks, 1u);
+  EXPECT_EQ(check.left_out, 50u);
+  EXPECT_EQ(check.inexact_because, "");
+}
+
+TEST(Check, AnUpdatedEntryIsWithinAndDoesNotChangeAgain) {
+  const Recording recording = bundled("layers_4.pickle");
+  const BaselineEntry entry = baseline_of(recording);
+  const EntryCheck again = check_of(recording, entry);
+  EXPECT_TRUE(again.passed());
+  EXPECT_TRUE(again.grown.empty());
+  EXPECT_EQ(again.not_compared, "");
+  EXPECT_EQ(updated(entry, again), entry);
+}
+
+TEST(Check, NamesTheStackOfTheLayerThatWasAdded) {
+  const BaselineEntry before = baseline_of(bundled("layers_4.pickle"));
+  const EntryCheck check = check_of(bundled("layers_5.pickle"), before);
+  EXPECT_FALSE(check.passed());
+  ASSERT_EQ(check.grown.size(), 3u);
+  // Of each block 40 MiB of activations and two weights of 16 MiB are live at the peak.
+  EXPECT_EQ(check.grown[0].place, "model.py:13 forward");
+  EXPECT_EQ(check.grown[0].grown, 40 * kMiB);
+  EXPECT_EQ(check.grown[1].place, "model.py:10 __init__");
+  EXPECT_EQ(check.grown[1].grown, 16 * kMiB);
+  EXPECT_EQ(check.grown[2].place, "model.py:9 __init__");
+  EXPECT_EQ(check.grown[2].grown, 16 * kMiB);
+}
+
+TEST(Check, ALayerLessIsWithinThoughNothingIsEqual) {
+  const BaselineEntry before = baseline_of(bundled("layers_5.pickle"));
+  const EntryCheck check = check_of(bundled("layers_4.pickle"), before);
+  EXPECT_TRUE(check.passed());
+  EXPECT_TRUE(check.grown.empty());
+}
+
+TEST(Check, SaysWhyPlacesWereNotCompared) {
+  RecordingWriter writer;
+  const Recording recording = writer.alloc(0, 102, writer.stack({"a.py:1 f"})).recording();
+  BaselineEntry entry = entry_with("peak_allocated_bytes", 1, "0");
+  EXPECT_NE(check_of(recording, entry).not_compared, "");
+  entry.places = PlacesHeld{.by = PlacesHeld::By::size, .places = {}};
+  EXPECT_EQ(check_of(recording, entry).not_compared, "stacks were recorded on one side only");
+}
+
+TEST(Baseline, KeepsItsEntriesInOrderAndEachOnce) {
+  Baseline baseline;
+  for (const auto& [trace, gpu] : {std::pair("b", 0), std::pair("a", 1), std::pair("a", 0)}) {
+    baseline.add({.trace = trace, .gpu = gpu});
+  }
+  EXPECT_EQ(baseline.entries[0].gpu, 0);
+  EXPECT_EQ(baseline.entries[1].gpu, 1);
+  EXPECT_EQ(baseline.entries[2].trace, "b");
+  EXPECT_THROW(baseline.add({.trace = "a", .gpu = 1}), UsageError);
+  EXPECT_EQ(baseline.find("a", 1, "bfc"), nullptr);
+}
+
+TEST(CheckedMetrics, AnUnknownNameGetsTheNearest) {
+  try {
+    checked_metric("peak_reserved_byte");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'peak_reserved_bytes'?"),
+              std::string::npos);
+  }
+}
+
+BaselineEntry under(const char* strategy) {
+  return {.trace = "late.pickle", .setup = {.strategy = strategy}};
+}
+
+TEST(CheckWithStart, UnderTheRecordedRulesItIsWhatTheProgramReserved) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Subject subject(recording, recording.traces[0]);
+  const auto with = with_start(subject, LateStart(subject, {}), under("recorded"));
+  ASSERT_TRUE(with);
+  EXPECT_EQ(with->peak_reserved, recorded_peak_reserved(recording.traces[0]));
+  EXPECT_FALSE(with->interval);
+  EXPECT_EQ(with->inexact_because, "");
+}
+
+TEST(CheckWithStart, UnderOtherRulesItIsAnEstimateInItsInterval) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Subject subject(recording, recording.traces[0]);
+  const auto with =
+      with_start(subject, LateStart(subject, {}), under("torch:expandable_segments=True"));
+  ASSERT_TRUE(with);
+  ASSERT_TRUE(with->interval);
+  EXPECT_LT(with->interval->peak_reserved.low, with->peak_reserved);
+  EXPECT_GT(with->interval->peak_reserved.high, with->peak_reserved);
+  EXPECT_FALSE(with->inexact_because.empty());
+}
+
+TEST(CheckWithStart, TheValuesThatAreJudgedStayThoseOfAnEmptyDevice) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Subject subject(recording, recording.traces[0]);
+  const EntryCheck check = check_entry(subject, baseline_of(recording));
+  const auto with = with_start(subject, LateStart(subject, {}), under("torch"));
+  ASSERT_TRUE(with);
+  EXPECT_LT(check.values[0].value, with->peak_reserved);
+  EXPECT_TRUE(check.passed());
+}
+
+TEST(CheckWithStart, NothingIsSaidOfARecordingFromTheStartOrWhereAPlanIsFollowed) {
+  const Recording whole = bundled("layers_4.pickle");
+  const Subject from_start(whole, whole.traces[0]);
+  EXPECT_FALSE(with_start(from_start, LateStart(from_start, {}), under("torch")));
+  const Recording late = bundled("warm_ring.pickle");
+  const Subject subject(late, late.traces[0]);
+  EXPECT_FALSE(with_start(subject, LateStart(subject, {}), under("plan")));
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/late_start/parts.hpp"
+#include "trace/trace_builder.hpp"
+
+namespace memreplay {
+
+/// Builds the state in which a recording starts, segment by segment, and its events.
+class LateTrace {
+ public:
+  LateTrace& segment(Bytes size, bool small_pool = false, bool expandable = false) {
+    segments_.push_back({.address = next_, .size = size, .small_pool = small_pool});
+    segments_.back().expandable = expandable;
+    next_ += size;
+    filled_ = 0;
+    return *this;
+  }
+  /// Behind what the segment holds already. Its slot is the number of blocks before it.
+  LateTrace& live(Bytes size) { return add(size, size, BlockState::allocated); }
+  LateTrace& free_space(Bytes size) { return add(size, 0, BlockState::free); }
+  LateTrace& alloc(Slot slot, Bytes size) { return event(Op::allocate, slot, size); }
+  LateTrace& free(Slot slot) { return event(Op::free, slot, 0); }
+  LateTrace& request_free(Slot slot) { return event(Op::free_requested, slot, 0); }
+
+  /// To be called once, as `parts`.
+  Trace finish() {
+    Trace trace = builder_.finish();
+    trace.slot_count = 32;
+    trace.start.segments = segments_;
+    return trace;
+  }
+  WarmParts parts(const torch::Settings& settings = {}) { return warm_parts(finish(), settings); }
+
+ private:
+  LateTrace& add(Bytes size, Bytes requested, BlockState state) {
+    SegmentInfo& segment = segments_.back();
+    segment.blocks.push_back({segment.address + filled_, size, requested, state,
+                              requested == 0 ? kNoSlot : next_slot_++});
+    filled_ += size;
+    return *this;
+  }
+  LateTrace& event(Op op, Slot slot, Bytes size) {
+    builder_.add(op, builder_.lane(0, PoolId{}), slot, size);
+    return *this;
+  }
+
+  TraceBuilder builder_{0};
+  std::vector<SegmentInfo> segments_;
+  Address next_ = Address{1} << 40;
+  Bytes filled_ = 0;
+  Slot next_slot_ = 0;
+};
+
+}  // namespace memreplay

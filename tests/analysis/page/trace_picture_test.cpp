@@ -1,0 +1,105 @@
+#include "analysis/page/trace_picture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/recordings.hpp"
+#include "columns_read.hpp"
+
+namespace memreplay {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TracePicture picture_of(const Recording& recording, EventWindow window) {
+  const Subject subject(recording, recording.traces[0]);
+  return picture_of(subject, window);
+}
+
+TEST(TracePicture, NumbersBlocksByTheirRequestsAndSaysHowLongAgoAFreedOneCame) {
+  RecordingWriter writer;
+  writer.alloc(0, 100).alloc(1, 200).free(0).alloc(0, 300).free(0).free(1);
+  const TracePicture picture = picture_of(writer.recording(), {0, 6});
+  EXPECT_EQ(picture.blocks, 3u);
+  EXPECT_THAT(numbers_of(picture.sizes), ElementsAre(100, 200, 300));
+  EXPECT_THAT(numbers_of(picture.freed), ElementsAre(2, 1, 2));
+  EXPECT_EQ(picture.ops.bytes().size(), 6u);
+  EXPECT_THAT(picture.early, IsEmpty());
+}
+
+TEST(TracePicture, WhatLivesBeforeTheWindowIsThereWithItsBirth) {
+  RecordingWriter writer;
+  writer.alloc(0, 100).alloc(1, 200).free(0).alloc(0, 300).add(Op::free_requested, 1, 200);
+  writer.add(Op::free_completed, 1, 200).free(0);
+  const TracePicture picture = picture_of(writer.recording(), {5, 7});
+  EXPECT_THAT(picture.early, ElementsAre(1, 0));
+  EXPECT_THAT(steps_of(picture.born), ElementsAre(2, 4));
+  EXPECT_EQ(picture.states.bytes(), std::string("\1\0", 2));
+  EXPECT_THAT(numbers_of(picture.sizes), ElementsAre(200, 300));
+  EXPECT_THAT(numbers_of(picture.freed), ElementsAre(2, 1));
+}
+
+TEST(TracePicture, BlocksFromBeforeTheTraceComeFirstFromLanesOfTheirOwn) {
+  RecordingWriter writer;
+  writer.alloc(1, 700);
+  Recording recording = writer.recording();
+  Trace& trace = recording.traces[0];
+  trace.streams = {0, 7};
+  trace.start.segments.push_back({.size = 1024, .stream = 1});
+  trace.start.segments[0].blocks = {
+      {.size = 1024, .requested = 600, .state = BlockState::allocated, .slot = 0}};
+  const TracePicture picture = picture_of(recording, {0, 1});
+  EXPECT_THAT(steps_of(picture.born), ElementsAre(0));
+  EXPECT_THAT(numbers_of(picture.sizes), ElementsAre(600, 700));
+  const auto lanes = numbers_of(picture.lanes);
+  EXPECT_EQ(picture.lane_names.at(lanes[0]).stream, 7u);
+  EXPECT_EQ(picture.lane_names.at(lanes[1]).stream, 0u);
+}
+
+TEST(TracePicture, HoldsTheStacksOfItsBlocksOnly) {
+  RecordingWriter writer;
+  writer.stack({"other.py:1 unused"});
+  const std::uint32_t used = writer.stack({"model.py:41 forward", "train.py:7 step"});
+  writer.alloc(0, 100).alloc(1, 100, used);
+  const TracePicture picture = picture_of(writer.recording(), {0, 2});
+  EXPECT_THAT(numbers_of(picture.stacks), ElementsAre(0, 1));
+  EXPECT_THAT(picture.frames, ElementsAre("model.py:41 forward", "train.py:7 step"));
+  EXPECT_THAT(picture.stacks_shown, ElementsAre(IsEmpty(), ElementsAre(0, 1)));
+  EXPECT_EQ(picture.places.at(picture.place_of_stack.at(1)), "model.py:41 forward");
+}
+
+TEST(TracePicture, CountsRequestsOfTheWholeTraceByPowersOfTwo) {
+  RecordingWriter writer;
+  writer.alloc(0, 512).alloc(1, 1023).alloc(2, 1024);
+  const TracePicture picture = picture_of(writer.recording(), {2, 3});
+  ASSERT_EQ(picture.request_classes.size(), 2u);
+  EXPECT_EQ(picture.request_classes[0].from, 512u);
+  EXPECT_EQ(picture.request_classes[0].requests, 2u);
+  EXPECT_EQ(picture.request_classes[0].bytes, 1535u);
+  EXPECT_EQ(picture.request_classes[1].from, 1024u);
+}
+
+TEST(WindowOfInterest, IsAllOfAShortTrace) {
+  RecordingWriter writer;
+  writer.alloc(0, 1).alloc(1, 1);
+  const EventWindow window = window_of_interest(writer.recording().traces[0], 2);
+  EXPECT_EQ(window.from, 0u);
+  EXPECT_EQ(window.to, 2u);
+}
+
+TEST(WindowOfInterest, EndsATenthBehindThePeakOrTheFirstRefusal) {
+  RecordingWriter writer;
+  for (Slot slot = 0; slot < 30; ++slot) writer.alloc(slot, 1);
+  for (Slot slot = 0; slot < 30; ++slot) writer.free(slot);
+  Recording recording = writer.recording();
+  const EventWindow peak = window_of_interest(recording.traces[0], 20);
+  EXPECT_EQ(peak.from, 12u);
+  EXPECT_EQ(peak.to, 32u);
+
+  recording.traces[0].ops[24] = Op::oom;
+  EXPECT_EQ(window_of_interest(recording.traces[0], 20).to, 27u);
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,91 @@
+#include "analysis/recorded/growth.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/recordings.hpp"
+
+namespace memreplay {
+namespace {
+
+using Held = std::map<std::string, Bytes>;
+
+std::vector<PlaceGrowth> grown(Held before, Held now, Bytes others = 0) {
+  return growth({.places = std::move(before), .others = others}, {.places = std::move(now)});
+}
+
+TEST(Growth, ListsWhatHoldsMoreMostFirst) {
+  const auto places = grown({{"a.py:1 f", 10}, {"b.py:1 g", 10}, {"c.py:1 h", 10}},
+                            {{"a.py:1 f", 12}, {"b.py:1 g", 10}, {"c.py:1 h", 40}});
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].place, "c.py:1 h");
+  EXPECT_EQ(places[0].before, 10u);
+  EXPECT_EQ(places[0].now, 40u);
+  EXPECT_EQ(places[0].grown, 30u);
+  EXPECT_EQ(places[1].place, "a.py:1 f");
+}
+
+TEST(Growth, ANewPlaceGrewFromNothing) {
+  const auto places = grown({{"a.py:1 f", 10}}, {{"a.py:1 f", 10}, {"b.py:1 g", 5}});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].before, 0u);
+  EXPECT_EQ(places[0].grown, 5u);
+}
+
+TEST(Growth, LinesThatMovedWithTheirFunctionAreTheSame) {
+  const auto places =
+      grown({{"a.py:88 f", 10}, {"a.py:89 f", 70}}, {{"a.py:89 f", 10}, {"a.py:90 f", 75}});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].place, "a.py:90 f");
+  EXPECT_EQ(places[0].grown, 5u);
+}
+
+TEST(Growth, ALineBesideThoseThatStayedIsNew) {
+  const auto places = grown({{"a.py:8 f", 10}}, {{"a.py:8 f", 10}, {"a.py:9 f", 3}});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].place, "a.py:9 f");
+}
+
+TEST(Growth, WhereLinesMovedAndCameTheFunctionCountsAsOne) {
+  const auto places = grown({{"a.py:8 f", 10}, {"a.py:9 f", 10}},
+                            {{"a.py:7 f", 10}, {"a.py:10 f", 10}, {"a.py:11 f", 4}});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].place, "a.py f");
+  EXPECT_EQ(places[0].grown, 4u);
+}
+
+TEST(Growth, WhereALineWentTheFunctionCountsAsOne) {
+  EXPECT_TRUE(grown({{"a.py:8 f", 10}, {"a.py:9 f", 70}}, {{"a.py:8 f", 70}}).empty());
+}
+
+TEST(Growth, WhatTheBaselineMayHaveLeftOutIsCalledTheMost) {
+  const auto places = grown({{"a.py:1 f", 10}}, {{"a.py:1 f", 10}, {"b.py:1 g", 50}}, 100);
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_FALSE(places[0].before);
+  EXPECT_EQ(places[0].grown, 50u);
+}
+
+TEST(Growth, WhatMayHaveBeenLeftOutAsLargeAsItIsNowIsNotListed) {
+  EXPECT_TRUE(grown({{"a.py:1 f", 10}}, {{"a.py:1 f", 10}, {"b.py:1 g", 10}}, 100).empty());
+}
+
+TEST(Growth, StacksAndSizesAreNotCompared) {
+  EXPECT_TRUE(growth({.by = PlacesHeld::By::size, .places = {}}, {.places = {{"a", 1}}}).empty());
+}
+
+TEST(PlacesHeld, AreClassesOfSizesWhereNoStackIsRecorded) {
+  const Recording recording = RecordingWriter().alloc(0, 4096).alloc(1, 8191).recording();
+  const Trace& trace = recording.traces[0];
+  const PlacesHeld held = places_held(recording, trace, live_before(trace, 2));
+  EXPECT_EQ(held.by, PlacesHeld::By::size);
+  EXPECT_EQ(held.places, (Held{{"requests of [4 KiB, 8 KiB)", 12287}}));
+}
+
+TEST(PlacesHeld, TheLargestStayAndTheRestIsSummed) {
+  const PlacesHeld held =
+      largest_places({.places = {{"a", 1}, {"b", 5}, {"c", 1}, {"d", 2}}, .others = 7}, 3);
+  EXPECT_EQ(held.places, (Held{{"a", 1}, {"b", 5}, {"d", 2}}));
+  EXPECT_EQ(held.others, 8u);
+}
+
+}  // namespace
+}  // namespace memreplay

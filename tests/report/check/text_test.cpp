@@ -1,0 +1,200 @@
+#include <gtest/gtest.h>
+
+#include "report/checks.hpp"
+#include "report/parts/json_parts.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string text_of(const CheckReport& report) { return check_text(report, {}); }
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CheckText, SaysWhatIsOverWhereAndWhatGrew) {
+  EXPECT_EQ(text_of(worse_run()),
+            " FAIL  peak reserved  5328 MiB > 5202 MiB (baseline 5100 MiB + 2 %)\n"
+            "       first above at event 1,902, step 3\n"
+            "       grew since the baseline: model.py:88 MLP.forward +96 MiB, loss.py:12 "
+            "cross_entropy +32 MiB at\n"
+            "       most\n"
+            " ok    peak allocated 5179 MiB (baseline 5178 MiB)\n"
+            "\n"
+            " 1 of 2 values is over its limit. If that is intended, repeat with --update and "
+            "commit memory.json.\n");
+}
+
+TEST(CheckText, AShortLineHasItsEventBesideIt) {
+  CheckReport report = worse_run();
+  report.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 2, .tolerance = "1"})};
+  EXPECT_TRUE(says(text_of(report),
+                   " FAIL  OOMs 2 > 1 (baseline 0 + 1)   first above at event 1,902, step 3\n"));
+}
+
+TEST(CheckText, WhatLooksEqualIsSaidInBytes) {
+  CheckReport report = worse_run();
+  report.entries[0].values = {
+      value_of("gap_bytes", {.baseline = 5000 * kMiB, .value = 5000 * kMiB + 1, .tolerance = "0"})};
+  EXPECT_TRUE(says(text_of(report), "gap 5,242,880,001 B > 5,242,880,000 B (baseline 5000 MiB)"));
+}
+
+TEST(CheckText, NamesAtMostFivePlaces) {
+  CheckReport report = worse_run();
+  report.entries[0].grown.clear();
+  for (const char* place : {"a", "b", "c", "d", "e", "f", "g"}) {
+    report.entries[0].grown.push_back({place, 0, 1, 1});
+  }
+  EXPECT_TRUE(says(text_of(report), "d +1 B, e +1 B, and 2 more\n"));
+}
+
+TEST(CheckText, SaysWhenNothingGrewOrNobodyKnows) {
+  CheckReport report = worse_run();
+  report.entries[0].grown.clear();
+  EXPECT_TRUE(says(text_of(report), "no place holds more at the allocated peak"));
+  report.entries[0].not_compared = "stacks were recorded on one side only";
+  EXPECT_TRUE(
+      says(text_of(report), "what grew is not known: stacks were recorded on one side only"));
+  EXPECT_TRUE(says(check_markdown(report), "\n- `run.pickle`: what grew is not known: "));
+}
+
+TEST(CheckText, SaysWhatWasLeftOutAndWhatWasNotChecked) {
+  CheckReport report = worse_run();
+  report.entries[0].values.erase(report.entries[0].values.begin());
+  report.entries[0].left_out_blocks = 2;
+  report.entries[0].left_out = 3 * kMiB;
+  report.not_checked = {"a.csv", "b.csv"};
+  const std::string text = text_of(report);
+  EXPECT_TRUE(says(text, "2 blocks (3 MiB) from before the recording are left out"));
+  EXPECT_TRUE(says(text, "Not checked, though in memory.json: a.csv, b.csv."));
+}
+
+TEST(CheckText, SaysWhatTheProgramReservedWithWhatIsLeftOut) {
+  CheckReport report = worse_run();
+  EntryCheck& entry = report.entries[0];
+  entry.left_out_blocks = 2;
+  entry.with_start = {.peak_reserved = 998 * kMiB, .interval = {}, .inexact_because = {}};
+  EXPECT_TRUE(says(check_markdown(report), "empty device. With them: peak reserved 998 MiB.\n"));
+  EXPECT_EQ(Json::parse(check_json(report))["entries"][0]["with_start"]["exact"], true);
+
+  entry.left_out_blocks = 0;
+  entry.with_start->interval = {{900 * kMiB, 1100 * kMiB}, {}};
+  entry.with_start->inexact_because = "of its start";
+  EXPECT_TRUE(says(check_markdown(report),
+                   "With what was cached before the recording: peak reserved ≈ 998 MiB (900 MiB "
+                   "to 1100 MiB): an estimate, the recording starts late.\n"));
+  const Json json = Json::parse(check_json(report))["entries"][0]["with_start"];
+  EXPECT_EQ(json["exact"], false);
+  EXPECT_EQ(json["interval"]["peak_reserved_bytes"], (Json{900 * kMiB, 1100 * kMiB}));
+}
+
+TEST(CheckText, WhereItIsNotThePlainCaseTheEntryIsNamed) {
+  CheckReport report = worse_run();
+  report.entries[0].setup = {"bfc", "", 24 * kGiB};
+  report.entries[0].gpu = 1;
+  EXPECT_TRUE(text_of(report).starts_with(" run.pickle, gpu 1, bfc on 24 GiB\n FAIL"));
+  report.entries[0] = {.trace = "run.pickle", .gpu = -1};
+  EXPECT_EQ(text_of(report), " run.pickle, host memory\n");
+}
+
+TEST(CheckText, WhatWasInterruptedDidNotPass) {
+  CheckReport report = worse_run();
+  report.entries.clear();
+  report.interrupted = true;
+  EXPECT_FALSE(report.passed());
+  EXPECT_EQ(text_of(report), "\n Interrupted; until then 0 of 0 values over the limit.\n");
+}
+
+TEST(CheckJson, HasTheKeysOfTheContract) {
+  const Json json = Json::parse(check_json(worse_run()));
+  EXPECT_EQ(json["schema"], "memreplay/1");
+  EXPECT_EQ(json["passed"], false);
+  const Json& metric = json["metrics"][0];
+  EXPECT_EQ(metric["name"], "peak_reserved_bytes");
+  EXPECT_EQ(metric["baseline"], 5100 * kMiB);
+  EXPECT_EQ(metric["value"], 5328 * kMiB);
+  EXPECT_EQ(metric["limit"], 5202 * kMiB);
+  EXPECT_EQ(metric["passed"], false);
+  EXPECT_EQ(metric["first_event_over"], 1902);
+  EXPECT_TRUE(json["metrics"][1]["first_event_over"].is_null());
+  EXPECT_EQ(json["entries"][0]["grown"].size(), 2u);
+  EXPECT_TRUE(json["entries"][0]["grown"][1]["baseline_bytes"].is_null());
+}
+
+TEST(CheckJson, NamesAreThoseOfARun) {
+  const Json run = run_json(RunReport{});
+  for (const CheckedMetric& metric : checked_metrics()) {
+    EXPECT_TRUE(run.contains(metric.name)) << metric.name;
+  }
+}
+
+TEST(CheckMarkdown, PutsWhatIsOverFirst) {
+  CheckReport report = worse_run();
+  report.entries.insert(report.entries.begin(), EntryCheck{.trace = "a|b.csv"});
+  report.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 0})};
+  EXPECT_EQ(check_markdown(report),
+            "**memreplay check**: 1 of 3 values is over its limit.\n\n"
+            "| trace | metric | baseline | value | limit | change | result |\n"
+            "| --- | --- | ---: | ---: | ---: | ---: | --- |\n"
+            "| `run.pickle` | peak reserved | 5100 MiB | 5328 MiB | 5202 MiB | +4.5 % | **over**, "
+            "first above at event 1,902, step 3 |\n"
+            "| `a\\|b.csv` | OOMs | 0 | 0 | 0 | 0 % | ok |\n"
+            "| `run.pickle` | peak allocated | 5178 MiB | 5179 MiB | 5282 MiB | +0.0 % | ok |\n\n"
+            "- `run.pickle`: `model.py:88 MLP.forward` grew by 96 MiB\n"
+            "- `run.pickle`: `loss.py:12 cross_entropy` grew by 32 MiB at most\n");
+}
+
+TEST(CheckJunit, IsATestCaseForEachValue) {
+  CheckReport report = worse_run();
+  report.entries[0].grown.clear();
+  EXPECT_EQ(check_junit(report),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"memreplay check\" tests=\"2\" failures=\"1\" errors=\"0\" "
+            "skipped=\"0\">\n"
+            "  <testcase classname=\"run.pickle\" name=\"peak_reserved_bytes\">\n"
+            "    <failure type=\"over the limit\" message=\"peak reserved 5328 MiB &gt; 5202 MiB "
+            "(baseline 5100 MiB + 2 %)\">peak reserved 5328 MiB &gt; 5202 MiB (baseline 5100 MiB "
+            "+ 2 %)\nfirst above at event 1,902, step 3\nno place holds more at the allocated peak "
+            "than in the baseline</failure>\n"
+            "  </testcase>\n"
+            "  <testcase classname=\"run.pickle\" name=\"peak_allocated_bytes\"/>\n"
+            "</testsuite>\n");
+}
+
+TEST(CheckJunit, EscapesWhatXmlDoesNotTake) {
+  CheckReport report = worse_run();
+  report.entries[0].trace = "a<b>&\"c\"\x01\xff.csv";
+  report.entries[0].gpu = 1;
+  EXPECT_TRUE(says(check_junit(report),
+                   "classname=\"a&lt;b&gt;&amp;&quot;c&quot;?\xEF\xBF\xBD.csv\" "
+                   "name=\"peak_reserved_bytes (gpu 1, torch)\""));
+}
+
+TEST(CheckTable, HasExactFigures) {
+  const Table table = check_table(worse_run());
+  EXPECT_EQ(table.rows[0], (std::vector<std::string>{
+                               "run.pickle", "0", "torch", "peak_reserved_bytes", "5347737600",
+                               "2%", "5454692352", "5586812928", "false", "1902", "3"}));
+  EXPECT_EQ(table.rows[1].back(), "");
+}
+
+TEST(UpdateText, SaysWhatChanged) {
+  UpdateReport report{"memory.json", {}};
+  EntryUpdate& fresh = report.entries.emplace_back(EntryUpdate{{.trace = "a.csv"}});
+  fresh.kind = EntryUpdate::Kind::fresh;
+  fresh.changes = {{&checked_metric("ooms"), std::nullopt, 0}};
+  EntryUpdate& changed = report.entries.emplace_back(EntryUpdate{{.trace = "b.csv"}});
+  changed.kind = EntryUpdate::Kind::changed;
+  changed.changes = {{&checked_metric("peak_reserved_bytes"), 5 * kMiB, 6 * kMiB},
+                     {&checked_metric("ooms"), 3, std::nullopt}};
+  report.entries.emplace_back(EntryUpdate{{.trace = "c.csv"}});
+  EXPECT_EQ(update_text(report),
+            " new      a.csv\n"
+            "          OOMs 0\n"
+            " changed  b.csv\n"
+            "          peak reserved 5 MiB -> 6 MiB, OOMs no longer there\n"
+            " same     c.csv\n");
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,177 @@
+#include "report/diff/diff.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/diff/phrases.hpp"
+
+namespace memreplay {
+namespace {
+
+using nlohmann::json;
+
+PlaceDiff place(const std::string& name, std::vector<SizeDiff> sizes) {
+  PlaceDiff diff{.place = {name, name, {name}, {name}}, .sizes = std::move(sizes)};
+  for (const SizeDiff& size : diff.sizes) {
+    diff.a_bytes += size.size * size.a_blocks;
+    diff.b_bytes += size.size * size.b_blocks;
+    diff.a_blocks += size.a_blocks;
+    diff.b_blocks += size.b_blocks;
+  }
+  return diff;
+}
+
+// What two recordings hold at their peaks.
+RecordingsReport holding(Bytes a, Bytes b, std::vector<PlaceDiff> places) {
+  RecordingsReport report;
+  report.a.path = "before.pickle";
+  report.b.path = "after.pickle";
+  report.diff.a_peak.requested = report.a.peak_requested = a;
+  report.diff.b_peak.requested = report.b.peak_requested = b;
+  report.diff.places = std::move(places);
+  report.diff.a.spans = report.diff.b.spans = {SpanPeak{}};
+  for (const PlaceDiff& diff : report.diff.places) {
+    for (const SizeDiff& size : diff.sizes) {
+      const std::uint64_t both = std::min(size.a_blocks, size.b_blocks);
+      report.diff.in_both.blocks += both;
+      report.diff.only_a.blocks += size.a_blocks - both;
+      report.diff.only_b.blocks += size.b_blocks - both;
+    }
+  }
+  return report;
+}
+
+std::string text_of(const RecordingsReport& report) { return recordings_diff_text(report, {}); }
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(DiffPhrases, BlocksWithoutAMatchAreNamed) {
+  EXPECT_EQ(blocks_phrase(place("f", {{4 * kMiB, 8, 0}, {6 * kMiB, 0, 8}})),
+            "8 x 4 MiB -> 8 x 6 MiB");
+  EXPECT_EQ(blocks_phrase(place("f", {{4 * kMiB, 2, 5}})), "+3 x 4 MiB");
+  EXPECT_EQ(blocks_phrase(place("f", {{4 * kMiB, 5, 2}})), "-3 x 4 MiB");
+  EXPECT_EQ(blocks_phrase(place("f", {{1, 0, 2}, {2, 0, 1}, {3, 0, 1}})), "+4 blocks of 3 sizes");
+  EXPECT_EQ(blocks_phrase(place("f", {{1, 2, 2}})), "");
+}
+
+TEST(DiffPhrases, SizesThatWouldLookAlikeAreExact) {
+  EXPECT_EQ(sizes_apart(kGiB, kGiB).first, "1024 MiB");
+  EXPECT_EQ(sizes_apart(1024 * kMiB + 1, 1024 * kMiB + 2).second, "1,073,741,826 B");
+}
+
+TEST(RecordingsDiffText, TheAnswerNamesWhereMostOfItIs) {
+  const std::string text = text_of(holding(384 * kMiB, 456 * kMiB,
+                                           {place("model.py:13 forward", {{8 * kMiB, 7, 12}}),
+                                            place("model.py:9 __init__", {{16 * kMiB, 4, 6}})}));
+  EXPECT_TRUE(
+      text.starts_with("B needs 72 MiB more at its peak than A: 456 MiB instead of 384 MiB. "
+                       "Most of it: model.py:13 forward,\n40 MiB."))
+      << text;
+}
+
+TEST(RecordingsDiffText, LessNamesWhatShrank) {
+  const std::string text = text_of(
+      holding(8 * kMiB, 6 * kMiB, {place("f", {{kMiB, 5, 2}}), place("g", {{kMiB, 3, 4}})}));
+  EXPECT_TRUE(
+      text.starts_with("B needs 2 MiB less at its peak than A: 6 MiB instead of 8 MiB. "
+                       "Most of it: f, 3 MiB."))
+      << text;
+}
+
+TEST(RecordingsDiffText, NothingThatDiffersIsSaidPlainly) {
+  const std::string text = text_of(holding(kMiB, kMiB, {place("f", {{kMiB, 1, 1}})}));
+  EXPECT_TRUE(text.starts_with("No difference: ")) << text;
+  EXPECT_FALSE(says(text, "Live at the peaks")) << text;
+}
+
+TEST(RecordingsDiffText, TheSameNeedInMoreReservedMemoryIsNoSameness) {
+  RecordingsReport report = holding(kMiB, kMiB, {place("f", {{kMiB, 1, 1}})});
+  report.a.peak_reserved = report.diff.a_peak.reserved = 2 * kMiB;
+  report.b.peak_reserved = report.diff.b_peak.reserved = 4 * kMiB;
+  report.a.settings = "";
+  report.b.settings = "expandable_segments:True";
+  const std::string text = text_of(report);
+  EXPECT_TRUE(text.starts_with(
+      "Both need 1 MiB at their peaks; B reserves 2 MiB more: 4 MiB instead of 2 MiB.\n"))
+      << text;
+  EXPECT_TRUE(says(text, "A was recorded with default settings, B with")) << text;
+}
+
+TEST(RecordingsDiffText, PoolsAndStreamsThatAreNotTheDefaultAreNamed) {
+  PlaceDiff diff = place("f", {{kMiB, 0, 1}});
+  diff.private_pool = true;
+  diff.stream = 2;
+  EXPECT_TRUE(says(text_of(holding(0, kMiB, {diff})), "f, private pool, side stream 2"));
+}
+
+TEST(RecordingsDiffText, TheFirstStepsAndThoseThatDifferMostAreShown) {
+  RecordingsReport report = holding(kMiB, kMiB, {});
+  for (SidePeaks* side : {&report.diff.a, &report.diff.b}) {
+    side->steps = {Steps::Source::markers, std::vector<std::uint64_t>(20)};
+    side->spans.assign(21, SpanPeak{.requested = kMiB});
+  }
+  report.diff.b.spans[17].requested = 9 * kMiB;
+  const std::string text = text_of(report);
+  EXPECT_TRUE(says(text, "\n    1 ")) << text;
+  EXPECT_TRUE(says(text, "\n    17 ")) << text;
+  EXPECT_FALSE(says(text, "\n    18 ")) << text;
+}
+
+TEST(RecordingsDiffJson, WhatIsNotKnownIsNull) {
+  const auto report = json::parse(recordings_diff_json(holding(1, 2, {})));
+  EXPECT_TRUE(report["totals"]["peak_reserved_bytes"]["a"].is_null());
+  EXPECT_TRUE(report["totals"]["oom_retries"]["b"].is_null());
+  EXPECT_TRUE(report["first_difference"].is_null());
+  EXPECT_TRUE(report["at_step"].is_null());
+  EXPECT_TRUE(report["device"].is_null());
+  EXPECT_EQ(report["totals"]["peak_requested_bytes"]["b"], 2);
+}
+
+StrategiesReport two_strategies() {
+  StrategiesReport report;
+  report.trace.path = "run.pickle";
+  report.trace.events = 100;
+  report.streams = {0};
+  report.runs[0].strategy = "torch";
+  report.runs[1].strategy = "bfc";
+  return report;
+}
+
+TEST(StrategiesDiffText, WhoNeverPartIsSaidPlainly) {
+  const std::string text = strategies_diff_text(two_strategies(), {});
+  EXPECT_TRUE(
+      text.starts_with("No difference: after every event torch and bfc reserve the same.\n"))
+      << text;
+}
+
+TEST(StrategiesDiffText, WhereTheyPartBothAreShownSideBySide) {
+  StrategiesReport report = two_strategies();
+  report.runs[0].metrics.peak_reserved = 6 * kMiB;
+  report.runs[1].metrics.peak_reserved = 4 * kMiB;
+  Parting parting{.event = 7, .op = Op::allocate, .step = 2, .size = kMiB, .place = "a.py:1 f"};
+  parting.holds[0].reserved = 6 * kMiB;
+  parting.holds[1].reserved = 4 * kMiB;
+  report.diff.reserved = parting;
+  report.diff.lead = Lead{.more = 0, .from = 7, .to = 100, .furthest = parting};
+  const std::string text = strategies_diff_text(report, {});
+  EXPECT_TRUE(
+      text.starts_with("bfc reserves 2 MiB less at its peak than torch: 4 MiB instead of 6 MiB.\n"))
+      << text;
+  EXPECT_TRUE(says(text, "They part at event 7, step 2: the request of 1 MiB, a.py:1 f")) << text;
+  EXPECT_TRUE(says(text, "A reserves more from event 7 to the end, by 2 MiB after event 7."))
+      << text;
+}
+
+TEST(StrategiesDiffJson, WithoutADifferenceTheKeysAreThere) {
+  const auto report = json::parse(strategies_diff_json(two_strategies()));
+  EXPECT_TRUE(report["first_difference"].is_null());
+  EXPECT_TRUE(report["largest_difference"].is_null());
+  EXPECT_EQ(report["runs"].size(), 2u);
+}
+
+}  // namespace
+}  // namespace memreplay

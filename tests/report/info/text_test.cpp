@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+namespace {
+
+TEST(InfoText, SaysWhatTheRecordingCoversAndWhetherToTrustIt) {
+  TraceSummary trace;
+  trace.path = "warm.pickle";
+  trace.detail = "PyTorch snapshot, protocol 4";
+  trace.file_bytes = 344 * kKiB;
+  trace.events = 1469;
+  trace.duration_us = 400000;
+  trace.starts_empty = false;
+  trace.preexisting_blocks = 310;
+  trace.preexisting_bytes = 3 * kGiB;
+  trace.settings = "";
+  trace.peak_reserved = 5328 * kMiB;
+  const std::string text = info_text({trace}, {});
+  EXPECT_NE(
+      text.find(" warm.pickle   PyTorch snapshot, protocol 4, 344 KiB, 1 device\n"
+                " covers        1,469 events in 0.4 s, after 310 blocks (3072 MiB) that existed"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("peak reserved 5328 MiB, 0 OOM, settings: default"), std::string::npos);
+  EXPECT_NE(text.find("Other settings: an estimate"), std::string::npos);
+}
+
+TEST(InfoText, SaysWhatRanBeforeALateStartAndHowToRecordBetter) {
+  TraceSummary trace;
+  trace.path = "warm.pickle";
+  trace.events = 1469;
+  trace.starts_empty = false;
+  trace.warm_class = "larger";
+  trace.largest_earlier_step = 2.25;
+  const std::string text = info_text({trace}, {});
+  EXPECT_NE(text.find("larger: a step of about 2.25 times the largest one recorded"),
+            std::string::npos);
+  EXPECT_NE(text.find("Other settings: a poor estimate"), std::string::npos);
+  EXPECT_NE(text.find("a step of the largest shape too."), std::string::npos);
+}
+
+TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
+  TraceSummary trace;
+  trace.path = "a.csv";
+  trace.complete = false;
+  trace.dropped = {{"free of an unknown block", 12}};
+  const std::string text = info_text({trace}, {});
+  EXPECT_NE(text.find(" dropped       free of an unknown block (12)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("some events are missing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,125 @@
+#include "report/parts/sentences.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/ranking.hpp"
+#include "report/runs.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<std::string> sentences(std::vector<RunReport> runs) {
+  set_places(runs);
+  return comparison_sentences(runs);
+}
+
+TEST(Comparison, NamesTheWinnerAndItsPriceLast) {
+  const auto said = sentences({run_of("recorded", {.reserved = 20 * kGiB, .device_allocs = 9}),
+                               run_of("direct", {.reserved = 12 * kGiB, .device_allocs = 50})});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said.back(),
+            "direct reserves 8192 MiB less than recorded, at 41 more device allocations.");
+}
+
+TEST(Comparison, RecordedIsTheBaselineWhereverItStands) {
+  const auto said =
+      sentences({run_of("worst", {.reserved = 30 * kMiB}), run_of("best", {.reserved = 10 * kMiB}),
+                 run_of("recorded", {.reserved = 20 * kMiB})});
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0], "worst reserves 10 MiB more than recorded, with as many device allocations.");
+  EXPECT_EQ(said[1], "best reserves 10 MiB less than recorded, with as many device allocations.");
+}
+
+TEST(Comparison, AWinningBaselineIsComparedWithTheSecond) {
+  const auto said = sentences({run_of("recorded", {.reserved = 10 * kMiB, .device_allocs = 1}),
+                               run_of("torch", {.reserved = 20 * kMiB, .device_allocs = 2})});
+  EXPECT_EQ(said.back(),
+            "recorded reserves 10 MiB less than torch, with 1 fewer device allocation.");
+}
+
+TEST(Comparison, TwoRunsAreComparedOnce) {
+  EXPECT_EQ(
+      sentences({run_of("torch", {.reserved = 10}), run_of("direct", {.reserved = 20})}).size(),
+      1u);
+}
+
+TEST(Comparison, ServingEveryRequestCountsBeforeMemory) {
+  const auto said = sentences(
+      {run_of("recorded", {.reserved = 10, .ooms = 3}), run_of("bump", {.reserved = 90})});
+  EXPECT_EQ(said.back(), "bump serves every request; recorded runs out of memory 3 times.");
+}
+
+TEST(Comparison, OneRunNeedsNoSentence) { EXPECT_TRUE(sentences({run_of("torch", {})}).empty()); }
+
+TEST(OomWarning, TellsFragmentationFromShortage) {
+  RunReport run = run_of("torch", {.ooms = 1});
+  run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 0};
+  run.device.capacity = 5226 * kMiB;
+  EXPECT_EQ(
+      oom_warning(run),
+      "torch ran out of memory 1 time, first at event 373: asked 760 MiB, 806 MiB free, largest "
+      "piece 690 MiB. Fragmentation: enough is free, but not in one piece; other settings may "
+      "help.");
+  run.metrics.first_oom->free = 700 * kMiB;
+  EXPECT_NE(oom_warning(run).find("Shortage: a --capacity above 5226 MiB helps."),
+            std::string::npos);
+}
+
+TEST(InexactSentence, IsForEstimatesOnly) {
+  RunReport run = run_of("torch", {});
+  EXPECT_EQ(inexact_sentence(run), "");
+  run.exact = false;
+  run.inexact_because = "the recording starts in the middle";
+  EXPECT_EQ(inexact_sentence(run), "torch is an estimate: the recording starts in the middle.");
+  run.interval = RunInterval{};
+  EXPECT_NE(inexact_sentence(run).find("the one that comes nearest"), std::string::npos);
+}
+
+TEST(ComparisonSentences, IntervalsThatOverlapDecideNothing) {
+  std::vector<RunReport> runs = {run_of("recorded", {.reserved = 500 * kMiB}),
+                                 run_of("torch", {.reserved = 400 * kMiB})};
+  runs[0].place = 2;
+  runs[1].interval = RunInterval{{300 * kMiB, 500 * kMiB}, {}};
+  EXPECT_EQ(comparison_sentences(runs).at(0),
+            "Which of torch (300 MiB to 500 MiB) and recorded (500 MiB) reserves less is "
+            "undecided.");
+  runs[1].interval->peak_reserved.high = 499 * kMiB;
+  EXPECT_NE(comparison_sentences(runs).at(0).find("reserves 100 MiB less"), std::string::npos);
+}
+
+RunReport moving_run() {
+  RunReport run = run_of("offload(torch)", {.reserved = 10 * kMiB});
+  run.metrics.moved_out_blocks = 3;
+  run.metrics.moved_out = 2 * kMiB;
+  run.metrics.stall_seconds = 1.5;
+  return run;
+}
+
+TEST(TransferCost, IsSaidWhereverSuchARunIsPraised) {
+  const std::string cost = "with 3 blocks (2 MiB) moved out of it and a modelled stall of 1.5 s";
+  EXPECT_EQ(transfer_cost(moving_run()), cost);
+  EXPECT_EQ(transfer_cost(run_of("torch", {})), "");
+  EXPECT_EQ(sentences({run_of("torch", {.reserved = 20 * kMiB, .ooms = 1}), moving_run()}).back(),
+            "offload(torch) serves every request, " + cost + "; torch runs out of memory 1 time.");
+  EXPECT_NE(sentences({run_of("torch", {.reserved = 20 * kMiB}), moving_run()}).back().find(cost),
+            std::string::npos);
+}
+
+TEST(Mark, NamesWhatAFigureCostsOrKnows) {
+  EXPECT_EQ(mark(moving_run()), " (stalls 1.5 s)");
+  RunReport run = run_of("plan", {});
+  EXPECT_EQ(mark(run), "");
+  run.metrics.clairvoyant = true;
+  run.exact = false;
+  EXPECT_EQ(mark(run), " (estimate) (clairvoyant)");
+}
+
+TEST(Comparison, APlanIsNamedAsWhatItIs) {
+  RunReport plan = run_of("plan", {.reserved = 10 * kMiB});
+  plan.metrics.clairvoyant = true;
+  EXPECT_EQ(sentences({run_of("torch", {.reserved = 20 * kMiB}), plan}).back(),
+            "plan (clairvoyant) reserves 10 MiB less than torch, with as many device allocations.");
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,160 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trace/pickle_bytes.hpp"
+#include "trace/torch/torch_json.hpp"
+
+namespace memreplay {
+namespace {
+
+using testing::HasSubstr;
+
+TorchSnapshot from_json(const std::string& bytes) { return read_torch_json({"x.json", bytes}); }
+
+std::string json_complaint(const std::string& bytes) {
+  try {
+    from_json(bytes);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+const std::string kSegment =
+    R"({"device": 1, "address": 4096, "total_size": 2048, "stream": 7, "segment_type": "small", "blocks": )";
+
+TEST(TorchSnapshot, ABareListOfSegmentsIsASnapshotWithoutTraces) {
+  const auto snapshot = from_json("[" + kSegment + R"([{"size": 2048, "state": "inactive"}]}])");
+  ASSERT_EQ(snapshot.segments.size(), 1u);
+  const TorchSegment& segment = snapshot.segments[0];
+  EXPECT_FALSE(snapshot.has_traces);
+  EXPECT_EQ(segment.device, 1);
+  EXPECT_EQ(segment.stream, 7u);
+  EXPECT_TRUE(segment.small_pool);
+  EXPECT_EQ(snapshot.pools[segment.pool], (PoolId{0, 0}));
+}
+
+TEST(TorchSnapshot, BlocksOf20GetAddressesAndTheirNewestLife) {
+  const auto snapshot = from_json(R"({"segments": [)" + kSegment +
+                                  R"([{"size": 512, "state": "inactive"},
+          {"size": 1536, "state": "active_allocated", "history":
+            [{"addr": 1, "real_size": 1500, "frames": [{"name": "f", "filename": "a", "line": 3}]},
+             {"addr": 1, "real_size": 9}]}]}], "device_traces": []})");
+  const auto& blocks = snapshot.segments.at(0).blocks;
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].address, 4096u);
+  EXPECT_EQ(blocks[1].address, 4096u + 512);
+  EXPECT_EQ(blocks[1].requested, 1500u);
+  EXPECT_EQ(blocks[1].state, BlockState::allocated);
+  EXPECT_EQ(snapshot.texts[snapshot.frames[snapshot.stacks[blocks[1].stack][0]].name], "f");
+  EXPECT_EQ(snapshot.settings.oldest_release, "2.0");
+}
+
+TEST(TorchSnapshot, SettingsAndTheReleaseThatWritesThemAreKept) {
+  const auto snapshot = from_json(R"({"segments": [], "device_traces": [[]], "allocator_settings":
+      {"PYTORCH_CUDA_ALLOC_CONF": "a:b", "max_split_size": -1, "garbage_collection_threshold": 0.5,
+       "expandable_segments": true, "max_round_threshold": -1,
+       "roundup_power2_divisions": {"1": 4, "32768": 2}}, "external_annotations": []})");
+  const RecordedSettings& settings = snapshot.settings;
+  EXPECT_TRUE(settings.present);
+  EXPECT_EQ(settings.conf, "a:b");
+  EXPECT_EQ(settings.max_split_size, -1);
+  EXPECT_EQ(settings.garbage_collection_threshold, 0.5);
+  EXPECT_EQ(settings.expandable_segments, true);
+  EXPECT_EQ(settings.roundup_power2_divisions->front(), 4u);
+  EXPECT_EQ(settings.roundup_power2_divisions->back(), 2u);
+  EXPECT_EQ(settings.oldest_release, "2.13");
+}
+
+TEST(TorchSnapshot, EntriesKeepPoolTagTimeAndFreeBytesOfAnOom) {
+  const auto snapshot =
+      read(memreplay::snapshot(entry("alloc", 4096, 512,
+                                     text("user_metadata") + text("step 1") + text("time_us") +
+                                         number(17) + text("pool_id") + "K\1K\2\x86") +
+                               dict(text("action") + text("oom") + text("device_free") +
+                                    number(99) + text("size") + number(5))));
+  const auto& trace = snapshot.device_traces.at(0);
+  ASSERT_EQ(trace.size(), 2u);
+  EXPECT_EQ(snapshot.texts[trace[0].tag], "step 1");
+  EXPECT_EQ(snapshot.pools[trace[0].pool], (PoolId{1, 2}));
+  EXPECT_EQ(trace[0].time_us, 17);
+  EXPECT_EQ(trace[1].address, 99u);
+  EXPECT_EQ(trace[1].pool, kUnknownPool);
+  EXPECT_TRUE(snapshot.has_times);
+  EXPECT_TRUE(snapshot.has_entry_pools);
+  EXPECT_EQ(snapshot.settings.oldest_release, "2.12");
+}
+
+TEST(TorchSnapshot, UnknownActionsAreCountedByNameAndLeftOut) {
+  const auto snapshot = read(memreplay::snapshot(
+      entry("alloc", 1, 1) + entry("user_defined", 0, 0) + entry("user_defined", 0, 0)));
+  EXPECT_EQ(snapshot.device_traces.at(0).size(), 1u);
+  EXPECT_EQ(snapshot.unknown_actions.at("user_defined"), 2u);
+}
+
+TEST(TorchSnapshot, AddressesFrom2To63OnComeSignedOrUnsigned) {
+  const std::string above = "\x8a\x09\0\0\0\0\0\0\0\x80\0"s;  // 2^63
+  const std::string unsigned_entry =
+      dict(text("action") + text("alloc") + text("addr") + above + text("size") + number(1));
+  const auto snapshot = read(memreplay::snapshot(unsigned_entry + entry("alloc", INT64_MIN, 1)));
+  EXPECT_EQ(snapshot.device_traces[0][0].address, Address{1} << 63);
+  EXPECT_EQ(snapshot.device_traces[0][1].address, Address{1} << 63);
+}
+
+TEST(TorchSnapshot, HostEntriesAreCountedOnly) {
+  const auto snapshot = read(kProto4 +
+                             dict(text("segments") + kList + text("host_traces") +
+                                  list(entry("alloc", 1, 1) + entry("alloc", 2, 1))) +
+                             kStop);
+  EXPECT_EQ(snapshot.host_entries, 2u);
+  EXPECT_TRUE(snapshot.device_traces.empty());
+}
+
+TEST(TorchSnapshot, AnnotationsKeepStageNameAndTime) {
+  const auto snapshot = from_json(R"({"segments": [], "external_annotations": [
+      {"stage": "START", "name": "forward", "device": 1, "time_us": 5},
+      {"stage": "END", "name": "forward", "device": 1, "time_us": 9}]})");
+  ASSERT_EQ(snapshot.annotations.size(), 2u);
+  EXPECT_TRUE(snapshot.annotations[0].begins);
+  EXPECT_FALSE(snapshot.annotations[1].begins);
+  EXPECT_EQ(snapshot.texts[snapshot.annotations[1].text], "forward");
+  EXPECT_EQ(snapshot.annotations[1].time_us, 9);
+}
+
+TEST(TorchSnapshot, AWrongValueIsNamedByItsPath) {
+  EXPECT_EQ(complaint(memreplay::snapshot(entry("alloc", 1, 1) + entry("alloc", 1, -5))),
+            "x.pickle: device_traces[0][1].size is -5; expected a whole number of bytes");
+  EXPECT_EQ(json_complaint(R"({"segments": [{"total_size": 1}]})"),
+            "x.json: segments[0].address is missing; expected an address");
+  EXPECT_EQ(json_complaint("[" + kSegment + R"([{"size": 1.5, "state": "inactive"}]}])"),
+            "x.json: segments[0].blocks[0].size is 1.5; expected a whole number of bytes");
+  EXPECT_EQ(json_complaint("[" + kSegment + R"([{"size": 1, "state": "lost"}]}])"),
+            "x.json: segments[0].blocks[0].state is 'lost'; expected active_allocated, "
+            "active_pending_free or inactive");
+  EXPECT_THAT(json_complaint(R"({"segments": 5, "device_traces": "x"})"),
+              HasSubstr("segments is 5; expected a list"));
+  EXPECT_THAT(
+      json_complaint(R"({"device_traces": [[{"action": "alloc", "addr": 1, "size": 1e30}]]})"),
+      HasSubstr("device_traces[0][0].size is 1e+30"));
+}
+
+TEST(TorchSnapshot, OtherDocumentsAreNoSnapshots) {
+  EXPECT_THAT(json_complaint("[1, 2, 3]"),
+              HasSubstr("not a PyTorch snapshot: a list whose first item"));
+  EXPECT_THAT(json_complaint(R"({"a": 1})"),
+              HasSubstr("not a PyTorch snapshot: the top level is a dict"));
+  EXPECT_THAT(complaint(kProto4 + "K\1."), HasSubstr("not a PyTorch snapshot"));
+  EXPECT_THAT(json_complaint(R"({"segments": [)"), HasSubstr("x.json: byte 15: is no JSON"));
+}
+
+TEST(TorchSnapshot, BytesThatAreNoUtf8BecomeReplacementCharacters) {
+  const auto snapshot = read(memreplay::snapshot(entry("alloc", 1, 1,
+                                                       text("user_metadata") + text("a\xff"
+                                                                                    "b"))));
+  EXPECT_EQ(snapshot.texts[snapshot.device_traces[0][0].tag],
+            "a\xEF\xBF\xBD"
+            "b");
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,176 @@
+#include "verify/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Tally {
+  int exact = 0;
+  std::vector<std::string> others;
+};
+
+// Trials on the way to a verdict leave nothing behind.
+bool nothing_twice(const Reading& reading) {
+  const auto key = [](const ProgramCall& call) {
+    return std::tuple(call.event, call.kind, call.pool);
+  };
+  std::set<decltype(key(ProgramCall{}))> calls;
+  for (const ProgramCall& call : reading.calls) {
+    if (!calls.insert(key(call)).second) return false;
+  }
+  std::set<std::uint64_t> deferred;
+  for (const Deferral& deferral : reading.deferrals) {
+    if (!deferred.insert(deferral.event).second) return false;
+  }
+  return std::is_sorted(reading.calls.begin(), reading.calls.end(),
+                        [](const auto& x, const auto& y) { return x.event < y.event; });
+}
+
+Tally verify_all(const fs::path& folder) {
+  Tally tally;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".pickle") continue;
+    const Recording recording = read_recording(entry.path().string());
+    for (const Trace& trace : recording.traces) {
+      const VerifyResult result = verify(recording, trace);
+      if (result.verdict == Verdict::unsupported) {
+        EXPECT_FALSE(result.reason.empty()) << entry.path();
+        continue;
+      }
+      EXPECT_TRUE(nothing_twice(result.reading)) << entry.path();
+      const bool whole = result.verdict == Verdict::exact &&
+                         result.allocs_matched == result.allocs &&
+                         result.segment_events_matched == result.segment_events;
+      if (whole) {
+        ++tally.exact;
+      } else {
+        tally.others.push_back(entry.path().filename().string());
+      }
+    }
+  }
+  return tally;
+}
+
+TEST(Verify, EveryPublicRecordingIsReproducedToTheByte) {
+  const fs::path folder = fs::path(MEMREPLAY_SHARED) / "corpus/real";
+  if (!fs::exists(folder)) GTEST_SKIP() << "no recordings in " << folder;
+  const Tally tally = verify_all(folder);
+  EXPECT_GT(tally.exact, 0);
+  EXPECT_TRUE(tally.others.empty()) << testing::PrintToString(tally.others);
+}
+
+TEST(Verify, EveryRecordingOfTheOriginalIsReproducedToTheByte) {
+  for (const char* folder : {"corpus/torch", "corpus/warm"}) {
+    const fs::path path = fs::path(MEMREPLAY_SHARED) / folder;
+    if (!fs::exists(path)) GTEST_SKIP() << "no recordings in " << path;
+    const Tally tally = verify_all(path);
+    EXPECT_GT(tally.exact, 0);
+    EXPECT_TRUE(tally.others.empty()) << testing::PrintToString(tally.others);
+  }
+}
+
+TEST(Verify, EveryBundledRecordingIsReproducedToTheByte) {
+  const Tally tally = verify_all(MEMREPLAY_TRACES);
+  EXPECT_GT(tally.exact, 0);
+  EXPECT_TRUE(tally.others.empty()) << testing::PrintToString(tally.others);
+}
+
+void add(Trace& trace, Op op, Slot slot, Bytes size, Address at) {
+  trace.ops.push_back(op);
+  trace.slots.push_back(slot);
+  trace.sizes.push_back(size);
+  trace.lane_of.push_back(0);
+  trace.align_log2.push_back(0);
+  trace.addresses.push_back(at);
+}
+
+// A recording of one block at `address`, freed and allocated again at `again`.
+Recording one_segment(Address address, Address again) {
+  Recording recording;
+  recording.format = "torch-snapshot";
+  recording.settings.present = true;
+  recording.settings.oldest_release = "2.14";
+  Trace& trace = recording.traces.emplace_back();
+  trace.lanes.resize(1);
+  trace.streams = {0};
+  trace.pools.resize(1);
+  trace.slot_count = 1;
+  add(trace, Op::segment_alloc, kNoSlot, 2 * kMiB, address);
+  add(trace, Op::allocate, 0, 1000, address);
+  add(trace, Op::free_requested, 0, 1000, address);
+  add(trace, Op::free_completed, 0, 1000, address);
+  add(trace, Op::allocate, 0, 500, again);
+  return recording;
+}
+
+TEST(Verify, SaysWhereTheModelAndTheRecordingPartAndGoesOnBehindIt) {
+  const Recording recording = one_segment(0x10000000, 0x10000400);
+  const VerifyResult result = verify(recording, recording.traces[0]);
+  EXPECT_EQ(result.verdict, Verdict::resynchronised);
+  EXPECT_EQ(result.allocs_matched, 1u);
+  EXPECT_EQ(result.forced, 1u);
+  ASSERT_TRUE(result.first_divergence);
+  EXPECT_EQ(result.first_divergence->event, 4u);
+  EXPECT_EQ(result.first_divergence->expected, "0x10000400");
+  EXPECT_EQ(result.first_divergence->got, "0x10000000");
+}
+
+TEST(Verify, AgreesWhereEveryPlaceIsTheModels) {
+  const Recording recording = one_segment(0x10000000, 0x10000000);
+  const VerifyResult result = verify(recording, recording.traces[0]);
+  EXPECT_EQ(result.verdict, Verdict::exact);
+  EXPECT_EQ(result.allocs_matched, 2u);
+  EXPECT_EQ(result.segment_events_matched, 1u);
+}
+
+// The settings of a recording are the last ones; here expandable segments came on the way.
+TEST(Verify, FreesOfBlocksThatNoSegmentHoldsArePassedOver) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  Trace& trace = recording.traces[0];
+  const Slot unknown = trace.slot_count++;
+  for (const Op op : {Op::free_requested, Op::free_completed}) {
+    add(trace, op, unknown, 512, 0x20000000);
+  }
+  add(trace, Op::free_completed, unknown, 512, 0x30000000);
+  add(trace, Op::segment_alloc, kNoSlot, 20 * kMiB, 0x40000000);
+  add(trace, Op::allocate, trace.slot_count++, 2 * kMiB, 0x40000000);
+  const VerifyResult result = verify(recording, trace);
+  EXPECT_EQ(result.verdict, Verdict::exact);
+  EXPECT_TRUE(result.reading.deferrals.empty());
+}
+
+TEST(Verify, SettingsThatChangedOnTheWayAreFound) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  recording.settings.expandable_segments = true;
+  Trace& trace = recording.traces[0];
+  trace.slot_count = 2;
+  add(trace, Op::segment_map, kNoSlot, 40 * kMiB, 0x20000000);
+  add(trace, Op::allocate, 1, 30 * kMiB, 0x20000000);
+  const VerifyResult result = verify(recording, trace);
+  EXPECT_EQ(result.verdict, Verdict::exact);
+  EXPECT_EQ(result.allocs_matched, 3u);
+  EXPECT_EQ(result.reading.settings_changes.size(), 2u);
+  EXPECT_NE(result.reason.find("changed its allocator settings before event 1"), std::string::npos)
+      << result.reason;
+}
+
+TEST(Verify, ARecordingWithoutAllocationsIsUnsupportedAndSaysWhy) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  recording.traces[0].ops.assign(5, Op::marker);
+  const VerifyResult result = verify(recording, recording.traces[0]);
+  EXPECT_EQ(result.verdict, Verdict::unsupported);
+  EXPECT_EQ(result.reason, "no allocation in its history");
+}
+
+}  // namespace
+}  // namespace memreplay
