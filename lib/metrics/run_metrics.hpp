@@ -62,7 +62,7 @@ struct BytesInterval {
   Bytes high = 0;
 };
 
-/// What one replay of one trace under one strategy came to. Words as in the README.
+/// What one replay of one trace under one strategy came to. Words as in lib/README.md.
 struct RunMetrics {
   Bytes peak_requested = 0;
   Bytes peak_asked = 0;      ///< the same with the refused requests of the recording served here
