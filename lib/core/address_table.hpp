@@ -8,12 +8,13 @@
 
 namespace memreplay {
 
-/// What is live at an address. A flat hash table with linear probing: a recording frees about as
-/// often as it allocates, and nodes of their own cost more than the search. O(1) each.
+/// The values that live at addresses. A flat hash table with linear probing: a recording frees
+/// about as often as it allocates, and nodes of their own cost more than the search. O(1) each.
 template <typename Value>
 class AddressTable {
  public:
-  /// Null where nothing is there. Pointers hold until the next insertion or removal.
+  /// The value at `address`; null where nothing is there. Pointers hold until the next insertion or
+  /// removal.
   Value* find(Address address) {
     if (cells_.empty()) return nullptr;
     Cell& cell = cells_[place_of(address)];
@@ -32,7 +33,7 @@ class AddressTable {
     return {&cell.value, fresh};
   }
 
-  /// Something must be there.
+  /// Removes the value at `address`, which must be there.
   void erase(Address address) {
     std::size_t hole = place_of(address);
     cells_[hole].used = false;
@@ -48,7 +49,7 @@ class AddressTable {
     }
   }
 
-  /// In no order.
+  /// Visits every address and its value, in no order.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (const Cell& cell : cells_) {

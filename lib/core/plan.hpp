@@ -22,15 +22,15 @@ struct Plan {
   Bytes base_alignment = 1;      ///< of the region, where requests ask for more than that
   std::vector<Entry> entries;    ///< of the requests above `above`, in their order
   Bytes above = 0;               ///< requests up to this size are not in the plan at all
-  Bytes small_peak = 0;          ///< the peak of those, each as long as `above`
+  Bytes small_peak = 0;          ///< the peak of requests up to `above`, each as long as it
   std::size_t repeats_from = 0;  ///< after the last entry comes this one again; its number: none
   std::vector<std::size_t> iterations;  ///< the first entry after each marker; the last repeats
   bool clairvoyant = true;              ///< made from the very events that it serves
-  /// Where the planner did less than it was asked for: a sentence that says so.
+  /// A sentence that says where the planner did less than it was asked for; else empty.
   std::string shortened;
 };
 
-/// What a strategy wants planned.
+/// The plan that a strategy wants made.
 struct PlanWish {
   enum class Scope : std::uint8_t {
     whole_trace,

@@ -26,7 +26,7 @@ class RangeSet {
 
   explicit RangeSet(Neighbours neighbours = Neighbours::join) : neighbours_(neighbours) {}
 
-  /// Throws std::logic_error when a byte of it is in the set already. O(log n).
+  /// Adds a range. Throws std::logic_error when a byte of it is in the set already. O(log n).
   void insert(AddressRange range);
   /// Takes part of one range out. False, and nothing changes, when no range holds all of it.
   bool erase(AddressRange part);
@@ -38,7 +38,8 @@ class RangeSet {
   /// The lowest range with room for `size` bytes at a multiple of `alignment`. O(log n), but for
   /// ranges less than twice the size, which are tried by address.
   std::optional<AddressRange> lowest(Bytes size, Bytes alignment = 1) const;
-  /// The smallest such range, the lowest of equals. O(log n) where alignment changes nothing.
+  /// The smallest range with room for `size` bytes at a multiple of `alignment`, the lowest of
+  /// equals. O(log n) where alignment changes nothing.
   std::optional<AddressRange> smallest(Bytes size, Bytes alignment = 1) const;
 
   Bytes total() const { return total_; }

@@ -17,14 +17,14 @@ std::optional<Bytes> parse_size(std::string_view text);
 /// A whole decimal number that fits; nothing for anything else (signs and blanks included).
 std::optional<std::uint64_t> parse_whole(std::string_view text);
 
-/// For people: "5184 MiB", "12.3 GiB", "790 KiB", "512 B". Mebibytes and gibibytes go up to four
-/// digits before the next unit begins, so that sizes of one table compare at a glance.
+/// A size for people: "5184 MiB", "12.3 GiB", "790 KiB", "512 B". Mebibytes and gibibytes go up to
+/// four digits before the next unit begins, so that sizes of one table compare at a glance.
 std::string human_size(Bytes size);
 
-/// The same without rounding, to be given back as a size: "15618 MiB", "1000 B".
+/// A size without rounding, which parse_size reads again: "15618 MiB", "1000 B".
 std::string exact_size(Bytes size);
 
-/// For people: 1234567 as "1,234,567".
+/// A count for people: 1234567 as "1,234,567".
 std::string human_count(std::uint64_t count);
 
 /// The name that a mistyped one most likely meant; nothing when none is near.

@@ -25,15 +25,15 @@ class ReducedCurve {
   /// `events`: how many the trace has. `most_points`: at least 4.
   ReducedCurve(std::uint64_t events, std::size_t most_points);
 
-  /// To be called with ascending events below `events`; those that change nothing may be left out.
-  /// `value` is the one after the event, `highest_within` the highest during it: where it lies
+  /// Adds an event below `events`, in ascending order; those that change nothing may be left out.
+  /// `value` is the one after the event, `highest_within` the highest during it: where that lies
   /// above what came before and after, it is a point of its own, ahead of that of `value`.
   /// `beside` is carried along, so that another curve can be drawn on the points of this one.
   void add(std::uint64_t event, std::int64_t value, std::int64_t highest_within,
            std::int64_t beside = 0);
 
-  /// By ascending event; no two neighbours have the same value, unless the buckets between them
-  /// came back to it.
+  /// The points by ascending event; no two neighbours have equal values, unless the buckets between
+  /// them came back to one.
   std::vector<CurvePoint> points() const;
 
  private:

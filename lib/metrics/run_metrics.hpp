@@ -25,10 +25,10 @@ struct OomPlace {
 /// Times that were measured, by the host's clock where nothing else is said.
 struct MeasuredTimes {
   Durations ops;       ///< requests and frees of blocks, whole
-  Durations strategy;  ///< the same without what the device took
+  Durations strategy;  ///< `ops` without what the device took
   TimesByKind calls;   ///< to the driver of a real device
 
-  /// What the driver took altogether, the work on blocks aside.
+  /// The time that the driver took altogether, the work on blocks aside.
   std::uint64_t driver_ns() const {
     std::uint64_t ns = 0;
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
@@ -38,7 +38,7 @@ struct MeasuredTimes {
     }
     return ns;
   }
-  /// Takes those of another replay to them.
+  /// Adds the times of another replay to these.
   void add(const MeasuredTimes& other) {
     ops.add(other.ops);
     strategy.add(other.strategy);
@@ -49,7 +49,7 @@ struct MeasuredTimes {
   }
 };
 
-/// What a replay on real memory came to beside its bytes.
+/// The outcome of a replay on real memory, beside its bytes.
 struct RealUse {
   MeasuredMemory memory;
   TouchedBlocks touched;
@@ -62,10 +62,10 @@ struct BytesInterval {
   Bytes high = 0;
 };
 
-/// What one replay of one trace under one strategy came to. Words as in lib/README.md.
+/// The numbers of one replay of one trace under one strategy. Words as in lib/README.md.
 struct RunMetrics {
   Bytes peak_requested = 0;
-  Bytes peak_asked = 0;      ///< the same with the refused requests of the recording served here
+  Bytes peak_asked = 0;      ///< peak_requested with the recorded OOMs that are served here
   Bytes peak_allocated = 0;  ///< MaxInUse
   Bytes peak_reserved = 0;
   Bytes gap_at_peak_reserved = 0;

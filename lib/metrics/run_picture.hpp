@@ -9,8 +9,8 @@
 
 namespace memreplay {
 
-/// What a replay looked like, to be drawn. Moment `m` is the one behind the event `m - 1`, so the
-/// first one, `from`, is before anything was replayed. Points of curves have their moment as
+/// A replay's curves and events, to be drawn. Moment `m` is the one behind the event `m - 1`, so
+/// the first one, `from`, is before anything was replayed. Points of curves have their moment as
 /// `event`.
 struct RunPicture {
   /// At an event, before whose moment the memory was as it says.

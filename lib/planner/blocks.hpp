@@ -21,7 +21,7 @@ struct PlannedBlock {
   bool overlaps(const PlannedBlock& other) const { return start < other.end && other.start < end; }
 };
 
-/// Where each block goes.
+/// A place for each block.
 struct Packing {
   std::vector<Bytes> offsets;  ///< by block
   Bytes height = 0;            ///< the largest offset + size

@@ -10,7 +10,7 @@
 
 namespace memreplay {
 
-/// In which order blocks are placed. Ties are broken completely; `row` is the index.
+/// The order in which blocks are placed. Ties are broken completely; `row` is the index.
 enum class PlacingOrder : std::uint8_t {
   size,        ///< size falling, start, row
   area,        ///< size times length falling, row
@@ -28,7 +28,7 @@ enum class PlacingFit : std::uint8_t { first, best };
 
 std::string_view name_of(PlacingOrder order);
 
-/// Rows in this order. O(n log n).
+/// The rows of `blocks` in a placing order. O(n log n).
 std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, PlacingOrder order);
 
 /// Places blocks in a given order, each into a gap between those placed that live at the same time,
