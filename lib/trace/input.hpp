@@ -9,7 +9,7 @@ namespace memreplay {
 /// A file's bytes, mapped or held in memory, decompressed where its first bytes say gzip or zstd.
 class OpenedInput {
  public:
-  /// "-" is standard input. Throws InputError.
+  /// Opens a file; "-" is standard input. Throws InputError.
   explicit OpenedInput(const std::string& path);
   ~OpenedInput();
   OpenedInput(const OpenedInput&) = delete;

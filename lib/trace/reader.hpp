@@ -16,7 +16,7 @@ struct Input {
   bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
 };
 
-/// How a format registers itself (readers.def).
+/// A format, as it registers itself (readers.def).
 struct ReaderInfo {
   std::string_view name;
   std::string_view summary;  ///< one sentence

@@ -12,7 +12,7 @@
 
 namespace memreplay {
 
-/// Where a request comes from. Events carry the number of a lane instead of both.
+/// The stream and pool of a request. Events carry the number of a lane instead of both.
 struct Lane {
   StreamIndex stream = 0;
   PoolIndex pool = 0;
@@ -66,7 +66,7 @@ struct Trace {
 
   std::size_t size() const { return ops.size(); }
   Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
-  /// Whether the free requested by this event is completed by the next one.
+  /// True where this event requests a free that the next one completes.
   bool completes_at_once(std::size_t event) const {
     return ops[event] == Op::free_requested && event + 1 < size() &&
            ops[event + 1] == Op::free_completed && slots[event + 1] == slots[event];

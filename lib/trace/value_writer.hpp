@@ -31,13 +31,13 @@ class ValueWriter {
 
   virtual ~ValueWriter() = default;
   virtual void scalar(const PlainScalar& value) = 0;
-  /// Its items follow, then `close`.
+  /// Begins a list, dict or tuple: its items follow, then `close`.
   virtual void open(Container kind, std::optional<ObjectId> id = std::nullopt) = 0;
   virtual void close() = 0;
   /// Mentions the object that was opened under this name. False, and nothing is written, where
-  /// there was none or the format has no such mention: the caller writes it out.
+  /// none was or the format has no such mention: the caller writes the object out.
   virtual bool recall(ObjectId id) = 0;
-  /// After the whole value.
+  /// Ends the output; to be called once, after the whole value.
   virtual void finish() = 0;
 };
 

@@ -9,8 +9,9 @@ namespace memreplay {
 /// Our own CSV: one event a row. Every row is kept, those of size 0 too.
 ReaderInfo csv_reader();
 
-/// The same trace as CSV. Blocks from before the recording become allocations at its beginning;
-/// driver events and refusals are left out. What was read from such a text gives it again.
+/// A trace as our own CSV. Blocks from before the recording become allocations at its beginning;
+/// driver events and refusals are left out. Such a text, read and
+/// written again, stays the same.
 std::string write_csv(const Recording& recording, const Trace& trace);
 
 }  // namespace memreplay

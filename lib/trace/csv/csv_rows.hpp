@@ -14,7 +14,7 @@ class CsvRows {
  public:
   CsvRows(std::string_view file, std::string_view text);
 
-  /// False at the end. Throws InputError for a quote that is never closed.
+  /// Moves to the next row; false at the end. Throws InputError for a quote that is never closed.
   bool next();
   const std::vector<std::string_view>& fields() const { return fields_; }
   std::uint64_t line() const { return line_; }  ///< of the row's beginning, from 1
@@ -38,10 +38,10 @@ class CsvRows {
   std::deque<std::string> unquoted_;
 };
 
-/// The field as it must stand in CSV.
+/// A text as it must stand in a field of a CSV.
 std::string csv_field(std::string_view text);
 
-/// For messages: quoted, without control characters, not longer than a line.
+/// A text for messages: quoted, without control characters, not longer than a line.
 std::string shown(std::string_view text);
 
 }  // namespace memreplay

@@ -9,7 +9,7 @@
 
 namespace memreplay {
 
-/// What JSON has no form for, counted.
+/// How many values were written for which JSON has no form.
 struct JsonLosses {
   std::uint64_t byte_strings = 0;  ///< written as texts, each byte a character below U+0100
   std::uint64_t texts = 0;         ///< bytes in them that are no UTF-8 became U+FFFD

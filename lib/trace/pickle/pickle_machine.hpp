@@ -49,7 +49,7 @@ class PickleMachine {
   }
   void set_items(const Byte* at, std::size_t height);
   void append(const Byte* at, std::size_t height);
-  /// Behind the APPENDS of a known stack for the list on top; else p itself.
+  /// The byte behind the APPENDS of a known stack for the list on top; p where there is none.
   const Byte* skip_known_stack(const Byte* p);
   void push(const PickleValue& value) {
     if (top_ == stack_.size()) grow_stack();
@@ -80,7 +80,7 @@ class PickleMachine {
   const Byte* release_at_;
 };
 
-/// From the first byte: the number that PROTO states; 0 or 1 for what has none.
+/// The protocol of a pickle as its PROTO states it; 0 or 1 where it has none.
 int pickle_protocol(std::string_view bytes);
 
 }  // namespace memreplay

@@ -64,7 +64,7 @@ class PickleRuns {
     return key ^ (key >> 32);
   }
 
-  /// Into the first free place near its key, else over the oldest guess there.
+  /// Enters a run in the first free place near its key, else over the oldest guess there.
   void place(const Run& run) {
     const std::size_t mask = runs_.size() - 1;
     std::size_t step = 0;

@@ -5,7 +5,8 @@
 
 namespace memreplay {
 
-/// What the module memreplay_python_reader offers under kPythonReadName. Throws InputError.
+/// The function that the module memreplay_python_reader offers under kPythonReadName. Throws
+/// InputError.
 using PythonRead = void(const Input& input, TorchSnapshot& snapshot);
 
 inline constexpr const char* kPythonReadName = "memreplay_read_with_python";

@@ -6,7 +6,7 @@
 
 namespace memreplay {
 
-/// Where in a snapshot a value stands, for messages: "device_traces[0][12].size".
+/// The place of a value in a snapshot, for messages: "device_traces[0][12].size".
 struct SnapshotPath {
   const SnapshotPath* up = nullptr;
   std::string_view key;  ///< empty: an index
@@ -36,7 +36,7 @@ enum class ValueKind : std::uint8_t { none, boolean, whole, real, text, list, di
 
 std::string describe(WholeNumber number);
 std::string describe(double number);
-/// Quoted, one line, shortened.
+/// A text for messages: quoted, one line, shortened.
 std::string describe(std::string_view text);
 std::string_view describe(ValueKind kind);
 

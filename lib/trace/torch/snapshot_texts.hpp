@@ -21,9 +21,10 @@ class SnapshotTexts {
   SnapshotTexts(const SnapshotTexts&) = delete;
   SnapshotTexts& operator=(const SnapshotTexts&) = delete;
 
-  /// Bytes that are no UTF-8 become U+FFFD, so that every report can print the text.
+  /// The number of a text. Bytes that are no UTF-8 become U+FFFD, so that every report can print
+  /// it.
   std::uint32_t text(std::string_view text);
-  /// The same care for a text that is kept elsewhere.
+  /// A text with U+FFFD for bytes that are no UTF-8, to be kept elsewhere.
   static std::string clean(std::string_view text);
   std::uint32_t frame(std::string_view name, std::string_view file, std::uint32_t line);
   std::uint32_t stack(std::span<const std::uint32_t> frames);

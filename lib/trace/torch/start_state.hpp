@@ -58,7 +58,7 @@ void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
 /// Takes a range out of the run that holds it. False, and nothing done, where none does.
 bool cut_run(SegmentTable& segments, Address from, Bytes size);
 
-/// What block sizes follow from.
+/// The settings from which sizes of blocks follow.
 struct BlockRules {
   torch::RoundupTable roundup{};
   Bytes max_split_size = torch::kUnlimited;

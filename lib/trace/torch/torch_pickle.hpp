@@ -11,7 +11,7 @@ namespace memreplay {
 TorchSnapshot read_torch_pickle(const Input& input);
 
 bool is_pickle(const Input& input);
-/// For people: "PyTorch snapshot, protocol 4".
+/// The format for people: "PyTorch snapshot, protocol 4".
 std::string torch_pickle_detail(const Input& input);
 
 inline constexpr std::string_view kTorchPickleFormat = "torch-snapshot";
