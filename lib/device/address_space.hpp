@@ -19,14 +19,15 @@ class AddressSpace {
   /// Each range is followed by a hole of at least `gap` bytes.
   AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap);
 
-  /// Nothing when no range of that size is left.
+  /// A free range of addresses; nothing when none of that size is left.
   std::optional<Address> take(Bytes size);
   /// Takes a range at a place that the caller names; throws std::logic_error when it is taken, or
   /// was and is never to be given again.
   void claim(Address at, Bytes size);
   /// Gives nothing of a range from now on, as far as it is not taken. It can still be claimed.
   void avoid(Address at, Bytes size);
-  /// An address that was given. With first_fit, std::logic_error for any other.
+  /// Gives back the range that begins at an address that was given. With first_fit,
+  /// std::logic_error for any other.
   void give_back(Address at);
 
  private:
@@ -38,7 +39,7 @@ class AddressSpace {
   Bytes gap_;
   Address next_;
   std::map<Address, Address> taken_;    ///< from -> to; with upward only what was claimed
-  std::map<Address, Address> avoided_;  ///< the same, with upward
+  std::map<Address, Address> avoided_;  ///< from -> to; only with upward
   RangeSet holes_;                      ///< first_fit: whole units without any part taken
 };
 

@@ -11,12 +11,12 @@ struct CostPoint {
   double ms = 0;
 };
 
-/// What a call costs by its bytes: straight from point to point, as the first below the first, and
+/// The cost of a call by its bytes: straight from point to point, as the first below the first, and
 /// above the last one as steep as before it, but never falling.
 class CostCurve {
  public:
   CostCurve(double ms) : points_{{0, ms}} {}  // NOLINT(google-explicit-constructor)
-  /// At least one point, ascending.
+  /// A curve through at least one point, in ascending order.
   explicit CostCurve(std::vector<CostPoint> points) : points_(std::move(points)) {}
 
   double ms(Bytes bytes) const;
@@ -26,7 +26,7 @@ class CostCurve {
   std::vector<CostPoint> points_;
 };
 
-/// What the calls to a driver cost. The defaults are those of cudaMalloc and cudaFree in the course
+/// The costs of calls to a driver. The defaults are those of cudaMalloc and cudaFree in the course
 /// that this project began with, whatever the size.
 struct CostModel {
   CostCurve alloc = 1.0;
@@ -39,7 +39,7 @@ struct CostModel {
   }
 };
 
-/// Of a constant model. Refused calls cost nothing.
+/// The time of all calls by a constant model. Refused calls cost nothing.
 double modelled_seconds(const CostModel& cost, const DeviceUsage& usage);
 
 }  // namespace memreplay

@@ -10,7 +10,8 @@
 
 namespace memreplay {
 
-/// What was asked of a device so far. Bytes are physical, in whole granules.
+/// The calls that a device has served so far, and what it holds. Bytes are physical, in whole
+/// granules.
 struct DeviceUsage {
   Bytes held = 0;
   Bytes peak_held = 0;
@@ -33,7 +34,7 @@ class VirtualMemory {
   virtual bool map(Address at, Bytes size, Bytes granule) = 0;
   virtual void unmap(Address at, Bytes size) = 0;
   /// Puts the memory that is behind [of, of + size), mapped or of a region, behind [at, at + size)
-  /// too. It stays charged once; every granule counts as a map.
+  /// too. The memory stays charged once; every granule counts as a map.
   virtual void alias(Address at, Address of, Bytes size, Bytes granule) = 0;
   /// Undoes an `alias` by its `at`; to be done before its memory is given back.
   virtual void unalias(Address at) = 0;
@@ -68,20 +69,20 @@ class DriverAllocator {
  public:
   virtual ~DriverAllocator() = default;
   virtual bool has(DriverAllocatorOptions::Kind kind) const = 0;
-  /// To be called once, before all else. Throws UsageError where the device has no such allocator.
+  /// Chooses the allocator: once, before all else. Throws UsageError where the device has it not.
   virtual void open(const DriverAllocatorOptions& options) = 0;
-  /// Nothing when the device is full.
+  /// A block that the driver placed; nothing when the device is full.
   virtual std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) = 0;
   virtual void free(Address block, StreamIndex stream) = 0;
-  /// What it keeps without need goes back to the device.
+  /// Gives back to the device what the driver keeps without need.
   virtual void trim() = 0;
 };
 
-/// What a driver offers to an allocator. Being full is an answer, not an error.
+/// A device as its driver offers it to an allocator. Being full is an answer, not an error.
 class DeviceModel {
  public:
   virtual ~DeviceModel() = default;
-  /// A copy in the same state, independent from then on.
+  /// A copy of the device and its state, independent from then on.
   virtual std::unique_ptr<DeviceModel> clone() const = 0;
   /// A region of at least `size` bytes; nothing when the device is full.
   virtual std::optional<Address> obtain(Bytes size) = 0;
@@ -89,13 +90,13 @@ class DeviceModel {
   virtual void give_back(Address region) = 0;
   /// Takes over a region, or a mapped run, that existed before the replay.
   virtual void adopt(Address region, Bytes size, bool mapped) = 0;
-  /// Null where the device cannot do it.
+  /// The ability to map memory; null where the device cannot.
   virtual VirtualMemory* virtual_memory() = 0;
-  /// Null where the device cannot do it: a simulated one cannot.
+  /// The ability to place blocks by itself; null where the device cannot, as a simulated one.
   virtual DriverAllocator* driver_allocator() { return nullptr; }
   virtual Bytes total_bytes() const = 0;  ///< what the device reports as its size
-  virtual Bytes free_bytes() const = 0;   ///< what it reports as free
-  /// Always the same object, which follows what is asked of the device.
+  virtual Bytes free_bytes() const = 0;   ///< what the device reports as free
+  /// The usage so far: always one object, which follows what is asked of the device.
   virtual const DeviceUsage& usage() const = 0;
 };
 

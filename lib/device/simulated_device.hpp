@@ -20,7 +20,7 @@ struct SimulatedDeviceOptions {
   AddressPolicy policy = AddressPolicy::upward;
   Bytes address_gap = 0;  ///< hole after each region and reservation
 
-  /// What others leave of the capacity; nothing: endless.
+  /// The part of the capacity that others leave; nothing: endless.
   std::optional<Bytes> room() const {
     if (!capacity) return std::nullopt;
     return *capacity - std::min(*capacity, reserve);
@@ -41,7 +41,7 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   Bytes total_bytes() const override;
   Bytes free_bytes() const override;
   const DeviceUsage& usage() const override { return usage_; }
-  /// Whether a region of that size, or a mapping, would be granted now.
+  /// True where a region of that size, or a mapping, would be granted now.
   bool has_room_for(Bytes size) const;
   /// Counts a call that was not made because the memory itself had no room for it.
   void refuse() { ++usage_.refusals; }

@@ -7,7 +7,7 @@
 
 namespace memreplay {
 
-/// Whether this build can drive a GPU: the CUDA toolkit was found when it was built.
+/// True where this build can drive a GPU: the CUDA toolkit was found when it was built.
 bool has_cuda();
 
 /// The GPU of that number, to be used in the thread that opened it and one GPU a thread. `driver`

@@ -25,8 +25,8 @@ struct DriverCalls {
 /// becomes a DeviceError that begins with the name of the device.
 class DriverApi : public DriverCalls {
  public:
-  /// Throws DeviceError where there is no such shared object or it lacks a call. It stays loaded
-  /// until the program ends: drivers do not bear to be unloaded.
+  /// Throws DeviceError where there is no such shared object or it lacks a call. The
+  /// driver stays loaded until the program ends: drivers do not bear to be unloaded.
   DriverApi(std::string device, const std::string& library);
 
   const std::string& device() const { return device_; }
@@ -37,7 +37,7 @@ class DriverApi : public DriverCalls {
     if (result != CUDA_SUCCESS) fail(call.name, result);
   }
 
-  /// False: the device is full.
+  /// Makes a call that may find the device full: false then.
   template <class Function, class... Arguments>
   bool fits(const DriverCall<Function>& call, Arguments... arguments) const {
     const CUresult result = call.function(arguments...);
@@ -45,8 +45,8 @@ class DriverApi : public DriverCalls {
     return result == CUDA_SUCCESS;
   }
 
-  /// For what is given back at the end, where nobody listens. Twice: the first failure may be that
-  /// of work that was asked for before.
+  /// Makes a call that gives something back at the end, where nobody listens to failures. A second
+  /// time where the first fails: that failure may be one of work that was asked for before.
   template <class Function, class... Arguments>
   void discard(const DriverCall<Function>& call, Arguments... arguments) const noexcept {
     if (call.function(arguments...) != CUDA_SUCCESS) call.function(arguments...);

@@ -17,13 +17,13 @@ class HostPages {
  public:
   using Piece = std::uint64_t;
 
-  /// What is created is taken from `room`.
+  /// Pieces are taken out of `room`.
   HostPages(Room& room, Bytes page);
   ~HostPages();
   HostPages(const HostPages&) = delete;
   HostPages& operator=(const HostPages&) = delete;
 
-  /// Whether the system lets this process have such a file.
+  /// True where the system lets this process have a file without a name.
   bool usable() const { return file_ >= 0; }
 
   std::optional<Address> reserve(Bytes size);

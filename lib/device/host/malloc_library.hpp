@@ -11,8 +11,8 @@
 namespace memreplay {
 
 /// The library wants more thread-local memory than the dynamic loader keeps for libraries that come
-/// late (jemalloc does). It can be loaded by a process that was started with kStaticTlsTunable in
-/// its environment.
+/// late (jemalloc does). A process that was started with kStaticTlsTunable in its environment can
+/// load such a library.
 class StaticTlsError : public UsageError {
  public:
   using UsageError::UsageError;

@@ -18,7 +18,7 @@ class ResidentMemory {
   ResidentMemory(const ResidentMemory&) = delete;
   ResidentMemory& operator=(const ResidentMemory&) = delete;
 
-  /// Looks, and raises the peaks of all that watch.
+  /// The resident memory now; raises the peaks of all that watch.
   Bytes sample();
 
  private:
@@ -29,7 +29,7 @@ class ResidentMemory {
   std::vector<ResidentGrowth*> watching_;
 };
 
-/// What came to the resident memory since a moment, and the most of it at any sample.
+/// The growth of the resident memory since a moment, now and at most at any sample.
 class ResidentGrowth {
  public:
   explicit ResidentGrowth(ResidentMemory& memory);
@@ -37,8 +37,8 @@ class ResidentGrowth {
   ResidentGrowth(const ResidentGrowth&) = delete;
   ResidentGrowth& operator=(const ResidentGrowth&) = delete;
 
-  /// From now on. What the process's heap keeps free goes back first: blocks placed in pages that
-  /// are resident already would not show.
+  /// Counts from now on. What the process's heap keeps free goes back first: blocks placed in pages
+  /// that are resident already would not show.
   void begin();
   Bytes now() { return since_begin(memory_->sample()); }
   Bytes peak() const { return since_begin(peak_); }

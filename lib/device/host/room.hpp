@@ -4,8 +4,8 @@
 
 namespace memreplay {
 
-/// What may still be promised. A machine that overcommits never refuses; it ends the process when
-/// the pages are touched.
+/// Bytes of memory that may still be promised. A machine that overcommits never refuses; it ends
+/// the process when the pages are touched.
 class Room {
  public:
   explicit Room(Bytes size) : left_(size) {}

@@ -16,9 +16,9 @@ class SystemMemory {
   explicit SystemMemory(std::string root = "");
 
   Bytes total() const { return total_; }
-  /// Without swapping, now.
+  /// Bytes that are free now without swapping.
   Bytes available() const;
-  /// Its model name, or "host".
+  /// The model name of the machine's processor, or "host".
   std::string processor() const;
 
  private:

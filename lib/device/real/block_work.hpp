@@ -14,7 +14,7 @@
 
 namespace memreplay {
 
-/// What was done with the blocks of a replay on real memory.
+/// Counts of blocks that were written and compared on real memory.
 struct TouchedBlocks {
   std::uint64_t filled = 0;
   std::uint64_t checked = 0;  ///< and found as they were filled
@@ -25,7 +25,7 @@ struct TouchedBlocks {
 /// it when it is freed, and orders streams as the trace does. O(streams) per block that is touched.
 class BlockWork final : public BlockWitness {
  public:
-  /// `strategy`: for messages. Both references outlive this.
+  /// `strategy` is for messages; `device` and `memory` outlive this.
   BlockWork(RealDevice& device, RealMemory& memory, Touch touch, std::string_view strategy);
   ~BlockWork() override;
   BlockWork(const BlockWork&) = delete;

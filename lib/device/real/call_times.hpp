@@ -29,14 +29,14 @@ class Durations {
   std::uint64_t largest_ = 0;
 };
 
-/// What a real device is asked to do.
+/// A kind of call to a real device.
 enum class CallKind : std::uint8_t {
   alloc,    ///< a region: cudaMalloc, mmap
   free,     ///< of a region
   reserve,  ///< addresses
   release,  ///< addresses
   create,   ///< physical memory without addresses
-  destroy,  ///< of the same
+  destroy,  ///< physical memory without addresses
   map,      ///< puts it behind addresses
   access,   ///< allows the use of what was mapped
   unmap,
@@ -45,11 +45,11 @@ enum class CallKind : std::uint8_t {
   synchronise,  ///< the host waits for the device
   wait,         ///< a stream waits for another, or the host for one event
   fill,         ///< a block gets its pattern
-  check,        ///< it is compared
+  check,        ///< a block is compared with its pattern
 };
 inline constexpr std::size_t kCallKinds = 15;
 
-/// As in reports: "alloc", "block_alloc".
+/// The name of a kind of call in reports: "alloc", "block_alloc".
 std::string_view name_of(CallKind kind);
 
 struct CallTimes {

@@ -14,8 +14,8 @@ namespace memreplay {
 
 struct RealDeviceOptions {
   std::optional<Bytes> capacity;  ///< reported as the total; nothing: what the device has
-  Bytes reserve = 0;              ///< of it, left to others
-  /// What `obtain` hands out: memory as the driver allocates it, or mapped into a long range of
+  Bytes reserve = 0;              ///< of the capacity, left to others
+  /// The memory that `obtain` hands out: as the driver allocates it, or mapped into a long range of
   /// addresses, so that regions that touch here touch there too, in pieces of one size or each in
   /// one piece.
   enum class Regions { allocated, mapped, mapped_in_granules };
@@ -38,7 +38,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   /// The real memory behind [at, at + size), in order; what found no room when it was adopted is
   /// missing. More than one range where it lies in several reservations.
   std::vector<RealRange> ranges(Address at, Bytes size) const;
-  /// Is called before memory behind [at, at + size) is returned, or shown no more by an alias.
+  /// Called before memory behind [at, at + size) is returned, or shown no more by an alias.
   using Listener = std::function<void(Address at, Bytes size)>;
   void before_return(Listener listener) { before_return_ = std::move(listener); }
   /// Regions from before the recording that the device had no room for.
@@ -80,7 +80,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   void destroy_loose_pieces();
   bool map_loose_pieces(Address at);
   void unmap_pieces(Address at, Bytes size);
-  /// Null where there is none.
+  /// The reservation or window that holds the address; null where there is none.
   const Ranges::value_type* reservation_of(Address at) const;
   void release_window(Ranges::iterator window);
   void ensure_reserved(Address at, Bytes size);
@@ -104,7 +104,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   std::map<Address, Bytes> mapped_regions_;
   std::map<Address, Bytes> aliases_;
   std::unique_ptr<DriverBlocks> driver_blocks_;
-  std::map<Address, Bytes> driver_sizes_;  ///< of its live blocks
+  std::map<Address, Bytes> driver_sizes_;  ///< of the driver's live blocks
   Bytes live_of_driver_ = 0;
   std::uint64_t not_adopted_ = 0;
   Listener before_return_ = [](Address, Bytes) {};

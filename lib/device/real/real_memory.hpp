@@ -33,8 +33,8 @@ struct RealMemoryFacts {
   bool pages_when_touched = false;  ///< physical memory comes with the first write to it
 };
 
-/// What the system says of the memory in use since `begin_measuring`, other programs' included
-/// where it does not tell them apart.
+/// The memory in use since `begin_measuring`, as the system has it: other programs' included where
+/// it does not tell them apart.
 struct MeasuredMemory {
   Bytes used = 0;
   Bytes peak_used = 0;                        ///< of the samples taken
@@ -76,37 +76,37 @@ class Execution {
   virtual void forget(Point point) = 0;
   /// The host waits until the point is reached.
   virtual void wait(Point point) = 0;
-  /// What is asked of the stream from now on waits for the point.
+  /// The stream waits: whatever is asked of it from now on follows the point.
   virtual void wait(StreamIndex stream, Point point) = 0;
-  /// Whether that is so already; asks only.
+  /// True where the point is reached already; does not wait.
   virtual bool reached(Point point) = 0;
-  /// Whether two streams of the trace are one here.
+  /// True where two streams of the trace are one of the device.
   virtual bool same(StreamIndex a, StreamIndex b) const = 0;
   /// The host waits for all streams.
   virtual void synchronise() = 0;
 
-  /// Around a call: the time between the two on the stream, by the device's clock. They do not
-  /// nest. No-ops where there is no such clock.
+  /// Starts the device's clock on the stream, before a call that `stop_clock` follows; pairs do not
+  /// nest. Does nothing where there is no such clock.
   virtual void start_clock(StreamIndex) {}
   virtual void stop_clock(CallKind) {}
-  /// Adds what the clock measured so far, waiting for it, and forgets it.
+  /// Waits for the device's clock, adds what it measured so far, and forgets it.
   virtual void collect(TimesByKind&) {}
 };
 
-/// Allocator of the driver; see DriverAllocator.
+/// The driver's own allocator; DriverAllocator says what each call does.
 class DriverBlocks {
  public:
   virtual ~DriverBlocks() = default;
   virtual std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) = 0;
   virtual void free(Address block, StreamIndex stream) = 0;
   virtual void trim() = 0;
-  /// What it holds of the device now, and at most since it was opened.
+  /// Bytes that the allocator holds of the device now; peak_held: at most since it was opened.
   virtual Bytes held() = 0;
   virtual Bytes peak_held() = 0;
 };
 
-/// The calls of a driver, one each. Nothing or false: it is full; the error is cleared. Every other
-/// failure throws DeviceError, and what was to be returned can be returned once more.
+/// The calls of a driver, one each. Nothing or false: the device is full; the error is cleared.
+/// Every other failure throws DeviceError, and what was to be returned can be returned once more.
 /// Whoever holds something gives it back before this ends.
 class RealMemory {
  public:
@@ -124,15 +124,16 @@ class RealMemory {
   virtual void release(Address at, Bytes size) = 0;
   virtual std::optional<Piece> create(Bytes size) = 0;
   virtual void destroy(Piece piece) = 0;
-  /// A whole piece, without access to it yet.
+  /// Puts a whole piece behind addresses, without access to it yet.
   virtual bool map(Address at, Bytes size, Piece piece) = 0;
-  /// Over any number of pieces mapped side by side.
+  /// Allows the use of any number of pieces mapped side by side.
   virtual bool set_access(Address at, Bytes size) = 0;
-  /// The same range that was mapped.
+  /// Undoes a `map`, by its whole range.
   virtual void unmap(Address at, Bytes size) = 0;
 
   virtual bool has_allocator(DriverAllocatorOptions::Kind kind) const = 0;
-  /// Throws UsageError where it has none of that kind, or the library cannot be loaded.
+  /// Opens the driver's allocator. Throws UsageError where it has none of that kind, or the library
+  /// cannot be loaded.
   virtual std::unique_ptr<DriverBlocks> open_allocator(const DriverAllocatorOptions& options) = 0;
 
   virtual Execution& execution() = 0;

@@ -15,9 +15,9 @@ class TimedMemory final : public RealMemory {
   explicit TimedMemory(RealMemory& memory);
   ~TimedMemory() override;
 
-  /// Waits for the device's clock.
+  /// The times of all calls so far; waits for the device's clock.
   const TimesByKind& times();
-  /// What all calls took so far, by the host's clock; always the same object.
+  /// The time of all calls so far, by the host's clock; always one object.
   const std::uint64_t& total_ns() const { return total_ns_; }
 
   const RealMemoryFacts& facts() const override { return memory_.facts(); }
@@ -47,7 +47,7 @@ class TimedMemory final : public RealMemory {
   /// Runs the call and adds what it took by the host's clock.
   template <typename Call>
   auto timed(CallKind kind, const Call& call);
-  /// The same, and by the device's clock, on that stream.
+  /// Runs the call and adds what it took by the host's clock, and by the device's on that stream.
   template <typename Call>
   auto clocked(CallKind kind, StreamIndex stream, const Call& call);
   void stop_clock(CallKind kind);
@@ -57,7 +57,7 @@ class TimedMemory final : public RealMemory {
   std::unique_ptr<Work> work_;
   TimesByKind times_;
   std::uint64_t total_ns_ = 0;
-  std::exception_ptr of_clock_;  ///< it failed after a call; the next one says so
+  std::exception_ptr of_clock_;  ///< the clock failed after a call; the next call says so
 };
 
 /// Adds up what the calls to a device took, whatever it does in them.
@@ -65,7 +65,7 @@ class TimedDevice final : public DeviceWrapper {
  public:
   using DeviceWrapper::DeviceWrapper;
 
-  /// Always the same object.
+  /// The time of all calls so far; always one object.
   const std::uint64_t& total_ns() const { return total_ns_; }
 
   std::unique_ptr<DeviceModel> clone() const override;

@@ -28,7 +28,8 @@ MEMREPLAY_ANYWHERE constexpr std::uint64_t round_up_to(std::uint64_t n, std::uin
   return round_down_to(n + unit - 1, unit);
 }
 
-/// With edges: the first word, the last one, and those that begin a stride.
+/// Words of the range that are touched; with edges the first, the last, and those that begin a
+/// stride.
 MEMREPLAY_ANYWHERE constexpr std::uint64_t touch_part_count(TouchedRange range) {
   if (range.all) return (range.to - 1) / kTouchWord - range.from / kTouchWord + 1;
   const std::uint64_t stride = round_up_to(range.from, kTouchStride);

@@ -19,10 +19,10 @@ enum class Touch {
 
 /// Words of 8 bytes, at addresses that are multiples of 8.
 inline constexpr std::uint64_t kTouchWord = 8;
-/// With Touch::edges a word of each of these is touched.
+/// Bytes of a stride: of each, Touch::edges touches a word.
 inline constexpr std::uint64_t kTouchStride = 4096;
 
-/// What stands in the word at this address while the block with this tag lives. Blocks have
+/// The content of the word at this address while the block with this tag lives. Blocks have
 /// distinct tags, and two never agree at one address.
 MEMREPLAY_ANYWHERE constexpr std::uint64_t touch_word(std::uint64_t tag, std::uint64_t address) {
   return (tag * 0x9e3779b97f4a7c15ull) ^ ((address / kTouchWord) * 0xd6e8feb86659fd93ull);
