@@ -17,7 +17,7 @@ struct ProgramCall {
     end_pool,      ///< a MemPool was deleted: its cached memory is returned at once
     release_pool,  ///< nobody holds the private pool any more: later releases include it
   };
-  std::uint64_t event = 0;  ///< it came right before this event of the trace
+  std::uint64_t event = 0;  ///< the call came right before this event
   Kind kind = Kind::empty_cache;
   PoolIndex pool = 0;
 
@@ -42,8 +42,8 @@ struct BlockSize {
   friend bool operator==(const BlockSize&, const BlockSize&) = default;
 };
 
-/// What a recording of PyTorch's allocator implies beside its events, found while its decisions
-/// were reproduced (specification of a what-if: which requests did the program make?).
+/// Facts that a recording of PyTorch's allocator implies beside its events, found while its
+/// decisions were reproduced: what a what-if has to know of the program.
 struct Reading {
   std::vector<ProgramCall> calls;  ///< by event
   /// Completions right before a synchronisation of the recorded allocator, which may have made
@@ -64,8 +64,8 @@ struct Reading {
   std::shared_ptr<const Trace> corrected;
 };
 
-/// What the recording shows of its private pools. CUDA graphs capture on streams of their own, a
-/// MemPool is used on those of the program.
+/// The options of a recording's private pools, as far as it shows them. CUDA graphs capture on
+/// streams of their own, a MemPool is used on those of the program.
 std::vector<PoolOptions> recorded_pools(const Trace& trace);
 
 /// Requests with which a graph capture begins: torch.cuda.graph empties the cache first, mostly

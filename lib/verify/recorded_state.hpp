@@ -8,8 +8,8 @@
 
 namespace memreplay {
 
-/// What the recorded allocator held, followed event by event by what the recording states, without
-/// any model. Segment events O(log segments), others O(1).
+/// The memory of the recorded allocator, followed event by event by what the recording states,
+/// without any model. Segment events O(log segments), others O(1).
 class RecordedState {
  public:
   explicit RecordedState(const Trace& trace);

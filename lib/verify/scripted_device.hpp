@@ -11,7 +11,7 @@
 
 namespace memreplay {
 
-/// What the recorded driver granted or took back, in order.
+/// A call that the recorded driver granted, or that gave something back to it.
 struct ScriptEntry {
   Op op = Op::segment_alloc;
   Address address = 0;

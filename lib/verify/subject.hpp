@@ -12,22 +12,23 @@ namespace memreplay {
 /// One device of a recording, read as its verification reads it: what every replay of it needs.
 class Subject {
  public:
-  /// Verifies recordings of PyTorch's allocator. Both arguments outlive this.
+  /// Verifies recordings of PyTorch's allocator. `recording` and `trace` outlive this.
   Subject(const Recording& recording, const Trace& trace);
 
   const Recording& recording() const { return *recording_; }
-  /// With what the recording does not state put right.
+  /// The trace, with what the recording does not state put right.
   const Trace& trace() const { return *trace_; }
-  /// Null for recordings of other allocators.
+  /// The verification of the trace; null for recordings of other allocators than PyTorch's.
   const VerifyResult* verified() const { return verified_ ? &*verified_ : nullptr; }
-  /// Of the recorded allocator; null where it was not PyTorch's.
+  /// The settings of the recorded allocator; null where it was not PyTorch's.
   const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
 
-  /// `asked` where a release is asked for; `recorded` else follows the one that the recording fits.
+  /// The release whose rules hold: `asked` where one is asked for; `recorded` else follows the one
+  /// that the recording fits.
   std::string version_for(const StrategySpec& spec, const std::string& asked) const;
-  /// Nothing for strategies that are not PyTorch's allocator.
+  /// The model of PyTorch's allocator that the strategy is; nothing for other strategies.
   std::optional<TorchModel> model_of(const StrategySpec& spec, const std::string& asked) const;
-  /// What a strategy for this recording is made with. `device` outlives it.
+  /// The context in which a strategy for this recording is made. `device` outlives it.
   StrategyContext context(const StrategySpec& spec, const std::string& asked,
                           DeviceModel& device) const;
 
@@ -38,8 +39,8 @@ class Subject {
   RecordedSettings settings_;  ///< of the recording, as verification reads them
 };
 
-/// What stands for the allocator of a recording: `recorded` where its settings are stored, else
-/// `torch`.
+/// The strategy that stands for the allocator of a recording: `recorded` where its settings are
+/// stored, else `torch`.
 StrategySpec usual_strategy(const Recording& recording);
 
 }  // namespace memreplay

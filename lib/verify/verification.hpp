@@ -14,7 +14,7 @@
 
 namespace memreplay {
 
-/// What a recording does not state and a reproduction has to take for granted.
+/// Facts that a recording does not state and a reproduction has to take for granted.
 struct Assumptions {
   torch::Release release;
   Bytes device_total = kTiB;  ///< as reported; the length of reservations follows from it
@@ -31,7 +31,7 @@ struct Assumptions {
   bool resynchronise = false;
 };
 
-/// What a divergence says about the assumptions.
+/// Facts that a divergence shows about the assumptions.
 struct Clues {
   /// The threshold of garbage collection lies in [low, high).
   struct Threshold {
@@ -57,7 +57,7 @@ class Verification {
   Verification(const Recording& recording, const Trace& trace, const Assumptions& assumptions);
 
   VerifyResult run();
-  /// After a divergence.
+  /// The clues of the first divergence; empty before it.
   const Clues& clues() const { return clues_; }
 
  private:
@@ -120,8 +120,8 @@ class Verification {
   std::vector<Handle> handles_;                  ///< by slot
   std::optional<RecordedState> recorded_state_;  ///< only to resynchronise
   std::optional<Divergence> problem_;            ///< of the attempt under way
-  std::optional<ScriptEntry> contradiction_;     ///< of the attempt that `problem_` tells of
-  std::optional<Handle> misplaced_;              ///< what that attempt placed elsewhere
+  std::optional<ScriptEntry> contradiction_;     ///< of the attempt of `problem_`
+  std::optional<Handle> misplaced_;              ///< placed elsewhere by the attempt of `problem_`
   std::uint64_t blocks_laid_out_ = 0;            ///< to resynchronise
   Bytes placed_size_ = 0;      ///< of the last request that was placed as recorded
   Bytes once_held_ = 0;        ///< the device has room for that much at least
