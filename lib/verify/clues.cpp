@@ -16,6 +16,8 @@ void Verification::gather_clues(const Group& group) {
   if (contradiction_) clues_.addresses.push_back(contradiction_->address);
   if (settings_.garbage_collection_threshold > 0) clues_.threshold = possible_threshold(group);
 
+  // Reservations never shrink as the device grows: halving finds the largest device whose are short
+  // enough.
   if (const auto longest = longest_reservation(group)) {
     Bytes low = 0;
     Bytes high = assumptions_.device_total;
@@ -59,7 +61,8 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
   return ReservationBound{block->end - range->address + block->longest, range->granule};
 }
 
-// Tries every number of rounds that garbage collection could have made in this group.
+// Tries every number of rounds that garbage collection could have made in this group. A round is
+// not stopped when enough is collected, so all thresholds between two sums of rounds decide alike.
 std::optional<Clues::Threshold> Verification::possible_threshold(const Group& group) {
   if (!group.has_driver_events) {
     // Nothing was collected: the threshold is at or above what was held.

@@ -264,11 +264,15 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
   }
   // A device that once held more did not refuse for want of memory.
   for (const bool plausible : {true, false}) {
+    // Malloc first notices completions, later its synchronisation makes the others; where the ones
+    // end is not recorded. Without any release all are taken for noticed.
     for (std::size_t early = completions + 1; group.ends_in_request && early-- > 0;) {
       if (try_tail(group, base, script, {early, 0, plausible})) return true;
       if (releases == 0) break;
     }
     if (group.ends_in_request && assumptions_.prefer_collection) continue;
+    // Else an empty_cache came first and made all completions. Releases that it did not make are
+    // malloc's; without a request there is no malloc to make them.
     for (std::size_t emptied = releases; emptied > 0; --emptied) {
       if (try_tail(group, base, script, {completions, emptied, plausible})) return true;
       if (!group.ends_in_request) break;
@@ -301,6 +305,8 @@ bool Verification::try_tail(const Group& group, const Model& base,
     } else {
       late.push_back(handles_[trace_.slots[i]]);
     }
+    // An empty_cache of the program synchronises under any settings; what completed by malloc's own
+    // synchronisation may come later under others.
     const bool noticed = i < first_driver_event && late.empty();
     if (explanation.emptied > 0) continue;
     if (noticed) {

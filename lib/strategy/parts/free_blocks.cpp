@@ -4,6 +4,8 @@
 
 namespace memreplay {
 
+// A bit for each class, and one for each word of those: a stretch of 4,096 empty classes costs one
+// look.
 void FreeBlocks::mark(std::uint32_t size_class, bool used) {
   const std::uint32_t word = size_class / 64;
   if (used) {
@@ -19,11 +21,13 @@ void FreeBlocks::mark(std::uint32_t size_class, bool used) {
 FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
   std::uint32_t word = size_class / 64;
   if (word >= used_.size()) return {};
+  // The lowest bit left is the class itself, the next ones those behind it.
   const std::uint64_t here = used_[word] >> (size_class % 64);
   if (here != 0) return {size_class + static_cast<std::uint32_t>(std::countr_zero(here)), 0, 0};
   ++word;
   for (std::uint32_t group = word / 64; group < used_words_.size(); ++group) {
     std::uint64_t words = used_words_[group];
+    // Words before the first one that counts are shifted out.
     if (group == word / 64) words = words >> (word % 64) << (word % 64);
     if (words == 0) continue;
     const auto found = group * 64 + static_cast<std::uint32_t>(std::countr_zero(words));
@@ -36,7 +40,8 @@ FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
 FreeBlocks::Cursor FreeBlocks::last_to(std::uint32_t size_class) const {
   const std::size_t below =
       std::min<std::size_t>(size_class, classes_.size());  // classes that may hold it
-  // Bits of the words before the class, then of whole words and groups of them.
+  // The rest of the class's own word, shifted so that the highest bit is the class before it; then
+  // whole words, a group at a time.
   if (below % 64 != 0) {
     const std::uint64_t here = used_[below / 64] << (64 - below % 64);
     if (here != 0) return last_of(below - 1 - std::countl_zero(here));
@@ -63,6 +68,7 @@ FreeBlocks::Cursor FreeBlocks::last_of(std::size_t size_class) const {
 FreeBlocks::Cursor FreeBlocks::find(std::uint32_t size_class, const FreeBlock& key) const {
   const SizeClass& c = classes_[size_class];
   std::uint32_t low = 0;
+  // The first chunk whose last block is not before the key, else the last chunk.
   if (c.chunks > 1) {
     const std::vector<std::uint32_t>& directory = directories_[c.where];
     std::uint32_t high = c.chunks - 1;
@@ -77,7 +83,8 @@ FreeBlocks::Cursor FreeBlocks::find(std::uint32_t size_class, const FreeBlock& k
     }
   }
   const Chunk& chunk = chunks_[chunk_of(c, low)];
-  // Counted without branches, which nothing could predict.
+  // Counted without branches, which nothing could predict; kNothing behind the last block is before
+  // no key.
   std::uint32_t index = 0;
   for (std::uint32_t i = 0; i < chunk.count; i += kStride) {
     for (std::uint32_t j = 0; j < kStride; ++j) index += chunk.blocks[i + j] < key;
@@ -88,6 +95,7 @@ FreeBlocks::Cursor FreeBlocks::find(std::uint32_t size_class, const FreeBlock& k
 FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
   const std::uint32_t size_class = class_of(size);
   if (size_class >= classes_.size()) return {};
+  // Sizes of one class differ: all of its blocks may be too small, those of the next never are.
   if (classes_[size_class].chunks > 0) {
     const Cursor at = find(size_class, {.size = size, .rank = 0, .block = 0});
     const SizeClass& c = classes_[size_class];

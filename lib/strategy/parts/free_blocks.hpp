@@ -61,7 +61,7 @@ class FreeBlocks {
   Cursor previous(Cursor at) const;
   /// Size of the largest; 0 where there is none.
   Bytes largest() const;
-  /// Every block in order, as long as `visit` returns true. `visit` must not change this.
+  /// Visits every block in order. `visit` must not change this.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (Cursor at = begin(); !at.at_end(); at = next(at)) visit((*this)[at]);
