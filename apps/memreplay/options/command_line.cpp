@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -28,50 +29,68 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
 
 }  // namespace
 
+struct CommandLine::Parser {
+  struct Repeated {
+    CLI::Option* option;
+    Use use;
+  };
+  struct OptionalFile {
+    CLI::Option* option;
+    std::unique_ptr<std::string> path;
+    Use use;
+  };
+
+  CLI::App app;
+  std::vector<Repeated> repeated;
+  std::vector<OptionalFile> optional_files;
+};
+
 CommandLine::CommandLine(const Command& command)
-    : command_(command), app_(std::string(command.summary)) {
-  app_.set_help_flag("-h,--help", "This text.");
-  app_.allow_extras();
+    : command_(command), parser_(std::make_unique<Parser>()) {
+  parser_->app.set_help_flag("-h,--help", "This text.");
+  parser_->app.allow_extras();
 }
+
+CommandLine::~CommandLine() = default;
 
 void CommandLine::value(const std::string& names, const std::string& values,
                         const std::string& sentence, Use use) {
-  app_.add_option_function<std::string>(names, use, sentence)->type_name(values);
+  parser_->app.add_option_function<std::string>(names, use, sentence)->type_name(values);
 }
 
 void CommandLine::repeated(const std::string& names, const std::string& values,
                            const std::string& sentence, Use use) {
-  CLI::Option* option = app_.add_option(names, sentence)
+  CLI::Option* option = parser_->app.add_option(names, sentence)
                             ->type_name(values)
                             ->type_size(1)
                             ->expected(-1)
                             ->allow_extra_args(false)
                             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  repeated_.push_back({option, std::move(use)});
+  parser_->repeated.push_back({option, std::move(use)});
 }
 
 void CommandLine::flag(const std::string& names, const std::string& sentence, bool& set) {
-  app_.add_flag(names, set, sentence);
+  parser_->app.add_flag(names, set, sentence);
 }
 
 void CommandLine::optional_file(const std::string& name, const std::string& sentence, Use use) {
   auto path = std::make_unique<std::string>();
-  CLI::Option* option = app_.add_flag(name + "{-}", *path, sentence)->type_name("[=F]");
-  optional_files_.push_back({option, std::move(path), std::move(use)});
+  CLI::Option* option = parser_->app.add_flag(name + "{-}", *path, sentence)->type_name("[=F]");
+  parser_->optional_files.push_back({option, std::move(path), std::move(use)});
 }
 
 void CommandLine::positional(const std::string& name, std::string& value) {
-  app_.add_option(name, value)->group("");
+  parser_->app.add_option(name, value)->group("");
 }
 
 void CommandLine::positionals(const std::string& name, std::vector<std::string>& values) {
-  app_.add_option(name, values)->group("");
+  parser_->app.add_option(name, values)->group("");
 }
 
 void CommandLine::parse(const std::vector<std::string>& arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
-    app_.parse(reversed);
+    parser_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     throw HelpAsked(help());
   } catch (const CLI::ParseError& error) {
@@ -83,25 +102,26 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
 }
 
 void CommandLine::refuse_unknown() const {
-  for (const std::string& extra : app_.remaining()) {
+  for (const std::string& extra : parser_->app.remaining()) {
     if (extra.size() < 2 || extra.front() != '-') continue;
     const std::string name = extra.substr(0, extra.find('='));
     throw UsageError(fmt::format("unknown option '{}'{} (memreplay {} --help)", name,
-                                 did_you_mean(name, long_names(app_)), command_.name));
+                                 did_you_mean(name, long_names(parser_->app)), command_.name));
   }
-  if (app_.remaining().empty()) return;
+  if (parser_->app.remaining().empty()) return;
   throw UsageError(fmt::format("unexpected argument '{}' (memreplay {} {})",
-                               app_.remaining().front(), command_.name, command_.arguments));
+                               parser_->app.remaining().front(), command_.name,
+                               command_.arguments));
 }
 
 void CommandLine::use_values() {
   std::map<const CLI::Option*, std::size_t> used;
-  for (const CLI::Option* option : app_.parse_order()) {
-    for (const Repeated& repeated : repeated_) {
+  for (const CLI::Option* option : parser_->app.parse_order()) {
+    for (const Parser::Repeated& repeated : parser_->repeated) {
       if (repeated.option == option) repeated.use(option->results().at(used[option]++));
     }
   }
-  for (const OptionalFile& file : optional_files_) {
+  for (const Parser::OptionalFile& file : parser_->optional_files) {
     if (file.option->count() > 0) file.use(*file.path);
   }
 }
@@ -110,7 +130,7 @@ std::string CommandLine::help() const {
   constexpr std::size_t kColumn = 31;
   std::string out = wrapped(fmt::format("memreplay {} {}", command_.name, command_.arguments), 4) +
                     fmt::format("\n{}\n\n", command_.summary);
-  for (const CLI::Option* option : app_.get_options()) {
+  for (const CLI::Option* option : parser_->app.get_options()) {
     if (option->get_group().empty()) continue;
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -21,6 +21,7 @@ class HelpAsked : public std::runtime_error {
 class CommandLine {
  public:
   explicit CommandLine(const Command& command);
+  ~CommandLine();
 
   using Use = std::function<void(const std::string&)>;
   /// "--capacity" with its values and one sentence that ends in the default.
@@ -40,24 +41,15 @@ class CommandLine {
   void parse(const std::vector<std::string>& arguments);
 
  private:
-  struct Repeated {
-    CLI::Option* option;
-    Use use;
-  };
-  struct OptionalFile {
-    CLI::Option* option;
-    std::unique_ptr<std::string> path;
-    Use use;
-  };
+  /// The part that needs CLI11, whose header takes the compiler seven seconds.
+  struct Parser;
 
   std::string help() const;
   void refuse_unknown() const;
   void use_values();
 
   const Command& command_;
-  CLI::App app_;
-  std::vector<Repeated> repeated_;
-  std::vector<OptionalFile> optional_files_;
+  std::unique_ptr<Parser> parser_;
 };
 
 /// The bytes of a SIZE argument. Throws UsageError.
