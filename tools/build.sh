@@ -16,6 +16,36 @@ quietly() {
   rm -f "$log"
 }
 
+# Passes over what ninja prints; every so many seconds a line says how far it is.
+progress() {
+  local seconds=$1 told=$SECONDS line at='' status
+  while true; do
+    status=0
+    read -r -t 1 line || status=$?
+    if ((status != 0 && status <= 128)); then return; fi
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+      at="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files"
+    fi
+    if [[ $at ]] && ((SECONDS - told >= seconds)); then
+      echo "  $at"
+      told=$SECONDS
+    fi
+  done
+}
+
+# Builds for a reader who sees lines come: a few while it goes well, all of them when it fails.
+build_telling() {
+  local log
+  log=$(mktemp)
+  if ! NINJA_STATUS='[%f/%t] ' "$@" 2>&1 < /dev/null | tee "$log" | progress 15; then
+    cat "$log" >&2
+    rm -f "$log"
+    echo "failed: $*" >&2
+    return 1
+  fi
+  rm -f "$log"
+}
+
 build_preset() {
   local preset=$1 before=$SECONDS
   local settings=()
@@ -35,7 +65,7 @@ build_preset() {
   if [[ -t 1 ]]; then
     cmake --build --preset "$preset"
   else
-    quietly cmake --build --preset "$preset"
+    build_telling cmake --build --preset "$preset"
   fi
   echo "Built in $((SECONDS - before)) s"
 }

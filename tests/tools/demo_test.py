@@ -1,9 +1,16 @@
-"""The README shows what tools/demo ends with."""
+"""The README shows what tools/demo ends with; while it builds it says that it lives."""
 import pathlib
 import re
+import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def sourced(script):
+    """What a script prints that has tools/build.sh's functions, its output being no terminal."""
+    return subprocess.run(["bash", "-c", f"set -euo pipefail; source tools/build.sh; {script}"], cwd=ROOT,
+                          capture_output=True, text=True, check=False)
 
 
 class Demo(unittest.TestCase):
@@ -12,6 +19,19 @@ class Demo(unittest.TestCase):
         command = " ".join(re.search(r"^command=\((.*?)\)", demo, re.MULTILINE | re.DOTALL).group(1).split())
         beginning = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:20]
         self.assertIn(f"$ {command}", beginning)
+
+    def test_a_long_build_into_a_pipe_says_how_far_it_is(self):
+        ninja = "echo '[7/252] Building a.o'; echo '[8/252] Building b.o'; sleep 2.5; echo '[9/252] Linking'"
+        self.assertEqual(sourced(f"({ninja}) | progress 2").stdout, "  8 of 252 files\n")
+
+    def test_a_short_build_into_a_pipe_says_nothing(self):
+        done = sourced("build_telling echo '[1/1] Linking'")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_of_a_build_that_fails_everything_is_shown(self):
+        failed = sourced("build_telling bash -c 'echo [1/2] a.o; echo a.cpp:1: error >&2; exit 1'")
+        self.assertEqual(failed.returncode, 1)
+        self.assertIn("[1/2] a.o\na.cpp:1: error\nfailed: bash", failed.stderr)
 
 
 if __name__ == "__main__":
