@@ -76,7 +76,7 @@ struct ReplayOptions {
   const Reading* reading = nullptr;  ///< of this trace: what the program did beside its events
   bool ignore_empty_cache = false;
   std::vector<std::uint64_t> insert_empty_cache;  ///< events before which it is called, ascending
-  BlockWitness* witness = nullptr;  ///< of a ledger, the strategy must be over its AuditedDevice
+  BlockWitness* witness = nullptr;  ///< of a ledger, the strategy must be over a HeardDevice of it
   ReplayObserver* observer = nullptr;
   /// Asked when the reserved peak grew; true ends the replay.
   std::function<bool(const RunSoFar&)> hopeless;

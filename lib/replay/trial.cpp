@@ -60,14 +60,11 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
              std::shared_ptr<const Plan> plan)
     : subject_(subject),
       adopt_start_(adopts_start(subject, spec, options.torch_version)),
-      base_(&open(spec, options)),
       cost_(options.cost),
-      logged_(metered()),
-      device_(options.log_device ? static_cast<DeviceModel*>(&logged_) : &metered()) {
-  if (options.audit) {
-    ledger_.emplace(spec.text);
-    device_ = &audited_.emplace(*device_, *ledger_);
-  }
+      device_(&open(spec, options)) {
+  if (!cost_.constant()) tell(meter_.emplace(cost_));
+  if (options.log_device) tell(log_);
+  if (options.audit) tell(ledger_.emplace(spec.text));
   if (options.watch_capacity) watched_.emplace(*device_, options.device.granularity);
   StrategyContext context =
       subject.context(spec, options.torch_version, watched_ ? *watched_ : *device_);
@@ -95,10 +92,9 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
   return *timed_device_;
 }
 
-DeviceModel& Trial::metered() {
-  if (cost_.constant()) return *base_;
-  if (!meter_) meter_.emplace(*base_, cost_);
-  return *meter_;
+void Trial::tell(DeviceListener& listener) {
+  if (!heard_) device_ = &heard_.emplace(*device_);
+  heard_->tell(listener);
 }
 
 ReplayResult Trial::run(ReplayOptions replaying) {

@@ -11,8 +11,9 @@
 #include "device/simulated_device.hpp"
 #include "device/watch/capacity_watch.hpp"
 #include "device/watch/cost_meter.hpp"
+#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "device/watch/ledger.hpp"
-#include "device/watch/logged_device.hpp"
 #include "replay/replay.hpp"
 #include "verify/subject.hpp"
 
@@ -49,15 +50,17 @@ class Trial {
   /// What was asked of the device so far; always the same object.
   const DeviceUsage& usage() const { return device_->usage(); }
   Bytes device_free() const { return device_->free_bytes(); }
+  const DeviceModel& device() const { return *device_; }
   /// What the strategy asked of the device; empty without `log_device`.
-  const LoggedDevice& log() const { return logged_; }
+  const DeviceLog& log() const { return log_; }
   /// How the outcome depends on the capacity; null without `watch_capacity`.
   const CapacityWatch* watch() const { return watched_ ? &*watched_ : nullptr; }
 
  private:
   /// The innermost device.
   DeviceModel& open(const StrategySpec& spec, const TrialOptions& options);
-  DeviceModel& metered();
+  /// Whoever listens hears of all calls from then on.
+  void tell(DeviceListener& listener);
   void note_reality(RunMetrics& metrics);
 
   const Subject& subject_;
@@ -68,13 +71,12 @@ class Trial {
   std::optional<RealDevice> real_;
   std::optional<BlockWork> work_;
   std::optional<TimedDevice> timed_device_;
-  DeviceModel* base_;
   CostModel cost_;
   std::optional<CostMeter> meter_;  ///< where the cost is not the same for every size
-  LoggedDevice logged_;
-  DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
+  DeviceLog log_;
   std::optional<Ledger> ledger_;
-  std::optional<AuditedDevice> audited_;
+  std::optional<HeardDevice> heard_;  ///< where somebody listens
+  DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
   std::optional<CapacityWatch> watched_;
   std::unique_ptr<Strategy> strategy_;
 };

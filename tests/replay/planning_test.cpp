@@ -50,7 +50,7 @@ Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> 
   const StrategySpec spec = parse_strategy(strategy);
   Ledger ledger(strategy);
   SimulatedDevice simulated({.capacity = capacity, .granularity = 1});
-  AuditedDevice device(simulated, ledger);
+  HeardDevice device(simulated, ledger);
   ReplayOptions options;
   options.witness = &ledger;
   StrategyContext context{.device = device, .capacity = capacity};

@@ -120,7 +120,7 @@ TEST(Replay, AColdStartSkipsWhatExistedBefore) {
 TEST(Replay, TheLedgerSeesEveryPlacement) {
   SimulatedDevice simulated;
   Ledger ledger("torch");
-  AuditedDevice audited(simulated, ledger);
+  HeardDevice audited(simulated, ledger);
   const auto torch =
       make_strategy(parse_strategy("torch"),
                     {.device = audited, .capacity = {}, .torch_version = {}, .pools = {}});

@@ -128,7 +128,7 @@ class Endless {
   RecordedSettings settings_;
   Ledger ledger_;
   SimulatedDevice simulated_;
-  AuditedDevice audited_;
+  HeardDevice audited_;
   std::unique_ptr<Strategy> strategy_;
   std::mt19937_64 random_;
   std::vector<Live> live_;

@@ -34,7 +34,7 @@ class Player {
         ledger_(name_),
         simulated_(std::make_unique<SimulatedDevice>(
             SimulatedDeviceOptions{.capacity = capacity, .policy = policy})),
-        audited_(std::make_unique<AuditedDevice>(*simulated_, ledger_)) {
+        audited_(std::make_unique<HeardDevice>(*simulated_, ledger_)) {
     strategy_ = make_strategy(parse_strategy(name_),
                               {.device = *audited_, .capacity = capacity, .recorded = &settings_});
     if (strategy_->moved_out() != nullptr) ledger_.expect_moves();
@@ -268,7 +268,7 @@ class Player {
   Ledger ledger_;
   RecordedSettings settings_;
   std::unique_ptr<SimulatedDevice> simulated_;
-  std::unique_ptr<AuditedDevice> audited_;
+  std::unique_ptr<HeardDevice> audited_;
   std::unique_ptr<Strategy> strategy_;
   std::vector<LiveBlock> live_;
   std::vector<Address> addresses_;  ///< of every request; 0: not served

@@ -318,7 +318,7 @@ TEST(Gmlake, TheLedgerAgreesWhileBlocksAreStitchedAtRandom) {
   for (const Bytes capacity : {100 * kMiB, 240 * kMiB}) {
     Ledger ledger("gmlake");
     SimulatedDevice simulated({.capacity = capacity});
-    AuditedDevice device(simulated, ledger);
+    HeardDevice device(simulated, ledger);
     const auto tested =
         make_strategy(parse_strategy("gmlake:frag_limit=3MiB,gc_limit=300MiB"), {.device = device});
     std::vector<Placement> live;

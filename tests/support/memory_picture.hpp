@@ -25,7 +25,7 @@ class MemoryPicture {
     options.granularity = unit;
     if (capacity) options.capacity = *capacity * unit;
     simulated_ = std::make_unique<SimulatedDevice>(options);
-    device_ = std::make_unique<AuditedDevice>(*simulated_, ledger_);
+    device_ = std::make_unique<HeardDevice>(*simulated_, ledger_);
     StrategyContext context{.device = *device_, .capacity = options.capacity};
     context.plan = std::move(plan);
     strategy_ = make_strategy(parse_strategy(strategy), context);
@@ -113,7 +113,7 @@ class MemoryPicture {
   Bytes unit_;
   Ledger ledger_;
   std::unique_ptr<SimulatedDevice> simulated_;
-  std::unique_ptr<AuditedDevice> device_;
+  std::unique_ptr<HeardDevice> device_;
   std::unique_ptr<Strategy> strategy_;
   std::map<char, Placement> live_;
   std::uint64_t event_ = 0;

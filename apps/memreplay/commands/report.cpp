@@ -81,9 +81,8 @@ class PageMaker final : public RunsWatcher {
     progress_.clear();
   }
 
-  void begin_run(const Trace& trace, const LoggedDevice& device,
-                 ObserverGroup& observers) override {
-    observers.add(places_.emplace(trace, devices_.back().trace, device));
+  void begin_run(const Trace& trace, const DeviceLog& log, ObserverGroup& observers) override {
+    observers.add(places_.emplace(trace, devices_.back().trace, log));
   }
 
   void end_run() override { devices_.back().placed.push_back(places_->finish()); }

@@ -97,7 +97,7 @@ ReplayResult replay_once(const Subject& subject, const StrategySpec& spec, const
   std::optional<RunRecorder> recorder;
   if (watchers.picture != nullptr) {
     observers.add(
-        recorder.emplace(subject.trace(), trial.log(),
+        recorder.emplace(subject.trace(), trial.device(), trial.log(),
                          RunRecorder::Options{options.points, replaying.scale, replaying.to}));
   }
   if (watchers.runs != nullptr) {

@@ -25,9 +25,8 @@ class RunsWatcher {
   virtual ~RunsWatcher() = default;
   /// Before the runs on a trace.
   virtual void begin_trace(const Chosen& chosen, const Subject& subject) = 0;
-  /// Before a replay; `device` writes down what is asked of it.
-  virtual void begin_run(const Trace& trace, const LoggedDevice& device,
-                         ObserverGroup& observers) = 0;
+  /// Before a replay; `log` writes down what is asked of its device.
+  virtual void begin_run(const Trace& trace, const DeviceLog& log, ObserverGroup& observers) = 0;
   virtual void end_run() = 0;
 };
 

@@ -36,11 +36,11 @@ RunFiles::RunFiles(const RunOptions& options, std::size_t number)
       device_events_(opened(options.device_events, number)),
       segments_(opened(options.segments, number)) {}
 
-void RunFiles::observe(const Trace& trace, const LoggedDevice& device, ObserverGroup& observers) {
+void RunFiles::observe(const Trace& trace, const DeviceLog& log, ObserverGroup& observers) {
   if (placements_) observers.add(placement_rows_.emplace(trace, placements_->stream()));
   if (timeline_) observers.add(timeline_rows_.emplace(trace, timeline_->stream()));
   if (device_events_) {
-    observers.add(device_event_rows_.emplace(device, device_events_->stream()));
+    observers.add(device_event_rows_.emplace(log, device_events_->stream()));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "options/options.hpp"
 #include "output/output_file.hpp"
 #include "replay/watch/outputs.hpp"
@@ -17,9 +17,9 @@ class RunFiles {
   /// `number` replaces {n} in the paths of `options`.
   RunFiles(const RunOptions& options, std::size_t number);
 
-  /// Adds the observers that write them. To be called once, before the replay; `trace` and `device`
+  /// Adds the observers that write them. To be called once, before the replay; `trace` and `log`
   /// live until `finish`.
-  void observe(const Trace& trace, const LoggedDevice& device, ObserverGroup& observers);
+  void observe(const Trace& trace, const DeviceLog& log, ObserverGroup& observers);
   bool wants_any() const { return placements_ || timeline_ || device_events_ || segments_; }
   bool wants_device_events() const { return device_events_ != nullptr; }
   /// After the replay: the segments at the end, and the last rows.

@@ -54,8 +54,7 @@ RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, T
     return torch::round_size(size + padding, model->settings.roundup_power2_divisions) - padding;
   };
   Trial trial(subject, spec, options, plan_for(subject, spec, replaying));
-  ReplayRecorder recorder(subject.trace(), trial.log(), trial.strategy(), charged,
-                          replaying.start == StartMode::cold);
+  ReplayRecorder recorder(subject.trace(), trial, charged, replaying.start == StartMode::cold);
   replaying.observer = &recorder;
   replaying.witness = &recorder;
   ReplayResult result = trial.run(replaying);

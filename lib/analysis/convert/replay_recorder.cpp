@@ -16,12 +16,12 @@ bool has_annotations(const Trace& trace) {
 
 }  // namespace
 
-ReplayRecorder::ReplayRecorder(const Trace& source, const LoggedDevice& device,
-                               const Strategy& strategy, std::function<Bytes(Bytes)> charged,
-                               bool cold)
+ReplayRecorder::ReplayRecorder(const Trace& source, const Trial& trial,
+                               std::function<Bytes(Bytes)> charged, bool cold)
     : source_(source),
-      device_(device),
-      strategy_(strategy),
+      trial_(trial),
+      calls_(trial.log().events()),
+      strategy_(trial.strategy()),
       charged_(std::move(charged)),
       builder_(source.gpu),
       annotates_(has_annotations(source)) {
@@ -40,7 +40,7 @@ void ReplayRecorder::on_start(const EventState& begin, const Strategy&) {
   started_ = true;
   synchronised_ = false;
   unserved_.insert(unserved_.end(), to_come_.rbegin(), to_come_.rend());
-  device_events_ = device_.events().size();
+  device_events_ = calls_.size();
   builder_.trace().start = state();
   for (const SegmentInfo& segment : strategy_.memory_state().segments) {
     held_[segment.address] = {segment.size, lane(segment.stream, segment.pool)};
@@ -137,7 +137,7 @@ std::uint32_t ReplayRecorder::stack_of_event() const {
 /// What the strategy did before what is written next: it may have placed `fresh` meanwhile.
 void ReplayRecorder::catch_up(const Placement* fresh) {
   if (std::exchange(synchronised_, false)) complete_synchronised(fresh);
-  add_device_events(device_.events().size());
+  add_device_events(calls_.size());
 }
 
 // Of the blocks whose free was requested, those that the strategy does not hold any more.
@@ -158,7 +158,7 @@ void ReplayRecorder::complete_synchronised(const Placement* fresh) {
 }
 
 void ReplayRecorder::add_device_events(std::size_t to) {
-  for (; device_events_ < to; ++device_events_) add_device_event(device_.events()[device_events_]);
+  for (; device_events_ < to; ++device_events_) add_device_event(calls_[device_events_]);
 }
 
 void ReplayRecorder::add_device_event(const DeviceEvent& event) {
@@ -186,12 +186,12 @@ void ReplayRecorder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, Addre
 }
 
 void ReplayRecorder::add_oom(Bytes size, std::uint16_t lane) {
-  add(Op::oom, lane, kNoSlot, charged_(size), device_.free_bytes());
+  add(Op::oom, lane, kNoSlot, charged_(size), trial_.device_free());
 }
 
 // A request that the recorded program was refused is freed as soon as it is served.
 void ReplayRecorder::add_served_after_all(const Placement& placement) {
-  const auto& log = device_.events();
+  const auto& log = calls_;
   std::size_t placed = log.size();
   while (placed > device_events_ && !obtains_memory(log[placed - 1].op)) --placed;
   if (std::exchange(synchronised_, false)) complete_synchronised(&placement);

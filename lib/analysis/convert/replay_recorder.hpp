@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "device/watch/block_witness.hpp"
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "replay/replay.hpp"
+#include "replay/trial.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -21,8 +22,8 @@ class ReplayRecorder final : public ReplayObserver, public BlockWitness {
  public:
   /// `charged` is what the strategy makes of a requested size: PyTorch states refusals so.
   /// `cold`: what existed before the recording does not in this replay. All outlive this.
-  ReplayRecorder(const Trace& source, const LoggedDevice& device, const Strategy& strategy,
-                 std::function<Bytes(Bytes)> charged, bool cold);
+  ReplayRecorder(const Trace& source, const Trial& trial, std::function<Bytes(Bytes)> charged,
+                 bool cold);
 
   void on_start(const EventState& begin, const Strategy& strategy) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
@@ -74,7 +75,8 @@ class ReplayRecorder final : public ReplayObserver, public BlockWitness {
   MemoryState state();
 
   const Trace& source_;
-  const LoggedDevice& device_;
+  const Trial& trial_;
+  const std::vector<DeviceEvent>& calls_;  ///< to the device
   const Strategy& strategy_;
   std::function<Bytes(Bytes)> charged_;
   TraceBuilder builder_;

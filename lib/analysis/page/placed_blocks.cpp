@@ -5,12 +5,11 @@
 
 namespace memreplay {
 
-PlaceRecorder::PlaceRecorder(const Trace& trace, const TracePicture& picture,
-                             const LoggedDevice& device)
+PlaceRecorder::PlaceRecorder(const Trace& trace, const TracePicture& picture, const DeviceLog& log)
     : trace_(trace),
       window_(picture.window),
       early_(picture.early),
-      device_(device),
+      log_(log),
       by_slot_(trace.slot_count),
       block_of_slot_(trace.slot_count, UINT64_MAX) {
   blocks_.reserve(picture.blocks);
@@ -33,7 +32,7 @@ void PlaceRecorder::on_start(const EventState& state, const Strategy& strategy) 
     const Op op = segment.expandable ? Op::segment_map : Op::segment_alloc;
     regions_.push_back({0, {op, segment.address, segment.size}});
   }
-  device_events_ = device_.events().size();
+  device_events_ = log_.events().size();
   reserved_.push_back({0, state.reserved});
   peak_ = state.peak_reserved;
   if (window_.from == 0) begin_window();
@@ -80,8 +79,8 @@ void PlaceRecorder::follow_block(const EventState& state) {
 }
 
 void PlaceRecorder::follow_device(const EventState& state) {
-  for (; device_events_ < device_.events().size(); ++device_events_) {
-    regions_.push_back({state.event, device_.events()[device_events_]});
+  for (; device_events_ < log_.events().size(); ++device_events_) {
+    regions_.push_back({state.event, log_.events()[device_events_]});
   }
   const Bytes before = reserved_.back().bytes;
   if (state.reserved != before) reserved_.push_back({state.event, state.reserved});

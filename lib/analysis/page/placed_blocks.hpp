@@ -7,7 +7,7 @@
 
 #include "analysis/page/column.hpp"
 #include "analysis/page/trace_picture.hpp"
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {
@@ -39,8 +39,8 @@ struct PlacedBlocks {
 /// Writes down where blocks are placed while a replay runs. O(1) per event.
 class PlaceRecorder final : public ReplayObserver {
  public:
-  /// All outlive this; `device` is the one that is replayed on.
-  PlaceRecorder(const Trace& trace, const TracePicture& picture, const LoggedDevice& device);
+  /// All outlive this; `log` is of the device that is replayed on.
+  PlaceRecorder(const Trace& trace, const TracePicture& picture, const DeviceLog& log);
 
   void on_start_block(Slot slot, const Placement& block) override;
   void on_start(const EventState& state, const Strategy& strategy) override;
@@ -73,7 +73,7 @@ class PlaceRecorder final : public ReplayObserver {
   const Trace& trace_;
   const EventWindow window_;
   const std::vector<Slot>& early_;
-  const LoggedDevice& device_;
+  const DeviceLog& log_;
   std::size_t device_events_ = 0;               ///< seen
   std::vector<Place> by_slot_;                  ///< what lies there now, or lay there last
   std::vector<std::uint64_t> block_of_slot_;    ///< in the window

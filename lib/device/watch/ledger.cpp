@@ -97,6 +97,29 @@ void Ledger::synchronised() {
   pending_.clear();
 }
 
+void Ledger::heard(const DeviceCall& call) {
+  using Kind = DeviceCall::Kind;
+  switch (call.kind) {
+    case Kind::obtain:
+    case Kind::adopt:
+      return region_given(call.address, call.bytes);
+    case Kind::allocate:
+      return region_given(call.address, call.charged);
+    case Kind::give_back:
+    case Kind::free:
+      return region_taken_back(call.address);
+    case Kind::map:
+    case Kind::adopt_mapped:
+      return mapped(call.address, call.bytes);
+    case Kind::unmap:
+      return unmapped(call.address, call.bytes);
+    case Kind::alias:
+      return aliased(call.address, call.of, call.bytes);
+    case Kind::unalias:
+      return unaliased(call.address);
+  }
+}
+
 void Ledger::region_given(Address region, Bytes size) { regions_[region] = region + size; }
 
 void Ledger::region_taken_back(Address region) {
@@ -205,59 +228,6 @@ void Ledger::freed(std::uint64_t event, const Placement& placement) {
   check_live(placement);
   forget({placement.address, placement.address + placement.size});
   pending_.erase(placement.handle);
-}
-
-std::optional<Address> AuditedDevice::obtain(Bytes size) {
-  const auto region = DeviceWrapper::obtain(size);
-  if (region) ledger_->region_given(*region, size);
-  return region;
-}
-
-void AuditedDevice::give_back(Address region) {
-  ledger_->region_taken_back(region);
-  DeviceWrapper::give_back(region);
-}
-
-void AuditedDevice::adopt(Address region, Bytes size, bool mapped) {
-  DeviceWrapper::adopt(region, size, mapped);
-  if (mapped) {
-    ledger_->mapped(region, size);
-  } else {
-    ledger_->region_given(region, size);
-  }
-}
-
-bool AuditedDevice::map(Address at, Bytes size, Bytes granule) {
-  const bool granted = DeviceWrapper::map(at, size, granule);
-  if (granted) ledger_->mapped(at, size);
-  return granted;
-}
-
-void AuditedDevice::unmap(Address at, Bytes size) {
-  ledger_->unmapped(at, size);
-  DeviceWrapper::unmap(at, size);
-}
-
-void AuditedDevice::alias(Address at, Address of, Bytes size, Bytes granule) {
-  DeviceWrapper::alias(at, of, size, granule);
-  ledger_->aliased(at, of, size);
-}
-
-void AuditedDevice::unalias(Address at) {
-  ledger_->unaliased(at);
-  DeviceWrapper::unalias(at);
-}
-
-std::optional<DriverBlock> AuditedDevice::allocate(Bytes size, Bytes alignment,
-                                                   StreamIndex stream) {
-  const auto block = DeviceWrapper::allocate(size, alignment, stream);
-  if (block) ledger_->region_given(block->address, block->size);
-  return block;
-}
-
-void AuditedDevice::free(Address block, StreamIndex stream) {
-  ledger_->region_taken_back(block);
-  DeviceWrapper::free(block, stream);
 }
 
 }  // namespace memreplay

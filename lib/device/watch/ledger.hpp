@@ -10,8 +10,8 @@
 
 #include "core/range_set.hpp"
 #include "core/request.hpp"
-#include "device/device_wrapper.hpp"
 #include "device/watch/block_witness.hpp"
+#include "device/watch/heard_device.hpp"
 
 namespace memreplay {
 
@@ -22,8 +22,8 @@ class AuditError : public std::logic_error {
 };
 
 /// Judges every placement. It believes nothing that the strategy says about itself: what the device
-/// gave comes from an AuditedDevice, the rest from the replay. O(log live) a call.
-class Ledger final : public BlockWitness {
+/// gave comes from a HeardDevice, the rest from the replay. O(log live) a call.
+class Ledger final : public BlockWitness, public DeviceListener {
  public:
   explicit Ledger(std::string_view strategy) : strategy_(strategy) {}
 
@@ -31,6 +31,8 @@ class Ledger final : public BlockWitness {
   void let_regions_join() { regions_join_ = true; }
   /// From now on blocks may leave the device, and their memory too before `moved_out` is called.
   void expect_moves() { may_move_ = true; }
+
+  void heard(const DeviceCall& call) override;
   void region_given(Address region, Bytes size);
   void region_taken_back(Address region);
   void mapped(Address at, Bytes size);
@@ -76,27 +78,6 @@ class Ledger final : public BlockWitness {
   std::map<Handle, AddressRange> pending_;      ///< live: free requested
   std::set<Handle> completed_early_;            ///< by waiting; `freed` is still to come
   std::optional<AddressRange> returned_early_;  ///< pending memory that the device took back
-};
-
-/// Tells a ledger what its device gives and takes back.
-class AuditedDevice final : public DeviceWrapper {
- public:
-  AuditedDevice(DeviceModel& device, Ledger& ledger) : DeviceWrapper(device), ledger_(&ledger) {}
-
-  /// The copy reports to no ledger.
-  std::unique_ptr<DeviceModel> clone() const override { return inner().clone(); }
-  std::optional<Address> obtain(Bytes size) override;
-  void give_back(Address region) override;
-  void adopt(Address region, Bytes size, bool mapped) override;
-  bool map(Address at, Bytes size, Bytes granule) override;
-  void unmap(Address at, Bytes size) override;
-  void alias(Address at, Address of, Bytes size, Bytes granule) override;
-  void unalias(Address at) override;
-  std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) override;
-  void free(Address block, StreamIndex stream) override;
-
- private:
-  Ledger* ledger_;
 };
 
 }  // namespace memreplay

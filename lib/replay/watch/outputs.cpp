@@ -79,14 +79,13 @@ void TimelineRows::on_event(const EventState& state, const Strategy&) {
   rows_.end_row();
 }
 
-DeviceEventRows::DeviceEventRows(const LoggedDevice& device, std::ostream& out)
-    : device_(device), rows_(out) {
+DeviceEventRows::DeviceEventRows(const DeviceLog& log, std::ostream& out) : log_(log), rows_(out) {
   rows_.text() += "event,op,address,bytes\n";
 }
 
 void DeviceEventRows::on_event(const EventState& state, const Strategy&) {
-  for (; written_ < device_.events().size(); ++written_) {
-    const DeviceEvent& event = device_.events()[written_];
+  for (; written_ < log_.events().size(); ++written_) {
+    const DeviceEvent& event = log_.events()[written_];
     fmt::format_to(std::back_inserter(rows_.text()), "{},{},{},{}\n", state.event,
                    driver_name(event.op), event.address, event.bytes);
     rows_.end_row();

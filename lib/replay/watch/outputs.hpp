@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {
@@ -58,11 +58,11 @@ class TimelineRows final : public ReplayObserver {
 /// `--device-events`: what a strategy asked of the device, with the event that led to it.
 class DeviceEventRows final : public ReplayObserver {
  public:
-  DeviceEventRows(const LoggedDevice& device, std::ostream& out);
+  DeviceEventRows(const DeviceLog& log, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
 
  private:
-  const LoggedDevice& device_;
+  const DeviceLog& log_;
   std::size_t written_ = 0;
   RowBuffer rows_;
 };

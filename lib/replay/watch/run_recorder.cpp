@@ -21,9 +21,11 @@ std::uint64_t moments(const Trace& trace, std::uint64_t to) {
 
 }  // namespace
 
-RunRecorder::RunRecorder(const Trace& trace, const LoggedDevice& device, const Options& options)
+RunRecorder::RunRecorder(const Trace& trace, const DeviceModel& device, const DeviceLog& log,
+                         const Options& options)
     : trace_(trace),
       device_(device),
+      log_(log),
       options_(options),
       requested_(moments(trace, options.to), options.most_points),
       allocated_(requested_),
@@ -38,7 +40,7 @@ void RunRecorder::on_start(const EventState& state, const Strategy& strategy) {
   for (const SegmentInfo& segment : strategy.memory_state().segments) {
     held_[segment.address] = {segment.size, state.event};
   }
-  calls_seen_ = device_.events().size();
+  calls_seen_ = log_.events().size();
   peak_reserved_ = state.reserved;
   ooms_ = 0;
   retries_ = strategy.usage().oom_retries;
@@ -99,8 +101,8 @@ void RunRecorder::note_retries(std::uint64_t event, const Strategy& strategy) {
 }
 
 void RunRecorder::follow_device(std::uint64_t moment) {
-  for (; calls_seen_ < device_.events().size(); ++calls_seen_) {
-    const DeviceEvent& call = device_.events()[calls_seen_];
+  for (; calls_seen_ < log_.events().size(); ++calls_seen_) {
+    const DeviceEvent& call = log_.events()[calls_seen_];
     if (returns_memory(call.op)) {
       release(call.address, call.bytes, moment);
     } else {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <map>
 
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "metrics/run_picture.hpp"
 #include "replay/replay.hpp"
 
@@ -17,9 +17,10 @@ class RunRecorder final : public ReplayObserver {
     Bytes scale = 1;                   ///< as the replay's
     std::uint64_t to = UINT64_MAX;     ///< as the replay's
   };
-  /// `device` is the one that the strategy is over: without its log there are no segments but those
-  /// of the beginning. Both references outlive this.
-  RunRecorder(const Trace& trace, const LoggedDevice& device, const Options& options);
+  /// `device` is the one that the strategy is over: without its `log` there are no segments but
+  /// those of the beginning. All three outlive this.
+  RunRecorder(const Trace& trace, const DeviceModel& device, const DeviceLog& log,
+              const Options& options);
 
   void on_start(const EventState& state, const Strategy& strategy) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
@@ -40,7 +41,8 @@ class RunRecorder final : public ReplayObserver {
   void close(Address address, const Held& held, std::uint64_t moment);
 
   const Trace& trace_;
-  const LoggedDevice& device_;
+  const DeviceModel& device_;
+  const DeviceLog& log_;
   Options options_;
   ReducedCurve requested_;
   ReducedCurve allocated_;

@@ -14,43 +14,47 @@ CostModel a_millisecond_a_mebibyte() {
 }
 
 TEST(CostMeter, RegionsCostByTheirSizeBothWays) {
-  SimulatedDevice device;
-  CostMeter meter(device, a_millisecond_a_mebibyte());
-  const auto region = meter.obtain(20 * kMiB);
+  SimulatedDevice simulated;
+  CostMeter meter(a_millisecond_a_mebibyte());
+  HeardDevice device(simulated, meter);
+  const auto region = device.obtain(20 * kMiB);
   EXPECT_DOUBLE_EQ(meter.seconds(), 0.020);
-  meter.give_back(*region);
+  device.give_back(*region);
   EXPECT_DOUBLE_EQ(meter.seconds(), 0.040);
 }
 
 TEST(CostMeter, ARefusalCostsNothing) {
-  SimulatedDevice device({.capacity = 10 * kMiB});
-  CostMeter meter(device, a_millisecond_a_mebibyte());
-  EXPECT_FALSE(meter.obtain(20 * kMiB));
-  const auto range = meter.reserve(40 * kMiB);
-  EXPECT_FALSE(meter.map(*range, 20 * kMiB, 2 * kMiB));
+  SimulatedDevice simulated({.capacity = 10 * kMiB});
+  CostMeter meter(a_millisecond_a_mebibyte());
+  HeardDevice device(simulated, meter);
+  EXPECT_FALSE(device.obtain(20 * kMiB));
+  const auto range = device.reserve(40 * kMiB);
+  EXPECT_FALSE(device.map(*range, 20 * kMiB, 2 * kMiB));
   EXPECT_DOUBLE_EQ(meter.seconds(), 0);
 }
 
 TEST(CostMeter, MappingCostsPieceByPiece) {
-  SimulatedDevice device;
+  SimulatedDevice simulated;
   CostModel cost = a_millisecond_a_mebibyte();
   cost.map = CostCurve(std::vector<CostPoint>{{2 * kMiB, 3}, {20 * kMiB, 5}});
-  CostMeter meter(device, cost);
-  const auto range = meter.reserve(80 * kMiB);
-  ASSERT_TRUE(meter.map(*range, 40 * kMiB, 2 * kMiB));
+  CostMeter meter(cost);
+  HeardDevice device(simulated, meter);
+  const auto range = device.reserve(80 * kMiB);
+  ASSERT_TRUE(device.map(*range, 40 * kMiB, 2 * kMiB));
   EXPECT_DOUBLE_EQ(meter.seconds(), 20 * 0.003);
-  ASSERT_TRUE(meter.map(*range + 40 * kMiB, 40 * kMiB, 20 * kMiB));
+  ASSERT_TRUE(device.map(*range + 40 * kMiB, 40 * kMiB, 20 * kMiB));
   EXPECT_DOUBLE_EQ(meter.seconds(), 20 * 0.003 + 2 * 0.005);
-  meter.unmap(*range, 4 * kMiB);
+  device.unmap(*range, 4 * kMiB);
   EXPECT_DOUBLE_EQ(meter.seconds(), 20 * 0.003 + 2 * 0.005 + 2 * 0.002);
 }
 
 TEST(CostMeter, AdoptedMemoryCostsOnlyWhenItGoes) {
-  SimulatedDevice device;
-  CostMeter meter(device, a_millisecond_a_mebibyte());
-  meter.adopt(Address{1} << 45, 20 * kMiB, false);
+  SimulatedDevice simulated;
+  CostMeter meter(a_millisecond_a_mebibyte());
+  HeardDevice device(simulated, meter);
+  device.adopt(Address{1} << 45, 20 * kMiB, false);
   EXPECT_DOUBLE_EQ(meter.seconds(), 0);
-  meter.give_back(Address{1} << 45);
+  device.give_back(Address{1} << 45);
   EXPECT_DOUBLE_EQ(meter.seconds(), 0.020);
 }
 

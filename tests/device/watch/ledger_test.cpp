@@ -118,10 +118,10 @@ TEST(Ledger, ReturningMemoryInUseByAStreamIsFineOnlyAfterWaiting) {
             std::string::npos);
 }
 
-TEST(AuditedDevice, MemoryReturnedUnderALiveBlockIsCaught) {
+TEST(Ledger, MemoryReturnedUnderALiveBlockIsCaught) {
   SimulatedDevice simulated;
   Ledger ledger("x");
-  AuditedDevice device(simulated, ledger);
+  HeardDevice device(simulated, ledger);
   const Address region = *device.obtain(100);
   ledger.placed(0, {.size = 100}, {region, 100, 0});
   EXPECT_THROW(device.give_back(region), AuditError);
@@ -129,10 +129,10 @@ TEST(AuditedDevice, MemoryReturnedUnderALiveBlockIsCaught) {
   device.give_back(region);
 }
 
-TEST(AuditedDevice, BytesThatTheDeviceAddedByRoundingWereNotGiven) {
+TEST(Ledger, BytesThatTheDeviceAddedByRoundingWereNotGiven) {
   SimulatedDevice simulated;
   Ledger ledger("x");
-  AuditedDevice device(simulated, ledger);
+  HeardDevice device(simulated, ledger);
   const Address region = *device.obtain(100);
   EXPECT_THROW(ledger.placed(0, {.size = 101}, {region, 101, 0}), AuditError);
 }

@@ -19,11 +19,12 @@ struct Recorded {
 Recorded record(const Trace& trace, const char* strategy, const SimulatedDeviceOptions& options,
                 std::uint64_t from = 0, std::size_t most_points = 1000) {
   SimulatedDevice simulated(options);
-  LoggedDevice device(simulated);
+  DeviceLog log;
+  HeardDevice device(simulated, log);
   const auto made =
       make_strategy(parse_strategy(strategy),
                     {.device = device, .capacity = options.capacity, .pools = trace.pools});
-  RunRecorder recorder(trace, device, {.most_points = most_points});
+  RunRecorder recorder(trace, device, log, {.most_points = most_points});
   const ReplayResult result = replay(trace, *made, device, {.from = from, .observer = &recorder});
   return {recorder.picture(), result.metrics};
 }

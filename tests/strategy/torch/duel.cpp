@@ -79,14 +79,14 @@ std::string describe(const std::vector<Step>& steps) {
 Duel::Duel(const Circumstances& circumstances)
     : simulated_(std::make_unique<SimulatedDevice>(SimulatedDeviceOptions{
           .capacity = circumstances.capacity, .policy = circumstances.policy})),
-      logged_(std::make_unique<LoggedDevice>(*simulated_)),
-      audited_(std::make_unique<AuditedDevice>(*logged_, ledger_)),
+      heard_(std::make_unique<HeardDevice>(*simulated_, ledger_)),
       strategy_(make_strategy(torch_spec_from_conf(circumstances.conf),
-                              {.device = *audited_,
+                              {.device = *heard_,
                                .capacity = circumstances.capacity,
                                .torch_version = circumstances.release,
                                .pools = kPoolIds,
                                .pool_options = circumstances.pool_options})) {
+  heard_->tell(log_);
   torch::SettingIssues issues;
   const torch::Release release = torch::parse_release(circumstances.release);
   reference_ = std::make_unique<reference::Allocator>(reference::Allocator::Options{
@@ -102,7 +102,7 @@ Duel::Duel(const Circumstances& circumstances)
 void Duel::adopt(MemoryState start) {
   std::vector<BlockInfo> used;
   for (SegmentInfo& segment : start.segments) {
-    audited_->adopt(segment.address, segment.size, segment.expandable);
+    heard_->adopt(segment.address, segment.size, segment.expandable);
     for (BlockInfo& block : segment.blocks) {
       if (block.state == BlockState::free) continue;
       block.slot = static_cast<Slot>(used.size());
@@ -193,7 +193,7 @@ void Duel::note_waiting() {
 }
 
 std::string Duel::compare_devices() {
-  const auto& got = logged_->events();
+  const auto& got = log_.events();
   const auto& expected = reference_->device_log();
   for (; device_events_ < std::max(got.size(), expected.size()); ++device_events_) {
     if (device_events_ < std::min(got.size(), expected.size()) &&

@@ -80,8 +80,8 @@ class Duel {
 
   Ledger ledger_{"torch"};
   std::unique_ptr<SimulatedDevice> simulated_;
-  std::unique_ptr<LoggedDevice> logged_;
-  std::unique_ptr<AuditedDevice> audited_;
+  DeviceLog log_;
+  std::unique_ptr<HeardDevice> heard_;
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<reference::Allocator> reference_;
   std::map<std::uint32_t, Block> blocks_;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "device/simulated_device.hpp"
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay::torch {
@@ -29,8 +29,8 @@ class Pytorch {
       : release_(parse_release(version)) {
     options.capacity = capacity;
     device_ = std::make_unique<SimulatedDevice>(options);
-    logged_ = std::make_unique<LoggedDevice>(*device_);
-    allocator_ = std::make_unique<Allocator>(*logged_, read(conf), release_,
+    heard_ = std::make_unique<HeardDevice>(*device_, log_);
+    allocator_ = std::make_unique<Allocator>(*heard_, read(conf), release_,
                                              std::vector<PoolId>{{0, 0}, {0, 1}, {1, 0}});
   }
 
@@ -67,7 +67,7 @@ class Pytorch {
       block.slot = static_cast<Slot>(blocks_.size());
       blocks_[names[block.slot]] = {block.address, block.size, kNoHandle};
     }
-    logged_->adopt(segment.address, segment.size, segment.expandable);
+    heard_->adopt(segment.address, segment.size, segment.expandable);
     std::vector<Handle> handles(blocks_.size(), kNoHandle);
     allocator_->adopt({.segments = {segment}}, handles);
     for (std::size_t i = 0; i < handles.size(); ++i) blocks_.at(names[i]).handle = handles[i];
@@ -93,8 +93,8 @@ class Pytorch {
   /// The granted calls to the device since the last look, in MiB: "+20 -2 map40 unmap20".
   std::string calls() {
     std::string text;
-    for (; seen_ < logged_->events().size(); ++seen_) {
-      const DeviceEvent& event = logged_->events()[seen_];
+    for (; seen_ < log_.events().size(); ++seen_) {
+      const DeviceEvent& event = log_.events()[seen_];
       const char* name = event.op == Op::segment_alloc  ? "+"
                          : event.op == Op::segment_free ? "-"
                          : event.op == Op::segment_map  ? "map"
@@ -106,7 +106,7 @@ class Pytorch {
   /// Where the segments that went back to the device began, in the order of their going.
   std::vector<std::int64_t> places_given_back() const {
     std::vector<std::int64_t> places;
-    for (const DeviceEvent& event : logged_->events()) {
+    for (const DeviceEvent& event : log_.events()) {
       if (event.op != Op::segment_free) continue;
       places.push_back(static_cast<std::int64_t>(event.address - (Address{1} << 44)));
     }
@@ -141,7 +141,8 @@ class Pytorch {
 
   Release release_;
   std::unique_ptr<SimulatedDevice> device_;
-  std::unique_ptr<LoggedDevice> logged_;
+  DeviceLog log_;
+  std::unique_ptr<HeardDevice> heard_;
   std::unique_ptr<Allocator> allocator_;
   std::map<char, Placement> blocks_;
   std::size_t seen_ = 0;

@@ -10,7 +10,7 @@
 
 #include "core/memory_state.hpp"
 #include "device/address_space.hpp"
-#include "device/watch/logged_device.hpp"
+#include "device/watch/device_log.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 
