@@ -32,19 +32,13 @@ struct BuddyBlock : PlacedBlock {
 };
 
 /// An allocation or a free costs O(orders) bitmap steps; a region that goes, O(regions).
-class Buddy final : public Strategy {
+class Buddy final : public StrategyOn<Buddy> {
  public:
   Buddy(const BuddyOptions& options, DeviceModel& device)
-      : options_(options),
-        device_(&device),
+      : StrategyOn(device),
+        options_(options),
         top_order_(static_cast<unsigned>(std::countr_zero(options.max / options.min))),
         with_free_(top_order_ + 1) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Buddy>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
 
   std::optional<Placement> allocate(const Request& request) override {
     while (true) {
@@ -260,7 +254,6 @@ class Buddy final : public Strategy {
   }
 
   BuddyOptions options_;
-  DeviceModel* device_;
   unsigned top_order_;
   std::vector<Region> regions_;        ///< by number; released ones are empty
   std::vector<std::uint32_t> unused_;  ///< numbers

@@ -22,15 +22,9 @@ struct BumpOptions {
 };
 
 /// An arena with a pointer (region-based allocation; Hanson 1990). O(1) an event.
-class Bump final : public Strategy {
+class Bump final : public StrategyOn<Bump> {
  public:
-  Bump(const BumpOptions& options, DeviceModel& device) : options_(options), device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Bump>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+  Bump(const BumpOptions& options, DeviceModel& device) : StrategyOn(device), options_(options) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     if (!has_pool_ && !open_pool()) return std::nullopt;
@@ -105,7 +99,6 @@ class Bump final : public Strategy {
   }
 
   BumpOptions options_;
-  DeviceModel* device_;
   HandleTable<PlacedBlock> blocks_;
   bool has_pool_ = false;
   Address base_ = 0;

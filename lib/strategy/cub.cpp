@@ -41,21 +41,15 @@ struct Queue {
 /// cub's CachingDeviceAllocator (NVIDIA/cub, cub/util_allocator.cuh). O(1) a call beside the
 /// device: of the cached blocks those whose work is done are the oldest, so one look at the oldest
 /// of the bin and one at the oldest of the stream find the first that serves.
-class Cub final : public Strategy {
+class Cub final : public StrategyOn<Cub> {
  public:
   Cub(const CubOptions& options, const Completion& completion, DeviceModel& device)
-      : options_(options), completion_(completion), device_(&device) {
+      : StrategyOn(device), options_(options), completion_(completion) {
     for (Bytes size = 1; sizes_.size() <= options_.max_bin; size *= options_.growth) {
       sizes_.push_back(size);
       if (size > UINT64_MAX / options_.growth) break;
     }
     bins_.resize(sizes_.size());
-  }
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Cub>(*this);
-    copy->device_ = &device;
-    return copy;
   }
 
   std::optional<Placement> allocate(const Request& request) override {
@@ -240,7 +234,6 @@ class Cub final : public Strategy {
 
   CubOptions options_;
   Completion completion_;
-  DeviceModel* device_;
   std::vector<Bytes> sizes_;  ///< by bin
   std::vector<Bin> bins_;
   std::vector<Region> regions_;

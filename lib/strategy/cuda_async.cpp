@@ -41,16 +41,10 @@ struct Piece : Chunk {
 /// joined was freed with its latest part. O(1) to O(log n) a call; a dependency that is followed
 /// costs a look at the blocks of the other stream that are large enough; a synchronisation costs
 /// O(frees since the last + regions).
-class CudaAsync final : public Strategy {
+class CudaAsync final : public StrategyOn<CudaAsync> {
  public:
   CudaAsync(const CudaAsyncOptions& options, const Completion& completion, DeviceModel& device)
-      : options_(options), completion_(completion), device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<CudaAsync>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+      : StrategyOn(device), options_(options), completion_(completion) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     begin_event();
@@ -347,7 +341,6 @@ class CudaAsync final : public Strategy {
 
   CudaAsyncOptions options_;
   Completion completion_;
-  DeviceModel* device_;
   ChunkTable<Piece> chunks_;
   std::vector<FreeBlocks> of_stream_;
   FreeBlocks open_;    ///< of all streams; with several only

@@ -13,15 +13,9 @@ struct Block {
 };
 
 /// What a program without any allocator of its own does. O(1) an event beside the device's calls.
-class Direct final : public Strategy {
+class Direct final : public StrategyOn<Direct> {
  public:
-  explicit Direct(DeviceModel& device) : device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Direct>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+  explicit Direct(DeviceModel& device) : StrategyOn(device) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     const auto region =
@@ -54,7 +48,6 @@ class Direct final : public Strategy {
   }
 
  private:
-  DeviceModel* device_;
   HandleTable<Block> blocks_;
   Bytes padding_ = 0;
 };

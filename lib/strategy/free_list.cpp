@@ -22,16 +22,10 @@ struct Piece : Chunk {
 
 /// First fit or best fit, neighbours join at once (Knuth, The Art of Computer Programming, 2.5).
 /// Best fit costs O(1) to O(log n), first fit looks at n / 1000 groups of blocks besides.
-class FreeList final : public Strategy {
+class FreeList final : public StrategyOn<FreeList> {
  public:
   FreeList(const FreeListOptions& options, DeviceModel& device)
-      : options_(options), device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<FreeList>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+      : StrategyOn(device), options_(options) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     const Wanted wanted{round_up(request.size, options_.align),
@@ -177,7 +171,6 @@ class FreeList final : public Strategy {
   }
 
   FreeListOptions options_;
-  DeviceModel* device_;
   ChunkTable<Piece> chunks_;
   FreeBlocks by_size_;   ///< of best fit
   FirstFit by_address_;  ///< of first fit

@@ -58,15 +58,10 @@ struct Search {
   Bytes space() const { return size + padding; }
 };
 
-class Gmlake final : public Strategy {
+class Gmlake final : public StrategyOn<Gmlake> {
  public:
-  Gmlake(const GmlakeOptions& options, DeviceModel& device) : options_(options), device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Gmlake>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+  Gmlake(const GmlakeOptions& options, DeviceModel& device)
+      : StrategyOn(device), options_(options) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     if (request.size >= kTooLarge || request.alignment >= kTooLarge) return std::nullopt;
@@ -445,7 +440,6 @@ class Gmlake final : public Strategy {
   }
 
   GmlakeOptions options_;
-  DeviceModel* device_;
   ChunkTable<Piece> pieces_;
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> unused_segments_;

@@ -55,9 +55,9 @@ struct LocalBuffer {
 
 /// An allocation or a free costs O(1) beside the place of its superblock among those of its heap
 /// and class; a superblock that moves, the same.
-class Hoard final : public Strategy {
+class Hoard final : public StrategyOn<Hoard> {
  public:
-  Hoard(const HoardOptions& options, DeviceModel& device) : options_(options), device_(&device) {
+  Hoard(const HoardOptions& options, DeviceModel& device) : StrategyOn(device), options_(options) {
     // Each is at most a fifth larger than the one before, where the quantum allows it.
     const Bytes last = options.superblock / 2;
     for (Bytes size = options.q; size < last;
@@ -69,12 +69,6 @@ class Hoard final : public Strategy {
     for (Bytes units = 0; units < kDirectLookups; ++units) {
       lookup_.push_back(search_class((units + 1) * options.q));
     }
-  }
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Hoard>(*this);
-    copy->device_ = &device;
-    return copy;
   }
 
   std::optional<Placement> allocate(const Request& request) override {
@@ -385,7 +379,6 @@ class Hoard final : public Strategy {
   }
 
   HoardOptions options_;
-  DeviceModel* device_;
   std::vector<Bytes> sizes_;  ///< of the classes
   std::vector<std::uint32_t> lookup_;
   std::vector<Bin> bins_;  ///< by heap and class; the global heap first

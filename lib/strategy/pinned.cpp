@@ -54,15 +54,10 @@ struct PinnedStat {
 unsigned class_of(Bytes size) { return static_cast<unsigned>(std::bit_width(size - 1)); }
 
 /// O(1) a call; with a limit on rounding or caching also a look at the blocks of one class.
-class Pinned final : public Strategy {
+class Pinned final : public StrategyOn<Pinned> {
  public:
-  Pinned(const PinnedOptions& options, DeviceModel& device) : options_(options), device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Pinned>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+  Pinned(const PinnedOptions& options, DeviceModel& device)
+      : StrategyOn(device), options_(options) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     process_events();
@@ -255,7 +250,6 @@ class Pinned final : public Strategy {
   }
 
   PinnedOptions options_;
-  DeviceModel* device_;
   HandleTable<PinnedBlock> blocks_;  ///< live and cached ones
   std::array<std::vector<Handle>, 65>
       cached_;  ///< by class: free blocks, the last freed at the end

@@ -27,17 +27,11 @@ struct Part : Chunk {
 };
 
 /// O(log size) a call for halving and joining; blocks of the host O(log regions).
-class PinnedBuddy final : public Strategy {
+class PinnedBuddy final : public StrategyOn<PinnedBuddy> {
  public:
   PinnedBuddy(const PinnedBuddyOptions& options, DeviceModel& device)
-      : options_(options), device_(&device) {
+      : StrategyOn(device), options_(options) {
     last_.fill(kNoHandle);
-  }
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<PinnedBuddy>(*this);
-    copy->device_ = &device;
-    return copy;
   }
 
   std::optional<Placement> allocate(const Request& request) override {
@@ -266,7 +260,6 @@ class PinnedBuddy final : public Strategy {
   }
 
   PinnedBuddyOptions options_;
-  DeviceModel* device_;
   ChunkTable<Part> parts_;
   std::array<std::vector<Handle>, 64> cached_;  ///< blocks of their own, by order
   std::array<Handle, 64> last_;                 ///< free parts of warm blocks, by order

@@ -12,16 +12,10 @@ constexpr std::string_view kOrders[] = {"size",    "area",       "length", "star
                                         "breadth", "contention", "best"};
 constexpr std::string_view kFits[] = {"best", "first"};
 
-class Planned final : public Strategy {
+class Planned final : public StrategyOn<Planned> {
  public:
   Planned(PlannedRegion region, DeviceModel& device)
-      : region_(std::move(region)), device_(&device) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Planned>(*this);
-    copy->device_ = &device;
-    return copy;
-  }
+      : StrategyOn(device), region_(std::move(region)) {}
 
   std::optional<Placement> allocate(const Request& request) override {
     const auto block = region_.take(request, *device_);
@@ -58,7 +52,6 @@ class Planned final : public Strategy {
 
  private:
   PlannedRegion region_;
-  DeviceModel* device_;
   HandleTable<PlacedBlock> blocks_;
 };
 

@@ -38,21 +38,15 @@ struct Superblock {
 /// RMM's arena_memory_resource (rapidsai/rmm, detail/arena.hpp). A call costs a search of an arena
 /// for the superblock and one of the superblock for the block (FirstFit), and as much to note the
 /// change; a defragmentation costs O(superblocks).
-class RmmArena final : public Strategy {
+class RmmArena final : public StrategyOn<RmmArena> {
  public:
   RmmArena(const RmmArenaOptions& options, DeviceModel& device)
-      : options_(options), device_(&device), arenas_(1) {
+      : StrategyOn(device), options_(options), arenas_(1) {
     const auto region = obtain_aligned(*device_, options_.arena_size, kAlign);
     if (!region) return;
     base_ = region->aligned;
     region_ = chunks_.add_region(base_, options_.arena_size);
     add_superblock(region_);
-  }
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<RmmArena>(*this);
-    copy->device_ = &device;
-    return copy;
   }
 
   std::optional<Placement> allocate(const Request& request) override {
@@ -308,7 +302,6 @@ class RmmArena final : public Strategy {
   }
 
   RmmArenaOptions options_;
-  DeviceModel* device_;
   ChunkTable<Piece> chunks_;
   std::vector<Superblock> superblocks_;
   std::vector<std::uint32_t> unused_;  ///< numbers of superblocks

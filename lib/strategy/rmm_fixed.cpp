@@ -24,17 +24,11 @@ struct RmmFixedOptions {
 /// RMM's fixed_size_memory_resource (rapidsai/rmm, detail/{fixed_size_memory_resource_impl.cpp,
 /// fixed_size_free_list.hpp}). O(1) a call, O(log streams) more where other lists are searched; a
 /// new chunk costs as much as it has blocks. A block is numbered by its place in the chunks.
-class RmmFixed final : public Strategy {
+class RmmFixed final : public StrategyOn<RmmFixed> {
  public:
   RmmFixed(const RmmFixedOptions& options, DeviceModel& device)
-      : options_(options), device_(&device) {
+      : StrategyOn(device), options_(options) {
     add_chunk(open_list(0), options_.align);
-  }
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<RmmFixed>(*this);
-    copy->device_ = &device;
-    return copy;
   }
 
   std::optional<Placement> allocate(const Request& request) override {
@@ -183,7 +177,6 @@ class RmmFixed final : public Strategy {
   }
 
   RmmFixedOptions options_;
-  DeviceModel* device_;
   std::vector<AlignedRegion> chunks_;
   std::vector<Block> blocks_;
   StreamLists streams_;

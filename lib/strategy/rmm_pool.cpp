@@ -25,21 +25,15 @@ struct Piece : Chunk {
 /// RMM's pool_memory_resource (rapidsai/rmm, detail/{stream_ordered_memory_resource,
 /// coalescing_free_list}.hpp). A request and a free cost O(1) to O(log n) with one stream; O(log
 /// streams) more where other lists are searched; merging two lists moves the shorter one.
-class RmmPool final : public Strategy {
+class RmmPool final : public StrategyOn<RmmPool> {
  public:
   RmmPool(const RmmPoolOptions& options, DeviceModel& device)
-      : options_(options), device_(&device) {
+      : StrategyOn(device), options_(options) {
     if (options_.initial == 0) return;
     const std::uint32_t place = open_list(0);
     if (const auto region = device_->obtain(options_.initial)) {
       add_region(place, *region, options_.initial);
     }
-  }
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<RmmPool>(*this);
-    copy->device_ = &device;
-    return copy;
   }
 
   std::optional<Placement> allocate(const Request& request) override {
@@ -233,7 +227,6 @@ class RmmPool final : public Strategy {
   }
 
   RmmPoolOptions options_;
-  DeviceModel* device_;
   ChunkTable<Piece> chunks_;
   StreamLists streams_;
   std::vector<std::uint32_t> list_at_;  ///< by place in streams_

@@ -50,22 +50,17 @@ struct Slab {
 };
 
 /// An allocation or a free costs O(1), slabs that fill or empty the search of their class.
-class SizeClass final : public Strategy {
+class SizeClass final : public StrategyOn<SizeClass> {
  public:
   SizeClass(const SizeClassOptions& options, DeviceModel& device)
-      : options_(options),
+      : StrategyOn(device),
+        options_(options),
         classes_(options.q, static_cast<unsigned>(options.g)),
         class_count_(classes_.number(options.small_max) + 1),
-        pages_(options.page, device),
+        pages_(options.page),
         bins_(class_count_ * options.arenas),
         served_(class_count_),
         next_region_(options.region) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<SizeClass>(*this);
-    copy->pages_.set_device(device);
-    return copy;
-  }
 
   std::optional<Placement> allocate(const Request& request) override {
     decay();
@@ -101,7 +96,7 @@ class SizeClass final : public Strategy {
     for (std::uint32_t slab = 0; slab < slabs_.size(); ++slab) {
       if (slabs_[slab].range != kNoHandle && slabs_[slab].slots.taken() == 0) release_slab(slab);
     }
-    pages_.give_back_idle_regions();
+    pages_.give_back_idle_regions(*device_);
   }
 
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
@@ -299,7 +294,8 @@ class SizeClass final : public Strategy {
   Handle take_pages(Bytes size, Bytes alignment) {
     Handle range = pages_.take(size, alignment);
     if (range != kNoHandle) return range;
-    if (!pages_.grow_for(pages_.room_for(size, alignment), next_region_, usage_)) return kNoHandle;
+    if (!pages_.grow_for(pages_.room_for(size, alignment), next_region_, usage_, *device_))
+      return kNoHandle;
     next_region_ = std::min(next_region_ * 2, std::max(options_.region, options_.region_max));
     return pages_.take(size, alignment);
   }
@@ -309,7 +305,7 @@ class SizeClass final : public Strategy {
     if (options_.decay == kNever || !pages_.is_idle_region(free)) return;
     if (options_.decay == 0) {
       ++decayed_;
-      return pages_.give_back(free);
+      return pages_.give_back(free, *device_);
     }
     idle_.push_back({events_, free});
     if (free >= idle_since_.size()) idle_since_.resize(free + 1);
@@ -327,7 +323,7 @@ class SizeClass final : public Strategy {
       const Idle idle = idle_.front();
       idle_.pop_front();
       if (!pages_.is_idle_region(idle.region) || idle_since_[idle.region] != idle.since) continue;
-      pages_.give_back(idle.region);
+      pages_.give_back(idle.region, *device_);
       ++decayed_;
     }
   }

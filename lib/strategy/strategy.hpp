@@ -106,4 +106,23 @@ class Strategy {
   virtual MemoryState memory_state() const = 0;
 };
 
+/// A strategy over one device, whose state may all be copied: a copy of `Own` is the object itself,
+/// over the other device.
+template <class Own>
+class StrategyOn : public Strategy {
+ public:
+  /// A `clone` that keeps its type.
+  std::unique_ptr<Own> copy(DeviceModel& device) const {
+    auto made = std::make_unique<Own>(static_cast<const Own&>(*this));
+    made->device_ = &device;
+    return made;
+  }
+  std::unique_ptr<Strategy> clone(DeviceModel& device) const final { return copy(device); }
+
+ protected:
+  explicit StrategyOn(DeviceModel& device) : device_(&device) {}
+
+  DeviceModel* device_;
+};
+
 }  // namespace memreplay

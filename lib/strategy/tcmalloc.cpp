@@ -71,21 +71,16 @@ struct ThreadCache {
 };
 
 /// An allocation or a free costs O(1), now and then a batch; cleaning a cache up O(classes).
-class Tcmalloc final : public Strategy {
+class Tcmalloc final : public StrategyOn<Tcmalloc> {
  public:
   Tcmalloc(const TcmallocOptions& options, DeviceModel& device)
-      : options_(options),
+      : StrategyOn(device),
+        options_(options),
         classes_(options.q, 2),
         transfer_(classes_.number(options.max_small) + 1),
         sizes_(transfer_.size()),
-        pages_(options.page, device),
+        pages_(options.page),
         unclaimed_(static_cast<std::int64_t>(options.overall)) {}
-
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    auto copy = std::make_unique<Tcmalloc>(*this);
-    copy->pages_.set_device(device);
-    return copy;
-  }
 
   std::optional<Placement> allocate(const Request& request) override {
     const Bytes alignment = std::max<Bytes>(request.alignment, 1);
@@ -123,7 +118,7 @@ class Tcmalloc final : public Strategy {
       cache.bytes = 0;
     }
     for (std::vector<Object>& objects : transfer_) put_all(objects);
-    pages_.give_back_idle_regions();
+    pages_.give_back_idle_regions(*device_);
   }
 
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
@@ -380,7 +375,8 @@ class Tcmalloc final : public Strategy {
   Handle take_pages(Bytes size, Bytes alignment) {
     const Handle range = pages_.take(size, alignment);
     if (range != kNoHandle) return range;
-    if (!pages_.grow_for(pages_.room_for(size, alignment), options_.grow, usage_)) return kNoHandle;
+    if (!pages_.grow_for(pages_.room_for(size, alignment), options_.grow, usage_, *device_))
+      return kNoHandle;
     return pages_.take(size, alignment);
   }
 

@@ -32,18 +32,12 @@ int bin_of(Bytes size) {
 }
 
 Allocator::Allocator(DeviceModel& device, Options options, std::vector<std::string> op_names)
-    : options_(std::move(options)),
+    : StrategyOn(device),
+      options_(std::move(options)),
       op_names_(std::move(op_names)),
-      device_(&device),
       split_threshold_(threshold_of(options_)),
       next_region_(rounded(options_.allow_growth ? std::min(options_.limit, options_.first_region)
                                                  : options_.limit)) {}
-
-std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const {
-  auto copy = std::make_unique<Allocator>(*this);
-  copy->device_ = &device;
-  return copy;
-}
 
 std::optional<Placement> Allocator::allocate(const Request& request) {
   if (request.size > kLargestRequest) return std::nullopt;

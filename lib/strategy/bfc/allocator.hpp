@@ -67,11 +67,10 @@ struct Statistics {
 /// xla/tsl/framework/bfc_allocator.cc). O(1) an event but where very many free chunks are of nearly
 /// one size, then O(log chunks); alignment above 256 and `freed_before` pass over chunks that do
 /// not serve.
-class Allocator final : public Strategy {
+class Allocator final : public StrategyOn<Allocator> {
  public:
   Allocator(DeviceModel& device, Options options, std::vector<std::string> op_names = {});
 
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override;
   std::optional<Placement> allocate(const Request& request) override;
   void free(Handle chunk) override;
   void free_by(Handle chunk, const Giver&) override { free(chunk); }
@@ -147,7 +146,6 @@ class Allocator final : public Strategy {
 
   Options options_;
   std::vector<std::string> op_names_;
-  DeviceModel* device_;
   Bytes split_threshold_;
   ChunkTable<Piece> chunks_;
   FreeBlocks bins_[2];  ///< of the lower end, of the upper end

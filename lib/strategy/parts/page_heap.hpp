@@ -20,8 +20,7 @@ struct PageRange : Chunk {
 /// region comes or goes.
 class PageHeap {
  public:
-  PageHeap(Bytes page, DeviceModel& device) : page_(page), device_(&device) {}
-  void set_device(DeviceModel& device) { device_ = &device; }
+  explicit PageHeap(Bytes page) : page_(page) {}
 
   Bytes held() const { return held_; }  ///< in pages that can be used
   Address address(Handle range) const { return ranges_[range].address; }
@@ -62,8 +61,8 @@ class PageHeap {
   }
 
   /// A region of whole pages, as one free range.
-  bool grow(Bytes size) {
-    const auto region = obtain_aligned(*device_, size, page_);
+  bool grow(Bytes size, DeviceModel& device) {
+    const auto region = obtain_aligned(device, size, page_);
     if (!region) return false;
     PageRange range;
     range.region = region->address;
@@ -74,28 +73,28 @@ class PageHeap {
 
   /// A region of at least `wanted`; on refusal of what is needed alone, after idle regions went
   /// back.
-  bool grow_for(Bytes needed, Bytes wanted, StrategyUsage& usage) {
-    if (grow(std::max(needed, wanted))) return true;
+  bool grow_for(Bytes needed, Bytes wanted, StrategyUsage& usage, DeviceModel& device) {
+    if (grow(std::max(needed, wanted), device)) return true;
     ++usage.oom_retries;
-    give_back_idle_regions();
-    return grow(needed);
+    give_back_idle_regions(device);
+    return grow(needed, device);
   }
 
   bool is_idle_region(Handle range) const {
     return ranges_[range].size != 0 && !ranges_[range].in_use && ranges_.fills_region(range);
   }
-  void give_back(Handle idle_region) {
+  void give_back(Handle idle_region, DeviceModel& device) {
     unlist(idle_region);
     held_ -= ranges_[idle_region].size;
-    device_->give_back(ranges_[idle_region].region);
+    device.give_back(ranges_[idle_region].region);
     ranges_.remove_region(idle_region);
   }
-  void give_back_idle_regions() {
+  void give_back_idle_regions(DeviceModel& device) {
     std::vector<Handle> idle;
     for (const auto& [address, first] : ranges_.regions()) {
       if (is_idle_region(first)) idle.push_back(first);
     }
-    for (const Handle region : idle) give_back(region);
+    for (const Handle region : idle) give_back(region, device);
   }
 
   Bytes largest_free() const { return free_.largest(); }
@@ -126,7 +125,6 @@ class PageHeap {
   }
 
   Bytes page_;
-  DeviceModel* device_;
   ChunkTable<PageRange> ranges_;
   FreeBlocks free_;
   Bytes held_ = 0;

@@ -14,7 +14,7 @@ constexpr int kPoolsExpand = 5;              // before 2.5 private pools had pla
 
 Allocator::Allocator(DeviceModel& device, const Settings& settings, const Release& release,
                      std::vector<PoolId> pools, std::vector<PoolOptions> pool_options)
-    : device_(&device),
+    : StrategyOn(device),
       settings_(settings),
       max_split_size_(settings.max_split_size),
       max_non_split_rounding_size_(settings.max_non_split_rounding_size),
@@ -30,14 +30,6 @@ void Allocator::change_settings(const Settings& settings) {
   settings_ = settings;
   max_split_size_ = WatchedLimit(settings.max_split_size);
   max_non_split_rounding_size_ = WatchedLimit(settings.max_non_split_rounding_size);
-}
-
-std::unique_ptr<Strategy> Allocator::clone(DeviceModel& device) const { return copy(device); }
-
-std::unique_ptr<Allocator> Allocator::copy(DeviceModel& device) const {
-  auto copy = std::make_unique<Allocator>(*this);
-  copy->device_ = &device;
-  return copy;
 }
 
 std::optional<Placement> Allocator::allocate(const Request& request) {

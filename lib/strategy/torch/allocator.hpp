@@ -49,14 +49,12 @@ using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
 
 /// PyTorch's native CUDA caching allocator (DeviceCachingAllocator in
 /// c10/cuda/CUDACachingAllocator.cpp), by the rules of one release. O(log free blocks) an event.
-class Allocator final : public Strategy {
+class Allocator final : public StrategyOn<Allocator> {
  public:
   /// `pools` names the private pools by index, `pool_options` says how they were made.
   Allocator(DeviceModel& device, const Settings& settings, const Release& release,
             std::vector<PoolId> pools, std::vector<PoolOptions> pool_options = {});
 
-  std::unique_ptr<Strategy> clone(DeviceModel& device) const override;
-  std::unique_ptr<Allocator> copy(DeviceModel& device) const;
   std::optional<Placement> allocate(const Request& request) override;
   void free(Handle block) override;
   void free_by(Handle block, const Giver&) override { free(block); }
@@ -189,7 +187,6 @@ class Allocator final : public Strategy {
   void erase_free(Handle block);
   void count_reserved(const Block& block, Bytes amount, bool grows);
 
-  DeviceModel* device_;
   Settings settings_;
   WatchedLimit max_split_size_;
   WatchedLimit max_non_split_rounding_size_;
