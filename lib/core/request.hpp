@@ -19,6 +19,7 @@ using PoolIndex = std::uint16_t;
 
 inline constexpr Slot kNoSlot = UINT32_MAX;
 inline constexpr Handle kNoHandle = UINT32_MAX;
+inline constexpr StreamIndex kNoStream = UINT16_MAX;
 
 /// PyTorch's MempoolId_t; {0, 0} is the default pool.
 struct PoolId {
@@ -48,10 +49,14 @@ struct Request {
   bool upper_end = false;          ///< BFC: asks for the upper end of a pool with two ends
 };
 
-/// Who gives a block back; another than asked for it where memory is handed over.
+/// Who gives a block back; another than asked for it where memory is handed over. A default one is
+/// whoever asked for the block.
 struct Giver {
-  StreamIndex stream = 0;
+  StreamIndex stream = kNoStream;
   std::uint32_t thread = 0;
+
+  /// With the default made plain.
+  Giver or_owner(Giver owner) const { return stream == kNoStream ? owner : *this; }
 };
 
 struct Placement {

@@ -9,8 +9,10 @@ bool adopt_state(const MemoryState& state, Strategy& strategy, DeviceModel& devi
   for (const SegmentInfo& segment : state.segments) {
     device.adopt(segment.address, segment.size, segment.expandable);
   }
+  Adoption* const adoption = strategy.abilities().adoption;
+  if (adoption == nullptr) return false;
   std::vector<Handle> handles(by_slot.size(), kNoHandle);
-  if (!strategy.adopt(state, handles)) return false;
+  adoption->adopt(state, handles);
   for (const SegmentInfo& segment : state.segments) {
     for (const BlockInfo& block : segment.blocks) {
       if (block.state == BlockState::free || block.slot == kNoSlot) continue;

@@ -28,7 +28,8 @@ class Replay {
         strategy_(strategy),
         device_(device),
         options_(options),
-        moved_out_(strategy.moved_out()),
+        abilities_(strategy.abilities()),
+        moved_out_(strategy.usage().moved_out),
         placed_(trace.slot_count) {
     note_next_reading_event();
   }
@@ -67,9 +68,10 @@ class Replay {
     if (event + kFar >= trace_.size()) return;
     const Slot far = trace_.slots[event + kFar];
     if (far != kNoSlot) __builtin_prefetch(&placed_[far]);
+    if (abilities_.prefetch == nullptr) return;
     const Slot near = trace_.slots[event + kNear];
     if (trace_.ops[event + kNear] == Op::allocate || near == kNoSlot) return;
-    if (placed_[near].handle != kNoHandle) strategy_.prefetch(placed_[near].handle);
+    if (placed_[near].handle != kNoHandle) abilities_.prefetch->prefetch(placed_[near].handle);
   }
 
   RunMetrics& metrics() { return result_.metrics; }
@@ -217,11 +219,15 @@ class Replay {
       case ProgramCall::Kind::empty_cache:
         return empty_cache();
       case ProgramCall::Kind::end_pool:
-        strategy_.release_pool(call.pool, !options_.ignore_empty_cache);
+        release(call.pool, options_.ignore_empty_cache ? PoolCache::kept : PoolCache::returned);
         return tell_of_waits(0);
       case ProgramCall::Kind::release_pool:
-        return strategy_.release_pool(call.pool, false);
+        return release(call.pool, PoolCache::kept);
     }
+  }
+
+  void release(PoolIndex pool, PoolCache cache) {
+    if (abilities_.pools != nullptr) abilities_.pools->release_pool(pool, cache);
   }
 
   void empty_cache() {
@@ -252,10 +258,10 @@ class Replay {
         empty_cache();
         break;
       case Op::marker:
-        strategy_.marker();
+        if (abilities_.steps != nullptr) abilities_.steps->marker();
         break;
       case Op::safe_frontier:
-        strategy_.safe_frontier(trace_.sizes[event]);
+        if (abilities_.steps != nullptr) abilities_.steps->safe_frontier(trace_.sizes[event]);
         break;
       default:
         break;
@@ -336,7 +342,7 @@ class Replay {
     if (moved_out_) note_moved_out();
     if (placement) {
       metrics().peak_asked = std::max(metrics().peak_asked, requested_ + request.size);
-      timed([&] { strategy_.free(placement->handle); });
+      timed([&] { strategy_.free(placement->handle, {}); });
       ++metrics().recorded_ooms_served;
     } else {
       note_oom(event, request);
@@ -409,7 +415,7 @@ class Replay {
     } else {
       requested_ -= size_of(event);
       allocated_ -= block.size;
-      timed([&] { strategy_.free_by(block.handle, giver_of(event)); });
+      timed([&] { strategy_.free(block.handle, giver_of(event)); });
     }
     if (moved_out_) note_returns(event);
   }
@@ -459,8 +465,8 @@ class Replay {
       m.first_oom = OomPlace{event, request.size, outside + space.total,
                              std::max(space.largest, outside), requested_};
     }
-    if (options_.oom_report && result_.oom_report.empty()) {
-      result_.oom_report = strategy_.oom_report(request);
+    if (options_.oom_report && result_.oom_report.empty() && abilities_.oom_report != nullptr) {
+      result_.oom_report = abilities_.oom_report->oom_report(request);
     }
     if (options_.stop_at_oom) result_.finished = false;
   }
@@ -493,14 +499,16 @@ class Replay {
     if (options_.device_seconds) {
       m.modelled_device_seconds = *options_.device_seconds - seconds_before_;
     }
-    m.counters = strategy_.counters();
-    m.remarks = strategy_.remarks();
+    Testimony testimony = strategy_.testimony();
+    m.counters = std::move(testimony.counters);
+    m.remarks = std::move(testimony.remarks);
   }
 
   const Trace& trace_;
   Strategy& strategy_;
   DeviceModel& device_;
   const ReplayOptions& options_;
+  const Abilities abilities_;
   const std::vector<Handle>* moved_out_;
   std::vector<Slot> slot_of_;      ///< by handle; only of strategies that move blocks
   std::vector<Placement> placed_;  ///< by slot; no handle: not placed; size 0: it was moved out

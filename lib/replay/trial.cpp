@@ -72,8 +72,8 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
   context.plan = std::move(plan);
   context.uses = options.uses;
   strategy_ = make_strategy(spec, context);
-  if (ledger_ && strategy_->moved_out() != nullptr) ledger_->expect_moves();
-  if (ledger_ && strategy_->joins_regions()) ledger_->let_regions_join();
+  if (ledger_ && strategy_->usage().moved_out != nullptr) ledger_->expect_moves();
+  if (ledger_ && joins_regions(spec)) ledger_->let_regions_join();
 }
 
 DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) {

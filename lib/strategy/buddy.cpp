@@ -32,7 +32,7 @@ struct BuddyBlock : PlacedBlock {
 };
 
 /// An allocation or a free costs O(orders) bitmap steps; a region that goes, O(regions).
-class Buddy final : public StrategyOn<Buddy> {
+class Buddy final : public StrategyOn<Buddy>, private Prefetch {
  public:
   Buddy(const BuddyOptions& options, DeviceModel& device)
       : StrategyOn(device),
@@ -56,7 +56,7 @@ class Buddy final : public StrategyOn<Buddy> {
     }
   }
 
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     const BuddyBlock block = blocks_.remove(handle);
     live_bytes_ -= block.size;
     if (block.order == kDirect) {
@@ -84,6 +84,7 @@ class Buddy final : public StrategyOn<Buddy> {
     }
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
@@ -106,7 +107,7 @@ class Buddy final : public StrategyOn<Buddy> {
     return ranges;
   }
 
-  Counters counters() const override {
+  Testimony testimony() const override {
     Counters counters = {{"splits", splits_},
                          {"merges", merges_},
                          {"direct_allocs", direct_allocs_},
@@ -119,7 +120,7 @@ class Buddy final : public StrategyOn<Buddy> {
       counters.emplace_back(fmt::format("blocks_of_{}", size), served_[order].blocks);
       counters.emplace_back(fmt::format("internal_waste_of_{}_bytes", size), served_[order].waste);
     }
-    return counters;
+    return {.counters = std::move(counters)};
   }
 
   MemoryState memory_state() const override {

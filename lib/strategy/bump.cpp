@@ -38,7 +38,7 @@ class Bump final : public StrategyOn<Bump> {
     return Placement{at, size, blocks_.add({at, size, request.size})};
   }
 
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     live_bytes_ -= blocks_.remove(handle).size;
     if (--live_blocks_ == 0 && options_.reset_when_empty) top_ = base_;
   }

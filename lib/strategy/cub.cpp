@@ -74,7 +74,7 @@ class Cub final : public StrategyOn<Cub> {
   }
 
   /// Whoever gives it back: the event is recorded on the stream that asked for the block.
-  void free(Handle block) override {
+  void free(Handle block, Giver) override {
     Region& freed = regions_[block];
     freed.freed = completion_.tick();
     live_bytes_ -= freed.size;
@@ -111,10 +111,10 @@ class Cub final : public StrategyOn<Cub> {
 
   StrategyUsage usage() const override { return {.oom_retries = retries_, .syncs = syncs_}; }
 
-  Counters counters() const override {
-    return {{"cached_bytes", static_cast<std::int64_t>(cached_bytes_)},
-            {"cached_blocks", cached_blocks_},
-            {"reuses", reuses_}};
+  Testimony testimony() const override {
+    return {.counters = {{"cached_bytes", static_cast<std::int64_t>(cached_bytes_)},
+                         {"cached_blocks", cached_blocks_},
+                         {"reuses", reuses_}}};
   }
 
   MemoryState memory_state() const override {

@@ -41,7 +41,7 @@ struct Piece : Chunk {
 /// joined was freed with its latest part. O(1) to O(log n) a call; a dependency that is followed
 /// costs a look at the blocks of the other stream that are large enough; a synchronisation costs
 /// O(frees since the last + regions).
-class CudaAsync final : public StrategyOn<CudaAsync> {
+class CudaAsync final : public StrategyOn<CudaAsync>, private ProgramSteps {
  public:
   CudaAsync(const CudaAsyncOptions& options, const Completion& completion, DeviceModel& device)
       : StrategyOn(device), options_(options), completion_(completion) {}
@@ -53,11 +53,8 @@ class CudaAsync final : public StrategyOn<CudaAsync> {
     return placement;
   }
 
-  void free(Handle block) override {
-    free_by(block, {.stream = static_cast<StreamIndex>(chunks_[block].owner)});
-  }
-
-  void free_by(Handle block, const Giver& giver) override {
+  void free(Handle block, Giver giver) override {
+    giver = giver.or_owner({.stream = static_cast<StreamIndex>(chunks_[block].owner)});
     begin_event();
     meet(giver.stream);
     Piece& piece = chunks_[block];
@@ -69,6 +66,7 @@ class CudaAsync final : public StrategyOn<CudaAsync> {
     end_event();
   }
 
+  Abilities abilities() override { return {.steps = this}; }
   void marker() override {
     if (options_.sync_at_markers) synchronise(options_.threshold);
   }
@@ -102,19 +100,16 @@ class CudaAsync final : public StrategyOn<CudaAsync> {
     return {.oom_retries = retries_, .syncs = syncs_, .stream_waits = waits_};
   }
 
-  Counters counters() const override {
-    return {{"reserved_mem_current", static_cast<std::int64_t>(held_bytes_)},
-            {"reserved_mem_high", static_cast<std::int64_t>(peak_held_)},
-            {"used_mem_current", static_cast<std::int64_t>(live_bytes_)},
-            {"used_mem_high", static_cast<std::int64_t>(peak_live_)},
-            {"synchronisations", synchronisations_},
-            {"reuses_followed", followed_},
-            {"reuses_done", done_},
-            {"reuses_internal", static_cast<std::int64_t>(waits_)}};
-  }
-
-  std::vector<std::string> remarks() const override {
-    return {"a model: the driver's pool is closed; this follows its documentation"};
+  Testimony testimony() const override {
+    return {.counters = {{"reserved_mem_current", static_cast<std::int64_t>(held_bytes_)},
+                         {"reserved_mem_high", static_cast<std::int64_t>(peak_held_)},
+                         {"used_mem_current", static_cast<std::int64_t>(live_bytes_)},
+                         {"used_mem_high", static_cast<std::int64_t>(peak_live_)},
+                         {"synchronisations", synchronisations_},
+                         {"reuses_followed", followed_},
+                         {"reuses_done", done_},
+                         {"reuses_internal", static_cast<std::int64_t>(waits_)}},
+            .remarks = {"a model: the driver's pool is closed; this follows its documentation"}};
   }
 
   MemoryState memory_state() const override { return chunks_.memory_state(); }

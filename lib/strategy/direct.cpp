@@ -25,7 +25,7 @@ class Direct final : public StrategyOn<Direct> {
     return Placement{region->aligned, request.size, blocks_.add({*region, request.size})};
   }
 
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     const Block block = blocks_.remove(handle);
     padding_ -= block.region.size - block.requested;
     device_->give_back(block.region.address);

@@ -22,7 +22,7 @@ struct Piece : Chunk {
 
 /// First fit or best fit, neighbours join at once (Knuth, The Art of Computer Programming, 2.5).
 /// Best fit costs O(1) to O(log n), first fit looks at n / 1000 groups of blocks besides.
-class FreeList final : public StrategyOn<FreeList> {
+class FreeList final : public StrategyOn<FreeList>, private Prefetch {
  public:
   FreeList(const FreeListOptions& options, DeviceModel& device)
       : StrategyOn(device), options_(options) {}
@@ -48,7 +48,7 @@ class FreeList final : public StrategyOn<FreeList> {
     return Placement{taken.address + taken.lead, taken.size - taken.lead, block};
   }
 
-  void free(Handle block) override {
+  void free(Handle block, Giver) override {
     Piece& freed = chunks_[block];
     freed.in_use = false;
     live_bytes_ -= freed.size - freed.lead;
@@ -73,6 +73,7 @@ class FreeList final : public StrategyOn<FreeList> {
     }
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override {
     const Piece& freed = chunks_[block];
     if (freed.below != kNoHandle) __builtin_prefetch(&chunks_[freed.below]);

@@ -87,7 +87,7 @@ class Gmlake final : public StrategyOn<Gmlake> {
     return stitch(search, request.size);
   }
 
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     if (handle < kStitched) {
       free_piece(handle);
     } else {
@@ -143,16 +143,16 @@ class Gmlake final : public StrategyOn<Gmlake> {
 
   StrategyUsage usage() const override { return {.oom_retries = oom_retries_, .syncs = syncs_}; }
 
-  Counters counters() const override {
+  Testimony testimony() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-    return {{"stitches", number(stitches_)},
-            {"stitched_pieces", number(stitched_pieces_)},
-            {"pieces_per_100_stitches",
-             number(stitches_ == 0 ? 0 : stitched_pieces_ * 100 / stitches_)},
-            {"stitched_reuses", number(reuses_)},
-            {"stitched_collected", number(collected_)},
-            {"virtual_mapped_bytes", number(virtual_mapped_)},
-            {"peak_virtual_mapped_bytes", number(peak_virtual_mapped_)}};
+    return {.counters = {{"stitches", number(stitches_)},
+                         {"stitched_pieces", number(stitched_pieces_)},
+                         {"pieces_per_100_stitches",
+                          number(stitches_ == 0 ? 0 : stitched_pieces_ * 100 / stitches_)},
+                         {"stitched_reuses", number(reuses_)},
+                         {"stitched_collected", number(collected_)},
+                         {"virtual_mapped_bytes", number(virtual_mapped_)},
+                         {"peak_virtual_mapped_bytes", number(peak_virtual_mapped_)}}};
   }
 
   /// Segments by address; a stitched block shows as the memory that it uses.

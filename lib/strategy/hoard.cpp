@@ -55,7 +55,7 @@ struct LocalBuffer {
 
 /// An allocation or a free costs O(1) beside the place of its superblock among those of its heap
 /// and class; a superblock that moves, the same.
-class Hoard final : public StrategyOn<Hoard> {
+class Hoard final : public StrategyOn<Hoard>, private Prefetch {
  public:
   Hoard(const HoardOptions& options, DeviceModel& device) : StrategyOn(device), options_(options) {
     // Each is at most a fifth larger than the one before, where the quantum allows it.
@@ -91,9 +91,9 @@ class Hoard final : public StrategyOn<Hoard> {
         blocks_.add({{address, size, request.size}, object, 0, {request.stream, request.thread}})};
   }
 
-  void free(Handle handle) override { free_by(handle, blocks_.blocks()[handle].owner); }
-  void free_by(Handle handle, const Giver& giver) override {
+  void free(Handle handle, Giver giver) override {
     const HoardBlock block = blocks_.remove(handle);
+    giver = giver.or_owner(block.owner);
     live_bytes_ -= block.size;
     if (block.object.superblock == kNoSuperblock) {
       const auto region = direct_.find(block.region);
@@ -132,6 +132,7 @@ class Hoard final : public StrategyOn<Hoard> {
     return_empty(0);
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
@@ -168,7 +169,7 @@ class Hoard final : public StrategyOn<Hoard> {
   StrategyUsage usage() const override { return usage_; }
 
   /// Free bytes by the place where they lie; with the live ones they add up to what is held.
-  Counters counters() const override {
+  Testimony testimony() const override {
     const auto number = [](Bytes bytes) { return static_cast<std::int64_t>(bytes); };
     Bytes local = 0;
     Bytes of_heap[2] = {0, empty_.size() * options_.superblock};  // of threads, global
@@ -179,10 +180,13 @@ class Hoard final : public StrategyOn<Hoard> {
           (superblock.slots.count() - superblock.slots.taken()) * sizes_[superblock.size_class];
     }
     const Bytes slack = held_bytes_ - live_bytes_ - local - of_heap[0] - of_heap[1];
-    return {{"local_buffer_bytes", number(local)},     {"thread_heap_bytes", number(of_heap[0])},
-            {"global_heap_bytes", number(of_heap[1])}, {"superblock_slack_bytes", number(slack)},
-            {"moved_to_global", moved_to_global_},     {"taken_from_global", taken_from_global_},
-            {"direct_allocs", direct_allocs_}};
+    return {.counters = {{"local_buffer_bytes", number(local)},
+                         {"thread_heap_bytes", number(of_heap[0])},
+                         {"global_heap_bytes", number(of_heap[1])},
+                         {"superblock_slack_bytes", number(slack)},
+                         {"moved_to_global", moved_to_global_},
+                         {"taken_from_global", taken_from_global_},
+                         {"direct_allocs", direct_allocs_}}};
   }
 
   MemoryState memory_state() const override {

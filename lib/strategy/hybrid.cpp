@@ -1,113 +1,66 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
 #include "core/error.hpp"
 #include "strategy/parts/arena_device.hpp"
-#include "strategy/parts/handle_table.hpp"
-#include "strategy/parts/regions.hpp"
+#include "strategy/parts/strategy_wrapper.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
 
-struct HybridBlock {
-  Handle inner = kNoHandle;
-  bool is_static = false;
-};
-
 struct HybridState {
-  HandleTable<HybridBlock> blocks;
   std::uint64_t static_served = 0;
   std::uint64_t dynamic_served = 0;
   std::uint64_t static_missed = 0;
   Bytes static_bytes = 0;   ///< requested, of all that it served
-  Bytes dynamic_bytes = 0;  ///< the same
+  Bytes dynamic_bytes = 0;  ///< likewise
 };
 
-class Hybrid final : public Strategy {
+/// Its last part is the dynamic one; the static one, where there is one, is the first.
+class Hybrid final : public StrategyWrapper<> {
  public:
-  /// `fixed` is null where there is no static part, `arena` where it has the device itself.
-  Hybrid(HybridState state, std::unique_ptr<ArenaDevice> arena, std::unique_ptr<Strategy> fixed,
-         std::unique_ptr<Strategy> dynamic)
-      : state_(std::move(state)),
-        arena_(std::move(arena)),
-        fixed_(std::move(fixed)),
-        dynamic_(std::move(dynamic)) {}
+  /// `arena` is null where the static part has the device itself.
+  Hybrid(HybridState state, std::unique_ptr<ArenaDevice> arena, Parts parts,
+         HandleTable<PartBlock> blocks = {})
+      : StrategyWrapper(std::move(parts), std::move(blocks)),
+        state_(state),
+        arena_(std::move(arena)) {}
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
     auto arena = arena_ ? arena_->copy_over(device) : nullptr;
-    DeviceModel& under_fixed = arena ? static_cast<DeviceModel&>(*arena) : device;
-    auto fixed = fixed_ ? fixed_->clone(under_fixed) : nullptr;
-    return std::make_unique<Hybrid>(state_, std::move(arena), std::move(fixed),
-                                    dynamic_->clone(device));
+    Parts parts;
+    if (has_static_part()) {
+      parts.push_back(part(0).clone(arena ? static_cast<DeviceModel&>(*arena) : device));
+    }
+    parts.push_back(last_part().clone(device));
+    return std::make_unique<Hybrid>(state_, std::move(arena), std::move(parts), blocks_);
   }
 
   std::optional<Placement> allocate(const Request& request) override {
-    if (fixed_) {
-      if (auto placement = fixed_->allocate(request)) {
+    const std::uint32_t dynamic = has_static_part() ? 1 : 0;
+    if (has_static_part()) {
+      if (const auto placement = place(0, request)) {
         ++state_.static_served;
         state_.static_bytes += request.size;
-        placement->handle = state_.blocks.add({placement->handle, true});
         return placement;
       }
       ++state_.static_missed;
     }
-    auto placement = dynamic_->allocate(request);
+    const auto placement = place(dynamic, request);
     if (!placement) return std::nullopt;
     ++state_.dynamic_served;
     state_.dynamic_bytes += request.size;
-    placement->handle = state_.blocks.add({placement->handle, false});
     return placement;
   }
 
-  void free(Handle handle) override {
-    const HybridBlock block = state_.blocks.remove(handle);
-    part_of(block).free(block.inner);
-  }
-  void free_by(Handle handle, const Giver& giver) override {
-    const HybridBlock block = state_.blocks.remove(handle);
-    part_of(block).free_by(block.inner, giver);
-  }
-  void request_free(Handle handle) override {
-    const HybridBlock block = state_.blocks[handle];
-    part_of(block).request_free(block.inner);
-  }
-  void complete_free(Handle handle) override {
-    const HybridBlock block = state_.blocks.remove(handle);
-    part_of(block).complete_free(block.inner);
-  }
-  void prefetch(Handle handle) const override {
-    const HybridBlock& block = state_.blocks.blocks()[handle];
-    (block.is_static ? *fixed_ : *dynamic_).prefetch(block.inner);
-  }
-  void empty_cache() override {
-    for_each_part([](Strategy& part) { part.empty_cache(); });
-  }
-  void release_pool(PoolIndex pool, bool at_once) override {
-    for_each_part([&](Strategy& part) { part.release_pool(pool, at_once); });
-  }
-  void marker() override {
-    for_each_part([](Strategy& part) { part.marker(); });
-  }
-  void safe_frontier(std::uint64_t frontier) override {
-    for_each_part([&](Strategy& part) { part.safe_frontier(frontier); });
-  }
-
-  bool joins_regions() const override {
-    return dynamic_->joins_regions() || (fixed_ && fixed_->joins_regions());
-  }
   FreeSpace free_space() const override {
-    FreeSpace space = dynamic_->free_space();
-    if (fixed_) space.add(fixed_->free_space());
+    FreeSpace space = StrategyWrapper::free_space();
     if (arena_) space.add({arena_->holes().total(), arena_->holes().largest()});
     return space;
   }
 
   std::vector<AddressRange> free_ranges() const override {
-    std::vector<AddressRange> ranges = dynamic_->free_ranges();
-    if (fixed_) append(ranges, fixed_->free_ranges());
+    std::vector<AddressRange> ranges = StrategyWrapper::free_ranges();
     if (arena_) {
       for (const auto& [from, to] : arena_->holes().ranges()) ranges.push_back({from, to});
     }
@@ -116,25 +69,16 @@ class Hybrid final : public Strategy {
 
   /// Of the arena, what the static part has taken of it and what it has not are segments.
   MemoryState memory_state() const override {
-    std::vector<MemoryState> parts = {dynamic_->memory_state()};
-    if (fixed_) parts.push_back(fixed_->memory_state());
-    if (arena_) {
-      std::vector<SegmentInfo> holes;
-      for (const auto& [from, to] : arena_->holes().ranges()) {
-        holes.push_back({.address = from, .size = to - from, .blocks = {}});
-      }
-      parts.push_back(tiled(std::move(holes), {}));
+    MemoryState state = StrategyWrapper::memory_state();
+    if (!arena_) return state;
+    std::vector<SegmentInfo> holes;
+    for (const auto& [from, to] : arena_->holes().ranges()) {
+      holes.push_back({.address = from, .size = to - from, .blocks = {}});
     }
-    return together(std::move(parts));
+    return together({std::move(state), tiled(std::move(holes), {})});
   }
 
-  StrategyUsage usage() const override {
-    StrategyUsage usage = dynamic_->usage();
-    if (fixed_) usage.add(fixed_->usage());
-    return usage;
-  }
-
-  Counters counters() const override {
+  Testimony testimony() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
     Counters counters = {{"static_served", number(state_.static_served)},
                          {"static_served_bytes", number(state_.static_bytes)},
@@ -142,42 +86,27 @@ class Hybrid final : public Strategy {
                          {"dynamic_served", number(state_.dynamic_served)},
                          {"dynamic_served_bytes", number(state_.dynamic_bytes)}};
     if (arena_) counters.emplace_back("static_peak_bytes", number(arena_->usage().peak_held));
-    const auto add = [&](std::string_view part, const Counters& inner) {
-      for (const auto& [name, value] : inner) {
-        counters.emplace_back(fmt::format("{}.{}", part, name), value);
-      }
-    };
-    if (fixed_) add("static", fixed_->counters());
-    add("dynamic", dynamic_->counters());
-    return counters;
-  }
-
-  std::vector<std::string> remarks() const override {
-    std::vector<std::string> remarks = dynamic_->remarks();
-    if (fixed_) append(remarks, fixed_->remarks());
-    return remarks;
-  }
-
-  std::string oom_report(const Request& request) const override {
-    return dynamic_->oom_report(request);
+    Testimony dynamic = last_part().testimony();
+    if (has_static_part()) {
+      Testimony fixed = part(0).testimony();
+      append_counters(counters, "static.", fixed.counters);
+      append(dynamic.remarks, std::move(fixed.remarks));
+    }
+    append_counters(counters, "dynamic.", dynamic.counters);
+    return {std::move(counters), std::move(dynamic.remarks)};
   }
 
  private:
-  template <typename T>
-  static void append(std::vector<T>& all, std::vector<T> more) {
-    std::move(more.begin(), more.end(), std::back_inserter(all));
-  }
-  Strategy& part_of(const HybridBlock& block) { return block.is_static ? *fixed_ : *dynamic_; }
-  template <typename Call>
-  void for_each_part(const Call& call) {
-    if (fixed_) call(*fixed_);
-    call(*dynamic_);
+  bool has_static_part() const { return part_count() == 2; }
+
+  std::optional<Placement> place(std::uint32_t by, const Request& request) {
+    auto placement = part(by).allocate(request);
+    if (placement) placement->handle = blocks_.add({placement->handle, by});
+    return placement;
   }
 
   HybridState state_;
   std::unique_ptr<ArenaDevice> arena_;
-  std::unique_ptr<Strategy> fixed_;
-  std::unique_ptr<Strategy> dynamic_;
 };
 
 std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
@@ -196,7 +125,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   }
   if (sized && size == 0) throw UsageError("strategy 'hybrid': static is 0; expected more");
   std::unique_ptr<ArenaDevice> arena;
-  std::unique_ptr<Strategy> fixed;
+  std::vector<std::unique_ptr<Strategy>> parts;
   if (sized) {
     arena = std::make_unique<ArenaDevice>(context.device, size);
     StrategyContext inside{.device = *arena};
@@ -207,16 +136,16 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
     inside.pool_options = context.pool_options;
     inside.texts = context.texts;
     inside.uses = context.uses;
-    fixed = make_strategy(spec.inner[0], inside);
+    parts.push_back(make_strategy(spec.inner[0], inside));
   } else if (!planned || context.plan) {
-    fixed = make_strategy(spec.inner[0], context);
+    parts.push_back(make_strategy(spec.inner[0], context));
   }
-  auto dynamic = make_strategy(spec.inner[1], context);
-  if ((fixed && fixed->moved_out()) || dynamic->moved_out()) {
+  parts.push_back(make_strategy(spec.inner[1], context));
+  if (std::ranges::any_of(parts,
+                          [](const auto& part) { return part->usage().moved_out != nullptr; })) {
     throw UsageError("'hybrid' cannot wrap a strategy that moves blocks");
   }
-  return std::make_unique<Hybrid>(HybridState{}, std::move(arena), std::move(fixed),
-                                  std::move(dynamic));
+  return std::make_unique<Hybrid>(HybridState{}, std::move(arena), std::move(parts));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "strategy/parts/free_blocks.hpp"
-#include "strategy/parts/handle_table.hpp"
+#include "strategy/parts/strategy_wrapper.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
@@ -34,10 +34,9 @@ struct OffloadOptions {
   std::uint64_t uses = 1;
 };
 
-struct OffloadedBlock {
+/// It has a part while it is on the device.
+struct OffloadedBlock : PartBlock {
   Request request;
-  Handle inner = kNoHandle;  ///< while it is on the device
-  Bytes size = 0;            ///< as charged by the inner strategy
   std::uint64_t number = 0;  ///< of blocks, in the order of their requests
   Handle older = kNoHandle;  ///< of those that may be moved
   Handle newer = kNoHandle;
@@ -47,7 +46,6 @@ struct OffloadedBlock {
 
 struct OffloadState {
   OffloadOptions options;
-  HandleTable<OffloadedBlock> blocks;
   Handle oldest = kNoHandle;  ///< of those that may be moved
   Handle newest = kNoHandle;
   FreeBlocks by_size;  ///< the same, where the largest goes first
@@ -58,83 +56,60 @@ struct OffloadState {
   double stall_seconds = 0;
 };
 
-class Offload final : public Strategy {
+class Offload final : public StrategyWrapper<OffloadedBlock> {
  public:
-  Offload(OffloadState state, std::unique_ptr<Strategy> inner, DeviceModel& device)
-      : state_(std::move(state)), inner_(std::move(inner)), device_(&device) {}
+  Offload(OffloadState state, Parts inner, DeviceModel& device,
+          HandleTable<OffloadedBlock> blocks = {})
+      : StrategyWrapper(std::move(inner), std::move(blocks)),
+        state_(std::move(state)),
+        device_(&device) {}
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    return std::make_unique<Offload>(state_, inner_->clone(device), device);
+    return std::make_unique<Offload>(state_, copies(device), device, blocks_);
   }
 
   std::optional<Placement> allocate(const Request& request) override {
     state_.moved_out.clear();
-    const auto placement = make_room_for(request);
+    auto placement = make_room_for(request);
     if (!placement) return std::nullopt;
-    const Handle handle = state_.blocks.add({.request = request,
-                                             .inner = placement->handle,
-                                             .size = placement->size,
-                                             .number = state_.requests++});
-    if (!state_.options.tag || request.tag == *state_.options.tag) make_movable(handle);
-    return Placement{placement->address, placement->size, handle};
+    OffloadedBlock block{PartBlock{placement->handle, 0}, request};
+    block.number = state_.requests++;
+    placement->handle = blocks_.add(block);
+    if (!state_.options.tag || request.tag == *state_.options.tag) make_movable(placement->handle);
+    return placement;
   }
 
-  void free(Handle handle) override { free_by(handle, giver_of(block(handle))); }
-
-  void free_by(Handle handle, const Giver& giver) override {
-    state_.moved_out.clear();
-    if (block(handle).movable) make_unmovable(handle);
-    const OffloadedBlock freed = state_.blocks.remove(handle);
-    if (freed.place != Place::device) return bring_back(freed);
-    inner_->free_by(freed.inner, giver);
+  void free(Handle handle, Giver giver) override {
+    begin_free(handle);
+    StrategyWrapper::free(handle, giver);
   }
-
   /// What a stream still uses stays where it is.
   void request_free(Handle handle) override {
-    state_.moved_out.clear();
-    if (block(handle).movable) make_unmovable(handle);
-    if (block(handle).place == Place::device) inner_->request_free(block(handle).inner);
+    begin_free(handle);
+    StrategyWrapper::request_free(handle);
   }
-
   void complete_free(Handle handle) override {
-    state_.moved_out.clear();
-    if (block(handle).movable) make_unmovable(handle);
-    const OffloadedBlock freed = state_.blocks.remove(handle);
-    if (freed.place != Place::device) return bring_back(freed);
-    inner_->complete_free(freed.inner);
+    begin_free(handle);
+    StrategyWrapper::complete_free(handle);
   }
-
   void empty_cache() override {
     state_.moved_out.clear();
-    inner_->empty_cache();
+    StrategyWrapper::empty_cache();
   }
-  void release_pool(PoolIndex pool, bool at_once) override {
+  void release_pool(PoolIndex pool, PoolCache cache) override {
     state_.moved_out.clear();
-    inner_->release_pool(pool, at_once);
-  }
-  void marker() override { inner_->marker(); }
-  void safe_frontier(std::uint64_t frontier) override { inner_->safe_frontier(frontier); }
-  void prefetch(Handle handle) const override {
-    if (block(handle).place == Place::device) inner_->prefetch(block(handle).inner);
-  }
-
-  bool joins_regions() const override { return inner_->joins_regions(); }
-  const std::vector<Handle>* moved_out() const override { return &state_.moved_out; }
-  FreeSpace free_space() const override { return inner_->free_space(); }
-  std::vector<AddressRange> free_ranges() const override { return inner_->free_ranges(); }
-  MemoryState memory_state() const override { return inner_->memory_state(); }
-  std::string oom_report(const Request& request) const override {
-    return inner_->oom_report(request);
+    StrategyWrapper::release_pool(pool, cache);
   }
 
   StrategyUsage usage() const override {
-    StrategyUsage usage = inner_->usage();
+    StrategyUsage usage = StrategyWrapper::usage();
+    usage.moved_out = &state_.moved_out;
     usage.stall_seconds += state_.stall_seconds;
     usage.unserved_returns += state_.unserved_returns;
     return usage;
   }
 
-  Counters counters() const override {
+  Testimony testimony() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
     Counters counters = {{"offload_blocks_moved_out", number(state_.blocks_moved)},
                          {"offload_returns_not_served", number(state_.unserved_returns)}};
@@ -147,13 +122,9 @@ class Offload final : public Strategy {
       add("peak", tier.peak);
       add("end", tier.held);
     }
-    const Counters inner = inner_->counters();
-    counters.insert(counters.end(), inner.begin(), inner.end());
-    return counters;
-  }
-
-  std::vector<std::string> remarks() const override {
-    std::vector<std::string> remarks = inner_->remarks();
+    Testimony inner = last_part().testimony();
+    append(counters, std::move(inner.counters));
+    std::vector<std::string> remarks = std::move(inner.remarks);
     if (state_.blocks_moved != 0) {
       Bytes moved = 0;
       for (const Tier& tier : state_.options.tiers) moved += tier.moved_in + tier.moved_out;
@@ -170,34 +141,36 @@ class Offload final : public Strategy {
           state_.unserved_returns == 1 ? std::string("a moved block")
                                        : human_count(state_.unserved_returns) + " moved blocks"));
     }
-    return remarks;
+    return {std::move(counters), std::move(remarks)};
   }
 
  private:
-  OffloadedBlock& block(Handle handle) { return state_.blocks[handle]; }
-  const OffloadedBlock& block(Handle handle) const { return state_.blocks.blocks()[handle]; }
+  OffloadedBlock& block(Handle handle) { return blocks_[handle]; }
+  const OffloadedBlock& block(Handle handle) const { return blocks_.blocks()[handle]; }
   Tier& tier(Place place) { return state_.options.tiers[place == Place::host ? 0 : 1]; }
-  static Giver giver_of(const OffloadedBlock& block) {
-    return {block.request.stream, block.request.thread};
+
+  void begin_free(Handle handle) {
+    state_.moved_out.clear();
+    if (block(handle).movable) make_unmovable(handle);
   }
 
   /// The inner strategy's placement, after as many blocks have moved as it takes.
   std::optional<Placement> make_room_for(const Request& request) {
     const std::uint64_t refusals = device_->usage().refusals;
-    auto placement = inner_->allocate(request);
+    auto placement = last_part().allocate(request);
     if (placement || request.size > device_->total_bytes()) return placement;
     // Where neither the device nor a limit stood in the way, more room does not help.
     const bool full =
-        device_->usage().refusals != refusals || inner_->free_space().obtainable < request.size;
+        device_->usage().refusals != refusals || last_part().free_space().obtainable < request.size;
     if (!full) return std::nullopt;
     for (Handle victim = next_victim(); victim != kNoHandle; victim = next_victim()) {
       if (!move_out(victim)) break;
       // It is no use to ask before there is that much.
-      const Bytes free = inner_->free_space().total;
+      const Bytes free = last_part().free_space().total;
       if (device_->free_bytes() < request.size && free < request.size - device_->free_bytes()) {
         continue;
       }
-      placement = inner_->allocate(request);
+      placement = last_part().allocate(request);
       if (placement) break;
     }
     return placement;
@@ -216,7 +189,8 @@ class Offload final : public Strategy {
     const Place place = tier(Place::host).has_room(size) ? Place::host : Place::nvme;
     if (!tier(place).has_room(size)) return false;
     make_unmovable(handle);
-    inner_->free_by(victim.inner, giver_of(victim));
+    last_part().free(victim.inner, {});
+    victim.part = kNoPart;
     victim.place = place;
     tier(place).held += size;
     tier(place).peak = std::max(tier(place).peak, tier(place).held);
@@ -227,7 +201,7 @@ class Offload final : public Strategy {
   }
 
   /// The last use of a moved block, for which it needs room; between uses it is away again.
-  void bring_back(const OffloadedBlock& freed) {
+  void free_own(const OffloadedBlock& freed) override {
     Tier& from = tier(freed.place);
     const Bytes size = freed.request.size;
     // It lies there until it has room on the device.
@@ -242,7 +216,7 @@ class Offload final : public Strategy {
       if (use != 0) transfer(from, from.moved_in, size);
       transfer(from, from.moved_out, size);
     }
-    inner_->free_by(placement->handle, giver_of(freed));
+    last_part().free(placement->handle, {});
   }
 
   void transfer(const Tier& along, Bytes& counted, Bytes size) {
@@ -273,7 +247,6 @@ class Offload final : public Strategy {
   }
 
   OffloadState state_;
-  std::unique_ptr<Strategy> inner_;
   DeviceModel* device_;
 };
 
@@ -313,8 +286,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   if (plan_wish(spec.inner.front())) {
     throw UsageError("'offload' cannot wrap a strategy that follows a plan");
   }
-  auto inner = make_strategy(spec.inner.front(), context);
-  if (inner->moved_out() != nullptr) {
+  std::vector<std::unique_ptr<Strategy>> inner;
+  inner.push_back(make_strategy(spec.inner.front(), context));
+  if (inner.front()->usage().moved_out != nullptr) {
     throw UsageError("'offload' cannot wrap a strategy that moves blocks itself");
   }
   return std::make_unique<Offload>(std::move(state), std::move(inner), context.device);

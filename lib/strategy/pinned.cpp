@@ -54,7 +54,7 @@ struct PinnedStat {
 unsigned class_of(Bytes size) { return static_cast<unsigned>(std::bit_width(size - 1)); }
 
 /// O(1) a call; with a limit on rounding or caching also a look at the blocks of one class.
-class Pinned final : public StrategyOn<Pinned> {
+class Pinned final : public StrategyOn<Pinned>, private Prefetch {
  public:
   Pinned(const PinnedOptions& options, DeviceModel& device)
       : StrategyOn(device), options_(options) {}
@@ -78,7 +78,7 @@ class Pinned final : public StrategyOn<Pinned> {
     return Placement{block.address, block.size, handle};
   }
 
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     done_with(handle);
     put_back(handle);
   }
@@ -97,6 +97,7 @@ class Pinned final : public StrategyOn<Pinned> {
     }
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
@@ -125,7 +126,7 @@ class Pinned final : public StrategyOn<Pinned> {
   }
 
   /// The names of `torch.cuda.host_memory_stats()`, without its times.
-  Counters counters() const override {
+  Testimony testimony() const override {
     ActiveStats active;
     for (const ActiveStats& of_class : active_) {
       active.requests += of_class.requests;
@@ -149,7 +150,7 @@ class Pinned final : public StrategyOn<Pinned> {
       if (requests == 0) continue;
       counters.emplace_back(fmt::format("bucket_allocation.{}", size_class), requests);
     }
-    return counters;
+    return {.counters = std::move(counters)};
   }
 
   MemoryState memory_state() const override {

@@ -27,7 +27,7 @@ struct Part : Chunk {
 };
 
 /// O(log size) a call for halving and joining; blocks of the host O(log regions).
-class PinnedBuddy final : public StrategyOn<PinnedBuddy> {
+class PinnedBuddy final : public StrategyOn<PinnedBuddy>, private Prefetch {
  public:
   PinnedBuddy(const PinnedBuddyOptions& options, DeviceModel& device)
       : StrategyOn(device), options_(options) {
@@ -51,7 +51,7 @@ class PinnedBuddy final : public StrategyOn<PinnedBuddy> {
     return Placement{part.address, part.size, handle};
   }
 
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     done_with(handle);
     put_back(handle);
   }
@@ -78,6 +78,7 @@ class PinnedBuddy final : public StrategyOn<PinnedBuddy> {
     }
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { __builtin_prefetch(&parts_[block]); }
 
   FreeSpace free_space() const override {
@@ -104,14 +105,14 @@ class PinnedBuddy final : public StrategyOn<PinnedBuddy> {
     return ranges;
   }
 
-  Counters counters() const override {
-    return {{"warm_blocks", warm_held_},
-            {"warm_returned", warm_returned_},
-            {"warm_taken_again", warm_again_},
-            {"splits", splits_},
-            {"merges", merges_},
-            {"num_host_alloc", host_allocs_},
-            {"num_host_free", host_frees_}};
+  Testimony testimony() const override {
+    return {.counters = {{"warm_blocks", warm_held_},
+                         {"warm_returned", warm_returned_},
+                         {"warm_taken_again", warm_again_},
+                         {"splits", splits_},
+                         {"merges", merges_},
+                         {"num_host_alloc", host_allocs_},
+                         {"num_host_free", host_frees_}}};
   }
 
   MemoryState memory_state() const override { return parts_.memory_state(); }

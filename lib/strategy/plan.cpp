@@ -22,26 +22,24 @@ class Planned final : public StrategyOn<Planned> {
     if (!block) return std::nullopt;
     return Placement{block->address, block->size, blocks_.add(*block)};
   }
-  void free(Handle handle) override { region_.release(blocks_.remove(handle)); }
+  void free(Handle handle, Giver) override { region_.release(blocks_.remove(handle)); }
 
   FreeSpace free_space() const override { return region_.free_space(); }
   std::vector<AddressRange> free_ranges() const override { return region_.free_ranges(); }
   StrategyUsage usage() const override {
     return {.clairvoyant = region_.plan().clairvoyant && !region_.refused()};
   }
-  Counters counters() const override {
+  Testimony testimony() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-    return {{"plan_height_bytes", number(region_.plan().height)},
-            {"plan_lower_bound_bytes", number(region_.plan().lower_bound)},
-            {"out_of_plan", number(region_.missed())}};
-  }
-  std::vector<std::string> remarks() const override {
     std::vector<std::string> remarks = region_.remarks();
     if (!region_.refused()) {
       remarks.insert(remarks.begin(),
                      "its plan was made from this very trace; no running program knows its future");
     }
-    return remarks;
+    return {.counters = {{"plan_height_bytes", number(region_.plan().height)},
+                         {"plan_lower_bound_bytes", number(region_.plan().lower_bound)},
+                         {"out_of_plan", number(region_.missed())}},
+            .remarks = std::move(remarks)};
   }
   MemoryState memory_state() const override {
     if (!region_.region()) return {};

@@ -67,9 +67,8 @@ class RmmArena final : public StrategyOn<RmmArena> {
     return Placement{taken.address, taken.size, block};
   }
 
-  void free(Handle block) override { free_by(block, {.stream = chunks_[block].stream}); }
-
-  void free_by(Handle block, const Giver& giver) override {
+  void free(Handle block, Giver giver) override {
+    giver = giver.or_owner({.stream = chunks_[block].stream});
     const Piece& piece = chunks_[block];
     const std::uint32_t arena = superblocks_[piece.superblock].arena;
     const bool large = piece.size > options_.superblock_min;
@@ -105,12 +104,13 @@ class RmmArena final : public StrategyOn<RmmArena> {
     return {.oom_retries = defragmentations_, .syncs = defragmentations_};
   }
 
-  Counters counters() const override {
-    return {{"touched", static_cast<std::int64_t>(touched_)},
-            {"superblocks", static_cast<std::int64_t>(superblocks_.size() - unused_.size())},
-            {"superblocks_of_streams", taken_},
-            {"stream_syncs", stream_syncs_},
-            {"cross_arena_frees", frees_elsewhere_}};
+  Testimony testimony() const override {
+    return {.counters = {
+                {"touched", static_cast<std::int64_t>(touched_)},
+                {"superblocks", static_cast<std::int64_t>(superblocks_.size() - unused_.size())},
+                {"superblocks_of_streams", taken_},
+                {"stream_syncs", stream_syncs_},
+                {"cross_arena_frees", frees_elsewhere_}}};
   }
 
   MemoryState memory_state() const override { return chunks_.memory_state(); }

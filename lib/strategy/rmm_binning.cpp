@@ -4,126 +4,69 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "strategy/parts/handle_table.hpp"
-#include "strategy/parts/regions.hpp"
+#include "strategy/parts/strategy_wrapper.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
 namespace {
 
-struct Owned {
-  std::uint32_t owner = 0;  ///< index of its pool
-  Handle handle = kNoHandle;
+struct BinningState {
+  std::vector<Bytes> sizes;  ///< of the bins, ascending
+  std::int64_t binned = 0;
+  std::int64_t upstreamed = 0;
 };
 
 /// RMM's binning_memory_resource (rapidsai/rmm, detail/binning_memory_resource_impl.cpp): the
 /// smallest bin that is large enough serves, above the largest the upstream. A request looks its
 /// bin up among a few and costs what the pool there costs.
-class RmmBinning final : public Strategy {
+class RmmBinning final : public StrategyWrapper<> {
  public:
-  /// One pool for each size, in ascending order, and the upstream behind them.
-  RmmBinning(std::vector<Bytes> sizes, std::vector<std::unique_ptr<Strategy>> pools)
-      : sizes_(std::move(sizes)), pools_(std::move(pools)) {}
+  /// One pool for each size, and the upstream behind them.
+  RmmBinning(BinningState state, Parts pools, HandleTable<PartBlock> blocks = {})
+      : StrategyWrapper(std::move(pools), std::move(blocks)), state_(std::move(state)) {}
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    std::vector<std::unique_ptr<Strategy>> pools;
-    for (const auto& pool : pools_) pools.push_back(pool->clone(device));
-    auto copy = std::make_unique<RmmBinning>(sizes_, std::move(pools));
-    copy->blocks_ = blocks_;
-    copy->binned_ = binned_;
-    copy->upstreamed_ = upstreamed_;
-    return copy;
+    return std::make_unique<RmmBinning>(state_, copies(device), blocks_);
   }
 
   std::optional<Placement> allocate(const Request& request) override {
-    const auto bin = std::lower_bound(sizes_.begin(), sizes_.end(), request.size);
-    const auto owner = static_cast<std::uint32_t>(bin - sizes_.begin());
-    ++(bin == sizes_.end() ? upstreamed_ : binned_);
-    auto placement = pools_[owner]->allocate(request);
-    if (placement) placement->handle = blocks_.add({owner, placement->handle});
+    const std::vector<Bytes>& sizes = state_.sizes;
+    const auto bin = std::lower_bound(sizes.begin(), sizes.end(), request.size);
+    const auto pool = static_cast<std::uint32_t>(bin - sizes.begin());
+    ++(bin == sizes.end() ? state_.upstreamed : state_.binned);
+    auto placement = part(pool).allocate(request);
+    if (placement) placement->handle = blocks_.add({placement->handle, pool});
     return placement;
   }
 
-  void free(Handle handle) override {
-    const Owned block = blocks_.remove(handle);
-    pools_[block.owner]->free(block.handle);
-  }
-  void free_by(Handle handle, const Giver& giver) override {
-    const Owned block = blocks_.remove(handle);
-    pools_[block.owner]->free_by(block.handle, giver);
-  }
-  void request_free(Handle handle) override {
-    const Owned block = blocks_.blocks()[handle];
-    pools_[block.owner]->request_free(block.handle);
-  }
-  void complete_free(Handle handle) override {
-    const Owned block = blocks_.remove(handle);
-    pools_[block.owner]->complete_free(block.handle);
-  }
-  void empty_cache() override {
-    for (const auto& pool : pools_) pool->empty_cache();
-  }
-  void release_pool(PoolIndex released, bool at_once) override {
-    for (const auto& pool : pools_) pool->release_pool(released, at_once);
-  }
-  void marker() override {
-    for (const auto& pool : pools_) pool->marker();
-  }
-  void safe_frontier(std::uint64_t frees) override {
-    for (const auto& pool : pools_) pool->safe_frontier(frees);
-  }
-
+  /// A limit of the upstream is none of the bins.
   FreeSpace free_space() const override {
-    FreeSpace space;
-    for (const auto& pool : pools_) space.add(pool->free_space());
+    FreeSpace space = StrategyWrapper::free_space();
+    space.obtainable = UINT64_MAX;
     return space;
   }
 
-  std::vector<AddressRange> free_ranges() const override {
-    std::vector<AddressRange> ranges;
-    for (const auto& pool : pools_) {
-      for (const AddressRange& range : pool->free_ranges()) ranges.push_back(range);
+  Testimony testimony() const override {
+    Counters counters = {{"binned_requests", state_.binned},
+                         {"upstream_requests", state_.upstreamed}};
+    for (std::size_t bin = 0; bin < state_.sizes.size(); ++bin) {
+      append_counters(counters, fmt::format("bin_{}_", state_.sizes[bin]),
+                      part(bin).testimony().counters);
     }
-    return ranges;
+    Testimony upstream = last_part().testimony();
+    append_counters(counters, "upstream_", upstream.counters);
+    return {std::move(counters), std::move(upstream.remarks)};
   }
 
-  bool joins_regions() const override {
-    return std::ranges::any_of(pools_, [](const auto& pool) { return pool->joins_regions(); });
-  }
-
-  StrategyUsage usage() const override {
-    StrategyUsage sum;
-    for (const auto& pool : pools_) sum.add(pool->usage());
-    return sum;
-  }
-
-  Counters counters() const override {
-    Counters named = {{"binned_requests", binned_}, {"upstream_requests", upstreamed_}};
-    for (std::size_t bin = 0; bin < sizes_.size(); ++bin) {
-      for (const auto& [name, value] : pools_[bin]->counters()) {
-        named.emplace_back(fmt::format("bin_{}_{}", sizes_[bin], name), value);
-      }
-    }
-    for (const auto& [name, value] : pools_.back()->counters()) {
-      named.emplace_back("upstream_" + name, value);
-    }
-    return named;
-  }
-
-  std::vector<std::string> remarks() const override { return pools_.back()->remarks(); }
-
-  MemoryState memory_state() const override {
-    std::vector<MemoryState> parts;
-    for (const auto& pool : pools_) parts.push_back(pool->memory_state());
-    return together(std::move(parts));
+  /// It may have been a bin that refused, of which the upstream knows nothing.
+  Abilities abilities() override {
+    Abilities abilities = StrategyWrapper::abilities();
+    abilities.oom_report = nullptr;
+    return abilities;
   }
 
  private:
-  std::vector<Bytes> sizes_;
-  std::vector<std::unique_ptr<Strategy>> pools_;
-  HandleTable<Owned> blocks_;
-  std::int64_t binned_ = 0;
-  std::int64_t upstreamed_ = 0;
+  BinningState state_;
 };
 
 /// The sizes of "[256KiB,1MiB]".
@@ -181,10 +124,10 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   }
   pools.push_back(
       make_strategy(spec.inner.empty() ? parse_strategy("rmm-pool") : spec.inner[0], context));
-  if (pools.back()->moved_out() != nullptr) {
+  if (pools.back()->usage().moved_out != nullptr) {
     throw UsageError("strategy 'rmm-binning': its upstream must leave blocks where they are");
   }
-  return std::make_unique<RmmBinning>(sizes, std::move(pools));
+  return std::make_unique<RmmBinning>(BinningState{.sizes = sizes}, std::move(pools));
 }
 
 }  // namespace

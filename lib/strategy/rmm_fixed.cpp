@@ -47,9 +47,8 @@ class RmmFixed final : public StrategyOn<RmmFixed> {
     return Placement{address_of(block), options_.block, block};
   }
 
-  void free(Handle block) override { free_by(block, {.stream = blocks_[block].stream}); }
-
-  void free_by(Handle block, const Giver& giver) override {
+  void free(Handle block, Giver giver) override {
+    giver = giver.or_owner({.stream = blocks_[block].stream});
     --live_;
     append(open_list(giver.stream), block);
   }
@@ -71,9 +70,9 @@ class RmmFixed final : public StrategyOn<RmmFixed> {
 
   StrategyUsage usage() const override { return {.stream_waits = stream_waits_}; }
 
-  Counters counters() const override {
-    return {{"chunks", static_cast<std::int64_t>(chunks_.size())},
-            {"free_blocks", static_cast<std::int64_t>(blocks_.size() - live_)}};
+  Testimony testimony() const override {
+    return {.counters = {{"chunks", static_cast<std::int64_t>(chunks_.size())},
+                         {"free_blocks", static_cast<std::int64_t>(blocks_.size() - live_)}}};
   }
 
   MemoryState memory_state() const override {

@@ -57,9 +57,8 @@ class RmmPool final : public StrategyOn<RmmPool> {
     return Placement{taken.address, taken.size, block};
   }
 
-  void free(Handle block) override { free_by(block, {.stream = chunks_[block].stream}); }
-
-  void free_by(Handle block, const Giver& giver) override {
+  void free(Handle block, Giver giver) override {
+    giver = giver.or_owner({.stream = chunks_[block].stream});
     live_bytes_ -= chunks_[block].size;
     put(open_list(giver.stream), block);
   }
@@ -87,14 +86,14 @@ class RmmPool final : public StrategyOn<RmmPool> {
     return {.oom_retries = refusals_, .stream_waits = stream_waits_};
   }
 
-  Counters counters() const override {
+  Testimony testimony() const override {
     std::int64_t blocks = 0;
     for (const FreeBlocks& list : lists_) blocks += static_cast<std::int64_t>(list.size());
-    return {{"pool_bytes", static_cast<std::int64_t>(held_bytes_)},
-            {"growths", static_cast<std::int64_t>(chunks_.regions().size())},
-            {"free_blocks", blocks},
-            {"lists_merged", merges_},
-            {"own_list_steps", steps_}};
+    return {.counters = {{"pool_bytes", static_cast<std::int64_t>(held_bytes_)},
+                         {"growths", static_cast<std::int64_t>(chunks_.regions().size())},
+                         {"free_blocks", blocks},
+                         {"lists_merged", merges_},
+                         {"own_list_steps", steps_}}};
   }
 
   MemoryState memory_state() const override { return chunks_.memory_state(); }

@@ -50,7 +50,7 @@ struct Slab {
 };
 
 /// An allocation or a free costs O(1), slabs that fill or empty the search of their class.
-class SizeClass final : public StrategyOn<SizeClass> {
+class SizeClass final : public StrategyOn<SizeClass>, private Prefetch {
  public:
   SizeClass(const SizeClassOptions& options, DeviceModel& device)
       : StrategyOn(device),
@@ -74,10 +74,10 @@ class SizeClass final : public StrategyOn<SizeClass> {
     return allocate_large(request, round_up(size, options_.page), alignment);
   }
 
-  void free(Handle handle) override { free_by(handle, blocks_.blocks()[handle].owner); }
-  void free_by(Handle handle, const Giver& giver) override {
+  void free(Handle handle, Giver giver) override {
     decay();
     const SizeClassBlock block = blocks_.remove(handle);
+    giver = giver.or_owner(block.owner);
     live_bytes_ -= block.size;
     if (block.slot.slab == kNoSlab) return put_range(block.range);
     live_slots_ -= 1;
@@ -99,6 +99,7 @@ class SizeClass final : public StrategyOn<SizeClass> {
     pages_.give_back_idle_regions(*device_);
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
@@ -130,7 +131,7 @@ class SizeClass final : public StrategyOn<SizeClass> {
 
   StrategyUsage usage() const override { return usage_; }
 
-  Counters counters() const override {
+  Testimony testimony() const override {
     Counters counters = {{"slab_slots", slots_},
                          {"slab_slots_live", live_slots_},
                          {"slab_slots_peak", slots_peak_},
@@ -145,7 +146,7 @@ class SizeClass final : public StrategyOn<SizeClass> {
       counters.emplace_back(fmt::format("blocks_of_{}", size), served_[number].blocks);
       counters.emplace_back(fmt::format("internal_waste_of_{}_bytes", size), served_[number].waste);
     }
-    return counters;
+    return {.counters = std::move(counters)};
   }
 
   MemoryState memory_state() const override {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "strategy/parts/handle_table.hpp"
 #include "strategy/parts/planned_region.hpp"
+#include "strategy/parts/strategy_wrapper.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
@@ -12,12 +12,10 @@ constexpr std::string_view kAlgorithms[] = {"layers", "size", "auto"};
 /// The var area is this many times as large as its peak was.
 constexpr std::uint64_t kVarRoom = 2;
 
-enum class Part : std::uint8_t { planned, var, fallback };
-
-struct StallocBlock {
-  PlacedBlock place;  ///< size 0 in the fallback
-  Handle inner = kNoHandle;
-  Part part = Part::fallback;
+/// A block of the fallback, its only part, or one at a place laid out beforehand.
+struct StallocBlock : PartBlock {
+  PlacedBlock place;
+  bool var = false;  ///< the place is in the var area
 };
 
 /// Places of one size for the smallest requests, in a region of their own.
@@ -33,75 +31,52 @@ struct VarArea {
 struct StallocState {
   PlannedRegion region;
   VarArea var;
-  HandleTable<StallocBlock> blocks;
   std::uint64_t var_served = 0;
   std::uint64_t fallback_served = 0;
   Bytes fallback_bytes = 0;  ///< requested
 };
 
-class Stalloc final : public Strategy {
+class Stalloc final : public StrategyWrapper<StallocBlock> {
  public:
-  Stalloc(StallocState state, std::unique_ptr<Strategy> fallback, DeviceModel& device)
-      : state_(std::move(state)), fallback_(std::move(fallback)), device_(&device) {}
+  Stalloc(StallocState state, Parts fallback, DeviceModel& device,
+          HandleTable<StallocBlock> blocks = {})
+      : StrategyWrapper(std::move(fallback), std::move(blocks)),
+        state_(std::move(state)),
+        device_(&device) {}
 
   std::unique_ptr<Strategy> clone(DeviceModel& device) const override {
-    return std::make_unique<Stalloc>(state_, fallback_->clone(device), device);
+    return std::make_unique<Stalloc>(state_, copies(device), device, blocks_);
   }
 
   std::optional<Placement> allocate(const Request& request) override {
-    const Plan& plan = state_.region.plan();
-    if (request.size <= plan.above) {
-      if (const auto place = take_var(request)) return add({*place, kNoHandle, Part::var});
-    } else if (const auto place = state_.region.take(request, *device_)) {
-      return add({*place, kNoHandle, Part::planned});
+    const bool small = request.size <= state_.region.plan().above;
+    const auto place = small ? take_var(request) : state_.region.take(request, *device_);
+    if (place) {
+      return Placement{place->address, place->size, blocks_.add({PartBlock{}, *place, small})};
     }
-    auto placement = fallback_->allocate(request);
+    auto placement = last_part().allocate(request);
     if (!placement) return std::nullopt;
     ++state_.fallback_served;
     state_.fallback_bytes += request.size;
-    placement->handle = state_.blocks.add({{}, placement->handle, Part::fallback});
+    placement->handle = blocks_.add({PartBlock{placement->handle, 0}, {}, false});
     return placement;
   }
 
-  void free(Handle handle) override {
-    const StallocBlock block = state_.blocks.remove(handle);
-    if (!release(block)) fallback_->free(block.inner);
-  }
-  void free_by(Handle handle, const Giver& giver) override {
-    const StallocBlock block = state_.blocks.remove(handle);
-    if (!release(block)) fallback_->free_by(block.inner, giver);
-  }
-  void request_free(Handle handle) override {
-    const StallocBlock& block = state_.blocks[handle];
-    if (block.part == Part::fallback) fallback_->request_free(block.inner);
-  }
-  void complete_free(Handle handle) override {
-    const StallocBlock block = state_.blocks.remove(handle);
-    if (!release(block)) fallback_->complete_free(block.inner);
-  }
-  /// What was laid out beforehand stays.
-  void empty_cache() override { fallback_->empty_cache(); }
-  void release_pool(PoolIndex pool, bool at_once) override {
-    fallback_->release_pool(pool, at_once);
-  }
   void marker() override {
     state_.region.marker();
-    fallback_->marker();
+    StrategyWrapper::marker();
   }
-  void safe_frontier(std::uint64_t frontier) override { fallback_->safe_frontier(frontier); }
 
-  bool joins_regions() const override { return fallback_->joins_regions(); }
   FreeSpace free_space() const override {
-    FreeSpace space = fallback_->free_space();
+    FreeSpace space = StrategyWrapper::free_space();
     space.add(state_.region.free_space());
     for (const AddressRange range : free_slots()) space.add({range.size(), range.size()});
     return space;
   }
   std::vector<AddressRange> free_ranges() const override {
-    std::vector<AddressRange> ranges = fallback_->free_ranges();
-    for (const auto& more : {state_.region.free_ranges(), free_slots()}) {
-      ranges.insert(ranges.end(), more.begin(), more.end());
-    }
+    std::vector<AddressRange> ranges = StrategyWrapper::free_ranges();
+    append(ranges, state_.region.free_ranges());
+    append(ranges, free_slots());
     return ranges;
   }
   MemoryState memory_state() const override {
@@ -111,15 +86,15 @@ class Stalloc final : public Strategy {
       regions.push_back({.address = region->address, .size = region->size, .blocks = {}});
     }
     std::vector<PlacedBlock> places;
-    for (const StallocBlock& block : state_.blocks.blocks()) places.push_back(block.place);
-    return together({fallback_->memory_state(), tiled(std::move(regions), places)});
+    for (const StallocBlock& block : blocks_.blocks()) places.push_back(block.place);
+    return together({StrategyWrapper::memory_state(), tiled(std::move(regions), places)});
   }
   StrategyUsage usage() const override {
-    StrategyUsage usage = fallback_->usage();
+    StrategyUsage usage = StrategyWrapper::usage();
     usage.clairvoyant |= is_planned() && state_.region.plan().clairvoyant;
     return usage;
   }
-  Counters counters() const override {
+  Testimony testimony() const override {
     const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
     const PlannedRegion& region = state_.region;
     Counters counters = {{"plan_height_bytes", number(region.plan().height)},
@@ -132,13 +107,9 @@ class Stalloc final : public Strategy {
                          {"var_served", number(state_.var_served)},
                          {"fallback_served", number(state_.fallback_served)},
                          {"fallback_served_bytes", number(state_.fallback_bytes)}};
-    for (const auto& [name, value] : fallback_->counters()) {
-      counters.emplace_back("fallback." + name, value);
-    }
-    return counters;
-  }
-  std::vector<std::string> remarks() const override {
-    std::vector<std::string> remarks = fallback_->remarks();
+    Testimony fallback = last_part().testimony();
+    append_counters(counters, "fallback.", fallback.counters);
+    std::vector<std::string> remarks = std::move(fallback.remarks);
     if (!is_planned()) {
       remarks.push_back("it had nothing to plan from: everything is the fallback's");
     } else if (state_.region.plan().clairvoyant) {
@@ -148,19 +119,12 @@ class Stalloc final : public Strategy {
     } else {
       remarks.push_back("planned on the first iterations; they count in its figures too");
     }
-    for (std::string& remark : state_.region.remarks()) remarks.push_back(std::move(remark));
-    return remarks;
-  }
-  std::string oom_report(const Request& request) const override {
-    return fallback_->oom_report(request);
+    append(remarks, state_.region.remarks());
+    return {std::move(counters), std::move(remarks)};
   }
 
  private:
   bool is_planned() const { return !state_.region.plan().entries.empty() || state_.var.slots != 0; }
-
-  Placement add(const StallocBlock& block) {
-    return {block.place.address, block.place.size, state_.blocks.add(block)};
-  }
 
   std::optional<PlacedBlock> take_var(const Request& request) {
     VarArea& var = state_.var;
@@ -178,16 +142,10 @@ class Stalloc final : public Strategy {
     return PlacedBlock{address, var.slot, request.size};
   }
 
-  /// False: the block is the fallback's.
-  bool release(const StallocBlock& block) {
-    if (block.part == Part::fallback) return false;
-    if (block.part == Part::planned) {
-      state_.region.release(block.place);
-    } else {
-      VarArea& var = state_.var;
-      var.free.push_back((block.place.address - var.region->aligned) / var.slot);
-    }
-    return true;
+  void free_own(const StallocBlock& block) override {
+    if (!block.var) return state_.region.release(block.place);
+    VarArea& var = state_.var;
+    var.free.push_back((block.place.address - var.region->aligned) / var.slot);
   }
 
   std::vector<AddressRange> free_slots() const {
@@ -219,7 +177,6 @@ class Stalloc final : public Strategy {
   }
 
   StallocState state_;
-  std::unique_ptr<Strategy> fallback_;
   DeviceModel* device_;
 };
 
@@ -245,12 +202,13 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   }
   const StrategySpec inner = spec.inner.empty() ? parse_strategy("torch") : spec.inner.front();
   if (plan_wish(inner)) throw UsageError("'stalloc' cannot wrap a strategy that follows a plan");
-  auto fallback = make_strategy(inner, context);
-  if (fallback->moved_out()) {
+  std::vector<std::unique_ptr<Strategy>> fallback;
+  fallback.push_back(make_strategy(inner, context));
+  if (fallback.front()->usage().moved_out != nullptr) {
     throw UsageError("'stalloc' cannot wrap a strategy that moves blocks");
   }
   const auto plan = context.plan ? context.plan : std::make_shared<const Plan>();
-  StallocState state{.region = PlannedRegion(plan), .var = {}, .blocks = {}};
+  StallocState state{.region = PlannedRegion(plan), .var = {}};
   if (plan->above != 0) {
     state.var.slot = round_up(plan->above, wish.alignment);
     state.var.slots = kVarRoom * plan->small_peak;

@@ -71,7 +71,7 @@ struct ThreadCache {
 };
 
 /// An allocation or a free costs O(1), now and then a batch; cleaning a cache up O(classes).
-class Tcmalloc final : public StrategyOn<Tcmalloc> {
+class Tcmalloc final : public StrategyOn<Tcmalloc>, private Prefetch {
  public:
   Tcmalloc(const TcmallocOptions& options, DeviceModel& device)
       : StrategyOn(device),
@@ -92,9 +92,9 @@ class Tcmalloc final : public StrategyOn<Tcmalloc> {
     return allocate_pages(request, round_up(request.size, options_.page), alignment);
   }
 
-  void free(Handle handle) override { free_by(handle, blocks_.blocks()[handle].owner); }
-  void free_by(Handle handle, const Giver& giver) override {
+  void free(Handle handle, Giver giver) override {
     const TcmallocBlock block = blocks_.remove(handle);
+    giver = giver.or_owner(block.owner);
     live_bytes_ -= block.size;
     if (block.object.span == kNoSpan) {
       pages_.put(block.range);
@@ -121,6 +121,7 @@ class Tcmalloc final : public StrategyOn<Tcmalloc> {
     pages_.give_back_idle_regions(*device_);
   }
 
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override {
@@ -158,7 +159,7 @@ class Tcmalloc final : public StrategyOn<Tcmalloc> {
   StrategyUsage usage() const override { return usage_; }
 
   /// Bytes by the place where they lie; with the live ones they add up to what is held in pages.
-  Counters counters() const override {
+  Testimony testimony() const override {
     Bytes thread = 0;
     Bytes transfer = 0;
     Bytes central = 0;
@@ -174,14 +175,14 @@ class Tcmalloc final : public StrategyOn<Tcmalloc> {
       slack += pages_.size(span.range) - span.slots.count() * size;
     }
     const auto number = [](Bytes bytes) { return static_cast<std::int64_t>(bytes); };
-    return {{"thread_cache_bytes", number(thread)},
-            {"transfer_cache_bytes", number(transfer)},
-            {"central_bytes", number(central)},
-            {"page_heap_bytes", number(pages_.free_bytes())},
-            {"span_slack_bytes", number(slack)},
-            {"thread_caches", number(caches_.size())},
-            {"fetches", fetches_},
-            {"scavenges", scavenges_}};
+    return {.counters = {{"thread_cache_bytes", number(thread)},
+                         {"transfer_cache_bytes", number(transfer)},
+                         {"central_bytes", number(central)},
+                         {"page_heap_bytes", number(pages_.free_bytes())},
+                         {"span_slack_bytes", number(slack)},
+                         {"thread_caches", number(caches_.size())},
+                         {"fetches", fetches_},
+                         {"scavenges", scavenges_}}};
   }
 
   MemoryState memory_state() const override {

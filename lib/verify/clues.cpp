@@ -54,7 +54,7 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
     return ReservationBound{address - range->address, range->granule};
   }
   if (on_a_copy) return std::nullopt;
-  model_.allocator->free(*misplaced_);
+  model_.allocator->free(*misplaced_, {});
   const auto block = model_.allocator->growing_block_at(address, clues_.addresses.front());
   const auto range = model_.allocator->reservation_at(address);
   if (!block || !range || block->longest >= block->tail) return std::nullopt;

@@ -19,7 +19,7 @@ bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script
     });
     if (entry.pool == 0 || known) continue;
     note(Kind::release_pool, entry.pool);
-    model.allocator->release_pool(entry.pool, false);
+    model.allocator->release_pool(entry.pool, PoolCache::kept);
   }
   const std::size_t released = calls.size();
   Model all = model.fork();
@@ -37,7 +37,7 @@ bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script
     const PoolIndex pool = model.device->rest().front().pool;
     note(pool != 0 ? Kind::end_pool : Kind::empty_cache, pool);
     if (pool != 0) {
-      model.allocator->release_pool(pool, true);
+      model.allocator->release_pool(pool, PoolCache::returned);
     } else {
       model.allocator->empty_cache();
     }

@@ -147,7 +147,7 @@ bool Verification::step(Model& model, std::size_t event, std::span<const ScriptE
   if (!held && trace_.ops[event] != Op::allocate && trace_.ops[event] != Op::oom) return true;
   switch (trace_.ops[event]) {
     case Op::free:
-      model.allocator->free(handles_[slot]);
+      model.allocator->free(handles_[slot], {});
       return true;
     case Op::free_requested:
       model.allocator->request_free(handles_[slot]);

@@ -37,7 +37,7 @@ class Endless {
         strategy_(
             make_strategy(parse_strategy(example_of(info)),
                           {.device = audited_, .capacity = capacity, .recorded = &settings_})) {
-    if (strategy_->moved_out() != nullptr) ledger_.expect_moves();
+    if (strategy_->usage().moved_out != nullptr) ledger_.expect_moves();
   }
 
   void play(std::uint64_t steps) {
@@ -71,8 +71,8 @@ class Endless {
   }
 
   void note_moved_out() {
-    if (strategy_->moved_out() == nullptr) return;
-    for (const Handle moved : *strategy_->moved_out()) {
+    if (strategy_->usage().moved_out == nullptr) return;
+    for (const Handle moved : *strategy_->usage().moved_out) {
       const auto block = std::find_if(live_.begin(), live_.end(), [&](const Live& live) {
         return live.placement.handle == moved;
       });
@@ -107,7 +107,7 @@ class Endless {
       ledger_.freed(event_, block.placement);
       allocated_ -= block.placement.size;
     }
-    strategy_->free_by(block.placement.handle, random_() % 8 ? block.giver : Giver{1, 1});
+    strategy_->free(block.placement.handle, random_() % 8 ? block.giver : Giver{1, 1});
     note_moved_out();
   }
 

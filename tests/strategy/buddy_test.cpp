@@ -111,7 +111,7 @@ TEST(Buddy, EqualBlocksFreedInAnyOrderLeaveOneBlockPerRegion) {
     std::vector<Handle> live;
     for (int i = 0; i < 96; ++i) live.push_back(strategy->allocate({.size = 32})->handle);
     std::shuffle(live.begin(), live.end(), random);
-    for (const Handle block : live) strategy->free(block);
+    for (const Handle block : live) strategy->free(block, {});
     const auto free = strategy->free_ranges();
     ASSERT_EQ(free.size(), 3u);
     for (const AddressRange range : free) ASSERT_EQ(range.size(), 1024u);
@@ -128,7 +128,7 @@ TEST(Buddy, FreeBlocksLieAtMultiplesOfTheirSizeAndNoneHasAFreeBuddy) {
       live.push_back(*strategy->allocate({.size = 1 + random() % (1 + random() % 400)}));
     } else {
       std::swap(live[random() % live.size()], live.back());
-      strategy->free(live.back().handle);
+      strategy->free(live.back().handle, {});
       live.pop_back();
     }
     Bytes sum = 0;
@@ -150,7 +150,7 @@ TEST(Buddy, FreeBlocksLieAtMultiplesOfTheirSizeAndNoneHasAFreeBuddy) {
 TEST(Buddy, InternalWasteIsCountedBySizeOfTheBlock) {
   MemoryPicture m("buddy:min=4,max=16");
   m.alloc('A', 3).alloc('B', 5).alloc('C', 6).free('B');
-  const Counters counters = m.strategy().counters();
+  const Counters counters = m.strategy().testimony().counters;
   const auto value = [&](std::string_view name) {
     for (const auto& [key, number] : counters) {
       if (key == name) return number;

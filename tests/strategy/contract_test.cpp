@@ -37,7 +37,7 @@ class Player {
         audited_(std::make_unique<HeardDevice>(*simulated_, ledger_)) {
     strategy_ = make_strategy(parse_strategy(name_),
                               {.device = *audited_, .capacity = capacity, .recorded = &settings_});
-    if (strategy_->moved_out() != nullptr) ledger_.expect_moves();
+    if (strategy_->usage().moved_out != nullptr) ledger_.expect_moves();
   }
 
   /// The same state, without a ledger, on a copy of the device.
@@ -50,6 +50,20 @@ class Player {
     made.device = audited_->clone();
     made.strategy = strategy_->clone(*made.device);
     return made;
+  }
+
+  /// Who asked for a block gives it back, under the name that `giver_of` gives.
+  void play_by_owners(std::mt19937_64& random, int steps, auto giver_of) {
+    for (int step = 0; step < steps; ++step) {
+      if (random() % 2 == 0 && !live_.empty()) {
+        const std::size_t victim = random() % live_.size();
+        give(victim, giver_of(live_[victim].request));
+      } else {
+        ask({.size = 1 + random() % (Bytes{1} << (6 + random() % 14)),
+             .stream = static_cast<StreamIndex>(random() % 3),
+             .thread = static_cast<std::uint32_t>(random() % 3)});
+      }
+    }
   }
 
   /// Plays steps, on a copy too where one is given, and notes every address.
@@ -181,15 +195,15 @@ class Player {
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(victim));
     for (Strategy* player : {strategy_.get(), twin ? twin->strategy.get() : nullptr}) {
       if (!player) continue;
-      free_requested ? player->complete_free(handle) : player->free_by(handle, giver);
+      free_requested ? player->complete_free(handle) : player->free(handle, giver);
     }
     note_waiting();
     note_moved_out();
   }
 
   void note_moved_out() {
-    if (strategy_->moved_out() == nullptr) return;
-    for (const Handle moved : *strategy_->moved_out()) {
+    if (strategy_->usage().moved_out == nullptr) return;
+    for (const Handle moved : *strategy_->usage().moved_out) {
       const auto block = std::find_if(live_.begin(), live_.end(), [&](const LiveBlock& live) {
         return live.placement.handle == moved;
       });
@@ -340,6 +354,15 @@ TEST_P(EveryStrategy, ACopyInTheMiddleGoesOnTheSame) {
   }
 }
 
+TEST_P(EveryStrategy, ADefaultGiverIsWhoeverAskedForTheBlock) {
+  Player named(info(), 256 * kMiB, AddressPolicy::upward);
+  Player unnamed(info(), 256 * kMiB, AddressPolicy::upward);
+  std::mt19937_64 random(3), same_random(3);
+  named.play_by_owners(random, 1000, [](const Request& r) { return Giver{r.stream, r.thread}; });
+  unnamed.play_by_owners(same_random, 1000, [](const Request&) { return Giver{}; });
+  EXPECT_EQ(named.addresses(), unnamed.addresses());
+}
+
 TEST_P(EveryStrategy, ARequestBeyondTheDeviceIsNotServedAndDoesNoHarm) {
   SimulatedDevice device({.capacity = 64 * kMiB});
   RecordedSettings recorded;
@@ -380,7 +403,7 @@ std::vector<Bytes> bytes_of_a_run(const std::string& spec, Bytes factor) {
       if (const auto placement = strategy->allocate({.size = size})) live.push_back(*placement);
     } else {
       const std::size_t victim = random() % live.size();
-      strategy->free(live[victim].handle);
+      strategy->free(live[victim].handle, {});
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
     }
     Bytes allocated = 0;

@@ -169,7 +169,7 @@ TEST(CudaAsync, OnOneStreamTheSwitchesChangeNothing) {
         if (placement) live.push_back(placement->handle);
       } else {
         const std::size_t victim = random() % live.size();
-        strategy->free(live[victim]);
+        strategy->free(live[victim], {});
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
       }
     }
@@ -434,7 +434,7 @@ TEST(CudaAsyncOfTheDriver, TheAttributesOfThePoolAreTheOptions) {
   EXPECT_TRUE(options.reuse_follow_event_dependencies);
   EXPECT_FALSE(options.reuse_allow_opportunistic);
   EXPECT_TRUE(options.reuse_allow_internal_dependencies);
-  EXPECT_TRUE(strategy->remarks().empty());
+  EXPECT_TRUE(strategy->testimony().remarks.empty());
   ASSERT_TRUE(strategy->allocate({.size = 100, .stream = 1}));
   EXPECT_EQ(device.calls.size(), 1u);
 }
@@ -463,7 +463,7 @@ TEST(CudaAsyncOfTheDriver, WhereTheDriverHasNoPoolTheModelServes) {
   ASSERT_TRUE(strategy->allocate({.size = 100}));
   EXPECT_TRUE(device.opened.empty());
   EXPECT_EQ(device.usage().held, 8 * kMiB);
-  EXPECT_EQ(strategy->remarks().size(), 1u);
+  EXPECT_EQ(strategy->testimony().remarks.size(), 1u);
 }
 
 }  // namespace

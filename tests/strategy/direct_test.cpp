@@ -36,7 +36,7 @@ TEST(Direct, AnAlignmentBeyondTheDevicesTakesALongerRegion) {
   ASSERT_TRUE(block);
   EXPECT_EQ(block->address % (64 * kMiB), 0u);
   EXPECT_EQ(strategy->free_space().total, 64 * kMiB - 1);
-  strategy->free(block->handle);
+  strategy->free(block->handle, {});
   EXPECT_EQ(device.usage().held, 1u);
 }
 

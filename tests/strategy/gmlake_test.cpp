@@ -128,8 +128,8 @@ TEST(Gmlake, WithoutStitchingItIsPyTorchWithLargeRequestsRounded) {
     for (int step = 0; step < 20000; ++step) {
       if (!live.empty() && random() % 100 < 48) {
         const std::size_t victim = random() % live.size();
-        tested->free(live[victim].first);
-        torch->free(live[victim].second);
+        tested->free(live[victim].first, {});
+        torch->free(live[victim].second, {});
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
         continue;
       }
@@ -328,7 +328,7 @@ TEST(Gmlake, TheLedgerAgreesWhileBlocksAreStitchedAtRandom) {
       if (live.size() > 20 || (!live.empty() && random() % 2)) {
         const std::size_t victim = random() % live.size();
         ledger.freed(step, live[victim]);
-        tested->free(live[victim].handle);
+        tested->free(live[victim].handle, {});
         allocated -= live[victim].size;
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
       } else {

@@ -75,7 +75,7 @@ TEST(Hoard, BlocksReturnToTheHeapThatOwnsThem) {
   SimulatedDevice device;
   const auto strategy = make_strategy(parse_strategy("hoard"), {.device = device});
   const auto a = strategy->allocate({.size = 4000, .thread = 1});
-  strategy->free_by(a->handle, {0, 2});
+  strategy->free(a->handle, {0, 2});
   EXPECT_NE(strategy->allocate({.size = 4000, .thread = 2})->address, a->address);
   EXPECT_EQ(strategy->allocate({.size = 4000, .thread = 1})->address, a->address);
 }
@@ -86,7 +86,7 @@ TEST(Hoard, ALocalBufferKeepsSmallBlocksForWhoFreedThem) {
   const auto a = strategy->allocate({.size = 500, .thread = 1});
   const auto b = strategy->allocate({.size = 500, .thread = 1});
   const auto c = strategy->allocate({.size = 500, .thread = 1});
-  for (const auto& block : {a, b, c}) strategy->free_by(block->handle, {0, 2});
+  for (const auto& block : {a, b, c}) strategy->free(block->handle, {0, 2});
   EXPECT_EQ(counter_of(*strategy, "local_buffer_bytes"), 1024);
   EXPECT_EQ(strategy->allocate({.size = 500, .thread = 2})->address, b->address);
   EXPECT_EQ(strategy->allocate({.size = 500, .thread = 1})->address, c->address);
@@ -128,7 +128,7 @@ TEST(Hoard, HoldsNoMoreThanTheBoundOfThePaper) {
         live.push_back(strategy->allocate({.size = size, .thread = thread})->handle);
       } else {
         std::swap(live[random() % live.size()], live.back());
-        strategy->free_by(live.back(), {0, static_cast<std::uint32_t>(random() % kHeaps)});
+        strategy->free(live.back(), {0, static_cast<std::uint32_t>(random() % kHeaps)});
         live.pop_back();
       }
       peak = std::max(peak, live.size() * size);

@@ -34,7 +34,7 @@ class Offloaded {
     return *this;
   }
   Offloaded& free(char name) {
-    strategy_->free(handles_.at(name));
+    strategy_->free(handles_.at(name), {});
     handles_.erase(name);
     note_moved();
     return *this;
@@ -48,7 +48,7 @@ class Offloaded {
 
  private:
   void note_moved() {
-    for (const Handle handle : *strategy_->moved_out()) {
+    for (const Handle handle : *strategy_->usage().moved_out) {
       for (const auto& [name, known] : handles_) {
         if (known == handle) moved_ += name;
       }
@@ -67,7 +67,7 @@ TEST(Offload, WhileThereIsRoomNothingMovesAndNothingIsSaid) {
   m.alloc('A', 4).alloc('B', 4).free('A');
   EXPECT_EQ(m.moved(), "");
   EXPECT_EQ(m.stall(), 0);
-  EXPECT_TRUE(m.strategy().remarks().empty());
+  EXPECT_TRUE(m.strategy().testimony().remarks.empty());
 }
 
 TEST(Offload, TheOldestBlocksLeaveUntilTheRequestFits) {
@@ -77,7 +77,7 @@ TEST(Offload, TheOldestBlocksLeaveUntilTheRequestFits) {
   EXPECT_EQ(m.moved(), "AB");
   EXPECT_EQ(m.counter("offload_host_written_bytes"), 8);
   EXPECT_EQ(m.counter("offload_host_peak_bytes"), 8);
-  ASSERT_EQ(m.strategy().remarks().size(), 1u);
+  ASSERT_EQ(m.strategy().testimony().remarks.size(), 1u);
 }
 
 TEST(Offload, TheLargestMayGoFirst) {
@@ -137,7 +137,7 @@ TEST(Offload, ABlockThatCannotComeBackCountsAndIsSaid) {
   Offloaded pinned("offload(direct):tag=weights", 10);
   pinned.alloc('A', 6, 1).alloc('B', 6, 2).free('A');
   EXPECT_EQ(pinned.strategy().usage().unserved_returns, 1u);
-  EXPECT_EQ(pinned.strategy().remarks().size(), 2u);
+  EXPECT_EQ(pinned.strategy().testimony().remarks.size(), 2u);
 }
 
 TEST(Offload, WhatAStreamStillUsesStays) {
@@ -146,7 +146,7 @@ TEST(Offload, WhatAStreamStillUsesStays) {
   const auto a = m->allocate({.size = 6});
   m->request_free(a->handle);
   EXPECT_FALSE(m->allocate({.size = 6}));
-  EXPECT_TRUE(m->moved_out()->empty());
+  EXPECT_TRUE(m->usage().moved_out->empty());
   m->complete_free(a->handle);
   EXPECT_TRUE(m->allocate({.size = 6}));
 }
@@ -194,7 +194,7 @@ TEST(Offload, AgreesWithASlowModelOnRandomTraces) {
           make_room(freed.size);
           bytes_moved += freed.size;
         }
-        tested->free(freed.handle);
+        tested->free(freed.handle, {});
       } else {
         const Bytes size = 1 + random() % 300;
         make_room(size);
@@ -213,10 +213,7 @@ TEST(Offload, WrappersLetTheRegionsOfTheirInnerStrategyJoin) {
        {"offload(bfc:coalesce_regions=true)", "stalloc(bfc:coalesce_regions=true)",
         "rmm-binning(bfc:coalesce_regions=true):blocks_per_chunk=4",
         "hybrid(bump,bfc:coalesce_regions=true):static=1MiB"}) {
-    SimulatedDevice device({.capacity = 64 * kMiB});
-    EXPECT_TRUE(make_strategy(parse_strategy(spec), {.device = device, .capacity = 64 * kMiB})
-                    ->joins_regions())
-        << spec;
+    EXPECT_TRUE(joins_regions(parse_strategy(spec))) << spec;
   }
 }
 
@@ -225,7 +222,7 @@ TEST(Offload, ARequestThatNoRoomWouldHelpMovesNothing) {
   const auto strategy = make_strategy(parse_strategy("offload(rmm-fixed:block=1MiB)"),
                                       {.device = device, .capacity = 64 * kMiB});
   ASSERT_FALSE(strategy->allocate({.size = 2 * kMiB}));
-  EXPECT_TRUE(strategy->moved_out()->empty());
+  EXPECT_TRUE(strategy->usage().moved_out->empty());
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ TEST(PinnedBuddy, BuddiesAreFoundByTheirPlaceInTheBlockNotByAddress) {
   const auto low = strategy->allocate({.size = 4 * kMiB});
   const auto high = strategy->allocate({.size = 4 * kMiB});
   EXPECT_NE(low->address % (8 * kMiB), 0u);
-  strategy->free(low->handle);
-  strategy->free(high->handle);
+  strategy->free(low->handle, {});
+  strategy->free(high->handle, {});
   EXPECT_EQ(strategy->free_space().largest, 8 * kMiB);
 }
 
@@ -114,7 +114,7 @@ TEST(PinnedBuddy, BlocksThatStreamsUsedJoinWhenTheyAreOver) {
   const auto a = strategy->allocate({.size = 4 * kMiB});
   const auto b = strategy->allocate({.size = 4 * kMiB});
   strategy->request_free(a->handle);
-  strategy->free(b->handle);
+  strategy->free(b->handle, {});
   EXPECT_EQ(strategy->free_space().largest, 4 * kMiB);
   strategy->complete_free(a->handle);
   EXPECT_EQ(strategy->allocate({.size = 8 * kMiB})->address, a->address);

@@ -26,7 +26,7 @@ inline void expect_places_add_up(Strategy& strategy, const SimulatedDevice& devi
           {.size = 1 + random() % (Bytes{1} << (6 + random() % exponents)), .thread = thread}));
     } else {
       std::swap(live[random() % live.size()], live.back());
-      strategy.free_by(live.back().handle, {0, thread});
+      strategy.free(live.back().handle, {0, thread});
       live.pop_back();
     }
     if (step % 100 != 0) continue;

@@ -45,14 +45,14 @@ TEST(PlanStrategy, WhereTheDeviceIsTooSmallNothingIsServed) {
   auto m = picture(plan_of({{3, 2, true}}, 6), 5);
   m.alloc('A', 3);
   EXPECT_EQ(m.ooms(), 1);
-  EXPECT_EQ(m.strategy().remarks().back(),
+  EXPECT_EQ(m.strategy().testimony().remarks.back(),
             "the plan needs 6 B in one piece, which the device refuses");
 }
 
 TEST(PlanStrategy, ItSaysThatItKnowsTheFuture) {
   const auto m = picture(plan_of({{3, 2, true}}, 6));
   EXPECT_TRUE(m.strategy().usage().clairvoyant);
-  EXPECT_EQ(m.strategy().remarks().size(), 1u);
+  EXPECT_EQ(m.strategy().testimony().remarks.size(), 1u);
 }
 
 TEST(PlanStrategy, WithoutAPlanItCannotBeMade) {

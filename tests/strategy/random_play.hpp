@@ -62,8 +62,8 @@ void play_at_random(std::string_view spec, const RandomPlay& play, const Look& l
       const Live block = live[victim];
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
       live_bytes -= block.placement.size;
-      strategy->free_by(block.placement.handle,
-                        {.stream = play.strange_givers ? some_stream() : block.stream});
+      strategy->free(block.placement.handle,
+                     {.stream = play.strange_givers ? some_stream() : block.stream});
       look(Played{*strategy, device, nullptr, std::nullopt, live_bytes});
     }
     if (testing::Test::HasFatalFailure()) return;

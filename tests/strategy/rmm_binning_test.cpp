@@ -79,7 +79,7 @@ TEST(RmmBinning, WithoutBinsItIsTheUpstream) {
         if (placement) live.push_back(placement->handle);
       } else {
         const std::size_t victim = random() % live.size();
-        strategy->free_by(live[victim], {.stream = static_cast<StreamIndex>(random() % 3)});
+        strategy->free(live[victim], {.stream = static_cast<StreamIndex>(random() % 3)});
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
       }
     }

@@ -159,7 +159,7 @@ TEST(SizeClass, APageHoldsOneClassAndLargeBlocksBeginWithAPage) {
       }
     } else {
       const auto victim = std::next(live.begin(), static_cast<long>(random() % live.size()));
-      strategy->free(victim->second.handle);
+      strategy->free(victim->second.handle, {});
       live.erase(victim);
     }
     if (step % 200 != 0) continue;

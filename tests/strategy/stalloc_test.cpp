@@ -73,8 +73,8 @@ TEST(Stalloc, WithAnEmptyPlanItIsTheFallback) {
   std::mt19937_64 random(1);
   for (int step = 0; step < 5000; ++step) {
     if (live.size() > 50 || (!live.empty() && random() % 2)) {
-      tested->free(live.back().first);
-      plain->free(live.back().second);
+      tested->free(live.back().first, {});
+      plain->free(live.back().second, {});
       live.pop_back();
       continue;
     }

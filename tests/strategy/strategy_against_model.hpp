@@ -69,14 +69,14 @@ inline void expect_same_placements(std::string_view strategy, SlowModel& model,
       tested->empty_cache();
       model.empty_cache();
     } else if (dice == 1 && requests.markers) {
-      tested->marker();
+      if (ProgramSteps* steps = tested->abilities().steps) steps->marker();
       model.marker();
     } else if (live.size() >= requests.live_at_most || (!live.empty() && random() % 2)) {
       const std::size_t victim = random() % live.size();
       const Live block = live[victim];
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
       const Giver giver = requests.strange_givers && random() % 4 == 0 ? some_giver() : block.giver;
-      tested->free_by(block.handle, giver);
+      tested->free(block.handle, giver);
       model.free(block.address, giver);
     } else {
       const Giver giver = some_giver();

@@ -74,7 +74,7 @@ TEST(Tcmalloc, WhatOneThreadAsksForAndAnotherFreesDriftsToTheOther) {
   SimulatedDevice device;
   const auto strategy = make_strategy(parse_strategy("tcmalloc"), {.device = device});
   const auto a = strategy->allocate({.size = 1000, .thread = 1});
-  strategy->free_by(a->handle, {0, 2});
+  strategy->free(a->handle, {0, 2});
   EXPECT_NE(strategy->allocate({.size = 1000, .thread = 1})->address, a->address);
   EXPECT_EQ(strategy->allocate({.size = 1000, .thread = 2})->address, a->address);
 }

@@ -11,7 +11,8 @@ namespace memreplay {
 
 /// A counter of the strategy's own; a failure where it has none of that name.
 inline std::int64_t counter_of(const Strategy& strategy, std::string_view name) {
-  for (const auto& [key, value] : strategy.counters()) {
+  const Testimony testimony = strategy.testimony();
+  for (const auto& [key, value] : testimony.counters) {
     if (key == name) return value;
   }
   ADD_FAILURE() << "no counter " << name;

@@ -28,8 +28,9 @@ class MemoryPicture {
     device_ = std::make_unique<HeardDevice>(*simulated_, ledger_);
     StrategyContext context{.device = *device_, .capacity = options.capacity};
     context.plan = std::move(plan);
-    strategy_ = make_strategy(parse_strategy(strategy), context);
-    if (strategy_->joins_regions()) ledger_.let_regions_join();
+    const StrategySpec spec = parse_strategy(strategy);
+    strategy_ = make_strategy(spec, context);
+    if (joins_regions(spec)) ledger_.let_regions_join();
   }
 
   /// Who asks and gives back from now on; stream 0 before.
@@ -42,7 +43,7 @@ class MemoryPicture {
   MemoryPicture& alloc(char name, Bytes size, Bytes alignment = 0) {
     return alloc(name, Request{.size = size, .alignment = alignment, .stream = stream_});
   }
-  /// The same with all that a request may say.
+  /// A request that says more, its size in units.
   MemoryPicture& alloc(char name, Request request) {
     request.size *= unit_;
     const auto placement = strategy_->allocate(request);
@@ -62,14 +63,14 @@ class MemoryPicture {
     const auto block = live_.find(name);
     if (block == live_.end()) return *this;  // it was not served
     ledger_.freed(++event_, block->second);
-    strategy_->free_by(block->second.handle, {.stream = stream_});
+    strategy_->free(block->second.handle, {.stream = stream_});
     allocated_ -= block->second.size;
     live_.erase(block);
     return *this;
   }
 
   MemoryPicture& safe_frontier(std::uint64_t count) {
-    strategy_->safe_frontier(count);
+    if (ProgramSteps* steps = strategy_->abilities().steps) steps->safe_frontier(count);
     return *this;
   }
 
@@ -79,7 +80,7 @@ class MemoryPicture {
   }
 
   MemoryPicture& marker() {
-    strategy_->marker();
+    if (ProgramSteps* steps = strategy_->abilities().steps) steps->marker();
     return *this;
   }
 
@@ -104,6 +105,7 @@ class MemoryPicture {
   Bytes peak_allocated() const { return peak_allocated_ / unit_; }
   const DeviceUsage& device() const { return simulated_->usage(); }
   const Strategy& strategy() const { return *strategy_; }
+  Abilities abilities() { return strategy_->abilities(); }
   std::uint64_t stream_waits() const { return strategy_->usage().stream_waits; }
   std::uint64_t oom_retries() const { return strategy_->usage().oom_retries; }
   std::uint64_t syncs() const { return strategy_->usage().syncs; }

@@ -89,7 +89,7 @@ void Rehearsal::hold_idle_segments() {
   for (const Request& request : script_.parts.idle_segments) {
     if (const auto placement = strategy_.allocate(request)) held.push_back(placement->handle);
   }
-  for (const Handle block : held) strategy_.free(block);
+  for (const Handle block : held) strategy_.free(block, {});
 }
 
 void Rehearsal::play(double factor) {
@@ -125,7 +125,7 @@ void Rehearsal::play(std::uint64_t event, double factor) {
     refused_ += !placement;
   } else if (placed.handle != kNoHandle) {
     if (op == Op::free_requested) return strategy_.request_free(placed.handle);
-    if (op == Op::free) strategy_.free(placed.handle);
+    if (op == Op::free) strategy_.free(placed.handle, {});
     if (op == Op::free_completed) strategy_.complete_free(placed.handle);
     placed.handle = kNoHandle;
   }
@@ -136,7 +136,7 @@ void Rehearsal::clear_left() {
     Placement& placed = placed_[block.slot];
     if (placed.handle == kNoHandle) continue;
     if (block.pending) strategy_.complete_free(placed.handle);
-    if (!block.pending) strategy_.free(placed.handle);
+    if (!block.pending) strategy_.free(placed.handle, {});
     placed.handle = kNoHandle;
   }
 }

@@ -195,7 +195,7 @@ void Allocator::retag(Handle chunk) {
   if (inner == kNoHandle || chunks_[inner].tag != piece.tag) piece.tag = Tag::central_gap;
 }
 
-void Allocator::free(Handle chunk) {
+void Allocator::free(Handle chunk, Giver) {
   Piece& piece = chunks_[chunk];
   piece.in_use = false;
   statistics_.bytes_in_use -= piece.size;
@@ -236,21 +236,21 @@ std::vector<AddressRange> Allocator::free_ranges() const {
   return ranges;
 }
 
-Counters Allocator::counters() const {
+Testimony Allocator::testimony() const {
   const auto number = [](Bytes bytes) { return static_cast<std::int64_t>(bytes); };
   const bool modern = options_.report == Generation::modern;
-  return {{"bytes_limit", number(options_.limit)},
-          {"bytes_in_use", number(statistics_.bytes_in_use)},
-          {"peak_bytes_in_use", number(statistics_.peak_bytes_in_use)},
-          {"num_allocs", statistics_.num_allocs},
-          {"largest_alloc_size", number(statistics_.largest_alloc_size)},
-          {"bytes_reserved", 0},
-          {"peak_bytes_reserved", 0},
-          {"largest_free_block_bytes", modern ? number(largest_free()) : 0},
-          {"pool_bytes", number(statistics_.pool_bytes)},
-          {"peak_pool_bytes", number(statistics_.peak_pool_bytes)},
-          {"largest_free_chunk", number(largest_free())},
-          {"next_region_bytes", number(next_region_)}};
+  return {.counters = {{"bytes_limit", number(options_.limit)},
+                       {"bytes_in_use", number(statistics_.bytes_in_use)},
+                       {"peak_bytes_in_use", number(statistics_.peak_bytes_in_use)},
+                       {"num_allocs", statistics_.num_allocs},
+                       {"largest_alloc_size", number(statistics_.largest_alloc_size)},
+                       {"bytes_reserved", 0},
+                       {"peak_bytes_reserved", 0},
+                       {"largest_free_block_bytes", modern ? number(largest_free()) : 0},
+                       {"pool_bytes", number(statistics_.pool_bytes)},
+                       {"peak_pool_bytes", number(statistics_.peak_pool_bytes)},
+                       {"largest_free_chunk", number(largest_free())},
+                       {"next_region_bytes", number(next_region_)}}};
 }
 
 std::vector<Handle> Allocator::bin(int number) const {

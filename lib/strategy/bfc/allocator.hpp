@@ -67,23 +67,25 @@ struct Statistics {
 /// xla/tsl/framework/bfc_allocator.cc). O(1) an event but where very many free chunks are of nearly
 /// one size, then O(log chunks); alignment above 256 and `freed_before` pass over chunks that do
 /// not serve.
-class Allocator final : public StrategyOn<Allocator> {
+class Allocator final : public StrategyOn<Allocator>,
+                        private ProgramSteps,
+                        private Prefetch,
+                        private OomReport {
  public:
   Allocator(DeviceModel& device, Options options, std::vector<std::string> op_names = {});
 
   std::optional<Placement> allocate(const Request& request) override;
-  void free(Handle chunk) override;
-  void free_by(Handle chunk, const Giver&) override { free(chunk); }
+  void free(Handle chunk, Giver) override;
+  Abilities abilities() override { return {.steps = this, .prefetch = this, .oom_report = this}; }
   void safe_frontier(std::uint64_t count) override;
   void prefetch(Handle chunk) const override {
     const Piece& freed = chunks_[chunk];
     if (freed.below != kNoHandle) __builtin_prefetch(&chunks_[freed.below]);
     if (freed.above != kNoHandle) __builtin_prefetch(&chunks_[freed.above]);
   }
-  bool joins_regions() const override { return options_.coalesce_regions; }
   FreeSpace free_space() const override;
   std::vector<AddressRange> free_ranges() const override;
-  Counters counters() const override;
+  Testimony testimony() const override;
   MemoryState memory_state() const override { return chunks_.memory_state(); }
   std::string oom_report(const Request& request) const override;
 

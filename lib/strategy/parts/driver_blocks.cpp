@@ -17,7 +17,7 @@ struct Block {
 
 /// A block is its own region; what lies between blocks is the driver's secret. O(1) an event beside
 /// the driver's calls.
-class OfTheDriver final : public Strategy {
+class OfTheDriver final : public Strategy, private Prefetch {
  public:
   OfTheDriver(DriverAllocator& driver, const DriverAllocatorOptions& options) : driver_(&driver) {
     driver.open(options);
@@ -35,12 +35,13 @@ class OfTheDriver final : public Strategy {
   }
 
   /// In the order of the stream that asked for it, whoever gives it back.
-  void free(Handle handle) override {
+  void free(Handle handle, Giver) override {
     const Block block = blocks_.remove(handle);
     driver_->free(block.address, block.stream);
   }
 
   void empty_cache() override { driver_->trim(); }
+  Abilities abilities() override { return {.prefetch = this}; }
   void prefetch(Handle block) const override { blocks_.prefetch(block); }
 
   FreeSpace free_space() const override { return {}; }

@@ -39,7 +39,7 @@ std::vector<std::uint64_t> Allocator::ranks_by_age(const std::vector<SegmentInfo
   return ranks;
 }
 
-bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
+void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
   const std::vector<std::uint64_t> ranks = ranks_by_age(state.segments);
   Handle last = kNoHandle;
   for (std::size_t i = 0; i < state.segments.size(); ++i) {
@@ -85,7 +85,6 @@ bool Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
     statistics_.inactive_split.increase(pools_[block.pool].small, 1);
     statistics_.inactive_split_bytes.increase(pools_[block.pool].small, block.size);
   }
-  return true;
 }
 
 Handle Allocator::append_block(Block block, Handle before) {

@@ -227,7 +227,7 @@ Placement Allocator::alloc_found_block(Handle handle, const Search& search, Byte
   return {block.address, block.size, handle};
 }
 
-void Allocator::free(Handle block) {
+void Allocator::free(Handle block, Giver) {
   give_up(block);
   free_block(block);
 }

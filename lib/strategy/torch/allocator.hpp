@@ -49,20 +49,23 @@ using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
 
 /// PyTorch's native CUDA caching allocator (DeviceCachingAllocator in
 /// c10/cuda/CUDACachingAllocator.cpp), by the rules of one release. O(log free blocks) an event.
-class Allocator final : public StrategyOn<Allocator> {
+class Allocator final : public StrategyOn<Allocator>,
+                        public PrivatePools,
+                        public Adoption,
+                        private Prefetch {
  public:
   /// `pools` names the private pools by index, `pool_options` says how they were made.
   Allocator(DeviceModel& device, const Settings& settings, const Release& release,
             std::vector<PoolId> pools, std::vector<PoolOptions> pool_options = {});
 
   std::optional<Placement> allocate(const Request& request) override;
-  void free(Handle block) override;
-  void free_by(Handle block, const Giver&) override { free(block); }
+  void free(Handle block, Giver) override;
   void request_free(Handle block) override;
   void complete_free(Handle block) override;
   void empty_cache() override;
-  void release_pool(PoolIndex pool, bool at_once) override;
-  bool adopt(const MemoryState& state, std::span<Handle> by_slot) override;
+  Abilities abilities() override { return {.pools = this, .adoption = this, .prefetch = this}; }
+  void release_pool(PoolIndex pool, PoolCache cache) override;
+  void adopt(const MemoryState& state, std::span<Handle> by_slot) override;
   void prefetch(Handle block) const override {
     const Block& freed = blocks_[block];
     if (freed.prev != kNoHandle) __builtin_prefetch(&blocks_[freed.prev]);
@@ -71,7 +74,7 @@ class Allocator final : public StrategyOn<Allocator> {
   FreeSpace free_space() const override;
   std::vector<AddressRange> free_ranges() const override;
   StrategyUsage usage() const override;
-  Counters counters() const override;
+  Testimony testimony() const override;
   MemoryState memory_state() const override;
 
   /// The program sets another memory limit, or passes another configuration string.

@@ -130,8 +130,8 @@ StrategyUsage Allocator::usage() const {
   return {.oom_retries = statistics_.num_alloc_retries, .syncs = statistics_.num_sync_all_streams};
 }
 
-Counters Allocator::counters() const {
-  return memory_stats(statistics_, settings_.max_split_size, release_, pool_ids_);
+Testimony Allocator::testimony() const {
+  return {.counters = memory_stats(statistics_, settings_.max_split_size, release_, pool_ids_)};
 }
 
 MemoryState Allocator::memory_state() const {

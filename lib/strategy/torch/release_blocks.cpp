@@ -117,9 +117,9 @@ void Allocator::release_private_pool(PoolIndex pool) {
 void Allocator::empty_cache() { release_cached_blocks(); }
 
 // From now on releases include it. The end of a MemPool empties its own cache too.
-void Allocator::release_pool(PoolIndex pool, bool at_once) {
+void Allocator::release_pool(PoolIndex pool, PoolCache cache) {
   pools_[pool_of(pool, false)].freeable = true;
-  if (!at_once) return;
+  if (cache == PoolCache::kept) return;
   synchronize_and_free_events(pool);
   release_private_pool(pool);
 }

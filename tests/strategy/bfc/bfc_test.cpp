@@ -63,7 +63,7 @@ TEST(Bfc, ASurplusOf128MiBIsSplitOffAndOneGranuleLessIsNot) {
     const auto first = strategy->allocate({.size = whole});
     const auto guard = strategy->allocate({.size = 724 * kMiB});
     ASSERT_TRUE(first && guard);
-    strategy->free(first->handle);
+    strategy->free(first->handle, {});
     const auto second = strategy->allocate({.size = whole - surplus * kUnit});
     EXPECT_EQ(second->size, surplus == kRule ? whole - 128 * kMiB : whole);
   }
@@ -253,7 +253,7 @@ TEST(Bfc, ManySmallSizesPeakAsTheOriginals) {
   bfc::Allocator bfc(device, options);
   std::vector<Handle> live;
   for (Bytes size = 1; size < 1024; ++size) live.push_back(bfc.allocate({.size = size})->handle);
-  for (const Handle chunk : live) bfc.free(chunk);
+  for (const Handle chunk : live) bfc.free(chunk, {});
   EXPECT_EQ(bfc.statistics().num_allocs, 1023);
   EXPECT_EQ(bfc.statistics().peak_bytes_in_use, 654336u);
   EXPECT_EQ(bfc.statistics().largest_alloc_size, 1024u);
@@ -268,14 +268,14 @@ TEST(Bfc, FragmentationIsNoNumberForAFullPool) {
   const auto all = bfc.allocate({.size = 19968});
   EXPECT_EQ(bfc.fragmentation(), std::nullopt);
   EXPECT_EQ(bfc.occupancy_map(), std::string(100, '*'));
-  bfc.free(all->handle);
+  bfc.free(all->handle, {});
   EXPECT_EQ(bfc.fragmentation(), 0.0);
 }
 
 TEST(Bfc, TheModernReportNamesEndsAndHumanSizes) {
   auto m = region_of(8, ",spatial=true,generation=modern");
   m.alloc('A', 3).alloc('B', upper(2));
-  const std::string report = m.strategy().oom_report(upper(9 * kUnit));
+  const std::string report = m.abilities().oom_report->oom_report(upper(9 * kUnit));
   for (const char* line :
        {"(rounded to 2304) from the upper end requested by op (driver)\n",
         "InUse at 100000000000 of size 768 tag lower next 1\n",

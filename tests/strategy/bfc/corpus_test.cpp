@@ -121,7 +121,8 @@ class Played {
       std::optional<Placement> placement;
       if (row.request.size != 0) {
         placement = strategy_->allocate(row.request);
-        if (!placement && first_report_.empty()) first_report_ = strategy_->oom_report(row.request);
+        if (!placement && first_report_.empty())
+          first_report_ = strategy_->abilities().oom_report->oom_report(row.request);
       }
       if (placement) {
         offset = placement->address - kBase;
@@ -131,11 +132,11 @@ class Played {
     } else if (row.op == 'f') {
       if (const auto block = live_.find(row.id); block != live_.end()) {
         offset = block->second.address - kBase;
-        strategy_->free(block->second.handle);
+        strategy_->free(block->second.handle, {});
         live_.erase(block);
       }
     } else {
-      strategy_->safe_frontier(row.request.size);
+      strategy_->abilities().steps->safe_frontier(row.request.size);
     }
     state_.add(offset);
     state_.add(bfc().statistics().bytes_in_use);
@@ -186,7 +187,7 @@ nlohmann::json regions_of(const Allocator& bfc) {
 }
 
 void expect_statistics(const Allocator& bfc, const nlohmann::json& expected) {
-  const Counters counters = bfc.counters();
+  const Counters counters = bfc.testimony().counters;
   for (const auto& [key, value] : expected.items()) {
     const auto found = std::find_if(counters.begin(), counters.end(),
                                     [&](const auto& counter) { return counter.first == key; });

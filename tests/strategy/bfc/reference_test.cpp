@@ -355,7 +355,7 @@ void play(const Case& tested, std::uint64_t seed, int steps) {
       }
     } else {
       const std::size_t victim = random() % live.size();
-      fast.free(live[victim].handle);
+      fast.free(live[victim].handle, {});
       slow.free(live[victim].address);
       in_use -= live[victim].size;
       live[victim] = live.back();

@@ -24,7 +24,7 @@ TEST_F(DriverBlocksStrategy, ABlockIsWhereTheDriverPutsItAndAsLargeAsItCharges) 
   ASSERT_TRUE(block);
   EXPECT_EQ(block->size, 512u);
   EXPECT_EQ(device_.usage().held, 512u);
-  strategy_->free(block->handle);
+  strategy_->free(block->handle, {});
   EXPECT_EQ(device_.usage().held, 0u);
   EXPECT_EQ(device_.calls, (Calls{"alloc 300 aligned 64 on 3", "free on 3"}));
 }
@@ -33,7 +33,7 @@ TEST_F(DriverBlocksStrategy, ItIsFreedOnTheStreamThatAskedForItWhoeverGivesItBac
   const auto first = strategy_->allocate({.size = 1, .stream = 1});
   const auto second = strategy_->allocate({.size = 2, .stream = 2});
   device_.calls.clear();
-  strategy_->free_by(second->handle, {.stream = 1});
+  strategy_->free(second->handle, {.stream = 1});
   strategy_->request_free(first->handle);
   EXPECT_EQ(device_.calls, (Calls{"free on 2"}));
   strategy_->complete_free(first->handle);
@@ -44,7 +44,7 @@ TEST_F(DriverBlocksStrategy, AFullDriverIsAnAnswer) {
   const auto most = strategy_->allocate({.size = 4000});
   ASSERT_TRUE(most);
   EXPECT_FALSE(strategy_->allocate({.size = 1}));
-  strategy_->free(most->handle);
+  strategy_->free(most->handle, {});
   EXPECT_TRUE(strategy_->allocate({.size = 1}));
 }
 
@@ -56,7 +56,7 @@ TEST_F(DriverBlocksStrategy, AnEmptiedCacheIsTheDrivers) {
 TEST_F(DriverBlocksStrategy, EveryBlockIsASegmentAndNothingIsFreeInside) {
   const auto gone = strategy_->allocate({.size = 10});
   const auto kept = strategy_->allocate({.size = 100, .stream = 5});
-  strategy_->free(gone->handle);
+  strategy_->free(gone->handle, {});
   const MemoryState state = strategy_->memory_state();
   ASSERT_EQ(state.segments.size(), 1u);
   EXPECT_EQ(state.segments[0].address, kept->address);

@@ -110,7 +110,7 @@ void Duel::adopt(MemoryState start) {
     }
   }
   std::vector<Handle> handles(used.size(), kNoHandle);
-  strategy_->adopt(start, handles);
+  strategy_->abilities().adoption->adopt(start, handles);
   const auto lives = reference_->adopt(start);
   for (std::size_t i = 0; i < used.size(); ++i) {
     const Placement placement{used[i].address, used[i].size, handles[i]};
@@ -129,7 +129,8 @@ std::string Duel::play(const Step& step) try {
       return compare_devices();
     case Step::Kind::release_pool:
     case Step::Kind::end_mem_pool:
-      strategy_->release_pool(step.pool, step.kind == Step::Kind::end_mem_pool);
+      strategy_->abilities().pools->release_pool(
+          step.pool, step.kind == Step::Kind::end_mem_pool ? PoolCache::returned : PoolCache::kept);
       note_waiting();
       reference_->release_pool(step.pool, step.kind == Step::Kind::end_mem_pool);
       return compare_devices();
@@ -170,7 +171,7 @@ void Duel::free(const Step& step, Block& block) {
   switch (step.kind) {
     case Step::Kind::free:
       ledger_.freed(steps_, block.placement);
-      strategy_->free(block.placement.handle);
+      strategy_->free(block.placement.handle, {});
       reference_->free(block.life);
       break;
     case Step::Kind::request_free:
@@ -209,7 +210,8 @@ std::string Duel::compare_devices() {
 std::string Duel::compare() const {
   std::string differences;
   auto expected = reference_->memory_stats();
-  for (const auto& [key, value] : strategy_->counters()) {
+  const Testimony testimony = strategy_->testimony();
+  for (const auto& [key, value] : testimony.counters) {
     const auto same = expected.find(key);
     if (same == expected.end()) {
       if (may_be_missing(key, value)) continue;

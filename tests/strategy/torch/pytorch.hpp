@@ -41,13 +41,13 @@ class Pytorch {
     blocks_[name] = *placement;
     return static_cast<std::int64_t>(placement->address - (Address{1} << 44));
   }
-  void free(char name) { allocator_->free(blocks_.at(name).handle); }
+  void free(char name) { allocator_->free(blocks_.at(name).handle, {}); }
   void request_free(char name) { allocator_->request_free(blocks_.at(name).handle); }
   void complete_free(char name) { allocator_->complete_free(blocks_.at(name).handle); }
   void empty_cache() { allocator_->empty_cache(); }
-  /// Nobody holds the pool any more; `at_once`: as the end of a MemPool, which empties it.
-  void release_pool(PoolIndex pool, bool at_once = false) {
-    allocator_->release_pool(pool, at_once);
+  /// Nobody holds the pool any more; the end of a MemPool returns its cache at once.
+  void release_pool(PoolIndex pool, PoolCache cache = PoolCache::kept) {
+    allocator_->release_pool(pool, cache);
   }
   /// The program passes another configuration string.
   void set(const std::string& conf) { allocator_->change_settings(read(conf)); }
@@ -75,7 +75,8 @@ class Pytorch {
 
   Bytes charged(char name) const { return blocks_.at(name).size; }
   std::optional<std::int64_t> find_stat(const std::string& key) const {
-    for (const auto& [name, value] : allocator_->counters()) {
+    const Testimony testimony = allocator_->testimony();
+    for (const auto& [name, value] : testimony.counters) {
       if (name == key) return value;
     }
     return std::nullopt;

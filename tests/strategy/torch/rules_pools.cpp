@@ -72,8 +72,8 @@ Rules pool_rules() {
            Allocator allocator(device, {}, kNewestRelease, std::vector<PoolId>(2),
                                {{}, {.use_on_oom = true}});
            const Placement lent = *allocator.allocate({60 * kMiB, 0, 0, 1});
-           if (released) allocator.release_pool(1, true);
-           allocator.free(lent.handle);
+           if (released) allocator.release_pool(1, PoolCache::returned);
+           allocator.free(lent.handle, {});
            EXPECT_TRUE(allocator.allocate({60 * kMiB, 0, 0, 0}));
            EXPECT_EQ(allocator.usage().oom_retries, released ? 1u : 0u);
          }

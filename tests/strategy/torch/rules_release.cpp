@@ -290,7 +290,7 @@ Rules release_rules() {
          torch.request_free('a');
          torch.request_free('b');
          torch.calls();
-         torch.release_pool(Pytorch::kMemPool, true);
+         torch.release_pool(Pytorch::kMemPool, PoolCache::returned);
          EXPECT_EQ(torch.calls(), "-20");
          EXPECT_EQ(torch.stat("active.all.current"), 1);
          EXPECT_EQ(torch.stat("num_sync_all_streams"), 1);
