@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "report/json_node.hpp"
+#include "report/parts/json_parts.hpp"
 
 namespace memreplay {
 namespace {
@@ -28,8 +29,7 @@ auto at_place(const JsonNode& node, Function function) {
 }
 
 Tolerance tolerance_of(const JsonNode& node, const CheckedMetric& metric) {
-  const Json& value = node.value();
-  const auto parsed = parse_tolerance(value.is_string() ? node.text() : value.dump());
+  const auto parsed = parse_tolerance(node.text_or_written());
   if (!parsed) node.refuse("a tolerance such as \"2%\", \"64MiB\" or \"0\"");
   if (parsed->sized && !metric.in_bytes) node.refuse("a share or a number of times");
   return *parsed;
@@ -102,8 +102,8 @@ std::optional<Baseline> read_baseline(const std::string& path) {
 }
 
 Baseline parse_baseline(const std::string& path, const std::string& text) {
-  const Json json = parse_json(path, text, "a baseline as --update writes it");
-  const JsonNode root(path, "", json);
+  const auto json = parse_json(path, text, "a baseline as --update writes it");
+  const JsonNode root(path, "", *json);
   root.expect_object({"schema", "entries"});
   if (root.at("schema").text() != kSchema) {
     root.at("schema").refuse(fmt::format("\"{}\"", kSchema));

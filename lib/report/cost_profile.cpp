@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "report/json_node.hpp"
+#include "report/parts/json_parts.hpp"
 #include "report/parts/table.hpp"
 #include "report/run/real.hpp"
 
@@ -80,8 +81,8 @@ CostModel read_cost_profile(const std::string& path) {
 }
 
 CostModel parse_cost_profile(const std::string& path, const std::string& text) {
-  const Json json = parse_json(path, text, "a profile as calibrate writes it");
-  const JsonNode root(path, "", json);
+  const auto json = parse_json(path, text, "a profile as calibrate writes it");
+  const JsonNode root(path, "", *json);
   root.expect_object({"schema", "device", "calls"});
   if (root.at("schema").text() != kSchema) {
     root.at("schema").refuse(fmt::format("\"{}\"", kSchema));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
@@ -15,15 +16,17 @@
 namespace memreplay {
 namespace {
 
+using ParsedJson = nlohmann::ordered_json;
+
 /// Refuses objects in which a key stands twice: of those only one would count.
 class RepeatedKeys {
  public:
   explicit RepeatedKeys(const std::string& path) : path_(path) {}
 
-  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_.emplace_back();
-    if (event == Json::parse_event_t::object_end) open_.pop_back();
-    if (event == Json::parse_event_t::key && !open_.back().insert(parsed).second) {
+  bool operator()(int, ParsedJson::parse_event_t event, const ParsedJson& parsed) {
+    if (event == ParsedJson::parse_event_t::object_start) open_.emplace_back();
+    if (event == ParsedJson::parse_event_t::object_end) open_.pop_back();
+    if (event == ParsedJson::parse_event_t::key && !open_.back().insert(parsed).second) {
       throw InputError(path_, "", fmt::format("key {} stands twice in one object", parsed.dump()));
     }
     return true;
@@ -54,17 +57,18 @@ std::string text_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Json parse_json(const std::string& path, const std::string& text, const std::string& expected) {
+std::shared_ptr<const ParsedJson> parse_json(const std::string& path, const std::string& text,
+                                             const std::string& expected) {
   try {
-    return Json::parse(text, RepeatedKeys(path));
-  } catch (const Json::parse_error& error) {
+    return std::make_shared<const ParsedJson>(ParsedJson::parse(text, RepeatedKeys(path)));
+  } catch (const ParsedJson::parse_error& error) {
     throw InputError(path, line_and_column(text, error.byte),
                      "is no JSON here; expected " + expected);
   }
 }
 
 void JsonNode::refuse(const std::string& expected) const {
-  std::string is = value_.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string is = value_.dump(-1, ' ', false, ParsedJson::error_handler_t::replace);
   if (is.size() > 60) is = value_.type_name();
   throw InputError(file_, place_, fmt::format("is {}; expected {}", is, expected));
 }
@@ -77,6 +81,8 @@ void JsonNode::expect_object(const std::vector<std::string>& keys) const {
                      fmt::format("unknown key '{}'{}", key, did_you_mean(key, keys)));
   }
 }
+
+bool JsonNode::has(const std::string& key) const { return value_.contains(key); }
 
 JsonNode JsonNode::at(const std::string& key) const {
   if (!value_.contains(key)) {
@@ -104,6 +110,10 @@ std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
 std::string JsonNode::text() const {
   if (!value_.is_string()) refuse("a text");
   return value_;
+}
+
+std::string JsonNode::text_or_written() const {
+  return value_.is_string() ? text() : value_.dump();
 }
 
 std::uint64_t JsonNode::whole() const {

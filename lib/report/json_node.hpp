@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "report/parts/json_parts.hpp"
 
 /// Files of our own that are JSON, read so that every complaint names its place.
 namespace memreplay {
@@ -15,12 +15,14 @@ std::string text_of_file(const std::string& path);
 
 /// Throws InputError with line and column for what is no JSON, and for a key that stands twice in
 /// one object: of those only one would count. `expected`: "a baseline as --update writes it".
-Json parse_json(const std::string& path, const std::string& text, const std::string& expected);
+std::shared_ptr<const nlohmann::ordered_json> parse_json(const std::string& path,
+                                                         const std::string& text,
+                                                         const std::string& expected);
 
 /// A value of a file and where it stands. What it is asked to be and is not throws InputError.
 class JsonNode {
  public:
-  JsonNode(const std::string& file, std::string place, const Json& value)
+  JsonNode(const std::string& file, std::string place, const nlohmann::ordered_json& value)
       : file_(file), place_(std::move(place)), value_(value) {}
 
   /// "PLACE: is VALUE; expected …"
@@ -28,7 +30,7 @@ class JsonNode {
   /// With no other keys than these.
   void expect_object(const std::vector<std::string>& keys) const;
 
-  bool has(const char* key) const { return value_.contains(key); }
+  bool has(const std::string& key) const;
   JsonNode at(const std::string& key) const;
   std::vector<JsonNode> elements() const;
   std::vector<std::pair<std::string, JsonNode>> members() const;
@@ -38,14 +40,16 @@ class JsonNode {
   double number() const;  ///< not negative
   int gpu() const;
 
-  const Json& value() const { return value_; }
+  /// A text, or what else stands there as it is written.
+  std::string text_or_written() const;
+
   const std::string& file() const { return file_; }
   const std::string& place() const { return place_; }
 
  private:
   const std::string& file_;
   std::string place_;
-  const Json& value_;
+  const nlohmann::ordered_json& value_;
 };
 
 }  // namespace memreplay

@@ -1,18 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "report/check/phrases.hpp"
-#include "report/parts/json_parts.hpp"
+#include "report/parts/json.hpp"
 
 namespace memreplay {
 namespace {
 
 // Paths may hold any byte; XML may not.
 std::string escaped(const std::string& text) {
-  constexpr auto kReplace = Json::error_handler_t::replace;
-  const std::string valid =
-      Json::parse(Json(text).dump(-1, ' ', false, kReplace)).get<std::string>();
+  const std::string valid = nlohmann::json::parse(Json(text).dump()).get<std::string>();
   std::string out;
   for (const char c : valid) {
     if (c == '&') {

@@ -38,7 +38,7 @@ std::string base64(const std::string& bytes) {
 }  // namespace
 
 void Blob::add(std::string_view name, std::string_view bytes) {
-  table_[std::string(name)] = {bytes_.size(), bytes.size()};
+  table_[name] = {bytes_.size(), bytes.size()};
   bytes_ += bytes;
 }
 

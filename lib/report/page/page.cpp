@@ -34,7 +34,7 @@ void fill_in(std::string_view page, const Values& values, std::ostream& out) {
 // JSON inside of a script: no "</script>" and no "<!--".
 std::string for_script(const Json& json) {
   std::string out;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char c : json.dump()) {
     out += c == '<' ? std::string("\\u003c") : std::string(1, c);
   }
   return out;

@@ -67,7 +67,7 @@ Blob trace_blob(const TracePicture& trace) {
                       {"stacks", trace.stacks_shown},
                       {"places", trace.places},
                       {"place_of_stack", trace.place_of_stack}};
-  blob.add("names", names.dump(-1, ' ', false, Json::error_handler_t::replace));
+  blob.add("names", names.dump());
   return blob;
 }
 
@@ -156,11 +156,11 @@ class Packer {
       const Blob blob = places_blob(placed);
       std::string packed = blob.packed();
       if (packed.size() > room_) {
-        runs[r]["why_no_places"] = fmt::format(
+        data_.left_out.push_back(fmt::format(
             "Where {} places blocks would take {} more and is left out; a report of it alone has "
             "it.",
-            strategy, human_size(packed.size()));
-        data_.left_out.push_back(runs[r]["why_no_places"]);
+            strategy, human_size(packed.size())));
+        runs[r]["why_no_places"] = data_.left_out.back();
         continue;
       }
       runs[r]["base"] = std::to_string(placed.base);

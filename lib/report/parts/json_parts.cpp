@@ -223,10 +223,7 @@ Json result_json(std::string_view command, const TraceSummary& trace, Json devic
   return object;
 }
 
-// Paths may hold bytes that are no UTF-8; they must not keep a report from being written.
-std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string dump(const Json& json) { return json.dump(2) + '\n'; }
 
 std::string dump_results(std::string_view command, std::vector<Json> results, Json worst) {
   if (results.size() == 1) return dump(results.front());

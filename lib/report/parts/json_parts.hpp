@@ -1,17 +1,15 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/parts/json.hpp"
 #include "report/results.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
 namespace memreplay {
-
-using Json = nlohmann::ordered_json;
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {

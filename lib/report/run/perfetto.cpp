@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "report/parts/json.hpp"
 
 namespace memreplay {
 namespace {
@@ -18,9 +19,7 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string quoted(const std::string& text) { return Json(text).dump(); }
 
 std::string number(Bytes value) {
   constexpr Bytes kExactBelow = Bytes{1} << 53;

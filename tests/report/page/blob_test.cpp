@@ -1,5 +1,6 @@
 #include "report/page/blob.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -38,7 +39,7 @@ TEST(Blob, HoldsItsColumnsOneBehindTheOther) {
     Blob blob;
     blob.add("first", std::string(size, 'x'));
     blob.add("second", "yz");
-    EXPECT_EQ(blob.table().at("second"), Json({size, 2}));
+    EXPECT_EQ(blob.table().dump(), fmt::format(R"({{"first":[0,{0}],"second":[{0},2]}})", size));
     EXPECT_EQ(unpacked(blob.packed(), size + 2), std::string(size, 'x') + "yz");
     EXPECT_EQ(blob.packed().size() % 4, 0u);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "report/page/page_data.hpp"
@@ -68,11 +69,16 @@ TEST(Page, TextsOfARecordingNeverEndAScript) {
   EXPECT_NE(text.find("\\u003c/script>\\u003cb>"), std::string::npos);
 }
 
+// The runs on the first device.
+nlohmann::json runs_of(const PageData& data) {
+  return nlohmann::json::parse(data.description.dump()).at("devices").at(0).at("runs");
+}
+
 TEST(Page, PlacesThatWouldMakeItTooLargeAreLeftOutFromTheLastOnAndNamed) {
   Page page = page_of({"torch", "bfc", "buddy"}, 10'000);
   page.most_bytes = 30'000;
   const PageData data = page_data(page);
-  const Json& runs = data.description.at("devices").at(0).at("runs");
+  const nlohmann::json runs = runs_of(data);
   EXPECT_TRUE(runs[0].at("places").is_object());
   EXPECT_TRUE(runs[1].at("places").is_object());
   EXPECT_TRUE(runs[2].at("places").is_null());
@@ -93,7 +99,7 @@ TEST(Page, SaysWhichEventsItHasInFull) {
 TEST(Page, AStrategyThatMovesBlocksSaysWhyTheyAreNotDrawn) {
   Page page = page_of({"offload(torch)"});
   page.devices[0].placed[0].keeps_places = false;
-  const Json run = page_data(page).description.at("devices").at(0).at("runs").at(0);
+  const nlohmann::json run = runs_of(page_data(page)).at(0);
   EXPECT_TRUE(run.at("places").is_null());
   EXPECT_NE(run.at("why_no_places").get<std::string>().find("moves blocks"), std::string::npos);
 }
