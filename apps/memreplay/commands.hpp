@@ -17,25 +17,17 @@ struct Command {
   std::string_view arguments;  ///< "TRACE... [-s S]..."
   std::string_view summary;    ///< the question that it answers
   std::string_view example;    ///< what follows "memreplay NAME"
-  /// Gets what follows the command; returns the exit code.
+  /// Gets what follows the command on the command line; returns the exit code.
   int (*run)(const Command&, const std::vector<std::string>& arguments);
 };
 
+/// Every registered command, in the order of commands.def.
 std::span<const Command> commands();
 
-int run_info(const Command&, const std::vector<std::string>& arguments);
-int run_replay(const Command&, const std::vector<std::string>& arguments);
-int run_compare(const Command&, const std::vector<std::string>& arguments);
-int run_fit(const Command&, const std::vector<std::string>& arguments);
-int run_verify(const Command&, const std::vector<std::string>& arguments);
-int run_explain(const Command&, const std::vector<std::string>& arguments);
-int run_tune(const Command&, const std::vector<std::string>& arguments);
-int run_calibrate(const Command&, const std::vector<std::string>& arguments);
-int run_check(const Command&, const std::vector<std::string>& arguments);
-int run_diff(const Command&, const std::vector<std::string>& arguments);
-int run_report(const Command&, const std::vector<std::string>& arguments);
-int run_convert(const Command&, const std::vector<std::string>& arguments);
-int run_lint(const Command&, const std::vector<std::string>& arguments);
-int run_list(const Command&, const std::vector<std::string>& arguments);
+// What each row registers, in the file that it names.
+#define MEMREPLAY_COMMAND(name, file, arguments, summary, example) \
+  int run_##name(const Command&, const std::vector<std::string>& arguments_given);
+#include "commands.def"
+#undef MEMREPLAY_COMMAND
 
 }  // namespace memreplay

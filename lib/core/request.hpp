@@ -38,6 +38,14 @@ struct PoolOptions {
   friend bool operator==(const PoolOptions&, const PoolOptions&) = default;
 };
 
+/// Where a request comes from. Events carry the number of a lane instead of both.
+struct Lane {
+  StreamIndex stream = 0;
+  PoolIndex pool = 0;
+
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
 struct Request {
   Bytes size = 0;
   Bytes alignment = 0;  ///< power of two; 0: the caller did not say

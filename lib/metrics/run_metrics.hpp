@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/call_times.hpp"
+#include "core/real_use.hpp"
 #include "core/units.hpp"
-#include "device/real/block_work.hpp"
-#include "device/real/call_times.hpp"
-#include "device/real/real_memory.hpp"
 
 namespace memreplay {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "device/real/call_times.hpp"
+#include "core/call_times.hpp"
 
 namespace memreplay {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "core/text.hpp"
 #include "planner/layers.hpp"
@@ -27,82 +28,73 @@ struct PlannedRequest {
   bool out_of_plan = false;
 };
 
-struct Program {
+struct PlannedProgram {
   std::vector<PlannedRequest> requests;
   std::vector<std::uint64_t> markers;  ///< times
 };
 
-class ProgramReader {
+class Foresight {
  public:
-  ProgramReader(const Trace& trace, const ReplayOptions& options)
-      : trace_(trace), options_(options), of_slot_(trace.slot_count, kNone) {}
+  explicit Foresight(const Program& program)
+      : program_(program), of_slot_(program.slot_count, kNone), parked_(program.parkings, kNone) {}
 
-  Program read() {
-    if (options_.start != StartMode::cold) read_start();
-    const std::uint64_t end = std::min<std::uint64_t>(options_.to, trace_.size());
-    for (std::uint64_t event = 0; event < end; ++event) read_event(event);
-    return std::move(program_);
+  PlannedProgram look() {
+    for (const Program::Block& block : program_.blocks) {
+      if (block.request.size != 0) open(block.slot, {.size = block.request.size});
+    }
+    auto act = program_.acts.begin();
+    for (std::uint64_t event = 0; event < program_.size(); ++event) {
+      for (; act != program_.acts.end() && act->before <= event; ++act) look_at(*act);
+      look_at(event);
+    }
+    for (; act != program_.acts.end(); ++act) look_at(*act);
+    return std::move(planned_);
   }
 
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
 
-  void read_start() {
-    for (const SegmentInfo& segment : trace_.start.segments) {
-      for (const BlockInfo& block : segment.blocks) {
-        if (block.state == BlockState::free || block.requested == 0) continue;
-        open(block.slot, {.size = scaled(block.requested, options_.scale)});
-      }
+  void look_at(const Act& act) {
+    if (act.kind == Act::Kind::park) {
+      parked_[act.parked] = std::exchange(of_slot_[program_.slots[act.before]], kNone);
+    } else if (act.kind == Act::Kind::complete) {
+      close(parked_[act.parked], act.before + 1);
     }
   }
 
-  void read_event(std::uint64_t event) {
-    const Slot slot = trace_.slots[event];
-    switch (trace_.ops[event]) {
-      case Op::allocate:
-      case Op::oom: {
-        if (trace_.sizes[event] == 0) return;
-        const std::uint8_t log2 = trace_.align_log2[event];
-        const bool refused = trace_.ops[event] == Op::oom;  // where it is served, freed at once
-        open(refused ? kNoSlot : slot, {.size = scaled(trace_.sizes[event], options_.scale),
-                                        .alignment = log2 == 0 ? 0 : Bytes{1} << log2,
-                                        .start = event + 1,
-                                        .end = refused ? event + 2 : kForever});
-        return;
-      }
-      case Op::free:
-      case Op::free_completed:
-        if (of_slot_[slot] == kNone) return;
-        program_.requests[of_slot_[slot]].end = freed_at(event);
-        of_slot_[slot] = kNone;
-        return;
-      case Op::marker:
-        program_.markers.push_back(event + 1);
-        return;
-      default:
-        return;
+  void look_at(std::uint64_t event) {
+    const Slot slot = program_.slots[event];
+    const Op op = program_.ops[event];
+    if (is_request(op)) {
+      if (program_.sizes[event] == 0) return;
+      const Request request = program_.request(event);
+      const bool refused = op == Op::oom;  // where it is served, freed at once
+      open(refused ? kNoSlot : slot, {.size = request.size,
+                                      .alignment = request.alignment,
+                                      .start = event + 1,
+                                      .end = refused ? event + 2 : kForever});
+    } else if (op == Op::free || op == Op::free_completed) {
+      close(of_slot_[slot], event + 1);
+    } else if (op == Op::marker) {
+      planned_.markers.push_back(event + 1);
     }
   }
 
   void open(Slot slot, const PlannedRequest& request) {
-    if (slot != kNoSlot) of_slot_[slot] = program_.requests.size();
-    program_.requests.push_back(request);
+    if (slot != kNoSlot) of_slot_[slot] = planned_.requests.size();
+    planned_.requests.push_back(request);
   }
 
-  /// A completion that is deferred comes right before the event at which it is due.
-  std::uint64_t freed_at(std::uint64_t event) {
-    if (options_.reading == nullptr) return event + 1;
-    const auto& deferrals = options_.reading->deferrals;
-    while (deferral_ < deferrals.size() && deferrals[deferral_].event < event) ++deferral_;
-    if (deferral_ == deferrals.size() || deferrals[deferral_].event != event) return event + 1;
-    return deferrals[deferral_].due == kForever ? kForever : deferrals[deferral_].due + 1;
+  void close(std::size_t& request, std::uint64_t time) {
+    if (request == kNone) return;
+    planned_.requests[request].end = time;
+    request = kNone;
   }
 
-  const Trace& trace_;
-  const ReplayOptions& options_;
+  const Program& program_;
   std::vector<std::size_t> of_slot_;  ///< index of the live request
-  std::size_t deferral_ = 0;
-  Program program_;
+  std::vector<std::size_t> parked_;   ///< likewise, by number
+  PlannedProgram planned_;
 };
 
 /// Overlapping pairs of blocks that the planner goes through: some seconds.
@@ -154,7 +146,7 @@ Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algo
 }
 
 /// The most requests of at most `above` bytes that live at once.
-Bytes small_peak_of(const Program& program, Bytes above, std::uint64_t until) {
+Bytes small_peak_of(const PlannedProgram& program, Bytes above, std::uint64_t until) {
   std::vector<std::pair<std::uint64_t, int>> changes;
   for (const PlannedRequest& request : program.requests) {
     if (request.size > above || request.start >= until || request.out_of_plan) continue;
@@ -170,7 +162,7 @@ Bytes small_peak_of(const Program& program, Bytes above, std::uint64_t until) {
 
 class Planning {
  public:
-  Planning(const Program& program, const PlanWish& wish) : program_(program), wish_(wish) {
+  Planning(const PlannedProgram& program, const PlanWish& wish) : program_(program), wish_(wish) {
     plan_.alignment = wish.alignment;
     plan_.base_alignment = wish.alignment;
     plan_.above = wish.above;
@@ -245,7 +237,7 @@ class Planning {
     return std::move(plan_);
   }
 
-  const Program& program_;
+  const PlannedProgram& program_;
   const PlanWish& wish_;
   Plan plan_;
   std::vector<PlannedBlock> blocks_;
@@ -254,14 +246,13 @@ class Planning {
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(const Trace& trace, const PlanWish& wish,
-                                      const ReplayOptions& options) {
-  const Program program = ProgramReader(trace, options).read();
-  Planning planning(program, wish);
+std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish) {
+  const PlannedProgram planned = Foresight(program).look();
+  Planning planning(planned, wish);
   const bool by_iterations =
-      wish.scope == PlanWish::Scope::first_iterations && program.markers.size() > 1;
+      wish.scope == PlanWish::Scope::first_iterations && planned.markers.size() > 1;
   const std::size_t iterations =
-      by_iterations ? std::min<std::size_t>(wish.iterations, program.markers.size() - 1) : 0;
+      by_iterations ? std::min<std::size_t>(wish.iterations, planned.markers.size() - 1) : 0;
   return std::make_shared<const Plan>(by_iterations ? planning.iterations(iterations)
                                                     : planning.whole());
 }

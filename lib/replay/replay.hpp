@@ -12,10 +12,10 @@
 #include "device/device_model.hpp"
 #include "device/watch/block_witness.hpp"
 #include "metrics/run_metrics.hpp"
+#include "metrics/run_so_far.hpp"
 #include "replay/op_times.hpp"
+#include "replay/program.hpp"
 #include "strategy/strategy.hpp"
-#include "trace/trace.hpp"
-#include "verify/reading.hpp"
 
 namespace memreplay {
 
@@ -47,52 +47,49 @@ class ReplayObserver {
   virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
 };
 
-/// What a replay came to so far; none of it ever falls.
-struct RunSoFar {
-  std::uint64_t ooms = 0;
-  std::uint64_t oom_retries = 0;
-  Bytes peak_reserved = 0;
-  std::uint64_t device_calls = 0;
-};
-
-enum class StartMode {
-  automatic,  ///< what existed before the recording is there
-  cold,       ///< it does not exist; what frees it is skipped
-};
-
 /// Brings a strategy to the first event of a trace in some other way than by its start state, and
 /// fills in, by slot, where the blocks of that state came to lie; those of no handle found no room.
 /// Says how many requests on the way there found none.
 using Beginning =
     std::function<std::uint64_t(Strategy&, DeviceModel&, std::span<Placement> by_slot)>;
 
-struct ReplayOptions {
-  std::uint64_t from = 0;         ///< events before it are replayed but not measured
-  std::uint64_t to = UINT64_MAX;  ///< events from it on are left out
-  StartMode start = StartMode::automatic;
-  bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
-  Beginning begin_with;      ///< stands above `start` and `adopt_start`
-  bool stop_at_oom = false;
-  const Reading* reading = nullptr;  ///< of this trace: what the program did beside its events
-  bool ignore_empty_cache = false;
-  std::vector<std::uint64_t> insert_empty_cache;  ///< events before which it is called, ascending
-  BlockWitness* witness = nullptr;  ///< of a ledger, the strategy must be over a HeardDevice of it
-  ReplayObserver* observer = nullptr;
+/// What ends a replay before its last event, and who hears how far it is.
+struct Stops {
+  bool at_oom = false;
   /// Asked when the reserved peak grew; true ends the replay.
   std::function<bool(const RunSoFar&)> hopeless;
-  Bytes scale = 1;                         ///< every size is divided by it, rounded up; at least 1
-  const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
-  bool paced = false;                      ///< events do not come before their recorded time
-  OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
-  bool oom_report = false;                 ///< keep what the original would print at the first OOM
   const std::atomic<bool>* cancelled = nullptr;
   std::function<void(double)> progress;  ///< share done, now and then
 };
 
-/// A size of the trace as it is replayed.
-inline Bytes scaled(Bytes size, Bytes scale) {
-  return scale == 1 ? size : size / scale + (size % scale != 0);
-}
+struct Measuring {
+  std::uint64_t from = 0;   ///< events before it are played but not measured
+  bool oom_report = false;  ///< keep what the original would print at the first OOM
+};
+
+/// What may be asked of a replay, whatever the strategy and its device are.
+struct ReplayOptions {
+  ProgramOptions program;
+  Stops stops;
+  Measuring measuring;
+  Beginning begin_with;  ///< of a program that does not start cold
+  BlockWitness* witness = nullptr;
+  ReplayObserver* observer = nullptr;
+  bool paced = false;  ///< events do not come before their recorded time
+};
+
+/// How a program is played on one strategy.
+struct PlayOptions {
+  Stops stops;
+  Measuring measuring;
+  Beginning begin_with;             ///< stands above `adopt_start`; not of a cold start
+  bool adopt_start = false;         ///< the strategy takes over the recorded start state as it was
+  BlockWitness* witness = nullptr;  ///< of a ledger, the strategy must be over a HeardDevice of it
+  ReplayObserver* observer = nullptr;
+  bool paced = false;                      ///< events do not come before their recorded time
+  const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
+  OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
+};
 
 struct ReplayResult {
   RunMetrics metrics;
@@ -102,9 +99,10 @@ struct ReplayResult {
   bool started_exact = true;         ///< the start state was empty, or taken over as recorded
 };
 
-/// Plays the trace's events, but not its driver events, on `strategy` over `device`.
-/// O(1) per event beside what the strategy costs; memory is bounded by the live blocks.
-ReplayResult replay(const Trace& trace, Strategy& strategy, DeviceModel& device,
-                    const ReplayOptions& options = {});
+/// Plays the program's events, but not those of its driver, on `strategy` over `device`.
+/// O(1) per event beside what the strategy costs; memory is bounded by the live blocks and by those
+/// that the program parks.
+ReplayResult replay(const Program& program, Strategy& strategy, DeviceModel& device,
+                    const PlayOptions& options = {});
 
 }  // namespace memreplay

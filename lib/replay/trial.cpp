@@ -97,19 +97,24 @@ void Trial::tell(DeviceListener& listener) {
   heard_->tell(listener);
 }
 
-ReplayResult Trial::run(ReplayOptions replaying) {
-  replaying.adopt_start = adopt_start_ && replaying.scale == 1;
-  if (subject_.verified()) replaying.reading = &subject_.verified()->reading;
-  if (times_) replaying.times = &*times_;
+ReplayResult Trial::run(const ReplayOptions& asked) {
+  PlayOptions playing{.stops = asked.stops,
+                      .measuring = asked.measuring,
+                      .begin_with = asked.begin_with,
+                      .adopt_start = adopt_start_ && asked.program.scale == 1,
+                      .witness = asked.witness,
+                      .observer = asked.observer,
+                      .paced = asked.paced,
+                      .device_seconds = meter_ ? &meter_->seconds() : nullptr,
+                      .times = times_ ? &*times_ : nullptr};
   std::deque<BothWitnesses> both;
   const auto tell = [&](BlockWitness& witness) {
-    replaying.witness =
-        replaying.witness ? &both.emplace_back(*replaying.witness, witness) : &witness;
+    playing.witness = playing.witness ? &both.emplace_back(*playing.witness, witness) : &witness;
   };
   if (ledger_) tell(*ledger_);
   if (work_) tell(*work_);
-  if (meter_) replaying.device_seconds = &meter_->seconds();
-  ReplayResult result = replay(subject_.trace(), *strategy_, *device_, replaying);
+  const Program program = program_of(subject_, asked.program);
+  ReplayResult result = replay(program, *strategy_, *device_, playing);
   RunMetrics& m = result.metrics;
   if (!meter_) {
     m.modelled_device_seconds = modelled_seconds(cost_, {.allocs = m.device_allocs,
@@ -130,11 +135,9 @@ void Trial::note_reality(RunMetrics& metrics) {
 }
 
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
-                                     ReplayOptions replaying) {
+                                     const ProgramOptions& options) {
   const auto wish = plan_wish(spec);
-  if (!wish) return nullptr;
-  if (subject.verified()) replaying.reading = &subject.verified()->reading;
-  return make_plan(subject.trace(), *wish, replaying);
+  return wish ? make_plan(program_of(subject, options), *wish) : nullptr;
 }
 
 }  // namespace memreplay

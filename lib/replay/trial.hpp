@@ -42,9 +42,8 @@ class Trial {
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// To be called once. Start state and reading are those of the subject, whatever `replaying`
-  /// says. Throws DeviceError where a driver fails, and AuditError.
-  ReplayResult run(ReplayOptions replaying);
+  /// To be called once. Throws DeviceError where a driver fails, and AuditError.
+  ReplayResult run(const ReplayOptions& asked);
 
   const Strategy& strategy() const { return *strategy_; }
   /// What was asked of the device so far; always the same object.
@@ -83,6 +82,6 @@ class Trial {
 
 /// What the strategy must know of the future; null where it follows no plan.
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
-                                     ReplayOptions replaying);
+                                     const ProgramOptions& options);
 
 }  // namespace memreplay

@@ -83,7 +83,8 @@ std::unique_ptr<Strategy> make_strategy(const StrategySpec&, const StrategyConte
 
 /// The value of an option, or nothing where it was not given. The last one wins.
 std::optional<std::string_view> find_option(const StrategySpec&, std::string_view key);
-/// These throw UsageError naming the strategy, the key and what was expected.
+/// A SIZE. Throws UsageError naming the strategy, the key and what was expected, as all of these
+/// do.
 Bytes size_option(const StrategySpec&, std::string_view key, Bytes default_value);
 /// A number that is not negative.
 double number_option(const StrategySpec&, std::string_view key, double default_value);

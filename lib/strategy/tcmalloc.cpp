@@ -94,12 +94,12 @@ class Tcmalloc final : public StrategyOn<Tcmalloc>, private Prefetch {
 
   void free(Handle handle, Giver giver) override {
     const TcmallocBlock block = blocks_.remove(handle);
-    giver = giver.or_owner(block.owner);
     live_bytes_ -= block.size;
     if (block.object.span == kNoSpan) {
       pages_.put(block.range);
       return;
     }
+    giver = giver.or_owner(block.owner);
     const std::uint32_t actor = actors_.number(giver.stream, giver.thread);
     ThreadCache& cache = cache_of(actor);
     const std::uint32_t size_class = classes_.number(block.size);

@@ -12,14 +12,6 @@
 
 namespace memreplay {
 
-/// The stream and pool of a request. Events carry the number of a lane instead of both.
-struct Lane {
-  StreamIndex stream = 0;
-  PoolIndex pool = 0;
-
-  friend bool operator==(const Lane&, const Lane&) = default;
-};
-
 /// How much of the program's life a trace covers, and what was done to make it replayable.
 struct Coverage {
   bool starts_empty = true;  ///< nothing was allocated before the first event

@@ -63,7 +63,7 @@ Outcome outcome_of(const char* spec) {
   SimulatedDevice device({.granularity = 4 * kKiB});
   const auto strategy = make_strategy(parse_strategy(spec), {.device = device});
   Watcher watcher(trace, device);
-  replay(trace, *strategy, device, {.observer = &watcher});
+  replay(program_of(trace, nullptr), *strategy, device, {.observer = &watcher});
   return watcher.finished();
 }
 

@@ -8,6 +8,7 @@
 
 #include "device/simulated_device.hpp"
 #include "device/watch/ledger.hpp"
+#include "replay/replay.hpp"
 #include "strategy/registry.hpp"
 #include "trace/trace_builder.hpp"
 
@@ -51,14 +52,13 @@ Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> 
   Ledger ledger(strategy);
   SimulatedDevice simulated({.capacity = capacity, .granularity = 1});
   HeardDevice device(simulated, ledger);
-  ReplayOptions options;
-  options.witness = &ledger;
+  const Program program = program_of(trace, nullptr);
   StrategyContext context{.device = device, .capacity = capacity};
   Planned result;
-  result.plan = make_plan(trace, plan_wish(spec).value(), options);
+  result.plan = make_plan(program, plan_wish(spec).value());
   context.plan = result.plan;
   const auto made = make_strategy(spec, context);
-  result.metrics = replay(trace, *made, device, options).metrics;
+  result.metrics = replay(program, *made, device, {.witness = &ledger}).metrics;
   return result;
 }
 

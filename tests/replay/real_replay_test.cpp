@@ -123,7 +123,8 @@ TEST_P(RealReplays, WhatIsCancelledGivesEverythingBackAndSaysWhatItFound) {
     Trial trial(subject, parse_strategy(strategy),
                 {.memory = memory.get(), .touch = Touch::all, .timed = true});
     later.cancelled = false;
-    const ReplayResult result = trial.run({.observer = &later, .cancelled = &later.cancelled});
+    const ReplayResult result =
+        trial.run({.stops = {.cancelled = &later.cancelled}, .observer = &later});
     EXPECT_FALSE(result.finished);
     EXPECT_GT(result.metrics.events, 70u);
     EXPECT_LT(result.metrics.events, 200u);

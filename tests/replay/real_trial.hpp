@@ -26,7 +26,7 @@ inline Outcome run(const Recording& recording, std::string_view strategy, Bytes 
                .memory = memory,
                .touch = memory ? Touch::all : Touch::none,
                .timed = memory != nullptr},
-              plan_for(subject, spec, replaying));
+              plan_for(subject, spec, replaying.program));
   Outcome outcome;
   replaying.observer = &outcome.holdings;
   ReplayResult result = trial.run(replaying);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/simulated_device.hpp"
+#include "device/watch/ledger.hpp"
 #include "steps.hpp"
 #include "strategy/registry.hpp"
 
@@ -10,13 +11,14 @@ namespace memreplay {
 namespace {
 
 ReplayResult run(const Trace& trace, const char* strategy,
-                 const SimulatedDeviceOptions& device = {}, const ReplayOptions& options = {}) {
+                 const SimulatedDeviceOptions& device = {}, const PlayOptions& options = {},
+                 const ProgramOptions& played = {}) {
   SimulatedDevice simulated(device);
   const auto made = make_strategy(parse_strategy(strategy), {.device = simulated,
                                                              .capacity = device.capacity,
                                                              .torch_version = {},
                                                              .pools = trace.pools});
-  return replay(trace, *made, simulated, options);
+  return replay(program_of(trace, nullptr, played), *made, simulated, options);
 }
 
 TEST(Replay, CountsRequestedAllocatedAndReserved) {
@@ -50,7 +52,8 @@ TEST(Replay, ARefusedRequestIsCountedItsFreeDroppedAndTheReplayGoesOn) {
 
 TEST(Replay, StopsAtTheFirstOomWhereAsked) {
   const Trace trace = trace_of({{Op::allocate, 0, 8 * kMiB}, {Op::allocate, 1, kMiB}});
-  const ReplayResult result = run(trace, "direct", {.capacity = 4 * kMiB}, {.stop_at_oom = true});
+  const ReplayResult result =
+      run(trace, "direct", {.capacity = 4 * kMiB}, {.stops = {.at_oom = true}});
   EXPECT_FALSE(result.finished);
   EXPECT_EQ(result.metrics.allocs, 1u);
 }
@@ -70,7 +73,7 @@ TEST(Replay, TheWindowIsMeasuredAndWhatComesBeforeOnlyPlayed) {
                                 {Op::free, 0, 30 * kMiB},
                                 {Op::allocate, 0, 4 * kMiB},
                                 {Op::allocate, 1, 50 * kMiB}});
-  const RunMetrics m = run(trace, "direct", {}, {.from = 2, .to = 3}).metrics;
+  const RunMetrics m = run(trace, "direct", {}, {.measuring = {.from = 2}}, {.to = 3}).metrics;
   EXPECT_EQ(m.peak_requested, 4 * kMiB);
   EXPECT_EQ(m.peak_reserved, 4 * kMiB);
   EXPECT_EQ(m.device_allocs, 1u);
@@ -112,7 +115,7 @@ TEST(Replay, OtherwiseItsLiveBlocksAreAllocatedFirst) {
 }
 
 TEST(Replay, AColdStartSkipsWhatExistedBefore) {
-  const ReplayResult result = run(warm_trace(), "direct", {}, {.start = StartMode::cold});
+  const ReplayResult result = run(warm_trace(), "direct", {}, {}, {.start = StartMode::cold});
   EXPECT_EQ(result.metrics.peak_requested, 600u);
   EXPECT_FALSE(result.started_exact);
 }
@@ -126,7 +129,7 @@ TEST(Replay, TheLedgerSeesEveryPlacement) {
                     {.device = audited, .capacity = {}, .torch_version = {}, .pools = {}});
   const Trace trace =
       trace_of({{Op::allocate, 0, 1000}, {Op::allocate, 1, 1000}, {Op::free, 0, 1000}});
-  replay(trace, *torch, audited, {.witness = &ledger});
+  replay(program_of(trace, nullptr), *torch, audited, {.witness = &ledger});
   EXPECT_EQ(ledger.live_blocks(), 1u);
 }
 
@@ -136,16 +139,18 @@ TEST(Replay, AnInsertedEmptyCacheComesRightBeforeItsEvent) {
                                 {Op::allocate, 0, 40 * kMiB},
                                 {Op::free, 0, 40 * kMiB}});
   EXPECT_EQ(run(trace, "torch").metrics.peak_reserved, 70 * kMiB);
-  EXPECT_EQ(run(trace, "torch", {}, {.insert_empty_cache = {2}}).metrics.peak_reserved, 40 * kMiB);
-  EXPECT_EQ(run(trace, "torch", {}, {.insert_empty_cache = {1}}).metrics.peak_reserved, 70 * kMiB);
+  EXPECT_EQ(run(trace, "torch", {}, {}, {.insert_empty_cache = {2}}).metrics.peak_reserved,
+            40 * kMiB);
+  EXPECT_EQ(run(trace, "torch", {}, {}, {.insert_empty_cache = {1}}).metrics.peak_reserved,
+            70 * kMiB);
 }
 
 TEST(Replay, AHopelessOneEnds) {
   const Trace trace = trace_of(
       {{Op::allocate, 0, 30 * kMiB}, {Op::allocate, 1, 30 * kMiB}, {Op::allocate, 2, 30 * kMiB}});
   RunSoFar seen;
-  ReplayOptions options;
-  options.hopeless = [&](const RunSoFar& so_far) {
+  PlayOptions options;
+  options.stops.hopeless = [&](const RunSoFar& so_far) {
     seen = so_far;
     return so_far.peak_reserved > 50 * kMiB;
   };
@@ -181,7 +186,7 @@ TEST(Replay, AnObserverIsToldWhereBlocksFromBeforeTheTraceLie) {
   run(warm_trace(), "direct", {}, {.observer = &placed});
   EXPECT_EQ(placed.started, (std::vector<std::pair<Slot, Address>>{{0, Address{1} << 44}}));
   Listener cold;
-  run(warm_trace(), "direct", {}, {.start = StartMode::cold, .observer = &cold});
+  run(warm_trace(), "direct", {}, {.observer = &cold}, {.start = StartMode::cold});
   EXPECT_TRUE(cold.started.empty());
 }
 
@@ -193,8 +198,10 @@ TEST(Replay, AnObserverIsToldOfACompletionThatComesLate) {
                                 {Op::allocate, 2, 600}});
   Reading reading;
   reading.deferrals = {{.event = 2, .due = 4}};
+  SimulatedDevice device;
+  const auto torch = make_strategy(parse_strategy("torch"), {.device = device});
   Listener listener;
-  run(trace, "torch", {}, {.reading = &reading, .observer = &listener});
+  replay(program_of(trace, &reading), *torch, device, {.observer = &listener});
   const Address first = listener.placements[0]->address;
   EXPECT_EQ(listener.late, (std::vector<std::pair<std::uint64_t, Address>>{{4, first}}));
   EXPECT_FALSE(listener.placements[2]);

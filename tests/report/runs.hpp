@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/results.hpp"
+#include "analysis/run/answer.hpp"
 
 namespace memreplay {
 
@@ -13,8 +13,8 @@ struct RunFigures {
   std::uint64_t ooms = 0;
 };
 
-inline RunReport run_of(std::string strategy, RunFigures figures) {
-  RunReport run;
+inline Run run_of(std::string strategy, RunFigures figures) {
+  Run run;
   run.strategy = std::move(strategy);
   run.metrics.peak_requested = figures.allocated;
   run.metrics.peak_allocated = figures.allocated;

@@ -43,6 +43,24 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("lib/strategy must not include", lines[0])
 
+    def test_a_report_reads_answers_alone(self):
+        status, lines = check({
+            "analysis/tune/answer.hpp": "",
+            "analysis/tune/tune.hpp": "",
+            "report/tune.hpp": '#include "analysis/tune/answer.hpp"\n#include "analysis/tune/tune.hpp"\n'})
+        self.assertEqual((status, lines),
+                         (1, ['lib/report/tune.hpp:2: lib/report must not include "analysis/tune/tune.hpp"']))
+
+    def test_an_answer_brings_no_replay_with_it(self):
+        status, lines = check({
+            "core/units.hpp": "",
+            "replay/replay.hpp": "",
+            "verify/verdict.hpp": "",
+            "analysis/run/answer.hpp": '#include "core/units.hpp"\n#include "verify/verdict.hpp"\n',
+            "analysis/tune/answer.hpp": '#include "analysis/run/answer.hpp"\n#include "replay/replay.hpp"\n'})
+        self.assertEqual((status, lines), (
+            1, ['lib/analysis/tune/answer.hpp:2: an answer must not include "replay/replay.hpp"']))
+
     def test_a_path_relative_to_the_file_is_reported(self):
         status, lines = check({"core/units.hpp": "", "core/text.cpp": '#include "units.hpp"\n'})
         self.assertEqual((status, lines), (1, ['lib/core/text.cpp:1: "units.hpp" is not a path from lib/']))

@@ -1,12 +1,15 @@
-#include "analysis/calibrate/calibrate.hpp"
+#include "report/calibrate/calibrate.hpp"
 
+#include <memory>
+
+#include "analysis/calibrate/question.hpp"
+#include "analysis/run/devices.hpp"
+#include "commands.hpp"
 #include "core/error.hpp"
 #include "options/command_line.hpp"
 #include "options/device.hpp"
-#include "options/options.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
-#include "report/cost_profile.hpp"
 
 namespace memreplay {
 namespace {
@@ -15,7 +18,7 @@ struct CalibrateCommand {
   std::optional<DeviceChoice> device;
   std::string output;
   std::optional<std::string> json;
-  CalibrationOptions calibration;
+  CalibrateQuestion question;
   bool quiet = false;
 };
 
@@ -28,14 +31,13 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
              [&](const std::string& text) { asked.output = text; });
   line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
                      [&](const std::string& text) { asked.json = text; });
-  line.value("--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
-             [&](const std::string& text) {
-               asked.calibration.largest = size_argument("--largest", text);
-             });
+  line.value(
+      "--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
+      [&](const std::string& text) { asked.question.largest = size_argument("--largest", text); });
   line.value("--repeat", "N", "Calls of each kind and size. Default: 32.",
              [&](const std::string& text) {
-               asked.calibration.repeats = whole_argument("--repeat", text);
-               if (asked.calibration.repeats == 0) {
+               asked.question.repeats = whole_argument("--repeat", text);
+               if (asked.question.repeats == 0) {
                  throw UsageError("--repeat is 0; expected 1 or more");
                }
              });
@@ -54,26 +56,21 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
 }  // namespace
 
 int run_calibrate(const Command& command, const std::vector<std::string>& arguments) {
-  CalibrateCommand asked = parse(command, arguments);
-  RunOptions options;
-  options.devices = {*asked.device};
-  const std::vector<OpenDevice> devices = open_devices(options);
+  const CalibrateCommand asked = parse(command, arguments);
+  Setup setup;
+  setup.devices = {*asked.device};
+  const std::vector<OpenDevice> devices = open_devices(setup);
   std::unique_ptr<OutputFile> output;
   if (!asked.output.empty()) output = std::make_unique<OutputFile>(asked.output);
 
-  watch_for_interrupt();
   Progress progress(asked.quiet);
-  asked.calibration.cancelled = &interrupted();
-  asked.calibration.progress = [&](double share) { progress.show("measuring", share); };
-  RealMemory& memory = *devices.front().memory;
-  const Calibration calibration = calibrate(memory, asked.calibration);
+  const CalibrateAnswer answered =
+      answer(*devices.front().memory, asked.question, progress.control());
   progress.clear();
-  if (!asked.quiet && asked.output != "-") {
-    write_stdout(calibration_text(memory.facts(), calibration));
-  }
-  if (!calibration.finished) return kInterrupted;
+  if (!asked.quiet && asked.output != "-") write_stdout(to_text(answered, terminal_style()));
+  if (!answered.calibration.finished) return kInterrupted;
   if (output) {
-    output->stream() << cost_profile_text(memory.facts(), calibration);
+    output->stream() << to_json(answered);
     output->commit();
   }
   return kDone;

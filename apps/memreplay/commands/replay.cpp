@@ -1,47 +1,58 @@
-#include "replay/replay.hpp"
-
-#include "commands/runs.hpp"
-#include "options/command_line.hpp"
+#include "analysis/run/question.hpp"
+#include "commands.hpp"
 #include "options/options.hpp"
 #include "output/printing.hpp"
-#include "output/run_files.hpp"
+#include "output/run_outputs.hpp"
 #include "output/terminal.hpp"
-#include "report/parts/text_style.hpp"
-#include "report/run/json.hpp"
-#include "report/run/table.hpp"
-#include "verify/subject.hpp"
+#include "report/run/run.hpp"
 
 namespace memreplay {
 namespace {
 
-std::vector<StrategySpec> likeliest(const Recording& recording, const RunOptions&) {
-  return {usual_strategy(recording)};
+ReplayQuestion question_of(const RunOptions& options, bool ranked) {
+  using Usual = ReplayQuestion::Usual;
+  ReplayQuestion question{.strategies = options.strategies,
+                          .usual = ranked ? Usual::presets : Usual::recorded,
+                          .setup = options.setup,
+                          .ranked = ranked,
+                          .torch_summary = options.torch_summary};
+  if (options.plot || !options.perfetto.empty()) question.setup.points = options.points;
+  return question;
 }
 
-}  // namespace
-
-int run_replay(const Command& command, const std::vector<std::string>& arguments) {
+int run_either(const Command& command, const std::vector<std::string>& arguments, bool ranked) {
   InputOptions input;
   RunOptions options;
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, input);
   add_run_options(line, options);
-  add_plot_option(line, options.plot);
-  add_report_options(line, reports, true);
+  if (!ranked) add_plot_option(line, options.plot);
+  add_report_options(line, reports);
   line.parse(arguments);
   require_paths(input, command);
 
   Printer printer(reports);
-  const Runs runs = run_all(input, options, reports, likeliest);
-  printer.print({[&] {
-                   return replay_text(runs.reports, terminal_style()) +
-                          appendices(options, runs.reports);
-                 },
-                 [&] { return replay_json("replay", runs.reports); },
-                 [&] { return run_numbers(runs.reports); }},
-                !takes_stdout(options));
-  return runs.interrupted ? kInterrupted : kDone;
+  const std::vector<OpenDevice> devices = open_devices(options.setup, options.strategies);
+  const Inputs inputs(input);
+  RunOutputs outputs(options, reports);
+  Progress progress(reports.quiet);
+  const ReplayAnswer answered =
+      answer(inputs, devices, question_of(options, ranked), progress.control(), &outputs);
+  progress.clear();
+  if (!answered.interrupted) outputs.commit();
+  printer.print(answered, !takes_stdout(options));
+  return answered.interrupted ? kInterrupted : kDone;
+}
+
+}  // namespace
+
+int run_replay(const Command& command, const std::vector<std::string>& arguments) {
+  return run_either(command, arguments, false);
+}
+
+int run_compare(const Command& command, const std::vector<std::string>& arguments) {
+  return run_either(command, arguments, true);
 }
 
 }  // namespace memreplay

@@ -27,8 +27,8 @@ class CommandLine {
   /// "--capacity" with its values and one sentence that ends in the default.
   void value(const std::string& names, const std::string& values, const std::string& sentence,
              Use use);
-  /// The same, any number of times; calls to `use` keep the order on the command line, also among
-  /// several such options.
+  /// An option that may be given any number of times; calls to `use` keep the order on the command
+  /// line, also among several such options.
   void repeated(const std::string& names, const std::string& values, const std::string& sentence,
                 Use use);
   void flag(const std::string& names, const std::string& sentence, bool& set);

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "analysis/calibrate/cost_profile.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/device.hpp"
 #include "output/terminal.hpp"
-#include "report/cost_profile.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -26,22 +27,23 @@ TracePoint point_argument(const std::string& option, const std::string& text) {
 
 void add_replay_options(CommandLine& line, RunOptions& o) {
   line.value("--from", "N|Ns", "First event, or second, that is measured. Default: 0.",
-             [&o](const std::string& text) { o.from = point_argument("--from", text); });
+             [&o](const std::string& text) { o.setup.from = point_argument("--from", text); });
   line.value("--to", "N|Ns", "First event, or second, that is left out. Default: none.",
-             [&o](const std::string& text) { o.to = point_argument("--to", text); });
+             [&o](const std::string& text) { o.setup.to = point_argument("--to", text); });
   line.value("--on-oom", "continue|stop", "After a request that is not served. Default: continue.",
              [&o](const std::string& text) {
-               o.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
+               o.setup.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
              });
   line.value("--uses", "N", "How often a block that was moved out is used. Default: 1.",
-             [&o](const std::string& text) { o.uses = whole_argument("--uses", text); });
-  line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.audit);
-  line.value("--warm-up", "N", "Replays before those that count. Default: 1 with --repeat.",
-             [&o](const std::string& text) { o.warm_up = whole_argument("--warm-up", text); });
+             [&o](const std::string& text) { o.setup.uses = whole_argument("--uses", text); });
+  line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.setup.audit);
+  line.value(
+      "--warm-up", "N", "Replays before those that count. Default: 1 with --repeat.",
+      [&o](const std::string& text) { o.setup.warm_up = whole_argument("--warm-up", text); });
   line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
              [&o](const std::string& text) {
-               o.repeat = whole_argument("--repeat", text);
-               if (o.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
+               o.setup.repeat = whole_argument("--repeat", text);
+               if (o.setup.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
              });
 }
 
@@ -75,7 +77,7 @@ void add_output_options(CommandLine& line, RunOptions& o) {
             o.torch_summary);
   line.flag("--oom-report",
             "After the text what the original would print at the first OOM. Default: off.",
-            o.oom_report);
+            o.setup.oom_report);
 }
 
 Bytes scale_argument(const std::string& text) {
@@ -86,65 +88,64 @@ Bytes scale_argument(const std::string& text) {
 }
 
 void add_real_device_options(CommandLine& line, RunOptions& o) {
-  line.repeated("--device", "sim|host|cuda[:N]",
-                "What to replay on; several: on each. Default: sim.",
-                [&o](const std::string& text) { o.devices.push_back(device_argument(text)); });
-  line.value("--touch", "none|edges|all",
-             "Write each block and compare it when freed. Default: none; host: edges.",
-             [&o](const std::string& text) {
-               constexpr std::array kTouches = {Touch::none, Touch::edges, Touch::all};
-               o.touch = kTouches.at(choice_argument("--touch", text, {"none", "edges", "all"}));
-             });
+  line.repeated(
+      "--device", "sim|host|cuda[:N]", "What to replay on; several: on each. Default: sim.",
+      [&o](const std::string& text) { o.setup.devices.push_back(device_argument(text)); });
+  line.value(
+      "--touch", "none|edges|all",
+      "Write each block and compare it when freed. Default: none; host: edges.",
+      [&o](const std::string& text) {
+        constexpr std::array kTouches = {Touch::none, Touch::edges, Touch::all};
+        o.setup.touch = kTouches.at(choice_argument("--touch", text, {"none", "edges", "all"}));
+      });
   line.value("--scale", "1/N", "Divide every size by N, to fit a smaller device. Default: 1/1.",
-             [&o](const std::string& text) { o.scale = scale_argument(text); });
+             [&o](const std::string& text) { o.setup.scale = scale_argument(text); });
   line.value("--pace", "full|recorded", "As fast as it goes, or as recorded. Default: full.",
              [&o](const std::string& text) {
-               o.paced = choice_argument("--pace", text, {"full", "recorded"}) == 1;
+               o.setup.paced = choice_argument("--pace", text, {"full", "recorded"}) == 1;
              });
 }
 
 void add_device_shape(CommandLine& line, RunOptions& o) {
-  line.value(
-      "--capacity", "SIZE", "Memory of the device. Default: no limit.",
-      [&o](const std::string& text) { o.device.capacity = size_argument("--capacity", text); });
-  line.value("--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+  line.value("--capacity", "SIZE", "Memory of the device. Default: no limit.",
              [&o](const std::string& text) {
-               o.device.reserve = size_argument("--reserve", text);
-               o.reserve_given = true;
+               o.setup.device.capacity = size_argument("--capacity", text);
              });
+  line.value(
+      "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+      [&o](const std::string& text) { o.setup.device.reserve = size_argument("--reserve", text); });
   line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
              [&o](const std::string& text) {
-               o.device.granularity = size_argument("--granularity", text);
-               o.granularity_given = true;
-               o.shape_given = "--granularity";
-               if (o.device.granularity == 0)
+               o.setup.device.granularity = size_argument("--granularity", text);
+               if (o.setup.device.granularity == 0) {
                  throw UsageError("--granularity is 0; expected 1 or more");
+               }
              });
   line.value("--address-policy", "upward|first-fit",
              "Addresses are never reused, or the lowest free ones. Default: upward.",
              [&o](const std::string& text) {
                constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
-               o.shape_given = "--address-policy";
-               o.device.policy =
+               o.setup.device.policy =
                    kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
              });
   line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
              [&o](const std::string& text) {
-               o.device.address_gap = size_argument("--address-gap", text);
-               o.shape_given = "--address-gap";
+               o.setup.device.address_gap = size_argument("--address-gap", text);
              });
 }
 
 void add_cost_options(CommandLine& line, RunOptions& o) {
   line.value("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
-             [&o](const std::string& text) { o.cost = read_cost_profile(text); });
+             [&o](const std::string& text) { o.setup.cost = read_cost_profile(text); });
   line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
              [&o](const std::string& text) {
-               o.cost.alloc = o.cost.map = CostCurve(number_argument("--malloc-ms", text));
+               o.setup.cost.alloc = o.setup.cost.map =
+                   CostCurve(number_argument("--malloc-ms", text));
              });
   line.value("--free-ms", "MS", "Modelled cost of a device free. Default: 0.8.",
              [&o](const std::string& text) {
-               o.cost.free = o.cost.unmap = CostCurve(number_argument("--free-ms", text));
+               o.setup.cost.free = o.setup.cost.unmap =
+                   CostCurve(number_argument("--free-ms", text));
              });
 }
 
@@ -166,14 +167,17 @@ void add_input_options(CommandLine& line, InputOptions& o) {
              });
 }
 
-void add_report_options(CommandLine& line, ReportOptions& o, bool tables) {
-  const auto keep = [](std::optional<std::string>& path) {
-    return [&path](const std::string& text) { path = text; };
-  };
-  line.optional_file("--json", "JSON to standard output or a file.", keep(o.json));
-  if (tables) {
-    line.optional_file("--csv", "The table as CSV.", keep(o.csv));
-    line.optional_file("--markdown", "The table as Markdown.", keep(o.markdown));
+bool ReportOptions::takes_stdout() const {
+  return std::ranges::find(files, "-", &File::path) != files.end();
+}
+
+void add_report_options(CommandLine& line, ReportOptions& o, Tables tables) {
+  for (const ReportFormat& format : report_formats()) {
+    if (format.needs_table && tables == Tables::none) continue;
+    line.optional_file(std::string(format.option), std::string(format.sentence),
+                       [&o, &format](const std::string& path) {
+                         o.files.push_back({&format, path});
+                       });
   }
   line.flag("--quiet,-q", "No text, no progress. Default: off.", o.quiet);
 }
@@ -187,7 +191,7 @@ void add_strategy_options(CommandLine& line, RunOptions& o) {
   line.value("--torch-version", "X.Y.Z",
              "Rules of that PyTorch. Default: the newest; of recorded: "
              "the recording's.",
-             [&o](const std::string& text) { o.torch_version = text; });
+             [&o](const std::string& text) { o.setup.torch_version = text; });
 }
 
 void add_start_options(CommandLine& line, RunOptions& o) {
@@ -195,12 +199,12 @@ void add_start_options(CommandLine& line, RunOptions& o) {
              "With the blocks from before the recording or without. "
              "Default: auto.",
              [&o](const std::string& text) {
-               o.start = choice_argument("--start", text, {"auto", "cold"}) == 1
-                             ? StartMode::cold
-                             : StartMode::automatic;
+               o.setup.start = choice_argument("--start", text, {"auto", "cold"}) == 1
+                                   ? StartMode::cold
+                                   : StartMode::automatic;
              });
   line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
-            o.ignore_empty_cache);
+            o.setup.ignore_empty_cache);
 }
 
 void add_simulated_device_options(CommandLine& line, RunOptions& o) {

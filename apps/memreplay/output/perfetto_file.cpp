@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/recorded/steps.hpp"
 #include "core/text.hpp"
 
 namespace memreplay {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "inputs.hpp"
+#include "analysis/recorded/inputs.hpp"
 #include "output/output_file.hpp"
 #include "report/run/perfetto.hpp"
 

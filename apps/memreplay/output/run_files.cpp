@@ -37,6 +37,7 @@ RunFiles::RunFiles(const RunOptions& options, std::size_t number)
       segments_(opened(options.segments, number)) {}
 
 void RunFiles::observe(const Trace& trace, const DeviceLog& log, ObserverGroup& observers) {
+  trace_ = &trace;
   if (placements_) observers.add(placement_rows_.emplace(trace, placements_->stream()));
   if (timeline_) observers.add(timeline_rows_.emplace(trace, timeline_->stream()));
   if (device_events_) {
@@ -44,8 +45,8 @@ void RunFiles::observe(const Trace& trace, const DeviceLog& log, ObserverGroup& 
   }
 }
 
-void RunFiles::finish(const Trace& trace, const Strategy& strategy) {
-  if (segments_) write_segments(trace, strategy.memory_state(), segments_->stream());
+void RunFiles::finish(const Strategy& strategy) {
+  if (segments_) write_segments(*trace_, strategy.memory_state(), segments_->stream());
   placement_rows_.reset();
   timeline_rows_.reset();
   device_event_rows_.reset();
@@ -55,6 +56,11 @@ void RunFiles::commit() {
   for (const auto* file : {&placements_, &timeline_, &device_events_, &segments_}) {
     if (*file) (*file)->commit();
   }
+}
+
+bool wants_files(const RunOptions& options) {
+  const auto paths = output_paths(options);
+  return std::ranges::any_of(paths, [](const NamedPath& path) { return !path.second->empty(); });
 }
 
 void check_outputs(const RunOptions& options, const ReportOptions& reports, std::size_t runs) {
@@ -76,9 +82,12 @@ void check_outputs(const RunOptions& options, const ReportOptions& reports, std:
   }
   if (options.perfetto == "-") ++on_stdout;
   if (!options.perfetto.empty() && options.perfetto != "-") files.push_back(options.perfetto);
-  for (const auto* report : {&reports.json, &reports.csv, &reports.markdown}) {
-    if (*report && **report == "-") ++on_stdout;
-    if (*report && **report != "-") files.push_back(**report);
+  for (const ReportOptions::File& report : reports.files) {
+    if (report.path == "-") {
+      ++on_stdout;
+    } else {
+      files.push_back(report.path);
+    }
   }
   if (on_stdout > 1) throw UsageError("only one output can go to standard output");
   std::sort(files.begin(), files.end());

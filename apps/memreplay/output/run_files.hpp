@@ -17,13 +17,11 @@ class RunFiles {
   /// `number` replaces {n} in the paths of `options`.
   RunFiles(const RunOptions& options, std::size_t number);
 
-  /// Adds the observers that write them. To be called once, before the replay; `trace` and `log`
-  /// live until `finish`.
+  /// Adds the observers that write the files. To be called once, before the replay; `trace` and
+  /// `log` live until `finish`.
   void observe(const Trace& trace, const DeviceLog& log, ObserverGroup& observers);
-  bool wants_any() const { return placements_ || timeline_ || device_events_ || segments_; }
-  bool wants_device_events() const { return device_events_ != nullptr; }
   /// After the replay: the segments at the end, and the last rows.
-  void finish(const Trace& trace, const Strategy& strategy);
+  void finish(const Strategy& strategy);
   void commit();
 
  private:
@@ -31,10 +29,14 @@ class RunFiles {
   std::unique_ptr<OutputFile> timeline_;
   std::unique_ptr<OutputFile> device_events_;
   std::unique_ptr<OutputFile> segments_;
+  const Trace* trace_ = nullptr;
   std::optional<PlacementRows> placement_rows_;
   std::optional<TimelineRows> timeline_rows_;
   std::optional<DeviceEventRows> device_event_rows_;
 };
+
+/// Whether every run is to write some file.
+bool wants_files(const RunOptions& options);
 
 /// Throws UsageError where `runs` runs would write the same file, or several things are to go to
 /// standard output.

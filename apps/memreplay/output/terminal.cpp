@@ -66,6 +66,12 @@ void Progress::show(const std::string& what, double share) {
   next_ = std::chrono::steady_clock::now() + 100ms;
 }
 
+Control Progress::control() {
+  watch_for_interrupt();
+  return {.stop = &interrupted(),
+          .progress = [this](const std::string& what, double share) { show(what, share); }};
+}
+
 void Progress::clear() {
   if (shown_) std::cerr << "\r\033[K" << std::flush;
   shown_ = false;

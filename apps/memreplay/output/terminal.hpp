@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/control.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {
@@ -28,6 +29,8 @@ class Progress {
 
   void show(const std::string& what, double share);
   void clear();
+  /// Ends work at Ctrl-C and shows how far it is. Lives as long as this.
+  Control control();
 
  private:
   bool enabled_;

@@ -1,22 +1,42 @@
 #include "analysis/check/check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <tuple>
 
-#include "analysis/late_start/late_start.hpp"
+#include "analysis/check/run_watch.hpp"
+#include "analysis/check/tolerance.hpp"
+#include "analysis/recorded/growth.hpp"
 #include "analysis/recorded/steps.hpp"
-#include "core/error.hpp"
-#include "replay/exactness.hpp"
-#include "replay/trial.hpp"
+#include "analysis/run/run.hpp"
 
 namespace memreplay {
 namespace {
 
-auto place_of(const BaselineEntry& entry) {
-  return std::tie(entry.trace, entry.gpu, entry.setup.strategy);
-}
+/// Follows a run with limits, and keeps what came of it.
+class LimitsWatcher final : public RunWatcher {
+ public:
+  explicit LimitsWatcher(const std::vector<CheckedValue>& values) {
+    for (const CheckedValue& value : values) limits_.push_back({value.metric, value.limit});
+  }
+
+  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override {
+    observers.add(watch_.emplace(subject.trace(), trial.usage(), limits_));
+  }
+  void end_run(const Trial& /*trial*/) override {
+    over_since_ = watch_->over_since();
+    live_at_peak_ = watch_->live_at_peak();
+    watch_.reset();
+  }
+
+  // As RunWatch has them, after the replay.
+  const std::vector<std::optional<std::uint64_t>>& over_since() const { return over_since_; }
+  const std::vector<LiveBlock>& live_at_peak() const { return live_at_peak_; }
+
+ private:
+  std::vector<RunWatch::Limit> limits_;
+  std::optional<RunWatch> watch_;
+  std::vector<std::optional<std::uint64_t>> over_since_;
+  std::vector<LiveBlock> live_at_peak_;
+};
 
 std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
   std::vector<CheckedValue> values;
@@ -29,11 +49,32 @@ std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
   return values;
 }
 
-// What a cold start leaves out is said apart.
-std::string why_inexact_apart_from_its_start(const Subject& subject, const StrategySpec& spec,
-                                             const CheckSetup& setup, const ReplayResult& result) {
-  if (!subject.trace().coverage.starts_empty) return {};
-  return why_inexact(subject, spec, setup.torch_version, setup.capacity, result);
+Setup setup_of(const CheckSetup& asked, StartMode start) {
+  Setup setup{.torch_version = asked.torch_version, .start = start};
+  setup.device.capacity = asked.capacity;
+  return setup;
+}
+
+Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
+           const LateStart& late, RunWatcher* watcher, const Control& control) {
+  return run(subject, parse_strategy(asked.strategy), simulated(setup.device.simulated()), setup,
+             late, watcher, control);
+}
+
+// `watcher` has the limits in the order of the values, which ends here: what is over comes first.
+void enter_figures(const Run& run, const LimitsWatcher& watcher, const Steps& steps,
+                   std::vector<CheckedValue>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CheckedValue& value = values[i];
+    value.value = value.metric->of(run.metrics);
+    if (value.passed()) continue;
+    value.first_event_over = watcher.over_since()[i];
+    if (value.first_event_over && steps.source != Steps::Source::none) {
+      value.step = steps.of(*value.first_event_over);
+    }
+  }
+  std::stable_partition(values.begin(), values.end(),
+                        [](const CheckedValue& v) { return !v.passed(); });
 }
 
 void compare_places(const BaselineEntry& entry, EntryCheck& check) {
@@ -48,91 +89,39 @@ void compare_places(const BaselineEntry& entry, EntryCheck& check) {
 
 }  // namespace
 
-BaselineEntry* Baseline::find(const std::string& trace, int gpu, const std::string& strategy) {
-  const auto found = std::ranges::find_if(entries, [&](const BaselineEntry& entry) {
-    return place_of(entry) == std::tie(trace, gpu, strategy);
-  });
-  return found == entries.end() ? nullptr : &*found;
-}
-
-BaselineEntry& Baseline::add(BaselineEntry entry) {
-  if (find(entry.trace, entry.gpu, entry.setup.strategy) != nullptr) {
-    throw UsageError(fmt::format("{} gpu {} under {} is there twice", entry.trace, entry.gpu,
-                                 entry.setup.strategy));
-  }
-  const auto behind = std::ranges::find_if(
-      entries, [&](const BaselineEntry& other) { return place_of(entry) < place_of(other); });
-  return *entries.insert(behind, std::move(entry));
-}
-
 bool EntryCheck::passed() const { return std::ranges::all_of(values, &CheckedValue::passed); }
 
-EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry,
-                       const std::atomic<bool>* cancelled) {
+EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry, const Control& control) {
   const Trace& trace = subject.trace();
   EntryCheck check{.trace = entry.trace, .gpu = entry.gpu, .setup = entry.setup};
   check.values = values_of(entry);
-  std::vector<RunWatch::Limit> limits;
-  for (const CheckedValue& value : check.values) limits.push_back({value.metric, value.limit});
-
-  const StrategySpec spec = parse_strategy(entry.setup.strategy);
-  ReplayOptions replaying{.start = StartMode::cold, .cancelled = cancelled};
-  Trial trial(
-      subject, spec,
-      {.device = {.capacity = entry.setup.capacity}, .torch_version = entry.setup.torch_version},
-      plan_for(subject, spec, replaying));
-  RunWatch watch(trace, trial.usage(), std::move(limits));
-  replaying.observer = &watch;
-  const ReplayResult result = trial.run(replaying);
-
-  const Steps steps = steps_of(subject.recording(), trace);
-  for (std::size_t i = 0; i < check.values.size(); ++i) {
-    CheckedValue& value = check.values[i];
-    value.value = value.metric->of(result.metrics);
-    if (value.passed()) continue;
-    value.first_event_over = watch.over_since()[i];
-    if (value.first_event_over && steps.source != Steps::Source::none) {
-      value.step = steps.of(*value.first_event_over);
-    }
-  }
-  std::stable_partition(check.values.begin(), check.values.end(),
-                        [](const CheckedValue& v) { return !v.passed(); });
-  check.places = places_held(subject.recording(), trace, watch.live_at_peak());
+  const Setup setup = setup_of(entry.setup, StartMode::cold);
+  const LateStart none(subject, replay_options(trace, setup, control));
+  LimitsWatcher watcher(check.values);
+  const Run run = run_of(subject, entry.setup, setup, none, &watcher, control);
+  enter_figures(run, watcher, steps_of(subject.recording(), trace), check.values);
+  check.places = places_held(subject.recording(), trace, watcher.live_at_peak());
   compare_places(entry, check);
-  check.ooms = result.metrics.ooms;
+  check.ooms = run.metrics.ooms;
   check.left_out_blocks = trace.coverage.preexisting_blocks;
   check.left_out = trace.coverage.preexisting_bytes;
-  check.inexact_because = why_inexact_apart_from_its_start(subject, spec, entry.setup, result);
-  check.finished = result.finished;
+  // What a cold start leaves out is said apart.
+  if (trace.coverage.starts_empty) check.inexact_because = run.inexact_because;
+  check.finished = run.finished;
   return check;
 }
 
 std::optional<WithStart> with_start(const Subject& subject, const LateStart& late,
-                                    const BaselineEntry& entry,
-                                    const std::atomic<bool>* cancelled) {
+                                    const BaselineEntry& entry, const Control& control) {
   if (!late.applies() || subject.trace().coverage.starts_empty) return std::nullopt;
-  const CheckSetup& setup = entry.setup;
-  const StrategySpec spec = parse_strategy(setup.strategy);
-  const SimulatedDeviceOptions device{.capacity = setup.capacity};
-  const ReplayOptions replaying{.cancelled = cancelled};
-  Trial trial(subject, spec, {.device = device, .torch_version = setup.torch_version},
-              plan_for(subject, spec, replaying));
-  const ReplayResult result = trial.run(replaying);
-  if (!result.finished) return std::nullopt;
-  const auto estimate = late.instead_of(result, spec, setup.torch_version, device);
-  if (cancelled != nullptr && cancelled->load()) return std::nullopt;
-  WithStart with{
-      .peak_reserved = result.metrics.peak_reserved,
-      .end_reserved = result.metrics.end_reserved,
-      .inexact_because = why_inexact(subject, spec, setup.torch_version, setup.capacity, result)};
-  if (estimate) {
-    with.peak_reserved = estimate->peak_reserved.value;
-    with.end_reserved = estimate->end_reserved.value;
-    with.interval = estimate->interval();
-  } else if (start_matters(subject, spec, setup.torch_version, setup.capacity, result)) {
-    return std::nullopt;
-  }
-  return with;
+  const Setup setup = setup_of(entry.setup, StartMode::automatic);
+  const Run run = run_of(subject, entry.setup, setup, late, nullptr, control);
+  if (!run.finished || control.stopped()) return std::nullopt;
+  if (run.start_matters && !run.interval) return std::nullopt;
+  return WithStart{.peak_reserved = run.metrics.peak_reserved,
+                   .end_reserved = run.metrics.end_reserved,
+                   .interval = run.interval,
+                   .inexact_because = run.inexact_because};
 }
 
 BaselineEntry updated(const BaselineEntry& entry, const EntryCheck& check) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/checked_metrics.hpp"
 #include "analysis/recorded/live_blocks.hpp"
+#include "metrics/checked_metrics.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {

@@ -53,8 +53,9 @@ RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, T
     const Bytes padding = model->settings.request_padding;
     return torch::round_size(size + padding, model->settings.roundup_power2_divisions) - padding;
   };
-  Trial trial(subject, spec, options, plan_for(subject, spec, replaying));
-  ReplayRecorder recorder(subject.trace(), trial, charged, replaying.start == StartMode::cold);
+  Trial trial(subject, spec, options, plan_for(subject, spec, replaying.program));
+  ReplayRecorder recorder(subject.trace(), trial, charged,
+                          replaying.program.start == StartMode::cold);
   replaying.observer = &recorder;
   replaying.witness = &recorder;
   ReplayResult result = trial.run(replaying);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/recorded/steps.hpp"
+#include "analysis/run/run.hpp"
 #include "trace/recorded_levels.hpp"
 
 namespace memreplay {
@@ -78,9 +80,13 @@ class Spans {
   std::vector<SpanPeak> spans_;
 };
 
-class PeakWatch final : public ReplayObserver {
+class PeakWatch final : public ReplayObserver, public RunWatcher {
  public:
   PeakWatch(const Trace& trace, const Steps& steps) : trace_(trace), steps_(steps) {}
+
+  void begin_run(const Subject&, const Trial&, ObserverGroup& observers) override {
+    observers.add(*this);
+  }
 
   void on_event(const EventState& state, const Strategy&) override {
     if (!spans_) spans_.emplace(trace_, steps_, before(state));
@@ -120,10 +126,10 @@ class PeakWatch final : public ReplayObserver {
 
 }  // namespace
 
-std::vector<LiveBlock> SidePeaks::live_at(const SpanPeak& span, const Trace& trace) const {
+std::vector<LiveBlock> live_at(const SidePeaks& peaks, const SpanPeak& span, const Trace& trace) {
   std::vector<LiveBlock> live = live_before(trace, span.behind);
   std::erase_if(live, [&](const LiveBlock& block) {
-    return block.born && std::ranges::binary_search(unserved, *block.born);
+    return block.born && std::ranges::binary_search(peaks.unserved, *block.born);
   });
   return live;
 }
@@ -151,17 +157,18 @@ SidePeaks recorded_peaks(const Subject& subject) {
   return peaks;
 }
 
-SidePeaks replayed_peaks(const Subject& subject, const StrategySpec& spec,
-                         const TrialOptions& options, ReplayOptions replaying) {
+SidePeaks replayed_peaks(const Subject& subject, const StrategySpec& spec, const Setup& setup,
+                         const Control& control) {
   const Trace& trace = subject.trace();
   SidePeaks peaks{.steps = steps_of(subject.recording(), trace)};
   PeakWatch watch(trace, peaks.steps);
-  Trial trial(subject, spec, options, plan_for(subject, spec, replaying));
-  replaying.observer = &watch;
-  peaks.replay = trial.run(replaying);
+  const LateStart late(subject, replay_options(trace, setup, control));
+  const OpenDevice device = simulated(setup.device.simulated());
+  peaks.run = run(subject, spec, device, setup, late, &watch, control);
+  peaks.run->device = {};  // both sides have the same: the answer names it
   watch.finish(peaks);
   peaks.unserved = std::move(watch.unserved);
-  peaks.whole.reserved = peaks.replay->metrics.peak_reserved;  // also from within an event
+  peaks.whole.reserved = peaks.run->metrics.peak_reserved;  // also from within an event
   return peaks;
 }
 

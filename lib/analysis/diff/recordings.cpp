@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/diff/requests.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -101,8 +102,8 @@ RecordingsDiff diff_recordings(const Subject& a, SidePeaks a_peaks, const Subjec
   diff.a_has_stacks = trace_a.has_stacks();
   diff.b_has_stacks = trace_b.has_stacks();
   const CommonPlaces places(trace_a, trace_b);
-  diff.places = diff_blocks(places, a_peaks.live_at(diff.a_peak, a.trace()),
-                            b_peaks.live_at(diff.b_peak, b.trace()));
+  diff.places = diff_blocks(places, live_at(a_peaks, diff.a_peak, a.trace()),
+                            live_at(b_peaks, diff.b_peak, b.trace()));
   for (const PlaceDiff& place : diff.places) {
     for (const SizeDiff& size : place.sizes) {
       const std::uint64_t both = std::min(size.a_blocks, size.b_blocks);

@@ -4,80 +4,13 @@
 #include <map>
 #include <vector>
 
+#include "analysis/diff/columns.hpp"
 #include "analysis/recorded/places.hpp"
 #include "analysis/recorded/steps.hpp"
-#include "replay/exactness.hpp"
+#include "analysis/run/run.hpp"
 
 namespace memreplay {
 namespace {
-
-std::uint64_t calls_of(const DeviceUsage& usage) {
-  return usage.allocs + usage.frees + usage.maps + usage.unmaps;
-}
-
-std::uint64_t calls_of(const RunMetrics& m) {
-  return m.device_allocs + m.device_frees + m.device_maps + m.device_unmaps;
-}
-
-/// What is compared, after every event.
-class Columns final : public ReplayObserver {
- public:
-  Columns(const DeviceUsage& device, std::size_t events) : device_(device) {
-    allocated.reserve(events);
-    reserved.reserve(events);
-    calls.reserve(events);
-    refused.reserve(events);
-  }
-
-  void on_event(const EventState& state, const Strategy&) override {
-    allocated.push_back(state.allocated);
-    reserved.push_back(state.reserved);
-    calls.push_back(calls_of(device_));
-    refused.push_back(state.ooms != ooms_);
-    ooms_ = state.ooms;
-  }
-
-  /// Calls that built the start state are not the recording's.
-  void leave_out_start(const RunMetrics& metrics) {
-    calls_before = calls_of(device_) - calls_of(metrics);
-    for (std::uint64_t& count : calls) count -= calls_before;
-  }
-
-  std::vector<Bytes> allocated;
-  std::vector<Bytes> reserved;
-  std::vector<std::uint64_t> calls;
-  std::vector<bool> refused;
-  std::uint64_t calls_before = 0;
-
- private:
-  const DeviceUsage& device_;
-  std::uint64_t ooms_ = 0;
-};
-
-/// Notes what is held after some events.
-class Witness final : public ReplayObserver {
- public:
-  Witness(const DeviceUsage& device, const Columns& columns, std::map<std::uint64_t, Holding>& seen)
-      : device_(device), columns_(columns), seen_(seen) {}
-
-  void on_event(const EventState& state, const Strategy& strategy) override {
-    const auto found = seen_.find(state.event);
-    if (found == seen_.end()) return;
-    const FreeSpace space = strategy.free_space();
-    found->second = {columns_.refused[state.event],
-                     state.requested,
-                     state.allocated,
-                     state.reserved,
-                     space.total,
-                     space.largest,
-                     calls_of(device_) - columns_.calls_before};
-  }
-
- private:
-  const DeviceUsage& device_;
-  const Columns& columns_;
-  std::map<std::uint64_t, Holding>& seen_;
-};
 
 template <typename T>
 std::optional<std::uint64_t> first_difference(const std::vector<T>& a, const std::vector<T>& b) {
@@ -112,17 +45,46 @@ std::optional<Lead> lead_of(const std::vector<Bytes>& a, const std::vector<Bytes
 
 class Comparison {
  public:
-  Comparison(const Subject& subject, const std::array<StrategySpec, 2>& specs,
-             const TrialOptions& options, const ReplayOptions& replaying)
-      : subject_(subject), specs_(specs), options_(options), replaying_(replaying) {}
+  Comparison(const Subject& subject, const std::array<StrategySpec, 2>& specs, const Setup& setup,
+             const Control& control)
+      : subject_(subject),
+        specs_(specs),
+        setup_(setup),
+        control_(control),
+        device_(simulated(setup.device.simulated())),
+        late_(subject, replay_options(subject.trace(), setup, control)),
+        columns_{Columns(subject.trace().size()), Columns(subject.trace().size())} {}
 
-  StrategiesDiff run() {
+  StrategiesDiff compare() {
     for (std::size_t side = 0; side < 2; ++side) {
-      replay_all(side);
+      Run& made = diff_.runs[side] = run_on(side, columns_[side]);
+      made.device = {};  // both have the same: the answer names it
+      diff_.finished = made.finished;
       if (!diff_.finished) return std::move(diff_);
+      columns_[side].leave_out_start(made.metrics);
     }
-    const Columns& a = *columns_[0];
-    const Columns& b = *columns_[1];
+    place_runs();
+    find_partings();
+    const std::vector<Parting*> all = partings();
+    if (all.empty()) return std::move(diff_);
+    for (std::size_t side = 0; side < 2; ++side) look_again(side, all);
+    describe(all);
+    return std::move(diff_);
+  }
+
+ private:
+  Run run_on(std::size_t side, RunWatcher& watcher) const {
+    return run(subject_, specs_[side], device_, setup_, late_, &watcher, control_);
+  }
+
+  void place_runs() {
+    std::vector<Run> runs(diff_.runs.begin(), diff_.runs.end());
+    set_places(runs);
+    std::ranges::move(runs, diff_.runs.begin());
+  }
+
+  void find_partings() {
+    const auto& [a, b] = columns_;
     diff_.allocated_from = first_difference(a.allocated, b.allocated);
     note(diff_.reserved, first_difference(a.reserved, b.reserved));
     note(diff_.device_calls, first_difference(a.calls, b.calls));
@@ -132,27 +94,6 @@ class Comparison {
       diff_.events_a_more += a.reserved[i] > b.reserved[i];
       diff_.events_b_more += a.reserved[i] < b.reserved[i];
     }
-    look_again();
-    return std::move(diff_);
-  }
-
- private:
-  void replay_all(std::size_t side) {
-    plans_[side] = plan_for(subject_, specs_[side], replaying_);
-    trials_[side] = std::make_unique<Trial>(subject_, specs_[side], options_, plans_[side]);
-    columns_[side].emplace(trials_[side]->usage(), subject_.trace().size());
-    ReplayOptions replaying = replaying_;
-    replaying.observer = &*columns_[side];
-    diff_.runs[side] = trials_[side]->run(replaying);
-    diff_.finished = diff_.runs[side].finished;
-    columns_[side]->leave_out_start(diff_.runs[side].metrics);
-    std::optional<Bytes> room;
-    if (options_.device.capacity) {
-      room =
-          *options_.device.capacity - std::min(*options_.device.capacity, options_.device.reserve);
-    }
-    diff_.inexact_because[side] =
-        why_inexact(subject_, specs_[side], options_.torch_version, room, diff_.runs[side]);
   }
 
   static void note(std::optional<Parting>& parting, std::optional<std::uint64_t> event) {
@@ -168,28 +109,20 @@ class Comparison {
     return all;
   }
 
-  // A second replay for the states at the events that the first one found.
-  void look_again() {
-    const std::vector<Parting*> all = partings();
-    if (all.empty()) return;
+  /// A second run for the states at the events that the first one found.
+  void look_again(std::size_t side, const std::vector<Parting*>& all) {
+    std::map<std::uint64_t, Holding> seen;
+    for (const Parting* parting : all) seen[parting->event];
+    HoldingsWatch watch(columns_[side], seen);
+    diff_.finished &= run_on(side, watch).finished;
+    for (Parting* parting : all) parting->holds[side] = seen[parting->event];
+  }
+
+  /// What the recording says of these events.
+  void describe(const std::vector<Parting*>& all) const {
     const Trace& trace = subject_.trace();
     const Places places(subject_.recording());
     const Steps steps = steps_of(subject_.recording(), trace);
-    for (std::size_t side = 0; side < 2; ++side) {
-      std::map<std::uint64_t, Holding> seen;
-      std::uint64_t last = 0;
-      for (const Parting* parting : all) {
-        seen[parting->event];
-        last = std::max(last, parting->event);
-      }
-      Trial trial(subject_, specs_[side], options_, plans_[side]);
-      Witness witness(trial.usage(), *columns_[side], seen);
-      ReplayOptions replaying = replaying_;
-      replaying.observer = &witness;
-      replaying.to = last + 1;
-      diff_.finished &= trial.run(replaying).finished;
-      for (Parting* parting : all) parting->holds[side] = seen[parting->event];
-    }
     for (Parting* parting : all) {
       const std::uint64_t event = parting->event;
       parting->op = trace.ops[event];
@@ -205,11 +138,11 @@ class Comparison {
 
   const Subject& subject_;
   const std::array<StrategySpec, 2>& specs_;
-  const TrialOptions& options_;
-  const ReplayOptions& replaying_;
-  std::array<std::shared_ptr<const Plan>, 2> plans_;
-  std::array<std::unique_ptr<Trial>, 2> trials_;  ///< outlive the columns, which see their devices
-  std::array<std::optional<Columns>, 2> columns_;
+  const Setup& setup_;
+  const Control& control_;
+  OpenDevice device_;
+  LateStart late_;
+  std::array<Columns, 2> columns_;
   StrategiesDiff diff_;
 };
 
@@ -224,8 +157,8 @@ const Parting* StrategiesDiff::first() const {
 }
 
 StrategiesDiff diff_strategies(const Subject& subject, const std::array<StrategySpec, 2>& specs,
-                               const TrialOptions& options, const ReplayOptions& replaying) {
-  return Comparison(subject, specs, options, replaying).run();
+                               const Setup& setup, const Control& control) {
+  return Comparison(subject, specs, setup, control).compare();
 }
 
 }  // namespace memreplay

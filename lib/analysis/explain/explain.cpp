@@ -5,6 +5,10 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/explain/pins.hpp"
+#include "analysis/recorded/live_blocks.hpp"
+#include "analysis/recorded/steps.hpp"
+
 namespace memreplay {
 namespace {
 

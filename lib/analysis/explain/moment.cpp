@@ -121,7 +121,7 @@ Moment RecordedMoments::before(std::uint64_t event) const {
 
 Curves ReplayedMoments::curves() const {
   Watcher watcher(subject_.trace());
-  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_));
+  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
   ReplayOptions replaying = replaying_;
   replaying.observer = &watcher;
   const ReplayResult result = trial.run(replaying);
@@ -133,10 +133,10 @@ Curves ReplayedMoments::curves() const {
 
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
   Watcher watcher(subject_.trace());
-  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_));
+  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
   ReplayOptions replaying = replaying_;
   replaying.observer = &watcher;
-  replaying.to = to;
+  replaying.program.to = to;
   trial.run(replaying);
   Moment moment;
   moment.event = event;

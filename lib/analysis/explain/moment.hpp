@@ -39,7 +39,8 @@ class MomentSource {
   /// O(events).
   virtual Curves curves() const = 0;
   virtual Moment before(std::uint64_t event) const = 0;
-  /// The same with all that was released to serve the request of this event, which was refused.
+  /// The memory before an event with all that was released to serve the request of this event,
+  /// which was refused.
   virtual Moment refused_at(std::uint64_t event) const { return before(event); }
 };
 

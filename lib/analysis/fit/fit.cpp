@@ -33,17 +33,17 @@ class Search {
       : subject_(subject),
         spec_(spec),
         options_(options),
-        plan_(plan_for(subject, spec, options.replaying)) {
+        plan_(plan_for(subject, spec, options.replaying.program)) {
     options_.trial.watch_capacity = true;
-    options_.replaying.stop_at_oom = true;
-    options_.replaying.from = 0;
+    options_.replaying.stops.at_oom = true;
+    options_.replaying.measuring.from = 0;
   }
 
-  Fit run() {
+  FoundFit run() {
     const std::optional<Bytes> capacity = options_.trial.device.capacity;
     const bool fits_somewhere = look_without_limit();
     if (capacity && fit_.finished) fit_.given = ask(*capacity);
-    if (!fits_somewhere || !find_any()) return std::move(fit_);
+    if (!fits_somewhere || !find_any()) return found();
     bisect();
     const std::uint64_t left = options_.budget - std::min(options_.budget, spent_);
     if (prove_smallest()) {
@@ -51,7 +51,7 @@ class Search {
       look_at_larger();
     }
     conclude();
-    return std::move(fit_);
+    return found();
   }
 
   std::optional<GivenDevice> ask(Bytes capacity) {
@@ -73,6 +73,8 @@ class Search {
     Bytes peak_held = 0;
     std::optional<Bytes> least_refused;
   };
+
+  FoundFit found() { return {std::move(fit_), std::move(there_)}; }
 
   Bytes granule() const { return options_.trial.device.granularity; }
   Bytes with_others(Bytes held) const {
@@ -152,7 +154,7 @@ class Search {
     const Outcome outcome = outcome_of(*attempt, capacity);
     if (outcome.fits && capacity < best_) {
       best_ = capacity;
-      fit_.there = std::move(attempt->result);
+      there_ = std::move(attempt->result);
     }
     return &(known_[outcome.from] = outcome);
   }
@@ -249,16 +251,17 @@ class Search {
   FitOptions options_;
   std::shared_ptr<const Plan> plan_;
   Fit fit_;
-  std::map<Bytes, Outcome> known_;  ///< by `from`; they do not overlap
+  std::optional<ReplayResult> there_;  ///< on a device of `best_`
+  std::map<Bytes, Outcome> known_;     ///< by `from`; they do not overlap
   std::uint64_t spent_ = 0;
-  Bytes best_ = kEndless;  ///< on which `fit_.there` was replayed
+  Bytes best_ = kEndless;  ///< the smallest device that was tried and fits
   Bytes low_ = 0;          ///< no smaller device fits
   Bytes high_ = 0;         ///< larger ones than this are not worth a try
 };
 
 }  // namespace
 
-Fit fit(const Subject& subject, const StrategySpec& spec, const FitOptions& options) {
+FoundFit fit(const Subject& subject, const StrategySpec& spec, const FitOptions& options) {
   return Search(subject, spec, options).run();
 }
 

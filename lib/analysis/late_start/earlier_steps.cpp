@@ -13,9 +13,9 @@ constexpr double kFactors[] = {.1, .25,  .4,  .5,   .6,  .7,  .8,  .85, .9,  .95
 constexpr std::size_t kAsRecorded = 10;  ///< the index of 1
 constexpr double kSame = .025;           ///< of the reserved bytes: steps like those recorded
 
-class Search {
+class ScaleSearch {
  public:
-  Search(const WarmParts& parts, Stage& recorded)
+  ScaleSearch(const WarmParts& parts, Stage& recorded)
       : wanted_(static_cast<double>(parts.reserved)), recorded_(recorded) {}
 
   // How far the reserved bytes after these steps are from those recorded, as a share.
@@ -59,7 +59,7 @@ class Search {
   double ratio_ = 0;
 };
 
-double largest_step(const WarmParts& parts, bool expandable, Search search) {
+double largest_step(const WarmParts& parts, bool expandable, ScaleSearch search) {
   constexpr double kLargest = 8;
   if (expandable || parts.largest_scalable < torch::kLargeBuffer) return search.by_reserved();
   if (parts.largest_earlier == 0) return std::min(1.0, search.by_reserved());
@@ -92,7 +92,7 @@ std::string name_of(WarmKind kind) {
 }
 
 EarlierSteps earlier_steps(const WarmParts& parts, bool expandable, Stage& recorded) {
-  const double largest = largest_step(parts, expandable, Search(parts, recorded));
+  const double largest = largest_step(parts, expandable, ScaleSearch(parts, recorded));
   return {kind_of(largest), largest};
 }
 

@@ -8,7 +8,7 @@ LateStart::LateStart(const Subject& subject, const ReplayOptions& replaying)
     : subject_(subject), replaying_(replaying) {}
 
 bool LateStart::applies() const {
-  return replaying_.start == StartMode::automatic && replaying_.scale == 1 &&
+  return replaying_.program.start == StartMode::automatic && replaying_.program.scale == 1 &&
          WarmStart::applies_to(subject_);
 }
 

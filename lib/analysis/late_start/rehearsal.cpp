@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replay/adopt_state.hpp"
+#include "replay/beginning.hpp"
 
 namespace memreplay {
 namespace {
@@ -62,9 +62,9 @@ void Rehearsal::rehearse(double factor, bool guests_now) {
 }
 
 bool Rehearsal::adopt(bool live_only) {
-  MemoryState state = script_.trace.start;
+  MemoryState state = *script_.rehearsed.start;
   if (live_only) std::erase_if(state.segments, [](const auto& s) { return !holds_block(s); });
-  return adopt_state(state, strategy_, device_, placed_);
+  return take_over(state, strategy_, device_, placed_);
 }
 
 void Rehearsal::place(const EarlierBlock& block) {
@@ -93,33 +93,29 @@ void Rehearsal::hold_idle_segments() {
 }
 
 void Rehearsal::play(double factor) {
-  const std::vector<ProgramCall> none;
-  const auto& calls = script_.reading ? script_.reading->calls : none;
-  auto call = calls.begin();
-  for (std::uint64_t event = 0; event < script_.trace.size(); ++event) {
+  const Program& program = script_.rehearsed;
+  auto act = program.acts.begin();
+  for (std::uint64_t event = 0; event < program.size(); ++event) {
     // Pools live on: their memory is used again when the recording itself is played.
-    for (; call != calls.end() && call->event <= event; ++call) {
-      const bool empties = call->kind == ProgramCall::Kind::empty_cache;
-      if (empties && !script_.ignore_empty_cache) strategy_.empty_cache();
+    for (; act != program.acts.end() && act->before <= event; ++act) {
+      if (act->kind == Act::Kind::empty_cache) strategy_.empty_cache();
     }
     play(event, factor);
   }
 }
 
+// Blocks are completed as recorded, and what the program was refused is not asked for again.
 void Rehearsal::play(std::uint64_t event, double factor) {
-  const Trace& trace = script_.trace;
-  const Op op = trace.ops[event];
-  if (op == Op::empty_cache && !script_.ignore_empty_cache) strategy_.empty_cache();
-  const Slot slot = trace.slots[event];
+  const Program& program = script_.rehearsed;
+  const Op op = program.ops[event];
+  if (op == Op::empty_cache && !program.keeps_cache) strategy_.empty_cache();
+  const Slot slot = program.slots[event];
   if (slot == kNoSlot || is_driver_event(op)) return;
   Placement& placed = placed_[slot];
   if (op == Op::allocate) {
-    const Bytes size = trace.sizes[event];
-    if (size == 0) return;
-    const Lane lane = trace.lane(event);
-    Request request{script_.parts.scalable[event] ? scaled_by(size, factor) : size, 0, lane.stream,
-                    lane.pool};
-    if (!trace.threads.empty()) request.thread = trace.threads[event];
+    Request request = program.request(event);
+    if (request.size == 0) return;
+    if (script_.parts.scalable[event]) request.size = scaled_by(request.size, factor);
     const auto placement = strategy_.allocate(request);
     placed = placement.value_or(Placement{});
     refused_ += !placement;

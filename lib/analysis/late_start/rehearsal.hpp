@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "analysis/late_start/parts.hpp"
+#include "core/program.hpp"
 #include "device/device_model.hpp"
 #include "strategy/strategy.hpp"
-#include "verify/reading.hpp"
 
 namespace memreplay {
 
@@ -28,10 +28,9 @@ struct Preparation {
 
 /// What every preparation of one recording goes by.
 struct WarmScript {
-  const Trace& trace;
-  const Reading* reading = nullptr;
+  const Program& rehearsed;  ///< all of the recording
+  const Program& measured;   ///< what of it is asked for
   const WarmParts& parts;
-  bool ignore_empty_cache = false;
 };
 
 /// Brings one strategy to the start of a recording, step by step.

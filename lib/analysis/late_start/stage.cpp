@@ -17,7 +17,7 @@ Stage::Stage(const Subject& subject, const WarmScript& script, const StrategySpe
 Stage::Scene Stage::empty_scene() const {
   Scene scene{.device = std::make_unique<SimulatedDevice>(device_options_),
               .strategy = {},
-              .placed = std::vector<Placement>(script_.trace.slot_count)};
+              .placed = std::vector<Placement>(script_.rehearsed.slot_count)};
   StrategyContext context = subject_.context(spec_, torch_version_, *scene.device);
   context.capacity = device_options_.capacity;
   scene.strategy = make_strategy(spec_, context);
@@ -65,15 +65,13 @@ std::optional<StageOutcome> Stage::outcome(const Preparation& preparation) {
 }
 
 StageOutcome Stage::measure(Scene scene) const {
-  ReplayOptions replaying = replaying_;
-  replaying.reading = script_.reading;
-  replaying.observer = nullptr;
-  replaying.progress = nullptr;
-  replaying.begin_with = [&](Strategy&, DeviceModel&, std::span<Placement> by_slot) {
+  PlayOptions playing{.stops = replaying_.stops, .measuring = replaying_.measuring};
+  playing.stops.progress = nullptr;
+  playing.begin_with = [&](Strategy&, DeviceModel&, std::span<Placement> by_slot) {
     std::ranges::copy(scene.placed, by_slot.begin());
     return scene.refused;
   };
-  const RunMetrics m = replay(script_.trace, *scene.strategy, *scene.device, replaying).metrics;
+  const RunMetrics m = replay(script_.measured, *scene.strategy, *scene.device, playing).metrics;
   return {.peak_reserved = m.peak_reserved,
           .end_reserved = m.end_reserved,
           .peak_allocated = m.peak_allocated,

@@ -38,7 +38,7 @@ class Stage {
 
   /// Reserved after a preparation; nothing where the strategy cannot take it.
   std::optional<Bytes> reserved_after(const Preparation& preparation);
-  /// The same for the recording played after it.
+  /// What the recording comes to when it is played after the earlier steps.
   std::optional<StageOutcome> outcome(const Preparation& preparation);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeastMargin = .01;
 /// A guess that many times the estimate met a limit that the program never met: it does not count.
 constexpr double kRunaway = 8;
-const Preparation kKept{Preparation::Start::kept, {}};
+const Preparation kStateKept{Preparation::Start::kept, {}};
 
 TorchModel recorded_model(const Subject& subject) {
   return *subject.model_of(usual_strategy(subject.recording()), subject.verified()->torch_version);
@@ -73,7 +73,7 @@ class WarmStart::Guesses {
     const double here = bytes(outcome(guess.way), quantity);
     if (guess.correction == Guess::Correction::none) return here;
     const double there = bytes(warm_.recorded_outcome(preparation(guess.way)), quantity);
-    const double recorded = bytes(warm_.recorded_outcome(kKept), quantity);
+    const double recorded = bytes(warm_.recorded_outcome(kStateKept), quantity);
     if (guess.correction == Guess::Correction::difference) {
       return std::max(1.0, here + recorded - there);
     }
@@ -140,7 +140,9 @@ WarmStart::WarmStart(const Subject& subject, const ReplayOptions& replaying)
       replaying_(replaying),
       model_(recorded_model(subject)),
       parts_(warm_parts(subject.trace(), model_.settings)),
-      script_{subject.trace(), &subject.verified()->reading, parts_, replaying.ignore_empty_cache},
+      rehearsed_(program_of(subject, {.ignore_empty_cache = replaying.program.ignore_empty_cache})),
+      measured_(program_of(subject, replaying.program)),
+      script_{rehearsed_, measured_, parts_},
       recorded_spec_(usual_strategy(subject.recording())),
       recorded_version_(subject.verified()->torch_version),
       recorded_(subject, script_, recorded_spec_, recorded_version_, endless_, replaying_),
@@ -176,7 +178,7 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   if (!can_rehearse(spec)) return std::nullopt;
   Guesses guesses(*this, spec, torch_version, device);
   const auto model = subject_.model_of(spec, torch_version);
-  const StageOutcome recorded = recorded_outcome(kKept);
+  const StageOutcome recorded = recorded_outcome(kStateKept);
   const Target& target = model ? target_of(model_, *model, device.room(), recorded.peak_reserved)
                                : target_of_other(spec.name);
   const Bytes most = model ? most_of(model->settings, device) : device.room().value_or(UINT64_MAX);

@@ -80,6 +80,8 @@ class WarmStart {
   ReplayOptions replaying_;
   TorchModel model_;  ///< of the recorded allocator
   WarmParts parts_;
+  Program rehearsed_;
+  Program measured_;
   WarmScript script_;
   StrategySpec recorded_spec_;
   std::string recorded_version_;

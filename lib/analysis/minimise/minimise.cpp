@@ -77,7 +77,7 @@ class Minimiser {
       drop_marks(parts);
       for (const Joint joint : kJoints) join_blocks(parts, joint);
       simplify_frees(parts);
-      if (!result_.finished) break;
+      if (!result_.summary.finished) break;
       const bool finest = parts >= story_.blocks.size() + story_.marks.size();
       const std::uint64_t after = story_.events();
       if (finest && after == before) break;
@@ -85,25 +85,28 @@ class Minimiser {
       if (after > before / 2) parts *= kFiner;
     }
     result_.trace = trace_of(story_, subject_.trace());
-    result_.after = replay_of(story_).metrics;
+    result_.summary.events = result_.trace.size();
+    result_.summary.after = replay_of(story_).metrics;
+    result_.summary.shown_by = spec_.text;
     return std::move(result_);
   }
 
  private:
   void look_at_original(const StrategySpec& original) {
     ReplayOptions replaying = options_.replaying;
-    replaying.stop_at_oom = options_.keep != Keep::gap;
-    replaying.cancelled = nullptr;  // without it there is nothing to go on with
-    Trial trial(subject_, original, options_.trial, plan_for(subject_, original, replaying));
-    result_.before = trial.run(replaying).metrics;
-    result_.events_before = subject_.trace().size();
-    const auto& oom = result_.before.first_oom;
-    result_.kept = oom && options_.keep != Keep::gap ? kind_of(*oom) : Kept::gap;
+    replaying.stops.at_oom = options_.keep != Keep::gap;
+    replaying.stops.cancelled = nullptr;  // without it there is nothing to go on with
+    Trial trial(subject_, original, options_.trial,
+                plan_for(subject_, original, replaying.program));
+    result_.summary.before = trial.run(replaying).metrics;
+    result_.summary.events_before = subject_.trace().size();
+    const auto& oom = result_.summary.before.first_oom;
+    result_.summary.kept = oom && options_.keep != Keep::gap ? kind_of(*oom) : Kept::gap;
     if (options_.keep == Keep::oom && !oom) {
       throw NothingToMinimise(
           fmt::format("{} serves every request here; no OOM to keep", original.text));
     }
-    if (result_.kept == Kept::gap && gap_of(result_.before) == 0) {
+    if (result_.summary.kept == Kept::gap && gap_of(result_.summary.before) == 0) {
       throw NothingToMinimise(fmt::format(
           "{} has no OOM and no gap between reserved and allocated here; nothing to keep",
           original.text));
@@ -112,29 +115,30 @@ class Minimiser {
 
   /// The story up to what is to be kept, with which it must still be there.
   void tell() {
-    ReplayOptions telling = options_.replaying;
-    if (result_.kept != Kept::gap && result_.before.first_oom->event + 1 < telling.to) {
-      telling.to = result_.before.first_oom->event + 1;
+    ProgramOptions telling = options_.replaying.program;
+    if (result_.summary.kept != Kept::gap &&
+        result_.summary.before.first_oom->event + 1 < telling.to) {
+      telling.to = result_.summary.before.first_oom->event + 1;
     }
-    story_ = story_of(subject_, telling);
-    result_.pool_ends = story_.pool_ends;
-    result_.unfinished_frees = story_.unfinished_frees;
-    needs_no_oom_ = result_.kept == Kept::gap && result_.before.ooms == 0;
+    story_ = story_of(program_of(subject_, telling));
+    result_.summary.pool_ends = story_.pool_ends;
+    result_.summary.unfinished_frees = story_.unfinished_frees;
+    needs_no_oom_ = result_.summary.kept == Kept::gap && result_.summary.before.ooms == 0;
     PeakWatch watch;
     const RunMetrics m = replay_of(story_, &watch).metrics;
-    const bool there = result_.kept == Kept::gap
+    const bool there = result_.summary.kept == Kept::gap
                            ? keeps_gap(m)
                            : m.first_oom && m.first_oom->requested == requested() &&
-                                 kind_of(*m.first_oom) == result_.kept;
+                                 kind_of(*m.first_oom) == result_.summary.kept;
     if (!there) refuse();
-    cut_after(result_.kept == Kept::gap ? watch.at() : m.first_oom->event);
+    cut_after(result_.summary.kept == Kept::gap ? watch.at() : m.first_oom->event);
   }
 
-  Bytes requested() const { return result_.before.first_oom->requested; }
+  Bytes requested() const { return result_.summary.before.first_oom->requested; }
 
   bool keeps_gap(const RunMetrics& m) const {
     return static_cast<double>(gap_of(m)) >=
-               kShareOfGap * static_cast<double>(gap_of(result_.before)) &&
+               kShareOfGap * static_cast<double>(gap_of(result_.summary.before)) &&
            !(needs_no_oom_ && m.ooms > 0);
   }
 
@@ -150,13 +154,13 @@ class Minimiser {
     compact(story_);
     const bool ends_in_request =
         !story_.blocks.empty() && story_.blocks.back().born + 1 == story_.places;
-    if (result_.kept != Kept::gap && !ends_in_request) {
+    if (result_.summary.kept != Kept::gap && !ends_in_request) {
       throw NothingToMinimise(
           fmt::format("{} under {}: what fails is not a request but the return "
                       "of a block that was moved out",
                       plain_.path, spec_.text));
     }
-    if (!still_shows(story_) && result_.finished) refuse();
+    if (!still_shows(story_) && result_.summary.finished) refuse();
   }
 
   [[noreturn]] void refuse() const {
@@ -177,10 +181,10 @@ class Minimiser {
     const Trace trace = trace_of(story, subject_.trace());
     const Subject subject(plain_, trace);
     ReplayOptions replaying;
-    replaying.stop_at_oom = result_.kept != Kept::gap || needs_no_oom_;
+    replaying.stops.at_oom = result_.summary.kept != Kept::gap || needs_no_oom_;
     replaying.observer = observer;
-    Trial trial(subject, spec_, options_.trial, plan_for(subject, spec_, replaying));
-    ++result_.replays;
+    Trial trial(subject, spec_, options_.trial, plan_for(subject, spec_, replaying.program));
+    ++result_.summary.replays;
     Outcome outcome{trial.run(replaying).metrics};
     const FreeSpace space = trial.strategy().free_space();
     const Bytes outside = std::min(trial.device_free(), space.obtainable);
@@ -193,18 +197,18 @@ class Minimiser {
   /// `outcome` is filled in where there was a replay.
   bool still_shows(const Story& story, Outcome* outcome = nullptr) {
     if (options_.trying) options_.trying(story_.events());
-    const std::atomic<bool>* cancelled = options_.replaying.cancelled;
+    const std::atomic<bool>* cancelled = options_.replaying.stops.cancelled;
     if ((cancelled && cancelled->load()) || spent_ >= options_.budget) {
-      result_.finished = false;
+      result_.summary.finished = false;
       return false;
     }
     const Outcome replayed = replay_of(story);
     if (outcome != nullptr) *outcome = replayed;
     const RunMetrics& m = replayed.metrics;
-    if (result_.kept == Kept::gap) return keeps_gap(m);
+    if (result_.summary.kept == Kept::gap) return keeps_gap(m);
     // The request in question is the last event, and alone has its place.
     const bool shows = m.first_oom && m.first_oom->event + 1 == story.events() &&
-                       kind_of(*m.first_oom) == result_.kept;
+                       kind_of(*m.first_oom) == result_.summary.kept;
     if (shows) free_ = m.first_oom->free;
     return shows;
   }
@@ -219,10 +223,10 @@ class Minimiser {
     filler_ = {};
     const std::size_t smallest = std::max<std::size_t>(1, changes / most_parts);
     for (std::size_t part = changes;; part = (part + 1) / 2) {
-      for (std::size_t from = 0; from < changes && result_.finished; from += part) {
+      for (std::size_t from = 0; from < changes && result_.summary.finished; from += part) {
         any |= try_part(chosen, from, std::min(from + part, changes), made);
       }
-      if (part <= smallest || !result_.finished) break;
+      if (part <= smallest || !result_.summary.finished) break;
     }
     if (!any) return;
     story_ = filled(made(chosen), filler_);
@@ -282,7 +286,7 @@ class Minimiser {
   /// Takes the pieces in which the request still finds room, and leaves it those in which it does
   /// not.
   bool fill_late(const Story& bare, std::size_t dropped) {
-    if (result_.kept == Kept::shortage || dropped < 2) return false;
+    if (result_.summary.kept == Kept::shortage || dropped < 2) return false;
     Filler filler = filler_;
     for (std::size_t n = 1; n < dropped && n <= kMostFillers && left_over() > 0; ++n) {
       filler.late.push_back(std::max(last_.largest_free, story_.blocks.back().size));
@@ -295,11 +299,11 @@ class Minimiser {
 
   /// The block that is refused stays as it is.
   std::size_t changeable_blocks() const {
-    return result_.kept == Kept::gap ? story_.blocks.size() : story_.blocks.size() - 1;
+    return result_.summary.kept == Kept::gap ? story_.blocks.size() : story_.blocks.size() - 1;
   }
 
   void drop_blocks(std::size_t parts) {
-    may_fill_ = result_.kept != Kept::gap;
+    may_fill_ = result_.summary.kept != Kept::gap;
     sweep(changeable_blocks(), parts, [&](const Chosen& chosen) {
       Story story{.lanes = story_.lanes, .marks = story_.marks, .places = story_.places};
       for (std::size_t i = 0; i < story_.blocks.size(); ++i) {

@@ -2,33 +2,19 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
+#include "analysis/minimise/answer.hpp"
+#include "analysis/minimise/question.hpp"
 #include "core/error.hpp"
 #include "replay/trial.hpp"
 
 namespace memreplay {
 
-/// What a small trace shows as the large one did.
-enum class Kept {
-  fragmentation,  ///< the first OOM, of the same request, enough free but not in one piece
-  shortage,       ///< the same with less free than asked for
-  unusable,       ///< the same with enough free in one piece, which may not serve it
-  gap,            ///< peak reserved - peak allocated, at least 95 % of it
-};
-
-enum class Keep {
-  automatic,  ///< the first OOM, or the gap where there is none
-  oom,
-  gap,
-};
-
 struct MinimiseOptions {
   TrialOptions trial;
   ReplayOptions replaying;  ///< of the whole trace: start, ignore_empty_cache, cancelled
   Keep keep = Keep::automatic;
-  /// Events that it may replay, and some for each replay. What it has by then is the answer.
-  std::uint64_t budget = 400'000'000;
+  std::uint64_t budget = MinimiseQuestion().budget;
   /// Called before each replay with the number of events left.
   std::function<void(std::uint64_t)> trying = {};
 };
@@ -36,14 +22,7 @@ struct MinimiseOptions {
 struct Minimised {
   /// Of plain allocations, frees and marks; written as CSV it needs the texts of its origin.
   Trace trace;
-  Kept kept = Kept::gap;
-  std::uint64_t events_before = 0;     ///< of the origin
-  RunMetrics before;                   ///< of the origin
-  RunMetrics after;                    ///< of `trace`
-  std::uint64_t pool_ends = 0;         ///< of private pools: no event of `trace` can say it
-  std::uint64_t unfinished_frees = 0;  ///< likewise
-  std::uint64_t replays = 0;
-  bool finished = true;  ///< false: cancelled, or the budget was spent; it could be smaller
+  MinimiseAnswer summary;
 };
 
 /// What a trace does under a strategy cannot be shown by its allocations and frees alone, or there

@@ -1,26 +1,23 @@
 #include "analysis/minimise/story.hpp"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace memreplay {
 namespace {
 
 class Teller {
  public:
-  Teller(const Subject& subject, const ReplayOptions& replaying)
-      : trace_(subject.trace()),
-        reading_(subject.verified() ? &subject.verified()->reading : nullptr),
-        replaying_(replaying),
-        block_of_(trace_.slot_count, kNone) {
-    story_.lanes = trace_.lanes;
+  explicit Teller(const Program& program)
+      : program_(program), block_of_(program.slot_count, kNone), parked_(program.parkings, kNone) {
+    story_.lanes.assign(program.lanes.begin(), program.lanes.end());
   }
 
   Story tell() {
-    if (replaying_.start != StartMode::cold) tell_start();
-    const std::uint64_t end = std::min<std::uint64_t>(replaying_.to, trace_.size());
-    for (std::uint64_t event = 0; event < end; ++event) {
-      tell_what_is_read(event);
+    for (const Program::Block& block : program_.blocks) tell_start(block);
+    auto act = program_.acts.begin();
+    for (std::uint64_t event = 0; event < program_.size(); ++event) {
+      for (; act != program_.acts.end() && act->before <= event; ++act) tell_act(*act);
       tell_event(event);
     }
     // What waits to the end is in use to the end.
@@ -37,85 +34,83 @@ class Teller {
 
   Story::Place next() { return story_.places++; }
 
-  std::uint16_t lane_number(const SegmentInfo& segment) {
-    const Lane lane{segment.stream, segment.pool};
+  std::uint16_t lane_number(const Request& request) {
+    const Lane lane{request.stream, request.pool};
     const auto found = std::ranges::find(story_.lanes, lane);
     const auto number = static_cast<std::uint16_t>(found - story_.lanes.begin());
     if (found == story_.lanes.end()) story_.lanes.push_back(lane);
     return number;
   }
 
-  void tell_start() {
-    for (const SegmentInfo& segment : trace_.start.segments) {
-      for (const BlockInfo& block : segment.blocks) {
-        if (block.state == BlockState::free || block.requested == 0) continue;
-        if (block.slot != kNoSlot) block_of_[block.slot] = story_.blocks.size();
-        story_.blocks.push_back(
-            {.size = block.requested, .born = next(), .lane = lane_number(segment)});
-        if (block.state != BlockState::pending) continue;
-        story_.blocks.back().freed = next();
-        story_.blocks.back().free_lane = story_.blocks.back().lane;
-      }
-    }
+  void tell_start(const Program::Block& block) {
+    if (block.request.size == 0) return;
+    block_of_[block.slot] = story_.blocks.size();
+    const std::uint16_t lane = lane_number(block.request);
+    story_.blocks.push_back({.size = block.request.size, .born = next(), .lane = lane});
+    if (!block.pending) return;
+    story_.blocks.back().freed = next();
+    story_.blocks.back().free_lane = lane;
   }
 
-  void tell_what_is_read(std::uint64_t event) {
-    while (!deferred_.empty() && deferred_.begin()->first <= event) {
-      story_.blocks[deferred_.begin()->second].completed = next();
-      deferred_.erase(deferred_.begin());
-    }
-    if (reading_ == nullptr) return;
-    for (; next_call_ < reading_->calls.size() && reading_->calls[next_call_].event <= event;
-         ++next_call_) {
-      if (reading_->calls[next_call_].kind == ProgramCall::Kind::empty_cache) {
-        add_mark({.op = Op::empty_cache});
-      } else {
+  void tell_act(const Act& act) {
+    switch (act.kind) {
+      case Act::Kind::complete:
+        if (const std::size_t block = parked_[act.parked]; block != kNone) {
+          story_.blocks[block].completed = next();
+        }
+        return;
+      case Act::Kind::empty_cache:
+        return add_mark({.op = Op::empty_cache});
+      case Act::Kind::end_pool:
+      case Act::Kind::release_pool:
         ++story_.pool_ends;
-      }
-    }
-    const auto& deferrals = reading_->deferrals;
-    for (; next_deferral_ < deferrals.size() && deferrals[next_deferral_].event <= event;
-         ++next_deferral_) {
-      std::size_t& block = block_of_[trace_.slots[deferrals[next_deferral_].event]];
-      if (block == kNone) continue;
-      deferred_.emplace(deferrals[next_deferral_].due, block);
-      block = kNone;
+        return;
+      case Act::Kind::park:
+        parked_[act.parked] = std::exchange(block_of_[program_.slots[act.before]], kNone);
+        return;
     }
   }
 
   void add_mark(Story::Mark mark) {
-    if (mark.op == Op::empty_cache && replaying_.ignore_empty_cache) return;
     mark.place = next();
     story_.marks.push_back(mark);
   }
 
   void tell_event(std::uint64_t event) {
-    const Op op = trace_.ops[event];
+    const Op op = program_.ops[event];
     const auto number = static_cast<std::uint32_t>(event);
-    const std::uint16_t lane = trace_.lane_of[event];
+    const std::uint16_t lane = program_.lane_of[event];
     if (is_request(op)) {
-      if (trace_.sizes[event] == 0) return;
-      if (op == Op::allocate) block_of_[trace_.slots[event]] = story_.blocks.size();
-      story_.blocks.push_back({.size = trace_.sizes[event],
+      if (program_.sizes[event] == 0) return;
+      if (op == Op::allocate) block_of_[program_.slots[event]] = story_.blocks.size();
+      story_.blocks.push_back({.size = program_.sizes[event],
                                .born = next(),
                                .lane = lane,
                                .free_lane = lane,
-                               .align_log2 = trace_.align_log2[event],
+                               .align_log2 = program_.align_log2[event],
                                .event = number});
       if (op == Op::oom) story_.blocks.back().freed = story_.blocks.back().completed = next();
     } else if (op == Op::free || op == Op::free_requested || op == Op::free_completed) {
       tell_free(event, number);
+    } else if (op == Op::empty_cache && program_.keeps_cache) {
+      return;
     } else if (!is_driver_event(op)) {
-      add_mark({.op = op, .size = trace_.sizes[event], .lane = lane, .event = number});
+      add_mark({.op = op, .size = program_.sizes[event], .lane = lane, .event = number});
     }
   }
 
+  /// Whether the free requested by this event is completed by the next one.
+  bool completes_at_once(std::uint64_t event) const {
+    return program_.ops[event] == Op::free_requested &&
+           program_.slots[event + 1] == program_.slots[event];
+  }
+
   void tell_free(std::uint64_t event, std::uint32_t number) {
-    std::size_t& index = block_of_[trace_.slots[event]];
+    std::size_t& index = block_of_[program_.slots[event]];
     if (index == kNone) return;
     Story::Block& block = story_.blocks[index];
-    const Op op = trace_.ops[event];
-    if (op == Op::free_completed && event > 0 && trace_.completes_at_once(event - 1)) {
+    const Op op = program_.ops[event];
+    if (op == Op::free_completed && event > 0 && completes_at_once(event - 1)) {
       block.completed = block.freed;
     } else {
       const Story::Place place = next();
@@ -123,20 +118,16 @@ class Teller {
       if (op != Op::free_completed || !block.is_freed()) block.freed = place;
     }
     if (op != Op::free_completed) {
-      block.free_lane = trace_.lane_of[event];
+      block.free_lane = program_.lane_of[event];
       block.free_event = number;
     }
     if (op != Op::free_requested) index = kNone;
   }
 
-  const Trace& trace_;
-  const Reading* reading_;
-  const ReplayOptions& replaying_;
+  const Program& program_;
   Story story_;
   std::vector<std::size_t> block_of_;  ///< by slot
-  std::multimap<std::uint64_t, std::size_t> deferred_;
-  std::size_t next_call_ = 0;
-  std::size_t next_deferral_ = 0;
+  std::vector<std::size_t> parked_;    ///< by number
 };
 
 /// What happens at a place.
@@ -226,9 +217,7 @@ std::uint64_t Story::events() const {
   return count;
 }
 
-Story story_of(const Subject& subject, const ReplayOptions& replaying) {
-  return Teller(subject, replaying).tell();
-}
+Story story_of(const Program& program) { return Teller(program).tell(); }
 
 Trace trace_of(const Story& story, const Trace& origin) { return Writer(story, origin).write(); }
 

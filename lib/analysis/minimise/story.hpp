@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/replay.hpp"
-#include "verify/subject.hpp"
+#include "core/program.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 
@@ -49,12 +49,11 @@ struct Story {
   std::uint64_t events() const;
 };
 
-/// What a subject's replay does, as allocations and frees: blocks from before the recording become
+/// What a program asks, as allocations and frees: blocks from before the recording become
 /// allocations at its beginning, what the program is known to have called becomes events, refused
 /// requests are served and freed at once. Driver events are left out, and what no event can say
-/// (ends of private pools, frees that never complete). Of `replaying` start, to and
-/// ignore_empty_cache hold. O(events).
-Story story_of(const Subject& subject, const ReplayOptions& replaying);
+/// (ends of private pools, frees that never complete). O(events).
+Story story_of(const Program& program);
 
 /// The story as a trace with the threads, tags and bounds of its origin, without times, stacks and
 /// addresses. Slots are the numbers of the blocks. O(places).

@@ -5,36 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/page/column.hpp"
-#include "analysis/page/trace_picture.hpp"
+#include "analysis/page/answer.hpp"
 #include "device/watch/device_log.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {
-
-/// Where a strategy placed every block of a TracePicture, and what it held of the device.
-struct PlacedBlocks {
-  bool keeps_places = true;  ///< false: blocks are moved about, and nothing follows
-  Address base = 0;          ///< addresses count from here …
-  Bytes unit = 1;            ///< … in these
-  // One entry for every block, by number.
-  Column places;   ///< address + 1; 0: it has none
-  Column charges;  ///< signed; of blocks with a place: charged - requested bytes
-  // Regions from before the trace, then what was asked of the device up to the window's end.
-  Column region_events;  ///< steps
-  Column region_ops;     ///< bytes: Op of a driver event
-  Column region_addresses;
-  Column region_bytes;
-  // Where the bytes held became others, up to the window's end. The first: before the trace.
-  Column reserved_events;  ///< steps
-  Column reserved_bytes;   ///< steps
-  // Where more than before and after was held during an event, and it was a new peak.
-  Column within_events;  ///< steps
-  Column within_bytes;   ///< steps
-  // Completions of frees that came later than the trace has them.
-  Column late_events;  ///< steps
-  Column late_blocks;  ///< numbers
-};
 
 /// Writes down where blocks are placed while a replay runs. O(1) per event.
 class PlaceRecorder final : public ReplayObserver {

@@ -8,6 +8,7 @@
 
 #include "analysis/recorded/live_blocks.hpp"
 #include "analysis/recorded/places.hpp"
+#include "analysis/recorded/steps.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "analysis/recorded/answer.hpp"
 #include "analysis/recorded/places.hpp"
 #include "core/request.hpp"
 #include "trace/trace.hpp"
@@ -28,13 +28,6 @@ std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event);
 /// One behind the event at which the most requested bytes are live, the first of several: what
 /// lives there is live_before(it). O(events).
 std::uint64_t requested_peak(const Trace& trace);
-
-/// What a code place holds.
-struct PlaceSum {
-  std::string place;
-  Bytes bytes = 0;  ///< requested
-  std::uint64_t blocks = 0;
-};
 
 /// Most bytes first; then by name.
 std::vector<PlaceSum> by_place(const std::vector<LiveBlock>& blocks, const Places& places);

@@ -4,15 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace memreplay {
+#include "analysis/recorded/answer.hpp"
 
-/// Code places of two versions of a program that are the same place in it.
-struct PlacePair {
-  std::string function;  ///< "model.py forward"; a place without a line is one itself
-  std::string name;      ///< the later one; the function where several lines count as one
-  std::vector<std::string> before;  ///< empty: it is new
-  std::vector<std::string> now;     ///< empty: it is gone
-};
+namespace memreplay {
 
 /// Places are named as Places names them. Where the lines of one side are all among those of the
 /// other, lines are the same by number; as many lines as before are the same in order; otherwise

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "replay/exactness.hpp"
-#include "replay/trial.hpp"
+#include "analysis/run/run.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
@@ -21,9 +20,10 @@ RunSoFar sum(const RunSoFar& before, const RunSoFar& now) {
 Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::string& torch_version,
                   ReplayOptions replaying, const std::vector<RunSoFar>& front) {
   Experiment experiment;
+  const Setup setup{.torch_version = torch_version};
   RunSoFar before;
   if (!front.empty()) {
-    replaying.hopeless = [&](const RunSoFar& so_far) {
+    replaying.stops.hopeless = [&](const RunSoFar& so_far) {
       const RunSoFar total = sum(before, so_far);
       experiment.given_up = std::ranges::any_of(
           front, [&](const RunSoFar& other) { return dominates(other, total); });
@@ -34,20 +34,18 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
     const Subject& subject = *bench.subjects[i];
     Trial trial(subject, spec, {.device = bench.devices[i], .torch_version = torch_version});
     ReplayResult result = trial.run(replaying);
+    experiment.cancelled |= !result.finished && !experiment.given_up;
     if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
       experiment.split.narrow(torch->max_split_size());
       experiment.rounding.narrow(torch->max_non_split_rounding_size());
     }
-    experiment.cancelled |= !result.finished && !experiment.given_up;
-    const std::optional<Bytes> room = bench.devices[i].room();
-    experiment.outcome.start_matters.push_back(
-        start_matters(subject, spec, torch_version, room, result));
-    std::string why = why_inexact(subject, spec, torch_version, room, result);
-    if (why.empty() && bench.assumed_size[i] && trial.usage().refusals > 0) {
-      why = "how large the device was is not in the recording, and here it was full";
+    Run& run = experiment.outcome.runs.emplace_back(
+        judged(subject, spec, setup, bench.devices[i].room(), std::move(result), std::nullopt));
+    if (run.exact && bench.assumed_size[i] && trial.usage().refusals > 0) {
+      run.exact = false;
+      run.inexact_because =
+          "how large the device was is not in the recording, and here it was full";
     }
-    experiment.outcome.inexact_because.push_back(std::move(why));
-    experiment.outcome.metrics.push_back(std::move(result.metrics));
     before = experiment.outcome.total();
   }
   return experiment;

@@ -6,6 +6,7 @@
 #include "analysis/tune/known.hpp"
 #include "analysis/tune/outcome.hpp"
 #include "device/simulated_device.hpp"
+#include "replay/replay.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

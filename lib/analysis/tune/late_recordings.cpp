@@ -8,7 +8,7 @@
 
 #include "analysis/late_start/late_start.hpp"
 #include "analysis/parallel.hpp"
-#include "replay/exactness.hpp"
+#include "analysis/run/run.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -29,15 +29,16 @@ class Scales {
 
   bool open(const TuneOutcome& outcome) const {
     for (std::size_t i = 0; i < late_.size(); ++i) {
-      if (outcome.start_matters[i] && late_[i].applies()) return true;
+      if (outcome.runs[i].start_matters && late_[i].applies()) return true;
     }
     return false;
   }
 
-  bool settled(const TuneOutcome& outcome) const { return !open(outcome) || !outcome.late.empty(); }
+  bool settled(const TuneOutcome& outcome) const { return !open(outcome) || outcome.weighed; }
 
   bool cancelled() const {
-    return options_.replaying.cancelled != nullptr && options_.replaying.cancelled->load();
+    return options_.replaying.stops.cancelled != nullptr &&
+           options_.replaying.stops.cancelled->load();
   }
 
   StrategySpec baseline() const {
@@ -45,23 +46,18 @@ class Scales {
                                           : torch_spec_from_conf(result_.baseline_conf);
   }
 
-  std::string conf(const Setting& setting) const { return conf_of(setting, result_.kept); }
-
   /// Under the recorded settings a recording determines its figures, under others that do the same
   /// from there on it does not.
   void tell_apart() {
     const Setting best = result_.outcomes[result_.best].settings.front();
     std::vector<TuneOutcome> apart;
     for (TuneOutcome& outcome : result_.outcomes) {
-      const auto stays = [&](const Setting& setting) {
-        return start_matters_to(setting, outcome) == outcome.start_matters;
-      };
-      const auto leaving = std::ranges::stable_partition(outcome.settings, stays);
+      const auto leaving = std::ranges::stable_partition(
+          outcome.settings, [&](const Setting& setting) { return stays_under(setting, outcome); });
       if (leaving.empty()) continue;
       TuneOutcome other = outcome;
       other.settings.assign(leaving.begin(), leaving.end());
-      other.start_matters = start_matters_to(other.settings.front(), outcome);
-      explain_anew(other, outcome);
+      judge_anew(other);
       outcome.settings.erase(leaving.begin(), leaving.end());
       if (outcome.settings.empty()) {
         outcome = std::move(other);
@@ -140,25 +136,31 @@ class Scales {
   }
 
  private:
-  std::vector<bool> start_matters_to(const Setting& setting, const TuneOutcome& outcome) const {
-    const StrategySpec spec = torch_spec_from_conf(conf(setting));
-    std::vector<bool> matters;
-    for (std::size_t i = 0; i < late_.size(); ++i) {
-      const ReplayResult result{.metrics = outcome.metrics[i]};
-      matters.push_back(result_.baseline_outcome.start_matters[i] ||
-                        start_matters(*options_.bench.subjects[i], spec, result_.torch_version,
-                                      options_.bench.devices[i].room(), result));
-    }
-    return matters;
+  StrategySpec spec_of(const Setting& setting) const {
+    return torch_spec_from_conf(conf_of(setting, result_.kept));
   }
 
-  void explain_anew(TuneOutcome& outcome, const TuneOutcome& before) const {
-    const StrategySpec spec = torch_spec_from_conf(conf(outcome.settings.front()));
+  /// What an outcome is on one trace, were it that of this setting.
+  Run judged_under(const Setting& setting, const TuneOutcome& outcome, std::size_t i) const {
+    Run run = judged(*options_.bench.subjects[i], spec_of(setting),
+                     {.torch_version = result_.torch_version}, options_.bench.devices[i].room(),
+                     {.metrics = outcome.runs[i].metrics}, std::nullopt);
+    run.start_matters |= result_.baseline_outcome.runs[i].start_matters;
+    return run;
+  }
+
+  bool stays_under(const Setting& setting, const TuneOutcome& outcome) const {
     for (std::size_t i = 0; i < late_.size(); ++i) {
-      if (outcome.start_matters[i] == before.start_matters[i]) continue;
-      outcome.inexact_because[i] =
-          why_inexact(*options_.bench.subjects[i], spec, result_.torch_version,
-                      options_.bench.devices[i].room(), {.metrics = outcome.metrics[i]});
+      const bool matters = judged_under(setting, outcome, i).start_matters;
+      if (matters != outcome.runs[i].start_matters) return false;
+    }
+    return true;
+  }
+
+  void judge_anew(TuneOutcome& outcome) const {
+    for (std::size_t i = 0; i < late_.size(); ++i) {
+      Run run = judged_under(outcome.settings.front(), outcome, i);
+      if (run.start_matters != outcome.runs[i].start_matters) outcome.runs[i] = std::move(run);
     }
   }
 
@@ -175,22 +177,18 @@ class Scales {
 
   // What is cancelled on the way is left as it was.
   void estimate(TuneOutcome& outcome) const {
-    const StrategySpec spec = &outcome == &result_.baseline_outcome
-                                  ? baseline()
-                                  : torch_spec_from_conf(conf(outcome.settings.front()));
-    std::vector<RunMetrics> metrics = outcome.metrics;
-    std::vector<std::optional<LateFigures>> late(late_.size());
+    const StrategySpec spec =
+        &outcome == &result_.baseline_outcome ? baseline() : spec_of(outcome.settings.front());
+    std::vector<Run> runs = outcome.runs;
     for (std::size_t i = 0; i < late_.size() && !cancelled(); ++i) {
-      if (!outcome.start_matters[i] || !late_[i].applies()) continue;
+      if (!runs[i].start_matters || !late_[i].applies()) continue;
       const auto estimate =
           late_[i].warm().estimate(spec, result_.torch_version, options_.bench.devices[i]);
-      if (!estimate) continue;
-      estimate->enter_into(metrics[i]);
-      late[i] = {estimate->interval(), estimate->fits};
+      if (estimate) enter(*estimate, runs[i]);
     }
     if (cancelled()) return;
-    outcome.metrics = std::move(metrics);
-    outcome.late = std::move(late);
+    outcome.runs = std::move(runs);
+    outcome.weighed = true;
   }
 
   const TuneOptions& options_;
@@ -232,7 +230,8 @@ LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result
   const TuneOutcome& best = result.outcomes[result.best];
   verdict.best = best.peak_interval();
   verdict.baseline = result.baseline_outcome.peak_interval();
-  verdict.setting = scales.conf(best.settings.front());
+  verdict.setting = result.conf(best);
+  name_runs(result);
   return verdict;
 }
 

@@ -1,28 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "analysis/tune/tune.hpp"
 
 namespace memreplay {
-
-/// Whether a recommendation survives that recordings which start late do not determine it.
-struct LateVerdict {
-  enum class Kind {
-    not_late,        ///< no recording starts late, or the objective is not reserved bytes
-    supported,       ///< better than the baseline by the whole interval, or serves what it does not
-    undecided,       ///< better by the estimates, but not by the whole interval
-    nothing_better,  ///< not by more than a hundredth
-    interrupted,     ///< cancelled before that was known
-  };
-  Kind kind = Kind::not_late;
-  BytesInterval best;         ///< reserved peak of what is recommended, or would have been
-  BytesInterval baseline;     ///< and of the baseline
-  std::string setting;        ///< that of `best`, as a configuration
-  std::uint64_t weighed = 0;  ///< outcomes that were estimated
-  std::uint64_t open = 0;     ///< outcomes that the recordings do not determine
-};
 
 /// Estimates, where recordings start late and the objective is reserved bytes, what the baseline
 /// and the outcomes of a search come to: by rank, as far as `late_events` go, but what was

@@ -1,14 +1,17 @@
 #include "analysis/tune/outcome.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
 #include <tuple>
+
+#include "analysis/tune/setting.hpp"
+#include "metrics/metrics.hpp"
+#include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 namespace {
-
-std::uint64_t device_calls(const RunMetrics& m) {
-  return m.device_allocs + m.device_frees + m.device_maps + m.device_unmaps;
-}
 
 auto rank_of(const TuneOutcome& outcome, Objective objective) {
   const RunSoFar t = outcome.total();
@@ -19,48 +22,53 @@ auto rank_of(const TuneOutcome& outcome, Objective objective) {
                          complexity(outcome.settings.front()), outcome.settings.front());
 }
 
-auto figures_of(const RunMetrics& m) {
-  const OomPlace oom = m.first_oom.value_or(OomPlace{});
-  return std::make_tuple(
-      std::tie(m.peak_requested, m.peak_allocated, m.peak_reserved, m.gap_at_peak_reserved,
-               m.end_requested, m.end_allocated, m.end_reserved, m.external_fragmentation),
-      std::tie(m.ooms, m.oom_retries, m.device_allocs, m.device_frees, m.device_maps,
-               m.device_unmaps, m.syncs, m.stream_waits, m.segments_peak, m.segments_end),
-      oom.event, oom.free, oom.largest_free);
+bool same_figures(const Run& a, const Run& b) {
+  const OomPlace x = a.metrics.first_oom.value_or(OomPlace{});
+  const OomPlace y = b.metrics.first_oom.value_or(OomPlace{});
+  return same_figures(a.metrics, b.metrics) && x.event == y.event && x.free == y.free &&
+         x.largest_free == y.largest_free;
+}
+
+void name_runs(TuneOutcome& outcome, const std::string& strategy, std::size_t place) {
+  for (Run& run : outcome.runs) {
+    run.strategy = strategy;
+    run.place = place;
+  }
 }
 
 }  // namespace
 
 RunSoFar TuneOutcome::total() const {
   RunSoFar sum;
-  for (const RunMetrics& m : metrics) {
-    sum.ooms += m.ooms;
-    sum.oom_retries += m.oom_retries;
-    sum.device_calls += device_calls(m);
-    sum.peak_reserved = std::max(sum.peak_reserved, m.peak_reserved);
+  for (const Run& run : runs) {
+    sum.ooms += run.metrics.ooms;
+    sum.oom_retries += run.metrics.oom_retries;
+    sum.device_calls += run.device_calls();
+    sum.peak_reserved = std::max(sum.peak_reserved, run.metrics.peak_reserved);
   }
   return sum;
 }
 
+bool TuneOutcome::is_exact() const { return std::ranges::all_of(runs, &Run::exact); }
+
 bool TuneOutcome::estimated() const {
-  return std::ranges::any_of(late, [](const auto& figures) { return figures.has_value(); });
+  return std::ranges::any_of(runs, [](const Run& run) { return run.interval.has_value(); });
 }
 
 BytesInterval TuneOutcome::peak_interval() const {
   BytesInterval highest;
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    const Bytes peak = metrics[i].peak_reserved;
-    const bool estimated = !late.empty() && late[i];
+  for (const Run& run : runs) {
+    const Bytes peak = run.metrics.peak_reserved;
     const BytesInterval own =
-        estimated ? late[i]->interval.peak_reserved : BytesInterval{peak, peak};
+        run.interval ? run.interval->peak_reserved : BytesInterval{peak, peak};
     highest = {std::max(highest.low, own.low), std::max(highest.high, own.high)};
   }
   return highest;
 }
 
 bool TuneOutcome::serves() const {
-  return total().ooms == 0 &&
-         std::ranges::all_of(late, [](const auto& figures) { return !figures || figures->fits; });
+  return std::ranges::all_of(
+      runs, [](const Run& run) { return run.metrics.ooms == 0 && run.refused_before == 0; });
 }
 
 bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective) {
@@ -86,9 +94,8 @@ bool dominates(const RunSoFar& a, const RunSoFar& b) {
 }
 
 bool same_figures(const TuneOutcome& a, const TuneOutcome& b) {
-  return std::ranges::equal(a.metrics, b.metrics, [](const RunMetrics& x, const RunMetrics& y) {
-    return figures_of(x) == figures_of(y);
-  });
+  return std::ranges::equal(a.runs, b.runs,
+                            [](const Run& x, const Run& y) { return same_figures(x, y); });
 }
 
 void mark_pareto_front(std::vector<TuneOutcome>& outcomes) {
@@ -97,6 +104,15 @@ void mark_pareto_front(std::vector<TuneOutcome>& outcomes) {
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     outcomes[i].pareto = std::ranges::none_of(
         totals, [&](const RunSoFar& other) { return dominates(other, totals[i]); });
+  }
+}
+
+void name_runs(TuneResult& result) {
+  name_runs(result.baseline_outcome, result.baseline, 0);
+  if (result.without_insertions) name_runs(*result.without_insertions, result.baseline, 0);
+  std::size_t place = 0;
+  for (TuneOutcome& outcome : result.outcomes) {
+    name_runs(outcome, torch_spec_from_conf(result.conf(outcome)).text, ++place);
   }
 }
 

@@ -37,6 +37,8 @@ bool rounds(const Setting& setting) {
 
 }  // namespace
 
+std::span<const std::string_view> varied_options() { return kVaried; }
+
 int option_count(const Setting& s) {
   return s.expandable_segments + (s.max_split_size_mb != 0) + (s.max_non_split_rounding_mb != 0) +
          (s.large_segment_size_mb != 0) + (s.garbage_collection_percent != 0) + rounds(s);
@@ -46,9 +48,15 @@ int complexity(const Setting& s) {
   return option_count(s) + static_cast<int>(roundup_pairs(s.roundup_power2_divisions).size());
 }
 
-std::string conf_of(const Setting& s, const std::vector<torch::ConfEntry>& kept) {
+std::string conf_of(const std::vector<torch::ConfEntry>& entries) {
   std::vector<std::string> options;
-  for (const torch::ConfEntry& entry : kept) options.push_back(entry.key + ':' + entry.value);
+  for (const torch::ConfEntry& entry : entries) options.push_back(entry.key + ':' + entry.value);
+  return fmt::format("{}", fmt::join(options, ","));
+}
+
+std::string conf_of(const Setting& s, const std::string& kept) {
+  std::vector<std::string> options;
+  if (!kept.empty()) options.push_back(kept);
   if (s.expandable_segments) options.emplace_back("expandable_segments:True");
   if (s.large_segment_size_mb != 0) {
     options.push_back(fmt::format("large_segment_size_mb:{}", s.large_segment_size_mb));

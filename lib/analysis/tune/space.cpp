@@ -21,7 +21,7 @@ std::size_t entry_of(Bytes size) {
 }  // namespace
 
 SettingSpace::SettingSpace(const std::vector<const Subject*>& subjects, Options options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), kept_(conf_of(options_.kept)) {
   std::array<std::vector<Bytes>, 16> sizes;
   for (const Subject* subject : subjects) {
     if (subject->settings()) padding_ = subject->settings()->request_padding;
@@ -56,7 +56,7 @@ bool SettingSpace::sensible(const Setting& s) const {
   }
   if (s.max_non_split_rounding_mb != 0 && s.max_split_size_mb == 0) return false;
   torch::SettingIssues issues;
-  torch::read_conf(conf_of(s, options_.kept), options_.release, issues);
+  torch::read_conf(conf_of(s, kept_), options_.release, issues);
   return std::ranges::none_of(issues, [](const torch::SettingIssue& issue) {
     return issue.severity == torch::SettingIssue::Severity::error;
   });

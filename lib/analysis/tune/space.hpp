@@ -22,7 +22,6 @@ class SettingSpace {
   SettingSpace(const std::vector<const Subject*>& subjects, Options options);
 
   const torch::Release& release() const { return options_.release; }
-  const std::vector<torch::ConfEntry>& kept() const { return options_.kept; }
   bool varies(const std::string& option) const { return !options_.forbidden.contains(option); }
 
   /// The release reads it without an error, and no option of it fights or disables another.
@@ -45,6 +44,7 @@ class SettingSpace {
   };
 
   Options options_;
+  std::string kept_;  ///< the configuration of the options that stay
   std::vector<SizeClass> classes_;
   bool limits_memory_ = false;
   Bytes padding_ = 0;

@@ -62,12 +62,14 @@ class Search {
     const RecordedSettings& recorded = first.recording().settings;
     result_.variable =
         recorded.conf_variable.empty() ? "PYTORCH_CUDA_ALLOC_CONF" : recorded.conf_variable;
-    result_.kept = kept_options(recorded.conf, release);
-    return {release, result_.kept, options_.forbidden};
+    std::vector<torch::ConfEntry> kept = kept_options(recorded.conf, release);
+    result_.kept = conf_of(kept);
+    return {release, std::move(kept), options_.forbidden};
   }
 
   bool stopped() const {
-    if (options_.replaying.cancelled && options_.replaying.cancelled->load()) return true;
+    if (options_.replaying.stops.cancelled && options_.replaying.stops.cancelled->load())
+      return true;
     return deadline_ && std::chrono::steady_clock::now() >= *deadline_;
   }
 
@@ -86,9 +88,9 @@ class Search {
       return outcome;
     };
     result_.baseline_outcome = replayed(options_.replaying);
-    if (options_.replaying.insert_empty_cache.empty()) return;
+    if (options_.replaying.program.insert_empty_cache.empty()) return;
     ReplayOptions as_it_was = options_.replaying;
-    as_it_was.insert_empty_cache.clear();
+    as_it_was.program.insert_empty_cache.clear();
     result_.without_insertions = replayed(as_it_was);
   }
 
@@ -318,6 +320,7 @@ class Search {
                                  }) -
         result_.outcomes.begin());
     result_.helps = !comes_near(result_.baseline_outcome.total(), least, options_.objective);
+    name_runs(result_);
     return std::move(result_);
   }
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
+#include "analysis/tune/answer.hpp"
 #include "analysis/tune/experiment.hpp"
 #include "analysis/tune/outcome.hpp"
 #include "analysis/tune/setting.hpp"
@@ -26,29 +26,6 @@ struct TuneOptions {
   unsigned threads = 1;
   ReplayOptions replaying;               ///< `cancelled` ends the search with what it found
   std::function<void(double)> progress;  ///< share of the budget used
-};
-
-struct TuneResult {
-  std::string baseline;       ///< "recorded", or "torch" where nothing is recorded
-  std::string baseline_conf;  ///< its configuration
-  TuneOutcome baseline_outcome;
-  /// The same without the calls of empty_cache that were inserted; nothing where none were.
-  std::optional<TuneOutcome> without_insertions;
-  std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; none: cancelled at once
-  /// Which of them to recommend: the simplest that comes within a hundredth of the first.
-  std::size_t best = 0;
-  std::vector<torch::ConfEntry> kept;  ///< options of the recording that were left alone
-  std::string torch_version;
-  std::string variable;  ///< where the setting is to be written
-  Objective objective = Objective::reserved;
-  std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
-  std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
-  std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout
-  bool every_split_size = true;  ///< no value of max_split_size_mb alone is left
-  bool finished = true;          ///< neither cancelled nor out of time
-
-  /// What is recommended is better than the baseline by more than a hundredth, or serves more.
-  bool helps = false;
 };
 
 /// Searches the settings of PyTorch's allocator for what these traces need, one setting for all of

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "device/cuda/driver_api.hpp"
-#include "device/real/call_times.hpp"
+#include "core/call_times.hpp"
 
 namespace memreplay {
 

@@ -14,13 +14,6 @@
 
 namespace memreplay {
 
-/// Counts of blocks that were written and compared on real memory.
-struct TouchedBlocks {
-  std::uint64_t filled = 0;
-  std::uint64_t checked = 0;  ///< and found as they were filled
-  Bytes filled_bytes = 0;     ///< of the blocks, whatever part of them was written
-};
-
 /// Does with each block what a program would: writes it on its stream when it is placed, compares
 /// it when it is freed, and orders streams as the trace does. O(streams) per block that is touched.
 class BlockWork final : public BlockWitness {

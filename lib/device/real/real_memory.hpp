@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/call_times.hpp"
+#include "core/real_use.hpp"
 #include "core/request.hpp"
 #include "core/units.hpp"
 #include "device/device_model.hpp"
-#include "device/real/call_times.hpp"
 #include "device/real/touch_pattern.hpp"
 
 /// Memory that exists: of a GPU, or of this machine. Addresses are those of the driver.
@@ -21,25 +22,6 @@ namespace memreplay {
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-};
-
-struct RealMemoryFacts {
-  std::string kind;       ///< "cuda" or "host"
-  std::string name;       ///< of the card; of the machine's processor
-  Bytes granularity = 0;  ///< of physical memory
-  Bytes total = 0;
-  bool has_virtual_memory = true;
-  bool has_display = false;         ///< others draw on it
-  bool pages_when_touched = false;  ///< physical memory comes with the first write to it
-};
-
-/// The memory in use since `begin_measuring`, as the system has it: other programs' included where
-/// it does not tell them apart.
-struct MeasuredMemory {
-  Bytes used = 0;
-  Bytes peak_used = 0;                        ///< of the samples taken
-  std::optional<std::uint64_t> minor_faults;  ///< pages that only had to be mapped
-  std::optional<std::uint64_t> major_faults;  ///< pages that were read from disk
 };
 
 /// Addresses of real memory.

@@ -5,7 +5,7 @@
 namespace memreplay {
 namespace {
 
-constexpr Bytes kTooLarge = Bytes{1} << 61;  // no device has that much
+constexpr Bytes kBeyondAnyDevice = Bytes{1} << 61;  // no device has that much
 
 }  // namespace
 
@@ -22,13 +22,13 @@ void CapacityWatch::note_refusal(Bytes charge) {
 
 std::optional<Address> CapacityWatch::obtain(Bytes size) {
   const auto region = DeviceWrapper::obtain(size);
-  if (!region && size < kTooLarge) note_refusal(round_up(size, granularity_));
+  if (!region && size < kBeyondAnyDevice) note_refusal(round_up(size, granularity_));
   return region;
 }
 
 bool CapacityWatch::map(Address at, Bytes size, Bytes granule) {
   const bool granted = DeviceWrapper::map(at, size, granule);
-  if (!granted && size < kTooLarge) note_refusal(size);
+  if (!granted && size < kBeyondAnyDevice) note_refusal(size);
   return granted;
 }
 

@@ -1,6 +1,4 @@
-#include <algorithm>
-
-#include "report/check/check.hpp"
+#include "report/check/phrases.hpp"
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {
@@ -62,27 +60,30 @@ Json entry_json(const EntryCheck& entry) {
 
 }  // namespace
 
-std::string check_json(const CheckReport& report) {
+std::string to_json(const CheckAnswer& answer) {
   Json json = head_json("check");
-  json["passed"] = report.passed();
-  json["baseline"] = report.baseline;
+  json["passed"] = answer.passed();
+  json["baseline"] = answer.baseline;
   json["metrics"] = Json::array();
   json["entries"] = Json::array();
-  for (const EntryCheck& entry : report.entries) {
+  for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       json["metrics"].push_back(value_json(entry, value));
     }
     json["entries"].push_back(entry_json(entry));
   }
-  json["not_checked"] = report.not_checked;
+  json["not_checked"] = Json::array();
+  for (const BaselineEntry& entry : answer.not_checked) {
+    json["not_checked"].push_back(entry_phrase(entry));
+  }
   return dump(json);
 }
 
-std::string update_json(const UpdateReport& report) {
+std::string to_json(const UpdateAnswer& answer) {
   Json json = head_json("check");
-  json["updated"] = report.baseline;
+  json["updated"] = answer.baseline;
   json["entries"] = Json::array();
-  for (const EntryUpdate& update : report.entries) {
+  for (const EntryUpdate& update : answer.entries) {
     Json entry = setup_json(update.check);
     entry.update(doubts_json(update.check));
     entry["new"] = update.kind == EntryUpdate::Kind::fresh;

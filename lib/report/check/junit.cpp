@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/check/phrases.hpp"
-#include "report/parts/json.hpp"
+#include "trace/json/json.hpp"
 
 namespace memreplay {
 namespace {
@@ -49,11 +49,11 @@ std::string failure(const EntryCheck& entry, const CheckedValue& value) {
 
 }  // namespace
 
-std::string check_junit(const CheckReport& report) {
+std::string to_junit(const CheckAnswer& answer) {
   std::string cases;
   std::size_t count = 0;
   std::size_t failures = 0;
-  for (const EntryCheck& entry : report.entries) {
+  for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       ++count;
       cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", escaped(entry.trace),

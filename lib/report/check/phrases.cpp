@@ -36,11 +36,19 @@ void add_sentence(std::string& text, const std::string& sentence) {
   text += sentence;
 }
 
-}  // namespace
-
-bool CheckReport::passed() const {
-  return !interrupted && std::ranges::all_of(entries, &EntryCheck::passed);
+std::string phrase_of(const std::string& trace, int gpu, const CheckSetup& setup) {
+  std::string phrase = trace;
+  if (gpu > 0) phrase += fmt::format(", gpu {}", gpu);
+  if (gpu < 0) phrase += ", host memory";
+  const CheckSetup usual;
+  if (setup == usual) return phrase;
+  phrase += ", " + setup.strategy;
+  if (!setup.torch_version.empty()) phrase += " of " + setup.torch_version;
+  if (setup.capacity) phrase += " on " + human_size(*setup.capacity);
+  return phrase;
 }
+
+}  // namespace
 
 std::string shown(const CheckedMetric& metric, std::uint64_t value) {
   return metric.in_bytes ? human_size(value) : human_count(value);
@@ -85,27 +93,23 @@ std::string no_growth_phrase(const EntryCheck& entry) {
   return "no place holds more at the allocated peak than in the baseline";
 }
 
-std::string entry_phrase(const std::string& trace, int gpu, const CheckSetup& setup) {
-  std::string phrase = trace;
-  if (gpu > 0) phrase += fmt::format(", gpu {}", gpu);
-  if (gpu < 0) phrase += ", host memory";
-  const CheckSetup usual;
-  if (setup == usual) return phrase;
-  phrase += ", " + setup.strategy;
-  if (!setup.torch_version.empty()) phrase += " of " + setup.torch_version;
-  if (setup.capacity) phrase += " on " + human_size(*setup.capacity);
-  return phrase;
+std::string entry_phrase(const EntryCheck& entry) {
+  return phrase_of(entry.trace, entry.gpu, entry.setup);
 }
 
-std::string verdict_sentence(const CheckReport& report) {
+std::string entry_phrase(const BaselineEntry& entry) {
+  return phrase_of(entry.trace, entry.gpu, entry.setup);
+}
+
+std::string verdict_sentence(const CheckAnswer& answer) {
   std::size_t over = 0;
   std::size_t all = 0;
-  for (const EntryCheck& entry : report.entries) {
+  for (const EntryCheck& entry : answer.entries) {
     all += entry.values.size();
     over += static_cast<std::size_t>(
         std::ranges::count_if(entry.values, [](const auto& value) { return !value.passed(); }));
   }
-  if (report.interrupted) {
+  if (answer.interrupted) {
     return fmt::format("Interrupted; until then {} of {} over the limit.", human_count(over),
                        counted(all, "value"));
   }

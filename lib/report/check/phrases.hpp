@@ -23,10 +23,11 @@ std::string growth_phrase(const PlaceGrowth& growth);
 std::string no_growth_phrase(const EntryCheck& entry);
 
 /// "run.pickle", and what is not as it usually is: "run.pickle, gpu 1, bfc on 24 GiB"
-std::string entry_phrase(const std::string& trace, int gpu, const CheckSetup& setup);
+std::string entry_phrase(const EntryCheck& entry);
+std::string entry_phrase(const BaselineEntry& entry);
 
 /// "2 of 6 values are over their limits."
-std::string verdict_sentence(const CheckReport& report);
+std::string verdict_sentence(const CheckAnswer& answer);
 
 /// What the figures of this entry leave out or only estimate. Empty: nothing.
 std::string doubt_sentences(const EntryCheck& check);

@@ -25,15 +25,14 @@ std::string code(std::string text) {
   return '`' + text + '`';
 }
 
-void append_rows(Table& table, const CheckReport& report, bool passed) {
-  for (const EntryCheck& entry : report.entries) {
+void append_rows(Table& table, const CheckAnswer& answer, bool passed) {
+  for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       if (value.passed() != passed) continue;
       const std::string place = place_phrase(value);
-      table.rows.push_back({code(entry_phrase(entry.trace, entry.gpu, entry.setup)),
-                            std::string(value.metric->word), shown(*value.metric, value.baseline),
-                            shown(*value.metric, value.value), shown(*value.metric, value.limit),
-                            change_in_percent(value),
+      table.rows.push_back({code(entry_phrase(entry)), std::string(value.metric->word),
+                            shown(*value.metric, value.baseline), shown(*value.metric, value.value),
+                            shown(*value.metric, value.limit), change_in_percent(value),
                             passed ? "ok" : "**over**" + (place.empty() ? "" : ", " + place)});
     }
   }
@@ -41,7 +40,7 @@ void append_rows(Table& table, const CheckReport& report, bool passed) {
 
 }  // namespace
 
-Table check_table(const CheckReport& report) {
+Table to_table(const CheckAnswer& answer) {
   Table table{{{"trace", true},
                {"gpu"},
                {"strategy", true},
@@ -54,7 +53,7 @@ Table check_table(const CheckReport& report) {
                {"first_event_over"},
                {"step_over"}},
               {}};
-  for (const EntryCheck& entry : report.entries) {
+  for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       table.rows.push_back({entry.trace, std::to_string(entry.gpu), entry.setup.strategy,
                             std::string(value.metric->name), std::to_string(value.baseline),
@@ -67,7 +66,7 @@ Table check_table(const CheckReport& report) {
   return table;
 }
 
-std::string check_markdown(const CheckReport& report) {
+std::string to_markdown(const CheckAnswer& answer) {
   Table table{{{"trace", true},
                {"metric", true},
                {"baseline"},
@@ -76,13 +75,13 @@ std::string check_markdown(const CheckReport& report) {
                {"change"},
                {"result", true}},
               {}};
-  append_rows(table, report, false);
-  append_rows(table, report, true);
+  append_rows(table, answer, false);
+  append_rows(table, answer, true);
   std::string out =
-      fmt::format("**memreplay check**: {}\n\n", verdict_sentence(report)) + markdown_table(table);
+      fmt::format("**memreplay check**: {}\n\n", verdict_sentence(answer)) + markdown_table(table);
   std::string below;
-  for (const EntryCheck& entry : report.entries) {
-    const std::string trace = code(entry_phrase(entry.trace, entry.gpu, entry.setup));
+  for (const EntryCheck& entry : answer.entries) {
+    const std::string trace = code(entry_phrase(entry));
     if (!entry.passed()) {
       const std::string none = no_growth_phrase(entry);
       if (!none.empty()) below += fmt::format("- {}: {}\n", trace, none);
@@ -94,16 +93,17 @@ std::string check_markdown(const CheckReport& report) {
     const std::string doubts = doubt_sentences(entry);
     if (!doubts.empty()) below += fmt::format("- {}: {}\n", trace, doubts);
   }
-  for (const std::string& trace : report.not_checked) {
-    below += fmt::format("- {} is in the baseline and was not checked.\n", code(trace));
+  for (const BaselineEntry& entry : answer.not_checked) {
+    below +=
+        fmt::format("- {} is in the baseline and was not checked.\n", code(entry_phrase(entry)));
   }
   return below.empty() ? out : out + '\n' + below;
 }
 
-Table update_table(const UpdateReport& report) {
+Table to_table(const UpdateAnswer& answer) {
   Table table{
       {{"trace", true}, {"gpu"}, {"strategy", true}, {"metric", true}, {"before"}, {"after"}}, {}};
-  for (const EntryUpdate& update : report.entries) {
+  for (const EntryUpdate& update : answer.entries) {
     for (const EntryUpdate::Change& change : update.changes) {
       table.rows.push_back({update.check.trace, std::to_string(update.check.gpu),
                             update.check.setup.strategy, std::string(change.metric->name),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/check/phrases.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -19,10 +20,6 @@ std::size_t widest_word(const EntryCheck& entry) {
     widest = std::max(widest, value.metric->word.size());
   }
   return widest;
-}
-
-void append_indented(std::string& out, const std::string& text) {
-  out += std::string(kIndent, ' ') + wrapped(text, kIndent) + '\n';
 }
 
 std::string value_line(const CheckedValue& value, std::size_t width, const TextStyle& style) {
@@ -55,10 +52,10 @@ void append_entry(std::string& out, const EntryCheck& entry, const TextStyle& st
     out += value_line(entry.values[i], width, style);
     const bool last_over =
         !entry.values[i].passed() && (i + 1 == entry.values.size() || entry.values[i + 1].passed());
-    if (last_over) append_indented(out, grown_line(entry));
+    if (last_over) append_paragraph(out, grown_line(entry), kIndent);
   }
   const std::string doubts = doubt_sentences(entry);
-  if (!doubts.empty()) append_indented(out, doubts);
+  if (!doubts.empty()) append_paragraph(out, doubts, kIndent);
 }
 
 std::string change_phrase(const EntryUpdate& update) {
@@ -82,37 +79,38 @@ std::string change_phrase(const EntryUpdate& update) {
 
 }  // namespace
 
-std::string check_text(const CheckReport& report, const TextStyle& style) {
+std::string to_text(const CheckAnswer& answer, const TextStyle& style) {
   std::string out;
-  const bool several = report.entries.size() > 1;
-  for (const EntryCheck& entry : report.entries) {
+  const bool several = answer.entries.size() > 1;
+  for (const EntryCheck& entry : answer.entries) {
     if (several || entry.gpu != 0 || entry.setup != CheckSetup{}) {
-      out +=
-          ' ' + bold(wrapped(entry_phrase(entry.trace, entry.gpu, entry.setup), 1), style) + '\n';
+      out += ' ' + bold(wrapped(entry_phrase(entry), 1), style) + '\n';
     }
     append_entry(out, entry, style);
   }
   std::string last;
-  if (several || !report.passed()) last = verdict_sentence(report);
-  if (!report.interrupted && !report.passed()) {
+  if (several || !answer.passed()) last = verdict_sentence(answer);
+  if (!answer.interrupted && !answer.passed()) {
     last +=
-        fmt::format(" If that is intended, repeat with --update and commit {}.", report.baseline);
+        fmt::format(" If that is intended, repeat with --update and commit {}.", answer.baseline);
   }
-  if (!report.not_checked.empty()) {
+  if (!answer.not_checked.empty()) {
+    std::vector<std::string> names;
+    for (const BaselineEntry& entry : answer.not_checked) names.push_back(entry_phrase(entry));
     last += fmt::format("{}Not checked, though in {}: {}.", last.empty() ? "" : " ",
-                        report.baseline, fmt::join(report.not_checked, ", "));
+                        answer.baseline, fmt::join(names, ", "));
   }
   if (!last.empty()) out += "\n " + wrapped(last, 1) + '\n';
   return out;
 }
 
-std::string update_text(const UpdateReport& report) {
+std::string to_text(const UpdateAnswer& answer, const TextStyle&) {
   constexpr const char* kKinds[] = {"new", "changed", "same"};
   std::string out;
-  for (const EntryUpdate& update : report.entries) {
+  for (const EntryUpdate& update : answer.entries) {
     const EntryCheck& check = update.check;
     out += fmt::format(" {:<8} {}\n", kKinds[static_cast<std::size_t>(update.kind)],
-                       entry_phrase(check.trace, check.gpu, check.setup));
+                       entry_phrase(check));
     constexpr std::size_t kColumn = 10;
     for (const std::string& text : {change_phrase(update), doubt_sentences(check)}) {
       if (!text.empty()) out += std::string(kColumn, ' ') + wrapped(text, kColumn) + '\n';

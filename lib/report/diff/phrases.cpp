@@ -30,6 +30,51 @@ std::string listed(const PlaceDiff& place, std::uint64_t SizeDiff::*side,
   return fmt::format("{} blocks of {} sizes", human_count(blocks), human_count(sizes));
 }
 
+/// A reserved peak and, where it is an estimate, its range.
+struct Reserved {
+  Bytes bytes = 0;
+  std::optional<BytesInterval> range;
+
+  BytesInterval bounds() const { return range.value_or(BytesInterval{bytes, bytes}); }
+  std::string text(const std::string& exact) const {
+    return range ? estimated_text(bytes, *range) : exact;
+  }
+};
+
+Reserved reserved_of(const Run& run) {
+  Reserved reserved{.bytes = run.metrics.peak_reserved};
+  if (run.interval) reserved.range = run.interval->peak_reserved;
+  return reserved;
+}
+
+// Peaks within a step are of the replays, not estimated.
+Reserved reserved_of(const SidePeaks& side, Bytes peak, std::uint64_t at_step) {
+  Reserved reserved{.bytes = peak};
+  if (at_step == 0 && side.run) reserved.range = reserved_of(*side.run).range;
+  return reserved;
+}
+
+bool same(const BytesInterval& a, const BytesInterval& b) {
+  return a.low == b.low && a.high == b.high;
+}
+
+ReservedApart reserved_apart(const Reserved& a, const Reserved& b) {
+  const auto [shown_a, shown_b] = sizes_apart(a.bytes, b.bytes);
+  ReservedApart apart{
+      .a = a.text(shown_a),
+      .b = b.text(shown_b),
+      .change = size_change(a.bytes, b.bytes),
+      .difference = human_size(std::max(a.bytes, b.bytes) - std::min(a.bytes, b.bytes))};
+  if (!a.range && !b.range) return apart;
+  const BytesInterval of_a = a.bounds();
+  const BytesInterval of_b = b.bounds();
+  if (a.bytes == b.bytes && same(of_a, of_b)) return apart;
+  apart.undecided = of_a.low <= of_b.high && of_b.low <= of_a.high;
+  apart.change = apart.undecided ? "undecided" : "≈ " + apart.change;
+  apart.difference = "≈ " + apart.difference;
+  return apart;
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> sizes_apart(Bytes a, Bytes b) {
@@ -63,6 +108,16 @@ std::string place_phrase(const PlaceDiff& place) {
   if (place.private_pool) phrase += ", private pool";
   if (place.stream != 0) phrase += fmt::format(", side stream {}", place.stream);
   return phrase;
+}
+
+ReservedApart reserved_apart(const Run& a, const Run& b) {
+  return reserved_apart(reserved_of(a), reserved_of(b));
+}
+
+std::optional<ReservedApart> reserved_apart(const RecordingsDiff& diff) {
+  if (!diff.a_peak.reserved || !diff.b_peak.reserved) return std::nullopt;
+  return reserved_apart(reserved_of(diff.a, *diff.a_peak.reserved, diff.at_step),
+                        reserved_of(diff.b, *diff.b_peak.reserved, diff.at_step));
 }
 
 }  // namespace memreplay

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "analysis/diff/recordings.hpp"
+#include "analysis/diff/answer.hpp"
 
 /// How the reports of a comparison say the same things.
 namespace memreplay {
@@ -20,5 +21,17 @@ std::string blocks_phrase(const PlaceDiff& place);
 
 /// "model.py:13 forward, private pool, side stream 1"; the default ones are not named.
 std::string place_phrase(const PlaceDiff& place);
+
+/// The reserved peaks of two runs, side by side.
+struct ReservedApart {
+  std::string a;  ///< "4096 MiB"; of an estimate "≈ 5210 MiB (4900 MiB to 5600 MiB)"
+  std::string b;
+  std::string change;      ///< from A to B; "undecided" where the ranges of estimates overlap
+  std::string difference;  ///< without its sign
+  bool undecided = false;
+};
+ReservedApart reserved_apart(const Run& a, const Run& b);
+/// Of the peaks that are compared; nothing where a side has none.
+std::optional<ReservedApart> reserved_apart(const RecordingsDiff& diff);
 
 }  // namespace memreplay

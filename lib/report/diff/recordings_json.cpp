@@ -25,10 +25,10 @@ Json both(A&& a, B&& b) {
   return Json{{"a", std::forward<A>(a)}, {"b", std::forward<B>(b)}};
 }
 
-Json totals_json(const RecordingsReport& report) {
-  const RecordingsDiff& diff = report.diff;
+Json totals_json(const RecordingsAnswer& answer) {
+  const RecordingsDiff& diff = answer.diff;
   const auto of_runs = [&](auto value) {
-    return report.a_run ? both(value(*report.a_run), value(*report.b_run)) : both(nullptr, nullptr);
+    return diff.a.run ? both(value(*diff.a.run), value(*diff.b.run)) : both(nullptr, nullptr);
   };
   Json json;
   json["peak_requested_bytes"] = both(diff.a_peak.requested, diff.b_peak.requested);
@@ -37,10 +37,10 @@ Json totals_json(const RecordingsReport& report) {
   json["peak_reserved_bytes"] = both(or_null(diff.a_peak.reserved), or_null(diff.b_peak.reserved));
   json["before_event"] = both(diff.a_peak.behind, diff.b_peak.behind);
   json["requests"] = both(diff.requests.a_requests, diff.requests.b_requests);
-  json["ooms"] = report.a_run ? both(report.a_run->metrics.ooms, report.b_run->metrics.ooms)
-                              : both(report.a.ooms, report.b.ooms);
-  json["oom_retries"] = of_runs([](const RunReport& run) { return run.metrics.oom_retries; });
-  json["device_calls"] = of_runs([](const RunReport& run) { return run.device_calls(); });
+  json["ooms"] = diff.a.run ? both(diff.a.run->metrics.ooms, diff.b.run->metrics.ooms)
+                            : both(answer.a.ooms, answer.b.ooms);
+  json["oom_retries"] = of_runs([](const Run& run) { return run.metrics.oom_retries; });
+  json["device_calls"] = of_runs([](const Run& run) { return run.device_calls(); });
   json["steps"] = both(diff.a.steps.begins.size(), diff.b.steps.begins.size());
   return json;
 }
@@ -110,16 +110,16 @@ Json difference_json(const std::optional<RequestDifference>& found, bool has_ste
 
 }  // namespace
 
-std::string recordings_diff_json(const RecordingsReport& report) {
-  const RecordingsDiff& diff = report.diff;
+std::string to_json(const RecordingsAnswer& answer) {
+  const RecordingsDiff& diff = answer.diff;
   Json json = head_json("diff");
-  json["a"] = trace_json(report.a);
-  json["b"] = trace_json(report.b);
-  json["device"] = report.device ? device_json(*report.device) : Json(nullptr);
+  json["a"] = trace_json(answer.a);
+  json["b"] = trace_json(answer.b);
+  json["device"] = answer.device ? device_json(*answer.device) : Json(nullptr);
   json["runs"] = Json::array();
-  if (report.a_run) json["runs"] = Json::array({run_json(*report.a_run), run_json(*report.b_run)});
+  if (diff.a.run) json["runs"] = Json::array({run_json(*diff.a.run), run_json(*diff.b.run)});
   json["at_step"] = diff.at_step == 0 ? Json(nullptr) : Json(diff.at_step);
-  json["totals"] = totals_json(report);
+  json["totals"] = totals_json(answer);
   json["by"] = diff.by_stack() ? "stack" : "size";
   json["in_both"] = sum_json(diff.in_both);
   json["only_a"] = sum_json(diff.only_a);
@@ -135,7 +135,7 @@ std::string recordings_diff_json(const RecordingsReport& report) {
   return dump(json);
 }
 
-Table recordings_diff_table(const RecordingsReport& report) {
+Table to_table(const RecordingsAnswer& answer) {
   Table table{{{"place", true},
                {"pool", true},
                {"stream"},
@@ -146,7 +146,7 @@ Table recordings_diff_table(const RecordingsReport& report) {
                {"a_blocks"},
                {"b_blocks"}},
               {}};
-  for (const PlaceDiff& place : report.diff.places) {
+  for (const PlaceDiff& place : answer.diff.places) {
     const char* sign = place.a_bytes > place.b_bytes ? "-" : "";
     table.rows.push_back({place.place.name, pool_of(place.private_pool),
                           std::to_string(place.stream), std::string(name_of(place.change())),

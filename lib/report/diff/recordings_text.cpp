@@ -6,6 +6,8 @@
 #include "core/text.hpp"
 #include "report/diff/diff.hpp"
 #include "report/diff/phrases.hpp"
+#include "report/diff/recordings_sentences.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -17,153 +19,7 @@ constexpr std::size_t kPlaces = 10;
 constexpr std::size_t kSteps = 8;
 constexpr std::size_t kFirstSteps = 3;
 
-Bytes held(const SpanPeak& peak) { return peak.allocated.value_or(peak.requested); }
-
-bool same_places(const RecordingsDiff& diff) {
-  return diff.only_a.blocks == 0 && diff.only_b.blocks == 0;
-}
-
-bool same_runs(const RecordingsReport& r) {
-  if (!r.a_run) return r.a.peak_reserved == r.b.peak_reserved && r.a.ooms == r.b.ooms;
-  const RunMetrics& a = r.a_run->metrics;
-  const RunMetrics& b = r.b_run->metrics;
-  return a.peak_reserved == b.peak_reserved && a.peak_allocated == b.peak_allocated &&
-         a.ooms == b.ooms && a.oom_retries == b.oom_retries &&
-         r.a_run->device_calls() == r.b_run->device_calls();
-}
-
-std::string at_peak(const RecordingsDiff& diff) {
-  return diff.at_step == 0 ? "at its peak"
-                           : fmt::format("at its peak in step {}", human_count(diff.at_step));
-}
-
-// The place that explains most of the difference.
-std::string largest_part(const RecordingsDiff& diff, bool more, Bytes difference) {
-  for (const PlaceDiff& place : diff.places) {
-    if (place.difference() == 0) break;
-    if ((place.b_bytes > place.a_bytes) != more) continue;
-    return fmt::format(" {}: {}, {}.",
-                       place.difference() > difference / 2 ? "Most of it" : "The largest part",
-                       place_phrase(place), human_size(place.difference()));
-  }
-  return {};
-}
-
-bool nothing_differs(const RecordingsReport& report) {
-  const RequestsDiff& requests = report.diff.requests;
-  return !requests.first && requests.same_frees && same_places(report.diff) && same_runs(report);
-}
-
-std::string answer(const RecordingsReport& report) {
-  const RecordingsDiff& diff = report.diff;
-  const Bytes a = held(diff.a_peak);
-  const Bytes b = held(diff.b_peak);
-  if (a != b) {
-    const auto [shown_a, shown_b] = sizes_apart(a, b);
-    const Bytes difference = std::max(a, b) - std::min(a, b);
-    return fmt::format("B needs {} {} {} than A: {} instead of {}.{}", human_size(difference),
-                       a < b ? "more" : "less", at_peak(diff), shown_b, shown_a,
-                       largest_part(diff, a < b, difference));
-  }
-  if (nothing_differs(report)) {
-    return fmt::format(
-        "No difference: the same requests ({}) and frees in the same order, and the same peaks.",
-        human_count(diff.requests.a_requests));
-  }
-  std::string text =
-      fmt::format("Both need {} at their peaks{}", human_size(a),
-                  diff.at_step == 0 ? "" : fmt::format(" in step {}", human_count(diff.at_step)));
-  const auto reserved_a = diff.a_peak.reserved;
-  const auto reserved_b = diff.b_peak.reserved;
-  if (reserved_a && reserved_b && *reserved_a != *reserved_b) {
-    const auto [shown_a, shown_b] = sizes_apart(*reserved_a, *reserved_b);
-    return text + fmt::format("; B reserves {} {}: {} instead of {}.",
-                              human_size(std::max(*reserved_a, *reserved_b) -
-                                         std::min(*reserved_a, *reserved_b)),
-                              *reserved_a < *reserved_b ? "more" : "less", shown_b, shown_a);
-  }
-  return text + (same_places(diff) ? ", in the same places." : ", but not in the same places.");
-}
-
-std::string settings_of(const TraceSummary& trace) {
-  return trace.settings->empty() ? "default settings" : *trace.settings;
-}
-
-// What differs or does not beside the peaks.
-std::string requests_sentence(const RecordingsReport& report) {
-  const RequestsDiff& requests = report.diff.requests;
-  std::string text;
-  if (!requests.first && !nothing_differs(report)) {
-    text = fmt::format("{} the same in both, in the same order{}",
-                       requests.a_requests == 1
-                           ? "The only request is"
-                           : "All " + human_count(requests.a_requests) + " requests are",
-                       requests.same_frees ? ", and so are the frees." : "; the frees are not.");
-  }
-  if (report.a.settings && report.b.settings && *report.a.settings != *report.b.settings) {
-    text += fmt::format("{}The settings differ: A was recorded with {}, B with {}.",
-                        text.empty() ? "" : " ", settings_of(report.a), settings_of(report.b));
-  }
-  return text;
-}
-
-std::string step_name(std::uint64_t step) {
-  return step == 0 ? "before step 1" : fmt::format("in step {}", human_count(step));
-}
-
-std::string made_phrase(std::string_view side, const std::optional<RequestMade>& made) {
-  if (!made) return fmt::format("{} makes no more there", side);
-  std::string text = fmt::format("{} asks for {} at event {}", side, human_size(made->size),
-                                 human_count(made->event));
-  std::string where = made->place;
-  if (made->private_pool) where += fmt::format("{}private pool", where.empty() ? "" : ", ");
-  if (made->stream != 0) {
-    where += fmt::format("{}side stream {}", where.empty() ? "" : ", ", made->stream);
-  }
-  if (!where.empty()) text += fmt::format(" ({})", where);
-  return made->refused ? text + " and is refused" : text;
-}
-
-// Two sizes that look the same are told apart.
-std::string both_made(const RequestDifference& found) {
-  std::string text = made_phrase("A", found.a) + ", " + made_phrase("B", found.b);
-  if (found.a && found.b && found.a->size != found.b->size &&
-      human_size(found.a->size) == human_size(found.b->size)) {
-    text += fmt::format(" ({} B and {} B)", human_count(found.a->size), human_count(found.b->size));
-  }
-  return text;
-}
-
-std::string first_difference_sentence(const RecordingsDiff& diff) {
-  const RequestsDiff& requests = diff.requests;
-  if (!requests.first) return {};
-  const RequestDifference& first = *requests.first;
-  const std::string where =
-      diff.has_steps() ? " " + step_name(first.step) : std::string(" of the recordings");
-  std::string text = fmt::format("The first request that differs is number {}{}: {}.",
-                                 human_count(first.number), where, both_made(first));
-  const auto& equal = requests.first_in_equal_step;
-  if (equal && diff.has_steps() && equal->step != first.step) {
-    text += fmt::format(" In a step with as many requests it is number {} {}: {}.",
-                        human_count(equal->number), step_name(equal->step), both_made(*equal));
-  }
-  return text;
-}
-
-std::string match_sentence(const RecordingsDiff& diff) {
-  if (same_places(diff)) return {};
-  const auto shown = [](const BlockSum& sum) {
-    return sum.blocks == 0
-               ? std::string("nothing")
-               : fmt::format("{} ({})", human_size(sum.bytes), counted(sum.blocks, "block"));
-  };
-  return fmt::format("Matched by {}, {} at both peaks, {} only at A's, {} only at B's.",
-                     diff.by_stack() ? "stack and size" : "size",
-                     shown(diff.in_both) + (diff.in_both.blocks > 1 ? " are" : " is"),
-                     shown(diff.only_a), shown(diff.only_b));
-}
-
-void add_sides(std::string& out, const RecordingsReport& report) {
+void add_sides(std::string& out, const RecordingsAnswer& answer) {
   const auto line = [&](std::string_view side, const TraceSummary& trace) {
     const std::string device = trace.devices > 1
                                    ? fmt::format(", gpu {} of {} devices", trace.gpu, trace.devices)
@@ -171,16 +27,17 @@ void add_sides(std::string& out, const RecordingsReport& report) {
     out += fmt::format("  {}  {}\n", side,
                        wrapped(trace.path + device + ": " + coverage_phrase(trace), 5));
   };
-  line("A", report.a);
-  line("B", report.b);
-  if (report.a_run) {
-    out += "     " +
-           wrapped(fmt::format("both replayed under {}, on a device {}", report.a_run->strategy,
-                               report.device && report.device->capacity
-                                   ? "of " + human_size(*report.device->capacity)
-                                   : "without limit"),
-                   5) +
-           '\n';
+  line("A", answer.a);
+  line("B", answer.b);
+  if (answer.diff.a.run) {
+    out +=
+        "     " +
+        wrapped(fmt::format("both replayed under {}, on a device {}", answer.diff.a.run->strategy,
+                            answer.device && answer.device->capacity
+                                ? "of " + human_size(*answer.device->capacity)
+                                : "without limit"),
+                5) +
+        '\n';
   }
 }
 
@@ -192,6 +49,11 @@ class Totals {
     table_.rows.push_back(
         {" " + name, a ? shown_a : "-", b ? shown_b : "-", a && b ? size_change(*a, *b) : "-"});
   }
+  void reserved(std::string name, const RecordingsDiff& diff) {
+    const auto apart = reserved_apart(diff);
+    if (!apart) return sizes(std::move(name), diff.a_peak.reserved, diff.b_peak.reserved);
+    table_.rows.push_back({" " + name, apart->a, apart->b, apart->change});
+  }
   void counts(std::string name, std::uint64_t a, std::uint64_t b) {
     table_.rows.push_back({" " + name, human_count(a), human_count(b), count_change(a, b)});
   }
@@ -201,23 +63,23 @@ class Totals {
   Table table_{{{"", true}, {"A"}, {"B"}, {"difference"}}, {}};
 };
 
-void add_totals(std::string& out, const RecordingsReport& report) {
-  const RecordingsDiff& diff = report.diff;
+void add_totals(std::string& out, const RecordingsAnswer& answer) {
+  const RecordingsDiff& diff = answer.diff;
   Totals totals;
   const std::string peak =
       diff.at_step == 0 ? "peak" : fmt::format("step {} peak", human_count(diff.at_step));
   totals.sizes(peak + " requested", diff.a_peak.requested, diff.b_peak.requested);
   totals.sizes(peak + " allocated", diff.a_peak.allocated, diff.b_peak.allocated);
-  totals.sizes(peak + " reserved", diff.a_peak.reserved, diff.b_peak.reserved);
+  totals.reserved(peak + " reserved", diff);
   totals.counts("requests", diff.requests.a_requests, diff.requests.b_requests);
-  if (report.a_run) {
-    const RunMetrics& a = report.a_run->metrics;
-    const RunMetrics& b = report.b_run->metrics;
+  if (diff.a.run) {
+    const RunMetrics& a = diff.a.run->metrics;
+    const RunMetrics& b = diff.b.run->metrics;
     totals.counts("OOMs", a.ooms, b.ooms);
     totals.counts("OOM retries", a.oom_retries, b.oom_retries);
-    totals.counts("device calls", report.a_run->device_calls(), report.b_run->device_calls());
-  } else if (report.a.ooms + report.b.ooms > 0) {
-    totals.counts("OOMs", report.a.ooms, report.b.ooms);
+    totals.counts("device calls", diff.a.run->device_calls(), diff.b.run->device_calls());
+  } else if (answer.a.ooms + answer.b.ooms > 0) {
+    totals.counts("OOMs", answer.a.ooms, answer.b.ooms);
   }
   if (!diff.a.steps.begins.empty() || !diff.b.steps.begins.empty()) {
     totals.counts("steps", diff.a.steps.begins.size(), diff.b.steps.begins.size());
@@ -227,7 +89,7 @@ void add_totals(std::string& out, const RecordingsReport& report) {
 
 void add_places(std::string& out, const RecordingsDiff& diff) {
   const std::string title =
-      fmt::format(" {} at the peaks, by {}", diff.a.replay ? "Requested" : "Live",
+      fmt::format(" {} at the peaks, by {}", diff.a.run ? "Requested" : "Live",
                   diff.by_stack() ? "place" : "size");
   Table table{{{title, true}, {"A"}, {"B"}, {"difference"}, {"blocks", true}}, {}};
   std::size_t changed = 0;
@@ -256,33 +118,6 @@ void add_places(std::string& out, const RecordingsDiff& diff) {
                                        : human_count(same) + " size classes",
                        human_size(same_bytes));
   }
-}
-
-std::string_view source_name(Steps::Source source) {
-  switch (source) {
-    case Steps::Source::markers:
-      return "markers";
-    case Steps::Source::annotations:
-      return "annotations";
-    case Steps::Source::repetition:
-      return "repetition";
-    case Steps::Source::none:
-      break;
-  }
-  return "nothing";
-}
-
-std::string steps_sentence(const RecordingsDiff& diff) {
-  const Steps& a = diff.a.steps;
-  const Steps& b = diff.b.steps;
-  if (a.source == Steps::Source::none && b.source == Steps::Source::none) return {};
-  if (!diff.has_steps()) {
-    return fmt::format("Steps are not compared: {} shows none.",
-                       a.source == Steps::Source::none ? "A" : "B");
-  }
-  if (a.source == b.source) return fmt::format("Steps are taken from {}.", source_name(a.source));
-  return fmt::format("Steps of A are taken from {}, those of B from {}: they may not be the same.",
-                     source_name(a.source), source_name(b.source));
 }
 
 Bytes apart(Bytes a, Bytes b) { return std::max(a, b) - std::min(a, b); }
@@ -317,7 +152,7 @@ void add_steps(std::string& out, const RecordingsDiff& diff) {
   });
   if (!differ) return;
   const bool reserved = diff.a.spans[0].reserved && diff.b.spans[0].reserved;
-  const char* what = diff.a.replay ? "allocated" : "requested";
+  const char* what = diff.a.run ? "allocated" : "requested";
   Table table{{{fmt::format(" Step   peak {}", what), true}, {"A"}, {"B"}, {"difference"}}, {}};
   if (reserved) {
     for (const char* title : {"reserved A", "reserved B"}) table.columns.push_back({title});
@@ -335,38 +170,25 @@ void add_steps(std::string& out, const RecordingsDiff& diff) {
   out += '\n' + text_table(table);
 }
 
-void append(std::string& out, const std::string& text) {
-  if (!text.empty()) out += "  " + wrapped(text, 2) + '\n';
-}
-
-std::string without_stacks(const RecordingsReport& report) {
-  const RecordingsDiff& diff = report.diff;
-  if (diff.by_stack()) return {};
-  const char* who = diff.a_has_stacks   ? "B has"
-                    : diff.b_has_stacks ? "A has"
-                                        : "The recordings have";
-  return fmt::format("{} no stacks: requests are told apart by their sizes alone.", who);
-}
-
 }  // namespace
 
-std::string recordings_diff_text(const RecordingsReport& report, const TextStyle& style) {
-  const RecordingsDiff& diff = report.diff;
-  std::string out = bold(wrapped(answer(report), 0), style) + "\n\n";
-  add_sides(out, report);
-  add_totals(out, report);
+std::string to_text(const RecordingsAnswer& answer, const TextStyle& style) {
+  const RecordingsDiff& diff = answer.diff;
+  std::string out = bold(wrapped(headline(answer), 0), style) + "\n\n";
+  add_sides(out, answer);
+  add_totals(out, answer);
   add_places(out, diff);
   add_steps(out, diff);
   std::string notes;
-  append(notes, match_sentence(diff));
-  append(notes, requests_sentence(report));
-  append(notes, first_difference_sentence(diff));
-  if (!nothing_differs(report)) append(notes, steps_sentence(diff));
-  append(notes, without_stacks(report));
-  for (const auto* run : {&report.a_run, &report.b_run}) {
+  append_paragraph(notes, match_sentence(diff), 2);
+  append_paragraph(notes, requests_sentence(answer), 2);
+  append_paragraph(notes, first_difference_sentence(diff), 2);
+  if (!nothing_differs(answer)) append_paragraph(notes, steps_sentence(diff), 2);
+  append_paragraph(notes, stacks_sentence(diff), 2);
+  for (const auto* run : {&diff.a.run, &diff.b.run}) {
     if (!*run) continue;
-    append(notes, inexact_sentence(**run));
-    append(notes, served_sentence(**run));
+    append_paragraph(notes, inexact_sentence(**run), 2);
+    append_paragraph(notes, served_sentence(**run), 2);
   }
   return notes.empty() ? out : out + '\n' + notes;
 }

@@ -39,13 +39,13 @@ Json holding_json(const Holding& holding, Op op) {
           {"device_calls", holding.device_calls}};
 }
 
-Json parting_json(const StrategiesReport& report, const Parting* parting) {
+Json parting_json(const StrategiesAnswer& answer, const Parting* parting) {
   if (parting == nullptr) return nullptr;
   return {{"event", parting->event},
           {"op", name_of(parting->op)},
           {"step", parting->step == 0 ? Json(nullptr) : Json(parting->step)},
           {"requested_bytes", parting->size == 0 ? Json(nullptr) : Json(parting->size)},
-          {"stream", parting->stream < report.streams.size() ? Json(report.streams[parting->stream])
+          {"stream", parting->stream < answer.streams.size() ? Json(answer.streams[parting->stream])
                                                              : Json(nullptr)},
           {"place", text_or_null(parting->place)},
           {"a", holding_json(parting->holds[0], parting->op)},
@@ -57,10 +57,10 @@ const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-Json lead_json(const StrategiesReport& report) {
-  if (!report.diff.lead) return nullptr;
-  const Lead& lead = *report.diff.lead;
-  Json json = parting_json(report, &lead.furthest);
+Json lead_json(const StrategiesAnswer& answer) {
+  if (!answer.diff.lead) return nullptr;
+  const Lead& lead = *answer.diff.lead;
+  Json json = parting_json(answer, &lead.furthest);
   json["difference_bytes"] = lead.difference();
   json["more"] = lead.more == 0 ? "a" : "b";
   json["from"] = lead.from;
@@ -68,7 +68,7 @@ Json lead_json(const StrategiesReport& report) {
   return json;
 }
 
-std::vector<std::string> row(const char* what, std::string event, const RunReport& run,
+std::vector<std::string> row(const char* what, std::string event, const Run& run,
                              const Holding& holding) {
   return {what,
           std::move(event),
@@ -83,25 +83,25 @@ std::vector<std::string> row(const char* what, std::string event, const RunRepor
 
 }  // namespace
 
-std::string strategies_diff_json(const StrategiesReport& report) {
-  const StrategiesDiff& diff = report.diff;
+std::string to_json(const StrategiesAnswer& answer) {
+  const StrategiesDiff& diff = answer.diff;
   Json runs = Json::array();
-  for (const RunReport& run : report.runs) runs.push_back(run_json(run));
-  Json json = result_json("diff", report.trace, device_json(report.device), std::move(runs));
+  for (const Run& run : answer.diff.runs) runs.push_back(run_json(run));
+  Json json = result_json("diff", answer.trace, device_json(answer.device), std::move(runs));
   json["finished"] = diff.finished;
-  json["first_difference"] = parting_json(report, diff.first());
-  json["first_reserved_difference"] = parting_json(report, pointer(diff.reserved));
-  json["first_device_call_difference"] = parting_json(report, pointer(diff.device_calls));
-  json["first_served_difference"] = parting_json(report, pointer(diff.served));
+  json["first_difference"] = parting_json(answer, diff.first());
+  json["first_reserved_difference"] = parting_json(answer, pointer(diff.reserved));
+  json["first_device_call_difference"] = parting_json(answer, pointer(diff.device_calls));
+  json["first_served_difference"] = parting_json(answer, pointer(diff.served));
   json["first_allocated_difference"] = or_null(diff.allocated_from);
-  json["largest_difference"] = lead_json(report);
+  json["largest_difference"] = lead_json(answer);
   json["events_a_reserves_more"] = diff.events_a_more;
   json["events_b_reserves_more"] = diff.events_b_more;
-  json["model_check"] = report.model_check ? verify_run_json(*report.model_check) : Json(nullptr);
+  json["model_check"] = answer.model_check ? verify_run_json(*answer.model_check) : Json(nullptr);
   return dump(json);
 }
 
-Table strategies_diff_table(const StrategiesReport& report) {
+Table to_table(const StrategiesAnswer& answer) {
   Table table{{{"moment", true},
                {"event"},
                {"strategy", true},
@@ -112,12 +112,12 @@ Table strategies_diff_table(const StrategiesReport& report) {
                {"largest_free_bytes"},
                {"device_calls"}},
               {}};
-  const StrategiesDiff& diff = report.diff;
+  const StrategiesDiff& diff = answer.diff;
   const auto add = [&](const char* what, const Parting* parting) {
     if (parting == nullptr) return;
     for (std::size_t side = 0; side < 2; ++side) {
       table.rows.push_back(
-          row(what, std::to_string(parting->event), report.runs[side], parting->holds[side]));
+          row(what, std::to_string(parting->event), answer.diff.runs[side], parting->holds[side]));
     }
   };
   add("first difference", diff.first());
@@ -125,7 +125,7 @@ Table strategies_diff_table(const StrategiesReport& report) {
   add("first device call difference", pointer(diff.device_calls));
   add("first served difference", pointer(diff.served));
   if (diff.lead) add("largest difference", &diff.lead->furthest);
-  for (const RunReport& run : report.runs) {
+  for (const Run& run : answer.diff.runs) {
     table.rows.push_back({"peaks", "", run.strategy, std::to_string(run.metrics.peak_requested),
                           std::to_string(run.metrics.peak_allocated),
                           std::to_string(run.metrics.peak_reserved), "", "",

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "report/diff/diff.hpp"
 #include "report/diff/phrases.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -12,21 +13,23 @@ namespace {
 
 constexpr std::array<const char*, 2> kSides = {"A", "B"};
 
-void append(std::string& out, const std::string& text) {
-  if (!text.empty()) out += "  " + wrapped(text, 2) + '\n';
-}
-
-std::string refusals(const RunReport& run) {
+std::string refusals(const Run& run) {
   return run.metrics.ooms == 0 ? run.strategy + " serves every request"
                                : fmt::format("{} runs out of memory {}", run.strategy,
                                              counted(run.metrics.ooms, "time"));
 }
 
-std::string answer(const StrategiesReport& report) {
-  const auto& [a, b] = report.runs;
-  const StrategiesDiff& diff = report.diff;
+// Replays may go the same way where what is estimated of them differs.
+bool estimates_differ(const StrategiesDiff& diff) {
+  const auto& [a, b] = diff.runs;
+  return (a.interval || b.interval) && a.metrics.peak_reserved != b.metrics.peak_reserved;
+}
+
+std::string headline(const StrategiesAnswer& answer) {
+  const auto& [a, b] = answer.diff.runs;
+  const StrategiesDiff& diff = answer.diff;
   if (!diff.finished) return "Interrupted: nothing is known of where they part.";
-  if (diff.first() == nullptr) {
+  if (diff.first() == nullptr && !estimates_differ(diff)) {
     return fmt::format("No difference: after every event {} and {} reserve the same.", a.strategy,
                        b.strategy) +
            (diff.allocated_from ? " What they allocate differs by rounding." : "");
@@ -38,18 +41,20 @@ std::string answer(const StrategiesReport& report) {
   }
   const Bytes in_a = a.metrics.peak_reserved;
   const Bytes in_b = b.metrics.peak_reserved;
-  if (in_a == in_b) {
-    return text + fmt::format("Both reserve {} at their peaks.", human_size(in_a));
+  const ReservedApart reserved = reserved_apart(a, b);
+  if (reserved.undecided) {
+    return text + fmt::format("Which of them reserves less at its peak is undecided: {} {}, {} {}.",
+                              a.strategy, reserved.a, b.strategy, reserved.b);
   }
-  const auto [shown_a, shown_b] = sizes_apart(in_a, in_b);
+  if (in_a == in_b) return text + fmt::format("Both reserve {} at their peaks.", reserved.a);
   return text + fmt::format("{} reserves {} {} at its peak than {}: {} instead of {}.", b.strategy,
-                            human_size(std::max(in_a, in_b) - std::min(in_a, in_b)),
-                            in_a < in_b ? "more" : "less", a.strategy, shown_b, shown_a);
+                            reserved.difference, in_a < in_b ? "more" : "less", a.strategy,
+                            reserved.b, reserved.a);
 }
 
-void add_totals(std::string& out, const StrategiesReport& report) {
-  const RunMetrics& a = report.runs[0].metrics;
-  const RunMetrics& b = report.runs[1].metrics;
+void add_totals(std::string& out, const StrategiesAnswer& answer) {
+  const RunMetrics& a = answer.diff.runs[0].metrics;
+  const RunMetrics& b = answer.diff.runs[1].metrics;
   Table table{{{"", true}, {"A"}, {"B"}, {"difference"}}, {}};
   const auto size = [&](const char* name, Bytes in_a, Bytes in_b) {
     const auto [shown_a, shown_b] = sizes_apart(in_a, in_b);
@@ -58,11 +63,12 @@ void add_totals(std::string& out, const StrategiesReport& report) {
   const auto count = [&](const char* name, std::uint64_t in_a, std::uint64_t in_b) {
     table.rows.push_back({name, human_count(in_a), human_count(in_b), count_change(in_a, in_b)});
   };
-  size(" peak reserved", a.peak_reserved, b.peak_reserved);
+  const ReservedApart reserved = reserved_apart(answer.diff.runs[0], answer.diff.runs[1]);
+  table.rows.push_back({" peak reserved", reserved.a, reserved.b, reserved.change});
   size(" peak allocated", a.peak_allocated, b.peak_allocated);
   count(" OOMs", a.ooms, b.ooms);
   count(" OOM retries", a.oom_retries, b.oom_retries);
-  count(" device calls", report.runs[0].device_calls(), report.runs[1].device_calls());
+  count(" device calls", answer.diff.runs[0].device_calls(), answer.diff.runs[1].device_calls());
   out += '\n' + text_table(table);
 }
 
@@ -84,12 +90,12 @@ std::string event_phrase(const Parting& parting) {
   }
 }
 
-std::string where_phrase(const StrategiesReport& report, const Parting& parting) {
+std::string where_phrase(const StrategiesAnswer& answer, const Parting& parting) {
   std::string text = "event " + human_count(parting.event);
   if (parting.step > 0) text += ", step " + human_count(parting.step);
   text += ": " + event_phrase(parting);
-  if (parting.stream < report.streams.size() && report.streams[parting.stream] != 0) {
-    text += fmt::format(", stream {}", report.streams[parting.stream]);
+  if (parting.stream < answer.streams.size() && answer.streams[parting.stream] != 0) {
+    text += fmt::format(", stream {}", answer.streams[parting.stream]);
   }
   return parting.place.empty() ? text : text + ", " + parting.place;
 }
@@ -114,11 +120,11 @@ void add_holdings(std::string& out, const Parting& parting) {
   out += text_table(table);
 }
 
-std::string lead_sentence(const StrategiesReport& report) {
-  const StrategiesDiff& diff = report.diff;
+std::string lead_sentence(const StrategiesAnswer& answer) {
+  const StrategiesDiff& diff = answer.diff;
   if (!diff.lead) return "They reserve the same after every event.";
   const Lead& lead = *diff.lead;
-  const std::string until = lead.to >= report.trace.events
+  const std::string until = lead.to >= answer.trace.events
                                 ? "to the end"
                                 : fmt::format("up to event {}", human_count(lead.to));
   std::string text = fmt::format("{} reserves more from event {} {}, by {} after event {}",
@@ -128,7 +134,7 @@ std::string lead_sentence(const StrategiesReport& report) {
   const std::uint64_t own = lead.more == 0 ? diff.events_a_more : diff.events_b_more;
   if (own > lead.to - lead.from) {
     text += fmt::format(", all in all after {} of {}", human_count(own),
-                        counted(report.trace.events, "event"));
+                        counted(answer.trace.events, "event"));
   }
   if (other > 0) {
     text += fmt::format("; {} after {}", kSides.at(1 - lead.more), counted(other, "event"));
@@ -138,35 +144,44 @@ std::string lead_sentence(const StrategiesReport& report) {
 
 }  // namespace
 
-std::string strategies_diff_text(const StrategiesReport& report, const TextStyle& style) {
-  const StrategiesDiff& diff = report.diff;
-  std::string out = bold(wrapped(answer(report), 0), style) + "\n\n";
-  const ReplayReport head{report.trace, {}, {}, report.model_check};
+std::string to_text(const StrategiesAnswer& answer, const TextStyle& style) {
+  const StrategiesDiff& diff = answer.diff;
+  std::string out = bold(wrapped(headline(answer), 0), style) + "\n\n";
+  const TraceRuns head{answer.trace, {}, {}, answer.model_check};
   const std::string model = model_sentence(head);
   const std::string device =
-      report.trace.devices > 1
-          ? fmt::format(", gpu {} of {} devices", report.trace.gpu, report.trace.devices)
+      answer.trace.devices > 1
+          ? fmt::format(", gpu {} of {} devices", answer.trace.gpu, answer.trace.devices)
           : std::string();
-  append(out, report.trace.path + device + ": " + coverage_phrase(report.trace) +
-                  (model.empty() ? "" : "; " + model));
-  append(out, report.device.capacity
-                  ? fmt::format("on a device of {}", human_size(*report.device.capacity))
-                  : "on a device without limit (see --capacity)");
+  append_paragraph(out,
+                   answer.trace.path + device + ": " + coverage_phrase(answer.trace) +
+                       (model.empty() ? "" : "; " + model),
+                   2);
+  append_paragraph(out,
+                   answer.device.capacity
+                       ? fmt::format("on a device of {}", human_size(*answer.device.capacity))
+                       : "on a device without limit (see --capacity)",
+                   2);
   for (std::size_t side = 0; side < 2; ++side) {
-    append(out, fmt::format("{}  {}{}", kSides.at(side), report.runs[side].strategy,
-                            mark(report.runs[side])));
+    append_paragraph(out,
+                     fmt::format("{}  {}{}", kSides.at(side), answer.diff.runs[side].strategy,
+                                 mark(answer.diff.runs[side])),
+                     2);
   }
   if (!diff.finished) return out;
-  add_totals(out, report);
+  add_totals(out, answer);
   if (const Parting* first = diff.first()) {
     out += '\n';
-    const bool from_start = first->event == 0 && !report.trace.starts_empty;
-    append(out, (from_start ? "They part at the start already, that is at " : "They part at ") +
-                    where_phrase(report, *first));
+    const bool from_start = first->event == 0 && !answer.trace.starts_empty;
+    append_paragraph(
+        out,
+        (from_start ? "They part at the start already, that is at " : "They part at ") +
+            where_phrase(answer, *first),
+        2);
     add_holdings(out, *first);
     if (diff.served && diff.served->event != first->event) {
       out += '\n';
-      append(out, "Only one serves " + where_phrase(report, *diff.served));
+      append_paragraph(out, "Only one serves " + where_phrase(answer, *diff.served), 2);
       add_holdings(out, *diff.served);
     }
     const bool shown =
@@ -174,15 +189,15 @@ std::string strategies_diff_text(const StrategiesReport& report, const TextStyle
                       (diff.served && diff.served->event == diff.lead->furthest.event));
     if (diff.lead && !shown) {
       out += '\n';
-      append(out, "Furthest apart at " + where_phrase(report, diff.lead->furthest));
+      append_paragraph(out, "Furthest apart at " + where_phrase(answer, diff.lead->furthest), 2);
       add_holdings(out, diff.lead->furthest);
     }
     out += '\n';
-    append(out, lead_sentence(report));
+    append_paragraph(out, lead_sentence(answer), 2);
   }
-  for (const RunReport& run : report.runs) {
-    append(out, inexact_sentence(run));
-    append(out, served_sentence(run));
+  for (const Run& run : answer.diff.runs) {
+    append_paragraph(out, inexact_sentence(run), 2);
+    append_paragraph(out, served_sentence(run), 2);
   }
   return out;
 }

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "report/explain/explain.hpp"
+#include "report/explain/phrases.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/tune/phrases.hpp"
 
@@ -9,28 +9,27 @@ namespace memreplay {
 namespace {
 
 std::string setting_of_best(const TuneResult& tuned) {
-  const std::string conf = conf_of(tuned.outcomes[tuned.best].settings.front(), tuned.kept);
+  const std::string conf = tuned.conf(tuned.outcomes[tuned.best]);
   return conf.empty() ? "the default setting" : conf;
 }
 
 }  // namespace
 
-std::string advice(const ExplainReport& report) {
-  const Explanation& e = report.explanation;
-  if (!report.tuned || e.cause == Cause::shortage || (e.chosen && !e.at_oom)) return {};
-  const TuneResult& tuned = *report.tuned;
+std::string advice(const ExplainedDevice& device) {
+  const Explanation& e = device.explanation;
+  if (!device.tuned || e.cause == Cause::shortage || (e.chosen && !e.at_oom)) return {};
+  const TuneResult& tuned = *device.tuned;
   const TuneOutcome& best_outcome = tuned.outcomes[tuned.best];
   const RunSoFar best = best_outcome.total();
   const RunSoFar now = tuned.baseline_outcome.total();
   const std::string more =
-      report.trace.path == "-" ? "" : fmt::format(" Try: memreplay tune {}", report.trace.path);
+      device.trace.path == "-" ? "" : fmt::format(" Try: memreplay tune {}", device.trace.path);
   using Kind = LateVerdict::Kind;
-  const Kind late = report.late.kind;
+  const Kind late = device.late.kind;
   if (late == Kind::undecided || late == Kind::interrupted) {
-    return late_sentence(tuned, report.late) + more;
+    return late_sentence(tuned, device.late) + more;
   }
-  const bool exact = best_outcome.inexact_because.front().empty();
-  const std::string estimate = exact ? "" : ", an estimate";
+  const std::string estimate = best_outcome.is_exact() ? "" : ", an estimate";
   if (e.at_oom && best.ooms < now.ooms) {
     return fmt::format("{} serves {} (reserves {} by then{}).{}", setting_of_best(tuned),
                        best.ooms == 0 ? "this request" : "more requests", peak_phrase(best_outcome),
@@ -42,7 +41,7 @@ std::string advice(const ExplainReport& report) {
   }
   if (!tuned.helps) return {};
   if (late == Kind::supported) {
-    return fmt::format("Throughout, {}{}", late_sentence(tuned, report.late), more);
+    return fmt::format("Throughout, {}{}", late_sentence(tuned, device.late), more);
   }
   return fmt::format("Throughout, {} reserves {} at most instead of {}{}.{}",
                      setting_of_best(tuned), human_size(best.peak_reserved),

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "report/explain/explain.hpp"
+#include "report/explain/phrases.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -17,7 +17,7 @@ bool has(const std::string& conf, std::string_view option) {
 
 class Findings {
  public:
-  explicit Findings(const ExplainReport& report) : report_(report), e_(report.explanation) {}
+  explicit Findings(const ExplainedDevice& device) : device_(device), e_(device.explanation) {}
 
   std::vector<Finding> all() {
     // Where more is live than there is, no use of the rest makes up for it.
@@ -48,7 +48,7 @@ class Findings {
         known ? fmt::format("to give back sooner, or allocate before all else, what {} holds",
                             first.place)
               : "to record with stacks, which shows whose blocks these are";
-    if (!has(report_.conf, "expandable_segments:True")) {
+    if (!has(device_.conf, "expandable_segments:True")) {
       remedy = "expandable_segments:True; or " + remedy;
     }
     add(fmt::format("{} free inside segments, kept there by live blocks beside it",
@@ -62,7 +62,7 @@ class Findings {
             "take",
             human_size(e_.kept_whole)),
         e_.kept_whole,
-        has(report_.conf, "expandable_segments:True")
+        has(device_.conf, "expandable_segments:True")
             ? "to drop max_split_size_mb: with expandable_segments:True it only keeps memory back"
             : "a larger max_split_size_mb, or none");
   }
@@ -87,7 +87,7 @@ class Findings {
     for (const SizeClassLoss& loss : e_.rounding) lost += loss.lost();
     if (lost == 0) return;
     const SizeClassLoss& most = e_.rounding.front();
-    const bool rounds = has(report_.conf, "roundup_power2_divisions");
+    const bool rounds = has(device_.conf, "roundup_power2_divisions");
     add(fmt::format("{} lost by rounding, most of it ({}) in {} of {} to {}", human_size(lost),
                     human_size(most.lost()), counted(most.blocks, "block"), human_size(most.from),
                     human_size(2 * most.from)),
@@ -109,13 +109,13 @@ class Findings {
         *e_.total - *e_.room, "nvidia-smi lists the processes");
   }
 
-  const ExplainReport& report_;
+  const ExplainedDevice& device_;
   const Explanation& e_;
   std::vector<Finding> found_;
 };
 
 }  // namespace
 
-std::vector<Finding> findings(const ExplainReport& report) { return Findings(report).all(); }
+std::vector<Finding> findings(const ExplainedDevice& device) { return Findings(device).all(); }
 
 }  // namespace memreplay

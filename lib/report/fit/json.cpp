@@ -1,22 +1,20 @@
 #include <algorithm>
-#include <tuple>
 
 #include "report/fit/fit.hpp"
+#include "report/formats/format.hpp"
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {
 namespace {
-
-bool fits(const FitRun& run) { return run.fit.given ? run.fit.given->fits : !!run.fit.smallest; }
 
 Json headroom(const FitRun& run, const DeviceSummary& device) {
   if (!device.capacity || !run.fit.smallest) return nullptr;
   return static_cast<std::int64_t>(*device.capacity - *run.fit.smallest);
 }
 
-Json fit_run_json(const FitRun& run, const FitReport& report) {
+Json fit_run_json(const FitRun& run, const FittedDevice& device) {
   const Fit& fit = run.fit;
-  const bool there = fit.there.has_value();
+  const bool there = fit.smallest.has_value();
   const RunMetrics& m = run.there.metrics;
   const auto known = [&](auto value) { return there ? Json(value) : Json(nullptr); };
   return Json{{"strategy", run.there.strategy},
@@ -28,14 +26,14 @@ Json fit_run_json(const FitRun& run, const FitReport& report) {
               {"proven_without_retries", fit.proven_without_retries()},
               {"known_below_bytes", or_null(fit.known_below)},
               {"fails_again_at_bytes", or_null(fit.fails_again)},
-              {"held_by_others_bytes", report.reserve},
+              {"held_by_others_bytes", device.reserve},
               {"peak_requested_bytes", known(m.peak_requested)},
               {"peak_asked_bytes", known(m.peak_asked)},
               {"lower_bound_bytes", known(m.lower_bound)},
               {"recorded_ooms_served", known(m.recorded_ooms_served)},
               {"moved_out_blocks", known(m.moved_out_blocks)},
               {"fits", fit.given ? Json(fit.given->fits) : Json(nullptr)},
-              {"headroom_bytes", headroom(run, report.device)},
+              {"headroom_bytes", headroom(run, device.device)},
               {"bounded_by_start", fit.bounded_by_start},
               {"first_oom", oom_json(fit.given ? fit.given->first_oom : fit.first_oom)},
               {"exact", run.there.exact},
@@ -45,12 +43,12 @@ Json fit_run_json(const FitRun& run, const FitReport& report) {
 }
 
 /// The result whose first strategy needs the largest device.
-Json worst_of(const std::vector<FitReport>& reports) {
-  const auto need = [](const FitReport& report) {
-    return report.runs.empty() ? 0 : report.runs.front().fit.smallest.value_or(UINT64_MAX);
+Json worst_of(const std::vector<FittedDevice>& devices) {
+  const auto need = [](const FittedDevice& device) {
+    return device.runs.empty() ? 0 : device.runs.front().fit.smallest.value_or(UINT64_MAX);
   };
-  const auto worst = std::ranges::max_element(reports, {}, need);
-  return worst == reports.end() ? Json(nullptr) : Json(worst - reports.begin());
+  const auto worst = std::ranges::max_element(devices, {}, need);
+  return worst == devices.end() ? Json(nullptr) : Json(worst - devices.begin());
 }
 
 std::string number(const std::optional<Bytes>& bytes) {
@@ -59,39 +57,25 @@ std::string number(const std::optional<Bytes>& bytes) {
 
 }  // namespace
 
-const FitRun* best_of(const std::vector<FitRun>& runs) {
-  const auto need = [](const FitRun& run) {
-    return std::tuple(!run.fit.smallest, run.there.metrics.moved_out_blocks != 0,
-                      run.fit.smallest.value_or(0));
-  };
-  const auto best = std::ranges::min_element(runs, {}, need);
-  return best == runs.end() || !best->fit.smallest ? nullptr : &*best;
-}
-
-bool all_fit(const std::vector<FitReport>& reports) {
-  return std::ranges::all_of(
-      reports, [](const FitReport& report) { return std::ranges::all_of(report.runs, fits); });
-}
-
-std::string fit_json(const std::vector<FitReport>& reports) {
+std::string to_json(const FitAnswer& answer) {
   std::vector<Json> results;
-  for (const FitReport& report : reports) {
+  for (const FittedDevice& device : answer.devices) {
     Json runs = Json::array();
-    for (const FitRun& run : report.runs) runs.push_back(fit_run_json(run, report));
-    Json result = result_json("fit", report.trace, device_json(report.device), std::move(runs));
+    for (const FitRun& run : device.runs) runs.push_back(fit_run_json(run, device));
+    Json result = result_json("fit", device.trace, device_json(device.device), std::move(runs));
     result["cards_that_fit"] = nullptr;
-    if (report.cards) {
+    if (device.cards) {
       result["cards_that_fit"] = Json::array();
-      for (const Card& card : *report.cards) result["cards_that_fit"].push_back(card.name);
+      for (const Card& card : *device.cards) result["cards_that_fit"].push_back(card.name);
     }
     result["model_check"] =
-        report.model_check ? verify_run_json(*report.model_check) : Json(nullptr);
+        device.model_check ? verify_run_json(*device.model_check) : Json(nullptr);
     results.push_back(std::move(result));
   }
-  return dump_results("fit", std::move(results), worst_of(reports));
+  return dump_results("fit", std::move(results), worst_of(answer.devices));
 }
 
-Table fit_table(const std::vector<FitReport>& reports) {
+Table to_table(const FitAnswer& answer) {
   Table table;
   table.columns = {{"trace", true},
                    {"gpu"},
@@ -104,17 +88,22 @@ Table fit_table(const std::vector<FitReport>& reports) {
                    {"exact"},
                    {"fits"}};
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-  for (const FitReport& report : reports) {
-    for (const FitRun& run : report.runs) {
+  for (const FittedDevice& device : answer.devices) {
+    for (const FitRun& run : device.runs) {
       const Fit& fit = run.fit;
-      table.rows.push_back(
-          {report.trace.path, std::to_string(run.there.gpu), run.there.strategy,
-           number(fit.smallest), fit.there ? std::to_string(run.there.metrics.oom_retries) : "",
-           number(fit.smallest_without_retries), truth(fit.proven_smallest()),
-           number(fit.fails_again), truth(run.there.exact), run.fit.given ? truth(fits(run)) : ""});
+      table.rows.push_back({device.trace.path, std::to_string(run.there.gpu), run.there.strategy,
+                            number(fit.smallest),
+                            fit.smallest ? std::to_string(run.there.metrics.oom_retries) : "",
+                            number(fit.smallest_without_retries), truth(fit.proven_smallest()),
+                            number(fit.fails_again), truth(run.there.exact),
+                            run.fit.given ? truth(run.fits()) : ""});
     }
   }
   return table;
+}
+
+std::string to_markdown(const FitAnswer& answer) {
+  return answer_and_table(to_text(answer, {}), to_table(answer));
 }
 
 }  // namespace memreplay

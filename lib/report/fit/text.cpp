@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/fit/fit.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -25,25 +26,25 @@ std::string given_cell(const FitRun& run, Bytes capacity) {
   return fmt::format("does not fit, {} too small", human_size(*smallest - capacity));
 }
 
-Table table_of(const FitReport& report) {
+Table table_of(const FittedDevice& fitted) {
   Table table;
   table.columns = {{"strategy", true}, {"smallest device"}, {"retries there"}, {"without retries"}};
-  const std::optional<Bytes> capacity = report.device.capacity;
+  const std::optional<Bytes> capacity = fitted.device.capacity;
   if (capacity) {
-    table.columns.push_back({report.device.name.value_or(human_size(*capacity)), true});
+    table.columns.push_back({fitted.device.name.value_or(human_size(*capacity)), true});
   }
-  for (const FitRun& run : report.runs) {
+  for (const FitRun& run : fitted.runs) {
     const Fit& fit = run.fit;
     std::vector<std::string> row = {
         run.there.strategy + mark(run.there), size_cell(fit.smallest, fit.proven_smallest()),
-        fit.there ? human_count(run.there.metrics.oom_retries) : "-",
+        fit.smallest ? human_count(run.there.metrics.oom_retries) : "-",
         size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
     if (capacity) row.push_back(fit.given ? given_cell(run, *capacity) : "-");
     table.rows.push_back(std::move(row));
   }
-  if (const FitRun* best = best_of(report.runs); best != nullptr && best->fit.there) {
-    std::vector<std::string> row = {report.reserve == 0 ? "lower bound (requested)" : "lower bound",
-                                    human_size(best->there.metrics.peak_asked + report.reserve), "",
+  if (const FitRun* best = fitted.best(); best != nullptr) {
+    std::vector<std::string> row = {fitted.reserve == 0 ? "lower bound (requested)" : "lower bound",
+                                    human_size(best->there.metrics.peak_asked + fitted.reserve), "",
                                     ""};
     if (capacity) row.emplace_back();
     table.rows.push_back(std::move(row));
@@ -51,16 +52,16 @@ Table table_of(const FitReport& report) {
   return table;
 }
 
-std::string device_sentence(const FitReport& report) {
-  if (report.reserve == 0) return {};
-  return fmt::format("{} of the device {}.", human_size(report.reserve),
-                     report.context_assumed ? "are taken to be the CUDA context's (--reserve)"
+std::string device_sentence(const FittedDevice& fitted) {
+  if (fitted.reserve == 0) return {};
+  return fmt::format("{} of the device {}.", human_size(fitted.reserve),
+                     fitted.context_assumed ? "are taken to be the CUDA context's (--reserve)"
                                             : "are held by others");
 }
 
 /// Why the smallest device is larger than what is requested.
 std::string price(const FitRun& run, Bytes reserve) {
-  if (!run.fit.there) return {};
+  if (!run.fit.smallest) return {};
   const RunMetrics& m = run.there.metrics;
   const Bytes used = *run.fit.smallest - reserve;
   if (used <= m.peak_asked || m.moved_out_blocks != 0) return {};
@@ -87,7 +88,7 @@ std::string impossible(const FitRun& run) {
       human_size(oom.largest_free));
 }
 
-std::string on_given_device(const FitRun& run, const FitReport& report) {
+std::string on_given_device(const FitRun& run, const FittedDevice& fitted) {
   const Fit& fit = run.fit;
   if (!fit.given || !fit.given->first_oom || fit.first_oom) return {};
   const OomPlace& oom = *fit.given->first_oom;
@@ -95,7 +96,7 @@ std::string on_given_device(const FitRun& run, const FitReport& report) {
       fmt::format("{} runs out of memory at event {}: asked {}, {} free, largest piece {}.",
                   run.there.strategy, human_count(oom.event), human_size(oom.requested),
                   human_size(oom.free), human_size(oom.largest_free));
-  if (fit.smallest && *fit.smallest <= *report.device.capacity) {
+  if (fit.smallest && *fit.smallest <= *fitted.device.capacity) {
     text += fmt::format(" On {} it does not.", exact_size(*fit.smallest));
   }
   return text;
@@ -123,62 +124,58 @@ std::string not_proven(const FitRun& run) {
                      fit.finished ? "; a larger --budget tries more" : "");
 }
 
-std::string card_sentence(const FitReport& report) {
-  const FitRun* best = best_of(report.runs);
-  if (!report.cards || best == nullptr) return {};
-  if (report.cards->empty()) {
+std::string card_sentence(const FittedDevice& fitted) {
+  const FitRun* best = fitted.best();
+  if (!fitted.cards || best == nullptr) return {};
+  if (fitted.cards->empty()) {
     return "fits: none of the cards known here (memreplay fit --device-name list)";
   }
   std::vector<std::string> names;
-  for (const Card& card : *report.cards) {
+  for (const Card& card : *fitted.cards) {
     names.push_back(
-        fmt::format("{} ({} usable)", card.name, human_size(card.total - report.held_on_cards)));
+        fmt::format("{} ({} usable)", card.name, human_size(card.total - fitted.held_on_cards)));
   }
   return fmt::format("fits: {}; under {}, beside {} for the CUDA context or others.",
                      fmt::join(names, ", "), best->there.strategy,
-                     human_size(report.held_on_cards));
+                     human_size(fitted.held_on_cards));
 }
 
-void append_paragraph(std::string& out, const std::string& text) {
-  if (!text.empty()) out += ' ' + wrapped(text, 1) + '\n';
+std::string head(const FittedDevice& fitted, bool several) {
+  const std::string model = model_sentence({fitted.trace, fitted.device, {}, fitted.model_check});
+  return fitted.trace.path + (several ? fmt::format(" gpu {}", fitted.trace.gpu) : "") + ": " +
+         coverage_phrase(fitted.trace) + (model.empty() ? "" : "; ") + model;
 }
 
-std::string head(const FitReport& report, bool several) {
-  const std::string model = model_sentence({report.trace, report.device, {}, report.model_check});
-  return report.trace.path + (several ? fmt::format(" gpu {}", report.trace.gpu) : "") + ": " +
-         coverage_phrase(report.trace) + (model.empty() ? "" : "; ") + model;
-}
-
-std::string notes(const FitReport& report) {
+std::string notes(const FittedDevice& fitted) {
   std::string out;
-  append_paragraph(out, device_sentence(report));
-  for (const FitRun& run : report.runs) append_paragraph(out, impossible(run));
-  for (const FitRun& run : report.runs) append_paragraph(out, on_given_device(run, report));
-  if (const FitRun* best = best_of(report.runs)) {
-    append_paragraph(out, price(*best, report.reserve));
+  append_paragraph(out, device_sentence(fitted));
+  for (const FitRun& run : fitted.runs) append_paragraph(out, impossible(run));
+  for (const FitRun& run : fitted.runs) append_paragraph(out, on_given_device(run, fitted));
+  if (const FitRun* best = fitted.best()) {
+    append_paragraph(out, price(*best, fitted.reserve));
   }
-  for (const FitRun& run : report.runs) {
-    append_paragraph(out, not_monotonic(run, report.device.granularity));
+  for (const FitRun& run : fitted.runs) {
+    append_paragraph(out, not_monotonic(run, fitted.device.granularity));
     append_paragraph(out, not_proven(run));
     append_paragraph(out, served_sentence(run.there));
     append_paragraph(out, inexact_sentence(run.there));
     if (!run.fit.finished) append_paragraph(out, run.there.strategy + " was interrupted.");
   }
-  append_paragraph(out, card_sentence(report));
+  append_paragraph(out, card_sentence(fitted));
   return out;
 }
 
 /// Of several ranks the one that decides over the device that all need.
-std::string largest_need(const std::vector<FitReport>& reports) {
-  const FitReport* largest = nullptr;
-  for (const FitReport& report : reports) {
-    if (report.runs.empty()) continue;
-    const auto need = [](const FitReport& r) {
-      return r.runs.front().fit.smallest.value_or(UINT64_MAX);
+std::string largest_need(const std::vector<FittedDevice>& devices) {
+  const FittedDevice* largest = nullptr;
+  for (const FittedDevice& fitted : devices) {
+    if (fitted.runs.empty()) continue;
+    const auto need = [](const FittedDevice& other) {
+      return other.runs.front().fit.smallest.value_or(UINT64_MAX);
     };
-    if (largest == nullptr || need(report) > need(*largest)) largest = &report;
+    if (largest == nullptr || need(fitted) > need(*largest)) largest = &fitted;
   }
-  if (reports.size() < 2 || largest == nullptr) return {};
+  if (devices.size() < 2 || largest == nullptr) return {};
   const FitRun& run = largest->runs.front();
   std::string out = "\n";
   append_paragraph(out, fmt::format("worst: {} gpu {}, {} {}.", largest->trace.path,
@@ -190,16 +187,17 @@ std::string largest_need(const std::vector<FitReport>& reports) {
 
 }  // namespace
 
-std::string fit_text(const std::vector<FitReport>& reports, const TextStyle&) {
+std::string to_text(const FitAnswer& answer, const TextStyle&) {
+  const std::vector<FittedDevice>& devices = answer.devices;
   std::string out;
-  for (const FitReport& report : reports) {
-    append_paragraph(out, head(report, reports.size() > 1));
-    out += '\n' + text_table(table_of(report));
-    const std::string below = notes(report);
+  for (const FittedDevice& fitted : devices) {
+    append_paragraph(out, head(fitted, devices.size() > 1));
+    out += '\n' + text_table(table_of(fitted));
+    const std::string below = notes(fitted);
     if (!below.empty()) out += '\n' + below;
-    if (&report != &reports.back()) out += '\n';
+    if (&fitted != &devices.back()) out += '\n';
   }
-  return out + largest_need(reports);
+  return out + largest_need(devices);
 }
 
 std::string cards_text() {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "report/info/info.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/table.hpp"
-#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {
@@ -99,10 +99,10 @@ std::string trust(const TraceSummary& trace) {
 
 }  // namespace
 
-std::string info_text(const std::vector<TraceSummary>& traces, const TextStyle& style) {
+std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
   std::string out;
   const TraceSummary* previous = nullptr;
-  for (const TraceSummary& trace : traces) {
+  for (const TraceSummary& trace : answer.traces) {
     if (previous == nullptr || previous->path != trace.path) {
       std::string about = trace.detail.empty() ? trace.format : trace.detail;
       if (trace.file_bytes) about += ", " + human_size(*trace.file_bytes);

@@ -6,12 +6,13 @@
 #include <map>
 
 #include "core/text.hpp"
+#include "report/explain/explain.hpp"
 #include "report/page/html.hpp"
 #include "report/page/page_data.hpp"
 #include "report/page/page_parts.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/text_style.hpp"
-#include "report/run/table.hpp"
+#include "report/run/run.hpp"
 #include "report/tune/tune.hpp"
 
 namespace memreplay {
@@ -46,6 +47,10 @@ std::string first_paragraph(const std::string& text) {
   return paragraph;
 }
 
+std::string said_by_explain(const PageDevice& device) {
+  return to_text(ExplainAnswer{.devices = {device.explained}}, {});
+}
+
 // What is shown of one device only; the scripts hide those of the others.
 std::string of_device(std::size_t number, const std::string& content) {
   return fmt::format("<div data-device=\"{}\">\n{}</div>\n", number, content);
@@ -53,7 +58,7 @@ std::string of_device(std::size_t number, const std::string& content) {
 
 std::string headlines(const PageDevice& device) {
   const TraceSummary& trace = device.report.trace;
-  return html_text("p", first_paragraph(explain_text({device.explained}, {})), "headline") +
+  return html_text("p", first_paragraph(said_by_explain(device)), "headline") +
          html_text(
              "p",
              fmt::format(
@@ -67,7 +72,7 @@ std::string strategies(const PageDevice& device) {
   for (const std::string& sentence : comparison_sentences(device.report.runs)) {
     out += html_text("p", sentence);
   }
-  for (const RunReport& run : device.report.runs) {
+  for (const Run& run : device.report.runs) {
     for (const std::string& sentence :
          {oom_warning(run), inexact_sentence(run), served_sentence(run)}) {
       if (!sentence.empty()) out += html_text("p", sentence);
@@ -97,23 +102,22 @@ std::string request_sizes(const TracePicture& trace) {
 }
 
 std::string tuned(const PageDevice& device) {
-  const ExplainReport& explained = device.explained;
+  const ExplainedDevice& explained = device.explained;
   if (!explained.tuned) return html_text("p", "No other setting was tried.", "quiet");
-  const TuneReport report{.traces = {explained.trace},
+  const TuneAnswer report{.traces = {explained.trace},
                           .devices = {device.report.device},
                           .model_checks = {explained.model_check},
                           .result = *explained.tuned,
                           .late = explained.late};
-  const bool exact = std::ranges::all_of(report.result.outcomes[report.result.best].inexact_because,
-                                         &std::string::empty);
-  return html_text("pre", tune_text(report, {})) +
+  const bool exact = report.result.outcomes[report.result.best].is_exact();
+  return html_text("pre", to_text(report, {})) +
          html_text("p",
                    exact ? "A short search; memreplay tune tries more settings."
                          : "A short search of estimates; memreplay tune tries more settings.",
                    "quiet");
 }
 
-std::string sections(const Page& page) {
+std::string sections(const PageAnswer& page) {
   const auto section = [&](const char* title, auto&& of) {
     std::string out = html_text("h2", title);
     for (std::size_t d = 0; d < page.devices.size(); ++d) out += of_device(d, of(page.devices[d]));
@@ -121,9 +125,7 @@ std::string sections(const Page& page) {
   };
   return section("Strategies", strategies) +
          section("Why: what explain says",
-                 [](const PageDevice& d) {
-                   return html_text("pre", explain_text({d.explained}, {}));
-                 }) +
+                 [](const PageDevice& d) { return html_text("pre", said_by_explain(d)); }) +
          section("What helps: what tune says", tuned) +
          section("Sizes of requests",
                  [](const PageDevice& device) { return request_sizes(device.trace); }) +
@@ -134,7 +136,7 @@ std::string sections(const Page& page) {
          });
 }
 
-std::string title_of(const Page& page) {
+std::string title_of(const PageAnswer& page) {
   std::string title = page.devices.front().report.trace.path;
   const bool several = page.devices.size() > 1;
   return several ? fmt::format("{} and {}", title, counted(page.devices.size() - 1, "more device"))
@@ -143,7 +145,7 @@ std::string title_of(const Page& page) {
 
 }  // namespace
 
-void write_page(const Page& page, std::ostream& out) {
+void write_page(const PageAnswer& page, std::string_view version, std::ostream& out) {
   const PageData data = page_data(page);
   std::string left_out =
       data.left_out.empty() ? html_text("p", "Every event; nothing is left out.") : std::string();
@@ -161,7 +163,7 @@ void write_page(const Page& page, std::ostream& out) {
            {"headlines", heads},
            {"sections", sections(page)},
            {"left-out", left_out},
-           {"version", escaped(page.version)},
+           {"version", escaped(std::string(version))},
            {"data", for_script(data.description)},
            {"blobs", texts},
            {"style", kPageStyle},

@@ -16,8 +16,8 @@ namespace {
 std::uint64_t event_of(const CurvePoint& point) { return point.event == 0 ? 0 : point.event - 1; }
 
 void add_curve(Blob& blob, const std::string& name, const std::vector<CurvePoint>& points) {
-  Column events;
-  Column values;
+  PackedColumn events;
+  PackedColumn values;
   for (const CurvePoint& point : points) {
     events.step(event_of(point));
     values.step(static_cast<std::uint64_t>(point.value));
@@ -37,7 +37,7 @@ Blob curves_blob(const RunPicture& picture) {
 
 Blob places_blob(const PlacedBlocks& placed) {
   Blob blob;
-  const std::pair<const char*, const Column*> columns[] = {
+  const std::pair<const char*, const PackedColumn*> columns[] = {
       {"places", &placed.places},
       {"charges", &placed.charges},
       {"region_events", &placed.region_events},
@@ -56,7 +56,7 @@ Blob places_blob(const PlacedBlocks& placed) {
 
 Blob trace_blob(const TracePicture& trace) {
   Blob blob;
-  const std::pair<const char*, const Column*> columns[] = {
+  const std::pair<const char*, const PackedColumn*> columns[] = {
       {"ops", &trace.ops},        {"times", &trace.times}, {"born", &trace.born},
       {"states", &trace.states},  {"sizes", &trace.sizes}, {"lanes", &trace.lanes},
       {"stacks", &trace.stacks},  {"tags", &trace.tags},   {"freed", &trace.freed},
@@ -73,7 +73,7 @@ Blob trace_blob(const TracePicture& trace) {
 
 class Packer {
  public:
-  explicit Packer(const Page& page) : page_(page), room_(page.most_bytes) {}
+  explicit Packer(const PageAnswer& page) : page_(page), room_(page.most_bytes) {}
 
   PageData pack() {
     Json devices = Json::array();
@@ -109,7 +109,7 @@ class Packer {
       phases.push_back({phase.name, phase.from, phase.to, phase.depth});
     }
     Json runs = Json::array();
-    for (const RunReport& run : device.report.runs) runs.push_back(described(run));
+    for (const Run& run : device.report.runs) runs.push_back(described(run));
     if (trace.window.size() < trace.events) {
       data_.left_out.push_back(fmt::format(
           "{}: every event of [{}, {}) is in the page; of the others the reduced curves (--from "
@@ -127,7 +127,7 @@ class Packer {
             {"runs", std::move(runs)}};
   }
 
-  Json described(const RunReport& run) {
+  Json described(const Run& run) {
     const RunPicture& picture = *run.picture;
     Json ooms = Json::array();
     for (const auto& oom : picture.ooms) {
@@ -169,13 +169,13 @@ class Packer {
     }
   }
 
-  const Page& page_;
+  const PageAnswer& page_;
   Bytes room_;
   PageData data_;
 };
 
 }  // namespace
 
-PageData page_data(const Page& page) { return Packer(page).pack(); }
+PageData page_data(const PageAnswer& page) { return Packer(page).pack(); }
 
 }  // namespace memreplay

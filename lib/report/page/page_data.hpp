@@ -19,6 +19,6 @@ struct PageData {
   std::vector<std::string> left_out;  ///< sentences
 };
 
-PageData page_data(const Page& page);
+PageData page_data(const PageAnswer& page);
 
 }  // namespace memreplay

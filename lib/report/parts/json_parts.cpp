@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <variant>
+
+#include "metrics/metrics.hpp"
 
 namespace memreplay {
 namespace {
@@ -53,6 +57,27 @@ Json timing_json(const RunMetrics& m) {
               {"strategy_ns", m.times ? durations_json(m.times->strategy) : Json(nullptr)},
               {"calls", m.times && m.real ? calls_json(m.times->calls) : Json(nullptr)},
               {"repeats", repeats_json(m.repeat_seconds)}};
+}
+
+Json value_json(const MetricValue& value) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return Json(nullptr);
+        } else {
+          return Json(held);
+        }
+      },
+      value);
+}
+
+// Of a metric that is no single value.
+Json parts_json(std::string_view key, const RunMetrics& m) {
+  if (key == "first_oom") return oom_json(m.first_oom);
+  if (key == "timing") return timing_json(m);
+  Json counters = Json::object();
+  for (const auto& [name, value] : m.counters) counters[name] = value;
+  return counters;
 }
 
 Json agreement_json(const std::optional<Agreement>& agreement) {
@@ -140,53 +165,23 @@ Json oom_json(const std::optional<OomPlace>& oom) {
               {"live_bytes", oom->live}};
 }
 
-Json run_json(const RunReport& run) {
+Json run_json(const Run& run) {
   const RunMetrics& m = run.metrics;
-  Json counters = Json::object();
-  for (const auto& [name, value] : m.counters) counters[name] = value;
-  Json json{
-      {"strategy", run.strategy},
-      {"gpu", run.gpu},
-      {"place", run.place},
-      {"exact", run.exact},
-      {"inexact_because", text_or_null(run.inexact_because)},
-      {"finished", run.finished},
-      {"interval", interval_json(run.interval)},
-      {"peak_requested_bytes", m.peak_requested},
-      {"peak_allocated_bytes", m.peak_allocated},
-      {"peak_reserved_bytes", m.peak_reserved},
-      {"gap_bytes", static_cast<std::int64_t>(m.gap())},
-      {"gap_at_peak_reserved_bytes", m.gap_at_peak_reserved},
-      {"end_requested_bytes", m.end_requested},
-      {"end_allocated_bytes", m.end_allocated},
-      {"end_reserved_bytes", m.end_reserved},
-      {"internal_fragmentation", finite(m.internal_fragmentation)},
-      {"external_fragmentation", finite(m.external_fragmentation)},
-      {"lower_bound_bytes", m.lower_bound},
-      {"efficiency", m.moved_out_blocks != 0 ? Json(nullptr)
-                                             : Json(ratio(static_cast<double>(m.peak_requested),
-                                                          static_cast<double>(m.peak_reserved)))},
-      {"ooms", m.ooms},
-      {"oom_retries", m.oom_retries},
-      {"first_oom", oom_json(m.first_oom)},
-      {"recorded_ooms_served", m.recorded_ooms_served},
-      {"device_allocs", m.device_allocs},
-      {"device_frees", m.device_frees},
-      {"device_maps", m.device_maps},
-      {"device_unmaps", m.device_unmaps},
-      {"syncs", m.syncs},
-      {"stream_waits", m.stream_waits},
-      {"segments_peak", m.segments_peak},
-      {"segments_end", m.segments_end},
-      {"clairvoyant", m.clairvoyant},
-      {"moved_out_blocks", m.moved_out_blocks},
-      {"moved_out_bytes", m.moved_out},
-      {"timing", timing_json(m)},
-      {"counters", std::move(counters)},
-      {"remarks", m.remarks},
-      {"device", device_json(run.device)},
-      {"real", real_json(m.real)},
-      {"agreement", agreement_json(run.agreement)}};
+  Json json{{"strategy", run.strategy},
+            {"gpu", run.gpu},
+            {"place", run.place},
+            {"exact", run.exact},
+            {"inexact_because", text_or_null(run.inexact_because)},
+            {"finished", run.finished},
+            {"interval", interval_json(run.interval)}};
+  for (const Metric& metric : metrics()) {
+    if (!metric.in_json) continue;
+    json[metric.key] = metric.of != nullptr ? value_json(metric.of(m)) : parts_json(metric.key, m);
+  }
+  json["remarks"] = m.remarks;
+  json["device"] = device_json(run.device);
+  json["real"] = real_json(m.real);
+  json["agreement"] = agreement_json(run.agreement);
   if (run.oom_report) json["oom_report"] = text_or_null(*run.oom_report);
   return json;
 }
@@ -205,7 +200,7 @@ Json verify_run_json(const VerifyRun& run) {
               {"segment_events", run.segment_events},
               {"segment_events_matched", run.segment_events_matched},
               {"forced", run.forced},
-              {"verdict", run.verdict},
+              {"verdict", name_of(run.verdict)},
               {"reason", text_or_null(run.reason)},
               {"first_divergence", divergence},
               {"torch_version", text_or_null(run.torch_version)}};

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "report/parts/json.hpp"
-#include "report/results.hpp"
+#include "analysis/run/answer.hpp"
+#include "trace/json/json.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
 namespace memreplay {
@@ -20,7 +20,7 @@ Json text_or_null(const std::string& text);
 
 Json trace_json(const TraceSummary& trace);
 Json device_json(const DeviceSummary& device);
-Json run_json(const RunReport& run);
+Json run_json(const Run& run);
 Json verify_run_json(const VerifyRun& run);
 /// Null where the recording determines the run.
 Json interval_json(const std::optional<RunInterval>& interval);

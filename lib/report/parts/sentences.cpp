@@ -9,15 +9,15 @@
 namespace memreplay {
 namespace {
 
-const RunReport& baseline_of(const std::vector<RunReport>& runs) {
-  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunReport& run) {
+const Run& baseline_of(const std::vector<Run>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const Run& run) {
     return run.strategy == "recorded" || run.strategy.starts_with("recorded:");
   });
   return found == runs.end() ? runs.front() : *found;
 }
 
 // "at 41 more device allocations"; calls of every kind where memory was mapped.
-std::string price(const RunReport& run, const RunReport& other) {
+std::string price(const Run& run, const Run& other) {
   const bool maps = run.metrics.device_maps + other.metrics.device_maps > 0;
   const std::uint64_t a = maps ? run.device_calls() : run.metrics.device_allocs;
   const std::uint64_t b = maps ? other.device_calls() : other.metrics.device_allocs;
@@ -29,33 +29,33 @@ std::string price(const RunReport& run, const RunReport& other) {
 }
 
 // Who moves blocks away does not get by with less for nothing.
-std::string at_that_cost(const RunReport& run) {
+std::string at_that_cost(const Run& run) {
   const std::string cost = transfer_cost(run);
   return cost.empty() ? cost : ", " + cost;
 }
 
-std::string against_that_cost(const RunReport& run) {
+std::string against_that_cost(const Run& run) {
   const std::string cost = transfer_cost(run);
   return cost.empty() ? cost : fmt::format("; {} does it {}", run.name(), cost);
 }
 
 // A plan is no rival without that word.
-std::string name_of(const RunReport& run) {
+std::string name_of(const Run& run) {
   return run.name() + (run.metrics.clairvoyant ? " (clairvoyant)" : "");
 }
 
-BytesInterval bounds_of(const RunReport& run) {
+BytesInterval bounds_of(const Run& run) {
   if (run.interval) return run.interval->peak_reserved;
   return {run.metrics.peak_reserved, run.metrics.peak_reserved};
 }
 
-std::string bounds_text(const RunReport& run) {
+std::string bounds_text(const Run& run) {
   const BytesInterval bounds = bounds_of(run);
   if (!run.interval) return human_size(bounds.low);
   return range_text(bounds);
 }
 
-std::string reserved_against(const RunReport& run, const RunReport& other) {
+std::string reserved_against(const Run& run, const Run& other) {
   const Bytes a = run.metrics.peak_reserved;
   const Bytes b = other.metrics.peak_reserved;
   const BytesInterval here = bounds_of(run);
@@ -73,7 +73,7 @@ std::string reserved_against(const RunReport& run, const RunReport& other) {
                      price(run, other), at_that_cost(run), against_that_cost(other));
 }
 
-std::string served_against(const RunReport& best, const RunReport& other) {
+std::string served_against(const Run& best, const Run& other) {
   if (best.metrics.ooms == 0) {
     return fmt::format("{} serves every request{}; {} runs out of memory {}.", name_of(best),
                        at_that_cost(best), name_of(other), counted(other.metrics.ooms, "time"));
@@ -89,31 +89,31 @@ std::string counted(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
 }
 
-std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs) {
+std::vector<std::string> comparison_sentences(const std::vector<Run>& runs) {
   std::vector<std::string> sentences;
   if (runs.size() < 2) return sentences;
-  const auto by_place = [](const RunReport& a, const RunReport& b) { return a.place < b.place; };
-  const RunReport& best = *std::min_element(runs.begin(), runs.end(), by_place);
-  const RunReport& last = *std::max_element(runs.begin(), runs.end(), by_place);
-  const RunReport& baseline = baseline_of(runs);
+  const auto by_place = [](const Run& a, const Run& b) { return a.place < b.place; };
+  const Run& best = *std::min_element(runs.begin(), runs.end(), by_place);
+  const Run& last = *std::max_element(runs.begin(), runs.end(), by_place);
+  const Run& baseline = baseline_of(runs);
   if (best.metrics.ooms > 0) {
     sentences.push_back("No strategy here serves every request on this device.");
   }
-  const auto compare = [&](const RunReport& run, const RunReport& other) {
+  const auto compare = [&](const Run& run, const Run& other) {
     sentences.push_back(run.metrics.ooms != other.metrics.ooms
                             ? served_against(run.place < other.place ? run : other,
                                              run.place < other.place ? other : run)
                             : reserved_against(run, other));
   };
-  const RunReport& second = *std::find_if(
-      runs.begin(), runs.end(), [&](const RunReport& run) { return run.place == best.place + 1; });
-  const RunReport& rival = &best == &baseline ? second : baseline;
+  const Run& second = *std::find_if(
+      runs.begin(), runs.end(), [&](const Run& run) { return run.place == best.place + 1; });
+  const Run& rival = &best == &baseline ? second : baseline;
   if (&last != &rival && &last != &baseline) compare(last, baseline);
   compare(best, rival);
   return sentences;
 }
 
-std::string oom_warning(const RunReport& run) {
+std::string oom_warning(const Run& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
   std::string text = fmt::format(
@@ -146,7 +146,7 @@ std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
   return fmt::format("≈ {} ({})", human_size(bytes), range_text(interval));
 }
 
-std::string inexact_sentence(const RunReport& run) {
+std::string inexact_sentence(const Run& run) {
   if (run.exact) return {};
   const std::string text = fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
   if (!run.interval) return text;
@@ -155,7 +155,7 @@ std::string inexact_sentence(const RunReport& run) {
          "else, files too, is of the one that comes nearest.";
 }
 
-std::string served_sentence(const RunReport& run) {
+std::string served_sentence(const Run& run) {
   const std::uint64_t served = run.metrics.recorded_ooms_served;
   if (served == 0) return {};
   return fmt::format(
@@ -164,7 +164,7 @@ std::string served_sentence(const RunReport& run) {
       run.name(), counted(served, "request"), served == 1 ? "it" : "them");
 }
 
-std::string transfer_cost(const RunReport& run) {
+std::string transfer_cost(const Run& run) {
   const RunMetrics& m = run.metrics;
   if (m.moved_out_blocks == 0 && m.stall_seconds <= 0) return {};
   return fmt::format("with {} ({}) moved out of it and a modelled stall of {:.3g} s",
@@ -172,7 +172,7 @@ std::string transfer_cost(const RunReport& run) {
                      m.stall_seconds);
 }
 
-std::string mark(const RunReport& run) {
+std::string mark(const Run& run) {
   const RunMetrics& m = run.metrics;
   std::string marks = run.exact ? "" : " (estimate)";
   if (m.clairvoyant) marks += " (clairvoyant)";
@@ -182,14 +182,14 @@ std::string mark(const RunReport& run) {
   return marks;
 }
 
-std::string model_sentence(const ReplayReport& report) {
+std::string model_sentence(const TraceRuns& report) {
   if (!report.model_check) return {};
   const VerifyRun& check = *report.model_check;
-  if (check.verdict == "unsupported")
+  if (check.verdict == Verdict::unsupported)
     return "model not verified on this recording: " + check.reason;
   const std::string matched = fmt::format("{} of {} placements", human_count(check.allocs_matched),
                                           human_count(check.allocs));
-  if (check.verdict == "exact") return "model verified on this recording: " + matched;
+  if (check.verdict == Verdict::exact) return "model verified on this recording: " + matched;
   std::string text = fmt::format("model diverges from this recording at event {}: {} reproduced",
                                  human_count(check.first_divergence->event), matched);
   return check.reason.empty() ? text : text + "; " + check.reason;

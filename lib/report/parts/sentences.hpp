@@ -3,16 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "report/results.hpp"
+#include "analysis/run/answer.hpp"
 
 namespace memreplay {
 
 /// The winner and its price against the baseline (`recorded`, else the first given), then what is
 /// dearest. `runs` in the order given, places set. Nothing to say about fewer than two runs.
-std::vector<std::string> comparison_sentences(const std::vector<RunReport>& runs);
+std::vector<std::string> comparison_sentences(const std::vector<Run>& runs);
 
 /// Why a run was refused memory, and what helps. Empty where it was not.
-std::string oom_warning(const RunReport& run);
+std::string oom_warning(const Run& run);
 
 /// "4900 MiB to 5600 MiB".
 std::string range_text(const BytesInterval& interval);
@@ -20,19 +20,19 @@ std::string range_text(const BytesInterval& interval);
 std::string estimated_text(Bytes bytes, const BytesInterval& interval);
 
 /// Why these figures are an estimate. Empty where they are exact.
-std::string inexact_sentence(const RunReport& run);
+std::string inexact_sentence(const Run& run);
 
-/// That requests were served which the recorded program was refused. Empty where none was.
-std::string served_sentence(const RunReport& run);
+/// A sentence that requests were served which the recorded program was refused. Empty where none was.
+std::string served_sentence(const Run& run);
 
 /// "with 3 blocks (2 GiB) moved out of it and a modelled stall of 1.5 s". Empty where none was.
-std::string transfer_cost(const RunReport& run);
+std::string transfer_cost(const Run& run);
 
 /// What must stand beside the strategy's name in a comparison. Empty where nothing must.
-std::string mark(const RunReport& run);
+std::string mark(const Run& run);
 
 /// How far the model reproduces the recording itself. Empty where it was not tried.
-std::string model_sentence(const ReplayReport& report);
+std::string model_sentence(const TraceRuns& report);
 
 /// "3128 events, 1 stream, starts empty"
 std::string coverage_phrase(const TraceSummary& trace);

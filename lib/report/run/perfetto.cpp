@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "report/parts/json.hpp"
+#include "trace/json/json.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recorded/steps.hpp"
+#include "analysis/recorded/answer.hpp"
 #include "metrics/run_picture.hpp"
 
 namespace memreplay {

@@ -25,9 +25,7 @@ std::string ratio(Bytes part, Bytes whole) {
 }
 
 /// What the system calls the memory that a replay took.
-std::string used_word(const RunReport& run) {
-  return run.device.kind == "host" ? "RSS" : "driver's";
-}
+std::string used_word(const Run& run) { return run.device.kind == "host" ? "RSS" : "driver's"; }
 
 std::string faults(const MeasuredMemory& memory) {
   return memory.minor_faults ? human_count(*memory.minor_faults + memory.major_faults.value_or(0))
@@ -45,22 +43,21 @@ std::string quantile_text(const Durations& times, double share) {
   return times.count() == 0 ? "-" : duration(static_cast<double>(times.quantile(share)));
 }
 
-std::string measured_table(const ReplayReport& report) {
-  std::vector<const RunReport*> measured;
-  for (const RunReport& run : report.runs) {
+std::string measured_table(const TraceRuns& report) {
+  std::vector<const Run*> measured;
+  for (const Run& run : report.runs) {
     if (run.metrics.real && run.metrics.times) measured.push_back(&run);
   }
   if (measured.empty()) return {};
-  const bool has_faults = std::ranges::any_of(measured, [](const RunReport* run) {
-    return run->metrics.real->memory.minor_faults.has_value();
-  });
+  const bool has_faults = std::ranges::any_of(
+      measured, [](const Run* run) { return run->metrics.real->memory.minor_faults.has_value(); });
   Table table;
   table.columns = {{"measured", true}, {"requested"}, {used_word(*measured.front())}, {"ratio"}};
   if (has_faults) table.columns.push_back({"faults"});
   for (const char* title : {"per op", "p50", "p99", "max", "strategy"}) {
     table.columns.push_back({title});
   }
-  for (const RunReport* run : measured) {
+  for (const Run* run : measured) {
     const RunMetrics& m = run->metrics;
     const Bytes used = m.real->memory.peak_used;
     std::vector<std::string> row = {run->name(), human_size(m.peak_requested), human_size(used),
@@ -76,7 +73,7 @@ std::string measured_table(const ReplayReport& report) {
   return text_table(table);
 }
 
-std::string calls_table(const RunReport& run) {
+std::string calls_table(const Run& run) {
   if (!run.metrics.real || !run.metrics.times) return {};
   Table table;
   table.columns = {{"driver call", true}, {"count"}, {"mean"}, {"p50"}, {"p99"}, {"max"},
@@ -97,7 +94,7 @@ std::string calls_table(const RunReport& run) {
   return table.rows.empty() ? std::string() : text_table(table);
 }
 
-std::string agreement_phrase(const RunReport& run) {
+std::string agreement_phrase(const Run& run) {
   if (!run.agreement) return {};
   const Agreement& agreed = *run.agreement;
   if (!agreed.first_difference) {
@@ -111,7 +108,7 @@ std::string agreement_phrase(const RunReport& run) {
       exact_size(d.other_reserved), exact_size(d.allocated), exact_size(d.reserved));
 }
 
-std::vector<std::string> real_phrases(const RunReport& run) {
+std::vector<std::string> real_phrases(const Run& run) {
   if (!run.metrics.real) return {};
   const RealUse& real = *run.metrics.real;
   std::vector<std::string> phrases;

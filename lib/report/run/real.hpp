@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/results.hpp"
+#include "analysis/run/answer.hpp"
 
 namespace memreplay {
 
@@ -12,17 +12,17 @@ std::string mean_text(const Durations& times);
 std::string quantile_text(const Durations& times, double share);
 
 /// What replays on real memory measured: a row each. Empty where there was none.
-std::string measured_table(const ReplayReport& report);
+std::string measured_table(const TraceRuns& report);
 
 /// The calls that one of them made to its driver. Empty where it ran in simulation.
-std::string calls_table(const RunReport& run);
+std::string calls_table(const Run& run);
 
 /// "sim and host hold the same bytes after each of 1,959 events". Empty where the strategy ran on
 /// one device only.
-std::string agreement_phrase(const RunReport& run);
+std::string agreement_phrase(const Run& run);
 
 /// What was done to the blocks on real memory, and what had none. Nothing where there is nothing to
 /// say.
-std::vector<std::string> real_phrases(const RunReport& run);
+std::vector<std::string> real_phrases(const Run& run);
 
 }  // namespace memreplay

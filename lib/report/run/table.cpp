@@ -1,11 +1,11 @@
-#include "report/run/table.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "core/text.hpp"
+#include "metrics/metrics.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/run/run.hpp"
 
 namespace memreplay {
 namespace {
@@ -25,19 +25,30 @@ std::string gap_text(const RunMetrics& m) {
                                              : "-" + human_size(m.peak_allocated - m.peak_reserved);
 }
 
-std::string reserved_text(const RunReport& run) {
+std::string reserved_text(const Run& run) {
   const Bytes reserved = run.metrics.peak_reserved;
   return run.interval ? estimated_text(reserved, run.interval->peak_reserved)
                       : human_size(reserved);
 }
 
+std::string value_text(const MetricValue& value) {
+  struct Text {
+    std::string operator()(std::monostate) const { return "-"; }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(double value) const { return fmt::format("{:.6g}", value); }
+    std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  };
+  return std::visit(Text{}, value);
+}
+
 }  // namespace
 
-Table run_table(const std::vector<RunReport>& runs) {
+Table run_table(const std::vector<Run>& runs) {
   Table table;
   table.columns = {{"strategy", true}, {"MaxInUse"},     {"reserved"}, {"gap"}, {"OOM"},
                    {"retries"},        {"device calls"}, {"ns/op"}};
-  for (const RunReport& run : runs) {
+  for (const Run& run : runs) {
     const RunMetrics& m = run.metrics;
     table.rows.push_back({run.name() + mark(run), human_size(m.peak_allocated), reserved_text(run),
                           gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
@@ -46,57 +57,25 @@ Table run_table(const std::vector<RunReport>& runs) {
   return table;
 }
 
-Table run_numbers(const std::vector<ReplayReport>& reports) {
+Table to_table(const ReplayAnswer& answer) {
   Table table;
-  table.columns = {{"trace", true}, {"gpu"}, {"place"}, {"strategy", true}};
-  for (const char* name : {"exact",
-                           "peak_requested_bytes",
-                           "peak_allocated_bytes",
-                           "peak_reserved_bytes",
-                           "gap_bytes",
-                           "end_requested_bytes",
-                           "end_allocated_bytes",
-                           "end_reserved_bytes",
-                           "lower_bound_bytes",
-                           "ooms",
-                           "oom_retries",
-                           "device_allocs",
-                           "device_frees",
-                           "device_maps",
-                           "device_unmaps",
-                           "replay_seconds",
-                           "modelled_device_seconds",
-                           "clairvoyant",
-                           "moved_out_blocks",
-                           "modelled_stall_seconds"}) {
-    table.columns.push_back({name});
+  table.columns = {{"trace", true}, {"gpu"}, {"place"}, {"strategy", true}, {"exact"}};
+  for (const Metric& metric : metrics()) {
+    if (metric.in_csv) table.columns.push_back({std::string(metric.key)});
   }
   table.columns.push_back({"device", true});
   for (const char* name : {"peak_reserved_low_bytes", "peak_reserved_high_bytes",
                            "end_reserved_low_bytes", "end_reserved_high_bytes"}) {
     table.columns.push_back({name});
   }
-  const auto seconds = [](double s) { return std::isfinite(s) ? fmt::format("{:.6g}", s) : "-"; };
-  for (const ReplayReport& report : reports) {
-    for (const RunReport& run : report.runs) {
-      const RunMetrics& m = run.metrics;
-      std::vector<std::string> row = {report.trace.path, std::to_string(run.gpu),
+  for (const TraceRuns& trace : answer.shown()) {
+    for (const Run& run : trace.runs) {
+      std::vector<std::string> row = {trace.trace.path, std::to_string(run.gpu),
                                       std::to_string(run.place), run.strategy,
                                       run.exact ? "true" : "false"};
-      for (const std::uint64_t number : {m.peak_requested, m.peak_allocated, m.peak_reserved}) {
-        row.push_back(std::to_string(number));
+      for (const Metric& metric : metrics()) {
+        if (metric.in_csv) row.push_back(value_text(metric.of(run.metrics)));
       }
-      row.push_back(std::to_string(static_cast<std::int64_t>(m.gap())));
-      for (const std::uint64_t number :
-           {m.end_requested, m.end_allocated, m.end_reserved, m.lower_bound, m.ooms, m.oom_retries,
-            m.device_allocs, m.device_frees, m.device_maps, m.device_unmaps}) {
-        row.push_back(std::to_string(number));
-      }
-      row.push_back(seconds(m.replay_seconds));
-      row.push_back(seconds(m.modelled_device_seconds));
-      row.push_back(m.clairvoyant ? "true" : "false");
-      row.push_back(std::to_string(m.moved_out_blocks));
-      row.push_back(seconds(m.stall_seconds));
       row.push_back(run.device.text);
       const RunInterval none;
       const auto& [peak, end] = run.interval ? *run.interval : none;
@@ -104,27 +83,6 @@ Table run_numbers(const std::vector<ReplayReport>& reports) {
         row.push_back(run.interval ? std::to_string(bound) : "");
       }
       table.rows.push_back(std::move(row));
-    }
-  }
-  return table;
-}
-
-Table verify_table(const std::vector<VerifyReport>& reports) {
-  Table table;
-  table.columns = {{"trace", true},
-                   {"gpu"},
-                   {"verdict", true},
-                   {"allocs"},
-                   {"allocs_matched"},
-                   {"segment_events"},
-                   {"segment_events_matched"},
-                   {"reason", true}};
-  for (const VerifyReport& report : reports) {
-    for (const VerifyRun& run : report.runs) {
-      table.rows.push_back({report.trace.path, std::to_string(run.gpu), run.verdict,
-                            std::to_string(run.allocs), std::to_string(run.allocs_matched),
-                            std::to_string(run.segment_events),
-                            std::to_string(run.segment_events_matched), run.reason});
     }
   }
   return table;

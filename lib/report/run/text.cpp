@@ -4,18 +4,17 @@
 
 #include <algorithm>
 
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/sentences.hpp"
-#include "report/parts/table.hpp"
-#include "report/parts/text_style.hpp"
-#include "report/ranking.hpp"
 #include "report/run/real.hpp"
-#include "report/run/table.hpp"
+#include "report/run/run.hpp"
+#include "report/run/torch_summary.hpp"
 
 namespace memreplay {
 namespace {
 
-std::string place_name(const ReplayReport& report, bool several) {
+std::string place_name(const TraceRuns& report, bool several) {
   return several ? fmt::format("{} gpu {}", report.trace.path, report.trace.gpu)
                  : report.trace.path;
 }
@@ -26,7 +25,7 @@ std::string device_phrase(const DeviceSummary& device) {
                          : std::string("a device without limit");
 }
 
-std::string answer(const RunReport& run) {
+std::string verdict(const Run& run) {
   if (run.metrics.first_oom) {
     return fmt::format("out of memory at event {} on {}", human_count(run.metrics.first_oom->event),
                        device_phrase(run.device));
@@ -49,7 +48,7 @@ std::string device_seconds(const RunMetrics& m) {
   return fmt::format("{:.3g} s in its driver", static_cast<double>(m.times->driver_ns()) / 1e9);
 }
 
-std::string numbers(const RunReport& run) {
+std::string numbers(const Run& run) {
   const RunMetrics& m = run.metrics;
   std::string out;
   const auto line = [&](std::string_view name, const std::string& text) {
@@ -93,15 +92,11 @@ std::string numbers(const RunReport& run) {
   return out;
 }
 
-void append_paragraph(std::string& out, const std::string& text) {
-  if (!text.empty()) out += ' ' + wrapped(text, 1) + '\n';
-}
-
 /// Appends what is said of runs: each phrase once, after all of whom it holds.
 template <typename PhrasesOf>
-void append_phrases(std::string& out, const ReplayReport& report, const PhrasesOf& phrases_of) {
+void append_phrases(std::string& out, const TraceRuns& report, const PhrasesOf& phrases_of) {
   std::vector<std::pair<std::string, std::vector<std::string>>> all;
-  for (const RunReport& run : report.runs) {
+  for (const Run& run : report.runs) {
     for (const std::string& phrase : phrases_of(run)) {
       auto same = std::ranges::find(all, phrase, [](const auto& other) { return other.first; });
       if (same == all.end()) same = all.insert(all.end(), {phrase, {}});
@@ -115,22 +110,22 @@ void append_phrases(std::string& out, const ReplayReport& report, const PhrasesO
   }
 }
 
-std::string notes(const ReplayReport& report, const TextStyle& style) {
+std::string notes(const TraceRuns& report, const TextStyle& style) {
   std::string out;
-  for (const RunReport& run : report.runs) {
+  for (const Run& run : report.runs) {
     const std::string warning = oom_warning(run);
     if (warning.empty()) continue;
     append_paragraph(out, "warning: " + warning);
   }
-  for (const RunReport& run : report.runs) append_paragraph(out, served_sentence(run));
-  append_phrases(out, report, [](const RunReport& run) { return run.metrics.remarks; });
-  for (const RunReport& run : report.runs) append_paragraph(out, inexact_sentence(run));
+  for (const Run& run : report.runs) append_paragraph(out, served_sentence(run));
+  append_phrases(out, report, [](const Run& run) { return run.metrics.remarks; });
+  for (const Run& run : report.runs) append_paragraph(out, inexact_sentence(run));
   append_phrases(out, report, real_phrases);
-  append_phrases(out, report, [](const RunReport& run) {
+  append_phrases(out, report, [](const Run& run) {
     const std::string phrase = agreement_phrase(run);
     return phrase.empty() ? std::vector<std::string>() : std::vector{phrase};
   });
-  for (const RunReport& run : report.runs) {
+  for (const Run& run : report.runs) {
     if (!run.finished) append_paragraph(out, run.name() + " was not replayed to the end.");
   }
   if (!style.colour) return out;
@@ -142,16 +137,16 @@ std::string notes(const ReplayReport& report, const TextStyle& style) {
   return out;
 }
 
-std::string head(const ReplayReport& report, bool several) {
+std::string head(const TraceRuns& report, bool several) {
   const std::string model = model_sentence(report);
   return place_name(report, several) + ": " + coverage_phrase(report.trace) +
          (model.empty() ? "" : "; ") + model;
 }
 
 // What else there is to say of the others is whether they agree with it.
-std::vector<RunReport> on_first_device(const std::vector<RunReport>& runs) {
-  std::vector<RunReport> first;
-  for (const RunReport& run : runs) {
+std::vector<Run> on_first_device(const std::vector<Run>& runs) {
+  std::vector<Run> first;
+  for (const Run& run : runs) {
     if (run.device.text == runs.front().device.text) first.push_back(run);
   }
   set_places(first);
@@ -159,13 +154,13 @@ std::vector<RunReport> on_first_device(const std::vector<RunReport>& runs) {
 }
 
 // Which rank is worst, and how far the ranks are apart.
-std::string spread(const std::vector<ReplayReport>& reports) {
+std::string spread(const std::vector<TraceRuns>& reports) {
   std::vector<Bytes> peaks;
-  for (const ReplayReport& report : reports) {
+  for (const TraceRuns& report : reports) {
     if (!report.runs.empty()) peaks.push_back(report.runs.front().metrics.peak_reserved);
   }
   if (reports.size() < 2 || peaks.empty()) return {};
-  const ReplayReport& worst = reports[worst_of(reports)];
+  const TraceRuns& worst = reports[worst_of(reports)];
   const auto [low, high] = std::minmax_element(peaks.begin(), peaks.end());
   std::string out = "\n";
   append_paragraph(out, fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
@@ -174,22 +169,12 @@ std::string spread(const std::vector<ReplayReport>& reports) {
   return out;
 }
 
-}  // namespace
-
-std::string bold(std::string_view text, const TextStyle& style) {
-  return style.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
-}
-
-std::string red(std::string_view text, const TextStyle& style) {
-  return style.colour ? fmt::format("\033[31m{}\033[0m", text) : std::string(text);
-}
-
-std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
+std::string replay_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::string out;
-  for (const ReplayReport& report : reports) {
+  for (const TraceRuns& report : reports) {
     append_paragraph(out, head(report, reports.size() > 1));
-    for (const RunReport& run : report.runs) {
-      const std::string line = wrapped(fmt::format("{}: {}", run.name(), answer(run)), 1);
+    for (const Run& run : report.runs) {
+      const std::string line = wrapped(fmt::format("{}: {}", run.name(), verdict(run)), 1);
       const auto [name, said] =
           std::pair(line.substr(0, run.name().size()), line.substr(run.name().size()));
       out += fmt::format("\n {}{}\n", bold(name, style),
@@ -208,10 +193,10 @@ std::string replay_text(const std::vector<ReplayReport>& reports, const TextStyl
   return out + spread(reports);
 }
 
-std::string oom_reports(const std::vector<ReplayReport>& reports) {
+std::string oom_reports(const std::vector<TraceRuns>& reports) {
   std::string out;
-  for (const ReplayReport& report : reports) {
-    for (const RunReport& run : report.runs) {
+  for (const TraceRuns& report : reports) {
+    for (const Run& run : report.runs) {
       const std::string where = reports.size() > 1 ? report.trace.path + ", " : "";
       out += fmt::format("\n {}{}: ", where, run.name());
       if (!run.metrics.first_oom) {
@@ -227,11 +212,11 @@ std::string oom_reports(const std::vector<ReplayReport>& reports) {
   return out;
 }
 
-std::string compare_text(const std::vector<ReplayReport>& reports, const TextStyle& style) {
+std::string compare_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::string out;
-  for (const ReplayReport& report : reports) {
+  for (const TraceRuns& report : reports) {
     append_paragraph(out, head(report, reports.size() > 1));
-    std::vector<RunReport> ranked = report.runs;
+    std::vector<Run> ranked = report.runs;
     sort_by_place(ranked);
     Table table = run_table(ranked);
     if (!ranked.empty()) {
@@ -250,6 +235,16 @@ std::string compare_text(const std::vector<ReplayReport>& reports, const TextSty
     if (&report != &reports.back()) out += '\n';
   }
   return out + spread(reports);
+}
+
+}  // namespace
+
+std::string to_text(const ReplayAnswer& answer, const TextStyle& style) {
+  std::string out =
+      answer.ranked ? compare_text(answer.traces, style) : replay_text(answer.traces, style);
+  if (answer.torch_summary) out += torch_summaries(answer.shown());
+  if (answer.oom_report) out += oom_reports(answer.shown());
+  return out;
 }
 
 }  // namespace memreplay

@@ -110,10 +110,10 @@ std::optional<std::string> torch_summary(
   return out + thick;
 }
 
-std::string torch_summaries(const std::vector<ReplayReport>& reports) {
+std::string torch_summaries(const std::vector<TraceRuns>& reports) {
   std::string out;
-  for (const ReplayReport& report : reports) {
-    for (const RunReport& run : report.runs) {
+  for (const TraceRuns& report : reports) {
+    for (const Run& run : report.runs) {
       const auto summary = torch_summary(run.metrics.counters, run.gpu);
       const std::string where = reports.size() > 1 ? report.trace.path + ", " : "";
       out += fmt::format("\n {}{}:{}\n", where, run.strategy,

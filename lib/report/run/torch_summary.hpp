@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/results.hpp"
+#include "analysis/run/answer.hpp"
 
 namespace memreplay {
 
@@ -16,6 +16,6 @@ std::optional<std::string> torch_summary(
     const std::vector<std::pair<std::string, std::int64_t>>& stats, int gpu);
 
 /// The tables of all runs, in the order given, each under the name of its strategy.
-std::string torch_summaries(const std::vector<ReplayReport>& reports);
+std::string torch_summaries(const std::vector<TraceRuns>& reports);
 
 }  // namespace memreplay

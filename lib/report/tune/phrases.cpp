@@ -43,6 +43,14 @@ std::string peak_phrase(const TuneOutcome& outcome) {
   return outcome.estimated() ? estimated_text(peak, outcome.peak_interval()) : human_size(peak);
 }
 
+std::string export_line(const TuneResult& result, const Setting& setting) {
+  const std::string value = conf_of(setting, result.kept);
+  // Brackets and '>' mean something to a shell.
+  const bool plain = value.find_first_of("[]>") == std::string::npos;
+  return fmt::format("export {}={}", result.variable,
+                     plain ? (value.empty() ? "\"\"" : value) : '"' + value + '"');
+}
+
 std::string late_sentence(const TuneResult& result, const LateVerdict& late) {
   switch (late.kind) {
     case LateVerdict::Kind::not_late:

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analysis/tune/late_recordings.hpp"
+#include "analysis/tune/answer.hpp"
 
 /// How the reports of a search say the same things.
 namespace memreplay {
@@ -10,11 +10,14 @@ namespace memreplay {
 /// A configuration for a line of text: "roundup_power2_divisions:[…]".
 std::string list_shortened(std::string conf);
 
-/// The same, "(default)" where it is empty.
+/// A configuration for a sentence, "(default)" where it is empty.
 std::string setting_phrase(const std::string& conf);
 
 /// The highest reserved peak, with its interval where it is estimated.
 std::string peak_phrase(const TuneOutcome& outcome);
+
+/// "export PYTORCH_CUDA_ALLOC_CONF=…"
+std::string export_line(const TuneResult& result, const Setting& setting);
 
 /// What recordings that start late leave of a recommendation. Empty where none does.
 std::string late_sentence(const TuneResult& result, const LateVerdict& late);

@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "report/parts/table.hpp"
-#include "report/parts/text_style.hpp"
+#include "report/verify/verify.hpp"
 
 namespace memreplay {
 
-std::string verify_text(const std::vector<VerifyReport>& reports, const TextStyle& style) {
+std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
   std::string out;
-  for (const VerifyReport& report : reports) {
-    for (const VerifyRun& run : report.runs) {
-      const bool wrong = run.verdict == "diverged" || run.verdict == "resynchronised";
-      const std::string verdict = fmt::format("{:<11}", run.verdict);
-      std::string text = fmt::format("{} gpu {}: ", report.trace.path, run.gpu);
-      if (run.verdict == "unsupported") {
+  for (const VerifiedFile& file : answer.files) {
+    for (const VerifyRun& run : file.runs) {
+      const bool wrong = run.verdict == Verdict::diverged || run.verdict == Verdict::resynchronised;
+      const std::string verdict = fmt::format("{:<11}", name_of(run.verdict));
+      std::string text = fmt::format("{} gpu {}: ", file.trace.path, run.gpu);
+      if (run.verdict == Verdict::unsupported) {
         text += run.reason;
       } else {
         text +=
@@ -35,12 +34,33 @@ std::string verify_text(const std::vector<VerifyReport>& reports, const TextStyl
                        3) +
                '\n';
       }
-      if (run.verdict != "unsupported" && !run.reason.empty()) {
+      if (run.verdict != Verdict::unsupported && !run.reason.empty()) {
         out += "   " + wrapped(run.reason, 3) + '\n';
       }
     }
   }
   return out;
+}
+
+Table to_table(const VerifyAnswer& answer) {
+  Table table;
+  table.columns = {{"trace", true},
+                   {"gpu"},
+                   {"verdict", true},
+                   {"allocs"},
+                   {"allocs_matched"},
+                   {"segment_events"},
+                   {"segment_events_matched"},
+                   {"reason", true}};
+  for (const VerifiedFile& file : answer.files) {
+    for (const VerifyRun& run : file.runs) {
+      table.rows.push_back({file.trace.path, std::to_string(run.gpu),
+                            std::string(name_of(run.verdict)), std::to_string(run.allocs),
+                            std::to_string(run.allocs_matched), std::to_string(run.segment_events),
+                            std::to_string(run.segment_events_matched), run.reason});
+    }
+  }
+  return table;
 }
 
 }  // namespace memreplay

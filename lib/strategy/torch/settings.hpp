@@ -44,7 +44,7 @@ enum class Purpose { replay, lint };
 Settings read_settings(const std::vector<ConfEntry>& entries, const Release& release,
                        SettingIssues& issues, Purpose purpose = Purpose::replay);
 
-/// The same for a whole configuration string.
+/// Reads a whole configuration string by the rules of `release`, as read_settings does.
 Settings read_conf(std::string_view conf, const Release& release, SettingIssues& issues);
 
 /// The settings that a recording carries: its configuration string, and over it the values that it

@@ -25,7 +25,7 @@ struct Stat {
   void decrease(Bytes amount) { current -= static_cast<std::int64_t>(amount); }
 };
 
-/// The same quantity for all pools, the small ones and the large ones.
+/// One quantity three times: of all pools, of the small ones and of the large ones.
 struct StatArray {
   Stat all;
   std::array<Stat, 2> of_pool;  ///< large, small: indexed by BlockPool::small

@@ -7,6 +7,7 @@
 
 #include "trace/csv/csv.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/writer.hpp"
 
 namespace memreplay {
 namespace {
@@ -209,6 +210,18 @@ void CsvWriter::write_row(char op, std::optional<std::uint64_t> id, std::optiona
 
 std::string write_csv(const Recording& recording, const Trace& trace) {
   return CsvWriter(recording, trace).write();
+}
+
+WriterInfo csv_writer() {
+  return {.name = "CSV",
+          .suffix = ".csv",
+          .needs_addresses = false,
+          .one_device = true,
+          .for_stdout = true,
+          .write = [](const Recording& recording, std::ostream& out) {
+            out << write_csv(recording, recording.traces.front());
+            return Losses();
+          }};
 }
 
 }  // namespace memreplay

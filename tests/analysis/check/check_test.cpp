@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/check/tolerance.hpp"
 #include "analysis/late_start/late_start.hpp"
 #include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recordings.hpp"

@@ -25,7 +25,8 @@ Watched watched(const Recording& recording, const Trace& trace, const char* stra
   if (recording.format == "csv") device.granularity = 1;
   Trial trial(subject, parse_strategy(strategy), {.device = device});
   RunWatch watch(subject.trace(), trial.usage(), limits);
-  const ReplayResult result = trial.run({.start = StartMode::cold, .observer = &watch});
+  const ReplayResult result =
+      trial.run({.program = {.start = StartMode::cold}, .observer = &watch});
   return {watch.so_far(), result.metrics, watch.over_since(), watch.live_at_peak()};
 }
 

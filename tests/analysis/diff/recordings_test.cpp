@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analysis/recordings.hpp"
+#include "core/control.hpp"
 #include "core/error.hpp"
 #include "strategy/registry.hpp"
 #include "trace/reader.hpp"
@@ -118,16 +119,16 @@ TEST(RecordingsDiff, RefusesAStepThatIsNotThere) {
 TEST(RecordingsDiff, UnderAStrategyOnlyWhatWasServedIsHeld) {
   const Recording a = asking("a.py:1 f", {600, 600});
   const Subject subject(a, a.traces[0]);
-  TrialOptions options;
-  options.device.capacity = 1000;
-  options.device.granularity = 1;
+  memreplay::Setup setup;
+  setup.device.capacity = 1000;
+  setup.device.granularity = 1;
   const auto replayed = [&] {
-    return replayed_peaks(subject, parse_strategy("direct"), options, {});
+    return replayed_peaks(subject, parse_strategy("direct"), setup, {});
   };
   const RecordingsDiff diff = diff_recordings(subject, replayed(), subject, replayed(), {});
   EXPECT_EQ(diff.a.whole.allocated, 600u);
   EXPECT_EQ(diff.places.at(0).a_bytes, 600u);
-  EXPECT_EQ(diff.a.replay->metrics.ooms, 1u);
+  EXPECT_EQ(diff.a.run->metrics.ooms, 1u);
 }
 
 TEST(RecordingsDiff, ABlockFreedFirstWasHeldBeforeIt) {
@@ -135,7 +136,7 @@ TEST(RecordingsDiff, ABlockFreedFirstWasHeldBeforeIt) {
   const Subject subject(warm, warm.traces[0]);
   const SidePeaks replayed = replayed_peaks(subject, parse_strategy("recorded"), {}, {});
   EXPECT_EQ(replayed.whole.requested, recorded_peaks(subject).whole.requested);
-  EXPECT_EQ(replayed.whole.allocated, replayed.replay->metrics.peak_allocated);
+  EXPECT_EQ(replayed.whole.allocated, replayed.run->metrics.peak_allocated);
 }
 
 TEST(RecordingsDiff, OneLayerMoreIsWhatItsBlocksAre) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/recorded/steps.hpp"
 #include "analysis/recordings.hpp"
 
 namespace memreplay {

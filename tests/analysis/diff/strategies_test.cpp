@@ -4,6 +4,7 @@
 
 #include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recordings.hpp"
+#include "core/control.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
@@ -11,11 +12,11 @@ namespace {
 
 StrategiesDiff diff_of(const Recording& recording, const char* a, const char* b,
                        std::optional<Bytes> capacity = {}) {
-  TrialOptions options;
-  options.device.granularity = 1;
-  options.device.capacity = capacity;
+  Setup setup;
+  setup.device.granularity = 1;
+  setup.device.capacity = capacity;
   return diff_strategies(Subject(recording, recording.traces[0]),
-                         {parse_strategy(a), parse_strategy(b)}, options, {});
+                         {parse_strategy(a), parse_strategy(b)}, setup, {});
 }
 
 TEST(StrategiesDiff, AStrategyDoesNotPartFromItself) {
@@ -84,6 +85,17 @@ TEST(StrategiesDiff, TheRunsAreThoseOfAReplay) {
   EXPECT_EQ(diff.runs[0].metrics.peak_reserved, recorded_peak_reserved(recording.traces[0]));
   ASSERT_TRUE(diff.lead);
   EXPECT_EQ(diff.lead->more, 0u);
+}
+
+// What came before is not recorded: each is judged by the replay that comes nearest.
+TEST(StrategiesDiff, OfALateRecordingTheRunsAreEstimates) {
+  const Recording late = read_recording(MEMREPLAY_TRACES "/torch/warm_ring.pickle");
+  const StrategiesDiff diff = diff_strategies(
+      Subject(late, late.traces[0]),
+      {parse_strategy("torch"), parse_strategy("torch:expandable_segments=True")}, {}, {});
+  EXPECT_TRUE(diff.finished);
+  EXPECT_TRUE(diff.runs[1].interval);
+  EXPECT_FALSE(diff.runs[1].exact);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(FitCorpus, ARecordingFitsTheDeviceOnWhichItRan) {
     options.budget = 1'000'000;
     options.trial.device.capacity = sidecar.at("capacity_mib").get<Bytes>() * kMiB;
     options.trial.device.reserve = sidecar.at("context_mib").get<Bytes>() * kMiB;
-    const Fit fit = memreplay::fit(subject, parse_strategy("recorded"), options);
+    const Fit fit = memreplay::fit(subject, parse_strategy("recorded"), options).fit;
     const bool went_through = subject.trace().coverage.complete &&
                               sidecar.at("memory_stats").at("num_ooms").get<int>() == 0;
     EXPECT_EQ(fit.given->fits, went_through);

@@ -13,9 +13,15 @@
 namespace memreplay {
 namespace {
 
-Fit fit_of(const Recording& recording, const std::string& strategy, FitOptions options = {}) {
+FoundFit found_for(const Recording& recording, const std::string& strategy,
+                   const FitOptions& options = {}) {
   const Subject subject(recording, recording.traces[0]);
   return fit(subject, parse_strategy(strategy), options);
+}
+
+Fit fit_of(const Recording& recording, const std::string& strategy,
+           const FitOptions& options = {}) {
+  return found_for(recording, strategy, options).fit;
 }
 
 bool fits_on(const Recording& recording, const std::string& strategy, Bytes capacity,
@@ -60,9 +66,9 @@ TEST(Fit, IsThePeakOfWhatAnExactStrategyHolds) {
 TEST(Fit, WithRetriesIsSmallerThanWithout) {
   const Recording recording =
       RecordingWriter().alloc(0, 20 * kMiB).free(0).alloc(1, 30 * kMiB).free(1).recording();
-  const Fit fit = fit_of(recording, "torch");
+  const auto [fit, there] = found_for(recording, "torch");
   EXPECT_EQ(fit.smallest, 30 * kMiB);
-  EXPECT_EQ(fit.there->metrics.oom_retries, 1u);
+  EXPECT_EQ(there->metrics.oom_retries, 1u);
   EXPECT_EQ(fit.smallest_without_retries, 50 * kMiB);
 }
 
@@ -162,7 +168,7 @@ TEST(Fit, WithoutBudgetTheProofIsMissing) {
 TEST(Fit, ACancelledSearchSaysSo) {
   const std::atomic<bool> cancelled = true;
   FitOptions options;
-  options.replaying.cancelled = &cancelled;
+  options.replaying.stops.cancelled = &cancelled;
   const Fit fit = fit_of(random_recording(1, 50), "torch", options);
   EXPECT_FALSE(fit.finished);
   EXPECT_EQ(fit.smallest, std::nullopt);

@@ -40,8 +40,8 @@ TEST_F(LateStarts, UnderOthersAnEstimateDoes) {
 }
 
 TEST_F(LateStarts, AColdReplayIsTakenAsItIs) {
-  EXPECT_FALSE(
-      instead_of(torch_spec_from_conf("expandable_segments:True"), {.start = StartMode::cold}));
+  EXPECT_FALSE(instead_of(torch_spec_from_conf("expandable_segments:True"),
+                          {.program = {.start = StartMode::cold}}));
 }
 
 TEST_F(LateStarts, ARecordingFromTheStartHasNone) {

@@ -4,6 +4,7 @@
 
 #include "analysis/late_start/late_trace.hpp"
 #include "device/simulated_device.hpp"
+#include "replay/program.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
@@ -17,7 +18,8 @@ class Prepared {
   Prepared(LateTrace& trace, const Preparation& preparation, const Reading* reading = nullptr)
       : trace_(trace.finish()), parts_(warm_parts(trace_, {})), placed_(trace_.slot_count) {
     strategy_ = make_strategy(parse_strategy("torch"), StrategyContext{.device = device_});
-    const WarmScript script{trace_, reading, parts_};
+    const Program program = program_of(trace_, reading);
+    const WarmScript script{program, program, parts_};
     Rehearsal rehearsal(script, *strategy_, device_, placed_);
     taken_ = rehearsal.prepare(preparation);
   }

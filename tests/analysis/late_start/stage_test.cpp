@@ -20,7 +20,8 @@ TEST(Stage, AnOutcomeIsTheSameWhateverWasAskedBefore) {
       begun_late(read_recording(MEMREPLAY_TRACES "/torch/layers_5.pickle"), 300);
   const Subject subject(recording, recording.traces.at(0));
   const WarmParts parts = warm_parts(subject.trace(), {});
-  const WarmScript script{subject.trace(), &subject.verified()->reading, parts};
+  const Program program = program_of(subject);
+  const WarmScript script{program, program, parts};
   const StrategySpec spec = parse_strategy("torch:max_split_size_mb=20");
   Stage asked(subject, script, spec, kNewest, kEndless, kPlain);
   ASSERT_TRUE(asked.reserved_after({Start::founders_first, {1.2}}));
@@ -52,10 +53,12 @@ TEST(Stage, WhatIsMeasuredCallsEmptyCacheWhereTheProgramDid) {
   reading.calls = {{.event = 2, .kind = ProgramCall::Kind::empty_cache}};
   const StrategySpec spec = parse_strategy("torch");
   const Preparation start{Start::founders_first, {}};
-  const WarmScript called{trace, &reading, parts};
+  const Program calls = program_of(trace, &reading);
+  const WarmScript called{calls, calls, parts};
   EXPECT_EQ(Stage(subject, called, spec, kNewest, kEndless, kPlain).outcome(start)->peak_reserved,
             90 * kMiB);
-  const WarmScript without{trace, nullptr, parts};
+  const Program plain = program_of(trace, nullptr);
+  const WarmScript without{plain, plain, parts};
   EXPECT_EQ(Stage(subject, without, spec, kNewest, kEndless, kPlain).outcome(start)->peak_reserved,
             130 * kMiB);
 }

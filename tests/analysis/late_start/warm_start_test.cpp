@@ -39,7 +39,7 @@ TEST(WarmStart, TheTruthOfACutRecordingLiesInItsInterval) {
                              "roundup_power2_divisions:4", "large_segment_size_mb:64"}) {
       SCOPED_TRACE(conf);
       Trial truth(whole, torch(conf), {});
-      const RunMetrics true_metrics = truth.run({.from = event}).metrics;
+      const RunMetrics true_metrics = truth.run({.measuring = {.from = event}}).metrics;
       const auto estimate = warm.estimate(torch(conf), "", {});
       ASSERT_TRUE(estimate);
       const auto& peak = estimate->peak_reserved;

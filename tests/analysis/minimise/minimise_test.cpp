@@ -73,7 +73,7 @@ TEST_P(MinimiseUnder, ThousandsOfEventsThatRunOutOfMemoryBecomeAFewDozen) {
   EXPECT_EQ(part.first_oom->largest_free >= part.first_oom->requested,
             whole.first_oom->largest_free >= whole.first_oom->requested);
   EXPECT_LE(small.trace.size(), 36u);
-  EXPECT_TRUE(small.finished);
+  EXPECT_TRUE(small.summary.finished);
 }
 
 TEST_P(MinimiseUnder, TheGapStaysAtNineteenTwentieths) {
@@ -81,7 +81,7 @@ TEST_P(MinimiseUnder, TheGapStaysAtNineteenTwentieths) {
   const Minimised small = small_of(recording, GetParam(), {}, {.keep = Keep::gap});
   const RunMetrics whole = replayed(recording.traces[0], GetParam(), {});
   const RunMetrics part = replayed(small.trace, GetParam(), {});
-  EXPECT_EQ(small.kept, Kept::gap);
+  EXPECT_EQ(small.summary.kept, Kept::gap);
   EXPECT_GE(static_cast<double>(part.gap()), 0.95 * static_cast<double>(whole.gap()));
   EXPECT_LE(small.trace.size(), 100u);
 }
@@ -90,7 +90,7 @@ TEST(Minimise, AShortageOfManySmallBlocksIsShownByTwo) {
   RecordingWriter writer;
   for (Slot slot = 0; slot < 500; ++slot) writer.alloc(slot, 2 * kMiB);
   const Minimised small = small_of(writer.recording(), "direct", 100 * kMiB);
-  EXPECT_EQ(small.kept, Kept::shortage);
+  EXPECT_EQ(small.summary.kept, Kept::shortage);
   EXPECT_EQ(small.trace.ops, (std::vector<Op>{Op::allocate, Op::allocate}));
   EXPECT_EQ(small.trace.sizes.back(), 2 * kMiB);
 }
@@ -108,9 +108,9 @@ TEST(Minimise, WrittenAsCsvAndReadAgainItShowsTheSame) {
   const Recording again = read_recording(path);
   const RunMetrics m = replayed(again.traces[0], "torch", kGiB);
   ASSERT_TRUE(m.first_oom);
-  EXPECT_EQ(m.first_oom->event, small.after.first_oom->event);
-  EXPECT_EQ(m.first_oom->free, small.after.first_oom->free);
-  EXPECT_EQ(m.first_oom->largest_free, small.after.first_oom->largest_free);
+  EXPECT_EQ(m.first_oom->event, small.summary.after.first_oom->event);
+  EXPECT_EQ(m.first_oom->free, small.summary.after.first_oom->free);
+  EXPECT_EQ(m.first_oom->largest_free, small.summary.after.first_oom->largest_free);
 }
 
 TEST(Minimise, MarkersThatShowNothingAreLeftOut) {
@@ -122,13 +122,13 @@ TEST(Minimise, MarkersThatShowNothingAreLeftOut) {
                                   .recording();
   const Minimised small = small_of(recording, "direct", 10 * kMiB);
   EXPECT_EQ(small.trace.ops, (std::vector<Op>{Op::allocate, Op::allocate}));
-  EXPECT_EQ(small.events_before, 4u);
+  EXPECT_EQ(small.summary.events_before, 4u);
 }
 
 TEST(Minimise, WithTheBudgetSpentTheAnswerIsWhatThereIsByThen) {
   const Recording recording = growing_program(4'000, true);
   const Minimised small = small_of(recording, "torch", kGiB, {.budget = 20'000});
-  EXPECT_FALSE(small.finished);
+  EXPECT_FALSE(small.summary.finished);
   EXPECT_TRUE(replayed(small.trace, "torch", kGiB).first_oom);
   EXPECT_LT(small.trace.size(), recording.traces[0].size());
 }

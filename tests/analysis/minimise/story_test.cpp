@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "../recordings.hpp"
+#include "replay/program.hpp"
 
 namespace memreplay {
 namespace {
 
-Trace retold(const Recording& recording, const ReplayOptions& replaying = {}) {
+Trace retold(const Recording& recording, const ProgramOptions& options = {}) {
   const Subject subject(recording, recording.traces[0]);
-  return trace_of(story_of(subject, replaying), subject.trace());
+  return trace_of(story_of(program_of(subject, options)), subject.trace());
 }
 
 TEST(Story, TellsAllocationsFreesAndMarksInTheirOrder) {
@@ -55,7 +56,7 @@ TEST(Story, WhatItCannotTellIsCounted) {
   const Recording recording =
       RecordingWriter().alloc(0, 100).add(Op::free_requested, 0, 100).alloc(1, 100).recording();
   const Subject subject(recording, recording.traces[0]);
-  const Story story = story_of(subject, {});
+  const Story story = story_of(program_of(subject));
   EXPECT_EQ(story.unfinished_frees, 1u);
   EXPECT_EQ(story.pool_ends, 0u);
 }
@@ -79,7 +80,7 @@ TEST(Story, CompactedItHasNoGapsAndMakesTheSameTrace) {
   const Recording recording =
       RecordingWriter().alloc(0, 100).alloc(1, 200).free(0).alloc(0, 300).free(1).recording();
   const Subject subject(recording, recording.traces[0]);
-  Story story = story_of(subject, {});
+  Story story = story_of(program_of(subject));
   story.blocks.erase(story.blocks.begin());
   const Trace before = trace_of(story, subject.trace());
   compact(story);

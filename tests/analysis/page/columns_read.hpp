@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/page/column.hpp"
+#include "metrics/packed_column.hpp"
 
 namespace memreplay {
 
-/// What Column::number wrote.
-inline std::vector<std::uint64_t> numbers_of(const Column& column) {
+/// What PackedColumn::number wrote.
+inline std::vector<std::uint64_t> numbers_of(const PackedColumn& column) {
   std::vector<std::uint64_t> values;
   std::uint64_t value = 0;
   int shift = 0;
@@ -25,8 +25,8 @@ inline std::vector<std::uint64_t> numbers_of(const Column& column) {
   return values;
 }
 
-/// What Column::signed_number wrote.
-inline std::vector<std::int64_t> signed_of(const Column& column) {
+/// What PackedColumn::signed_number wrote.
+inline std::vector<std::int64_t> signed_of(const PackedColumn& column) {
   std::vector<std::int64_t> values;
   for (const std::uint64_t value : numbers_of(column)) {
     const auto half = static_cast<std::int64_t>(value >> 1);
@@ -35,8 +35,8 @@ inline std::vector<std::int64_t> signed_of(const Column& column) {
   return values;
 }
 
-/// What Column::step wrote.
-inline std::vector<std::int64_t> steps_of(const Column& column) {
+/// What PackedColumn::step wrote.
+inline std::vector<std::int64_t> steps_of(const PackedColumn& column) {
   std::vector<std::int64_t> values = signed_of(column);
   for (std::size_t i = 1; i < values.size(); ++i) values[i] += values[i - 1];
   return values;

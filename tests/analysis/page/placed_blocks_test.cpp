@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "analysis/page/trace_picture.hpp"
 #include "analysis/recordings.hpp"
 #include "columns_read.hpp"
 #include "replay/trial.hpp"

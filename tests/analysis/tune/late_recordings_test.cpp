@@ -73,10 +73,10 @@ TEST(LateRecordings, EveryOutcomeIsExactOrHasAnInterval) {
   const Tuned tuned = weighed(bundled("warm_ring.pickle"));
   EXPECT_EQ(tuned.verdict.weighed, tuned.verdict.open);
   for (const TuneOutcome& outcome : tuned.result.outcomes) {
-    EXPECT_EQ(outcome.estimated(), !outcome.inexact_because.front().empty());
+    EXPECT_EQ(outcome.estimated(), !outcome.is_exact());
     if (!outcome.estimated()) continue;
-    EXPECT_LE(outcome.peak_interval().low, outcome.metrics.front().peak_reserved);
-    EXPECT_GE(outcome.peak_interval().high, outcome.metrics.front().peak_reserved);
+    EXPECT_LE(outcome.peak_interval().low, outcome.runs.front().metrics.peak_reserved);
+    EXPECT_GE(outcome.peak_interval().high, outcome.runs.front().metrics.peak_reserved);
   }
 }
 
@@ -100,7 +100,7 @@ TEST(LateRecordings, WhatTheBudgetDoesNotReachStandsBehind) {
   EXPECT_EQ(tuned.verdict.weighed, 8u);
   EXPECT_GT(tuned.verdict.open, 8u);
   const auto unknown = [](const TuneOutcome& outcome) {
-    return !outcome.estimated() && !outcome.inexact_because.front().empty();
+    return !outcome.estimated() && !outcome.is_exact();
   };
   EXPECT_TRUE(std::ranges::is_partitioned(tuned.result.outcomes, std::not_fn(unknown)));
 }
@@ -123,11 +123,11 @@ TEST(LateRecordings, OfSeveralTheHighestIntervalCounts) {
   const Tuned tuned = weighed(options_for({&from_start, &subject}));
   EXPECT_NE(tuned.verdict.kind, Kind::not_late);
   for (const TuneOutcome& outcome : tuned.result.outcomes) {
-    if (outcome.late.empty()) continue;
-    EXPECT_FALSE(outcome.late[0]);
-    ASSERT_TRUE(outcome.late[1]);
-    EXPECT_EQ(outcome.peak_interval().high, std::max(outcome.metrics[0].peak_reserved,
-                                                     outcome.late[1]->interval.peak_reserved.high));
+    if (!outcome.weighed) continue;
+    EXPECT_FALSE(outcome.runs[0].interval);
+    ASSERT_TRUE(outcome.runs[1].interval);
+    EXPECT_EQ(outcome.peak_interval().high, std::max(outcome.runs[0].metrics.peak_reserved,
+                                                     outcome.runs[1].interval->peak_reserved.high));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(LateRecordings, WhereItIsCancelledNothingIsRecommended) {
   TuneOptions options = options_for({&subject});
   Tuned tuned{tune(options), {}};
   std::atomic<bool> cancelled = false;
-  options.replaying.cancelled = &cancelled;
+  options.replaying.stops.cancelled = &cancelled;
   options.progress = [&](double) { cancelled = true; };
   tuned.verdict = weigh_late_recordings(options, tuned.result);
   EXPECT_EQ(tuned.verdict.kind, Kind::interrupted);

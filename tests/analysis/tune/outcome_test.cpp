@@ -7,11 +7,11 @@ namespace {
 
 TuneOutcome outcome(std::uint64_t ooms, Bytes reserved, std::uint64_t calls,
                     const Setting& setting = {}) {
-  RunMetrics metrics;
-  metrics.ooms = ooms;
-  metrics.peak_reserved = reserved;
-  metrics.device_allocs = calls;
-  return {{setting}, {metrics}, {""}};
+  Run run;
+  run.metrics.ooms = ooms;
+  run.metrics.peak_reserved = reserved;
+  run.metrics.device_allocs = calls;
+  return {.settings = {setting}, .runs = {run}};
 }
 
 TEST(TuneOutcome, WhoServesMoreIsBetterWhateverItReserves) {
@@ -32,7 +32,7 @@ TEST(TuneOutcome, AmongEqualsTheSimplerIsBetter) {
 
 TEST(TuneOutcome, OfSeveralTracesCallsAddUpAndTheHighestPeakCounts) {
   TuneOutcome ranks = outcome(1, 100, 2);
-  ranks.metrics.push_back(outcome(2, 300, 5).metrics.front());
+  ranks.runs.push_back(outcome(2, 300, 5).runs.front());
   const RunSoFar total = ranks.total();
   EXPECT_EQ(total.ooms, 3u);
   EXPECT_EQ(total.peak_reserved, 300u);
@@ -47,6 +47,33 @@ TEST(TuneOutcome, TheParetoFrontIsWhatNothingElseBeatsThroughout) {
   EXPECT_TRUE(outcomes[1].pareto);
   EXPECT_FALSE(outcomes[2].pareto);
   EXPECT_TRUE(outcomes[3].pareto);
+}
+
+TEST(TuneOutcome, IsExactWhereEveryTraceIs) {
+  TuneOutcome ranks = outcome(0, 100, 2);
+  ranks.runs.push_back(ranks.runs.front());
+  EXPECT_TRUE(ranks.is_exact());
+  ranks.runs.back().exact = false;
+  EXPECT_FALSE(ranks.is_exact());
+}
+
+TEST(TuneOutcome, WhatRunsOutOfMemoryBeforeALateStartDoesNotServe) {
+  TuneOutcome late = outcome(0, 100, 2);
+  EXPECT_TRUE(late.serves());
+  late.runs.front().refused_before = 1;
+  EXPECT_FALSE(late.serves());
+}
+
+TEST(TuneOutcome, RunsAreNamedByWhatIsRankedThere) {
+  TuneResult result;
+  result.baseline = "recorded";
+  result.baseline_outcome = outcome(0, 900, 1);
+  result.outcomes = {outcome(0, 100, 1, {.expandable_segments = true}), outcome(0, 900, 1)};
+  name_runs(result);
+  EXPECT_EQ(result.baseline_outcome.runs[0].strategy, "recorded");
+  EXPECT_EQ(result.outcomes[0].runs[0].strategy, "torch:expandable_segments:True");
+  EXPECT_EQ(result.outcomes[1].runs[0].strategy, "torch");
+  EXPECT_EQ(result.outcomes[1].runs[0].place, 2u);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Setting, AListIsAsComplexAsItsPairs) {
 TEST(Setting, WhatASearchDoesNotVaryIsKept) {
   const auto kept = kept_options(
       "max_split_size_mb:128,per_process_memory_fraction:0.9,expandable_segments:True", {});
-  EXPECT_EQ(conf_of({.expandable_segments = true}, kept),
+  EXPECT_EQ(conf_of({.expandable_segments = true}, conf_of(kept)),
             "per_process_memory_fraction:0.9,expandable_segments:True");
   EXPECT_EQ(conf_of({}, {}), "");
 }

@@ -61,14 +61,14 @@ TEST(TuneCorpus, ASettingReservesWhatItDidWhenItWasRunForReal) {
         const std::string wanted = b.sidecar["config"];
         for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
           const TuneOutcome& outcome = result.outcomes[i];
-          const bool exact = outcome.inexact_because.front().empty();
+          const bool exact = outcome.is_exact();
           const bool listed = std::ranges::any_of(outcome.settings, [&](const Setting& setting) {
             return conf_of(setting, result.kept) == wanted;
           });
           if (!exact || !listed) continue;
           ++compared;
           best_compared += i == result.best;
-          EXPECT_EQ(outcome.metrics.front().peak_reserved,
+          EXPECT_EQ(outcome.runs.front().metrics.peak_reserved,
                     b.sidecar["memory_stats"]["reserved_bytes.all.peak"].get<Bytes>())
               << a.pickle.stem() << " under '" << wanted << "'";
         }

@@ -70,7 +70,7 @@ TEST_P(TuneOnRandomRecordings, EverySettingGivesTheOutcomeThatItIsListedUnder) {
     for (const Setting& setting : outcome.settings) {
       ++listed;
       EXPECT_EQ(figures(replayed(recording, conf_of(setting, {}), options.bench.devices[0])),
-                figures(outcome.metrics[0]))
+                figures(outcome.runs[0].metrics))
           << conf_of(setting, {});
     }
   }
@@ -85,7 +85,7 @@ TEST_P(TuneOnRandomRecordings, EveryOutcomeOfEverySplitSizeIsFound) {
   const TuneResult result = tuned(recording, options);
   ASSERT_TRUE(result.every_split_size);
   std::set<Figures> found;
-  for (const TuneOutcome& outcome : result.outcomes) found.insert(figures(outcome.metrics[0]));
+  for (const TuneOutcome& outcome : result.outcomes) found.insert(figures(outcome.runs[0].metrics));
   for (int mb = 20; mb < 140; ++mb) {
     const std::string conf = "max_split_size_mb:" + std::to_string(mb);
     EXPECT_TRUE(found.contains(figures(replayed(recording, conf, options.bench.devices[0]))))
@@ -127,8 +127,8 @@ TEST(Tune, WhatServesTheRefusedRequestIsRecommended) {
   const TuneResult result = tuned(recording, options);
   EXPECT_TRUE(result.helps);
   EXPECT_EQ(conf_of(result.outcomes[result.best].settings.front(), {}), "expandable_segments:True");
-  EXPECT_EQ(result.outcomes[result.best].metrics[0].peak_reserved, 5184 * kMiB);
-  EXPECT_EQ(result.baseline_outcome.metrics[0].ooms, 1u);
+  EXPECT_EQ(result.outcomes[result.best].runs[0].metrics.peak_reserved, 5184 * kMiB);
+  EXPECT_EQ(result.baseline_outcome.runs[0].metrics.ooms, 1u);
 }
 
 TEST(Tune, WhereAllSettingsComeToTheSameNothingHelps) {
@@ -158,14 +158,14 @@ TEST(Tune, SeveralTracesGetOneSettingForAll) {
   options.bench = {{&first, &second}, {{}, {}}, {false, false}};
   const TuneResult result = tune(options);
   const std::string conf = conf_of(result.outcomes.front().settings.front(), {});
-  EXPECT_EQ(figures(result.outcomes.front().metrics[0]), figures(replayed(a, conf)));
-  EXPECT_EQ(figures(result.outcomes.front().metrics[1]), figures(replayed(b, conf)));
+  EXPECT_EQ(figures(result.outcomes.front().runs[0].metrics), figures(replayed(a, conf)));
+  EXPECT_EQ(figures(result.outcomes.front().runs[1].metrics), figures(replayed(b, conf)));
 }
 
 TEST(Tune, CancelledAtOnceItFoundNothing) {
   const std::atomic<bool> cancelled = true;
   TuneOptions options = plain_options(100);
-  options.replaying.cancelled = &cancelled;
+  options.replaying.stops.cancelled = &cancelled;
   const TuneResult result = tuned(random_recording(1, 300), options);
   EXPECT_TRUE(result.outcomes.empty());
   EXPECT_FALSE(result.finished);

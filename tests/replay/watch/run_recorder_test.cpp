@@ -25,7 +25,8 @@ Recorded record(const Trace& trace, const char* strategy, const SimulatedDeviceO
       make_strategy(parse_strategy(strategy),
                     {.device = device, .capacity = options.capacity, .pools = trace.pools});
   RunRecorder recorder(trace, device, log, {.most_points = most_points});
-  const ReplayResult result = replay(trace, *made, device, {.from = from, .observer = &recorder});
+  const ReplayResult result = replay(program_of(trace, nullptr), *made, device,
+                                     {.measuring = {.from = from}, .observer = &recorder});
   return {recorder.picture(), result.metrics};
 }
 

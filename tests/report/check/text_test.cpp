@@ -8,7 +8,7 @@
 namespace memreplay {
 namespace {
 
-std::string text_of(const CheckReport& report) { return check_text(report, {}); }
+std::string text_of(const CheckAnswer& answer) { return to_text(answer, {}); }
 
 bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -28,87 +28,87 @@ TEST(CheckText, SaysWhatIsOverWhereAndWhatGrew) {
 }
 
 TEST(CheckText, AShortLineHasItsEventBesideIt) {
-  CheckReport report = worse_run();
-  report.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 2, .tolerance = "1"})};
-  EXPECT_TRUE(says(text_of(report),
+  CheckAnswer answer = worse_run();
+  answer.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 2, .tolerance = "1"})};
+  EXPECT_TRUE(says(text_of(answer),
                    " FAIL  OOMs 2 > 1 (baseline 0 + 1)   first above at event 1,902, step 3\n"));
 }
 
 TEST(CheckText, WhatLooksEqualIsSaidInBytes) {
-  CheckReport report = worse_run();
-  report.entries[0].values = {
+  CheckAnswer answer = worse_run();
+  answer.entries[0].values = {
       value_of("gap_bytes", {.baseline = 5000 * kMiB, .value = 5000 * kMiB + 1, .tolerance = "0"})};
-  EXPECT_TRUE(says(text_of(report), "gap 5,242,880,001 B > 5,242,880,000 B (baseline 5000 MiB)"));
+  EXPECT_TRUE(says(text_of(answer), "gap 5,242,880,001 B > 5,242,880,000 B (baseline 5000 MiB)"));
 }
 
 TEST(CheckText, NamesAtMostFivePlaces) {
-  CheckReport report = worse_run();
-  report.entries[0].grown.clear();
+  CheckAnswer answer = worse_run();
+  answer.entries[0].grown.clear();
   for (const char* place : {"a", "b", "c", "d", "e", "f", "g"}) {
-    report.entries[0].grown.push_back({place, 0, 1, 1});
+    answer.entries[0].grown.push_back({place, 0, 1, 1});
   }
-  EXPECT_TRUE(says(text_of(report), "d +1 B, e +1 B, and 2 more\n"));
+  EXPECT_TRUE(says(text_of(answer), "d +1 B, e +1 B, and 2 more\n"));
 }
 
 TEST(CheckText, SaysWhenNothingGrewOrNobodyKnows) {
-  CheckReport report = worse_run();
-  report.entries[0].grown.clear();
-  EXPECT_TRUE(says(text_of(report), "no place holds more at the allocated peak"));
-  report.entries[0].not_compared = "stacks were recorded on one side only";
+  CheckAnswer answer = worse_run();
+  answer.entries[0].grown.clear();
+  EXPECT_TRUE(says(text_of(answer), "no place holds more at the allocated peak"));
+  answer.entries[0].not_compared = "stacks were recorded on one side only";
   EXPECT_TRUE(
-      says(text_of(report), "what grew is not known: stacks were recorded on one side only"));
-  EXPECT_TRUE(says(check_markdown(report), "\n- `run.pickle`: what grew is not known: "));
+      says(text_of(answer), "what grew is not known: stacks were recorded on one side only"));
+  EXPECT_TRUE(says(to_markdown(answer), "\n- `run.pickle`: what grew is not known: "));
 }
 
 TEST(CheckText, SaysWhatWasLeftOutAndWhatWasNotChecked) {
-  CheckReport report = worse_run();
-  report.entries[0].values.erase(report.entries[0].values.begin());
-  report.entries[0].left_out_blocks = 2;
-  report.entries[0].left_out = 3 * kMiB;
-  report.not_checked = {"a.csv", "b.csv"};
-  const std::string text = text_of(report);
+  CheckAnswer answer = worse_run();
+  answer.entries[0].values.erase(answer.entries[0].values.begin());
+  answer.entries[0].left_out_blocks = 2;
+  answer.entries[0].left_out = 3 * kMiB;
+  answer.not_checked = {{.trace = "a.csv"}, {.trace = "b.csv", .gpu = 1}};
+  const std::string text = text_of(answer);
   EXPECT_TRUE(says(text, "2 blocks (3 MiB) from before the recording are left out"));
-  EXPECT_TRUE(says(text, "Not checked, though in memory.json: a.csv, b.csv."));
+  EXPECT_TRUE(says(text, "Not checked, though in memory.json: a.csv, b.csv, gpu 1."));
 }
 
 TEST(CheckText, SaysWhatTheProgramReservedWithWhatIsLeftOut) {
-  CheckReport report = worse_run();
-  EntryCheck& entry = report.entries[0];
+  CheckAnswer answer = worse_run();
+  EntryCheck& entry = answer.entries[0];
   entry.left_out_blocks = 2;
   entry.with_start = {.peak_reserved = 998 * kMiB, .interval = {}, .inexact_because = {}};
-  EXPECT_TRUE(says(check_markdown(report), "empty device. With them: peak reserved 998 MiB.\n"));
-  EXPECT_EQ(nlohmann::json::parse(check_json(report))["entries"][0]["with_start"]["exact"], true);
+  EXPECT_TRUE(says(to_markdown(answer), "empty device. With them: peak reserved 998 MiB.\n"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(answer))["entries"][0]["with_start"]["exact"], true);
 
   entry.left_out_blocks = 0;
   entry.with_start->interval = {{900 * kMiB, 1100 * kMiB}, {}};
   entry.with_start->inexact_because = "of its start";
-  EXPECT_TRUE(says(check_markdown(report),
+  EXPECT_TRUE(says(to_markdown(answer),
                    "With what was cached before the recording: peak reserved ≈ 998 MiB (900 MiB "
                    "to 1100 MiB): an estimate, the recording starts late.\n"));
-  const nlohmann::json json = nlohmann::json::parse(check_json(report))["entries"][0]["with_start"];
+  const nlohmann::json json = nlohmann::json::parse(to_json(answer))["entries"][0]["with_start"];
   EXPECT_EQ(json["exact"], false);
   EXPECT_EQ(json["interval"]["peak_reserved_bytes"], (nlohmann::json{900 * kMiB, 1100 * kMiB}));
 }
 
 TEST(CheckText, WhereItIsNotThePlainCaseTheEntryIsNamed) {
-  CheckReport report = worse_run();
-  report.entries[0].setup = {"bfc", "", 24 * kGiB};
-  report.entries[0].gpu = 1;
-  EXPECT_TRUE(text_of(report).starts_with(" run.pickle, gpu 1, bfc on 24 GiB\n FAIL"));
-  report.entries[0] = {.trace = "run.pickle", .gpu = -1};
-  EXPECT_EQ(text_of(report), " run.pickle, host memory\n");
+  CheckAnswer answer = worse_run();
+  answer.entries[0].setup = {"bfc", "", 24 * kGiB};
+  answer.entries[0].gpu = 1;
+  EXPECT_TRUE(text_of(answer).starts_with(" run.pickle, gpu 1, bfc on 24 GiB\n FAIL"));
+  answer.entries[0] = {.trace = "run.pickle", .gpu = -1};
+  EXPECT_EQ(text_of(answer), " run.pickle, host memory\n");
 }
 
 TEST(CheckText, WhatWasInterruptedDidNotPass) {
-  CheckReport report = worse_run();
-  report.entries.clear();
-  report.interrupted = true;
-  EXPECT_FALSE(report.passed());
-  EXPECT_EQ(text_of(report), "\n Interrupted; until then 0 of 0 values over the limit.\n");
+  CheckAnswer answer = worse_run();
+  answer.entries.clear();
+  answer.interrupted = true;
+  EXPECT_FALSE(answer.passed());
+  EXPECT_EQ(text_of(answer), "\n Interrupted; until then 0 of 0 values over the limit.\n");
 }
 
 TEST(CheckJson, HasTheKeysOfTheContract) {
-  const nlohmann::json json = nlohmann::json::parse(check_json(worse_run()));
+  const nlohmann::json json = nlohmann::json::parse(to_json(worse_run()));
   EXPECT_EQ(json["schema"], "memreplay/1");
   EXPECT_EQ(json["passed"], false);
   const nlohmann::json& metric = json["metrics"][0];
@@ -124,17 +124,17 @@ TEST(CheckJson, HasTheKeysOfTheContract) {
 }
 
 TEST(CheckJson, NamesAreThoseOfARun) {
-  const auto run = nlohmann::json::parse(dump(run_json(RunReport{})));
+  const nlohmann::json run = nlohmann::json::parse(dump(run_json(memreplay::Run{})));
   for (const CheckedMetric& metric : checked_metrics()) {
     EXPECT_TRUE(run.contains(metric.name)) << metric.name;
   }
 }
 
 TEST(CheckMarkdown, PutsWhatIsOverFirst) {
-  CheckReport report = worse_run();
-  report.entries.insert(report.entries.begin(), EntryCheck{.trace = "a|b.csv"});
-  report.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 0})};
-  EXPECT_EQ(check_markdown(report),
+  CheckAnswer answer = worse_run();
+  answer.entries.insert(answer.entries.begin(), EntryCheck{.trace = "a|b.csv"});
+  answer.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 0})};
+  EXPECT_EQ(to_markdown(answer),
             "**memreplay check**: 1 of 3 values is over its limit.\n\n"
             "| trace | metric | baseline | value | limit | change | result |\n"
             "| --- | --- | ---: | ---: | ---: | ---: | --- |\n"
@@ -147,9 +147,9 @@ TEST(CheckMarkdown, PutsWhatIsOverFirst) {
 }
 
 TEST(CheckJunit, IsATestCaseForEachValue) {
-  CheckReport report = worse_run();
-  report.entries[0].grown.clear();
-  EXPECT_EQ(check_junit(report),
+  CheckAnswer answer = worse_run();
+  answer.entries[0].grown.clear();
+  EXPECT_EQ(to_junit(answer),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuite name=\"memreplay check\" tests=\"2\" failures=\"1\" errors=\"0\" "
             "skipped=\"0\">\n"
@@ -164,16 +164,16 @@ TEST(CheckJunit, IsATestCaseForEachValue) {
 }
 
 TEST(CheckJunit, EscapesWhatXmlDoesNotTake) {
-  CheckReport report = worse_run();
-  report.entries[0].trace = "a<b>&\"c\"\x01\xff.csv";
-  report.entries[0].gpu = 1;
-  EXPECT_TRUE(says(check_junit(report),
+  CheckAnswer answer = worse_run();
+  answer.entries[0].trace = "a<b>&\"c\"\x01\xff.csv";
+  answer.entries[0].gpu = 1;
+  EXPECT_TRUE(says(to_junit(answer),
                    "classname=\"a&lt;b&gt;&amp;&quot;c&quot;?\xEF\xBF\xBD.csv\" "
                    "name=\"peak_reserved_bytes (gpu 1, torch)\""));
 }
 
 TEST(CheckTable, HasExactFigures) {
-  const Table table = check_table(worse_run());
+  const Table table = to_table(worse_run());
   EXPECT_EQ(table.rows[0], (std::vector<std::string>{
                                "run.pickle", "0", "torch", "peak_reserved_bytes", "5347737600",
                                "2%", "5454692352", "5586812928", "false", "1902", "3"}));
@@ -181,16 +181,16 @@ TEST(CheckTable, HasExactFigures) {
 }
 
 TEST(UpdateText, SaysWhatChanged) {
-  UpdateReport report{"memory.json", {}};
-  EntryUpdate& fresh = report.entries.emplace_back(EntryUpdate{{.trace = "a.csv"}});
+  UpdateAnswer answer;
+  EntryUpdate& fresh = answer.entries.emplace_back(EntryUpdate{{.trace = "a.csv"}});
   fresh.kind = EntryUpdate::Kind::fresh;
   fresh.changes = {{&checked_metric("ooms"), std::nullopt, 0}};
-  EntryUpdate& changed = report.entries.emplace_back(EntryUpdate{{.trace = "b.csv"}});
+  EntryUpdate& changed = answer.entries.emplace_back(EntryUpdate{{.trace = "b.csv"}});
   changed.kind = EntryUpdate::Kind::changed;
   changed.changes = {{&checked_metric("peak_reserved_bytes"), 5 * kMiB, 6 * kMiB},
                      {&checked_metric("ooms"), 3, std::nullopt}};
-  report.entries.emplace_back(EntryUpdate{{.trace = "c.csv"}});
-  EXPECT_EQ(update_text(report),
+  answer.entries.emplace_back(EntryUpdate{{.trace = "c.csv"}});
+  EXPECT_EQ(to_text(answer, {}),
             " new      a.csv\n"
             "          OOMs 0\n"
             " changed  b.csv\n"

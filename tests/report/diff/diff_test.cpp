@@ -24,26 +24,26 @@ PlaceDiff place(const std::string& name, std::vector<SizeDiff> sizes) {
 }
 
 // What two recordings hold at their peaks.
-RecordingsReport holding(Bytes a, Bytes b, std::vector<PlaceDiff> places) {
-  RecordingsReport report;
-  report.a.path = "before.pickle";
-  report.b.path = "after.pickle";
-  report.diff.a_peak.requested = report.a.peak_requested = a;
-  report.diff.b_peak.requested = report.b.peak_requested = b;
-  report.diff.places = std::move(places);
-  report.diff.a.spans = report.diff.b.spans = {SpanPeak{}};
-  for (const PlaceDiff& diff : report.diff.places) {
+RecordingsAnswer holding(Bytes a, Bytes b, std::vector<PlaceDiff> places) {
+  RecordingsAnswer answer;
+  answer.a.path = "before.pickle";
+  answer.b.path = "after.pickle";
+  answer.diff.a_peak.requested = answer.a.peak_requested = a;
+  answer.diff.b_peak.requested = answer.b.peak_requested = b;
+  answer.diff.places = std::move(places);
+  answer.diff.a.spans = answer.diff.b.spans = {SpanPeak{}};
+  for (const PlaceDiff& diff : answer.diff.places) {
     for (const SizeDiff& size : diff.sizes) {
       const std::uint64_t both = std::min(size.a_blocks, size.b_blocks);
-      report.diff.in_both.blocks += both;
-      report.diff.only_a.blocks += size.a_blocks - both;
-      report.diff.only_b.blocks += size.b_blocks - both;
+      answer.diff.in_both.blocks += both;
+      answer.diff.only_a.blocks += size.a_blocks - both;
+      answer.diff.only_b.blocks += size.b_blocks - both;
     }
   }
-  return report;
+  return answer;
 }
 
-std::string text_of(const RecordingsReport& report) { return recordings_diff_text(report, {}); }
+std::string text_of(const RecordingsAnswer& answer) { return to_text(answer, {}); }
 
 bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -89,16 +89,33 @@ TEST(RecordingsDiffText, NothingThatDiffersIsSaidPlainly) {
 }
 
 TEST(RecordingsDiffText, TheSameNeedInMoreReservedMemoryIsNoSameness) {
-  RecordingsReport report = holding(kMiB, kMiB, {place("f", {{kMiB, 1, 1}})});
-  report.a.peak_reserved = report.diff.a_peak.reserved = 2 * kMiB;
-  report.b.peak_reserved = report.diff.b_peak.reserved = 4 * kMiB;
-  report.a.settings = "";
-  report.b.settings = "expandable_segments:True";
-  const std::string text = text_of(report);
+  RecordingsAnswer answer = holding(kMiB, kMiB, {place("f", {{kMiB, 1, 1}})});
+  answer.a.peak_reserved = answer.diff.a_peak.reserved = 2 * kMiB;
+  answer.b.peak_reserved = answer.diff.b_peak.reserved = 4 * kMiB;
+  answer.a.settings = "";
+  answer.b.settings = "expandable_segments:True";
+  const std::string text = text_of(answer);
   EXPECT_TRUE(text.starts_with(
       "Both need 1 MiB at their peaks; B reserves 2 MiB more: 4 MiB instead of 2 MiB.\n"))
       << text;
   EXPECT_TRUE(says(text, "A was recorded with default settings, B with")) << text;
+}
+
+TEST(RecordingsDiffText, TheReservedPeakOfALateRecordingIsAnEstimate) {
+  RecordingsAnswer answer = holding(kMiB, kMiB, {place("f", {{kMiB, 1, 1}})});
+  for (SidePeaks* side : {&answer.diff.a, &answer.diff.b}) {
+    side->run = memreplay::Run{.strategy = "torch"};
+    side->run->metrics.peak_reserved = 2 * kMiB;
+  }
+  answer.diff.b.run->metrics.peak_reserved = 4 * kMiB;
+  answer.diff.b.run->interval = RunInterval{.peak_reserved = {3 * kMiB, 9 * kMiB}};
+  answer.diff.a_peak.reserved = 2 * kMiB;
+  answer.diff.b_peak.reserved = 4 * kMiB;
+  EXPECT_TRUE(text_of(answer).starts_with(
+      "Both need 1 MiB at their peaks; B reserves ≈ 2 MiB more: ≈ 4 MiB (3 MiB to 9 MiB)"))
+      << text_of(answer);
+  answer.diff.at_step = 1;
+  EXPECT_FALSE(says(text_of(answer), "≈")) << text_of(answer);
 }
 
 TEST(RecordingsDiffText, PoolsAndStreamsThatAreNotTheDefaultAreNamed) {
@@ -109,20 +126,20 @@ TEST(RecordingsDiffText, PoolsAndStreamsThatAreNotTheDefaultAreNamed) {
 }
 
 TEST(RecordingsDiffText, TheFirstStepsAndThoseThatDifferMostAreShown) {
-  RecordingsReport report = holding(kMiB, kMiB, {});
-  for (SidePeaks* side : {&report.diff.a, &report.diff.b}) {
+  RecordingsAnswer answer = holding(kMiB, kMiB, {});
+  for (SidePeaks* side : {&answer.diff.a, &answer.diff.b}) {
     side->steps = {Steps::Source::markers, std::vector<std::uint64_t>(20)};
     side->spans.assign(21, SpanPeak{.requested = kMiB});
   }
-  report.diff.b.spans[17].requested = 9 * kMiB;
-  const std::string text = text_of(report);
+  answer.diff.b.spans[17].requested = 9 * kMiB;
+  const std::string text = text_of(answer);
   EXPECT_TRUE(says(text, "\n    1 ")) << text;
   EXPECT_TRUE(says(text, "\n    17 ")) << text;
   EXPECT_FALSE(says(text, "\n    18 ")) << text;
 }
 
 TEST(RecordingsDiffJson, WhatIsNotKnownIsNull) {
-  const auto report = json::parse(recordings_diff_json(holding(1, 2, {})));
+  const auto report = json::parse(to_json(holding(1, 2, {})));
   EXPECT_TRUE(report["totals"]["peak_reserved_bytes"]["a"].is_null());
   EXPECT_TRUE(report["totals"]["oom_retries"]["b"].is_null());
   EXPECT_TRUE(report["first_difference"].is_null());
@@ -131,33 +148,33 @@ TEST(RecordingsDiffJson, WhatIsNotKnownIsNull) {
   EXPECT_EQ(report["totals"]["peak_requested_bytes"]["b"], 2);
 }
 
-StrategiesReport two_strategies() {
-  StrategiesReport report;
-  report.trace.path = "run.pickle";
-  report.trace.events = 100;
-  report.streams = {0};
-  report.runs[0].strategy = "torch";
-  report.runs[1].strategy = "bfc";
-  return report;
+StrategiesAnswer two_strategies() {
+  StrategiesAnswer answer;
+  answer.trace.path = "run.pickle";
+  answer.trace.events = 100;
+  answer.streams = {0};
+  answer.diff.runs[0].strategy = "torch";
+  answer.diff.runs[1].strategy = "bfc";
+  return answer;
 }
 
 TEST(StrategiesDiffText, WhoNeverPartIsSaidPlainly) {
-  const std::string text = strategies_diff_text(two_strategies(), {});
+  const std::string text = to_text(two_strategies(), {});
   EXPECT_TRUE(
       text.starts_with("No difference: after every event torch and bfc reserve the same.\n"))
       << text;
 }
 
 TEST(StrategiesDiffText, WhereTheyPartBothAreShownSideBySide) {
-  StrategiesReport report = two_strategies();
-  report.runs[0].metrics.peak_reserved = 6 * kMiB;
-  report.runs[1].metrics.peak_reserved = 4 * kMiB;
+  StrategiesAnswer answer = two_strategies();
+  answer.diff.runs[0].metrics.peak_reserved = 6 * kMiB;
+  answer.diff.runs[1].metrics.peak_reserved = 4 * kMiB;
   Parting parting{.event = 7, .op = Op::allocate, .step = 2, .size = kMiB, .place = "a.py:1 f"};
   parting.holds[0].reserved = 6 * kMiB;
   parting.holds[1].reserved = 4 * kMiB;
-  report.diff.reserved = parting;
-  report.diff.lead = Lead{.more = 0, .from = 7, .to = 100, .furthest = parting};
-  const std::string text = strategies_diff_text(report, {});
+  answer.diff.reserved = parting;
+  answer.diff.lead = Lead{.more = 0, .from = 7, .to = 100, .furthest = parting};
+  const std::string text = to_text(answer, {});
   EXPECT_TRUE(
       text.starts_with("bfc reserves 2 MiB less at its peak than torch: 4 MiB instead of 6 MiB.\n"))
       << text;
@@ -166,8 +183,36 @@ TEST(StrategiesDiffText, WhereTheyPartBothAreShownSideBySide) {
       << text;
 }
 
+// Two runs of a recording that starts late: 5 to 7 MiB, and what is given.
+StrategiesAnswer two_estimates(Bytes reserved, BytesInterval range) {
+  StrategiesAnswer answer = two_strategies();
+  answer.diff.reserved = Parting{.event = 7};
+  answer.diff.runs[0].metrics.peak_reserved = 6 * kMiB;
+  answer.diff.runs[0].interval = RunInterval{.peak_reserved = {5 * kMiB, 7 * kMiB}};
+  answer.diff.runs[1].metrics.peak_reserved = reserved;
+  answer.diff.runs[1].interval = RunInterval{.peak_reserved = range};
+  return answer;
+}
+
+TEST(StrategiesDiffText, EstimatesStandWithTheirRanges) {
+  const std::string text = to_text(two_estimates(3 * kMiB, {2 * kMiB, 4 * kMiB}), {});
+  EXPECT_TRUE(
+      text.starts_with("bfc reserves ≈ 3 MiB less at its peak than torch: ≈ 3 MiB (2 MiB to 4 MiB) "
+                       "instead of"))
+      << text;
+  EXPECT_TRUE(says(text, "≈ 6 MiB (5 MiB to 7 MiB)  ≈ 3 MiB (2 MiB to 4 MiB)")) << text;
+  EXPECT_TRUE(says(text, "≈ -3 MiB\n")) << text;
+}
+
+TEST(StrategiesDiffText, WhereRangesOverlapNobodyReservesLess) {
+  const std::string text = to_text(two_estimates(4 * kMiB, {3 * kMiB, 5 * kMiB}), {});
+  EXPECT_TRUE(text.starts_with("Which of them reserves less at its peak is undecided: torch ≈ 6 "))
+      << text;
+  EXPECT_TRUE(says(text, "undecided\n")) << text;
+}
+
 TEST(StrategiesDiffJson, WithoutADifferenceTheKeysAreThere) {
-  const auto report = json::parse(strategies_diff_json(two_strategies()));
+  const auto report = json::parse(to_json(two_strategies()));
   EXPECT_TRUE(report["first_difference"].is_null());
   EXPECT_TRUE(report["largest_difference"].is_null());
   EXPECT_EQ(report["runs"].size(), 2u);

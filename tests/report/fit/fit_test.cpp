@@ -11,22 +11,23 @@ FitRun run_on(const std::string& strategy, std::optional<Bytes> smallest) {
   FitRun run;
   run.there.strategy = strategy;
   run.fit.smallest = run.fit.smallest_without_retries = smallest;
-  if (smallest) run.fit.there.emplace();
   run.there.metrics.peak_requested = run.there.metrics.peak_asked = 50 * kMiB;
   run.there.metrics.lower_bound = 52 * kMiB;
   return run;
 }
 
-FitReport report_of(std::vector<FitRun> runs) {
-  FitReport report;
-  report.trace.path = "a.csv";
-  report.device.granularity = 2 * kMiB;
-  report.runs = std::move(runs);
-  return report;
+FittedDevice device_of(std::vector<FitRun> runs) {
+  FittedDevice device;
+  device.trace.path = "a.csv";
+  device.device.granularity = 2 * kMiB;
+  device.runs = std::move(runs);
+  return device;
 }
 
-bool says(const FitReport& report, const std::string& words) {
-  std::string text = fit_text({report}, {});
+FitAnswer answer_of(std::vector<FitRun> runs) { return {.devices = {device_of(std::move(runs))}}; }
+
+bool says(const FitAnswer& answer, const std::string& words) {
+  std::string text = to_text(answer, {});
   for (std::size_t at = 0; (at = text.find("\n ", at)) != text.npos;) text.erase(at, 1);
   return text.find(words) != std::string::npos;
 }
@@ -34,23 +35,23 @@ bool says(const FitReport& report, const std::string& words) {
 TEST(FitReport, TheBestNeedsTheLeast) {
   const std::vector<FitRun> runs = {run_on("a", 80 * kMiB), run_on("b", std::nullopt),
                                     run_on("c", 60 * kMiB)};
-  EXPECT_EQ(best_of(runs)->there.strategy, "c");
-  EXPECT_EQ(best_of(std::vector{runs[1]}), nullptr);
-  std::vector<FitRun> moving = runs;
-  moving[2].there.metrics.moved_out_blocks = 1;
-  EXPECT_EQ(best_of(moving)->there.strategy, "a");
+  EXPECT_EQ(device_of(runs).best()->there.strategy, "c");
+  EXPECT_EQ(device_of({runs[1]}).best(), nullptr);
+  FittedDevice moving = device_of(runs);
+  moving.runs[2].there.metrics.moved_out_blocks = 1;
+  EXPECT_EQ(moving.best()->there.strategy, "a");
 }
 
 TEST(FitReport, AllFitWhereEachFitsWhatWasAskedFor) {
-  EXPECT_TRUE(all_fit({report_of({run_on("a", kMiB)})}));
-  EXPECT_FALSE(all_fit({report_of({run_on("a", kMiB), run_on("b", std::nullopt)})}));
+  EXPECT_TRUE(answer_of({run_on("a", kMiB)}).all_fit());
+  EXPECT_FALSE(answer_of({run_on("a", kMiB), run_on("b", std::nullopt)}).all_fit());
   FitRun too_large = run_on("a", 80 * kMiB);
   too_large.fit.given = GivenDevice{.fits = false};
-  EXPECT_FALSE(all_fit({report_of({too_large})}));
+  EXPECT_FALSE(answer_of({too_large}).all_fit());
 }
 
 TEST(FitReport, TheTextSaysWhatTheSizeIsMadeOf) {
-  EXPECT_TRUE(says(report_of({run_on("torch", 60 * kMiB)}),
+  EXPECT_TRUE(says(answer_of({run_on("torch", 60 * kMiB)}),
                    "torch needs 10 MiB more than the 50 MiB asked for at the peak: 2 MiB for "
                    "rounding, 8 MiB that it cannot use then."));
 }
@@ -58,24 +59,24 @@ TEST(FitReport, TheTextSaysWhatTheSizeIsMadeOf) {
 TEST(FitReport, TheTextSaysThatMoreMayBeWorse) {
   FitRun run = run_on("torch", 60 * kMiB);
   run.fit.fails_again = 70 * kMiB;
-  EXPECT_TRUE(says(report_of({run}), "fits 60 MiB, but some larger devices fail again, up to 70"));
-  EXPECT_TRUE(says(report_of({run}), "From 72 MiB on every device fits."));
+  EXPECT_TRUE(says(answer_of({run}), "fits 60 MiB, but some larger devices fail again, up to 70"));
+  EXPECT_TRUE(says(answer_of({run}), "From 72 MiB on every device fits."));
   run.fit.known_below = 90 * kMiB;
-  EXPECT_FALSE(says(report_of({run}), "on every device fits."));
+  EXPECT_FALSE(says(answer_of({run}), "on every device fits."));
 }
 
 TEST(FitReport, WhatIsNotProvenIsAtMost) {
   FitRun run = run_on("torch", 60 * kMiB);
   run.fit.known_below = 56 * kMiB;
-  EXPECT_TRUE(says(report_of({run}), "at most 60 MiB"));
-  EXPECT_TRUE(says(report_of({run}), "devices from 56 MiB to 60 MiB were not all tried"));
+  EXPECT_TRUE(says(answer_of({run}), "at most 60 MiB"));
+  EXPECT_TRUE(says(answer_of({run}), "devices from 56 MiB to 60 MiB were not all tried"));
 }
 
 TEST(FitReport, WhatFitsNowhereSaysWhy) {
   FitRun run = run_on("bump:size=1MiB", std::nullopt);
   run.fit.first_oom = OomPlace{.event = 7, .requested = 2 * kMiB, .largest_free = kMiB};
-  EXPECT_TRUE(says(report_of({run}), "bump:size=1MiB fits no device"));
-  EXPECT_TRUE(says(report_of({run}), "at event 7, asked 2 MiB"));
+  EXPECT_TRUE(says(answer_of({run}), "bump:size=1MiB fits no device"));
+  EXPECT_TRUE(says(answer_of({run}), "at event 7, asked 2 MiB"));
 }
 
 TEST(FitReport, TheGivenDeviceHasAColumn) {
@@ -83,17 +84,17 @@ TEST(FitReport, TheGivenDeviceHasAColumn) {
   fits.fit.given = GivenDevice{.fits = true};
   FitRun fails = run_on("b", 80 * kMiB);
   fails.fit.given = GivenDevice{.fits = false};
-  FitReport report = report_of({fits, fails});
-  report.device.capacity = 64 * kMiB;
-  report.device.name = "CARD";
-  EXPECT_TRUE(says(report, "fits, 4 MiB to spare"));
-  EXPECT_TRUE(says(report, "does not fit, 16 MiB too small"));
+  FitAnswer answer = answer_of({fits, fails});
+  answer.devices[0].device.capacity = 64 * kMiB;
+  answer.devices[0].device.name = "CARD";
+  EXPECT_TRUE(says(answer, "fits, 4 MiB to spare"));
+  EXPECT_TRUE(says(answer, "does not fit, 16 MiB too small"));
 }
 
 TEST(FitReport, TheJsonHasNullWhereNothingIsKnown) {
   FitRun fits = run_on("a", 60 * kMiB);
   fits.there.metrics.oom_retries = 3;
-  const auto json = nlohmann::json::parse(fit_json({report_of({fits, run_on("b", {})})}));
+  const auto json = nlohmann::json::parse(to_json(answer_of({fits, run_on("b", {})})));
   EXPECT_EQ(json.at("command"), "fit");
   const auto& run = json.at("runs").at(0);
   EXPECT_EQ(run.at("smallest_capacity_bytes"), 60 * kMiB);
@@ -105,12 +106,12 @@ TEST(FitReport, TheJsonHasNullWhereNothingIsKnown) {
 }
 
 TEST(FitReport, OfSeveralTheWorstNeedsTheLargest) {
-  const std::vector<FitReport> reports = {report_of({run_on("a", 60 * kMiB)}),
-                                          report_of({run_on("a", 80 * kMiB)})};
-  const auto json = nlohmann::json::parse(fit_json(reports));
+  const FitAnswer answer{
+      .devices = {device_of({run_on("a", 60 * kMiB)}), device_of({run_on("a", 80 * kMiB)})}};
+  const auto json = nlohmann::json::parse(to_json(answer));
   EXPECT_EQ(json.at("worst"), 1);
   EXPECT_EQ(json.at("results").size(), 2u);
-  EXPECT_NE(fit_text(reports, {}).find("worst: a.csv gpu 0, a needs 80 MiB."), std::string::npos);
+  EXPECT_NE(to_text(answer, {}).find("worst: a.csv gpu 0, a needs 80 MiB."), std::string::npos);
 }
 
 }  // namespace

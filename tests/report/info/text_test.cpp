@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/parts/text_style.hpp"
+#include "report/info/info.hpp"
 
 namespace memreplay {
 namespace {
@@ -17,7 +17,7 @@ TEST(InfoText, SaysWhatTheRecordingCoversAndWhetherToTrustIt) {
   trace.preexisting_bytes = 3 * kGiB;
   trace.settings = "";
   trace.peak_reserved = 5328 * kMiB;
-  const std::string text = info_text({trace}, {});
+  const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
   EXPECT_NE(
       text.find(" warm.pickle   PyTorch snapshot, protocol 4, 344 KiB, 1 device\n"
                 " covers        1,469 events in 0.4 s, after 310 blocks (3072 MiB) that existed"),
@@ -34,7 +34,7 @@ TEST(InfoText, SaysWhatRanBeforeALateStartAndHowToRecordBetter) {
   trace.starts_empty = false;
   trace.warm_class = "larger";
   trace.largest_earlier_step = 2.25;
-  const std::string text = info_text({trace}, {});
+  const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
   EXPECT_NE(text.find("larger: a step of about 2.25 times the largest one recorded"),
             std::string::npos);
   EXPECT_NE(text.find("Other settings: a poor estimate"), std::string::npos);
@@ -46,7 +46,7 @@ TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   trace.path = "a.csv";
   trace.complete = false;
   trace.dropped = {{"free of an unknown block", 12}};
-  const std::string text = info_text({trace}, {});
+  const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
   EXPECT_NE(text.find(" dropped       free of an unknown block (12)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("some events are missing"), std::string::npos);
 }

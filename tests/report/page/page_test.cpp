@@ -10,8 +10,8 @@
 namespace memreplay {
 namespace {
 
-Column column_of(std::size_t bytes) {
-  Column column;
+PackedColumn column_of(std::size_t bytes) {
+  PackedColumn column;
   std::uint32_t state = 1;
   for (std::size_t i = 0; i < bytes; ++i) {
     state = state * 1664525 + 1013904223;  // hard to compress
@@ -20,15 +20,15 @@ Column column_of(std::size_t bytes) {
   return column;
 }
 
-Page page_of(std::vector<std::string> strategies, std::size_t bytes_of_places = 10) {
-  Page page{.version = "1.2", .devices = {{}}};
+PageAnswer page_of(std::vector<std::string> strategies, std::size_t bytes_of_places = 10) {
+  PageAnswer page{.devices = {{}}};
   PageDevice& device = page.devices.front();
   device.report.trace.path = "a<b>.pickle";
   device.trace.events = 4;
   device.trace.window = {0, 4};
   device.settings = {"Recorded under </script>."};
   for (const std::string& strategy : strategies) {
-    RunReport run;
+    Run run;
     run.strategy = strategy;
     run.picture.emplace();
     device.report.runs.push_back(run);
@@ -37,9 +37,9 @@ Page page_of(std::vector<std::string> strategies, std::size_t bytes_of_places = 
   return page;
 }
 
-std::string written(const Page& page) {
+std::string written(const PageAnswer& page) {
   std::ostringstream out;
-  write_page(page, out);
+  write_page(page, "1.2", out);
   return out.str();
 }
 
@@ -61,7 +61,7 @@ TEST(Page, FetchesNothing) {
 }
 
 TEST(Page, TextsOfARecordingNeverEndAScript) {
-  Page page = page_of({"torch"});
+  PageAnswer page = page_of({"torch"});
   page.devices[0].trace.phases = {{"</script><b>", 0, 2, 0}};
   const std::string text = written(page);
   EXPECT_EQ(text.find("</script><b>"), std::string::npos);
@@ -75,7 +75,7 @@ nlohmann::json runs_of(const PageData& data) {
 }
 
 TEST(Page, PlacesThatWouldMakeItTooLargeAreLeftOutFromTheLastOnAndNamed) {
-  Page page = page_of({"torch", "bfc", "buddy"}, 10'000);
+  PageAnswer page = page_of({"torch", "bfc", "buddy"}, 10'000);
   page.most_bytes = 30'000;
   const PageData data = page_data(page);
   const nlohmann::json runs = runs_of(data);
@@ -90,14 +90,14 @@ TEST(Page, PlacesThatWouldMakeItTooLargeAreLeftOutFromTheLastOnAndNamed) {
 }
 
 TEST(Page, SaysWhichEventsItHasInFull) {
-  Page page = page_of({"torch"});
+  PageAnswer page = page_of({"torch"});
   page.devices[0].trace.window = {1, 3};
   const std::string text = written(page);
   EXPECT_NE(text.find("every event of [1, 3) is in the page"), std::string::npos);
 }
 
 TEST(Page, AStrategyThatMovesBlocksSaysWhyTheyAreNotDrawn) {
-  Page page = page_of({"offload(torch)"});
+  PageAnswer page = page_of({"offload(torch)"});
   page.devices[0].placed[0].keeps_places = false;
   const nlohmann::json run = runs_of(page_data(page)).at(0);
   EXPECT_TRUE(run.at("places").is_null());

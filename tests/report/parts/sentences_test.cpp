@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "report/ranking.hpp"
 #include "report/runs.hpp"
 
 namespace memreplay {
 namespace {
 
-std::vector<std::string> sentences(std::vector<RunReport> runs) {
+std::vector<std::string> sentences(std::vector<Run> runs) {
   set_places(runs);
   return comparison_sentences(runs);
 }
@@ -52,7 +51,7 @@ TEST(Comparison, ServingEveryRequestCountsBeforeMemory) {
 TEST(Comparison, OneRunNeedsNoSentence) { EXPECT_TRUE(sentences({run_of("torch", {})}).empty()); }
 
 TEST(OomWarning, TellsFragmentationFromShortage) {
-  RunReport run = run_of("torch", {.ooms = 1});
+  auto run = run_of("torch", {.ooms = 1});
   run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 0};
   run.device.capacity = 5226 * kMiB;
   EXPECT_EQ(
@@ -66,7 +65,7 @@ TEST(OomWarning, TellsFragmentationFromShortage) {
 }
 
 TEST(InexactSentence, IsForEstimatesOnly) {
-  RunReport run = run_of("torch", {});
+  auto run = run_of("torch", {});
   EXPECT_EQ(inexact_sentence(run), "");
   run.exact = false;
   run.inexact_because = "the recording starts in the middle";
@@ -76,7 +75,7 @@ TEST(InexactSentence, IsForEstimatesOnly) {
 }
 
 TEST(ComparisonSentences, IntervalsThatOverlapDecideNothing) {
-  std::vector<RunReport> runs = {run_of("recorded", {.reserved = 500 * kMiB}),
+  std::vector<memreplay::Run> runs = {run_of("recorded", {.reserved = 500 * kMiB}),
                                  run_of("torch", {.reserved = 400 * kMiB})};
   runs[0].place = 2;
   runs[1].interval = RunInterval{{300 * kMiB, 500 * kMiB}, {}};
@@ -87,8 +86,8 @@ TEST(ComparisonSentences, IntervalsThatOverlapDecideNothing) {
   EXPECT_NE(comparison_sentences(runs).at(0).find("reserves 100 MiB less"), std::string::npos);
 }
 
-RunReport moving_run() {
-  RunReport run = run_of("offload(torch)", {.reserved = 10 * kMiB});
+Run moving_run() {
+  auto run = run_of("offload(torch)", {.reserved = 10 * kMiB});
   run.metrics.moved_out_blocks = 3;
   run.metrics.moved_out = 2 * kMiB;
   run.metrics.stall_seconds = 1.5;
@@ -107,7 +106,7 @@ TEST(TransferCost, IsSaidWhereverSuchARunIsPraised) {
 
 TEST(Mark, NamesWhatAFigureCostsOrKnows) {
   EXPECT_EQ(mark(moving_run()), " (stalls 1.5 s)");
-  RunReport run = run_of("plan", {});
+  auto run = run_of("plan", {});
   EXPECT_EQ(mark(run), "");
   run.metrics.clairvoyant = true;
   run.exact = false;
@@ -115,7 +114,7 @@ TEST(Mark, NamesWhatAFigureCostsOrKnows) {
 }
 
 TEST(Comparison, APlanIsNamedAsWhatItIs) {
-  RunReport plan = run_of("plan", {.reserved = 10 * kMiB});
+  auto plan = run_of("plan", {.reserved = 10 * kMiB});
   plan.metrics.clairvoyant = true;
   EXPECT_EQ(sentences({run_of("torch", {.reserved = 20 * kMiB}), plan}).back(),
             "plan (clairvoyant) reserves 10 MiB less than torch, with as many device allocations.");

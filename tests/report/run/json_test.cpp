@@ -1,11 +1,13 @@
-#include "report/run/json.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "metrics/metrics.hpp"
+#include "report/run/run.hpp"
 #include "report/runs.hpp"
+#include "report/verify/verify.hpp"
 
 namespace memreplay {
 namespace {
@@ -18,14 +20,29 @@ std::vector<std::string> keys(const Json& object) {
   return names;
 }
 
-Json parsed(std::vector<ReplayReport> reports) {
-  return Json::parse(replay_json("replay", reports));
+Json parsed(std::vector<TraceRuns> reports) {
+  return Json::parse(to_json(ReplayAnswer{.traces = reports}));
 }
 
-ReplayReport report_of(RunReport run) {
-  ReplayReport report;
+TraceRuns report_of(Run run) {
+  TraceRuns report;
   report.runs.push_back(std::move(run));
   return report;
+}
+
+TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
+  const std::set<std::string> about_the_run = {"strategy", "gpu",      "place",           "exact",
+                                               "finished", "interval", "inexact_because", "remarks",
+                                               "device",   "real",     "agreement"};
+  std::vector<std::string> shown;
+  for (const std::string& key : keys(parsed({report_of(run_of("torch", {}))})["runs"][0])) {
+    if (!about_the_run.contains(key)) shown.push_back(key);
+  }
+  std::vector<std::string> listed;
+  for (const Metric& metric : metrics()) {
+    if (metric.in_json) listed.emplace_back(metric.key);
+  }
+  EXPECT_EQ(shown, listed);
 }
 
 TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
@@ -104,7 +121,7 @@ TEST(ReplayJson, WhatIsUnknownIsNull) {
 }
 
 TEST(ReplayJson, NumbersThatAreNoneAreNull) {
-  RunReport run = run_of("torch", {});
+  auto run = run_of("torch", {});
   run.metrics.internal_fragmentation = std::nan("");
   run.metrics.external_fragmentation = INFINITY;
   const Json json = parsed({report_of(run)})["runs"][0];
@@ -115,7 +132,7 @@ TEST(ReplayJson, NumbersThatAreNoneAreNull) {
 }
 
 TEST(ReplayJson, CountersKeepTheirOrder) {
-  RunReport run = run_of("torch", {});
+  auto run = run_of("torch", {});
   run.metrics.counters = {{"z", 1}, {"a", -2}};
   EXPECT_EQ(parsed({report_of(run)})["runs"][0]["counters"].dump(), R"({"z":1,"a":-2})");
 }
@@ -129,16 +146,17 @@ TEST(ReplayJson, SeveralTracesBecomeResultsWithTheWorst) {
 }
 
 TEST(ReplayJson, APathThatIsNoUtf8DoesNotFail) {
-  ReplayReport report = report_of(run_of("torch", {}));
+  TraceRuns report = report_of(run_of("torch", {}));
   report.trace.path = "bad\xff";
-  EXPECT_FALSE(replay_json("replay", {report}).empty());
+  EXPECT_FALSE(to_json(ReplayAnswer{.traces = {report}}).empty());
 }
 
 TEST(VerifyJson, ADivergenceSaysWhereAndWhy) {
   VerifyRun run;
-  run.verdict = "diverged";
-  run.first_divergence = VerifyRun::Divergence{7, "4096", "8192", "another block was nearer"};
-  const Json json = Json::parse(verify_json({{TraceSummary{}, {run}}}))["runs"][0];
+  run.verdict = Verdict::diverged;
+  run.first_divergence = Divergence{7, "4096", "8192", "another block was nearer"};
+  const Json json =
+      Json::parse(to_json(VerifyAnswer{.files = {{TraceSummary{}, {run}}}}))["runs"][0];
   EXPECT_EQ(keys(json),
             (std::vector<std::string>{"gpu", "allocs", "allocs_matched", "segment_events",
                                       "segment_events_matched", "forced", "verdict", "reason",

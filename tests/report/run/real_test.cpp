@@ -7,14 +7,14 @@
 namespace memreplay {
 namespace {
 
-ReplayReport report_of(RunReport run) {
-  ReplayReport report;
+TraceRuns report_of(Run run) {
+  TraceRuns report;
   report.runs = {std::move(run)};
   return report;
 }
 
-RunReport on(const char* device, bool faults) {
-  RunReport run = run_of("torch", {});
+Run on(const char* device, bool faults) {
+  auto run = run_of("torch", {});
   run.device.text = device;
   run.device.kind = faults ? "host" : "cuda";
   run.metrics.peak_requested = 100 * kMiB;
@@ -58,7 +58,7 @@ TEST(RealText, OnlyCallsThatWereMadeAreListed) {
 }
 
 TEST(RealText, SaysWhereTwoDevicesPart) {
-  RunReport run = on("cuda:0", false);
+  auto run = on("cuda:0", false);
   EXPECT_EQ(agreement_phrase(run), "");
   run.agreement = Agreement{.with = "sim", .events = 1500};
   EXPECT_EQ(agreement_phrase(run), "sim and cuda:0 hold the same bytes after each of 1,500 events");
@@ -69,7 +69,7 @@ TEST(RealText, SaysWhereTwoDevicesPart) {
 }
 
 TEST(RealText, WhatFoundNoMemoryIsSaid) {
-  RunReport run = on("cuda:0", false);
+  auto run = on("cuda:0", false);
   run.metrics.real->not_adopted = 1;
   ASSERT_EQ(real_phrases(run).size(), 2u);
   EXPECT_EQ(real_phrases(run).back(),

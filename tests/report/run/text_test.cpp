@@ -4,16 +4,23 @@
 #include <sstream>
 
 #include "report/parts/table.hpp"
-#include "report/parts/text_style.hpp"
-#include "report/ranking.hpp"
-#include "report/run/table.hpp"
+#include "report/run/run.hpp"
 #include "report/runs.hpp"
+#include "report/verify/verify.hpp"
 
 namespace memreplay {
 namespace {
 
-ReplayReport report_of(std::vector<RunReport> runs) {
-  ReplayReport report;
+std::string one_by_one(std::vector<TraceRuns> traces, const TextStyle& style) {
+  return to_text(ReplayAnswer{.traces = std::move(traces)}, style);
+}
+
+std::string side_by_side(std::vector<TraceRuns> traces, const TextStyle& style) {
+  return to_text(ReplayAnswer{.traces = std::move(traces), .ranked = true}, style);
+}
+
+TraceRuns report_of(std::vector<Run> runs) {
+  TraceRuns report;
   report.trace.path = "run.pickle";
   report.trace.events = 3128;
   report.trace.streams = 1;
@@ -23,12 +30,12 @@ ReplayReport report_of(std::vector<RunReport> runs) {
 }
 
 TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
-  ReplayReport report = report_of(
+  TraceRuns report = report_of(
       {run_of("recorded", {.reserved = 5328 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 69}),
        run_of("torch", {.reserved = 5184 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 64})});
-  report.model_check = VerifyRun{.allocs = 1225, .allocs_matched = 1225, .verdict = "exact"};
+  report.model_check = VerifyRun{.allocs = 1225, .allocs_matched = 1225, .verdict = Verdict::exact};
   EXPECT_EQ(
-      compare_text({report}, {}),
+      side_by_side({report}, {}),
       " run.pickle: 3,128 events, 1 stream, starts empty; model verified on this recording: 1,225 "
       "of 1,225"
       "\n placements\n"
@@ -42,50 +49,50 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
 }
 
 TEST(CompareText, NoLineIsWiderThanAHundredColumns) {
-  RunReport run = run_of("torch:" + std::string(60, 'x'), {.reserved = 5 * kGiB, .ooms = 12});
+  auto run = run_of("torch:" + std::string(60, 'x'), {.reserved = 5 * kGiB, .ooms = 12});
   run.metrics.first_oom = OomPlace{1234567, kGiB, kMiB, kKiB, 0};
   run.exact = false;
-  const std::string text = compare_text({report_of({run, run_of("recorded", {})})}, {});
+  const std::string text = side_by_side({report_of({run, run_of("recorded", {})})}, {});
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
 
 TEST(ReplayText, AnEstimateIsMarkedAndHasItsInterval) {
-  RunReport run = run_of("torch", {.reserved = 5210 * kMiB, .allocated = 4000 * kMiB});
+  auto run = run_of("torch", {.reserved = 5210 * kMiB, .allocated = 4000 * kMiB});
   run.metrics.end_reserved = 300 * kMiB;
   run.interval = RunInterval{{4900 * kMiB, 5600 * kMiB}, {200 * kMiB, 400 * kMiB}};
-  const std::string text = replay_text({report_of({run})}, {});
+  const std::string text = one_by_one({report_of({run})}, {});
   EXPECT_NE(text.find("peak ≈ 5210 MiB (4900 MiB to 5600 MiB); gap 1210 MiB\n"), std::string::npos);
   EXPECT_NE(text.find("at the end ≈ 300 MiB (200 MiB to 400 MiB)\n"), std::string::npos);
 }
 
 TEST(ReplayText, TheAnswerComesFirst) {
-  ReplayReport report = report_of({run_of("torch", {.reserved = kMiB, .allocated = 512})});
-  EXPECT_NE(replay_text({report}, {}).find(" torch: fits a device without limit\n"),
+  TraceRuns report = report_of({run_of("torch", {.reserved = kMiB, .allocated = 512})});
+  EXPECT_NE(one_by_one({report}, {}).find(" torch: fits a device without limit\n"),
             std::string::npos);
   report.runs[0].device.capacity = 100 * kMiB;
   report.runs[0].metrics.first_oom = OomPlace{373, kGiB, kMiB, kMiB, 0};
   EXPECT_NE(
-      replay_text({report}, {}).find(" torch: out of memory at event 373 on a device of 100 MiB"),
+      one_by_one({report}, {}).find(" torch: out of memory at event 373 on a device of 100 MiB"),
       std::string::npos);
 }
 
 TEST(ReplayText, WhatIsNoNumberIsADash) {
-  RunReport run = run_of("torch", {});
+  auto run = run_of("torch", {});
   run.metrics.internal_fragmentation = std::nan("");
   run.metrics.external_fragmentation = INFINITY;
   const std::string text =
-      replay_text({report_of({run})}, {}) + compare_text({report_of({run})}, {});
+      one_by_one({report_of({run})}, {}) + side_by_side({report_of({run})}, {});
   EXPECT_NE(text.find("internal -, external -"), std::string::npos);
   EXPECT_EQ(text.find("nan"), std::string::npos);
   EXPECT_EQ(text.find("inf"), std::string::npos);
 }
 
 TEST(ReplayText, ColourChangesNoWord) {
-  RunReport run = run_of("torch", {.ooms = 1});
+  auto run = run_of("torch", {.ooms = 1});
   run.metrics.first_oom = OomPlace{1, kGiB, kMiB, kMiB, 0};
-  std::string coloured = compare_text({report_of({run})}, {.colour = true});
-  const std::string plain = compare_text({report_of({run})}, {});
+  std::string coloured = side_by_side({report_of({run})}, {.colour = true});
+  const std::string plain = side_by_side({report_of({run})}, {});
   EXPECT_NE(coloured, plain);
   for (const char* code : {"\033[31m", "\033[1m", "\033[0m"}) {
     for (std::size_t at; (at = coloured.find(code)) != std::string::npos;) {
@@ -96,10 +103,10 @@ TEST(ReplayText, ColourChangesNoWord) {
 }
 
 TEST(ReplayText, SeveralTracesEndWithTheWorstAndTheSpread) {
-  ReplayReport a = report_of({run_of("torch", {.reserved = 100 * kMiB})});
-  ReplayReport b = report_of({run_of("torch", {.reserved = 300 * kMiB})});
+  TraceRuns a = report_of({run_of("torch", {.reserved = 100 * kMiB})});
+  TraceRuns b = report_of({run_of("torch", {.reserved = 300 * kMiB})});
   b.trace.path = "rank1.pickle";
-  EXPECT_TRUE(replay_text({a, b}, {})
+  EXPECT_TRUE(one_by_one({a, b}, {})
                   .ends_with("\n Worst of 2 traces: rank1.pickle gpu 0. Peak reserved lies between "
                              "100 MiB and 300 MiB.\n"));
 }
@@ -108,29 +115,29 @@ TEST(VerifyText, OneLineATrace) {
   VerifyRun exact;
   exact.allocs = exact.allocs_matched = 220;
   exact.segment_events = exact.segment_events_matched = 68;
-  exact.verdict = "exact";
+  exact.verdict = Verdict::exact;
   TraceSummary trace;
   trace.path = "run.pickle";
-  EXPECT_EQ(verify_text({{trace, {exact}}}, {}),
+  EXPECT_EQ(to_text(VerifyAnswer{.files = {{trace, {exact}}}}, {}),
             " exact       run.pickle gpu 0: 220 of 220 placements, 68 of 68 segment events\n");
 }
 
 TEST(ReplayText, ARunThatMovesBlocksDoesNotJustFit) {
-  ReplayReport report;
+  TraceRuns report;
   report.runs = {run_of("offload(torch)", {})};
   report.runs[0].metrics.moved_out_blocks = 1;
   report.runs[0].metrics.remarks = {"offload is a model"};
-  const std::string text = replay_text({report}, {});
+  const std::string text = one_by_one({report}, {});
   EXPECT_NE(text.find("without limit, but with 1 block (0 B) moved out"), std::string::npos)
       << text;
   EXPECT_NE(text.find("offload(torch): offload is a model."), std::string::npos) << text;
 }
 
 TEST(RunNumbers, EndWithTheIntervalWhereThereIsOne) {
-  RunReport exact = run_of("recorded", {.reserved = 5});
-  RunReport estimated = run_of("torch", {.reserved = 6});
+  auto exact = run_of("recorded", {.reserved = 5});
+  auto estimated = run_of("torch", {.reserved = 6});
   estimated.interval = {{4, 8}, {3, 7}};
-  const Table table = run_numbers({report_of({exact, estimated})});
+  const Table table = to_table(ReplayAnswer{.traces = {report_of({exact, estimated})}});
   EXPECT_EQ(table.rows[0].size(), table.columns.size());
   EXPECT_EQ(table.rows[0].back(), "");
   EXPECT_EQ(std::vector(table.rows[1].end() - 4, table.rows[1].end()),

@@ -75,7 +75,7 @@ TEST(TorchSummary, ThereIsNoneWithoutPytorchsStatistics) {
 }
 
 TEST(TorchSummary, EveryRunHasItsOwnUnderItsName) {
-  ReplayReport report;
+  TraceRuns report;
   report.runs = {run_of("torch", {}), run_of("bump", {})};
   report.runs[0].metrics.counters = stats({});
   const std::string text = torch_summaries({report});

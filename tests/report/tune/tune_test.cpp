@@ -11,99 +11,99 @@ namespace {
 
 TuneOutcome outcome(const Setting& setting, std::uint64_t ooms, Bytes reserved,
                     std::uint64_t calls) {
-  RunMetrics metrics;
-  metrics.ooms = ooms;
-  metrics.peak_reserved = reserved;
-  metrics.device_allocs = calls;
-  return {{setting}, {metrics}, {""}, true};
+  Run run;
+  run.metrics.ooms = ooms;
+  run.metrics.peak_reserved = reserved;
+  run.metrics.device_allocs = calls;
+  return {.settings = {setting}, .runs = {run}, .pareto = true};
 }
 
-TuneReport report_of(TuneOutcome baseline, std::vector<TuneOutcome> outcomes) {
-  TuneReport report;
-  report.traces = {{}};
-  report.devices = {{}};
-  report.model_checks = {std::nullopt};
-  report.result.baseline = "recorded";
-  report.result.variable = "PYTORCH_CUDA_ALLOC_CONF";
-  report.result.baseline_outcome = std::move(baseline);
-  report.result.outcomes = std::move(outcomes);
-  report.result.helps = true;
-  return report;
+TuneAnswer answer_of(TuneOutcome baseline, std::vector<TuneOutcome> outcomes) {
+  TuneAnswer answer;
+  answer.traces = {{}};
+  answer.devices = {{}};
+  answer.model_checks = {std::nullopt};
+  answer.result.baseline = "recorded";
+  answer.result.variable = "PYTORCH_CUDA_ALLOC_CONF";
+  answer.result.baseline_outcome = std::move(baseline);
+  answer.result.outcomes = std::move(outcomes);
+  answer.result.helps = true;
+  return answer;
 }
 
-TEST(TuneReport, AListIsQuotedForTheShell) {
-  const TuneReport report = report_of(outcome({}, 0, 1, 1), {outcome({}, 0, 1, 1)});
+TEST(TuneAnswer, AListIsQuotedForTheShell) {
+  const TuneAnswer answer = answer_of(outcome({}, 0, 1, 1), {outcome({}, 0, 1, 1)});
   Setting list;
   list.roundup_power2_divisions[3] = 8;
-  EXPECT_EQ(export_line(report, list),
+  EXPECT_EQ(export_line(answer.result, list),
             "export PYTORCH_CUDA_ALLOC_CONF=\"roundup_power2_divisions:[1:0,8:8]\"");
-  EXPECT_EQ(export_line(report, {.max_split_size_mb = 64}),
+  EXPECT_EQ(export_line(answer.result, {.max_split_size_mb = 64}),
             "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64");
-  EXPECT_EQ(export_line(report, {}), "export PYTORCH_CUDA_ALLOC_CONF=\"\"");
+  EXPECT_EQ(export_line(answer.result, {}), "export PYTORCH_CUDA_ALLOC_CONF=\"\"");
   EXPECT_EQ(list_shortened("a:1,roundup_power2_divisions:[1:0,8:8],b:2"),
             "a:1,roundup_power2_divisions:[…],b:2");
 }
 
-TEST(TuneReport, TheAnswerComesFirstAndTheLineToPasteIsThere) {
-  const TuneReport report = report_of(
+TEST(TuneAnswer, TheAnswerComesFirstAndTheLineToPasteIsThere) {
+  const TuneAnswer answer = answer_of(
       outcome({}, 1, 90 * kMiB, 3),
       {outcome({.expandable_segments = true}, 0, 100 * kMiB, 9), outcome({}, 1, 90 * kMiB, 3)});
-  const std::string text = tune_text(report, {});
+  const std::string text = to_text(answer, {});
   EXPECT_TRUE(text.starts_with(" expandable_segments:True serves every request")) << text;
   EXPECT_NE(text.find("\n export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"),
             std::string::npos);
 }
 
-TEST(TuneReport, WhereNothingHelpsThereIsNothingToPaste) {
-  TuneReport report = report_of(outcome({}, 0, 90 * kMiB, 3), {outcome({}, 0, 90 * kMiB, 3)});
-  report.result.helps = false;
-  const std::string text = tune_text(report, {});
+TEST(TuneAnswer, WhereNothingHelpsThereIsNothingToPaste) {
+  TuneAnswer answer = answer_of(outcome({}, 0, 90 * kMiB, 3), {outcome({}, 0, 90 * kMiB, 3)});
+  answer.result.helps = false;
+  const std::string text = to_text(answer, {});
   EXPECT_TRUE(text.starts_with(" Nothing helps")) << text;
   EXPECT_EQ(text.find("export"), std::string::npos);
 }
 
 // The recording starts late: 80 to 110 MiB are estimated of the first.
-TuneReport late_report(LateVerdict::Kind kind) {
-  TuneReport report = report_of(outcome({}, 0, 120 * kMiB, 3),
+TuneAnswer late_answer(LateVerdict::Kind kind) {
+  TuneAnswer answer = answer_of(outcome({}, 0, 120 * kMiB, 3),
                                 {outcome({.expandable_segments = true}, 0, 90 * kMiB, 9),
                                  outcome({.large_segment_size_mb = 64}, 0, 80 * kMiB, 9)});
-  TuneOutcome& first = report.result.outcomes[0];
-  first.inexact_because = {"of its start"};
-  first.late = {LateFigures{{{80 * kMiB, 110 * kMiB}, {70 * kMiB, 100 * kMiB}}, true}};
-  report.result.outcomes[1].inexact_because = {"of its start"};
-  report.result.helps = kind == LateVerdict::Kind::supported;
-  report.late = {.kind = kind,
+  for (TuneOutcome& outcome : answer.result.outcomes) outcome.runs[0].exact = false;
+  TuneOutcome& first = answer.result.outcomes[0];
+  first.weighed = true;
+  first.runs[0].interval = {{80 * kMiB, 110 * kMiB}, {70 * kMiB, 100 * kMiB}};
+  answer.result.helps = kind == LateVerdict::Kind::supported;
+  answer.late = {.kind = kind,
                  .best = {80 * kMiB, 110 * kMiB},
                  .baseline = {120 * kMiB, 120 * kMiB},
                  .setting = "expandable_segments:True",
                  .weighed = 1,
                  .open = 2};
-  return report;
+  return answer;
 }
 
-TEST(TuneReport, ALateRecordingIsAnsweredWithItsInterval) {
-  EXPECT_TRUE(tune_text(late_report(LateVerdict::Kind::supported), {})
+TEST(TuneAnswer, ALateRecordingIsAnsweredWithItsInterval) {
+  EXPECT_TRUE(to_text(late_answer(LateVerdict::Kind::supported), {})
                   .starts_with(" expandable_segments:True reserves 80 MiB to 110 MiB, recorded 120 "
                                "MiB: less by the whole interval."));
-  const std::string undecided = tune_text(late_report(LateVerdict::Kind::undecided), {});
+  const std::string undecided = to_text(late_answer(LateVerdict::Kind::undecided), {});
   EXPECT_TRUE(undecided.starts_with(" Undecided: expandable_segments:True would reserve 80 MiB"));
   EXPECT_EQ(undecided.find("export"), std::string::npos);
-  EXPECT_TRUE(tune_text(late_report(LateVerdict::Kind::nothing_better), {})
+  EXPECT_TRUE(to_text(late_answer(LateVerdict::Kind::nothing_better), {})
                   .starts_with(" Nothing helps: by the estimates"));
-  EXPECT_TRUE(tune_text(late_report(LateVerdict::Kind::interrupted), {})
+  EXPECT_TRUE(to_text(late_answer(LateVerdict::Kind::interrupted), {})
                   .starts_with(" Undecided: interrupted"));
 }
 
-TEST(TuneReport, WhetherALateRecordingIsServedMayBeUndecidedToo) {
-  TuneReport report = late_report(LateVerdict::Kind::undecided);
-  report.result.baseline_outcome.metrics[0].ooms = 1;
+TEST(TuneAnswer, WhetherALateRecordingIsServedMayBeUndecidedToo) {
+  TuneAnswer answer = late_answer(LateVerdict::Kind::undecided);
+  answer.result.baseline_outcome.runs[0].metrics.ooms = 1;
   EXPECT_TRUE(
-      tune_text(report, {})
+      to_text(answer, {})
           .starts_with(" Undecided: expandable_segments:True may serve what recorded does not."));
 }
 
-TEST(TuneReport, RowsThatWereWeighedHaveTheirIntervalAndOthersSayThatTheyAreEstimates) {
-  const std::string text = tune_text(late_report(LateVerdict::Kind::supported), {});
+TEST(TuneAnswer, RowsThatWereWeighedHaveTheirIntervalAndOthersSayThatTheyAreEstimates) {
+  const std::string text = to_text(late_answer(LateVerdict::Kind::supported), {});
   EXPECT_NE(text.find("1  expandable_segments:True  ≈ 90 MiB (80 MiB to 110 MiB) "),
             std::string::npos)
       << text;
@@ -111,9 +111,9 @@ TEST(TuneReport, RowsThatWereWeighedHaveTheirIntervalAndOthersSayThatTheyAreEsti
   EXPECT_NE(text.find("1 of 2 outcomes were weighed"), std::string::npos) << text;
 }
 
-TEST(TuneReport, TheJsonOfARunHasItsInterval) {
-  const TuneReport report = late_report(LateVerdict::Kind::undecided);
-  const auto json = nlohmann::json::parse(tune_json(report));
+TEST(TuneAnswer, TheJsonOfARunHasItsInterval) {
+  const TuneAnswer answer = late_answer(LateVerdict::Kind::undecided);
+  const auto json = nlohmann::json::parse(to_json(answer));
   const auto& interval = json["runs"][0]["interval"];
   EXPECT_EQ(interval["peak_reserved_bytes"], nlohmann::json({80 * kMiB, 110 * kMiB}));
   EXPECT_EQ(interval["end_reserved_bytes"], nlohmann::json({70 * kMiB, 100 * kMiB}));
@@ -121,19 +121,19 @@ TEST(TuneReport, TheJsonOfARunHasItsInterval) {
   EXPECT_EQ(json["undetermined"], 2);
   EXPECT_EQ(json["weighed"], 1);
   EXPECT_TRUE(json["baseline"]["interval"].is_null());
-  EXPECT_EQ(tune_table(report).rows[1].back(), std::to_string(110 * kMiB));
+  EXPECT_EQ(to_table(answer).rows[1].back(), std::to_string(110 * kMiB));
 }
 
-TEST(TuneReport, ATableHasANameForEveryColumn) {
-  const Table table = tune_table(late_report(LateVerdict::Kind::supported));
+TEST(TuneAnswer, ATableHasANameForEveryColumn) {
+  const Table table = to_table(late_answer(LateVerdict::Kind::supported));
   for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
 }
 
-TEST(TuneReport, TheJsonHasARunForEveryOutcomeWithItsSettings) {
-  TuneReport report = report_of(
+TEST(TuneAnswer, TheJsonHasARunForEveryOutcomeWithItsSettings) {
+  TuneAnswer answer = answer_of(
       outcome({}, 0, 9, 3), {outcome({.max_split_size_mb = 64}, 0, 5, 3), outcome({}, 0, 9, 3)});
-  report.result.tried = 7;
-  const auto json = nlohmann::json::parse(tune_json(report));
+  answer.result.tried = 7;
+  const auto json = nlohmann::json::parse(to_json(answer));
   EXPECT_EQ(json["command"], "tune");
   EXPECT_EQ(json["tried"], 7);
   ASSERT_EQ(json["runs"].size(), 2u);

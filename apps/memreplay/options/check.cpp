@@ -1,0 +1,109 @@
+#include "options/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/check/plan.hpp"
+#include "analysis/check/tolerance.hpp"
+#include "core/error.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+namespace {
+
+Tolerance tolerance_argument(const std::string& option, const std::string& text) {
+  if (const auto tolerance = parse_tolerance(text)) return *tolerance;
+  throw UsageError(
+      fmt::format("{} is '{}'; expected a tolerance such as 2%, 64MiB or 0", option, text));
+}
+
+CheckQuestion::Metric metric_argument(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  CheckQuestion::Metric metric{&checked_metric(text.substr(0, equals)), std::nullopt};
+  if (equals == text.size()) return metric;
+  metric.tolerance = tolerance_argument("--metric", text.substr(equals + 1));
+  return metric;
+}
+
+void add_options(CommandLine& line, CheckCommand& asked) {
+  add_input_options(line, asked.input);
+  CheckQuestion& question = asked.question;
+  line.value("--baseline", "F", "What it came to before; made and renewed by --update.",
+             [&](const std::string& text) { question.baseline = text; });
+  line.flag("--update", "Write what it comes to now into F. Default: off.", asked.update);
+  line.repeated(
+      "--metric", "NAME[=T]",
+      "With --update what to keep, else another tolerance for it. Default: as in F; "
+      "peak_reserved_bytes and peak_allocated_bytes where it is new.",
+      [&](const std::string& text) { question.metrics.push_back(metric_argument(text)); });
+  line.value("--tolerance", "T",
+             "How much more is within: 2%, 64MiB, 0. Default: as in F; 2% where it is new.",
+             [&](const std::string& text) {
+               question.tolerance = tolerance_argument("--tolerance", text);
+             });
+  line.repeated("-s,--strategy", "S",
+                "NAME or NAME:key=value,... Default: as in F; torch where it is new.",
+                [&](const std::string& text) {
+                  parse_strategy(text);
+                  question.strategies.push_back(text);
+                });
+  line.value("--torch-version", "X.Y.Z",
+             "With --update: rules of that PyTorch. Default: as in F; the newest where it is new.",
+             [&](const std::string& text) { question.torch_version = text; });
+  line.value(
+      "--capacity", "SIZE",
+      "With --update: memory of the device. Default: as in F; no limit where it is new.",
+      [&](const std::string& text) { question.capacity = size_argument("--capacity", text); });
+  line.value("--junit", "F", "The values as test cases, in JUnit's XML.",
+             [&](const std::string& text) { asked.junit = text; });
+  add_report_options(line, asked.reports);
+}
+
+template <typename T>
+void refuse_twice(std::vector<T> given, const char* what) {
+  std::ranges::sort(given);
+  const auto twice = std::ranges::adjacent_find(given);
+  if (twice != given.end()) throw UsageError(fmt::format("{} {} is named twice", what, *twice));
+}
+
+void require_sense(const CheckCommand& asked, const Command& command) {
+  require_paths(asked.input, command);
+  const CheckQuestion& question = asked.question;
+  if (question.baseline.empty() || question.baseline == "-") {
+    throw UsageError("against which file? (--baseline F; with --update it is made)");
+  }
+  refuse_twice(asked.input.paths, "recording");
+  refuse_twice(question.strategies, "strategy");
+  std::vector<std::string_view> names;
+  for (const auto& [metric, tolerance] : question.metrics) {
+    names.push_back(metric->name);
+    refuse_size_of_times(*metric, tolerance ? tolerance : question.tolerance);
+    if (asked.update || tolerance) continue;
+    throw UsageError(fmt::format(
+        "--metric {0} has no tolerance; expected {0}=T, or --update to keep it", metric->name));
+  }
+  refuse_twice(names, "metric");
+  if (asked.update && !asked.junit.empty()) {
+    throw UsageError("--junit is of a check, not of --update");
+  }
+  if (!asked.update && (question.torch_version || question.capacity)) {
+    throw UsageError("--torch-version and --capacity go with --update; a check keeps to its file");
+  }
+  if (asked.junit == "-" && asked.reports.takes_stdout()) {
+    throw UsageError("only one of --json, --csv, --markdown and --junit can go to standard output");
+  }
+}
+
+}  // namespace
+
+CheckCommand check_arguments(const Command& command, const std::vector<std::string>& arguments) {
+  CheckCommand asked;
+  CommandLine line(command);
+  add_options(line, asked);
+  line.parse(arguments);
+  require_sense(asked, command);
+  return asked;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/check/question.hpp"
+#include "options/options.hpp"
+
+namespace memreplay {
+
+/// What a command line asks of `check`.
+struct CheckCommand {
+  InputOptions input;
+  ReportOptions reports;
+  CheckQuestion question;
+  bool update = false;
+  std::string junit;  ///< path; empty: not asked for
+};
+
+/// Throws UsageError, also where the options do not go together.
+CheckCommand check_arguments(const Command& command, const std::vector<std::string>& arguments);
+
+}  // namespace memreplay

@@ -1,0 +1,58 @@
+#include "options/convert.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+void check(const Conversion& asked) {
+  if (asked.run.strategies.size() > 1) {
+    throw UsageError(fmt::format("{} strategies given; one file holds the replay of one",
+                                 asked.run.strategies.size()));
+  }
+  refuse_without_minimise(asked.minimise);
+  if (!asked.writer->needs_addresses && asked.replays() && !asked.minimise.wanted) {
+    throw UsageError(fmt::format(
+        "-s with a {}: it holds what the program asked for, which no strategy changes; expected "
+        "{}, or --minimise",
+        asked.writer->name, files_with_addresses()));
+  }
+  if (!asked.copies()) return;
+  if (asked.question.input.gpu) {
+    throw UsageError(
+        "--gpu: a snapshot is written back whole; a part of it can be replayed (-s) or anonymised");
+  }
+  if (asked.question.input.read.python_reader) {
+    throw UsageError("--reader python: what it reads cannot be written back as it is");
+  }
+}
+
+}  // namespace
+
+Conversion parse_conversion(const Command& command, const std::vector<std::string>& arguments) {
+  Conversion asked;
+  CommandLine line(command);
+  add_input_options(line, asked.question.input);
+  add_strategy_options(line, asked.run);
+  add_simulated_device_options(line, asked.run);
+  add_start_options(line, asked.run);
+  add_minimise_options(line, asked.minimise);
+  line.flag("--anonymise",
+            "Without texts, absolute times and addresses; replays stay equal. Default: off.",
+            asked.question.anonymise);
+  line.parse(arguments);
+  auto& paths = asked.question.input.paths;
+  if (paths.size() != 2) {
+    throw UsageError(fmt::format("{} names given; expected IN and OUT (memreplay convert IN OUT)",
+                                 paths.size()));
+  }
+  asked.target = paths.back();
+  paths.pop_back();
+  asked.writer = &writer_for(asked.target);
+  check(asked);
+  return asked;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/convert/question.hpp"
+#include "options/minimise.hpp"
+#include "options/options.hpp"
+#include "trace/writer.hpp"
+
+namespace memreplay {
+
+/// What `convert` was asked for on the command line, and who writes it.
+struct Conversion {
+  ConvertQuestion question;
+  RunOptions run;
+  MinimiseOption minimise;
+  std::string target;
+  const WriterInfo* writer = nullptr;
+
+  bool replays() const { return !run.strategies.empty(); }
+  /// The content of the file as it is, also what no reader looks at.
+  bool copies() const {
+    return writer->write_value != nullptr && !replays() && !question.anonymise && !minimise.wanted;
+  }
+};
+
+/// Throws HelpAsked, and UsageError where the options do not go together.
+Conversion parse_conversion(const Command& command, const std::vector<std::string>& arguments);
+
+}  // namespace memreplay

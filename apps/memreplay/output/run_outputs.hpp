@@ -1,0 +1,37 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "analysis/run/question.hpp"
+#include "options/options.hpp"
+#include "output/perfetto_file.hpp"
+#include "output/run_files.hpp"
+
+namespace memreplay {
+
+/// The files that runs are written to while they are made. Without `commit` none of them appears.
+class RunOutputs final : public RunsWatcher {
+ public:
+  /// The options outlive this.
+  RunOutputs(const RunOptions& options, const ReportOptions& reports);
+
+  bool wants_runs() const override;
+  bool needs_device_log() const override;
+  /// Opens the files of so many runs. Throws UsageError where two would write the same one.
+  void expect(const Inputs& inputs, std::size_t runs) override;
+  void begin_trace(const Chosen& chosen, const Subject& subject) override;
+  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override;
+  void end_run(const Trial& trial) override;
+  void judged(const Chosen& chosen, Run& run) override;
+  void commit();
+
+ private:
+  const RunOptions& options_;
+  const ReportOptions& reports_;
+  std::optional<PerfettoFile> perfetto_;
+  std::deque<RunFiles> files_;  ///< by run
+  std::size_t begun_ = 0;       ///< runs so far
+};
+
+}  // namespace memreplay

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/call_times.hpp"
+#include "core/real_use.hpp"
+#include "core/units.hpp"
+
+namespace memreplay {
+
+struct CalibrateQuestion;
+struct Control;
+class RealMemory;
+
+/// Calls of one size.
+struct SizedTimes {
+  Bytes bytes = 0;
+  Durations times;
+};
+
+/// One of the calls that strategies make.
+struct CalibratedCall {
+  std::vector<SizedTimes> sizes;  ///< ascending
+  /// Whether the call waits for work that the device has under way; nothing: the device does none
+  /// beside the host, or was done too soon to tell.
+  std::optional<bool> waits;
+};
+
+/// What the calls to a driver cost: by the host's clock, with nothing else under way.
+struct Calibration {
+  CalibratedCall alloc;
+  CalibratedCall free;
+  CalibratedCall map;    ///< of one piece: create, map and allow access
+  CalibratedCall unmap;  ///< of one piece: unmap and destroy
+  bool finished = true;  ///< false: stopped
+
+  /// Every call with its name in reports and profiles.
+  std::array<std::pair<const char*, const CalibratedCall*>, 4> calls() const {
+    return {{{"alloc", &alloc}, {"free", &free}, {"map", &map}, {"unmap", &unmap}}};
+  }
+};
+
+/// What the calls to the driver of a device cost.
+struct CalibrateAnswer {
+  RealMemoryFacts device;
+  Calibration calibration;
+};
+
+/// The schema of the files in which calibrations are kept.
+inline constexpr std::string_view kProfileSchema = "memreplay-profile/1";
+
+/// Measures every call. Throws DeviceError where the driver fails. Everything is given back.
+CalibrateAnswer answer(RealMemory& memory, const CalibrateQuestion& question,
+                       const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/recorded/answer.hpp"
+#include "core/units.hpp"
+#include "metrics/checked_metrics.hpp"
+#include "metrics/run_interval.hpp"
+
+namespace memreplay {
+
+struct CheckQuestion;
+struct Control;
+class Inputs;
+
+/// How far above its baseline a value may lie.
+struct Tolerance {
+  std::string text;       ///< as it was given: "2%", "64MiB", "0"
+  bool relative = false;  ///< `amount` of each `per`; else `amount` more
+  bool sized = false;     ///< has a unit of bytes
+  std::uint64_t amount = 0;
+  std::uint64_t per = 1;
+
+  friend bool operator==(const Tolerance&, const Tolerance&) = default;
+};
+
+/// Of metrics that nobody gave one.
+Tolerance default_tolerance();
+
+/// How a recording is replayed for a check.
+struct CheckSetup {
+  std::string strategy = "torch";  ///< as it is written
+  std::string torch_version;       ///< empty: the strategy's own choice
+  std::optional<Bytes> capacity;   ///< nothing: endless
+
+  friend bool operator==(const CheckSetup&, const CheckSetup&) = default;
+};
+
+struct BaselineMetric {
+  std::uint64_t value = 0;
+  Tolerance tolerance = default_tolerance();
+
+  friend bool operator==(const BaselineMetric&, const BaselineMetric&) = default;
+};
+
+/// What one device of a recording came to.
+struct BaselineEntry {
+  std::string trace;  ///< path as given
+  int gpu = 0;
+  CheckSetup setup;
+  std::map<std::string, BaselineMetric, std::less<>> metrics;  ///< by the name of a CheckedMetric
+  std::optional<PlacesHeld> places;  ///< at the allocated peak, the kPlacesKept largest
+
+  friend bool operator==(const BaselineEntry&, const BaselineEntry&) = default;
+};
+
+/// Sorted by trace, gpu, strategy; each of them once.
+struct Baseline {
+  std::vector<BaselineEntry> entries;
+
+  /// Null where there is none.
+  BaselineEntry* find(const std::string& trace, int gpu, const std::string& strategy);
+  /// In its place among the others. Throws UsageError where it is there already.
+  BaselineEntry& add(BaselineEntry entry);
+};
+
+struct CheckedValue {
+  const CheckedMetric* metric = nullptr;
+  std::uint64_t baseline = 0;
+  Tolerance tolerance;
+  std::uint64_t limit = 0;
+  std::uint64_t value = 0;
+  /// At which it passed the limit, the last time if it had come back within. Nothing: it is within.
+  std::optional<std::uint64_t> first_event_over;
+  std::optional<std::uint64_t> step;  ///< of that event, 0 before the first; nothing: no steps
+
+  bool passed() const { return value <= limit; }
+};
+
+/// What the program itself reserved, what was there before the recording counted in.
+struct WithStart {
+  Bytes peak_reserved = 0;
+  Bytes end_reserved = 0;
+  std::optional<RunInterval> interval;  ///< nothing: its start leaves nothing open
+  std::string inexact_because;          ///< empty: the recording determines them
+};
+
+/// An entry and the replay beside it.
+struct EntryCheck {
+  std::string trace;
+  int gpu = 0;
+  CheckSetup setup;
+  /// Values over their limits first; then in the order of checked_metrics().
+  std::vector<CheckedValue> values;
+  PlacesHeld places;               ///< at the allocated peak, all
+  std::vector<PlaceGrowth> grown;  ///< since the baseline
+  std::string not_compared;  ///< why `grown` is empty whatever happened; empty: it was compared
+  std::uint64_t ooms = 0;    ///< requests that were refused; less is asked of memory then
+  std::uint64_t left_out_blocks = 0;    ///< from before the recording
+  Bytes left_out = 0;                   ///< requested bytes of them
+  std::optional<WithStart> with_start;  ///< never judged; nothing: not looked into, or see there
+  std::string inexact_because;  ///< beside its start; empty: the recording determines the result
+  bool finished = true;         ///< false: stopped, and the values mean nothing
+
+  bool passed() const;
+};
+
+/// Whether recordings got worse.
+struct CheckAnswer {
+  std::string baseline;  ///< path as given
+  std::vector<EntryCheck> entries;
+  std::vector<BaselineEntry> not_checked;  ///< what else the baseline has
+  bool interrupted = false;                ///< there would have been more entries
+
+  bool passed() const;
+};
+
+/// What an update did to one entry.
+struct EntryUpdate {
+  struct Change {
+    const CheckedMetric* metric = nullptr;
+    std::optional<std::uint64_t> before;  ///< nothing: it is new
+    std::optional<std::uint64_t> after;   ///< nothing: it is no longer there
+  };
+  EntryCheck check;
+  enum class Kind { fresh, changed, same };
+  Kind kind = Kind::same;
+  std::vector<Change> changes;  ///< of values that are no longer the same
+};
+
+/// What recordings come to now.
+struct UpdateAnswer {
+  std::string baseline;  ///< path as given
+  std::vector<EntryUpdate> entries;
+  Baseline renewed;          ///< what is to be kept from now on
+  bool interrupted = false;  ///< there would have been more entries, and `renewed` lacks them
+};
+
+/// Lays every recording beside its entries of the baseline. Throws InputError where it has none,
+/// and UsageError where a strategy cannot be made.
+CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQuestion& question,
+                   const Control& control);
+
+/// Makes or renews the entry of every recording. Throws as `answer` does.
+UpdateAnswer answer_update(const Inputs& inputs, Baseline baseline, const CheckQuestion& question,
+                           const Control& control);
+
+}  // namespace memreplay

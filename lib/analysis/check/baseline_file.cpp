@@ -1,0 +1,125 @@
+#include "analysis/check/baseline_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <vector>
+
+#include "analysis/check/tolerance.hpp"
+#include "core/error.hpp"
+#include "strategy/registry.hpp"
+#include "trace/json/json.hpp"
+#include "trace/json/json_node.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::string_view kSchema = "memreplay-baseline/1";
+constexpr std::string_view kPlacesBy[] = {"stack", "size"};
+
+// What is unknown on a command line is wrong usage; in a file it has a place.
+template <typename Function>
+auto at_place(const JsonNode& node, Function function) {
+  try {
+    return function();
+  } catch (const UsageError& error) {
+    throw InputError(node.file(), node.place(), error.what());
+  }
+}
+
+Tolerance tolerance_of(const JsonNode& node, const CheckedMetric& metric) {
+  const auto parsed = parse_tolerance(node.text_or_written());
+  if (!parsed) node.refuse("a tolerance such as \"2%\", \"64MiB\" or \"0\"");
+  if (parsed->sized && !metric.in_bytes) node.refuse("a share or a number of times");
+  return *parsed;
+}
+
+CheckSetup setup_of(const JsonNode& entry) {
+  CheckSetup setup;
+  setup.strategy = entry.at("strategy").text();
+  at_place(entry.at("strategy"), [&] { return parse_strategy(setup.strategy); });
+  if (entry.has("torch_version")) setup.torch_version = entry.at("torch_version").text();
+  if (entry.has("capacity_bytes")) setup.capacity = entry.at("capacity_bytes").whole();
+  return setup;
+}
+
+PlacesHeld places_of(const JsonNode& entry) {
+  PlacesHeld held;
+  if (entry.has("places_by")) {
+    const std::string by = entry.at("places_by").text();
+    const auto found = std::ranges::find(kPlacesBy, by);
+    if (found == std::end(kPlacesBy)) entry.at("places_by").refuse("\"stack\" or \"size\"");
+    held.by = static_cast<PlacesHeld::By>(found - std::begin(kPlacesBy));
+  }
+  for (const auto& [place, bytes] : entry.at("places_at_peak").members()) {
+    held.places[place] = bytes.whole();
+  }
+  if (entry.has("other_places_bytes")) held.others = entry.at("other_places_bytes").whole();
+  return held;
+}
+
+BaselineEntry entry_of(const JsonNode& node) {
+  node.expect_object({"trace", "gpu", "strategy", "torch_version", "capacity_bytes", "metrics",
+                      "places_by", "places_at_peak", "other_places_bytes"});
+  BaselineEntry entry{.trace = node.at("trace").text(), .setup = setup_of(node)};
+  if (node.has("gpu")) entry.gpu = node.at("gpu").gpu();
+  const auto metrics = node.at("metrics").members();
+  if (metrics.empty()) node.at("metrics").refuse("one metric or more");
+  for (const auto& [name, metric] : metrics) {
+    const CheckedMetric& known = *at_place(metric, [key = name] { return &checked_metric(key); });
+    metric.expect_object({"value", "tolerance"});
+    BaselineMetric& kept = entry.metrics[name];
+    kept.value = metric.at("value").whole();
+    if (metric.has("tolerance")) kept.tolerance = tolerance_of(metric.at("tolerance"), known);
+  }
+  if (node.has("places_at_peak")) entry.places = places_of(node);
+  return entry;
+}
+
+Json entry_json(const BaselineEntry& entry) {
+  Json json{{"trace", entry.trace}, {"gpu", entry.gpu}, {"strategy", entry.setup.strategy}};
+  if (!entry.setup.torch_version.empty()) json["torch_version"] = entry.setup.torch_version;
+  if (entry.setup.capacity) json["capacity_bytes"] = *entry.setup.capacity;
+  json["metrics"] = Json::object();
+  for (const auto& [name, metric] : entry.metrics) {
+    json["metrics"][name] = {{"value", metric.value}, {"tolerance", metric.tolerance.text}};
+  }
+  if (!entry.places) return json;
+  json["places_by"] = kPlacesBy[static_cast<std::size_t>(entry.places->by)];
+  json["places_at_peak"] = Json::object();
+  for (const auto& [place, bytes] : entry.places->places) json["places_at_peak"][place] = bytes;
+  json["other_places_bytes"] = entry.places->others;
+  return json;
+}
+
+}  // namespace
+
+std::optional<Baseline> read_baseline(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::status(path, ignored))) return std::nullopt;
+  return parse_baseline(path, text_of_file(path));
+}
+
+Baseline parse_baseline(const std::string& path, const std::string& text) {
+  const auto json = parse_json(path, text, "a baseline as --update writes it");
+  const JsonNode root(path, "", *json);
+  root.expect_object({"schema", "entries"});
+  if (root.at("schema").text() != kSchema) {
+    root.at("schema").refuse(fmt::format("\"{}\"", kSchema));
+  }
+  Baseline baseline;
+  for (const JsonNode& node : root.at("entries").elements()) {
+    at_place(node, [&] { return &baseline.add(entry_of(node)); });
+  }
+  return baseline;
+}
+
+std::string baseline_text(const Baseline& baseline) {
+  Json json{{"schema", kSchema}, {"entries", Json::array()}};
+  for (const BaselineEntry& entry : baseline.entries) json["entries"].push_back(entry_json(entry));
+  return json.dump(2) + '\n';
+}
+
+}  // namespace memreplay

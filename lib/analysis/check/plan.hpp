@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/check/question.hpp"
+
+namespace memreplay {
+
+/// A number of bytes means nothing for what is counted. Throws UsageError.
+void refuse_size_of_times(const CheckedMetric& metric, const std::optional<Tolerance>& tolerance);
+
+/// What is to be replayed for one device of a recording.
+struct CheckPlan {
+  Chosen chosen;
+  std::vector<BaselineEntry> entries;
+};
+
+/// The entries of the baseline for what was asked for, with the tolerances of the
+/// question. Throws InputError where one has none.
+std::vector<CheckPlan> plan_check(const Inputs& inputs, const Baseline& baseline,
+                                  const CheckQuestion& question);
+
+/// The entries for an update: those that the baseline lacks are made, metrics and tolerances that
+/// it has stay.
+std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baseline,
+                                   const CheckQuestion& question);
+
+}  // namespace memreplay

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/check/answer.hpp"
+#include "analysis/recorded/inputs.hpp"
+
+namespace memreplay {
+
+/// Did recordings get worse than their baseline says, or what is it to say of them from now on?
+struct CheckQuestion {
+  struct Metric {
+    const CheckedMetric* metric = nullptr;
+    std::optional<Tolerance> tolerance;  ///< nothing: as it was; only for an update
+  };
+  std::string baseline;                      ///< its path: for messages, and for the answer
+  std::vector<std::string> strategies;       ///< empty: those of the baseline
+  std::optional<std::string> torch_version;  ///< of an update only; nothing: as it was
+  std::optional<Bytes> capacity;             ///< of an update only; nothing: as it was
+  std::vector<Metric> metrics;  ///< what an update keeps, or tolerances that hold for this once
+  std::optional<Tolerance> tolerance;  ///< of all metrics; nothing: each its own
+};
+
+}  // namespace memreplay

@@ -1,0 +1,148 @@
+#include "analysis/convert/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/convert/question.hpp"
+#include "analysis/convert/recorded_replay.hpp"
+#include "analysis/minimise/minimised_recording.hpp"
+#include "analysis/run/run.hpp"
+#include "core/error.hpp"
+#include "strategy/torch/lint.hpp"
+#include "trace/anonymise.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<const Trace*> traces_of(const Recording& recording, std::optional<int> gpu) {
+  auto traces = chosen_traces(recording, gpu);
+  if (traces.empty()) throw InputError(recording.path, "", "has no events; nothing to convert");
+  return traces;
+}
+
+const Trace& only_trace(const Recording& recording, std::optional<int> gpu) {
+  const auto traces = traces_of(recording, gpu);
+  if (traces.size() == 1) return *traces.front();
+  std::string gpus;
+  for (const Trace* trace : traces) {
+    gpus += fmt::format("{}{}", gpus.empty() ? "" : ", ", trace->gpu);
+  }
+  throw UsageError(
+      fmt::format("{}: has events of gpu {}; choose one with --gpu N", recording.path, gpus));
+}
+
+/// The file holds one replay from the recorded start; where that leaves the figures open, those of
+/// the program itself are estimates.
+Run judge(const Subject& subject, const StrategySpec& spec, const ConvertQuestion& question,
+          const Control& control, ReplayResult result) {
+  const Setup& setup = question.setup;
+  const OpenDevice device = simulated(setup.device.simulated());
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  return judged(subject, spec, device, setup, late, std::move(result));
+}
+
+/// The chosen devices replayed; nothing after an interruption.
+std::optional<Recording> replayed(const Recording& recording, const StrategySpec& spec,
+                                  const ConvertQuestion& question, const Control& control,
+                                  std::vector<Run>& runs) {
+  const Setup& setup = question.setup;
+  std::vector<Trace> replays;
+  std::optional<Recording> snapshot;
+  for (const Trace* trace : traces_of(recording, question.input.gpu)) {
+    if (trace->gpu < 0) {
+      throw InputError(recording.path, "", "is of host memory; a PyTorch snapshot is of devices");
+    }
+    const Subject subject = Chosen{&recording, trace}.subject(control);
+    RecordedReplay replay =
+        record_replay(subject, spec, trial_options(simulated(setup.device.simulated()), setup),
+                      replay_options(*trace, setup, control));
+    if (!replay.result.finished) return std::nullopt;
+    runs.push_back(judge(subject, spec, question, control, std::move(replay.result)));
+    if (control.stopped()) return std::nullopt;
+    replays.push_back(std::move(replay.trace));
+    if (replays.size() == 1) snapshot = snapshot_of(subject, spec, setup.torch_version, {});
+  }
+  snapshot->traces = std::move(replays);
+  return snapshot;
+}
+
+bool knows_all_settings(const RecordedSettings& settings) {
+  using Severity = SettingIssue::Severity;
+  // The recording shows its release from below only.
+  return std::ranges::any_of(
+      std::array{settings.oldest_release, std::string()}, [&](const std::string& release) {
+        return std::ranges::none_of(
+            lint_settings(settings.conf, release),
+            [](const SettingIssue& issue) { return issue.severity == Severity::error; });
+      });
+}
+
+std::vector<ConvertAnswer::LeftOut> left_out_of(const Recording& recording) {
+  std::vector<ConvertAnswer::LeftOut> left_out;
+  for (const Trace& trace : recording.traces) {
+    for (const auto& [reason, count] : trace.coverage.dropped) {
+      if (reason.starts_with("pinned") || reason.starts_with("entries with")) {
+        left_out.push_back({reason, count});
+      }
+    }
+  }
+  return left_out;
+}
+
+void keep_chosen(Recording& recording, const ConvertQuestion& question) {
+  if (question.one_device) {
+    const auto index = &only_trace(recording, question.input.gpu) - recording.traces.data();
+    Trace only = std::move(recording.traces[static_cast<std::size_t>(index)]);
+    recording.traces.clear();
+    recording.traces.push_back(std::move(only));
+  } else if (const auto gpu = question.input.gpu) {
+    std::erase_if(recording.traces, [&](const Trace& trace) { return trace.gpu != *gpu; });
+  }
+}
+
+Recording without_names(Recording recording, ConvertAnswer& answer) {
+  const bool keep = knows_all_settings(recording.settings);
+  if (!keep) answer.unknown_settings = recording.settings.conf;
+  return anonymised(std::move(recording), {.keep_settings_text = keep});
+}
+
+}  // namespace
+
+ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
+  const Control quietly{.stop = control.stop};
+  Recording recording = read_recording(question.input.paths.front(), question.input.read);
+  ConvertAnswer answer{.path = recording.path};
+  std::optional<StrategySpec> strategy = question.strategy;
+  if (question.minimise) {
+    if (!strategy) strategy = usual_strategy(recording);
+    MinimisedRecording small = minimised(recording, only_trace(recording, question.input.gpu),
+                                         *strategy, question.setup, *question.minimise, control);
+    recording = std::move(small.recording);
+    strategy = small.shown_by;
+    answer.minimised = std::move(small.answer);
+  }
+  const bool replays = question.with_addresses && strategy;
+  if (question.with_addresses && !replays && !is_torch(recording)) {
+    throw UsageError(fmt::format(
+        "{}: a recording of the format {} has no addresses; name the strategy that gives them (-s "
+        "torch)",
+        recording.path, recording.format));
+  }
+  answer.left_out = left_out_of(recording);
+  if (replays) {
+    auto snapshot = replayed(recording, *strategy, question, quietly, answer.runs);
+    answer.interrupted = !snapshot;
+    if (!snapshot) return answer;
+    recording = std::move(*snapshot);
+  }
+  if (question.anonymise) recording = without_names(std::move(recording), answer);
+  keep_chosen(recording, question);
+  answer.recording = std::make_shared<const Recording>(std::move(recording));
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/minimise/answer.hpp"
+#include "analysis/run/answer.hpp"
+
+namespace memreplay {
+
+struct Control;
+struct ConvertQuestion;
+struct Recording;
+
+/// What another file is to hold of a recording, and what it cannot.
+struct ConvertAnswer {
+  /// Something that a snapshot may hold and a recording does not.
+  struct LeftOut {
+    std::string what;  ///< "entries with …"
+    std::uint64_t count = 0;
+  };
+  std::string path;                            ///< of the file that was read
+  std::shared_ptr<const Recording> recording;  ///< to be written; null: interrupted before
+  std::vector<LeftOut> left_out;
+  std::vector<Run> runs;  ///< by device, where it was replayed: what the program comes to
+  std::optional<std::string> unknown_settings;  ///< left out as more than known options
+  std::optional<MinimiseAnswer> minimised;      ///< nothing: not asked for
+  bool interrupted = false;
+};
+
+/// Reads a recording and makes of it what is to be written. Throws InputError, and UsageError where
+/// the target cannot hold it.
+ConvertAnswer answer(const ConvertQuestion& question, const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "analysis/minimise/question.hpp"
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/run/setup.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+
+/// What does a recording become in another file?
+struct ConvertQuestion {
+  InputOptions input;                        ///< one path
+  std::optional<StrategySpec> strategy;      ///< nothing: as recorded
+  std::optional<MinimiseQuestion> minimise;  ///< nothing: the whole of it
+  Setup setup;                               ///< of the replay
+  bool anonymise = false;
+  bool with_addresses = true;  ///< the target holds them; a replay gives those that are missing
+  bool one_device = false;     ///< the target holds no more
+};
+
+}  // namespace memreplay

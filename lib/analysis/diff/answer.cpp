@@ -1,0 +1,63 @@
+#include "analysis/diff/answer.hpp"
+
+#include "analysis/diff/question.hpp"
+#include "analysis/diff/recordings.hpp"
+#include "analysis/diff/strategies.hpp"
+#include "analysis/recorded/summary.hpp"
+#include "analysis/run/devices.hpp"
+#include "core/control.hpp"
+
+namespace memreplay {
+namespace {
+
+// The first device of each file that has something to replay.
+std::vector<Chosen> first_devices(const Inputs& inputs) {
+  std::vector<Chosen> chosen;
+  for (const Chosen& device : inputs.chosen()) {
+    if (chosen.empty() || chosen.back().recording != device.recording) chosen.push_back(device);
+  }
+  return chosen;
+}
+
+SidePeaks peaks_of(const Subject& subject, const DiffQuestion& question, const Control& control) {
+  if (question.strategies.empty()) return recorded_peaks(subject);
+  return replayed_peaks(subject, question.strategies.front(), question.setup, control);
+}
+
+RecordingsAnswer between_recordings(const Chosen& of_a, const Chosen& of_b,
+                                    const DiffQuestion& question, const Control& control) {
+  const Subject a = of_a.subject(control);
+  const Subject b = of_b.subject(control);
+  RecordingsAnswer answer;
+  answer.a = summarise(*of_a.recording, *of_a.trace);
+  answer.b = summarise(*of_b.recording, *of_b.trace);
+  answer.diff = diff_recordings(a, peaks_of(a, question, control), b,
+                                peaks_of(b, question, control), question.at_step);
+  if (!question.strategies.empty()) answer.device = summarise(question.setup.device.simulated());
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+StrategiesAnswer between_strategies(const Chosen& chosen, const DiffQuestion& question,
+                                    const Control& control) {
+  const Subject subject = chosen.subject(control);
+  StrategiesAnswer answer;
+  answer.trace = summarise(*chosen.recording, *chosen.trace);
+  answer.device = summarise(question.setup.device.simulated());
+  answer.streams = subject.trace().streams;
+  answer.model_check = model_check(subject);
+  answer.diff = diff_strategies(subject, {question.strategies[0], question.strategies[1]},
+                                question.setup, control);
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+}  // namespace
+
+DiffAnswer answer(const Inputs& inputs, const DiffQuestion& question, const Control& control) {
+  const std::vector<Chosen> devices = first_devices(inputs);
+  if (devices.size() == 2) return between_recordings(devices[0], devices[1], question, control);
+  return between_strategies(devices.front(), question, control);
+}
+
+}  // namespace memreplay

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/run/setup.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+
+/// What changed between two recordings, or where do two strategies part on one?
+struct DiffQuestion {
+  /// Two for one recording. For two recordings one, or none: they are compared as recorded.
+  std::vector<StrategySpec> strategies;
+  Setup setup;
+  std::optional<std::uint64_t> at_step;  ///< within which recordings are compared; nothing: in all
+};
+
+}  // namespace memreplay

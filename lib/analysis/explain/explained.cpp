@@ -1,0 +1,118 @@
+#include "analysis/explain/explained.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "analysis/explain/explain.hpp"
+#include "analysis/explain/question.hpp"
+#include "analysis/explain/view.hpp"
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/recorded/summary.hpp"
+#include "analysis/tune/late_recordings.hpp"
+#include "analysis/tune/tune.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "strategy/torch/lint.hpp"
+
+namespace memreplay {
+namespace {
+
+void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
+  const std::uint64_t events = chosen.trace->size();
+  if (question.at && *question.at > events) {
+    throw UsageError(
+        fmt::format("--at is {}; {} has {} events", *question.at, chosen.recording->path, events));
+  }
+  for (const Phase& phase : question.phases) {
+    if (phase.to <= events) continue;
+    throw UsageError(fmt::format("--phase {} goes to {}; {} has {} events", phase.name, phase.to,
+                                 chosen.recording->path, events));
+  }
+}
+
+ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
+  ExplainOptions options{.at = question.at, .phases = question.phases};
+  options.total = view.as_recorded ? question.setup.device.capacity : view.device.capacity;
+  if (view.model) options.settings = view.model->settings;
+  return options;
+}
+
+std::vector<std::string> pool_names(const Trace& trace) {
+  std::vector<std::string> names;
+  for (const PoolId& id : trace.pools) {
+    names.push_back(id == PoolId{} ? "" : fmt::format("({}, {})", id.first, id.second));
+  }
+  return names;
+}
+
+void add_remarks(const Subject& subject, const View& view, const std::string& torch_version,
+                 ExplainedDevice& explained) {
+  if (explained.explanation.unplaced > 0) {
+    explained.remarks.push_back(
+        fmt::format("{} live blocks lie in no segment that the recording shows.",
+                    human_count(explained.explanation.unplaced)));
+  }
+  for (const SettingIssue& issue : lint_settings(explained.conf, torch_version)) {
+    explained.remarks.push_back("The setting: " + issue.text + ".");
+  }
+  if (subject.trace().coverage.starts_empty) return;
+  explained.remarks.emplace_back(
+      "The recording starts late: blocks from before it have no age and maybe no stack.");
+  if (view.as_recorded) return;
+  explained.remarks.push_back(fmt::format(
+      "What is shown is one replay from the recorded start; memreplay replay -s {} estimates "
+      "what the program itself would have reserved.",
+      view.spec.text));
+}
+
+// A short search, so that the answer names the setting that helps.
+void search_shortly(const Subject& subject, const SimulatedDeviceOptions& device,
+                    const ExplainQuestion& question, const Control& control,
+                    ExplainedDevice& explained) {
+  const Explanation& e = explained.explanation;
+  TuneOptions tuning;
+  tuning.bench = {{&subject}, {device}, {false}};
+  tuning.torch_version = question.setup.torch_version;
+  tuning.threads = std::max(1u, std::thread::hardware_concurrency());
+  const std::uint64_t events = subject.trace().size();
+  if (e.at_oom) tuning.replaying.program.to = e.event + 1;
+  tuning.runs = std::clamp<std::uint64_t>(
+      question.search_events / (std::min(tuning.replaying.program.to, events) + 1), 8,
+      question.most_settings);
+  tuning.replaying.stops.cancelled = control.stop;
+  control.show("trying settings", 0.6);
+  TuneResult tuned = tune(tuning);
+  if (tuned.outcomes.empty()) return;
+  tuning.late_events = question.search_events;
+  tuning.progress = [&](double share) { control.show("weighing what came before", share); };
+  explained.late = weigh_late_recordings(tuning, tuned);
+  explained.tuned = std::move(tuned);
+}
+
+}  // namespace
+
+ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
+                          const ExplainQuestion& question, const Control& control) {
+  check_fits(chosen, question);
+  ExplainedDevice explained;
+  explained.trace = summarise(*chosen.recording, *chosen.trace);
+  explained.model_check = model_check(subject);
+  explained.streams = subject.trace().streams;
+  if (explained.streams.empty()) explained.streams.push_back(0);
+  explained.pool_names = pool_names(subject.trace());
+  const View view = view_of(subject, question, control);
+  if (!view.as_recorded) explained.strategy = view.spec.text;
+  if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
+  control.show("explaining " + chosen.recording->path, 0.3);
+  explained.explanation = explain(subject, *view.source, options_of(view, question));
+  add_remarks(subject, view, question.setup.torch_version, explained);
+  const bool torch_memory = view.as_recorded || view.model;
+  if (torch_memory && explained.explanation.cause != Cause::shortage && !control.stopped()) {
+    search_shortly(subject, view.device, question, control, explained);
+  }
+  return explained;
+}
+
+}  // namespace memreplay

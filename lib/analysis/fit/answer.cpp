@@ -1,0 +1,137 @@
+#include "analysis/fit/answer.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/fit/cards.hpp"
+#include "analysis/fit/question.hpp"
+#include "analysis/recorded/summary.hpp"
+#include "analysis/run/run.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kCardsNamed = 3;
+
+/// What all searches on one device of a recording share.
+struct Job {
+  const Subject& subject;
+  const Setup& setup;
+  const LateStart& late;
+  std::uint64_t budget;
+  const Control& control;
+};
+
+// How a recording that starts late would have begun on another device is rehearsed: the state that
+// it began with may not even fit there.
+FitOptions options_for(const Job& job, const StrategySpec& spec) {
+  FitOptions options;
+  options.trial = trial_options(simulated(job.setup.device.simulated()), job.setup);
+  options.replaying = replay_options(job.subject.trace(), job.setup, job.control);
+  if (job.late.applies()) options.replaying.begin_with = job.late.warm().after_earlier_steps(spec);
+  options.budget = job.budget;
+  return options;
+}
+
+// On a smaller device the recording would have started in another way than on its own.
+Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit, ReplayResult result) {
+  const Bytes room = *fit.smallest - job.setup.device.reserve.value_or(0);
+  Run there = judged(job.subject, spec, job.setup, room, std::move(result), std::nullopt);
+  if (fit.bounded_by_start && there.exact) {
+    there.exact = false;
+    there.inexact_because =
+        "the recording starts with that much reserved, and how it would have started on a smaller "
+        "device is not in it";
+  }
+  return there;
+}
+
+FitRun fit_run(const Job& job, const StrategySpec& spec) {
+  FitOptions options = options_for(job, spec);
+  options.trying = [&](std::optional<Bytes> capacity, double spent) {
+    job.control.show(spec.text + (capacity ? " on " + human_size(*capacity) : ""), spent);
+  };
+  FoundFit found = fit(job.subject, spec, options);
+  FitRun run{.fit = std::move(found.fit), .there = {}};
+  if (found.there) {
+    run.there = judged_there(job, spec, run.fit, std::move(*found.there));
+  } else {
+    run.there.strategy = spec.text;
+    run.there.gpu = job.subject.trace().gpu;
+  }
+  return run;
+}
+
+void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {
+  const FitRun* best = fitted.best();
+  if (best == nullptr || job.setup.device.capacity || job.control.stopped()) return;
+  const StrategySpec& spec = strategies[static_cast<std::size_t>(best - fitted.runs.data())];
+  FitOptions options = options_for(job, spec);
+  if (!job.setup.device.reserve) options.trial.device.reserve = kContext;
+  fitted.held_on_cards = options.trial.device.reserve;
+  const Bytes least = *best->fit.smallest - fitted.reserve + fitted.held_on_cards;
+  auto cards = cards_that_fit(job.subject, spec, options, least, kCardsNamed);
+  if (!job.control.stopped()) fitted.cards = std::move(cards);
+}
+
+/// The setup with the card's memory for the device's.
+Setup setup_of(const FitQuestion& question) {
+  Setup setup = question.setup;
+  if (!question.card) return setup;
+  setup.device.capacity = question.card->total;
+  if (!setup.device.reserve) setup.device.reserve = kContext;
+  return setup;
+}
+
+FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
+                           const Control& control) {
+  const Setup setup = setup_of(question);
+  FittedDevice fitted;
+  fitted.trace = summarise(*chosen.recording, *chosen.trace);
+  fitted.device = summarise(setup.device.simulated());
+  if (question.card) fitted.device.name = question.card->name;
+  fitted.reserve = setup.device.reserve.value_or(0);
+  fitted.context_assumed = question.card && !question.setup.device.reserve;
+  const Subject subject = chosen.subject(control);
+  fitted.model_check = model_check(subject);
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  const Job job{subject, setup, late, question.budget, control};
+  std::vector<StrategySpec> strategies = question.strategies;
+  if (strategies.empty()) strategies.push_back(usual_strategy(*chosen.recording));
+  for (const StrategySpec& spec : strategies) {
+    if (control.stopped()) break;
+    fitted.runs.push_back(fit_run(job, spec));
+  }
+  name_cards(job, strategies, fitted);
+  return fitted;
+}
+
+}  // namespace
+
+const FitRun* FittedDevice::best() const {
+  const auto need = [](const FitRun& run) {
+    return std::tuple(!run.fit.smallest, run.there.metrics.moved_out_blocks != 0,
+                      run.fit.smallest.value_or(0));
+  };
+  const auto best = std::ranges::min_element(runs, {}, need);
+  return best == runs.end() || !best->fit.smallest ? nullptr : &*best;
+}
+
+bool FitAnswer::all_fit() const {
+  return std::ranges::all_of(devices, [](const FittedDevice& device) {
+    return std::ranges::all_of(device.runs, &FitRun::fits);
+  });
+}
+
+FitAnswer answer(const Inputs& inputs, const FitQuestion& question, const Control& control) {
+  FitAnswer answer;
+  for (const Chosen& chosen : inputs.chosen()) {
+    if (control.stopped()) break;
+    answer.devices.push_back(fitted_device(chosen, question, control));
+  }
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+}  // namespace memreplay

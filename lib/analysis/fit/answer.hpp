@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/run/answer.hpp"
+
+namespace memreplay {
+
+struct Control;
+struct FitQuestion;
+class Inputs;
+
+/// The device of which one was asked.
+struct GivenDevice {
+  bool fits = false;
+  /// The first request not served; nothing where the strategy has no room to begin.
+  std::optional<OomPlace> first_oom;
+};
+
+/// On which devices a recording runs under one strategy without an OOM. Capacities are totals, so
+/// what others hold is in them, and are whole granules of the device.
+struct Fit {
+  /// Nothing: on no device, see `first_oom`, or the search was cancelled before it found one.
+  std::optional<Bytes> smallest;
+  std::optional<Bytes> smallest_without_retries;  ///< the same without OOM retries
+  /// How the recording runs is known for every capacity below; nothing: for every capacity.
+  std::optional<Bytes> known_below;
+  /// The largest capacity known to be too small although `smallest` is not.
+  std::optional<Bytes> fails_again;
+  /// A smaller device could not have held what was there before the recording; how it would have
+  /// begun on one is not in it.
+  bool bounded_by_start = false;
+  std::optional<OomPlace> first_oom;  ///< on a device without limit
+  std::optional<GivenDevice> given;
+  std::uint64_t replays = 0;
+  bool finished = true;  ///< false: cancelled, and this is what was known then
+
+  bool proven_smallest() const { return known(smallest) && !bounded_by_start; }
+  bool proven_without_retries() const { return known(smallest_without_retries); }
+
+ private:
+  bool known(std::optional<Bytes> capacity) const {
+    return capacity && (!known_below || *capacity < *known_below);
+  }
+};
+
+struct Card {
+  std::string_view name;
+  Bytes total = 0;  ///< what the driver reports (cudaMemGetInfo)
+};
+
+/// What a CUDA context takes before the first allocation: roughly, and more with many kernels
+/// loaded. An assumption, not a measurement.
+inline constexpr Bytes kContext = 500 * kMiB;
+
+/// Every card that is known, by total, the smallest first.
+std::span<const Card> cards();
+
+/// What one strategy needs.
+struct FitRun {
+  Fit fit;
+  Run there;  ///< on the smallest device; of it only the name where there is none
+
+  /// On the device that was asked for; without one, on any.
+  bool fits() const { return fit.given ? fit.given->fits : fit.smallest.has_value(); }
+};
+
+/// One device of a recording: the smallest device for each strategy.
+struct FittedDevice {
+  TraceSummary trace;
+  DeviceSummary device;          ///< its capacity is the device that was asked for
+  Bytes reserve = 0;             ///< of every capacity, held by others
+  bool context_assumed = false;  ///< the reserve is that of a card's context
+  std::vector<FitRun> runs;
+  std::optional<VerifyRun> model_check;
+  /// On which the best strategy runs beside `held_on_cards`; nothing where nobody looked.
+  std::optional<std::vector<Card>> cards;
+  Bytes held_on_cards = 0;
+
+  /// The run that needs the smallest device, of those that move no blocks away if there are any;
+  /// null where none fits.
+  const FitRun* best() const;
+};
+
+/// How small a device may be for recordings.
+struct FitAnswer {
+  std::vector<FittedDevice> devices;
+  bool interrupted = false;  ///< there would have been more
+
+  bool all_fit() const;  ///< every run, see FitRun::fits
+};
+
+/// Searches the smallest device of every recording for every strategy, and the cards that suffice
+/// for the best of them. Throws UsageError where a strategy cannot be made.
+FitAnswer answer(const Inputs& inputs, const FitQuestion& question, const Control& control);
+
+}  // namespace memreplay

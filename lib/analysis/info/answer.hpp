@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "metrics/run_picture.hpp"
+
+namespace memreplay {
+
+struct Control;
+struct InfoQuestion;
+
+/// What a recording itself says about one device.
+struct TraceSummary {
+  std::string path;
+  std::string format;
+  std::string detail;               ///< for people
+  std::optional<Bytes> file_bytes;  ///< nothing for standard input
+  std::size_t devices = 1;          ///< in the file
+  int gpu = 0;
+  std::uint64_t events = 0;
+  std::uint64_t allocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t streams = 0;
+  std::uint64_t pools = 0;
+  std::optional<std::int64_t> duration_us;
+
+  bool starts_empty = true;
+  bool complete = true;
+  std::uint64_t preexisting_blocks = 0;
+  Bytes preexisting_bytes = 0;
+  std::map<std::string, std::uint64_t> dropped;
+  std::map<std::string, std::uint64_t> synthesised;
+  /// What came before, where it was looked into: "fresh", "steady", "smaller" or "larger".
+  std::optional<std::string> warm_class;
+  double largest_earlier_step = 0;  ///< in those of the recording; 0: none
+
+  std::optional<std::string> settings;  ///< nothing where the recording does not state them
+  std::string settings_variable;        ///< under which the recording states them
+  Bytes request_padding = 0;            ///< added to each request by the recorded allocator
+  Bytes peak_requested = 0;
+  std::optional<Bytes> peak_reserved;
+  std::optional<Bytes> end_reserved;
+  std::uint64_t ooms = 0;
+  std::optional<RunPicture> picture;  ///< nothing: no plot asked for
+};
+
+/// What recordings cover: each of their devices, or the recording alone where it has none.
+struct InfoAnswer {
+  std::vector<TraceSummary> traces;
+};
+
+/// Reads every recording in turn. Throws InputError, and UsageError where one lacks the device that
+/// is asked for. Costs a verification and some rehearsals for a recording that starts late.
+InfoAnswer answer(const InfoQuestion& question, const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "analysis/recorded/inputs.hpp"
+
+namespace memreplay {
+
+/// What do the recordings cover, and can they be trusted?
+struct InfoQuestion {
+  InputOptions input;
+  std::optional<std::size_t> points;  ///< of each curve as recorded; nothing: no curves
+};
+
+}  // namespace memreplay

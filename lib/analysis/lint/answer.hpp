@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace memreplay {
+
+struct LintQuestion;
+
+/// What is wrong with an allocator setting.
+struct LintAnswer {
+  struct Issue {
+    bool error = true;  ///< or a warning
+    std::string text;
+  };
+  std::string conf;  ///< what was looked at; empty: the defaults
+  std::vector<Issue> issues;
+
+  bool valid() const;  ///< no error among the issues
+};
+
+/// Looks at the setting, or at that of the recording. Throws InputError where that one carries
+/// none.
+LintAnswer answer(const LintQuestion& question);
+
+}  // namespace memreplay

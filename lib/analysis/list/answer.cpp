@@ -1,0 +1,77 @@
+#include "analysis/list/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/list/question.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "metrics/metrics.hpp"
+#include "strategy/registry.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+template <typename... Cells>
+void add_row(ListAnswer& answer, Cells... cells) {
+  answer.rows.push_back({std::string(cells)...});
+}
+
+ListAnswer all_strategies() {
+  ListAnswer answer{.what = "strategies", .titles = {"strategy", "what it does"}};
+  for (const StrategyInfo& info : strategies()) add_row(answer, info.name, info.summary);
+  return answer;
+}
+
+ListAnswer all_formats() {
+  ListAnswer answer{.what = "formats", .titles = {"format", "what it is"}};
+  for (const ReaderInfo& info : readers()) add_row(answer, info.name, info.summary);
+  return answer;
+}
+
+ListAnswer all_metrics() {
+  ListAnswer answer{.what = "metrics", .titles = {"metric", "on screen", "meaning"}};
+  for (const Metric& metric : metrics()) {
+    if (metric.in_json) add_row(answer, metric.key, metric.word, metric.meaning);
+  }
+  return answer;
+}
+
+ListAnswer options_of(const StrategyInfo& info) {
+  ListAnswer answer{.what = "strategies",
+                    .titles = {"option", "values", "default", "meaning"},
+                    .strategy = std::string(info.name),
+                    .summary = std::string(info.summary)};
+  for (const OptionInfo& option : info.options) {
+    add_row(answer, option.key, option.values, option.default_value, option.sentence);
+  }
+  return answer;
+}
+
+void keep_only(ListAnswer& answer, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& row : answer.rows) names.push_back(row.front());
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    throw UsageError(
+        fmt::format("unknown {} '{}'{}", answer.titles.front(), name, did_you_mean(name, names)));
+  }
+  answer.rows = {answer.rows[static_cast<std::size_t>(found - names.begin())]};
+}
+
+}  // namespace
+
+ListAnswer answer(const ListQuestion& question) {
+  using What = ListQuestion::What;
+  ListAnswer answer = question.what == What::strategies ? all_strategies()
+                      : question.what == What::formats  ? all_formats()
+                                                        : all_metrics();
+  if (!question.name) return answer;
+  keep_only(answer, *question.name);
+  if (question.what != What::strategies) return answer;
+  return options_of(*std::ranges::find(strategies(), *question.name, &StrategyInfo::name));
+}
+
+}  // namespace memreplay

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace memreplay {
+
+/// What is there to choose from?
+struct ListQuestion {
+  enum class What { strategies, formats, metrics };
+  What what = What::strategies;
+  std::optional<std::string> name;  ///< that one alone; of a strategy its options
+};
+
+}  // namespace memreplay

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "metrics/run_metrics.hpp"
+
+namespace memreplay {
+
+/// What a small trace shows as the large one did.
+enum class Kept {
+  fragmentation,  ///< the first OOM, of the same request, enough free but not in one piece
+  shortage,       ///< the same with less free than asked for
+  unusable,       ///< the same with enough free in one piece, which may not serve it
+  gap,            ///< peak reserved - peak allocated, at least 95 % of it
+};
+
+/// What became of a trace that was made small.
+struct MinimiseAnswer {
+  Kept kept = Kept::gap;
+  std::uint64_t events_before = 0;     ///< of the origin
+  std::uint64_t events = 0;            ///< of the small trace
+  RunMetrics before;                   ///< of the origin
+  RunMetrics after;                    ///< of the small trace
+  std::uint64_t pool_ends = 0;         ///< of private pools: no event of the small trace can say it
+  std::uint64_t unfinished_frees = 0;  ///< likewise
+  std::uint64_t replays = 0;
+  bool finished = true;  ///< false: cancelled, or the budget was spent; it could be smaller
+  std::string shown_by;  ///< the strategy that shows it on the small trace
+  std::vector<std::string> arguments;  ///< of `memreplay replay`, behind the small trace
+};
+
+}  // namespace memreplay

@@ -1,0 +1,89 @@
+#include "analysis/minimise/minimised_recording.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analysis/minimise/minimise.hpp"
+#include "analysis/run/run.hpp"
+#include "core/text.hpp"
+#include "strategy/torch/settings.hpp"
+
+namespace memreplay {
+namespace {
+
+// The result has no settings of the allocator that recorded it.
+StrategySpec plainly(const StrategySpec& spec, const Recording& recording) {
+  return spec.name == "recorded" ? torch_spec_from_conf(recording.settings.conf) : spec;
+}
+
+std::string size_argument(Bytes size) {
+  std::string text = exact_size(size);
+  std::erase(text, ' ');
+  return text;
+}
+
+/// What shows it: the strategy with what it depends on.
+std::vector<std::string> arguments_of(const StrategySpec& spec, const TrialOptions& trial) {
+  const SimulatedDeviceOptions& device = trial.device;
+  const SimulatedDeviceOptions usual;
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* option, std::string value) {
+    arguments.emplace_back(option);
+    arguments.push_back(std::move(value));
+  };
+  const bool conf = !spec.options.empty() && spec.options.front().first == torch::kConfOption;
+  conf ? add("--alloc-conf", spec.options.front().second) : add("-s", spec.text);
+  if (!trial.torch_version.empty()) add("--torch-version", trial.torch_version);
+  if (device.capacity) add("--capacity", size_argument(*device.capacity));
+  if (device.reserve != usual.reserve) add("--reserve", size_argument(device.reserve));
+  if (device.granularity != usual.granularity) {
+    add("--granularity", size_argument(device.granularity));
+  }
+  if (device.policy != usual.policy) add("--address-policy", "first-fit");
+  if (device.address_gap != usual.address_gap) {
+    add("--address-gap", size_argument(device.address_gap));
+  }
+  if (trial.uses != TrialOptions().uses) add("--uses", std::to_string(trial.uses));
+  return arguments;
+}
+
+Recording recording_of(Trace trace, const Recording& origin) {
+  Recording recording{.path = origin.path,
+                      .format = "csv",
+                      .detail = "minimised",
+                      .traces = {},
+                      .settings = {},
+                      .annotations = {},
+                      .texts = origin.texts,
+                      .frames = origin.frames,
+                      .stacks = origin.stacks};
+  recording.traces.push_back(std::move(trace));
+  return recording;
+}
+
+}  // namespace
+
+MinimisedRecording minimised(const Recording& recording, const Trace& trace,
+                             const StrategySpec& spec, const Setup& setup,
+                             const MinimiseQuestion& question, const Control& control) {
+  const Subject subject(recording, trace);
+  const OpenDevice device = simulated(setup.device.simulated());
+  MinimiseOptions options{.trial = trial_options(device, setup),
+                          .replaying = replay_options(trace, setup, control),
+                          .keep = question.keep,
+                          .budget = question.budget};
+  options.trial.torch_version = subject.version_for(spec, setup.torch_version);
+  options.trying = [&](std::uint64_t events) {
+    const double left = static_cast<double>(events) / static_cast<double>(trace.size());
+    control.show(
+        fmt::format("minimising: {} event{} left", human_count(events), events == 1 ? "" : "s"),
+        1 - left);
+  };
+  const StrategySpec plain = plainly(spec, recording);
+  Minimised small = minimise(subject, spec, plain, options);
+  small.summary.arguments = arguments_of(plain, options.trial);
+  return {recording_of(std::move(small.trace), recording), plain, std::move(small.summary)};
+}
+
+}  // namespace memreplay

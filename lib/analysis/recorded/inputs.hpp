@@ -1,0 +1,51 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/control.hpp"
+#include "trace/reader.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+/// Which recordings a question is about.
+struct InputOptions {
+  std::vector<std::string> paths;  ///< "-" is standard input
+  ReadOptions read;
+  std::optional<int> gpu;  ///< that device of each recording alone; nothing: all
+};
+
+/// The devices with events, or where none has any, those with memory; only `gpu` when it is given.
+/// Throws UsageError where the recording has no such device.
+std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu);
+
+/// A device of a recording that a question is about.
+struct Chosen {
+  const Recording* recording;
+  const Trace* trace;
+
+  /// Verifies the device, where it can be verified, and shows that it does.
+  Subject subject(const Control& control) const;
+};
+
+/// The recordings that a question is about, in the order given.
+class Inputs {
+ public:
+  /// Reads them all. Throws InputError, also where one has nothing to replay.
+  explicit Inputs(const InputOptions& input);
+
+  const std::deque<Recording>& recordings() const { return recordings_; }
+  const std::vector<Chosen>& chosen() const { return chosen_; }
+
+ private:
+  std::deque<Recording> recordings_;
+  std::vector<Chosen> chosen_;
+};
+
+/// How far the model reproduces the recording; nothing where it was not tried.
+std::optional<VerifyRun> model_check(const Subject& subject);
+
+}  // namespace memreplay

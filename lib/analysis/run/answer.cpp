@@ -1,0 +1,151 @@
+#include "analysis/run/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/recorded/summary.hpp"
+#include "analysis/run/presets.hpp"
+#include "analysis/run/question.hpp"
+#include "core/text.hpp"
+#include "replay/watch/holding_log.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<StrategySpec> strategies_for(const Recording& recording,
+                                         const ReplayQuestion& question) {
+  using Usual = ReplayQuestion::Usual;
+  if (!question.strategies.empty()) return question.strategies;
+  switch (question.usual) {
+    case Usual::presets:
+      return presets(recording, question.setup.device.simulated().room());
+    case Usual::page:
+      return page_presets(recording);
+    case Usual::recorded:
+      break;
+  }
+  return {usual_strategy(recording)};
+}
+
+Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
+  const auto found =
+      std::ranges::find(metrics.counters, name, [](const auto& counter) { return counter.first; });
+  return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
+}
+
+/// `rmm-arena:arena_size=fit` stands for the smallest arena, in whole MiB, in which the recording
+/// runs without an OOM, found by bisection.
+StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setup,
+                    const Control& control) {
+  if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
+  const OpenDevice device = simulated(setup.device.simulated());
+  setup.stop_at_oom = true;
+  const auto metrics_of = [&](const StrategySpec& tried) {
+    Trial trial(subject, tried, trial_options(device, setup));
+    return trial.run(replay_options(subject.trace(), setup, control)).metrics;
+  };
+  const auto sized = [&](Bytes mebibytes) {
+    return parse_strategy(fmt::format("rmm-arena:arena_size={}MiB", mebibytes));
+  };
+  control.show("fitting " + spec.name, 0);
+  const RunMetrics whole = metrics_of(parse_strategy("rmm-arena"));
+  Bytes fits = round_up(counter_of(whole, "touched"), kMiB) / kMiB;
+  Bytes fails = whole.peak_allocated / kMiB;
+  if (whole.ooms > 0) return parse_strategy("rmm-arena");
+  while (fails + 1 < fits && !control.stopped()) {
+    const Bytes middle = fails + (fits - fails) / 2;
+    (metrics_of(sized(middle)).ooms == 0 ? fits : fails) = middle;
+  }
+  return sized(fits);
+}
+
+Agreement agreement(const HoldingLog& here, const HoldingLog& there, const OpenDevice& other) {
+  Agreement agreement{.with = other.name,
+                      .events = std::min(here.holdings().size(), there.holdings().size())};
+  if (const auto event = first_difference(here, there)) {
+    const HoldingLog::Holding& a = here.holdings()[*event];
+    const HoldingLog::Holding& b = there.holdings()[*event];
+    agreement.first_difference = {*event, a.allocated, a.reserved, b.allocated, b.reserved};
+  }
+  return agreement;
+}
+
+/// Writes down what is held, for whoever else watches too.
+class HoldingWatcher final : public RunWatcher {
+ public:
+  HoldingWatcher(HoldingLog& log, RunWatcher* also) : log_(log), also_(also) {}
+
+  bool needs_device_log() const override { return also_ != nullptr && also_->needs_device_log(); }
+  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override {
+    observers.add(log_);
+    if (also_ != nullptr) also_->begin_run(subject, trial, observers);
+  }
+  void end_run(const Trial& trial) override {
+    if (also_ != nullptr) also_->end_run(trial);
+  }
+
+ private:
+  HoldingLog& log_;
+  RunWatcher* also_;
+};
+
+/// One strategy on every device; the later ones are laid beside the first.
+std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
+                        std::span<const OpenDevice> devices, const Setup& setup,
+                        const LateStart& late, RunWatcher* watcher, const Control& control) {
+  std::vector<Run> runs;
+  HoldingLog first;
+  for (const OpenDevice& device : devices) {
+    if (control.stopped()) break;
+    HoldingLog holdings;
+    HoldingLog& log = &device == &devices.front() ? first : holdings;
+    HoldingWatcher both(log, watcher);
+    RunWatcher* watching = devices.size() > 1 ? &both : watcher;
+    Run& made = runs.emplace_back(run(subject, spec, device, setup, late, watching, control));
+    made.beside_others = devices.size() > 1;
+    if (&log == &holdings) made.agreement = agreement(holdings, first, devices.front());
+  }
+  return runs;
+}
+
+}  // namespace
+
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
+                    const ReplayQuestion& question, const Control& control, RunsWatcher* watcher) {
+  const Setup& setup = question.setup;
+  std::vector<std::vector<StrategySpec>> strategies;  // of each chosen device
+  std::size_t count = 0;
+  for (const Chosen& chosen : inputs.chosen()) {
+    strategies.push_back(strategies_for(*chosen.recording, question));
+    count += strategies.back().size() * devices.size();
+  }
+  if (watcher != nullptr) watcher->expect(inputs, count);
+  ReplayAnswer answer{.traces = {},
+                      .ranked = question.ranked,
+                      .torch_summary = question.torch_summary,
+                      .oom_report = setup.oom_report};
+  RunWatcher* watching = watcher != nullptr && watcher->wants_runs() ? watcher : nullptr;
+  auto next_strategies = strategies.begin();
+  for (const Chosen& chosen : inputs.chosen()) {
+    TraceRuns& trace = answer.traces.emplace_back();
+    trace.trace = summarise(*chosen.recording, *chosen.trace);
+    trace.device = devices.front().summary;
+    const Subject subject = chosen.subject(control);
+    trace.model_check = model_check(subject);
+    if (watcher != nullptr) watcher->begin_trace(chosen, subject);
+    const LateStart late(subject, replay_options(subject.trace(), setup, control));
+    for (const StrategySpec& asked : *next_strategies++) {
+      const StrategySpec spec = fitted(subject, asked, setup, control);
+      for (Run& made : on_all(subject, spec, devices, setup, late, watching, control)) {
+        if (watcher != nullptr) watcher->judged(chosen, made);
+        trace.runs.push_back(std::move(made));
+      }
+    }
+    set_places(trace.runs);
+  }
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/info/answer.hpp"
+#include "core/units.hpp"
+#include "metrics/run_interval.hpp"
+#include "metrics/run_metrics.hpp"
+#include "metrics/run_picture.hpp"
+#include "verify/verdict.hpp"
+
+namespace memreplay {
+
+struct Control;
+class Inputs;
+struct OpenDevice;
+struct ReplayQuestion;
+class RunsWatcher;
+
+struct DeviceSummary {
+  std::string text = "sim";  ///< as it was asked for: "cuda:0"
+  std::string kind = "sim";
+  std::optional<std::string> name;
+  std::optional<Bytes> capacity;
+  Bytes granularity = 0;
+  std::string address_policy;
+};
+
+/// Whether two devices gave a strategy the same bytes.
+struct Agreement {
+  struct Difference {
+    std::uint64_t event = 0;
+    Bytes allocated = 0, reserved = 0;              ///< after it, on this device
+    Bytes other_allocated = 0, other_reserved = 0;  ///< on the other
+  };
+  std::string with;  ///< the other device, as it was asked for
+  std::uint64_t events = 0;
+  std::optional<Difference> first_difference;
+};
+
+/// One judged replay: what a strategy came to on a device, and how exact that is.
+struct Run {
+  std::string strategy;        ///< as it was given
+  DeviceSummary device;        ///< on which it ran
+  bool beside_others = false;  ///< the same strategy ran on another device too
+  std::optional<Agreement> agreement;
+  int gpu = 0;
+  std::size_t place = 1;
+  bool exact = true;
+  std::string inexact_because;  ///< a sentence's end: "the recording starts with 12 blocks …"
+  /// What came before the recording may have led to other figures than its replay gave.
+  bool start_matters = false;
+  bool finished = true;  ///< false: interrupted, or stopped at an OOM
+  std::optional<RunInterval> interval;
+  std::uint64_t refused_before = 0;       ///< requests of the rehearsed steps before a late start
+  std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
+  std::optional<RunPicture> picture;      ///< nothing: no plot asked for
+  RunMetrics metrics;
+
+  /// For people: with the device, where there are several.
+  std::string name() const { return beside_others ? strategy + " on " + device.text : strategy; }
+  std::uint64_t device_calls() const {
+    return metrics.device_allocs + metrics.device_frees + metrics.device_maps +
+           metrics.device_unmaps;
+  }
+};
+
+/// One trace, one device, the runs asked for.
+struct TraceRuns {
+  TraceSummary trace;
+  DeviceSummary device;  ///< the first one
+  std::vector<Run> runs;
+  std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
+};
+
+/// What strategies come to on the devices of recordings.
+struct ReplayAnswer {
+  std::vector<TraceRuns> traces;  ///< runs in the order asked for, their places set
+  bool ranked = false;            ///< asked to be laid side by side
+  bool torch_summary = false;     ///< asked for each run's memory_summary()
+  bool oom_report = false;        ///< asked for what originals print at the first OOM
+  bool interrupted = false;       ///< there would have been more
+
+  /// The traces with their runs as they are to be shown: by place where they are ranked.
+  std::vector<TraceRuns> shown() const;
+};
+
+/// Sets `place`: fewest OOMs, then no block moved out, then least reserved, fewest retries, fewest
+/// device calls; the order given decides the rest.
+void set_places(std::vector<Run>& runs);
+
+/// Puts the runs in the order of their places.
+void sort_by_place(std::vector<Run>& runs);
+
+/// The trace that fares worst: by the OOMs and the reserved peak of its first run.
+std::size_t worst_of(const std::vector<TraceRuns>& traces);
+
+/// Replays every strategy on every device of every recording. `devices` are those that the
+/// question names, opened before anything was read. Throws UsageError where there is nothing to
+/// replay or the question does not fit a recording. `watcher` may be null.
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
+                    const ReplayQuestion& question, const Control& control,
+                    RunsWatcher* watcher = nullptr);
+
+}  // namespace memreplay

@@ -1,0 +1,135 @@
+#include "analysis/run/devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "device/cuda/cuda_memory.hpp"
+#include "device/host/host_memory.hpp"
+#include "device/host/malloc_library.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Kept free where somebody looks at a screen that this card draws.
+constexpr Bytes kForDisplay = 512 * kMiB;
+/// Of the machine's memory, for the rest of it.
+constexpr Bytes kHostShareForOthers = 16;
+
+Bytes usual_reserve(const RealMemoryFacts& facts) {
+  if (facts.kind == "host") return facts.total / kHostShareForOthers;
+  return facts.has_display ? kForDisplay : 0;
+}
+
+OpenDevice open(const DeviceChoice& choice, const DeviceShape& shape) {
+  OpenDevice device{.name = choice.text, .options = shape.simulated()};
+  if (choice.kind == DeviceChoice::Kind::sim) return device;
+  device.memory = choice.kind == DeviceChoice::Kind::cuda ? open_cuda_memory(choice.ordinal)
+                                                          : open_host_memory();
+  const RealMemoryFacts& facts = device.memory->facts();
+  device.options.granularity = facts.granularity;
+  if (!shape.reserve && !shape.capacity) device.options.reserve = usual_reserve(facts);
+  return device;
+}
+
+DeviceSummary summary_of(const OpenDevice& device) {
+  DeviceSummary summary = summarise(device.options);
+  summary.text = device.name;
+  if (!device.memory) return summary;
+  const RealMemoryFacts& facts = device.memory->facts();
+  summary.kind = facts.kind;
+  summary.name = facts.name;
+  summary.capacity = device.options.capacity.value_or(facts.total);
+  summary.address_policy = "upward";
+  return summary;
+}
+
+// Of the options that shape a simulated device the first that was given; null.
+const char* shaping_option(const DeviceShape& shape) {
+  if (shape.granularity) return "--granularity";
+  if (shape.policy) return "--address-policy";
+  return shape.address_gap ? "--address-gap" : nullptr;
+}
+
+void check(const Setup& setup) {
+  const auto real = [](const DeviceChoice& choice) {
+    return choice.kind != DeviceChoice::Kind::sim;
+  };
+  const bool any_real = std::ranges::any_of(setup.devices, real);
+  if (!any_real && setup.touch) {
+    throw UsageError("--touch: there is nothing to touch on a simulated device; add --device host");
+  }
+  if (setup.devices.empty() || !std::ranges::all_of(setup.devices, real)) return;
+  if (const char* option = shaping_option(setup.device)) {
+    throw UsageError(fmt::format("{} is for a simulated device; a real one has its own", option));
+  }
+}
+
+// Before anything is read: a library may ask for another start of the program.
+void check_libraries(std::span<const StrategySpec> strategies) {
+  for (const StrategySpec& spec : strategies) {
+    if (spec.name != "malloc") continue;
+    if (const auto library = find_option(spec, "lib")) check_malloc_library(std::string(*library));
+  }
+}
+
+}  // namespace
+
+SimulatedDeviceOptions DeviceShape::simulated() const {
+  const SimulatedDeviceOptions usual;
+  return {.capacity = capacity,
+          .reserve = reserve.value_or(usual.reserve),
+          .granularity = granularity.value_or(usual.granularity),
+          .policy = policy.value_or(usual.policy),
+          .address_gap = address_gap.value_or(usual.address_gap)};
+}
+
+DeviceSummary summarise(const SimulatedDeviceOptions& device) {
+  DeviceSummary summary;
+  summary.capacity = device.capacity;
+  summary.granularity = device.granularity;
+  summary.address_policy = device.policy == AddressPolicy::upward ? "upward" : "first-fit";
+  return summary;
+}
+
+OpenDevice simulated(const SimulatedDeviceOptions& options) {
+  OpenDevice device{.options = options};
+  device.summary = summarise(options);
+  return device;
+}
+
+std::optional<Bytes> OpenDevice::room() const {
+  if (memory && !options.capacity) {
+    const Bytes free = memory->free_bytes();
+    return free - std::min(free, options.reserve);
+  }
+  return options.room();
+}
+
+Touch touch_of(const OpenDevice& device, const Setup& setup) {
+  if (!device.memory) return Touch::none;
+  // A program on the host writes to its blocks; without that there would be no memory behind them.
+  return setup.touch.value_or(device.memory->facts().pages_when_touched ? Touch::edges
+                                                                        : Touch::none);
+}
+
+std::vector<OpenDevice> open_devices(const Setup& setup, std::span<const StrategySpec> strategies) {
+  check(setup);
+  check_libraries(strategies);
+  std::vector<OpenDevice> devices;
+  for (const DeviceChoice& choice : setup.devices) devices.push_back(open(choice, setup.device));
+  if (devices.empty()) devices.push_back(open({}, setup.device));
+  const auto real = std::ranges::find_if(
+      devices, [](const OpenDevice& device) { return device.memory != nullptr; });
+  for (OpenDevice& device : devices) {
+    if (!device.memory && real != devices.end() && !setup.device.granularity) {
+      device.options.granularity = real->options.granularity;
+    }
+    device.summary = summary_of(device);
+    device.timed = real != devices.end();
+  }
+  return devices;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,172 @@
+#include "analysis/run/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "replay/exactness.hpp"
+#include "replay/watch/run_recorder.hpp"
+
+namespace memreplay {
+namespace {
+
+std::uint64_t event_at(const Trace& trace, const TracePoint& point, const char* option) {
+  if (!point.seconds) return point.event;
+  if (trace.times_us.empty()) {
+    throw UsageError(fmt::format("{} in seconds: this recording has no times", option));
+  }
+  const double from_first = *point.seconds * 1e6;
+  const auto first = trace.times_us.front();
+  const auto found = std::find_if(
+      trace.times_us.begin(), trace.times_us.end(),
+      [&](std::int64_t time) { return static_cast<double>(time - first) >= from_first; });
+  return static_cast<std::uint64_t>(found - trace.times_us.begin());
+}
+
+/// Everything that the replays of one run share.
+struct Job {
+  const Subject& subject;
+  const StrategySpec& spec;
+  const OpenDevice& device;
+  const Setup& setup;
+  std::shared_ptr<const Plan> plan;
+  ReplayOptions replaying;
+  const Control& control;
+};
+
+ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunPicture>* picture) {
+  TrialOptions options = trial_options(job.device, job.setup);
+  options.log_device = watcher != nullptr && watcher->needs_device_log();
+  Trial trial(job.subject, job.spec, options, job.plan);
+  ReplayOptions replaying = job.replaying;
+  ObserverGroup observers;
+  std::optional<RunRecorder> recorder;
+  if (watcher != nullptr) watcher->begin_run(job.subject, trial, observers);
+  if (picture != nullptr) {
+    observers.add(recorder.emplace(
+        job.subject.trace(), trial.device(), trial.log(),
+        RunRecorder::Options{*job.setup.points, replaying.program.scale, replaying.program.to}));
+  }
+  if (!observers.empty()) replaying.observer = &observers;
+  ReplayResult result = trial.run(replaying);
+  if (watcher != nullptr) watcher->end_run(trial);
+  if (recorder) *picture = recorder->picture();
+  return result;
+}
+
+/// Replays that count are those after the warm-up; their times are taken together.
+ReplayResult replay_repeatedly(const Job& job, RunWatcher* watcher,
+                               std::optional<RunPicture>* picture) {
+  const Setup& setup = job.setup;
+  const std::uint64_t usual = job.device.memory && setup.repeat > 1 ? 1 : 0;
+  for (std::uint64_t i = 0; i < setup.warm_up.value_or(usual) && !job.control.stopped(); ++i) {
+    replay_once(job, nullptr, nullptr);
+  }
+  ReplayResult result = replay_once(job, watcher, picture);
+  RunMetrics& m = result.metrics;
+  if (setup.repeat < 2) return result;
+  m.repeat_seconds = {m.replay_seconds};
+  for (std::uint64_t i = 1; i < setup.repeat && result.finished && !job.control.stopped(); ++i) {
+    const ReplayResult again = replay_once(job, nullptr, nullptr);
+    if (!again.finished) break;
+    m.repeat_seconds.push_back(again.metrics.replay_seconds);
+    if (m.times) m.times->add(*again.metrics.times);
+  }
+  std::vector<double> seconds = m.repeat_seconds;
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  m.replay_seconds = *middle;
+  return result;
+}
+
+}  // namespace
+
+ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control) {
+  ReplayOptions options;
+  if (setup.from) options.measuring.from = event_at(trace, *setup.from, "--from");
+  if (setup.to) options.program.to = event_at(trace, *setup.to, "--to");
+  options.program.start = setup.start;
+  options.program.ignore_empty_cache = setup.ignore_empty_cache;
+  options.stops.at_oom = setup.stop_at_oom;
+  options.measuring.oom_report = setup.oom_report;
+  options.program.scale = setup.scale;
+  options.paced = setup.paced;
+  if (setup.paced && trace.times_us.empty()) {
+    throw UsageError("--pace recorded: this recording has no times");
+  }
+  options.stops.cancelled = control.stop;
+  return options;
+}
+
+TrialOptions trial_options(const OpenDevice& device, const Setup& setup) {
+  return {.device = device.options,
+          .memory = device.memory.get(),
+          .touch = touch_of(device, setup),
+          .timed = device.timed,
+          .cost = setup.cost,
+          .torch_version = setup.torch_version,
+          .uses = setup.uses,
+          .audit = setup.audit};
+}
+
+Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
+           std::optional<Bytes> room, ReplayResult result,
+           const std::optional<WarmEstimate>& estimate) {
+  Run run;
+  run.strategy = spec.text;
+  run.gpu = subject.trace().gpu;
+  run.start_matters = start_matters(subject, spec, setup.torch_version, room, result);
+  run.inexact_because = setup.scale == 1
+                            ? why_inexact(subject, spec, setup.torch_version, room, result)
+                            : fmt::format("every size was divided by {}", human_count(setup.scale));
+  run.exact = run.inexact_because.empty();
+  run.finished = result.finished;
+  if (setup.oom_report) run.oom_report = std::move(result.oom_report);
+  run.metrics = std::move(result.metrics);
+  if (estimate) enter(*estimate, run);
+  return run;
+}
+
+void enter(const WarmEstimate& estimate, Run& run) {
+  estimate.enter_into(run.metrics);
+  run.interval = estimate.interval();
+  run.refused_before = estimate.refused_before;
+}
+
+Run judged(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
+           const Setup& setup, const LateStart& late, ReplayResult result) {
+  const auto estimate = late.instead_of(result, spec, setup.torch_version, device.options);
+  return judged(subject, spec, setup, device.room(), std::move(result), estimate);
+}
+
+Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
+        const Setup& setup, const LateStart& late, RunWatcher* watcher, const Control& control) {
+  Job job{subject, spec, device, setup, {}, replay_options(subject.trace(), setup, control),
+          control};
+  job.replaying.stops.progress = [&](double share) { control.show(spec.text, share); };
+  job.plan = plan_for(subject, spec, job.replaying.program);
+  std::optional<RunPicture> drawn;
+  std::optional<RunPicture>* picture = setup.points ? &drawn : nullptr;
+  std::optional<ReplayResult> plain;  // where the start may not determine it
+  std::optional<WarmEstimate> estimate;
+  if (late.applies() && !device.memory) {
+    plain = replay_once(job, nullptr, nullptr);
+    if (plain->finished) {
+      estimate = late.instead_of(*plain, spec, setup.torch_version, device.options);
+    }
+    if (estimate) job.replaying.begin_with = late.warm().beginning(estimate->nearest);
+  }
+  const bool once = setup.repeat < 2 && setup.warm_up.value_or(0) == 0;
+  const bool watched = watcher != nullptr || picture != nullptr;
+  ReplayResult result = plain && !estimate && once && !watched
+                            ? std::move(*plain)
+                            : replay_repeatedly(job, watcher, picture);
+  Run run = judged(subject, spec, setup, device.room(), std::move(result), estimate);
+  run.device = device.summary;
+  run.picture = std::move(drawn);
+  return run;
+}
+
+}  // namespace memreplay

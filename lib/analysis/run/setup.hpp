@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cost_model.hpp"
+#include "device/real/touch_pattern.hpp"
+#include "device/simulated_device.hpp"
+#include "replay/replay.hpp"
+
+namespace memreplay {
+
+/// An event number, or a time since the first event.
+struct TracePoint {
+  std::uint64_t event = 0;
+  std::optional<double> seconds;
+};
+
+/// One device to replay on.
+struct DeviceChoice {
+  enum class Kind { sim, host, cuda };
+  Kind kind = Kind::sim;
+  int ordinal = 0;           ///< of cuda
+  std::string text = "sim";  ///< as it was asked for: "cuda:0"
+};
+
+/// A device as far as somebody asked for its shape. What is nothing is as usual.
+struct DeviceShape {
+  std::optional<Bytes> capacity;     ///< nothing: never full, or what a real device has
+  std::optional<Bytes> reserve;      ///< of the capacity, held by others
+  std::optional<Bytes> granularity;  ///< above 0
+  std::optional<AddressPolicy> policy;
+  std::optional<Bytes> address_gap;
+
+  /// The simulated device of this shape.
+  SimulatedDeviceOptions simulated() const;
+};
+
+/// How a recording is replayed: all that decides over the figures of a run but the strategy.
+struct Setup {
+  std::string torch_version;  ///< empty: see Subject::version_for
+  std::uint64_t uses = 1;     ///< of a block after it was moved out
+  DeviceShape device;
+  std::vector<DeviceChoice> devices;  ///< empty: a simulated one
+  std::optional<Touch> touch;         ///< nothing: what is usual on the device
+  CostModel cost;
+  Bytes scale = 1;  ///< sizes are divided by it
+  bool paced = false;
+  std::optional<TracePoint> from;
+  std::optional<TracePoint> to;
+  StartMode start = StartMode::automatic;
+  bool ignore_empty_cache = false;
+  bool stop_at_oom = false;
+  bool audit = false;
+  bool oom_report = false;               ///< keep what the original prints at the first OOM
+  std::optional<std::uint64_t> warm_up;  ///< replays before those that count; nothing: as usual
+  std::uint64_t repeat = 1;              ///< replays that count; their times are taken together
+  std::optional<std::size_t> points;     ///< of each curve of a run's picture; nothing: no picture
+};
+
+}  // namespace memreplay

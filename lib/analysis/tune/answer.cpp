@@ -1,0 +1,96 @@
+#include "analysis/tune/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/recorded/recorded_device.hpp"
+#include "analysis/recorded/summary.hpp"
+#include "analysis/run/devices.hpp"
+#include "analysis/tune/insertions.hpp"
+#include "analysis/tune/late_recordings.hpp"
+#include "analysis/tune/question.hpp"
+#include "analysis/tune/remarks.hpp"
+#include "analysis/tune/tune.hpp"
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+// Longer recordings get fewer replays, so that the default ends within minutes.
+std::uint64_t default_runs(const std::vector<const Subject*>& subjects) {
+  constexpr std::uint64_t kEvents = 2'000'000'000;
+  std::uint64_t events = 1;
+  for (const Subject* subject : subjects) events += subject->trace().size();
+  return std::clamp<std::uint64_t>(kEvents / events, 100, 1000);
+}
+
+std::set<std::string> forbidden_options(const TuneQuestion& question) {
+  std::set<std::string> forbidden = question.forbidden;
+  for (const std::string& option : question.allowed) {
+    if (!forbidden.contains(option)) continue;
+    throw UsageError(fmt::format("{} is both allowed and forbidden", option));
+  }
+  for (const std::string_view option : varied_options()) {
+    const std::string name(option);
+    if (!question.allowed.empty() && !question.allowed.contains(name)) forbidden.insert(name);
+  }
+  return forbidden;
+}
+
+/// Puts a recording on the bench, with the device that it gets, and says what it is.
+void add_to_bench(const Chosen& chosen, const Subject& subject, const TuneQuestion& question,
+                  Bench& bench, TuneAnswer& answer) {
+  SimulatedDeviceOptions device = question.setup.device.simulated();
+  const auto room = device.capacity ? std::nullopt : recorded_room(subject);
+  if (room) {
+    device.capacity = room->bytes + device.reserve;
+    const std::string remark = assumed_size_remark(*chosen.recording, *room);
+    if (!remark.empty()) answer.remarks.push_back(remark);
+  }
+  bench.subjects.push_back(&subject);
+  bench.devices.push_back(device);
+  bench.assumed_size.push_back(room && !room->stated);
+  answer.traces.push_back(summarise(*chosen.recording, *chosen.trace));
+  answer.devices.push_back(summarise(device));
+  answer.model_checks.push_back(model_check(subject));
+}
+
+}  // namespace
+
+TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control) {
+  TuneAnswer answer;
+  TuneOptions tuning;
+  std::deque<Subject> subjects;
+  for (const Chosen& chosen : inputs.chosen()) {
+    const Subject& subject = subjects.emplace_back(chosen.subject(control));
+    add_to_bench(chosen, subject, question, tuning.bench, answer);
+  }
+  tuning.objective = question.objective;
+  tuning.forbidden = forbidden_options(question);
+  tuning.torch_version = question.setup.torch_version;
+  tuning.runs = question.runs.value_or(default_runs(tuning.bench.subjects));
+  tuning.seconds = question.seconds;
+  tuning.threads = question.threads;
+  tuning.replaying.program.insert_empty_cache =
+      insertions(question.insertions, tuning.bench.subjects);
+  tuning.replaying.stops.cancelled = control.stop;
+  tuning.progress = [&](double share) { control.show("settings tried", share); };
+  answer.result = tune(tuning);
+  if (answer.result.without_insertions) {
+    answer.remarks.push_back(insertions_remark(answer.result));
+  }
+  tuning.progress = [&](double share) { control.show("weighing what came before", share); };
+  answer.late = weigh_late_recordings(tuning, answer.result);
+  answer.interrupted = control.stopped();
+  if (answer.result.outcomes.empty()) return answer;
+  for (std::string& remark :
+       search_remarks(tuning.bench.subjects, tuning.forbidden, answer.result)) {
+    answer.remarks.push_back(std::move(remark));
+  }
+  return answer;
+}
+
+}  // namespace memreplay

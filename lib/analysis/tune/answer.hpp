@@ -1,0 +1,119 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run/answer.hpp"
+#include "core/torch_sizes.hpp"
+#include "metrics/run_interval.hpp"
+#include "metrics/run_so_far.hpp"
+
+namespace memreplay {
+
+struct Control;
+class Inputs;
+struct TuneQuestion;
+
+enum class Objective { reserved, calls, retries };
+
+/// The options of PyTorch's allocator that decide over placement, and that a search varies. Zero
+/// stands for the default of each.
+struct Setting {
+  bool expandable_segments = false;
+  std::uint64_t max_split_size_mb = 0;
+  std::uint64_t max_non_split_rounding_mb = 0;
+  std::uint64_t large_segment_size_mb = 0;
+  std::uint32_t garbage_collection_percent = 0;
+  torch::RoundupTable roundup_power2_divisions{};
+
+  friend auto operator<=>(const Setting&, const Setting&) = default;
+};
+
+/// A setting as it stands in PYTORCH_CUDA_ALLOC_CONF, read alike by every release; `kept`, a
+/// configuration too, in front. Empty: the defaults.
+std::string conf_of(const Setting& setting, const std::string& kept);
+
+/// What one setting, and all that are like it, came to on every trace.
+struct TuneOutcome {
+  std::vector<Setting> settings;  ///< all tried that give it, the simplest first
+  std::vector<Run> runs;          ///< by trace, of the first setting
+  bool pareto = false;   ///< nothing tried is better in one respect and not worse in another
+  bool weighed = false;  ///< what came before late recordings was estimated, as far as it matters
+
+  /// Over all traces: OOMs, retries and device calls add up, of the reserved peaks the highest.
+  RunSoFar total() const;
+  /// The recordings determine all of its figures.
+  bool is_exact() const;
+  /// Some of its figures are estimates with an interval.
+  bool estimated() const;
+  /// Of the highest reserved peak; its ends are the same where nothing was estimated.
+  BytesInterval peak_interval() const;
+  /// No trace runs out of memory, nor do the steps before one that starts late, as far as is known.
+  bool serves() const;
+};
+
+/// What a search over settings found.
+struct TuneResult {
+  std::string baseline;       ///< "recorded", or "torch" where nothing is recorded
+  std::string baseline_conf;  ///< its configuration
+  TuneOutcome baseline_outcome;
+  /// The baseline without the calls of empty_cache that were inserted; nothing where none were.
+  std::optional<TuneOutcome> without_insertions;
+  std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; none: cancelled at once
+  /// Which of them to recommend: the simplest that comes within a hundredth of the first.
+  std::size_t best = 0;
+  std::string kept;  ///< configuration of those recorded options that were left alone
+  std::string torch_version;
+  std::string variable;  ///< where the setting is to be written
+  Objective objective = Objective::reserved;
+  std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
+  std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
+  std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout
+  bool every_split_size = true;  ///< no value of max_split_size_mb alone is left
+  bool finished = true;          ///< neither cancelled nor out of time
+
+  /// What is recommended is better than the baseline by more than a hundredth, or serves more.
+  bool helps = false;
+
+  /// The configuration of an outcome's simplest setting.
+  std::string conf(const TuneOutcome& outcome) const {
+    return conf_of(outcome.settings.front(), kept);
+  }
+};
+
+/// Whether a recommendation survives that recordings which start late do not determine it.
+struct LateVerdict {
+  enum class Kind {
+    not_late,        ///< no recording starts late, or the objective is not reserved bytes
+    supported,       ///< better than the baseline by the whole interval, or serves what it does not
+    undecided,       ///< better by the estimates, but not by the whole interval
+    nothing_better,  ///< not by more than a hundredth
+    interrupted,     ///< cancelled before that was known
+  };
+  Kind kind = Kind::not_late;
+  BytesInterval best;         ///< reserved peak of what is recommended, or would have been
+  BytesInterval baseline;     ///< and of the baseline
+  std::string setting;        ///< that of `best`, as a configuration
+  std::uint64_t weighed = 0;  ///< outcomes that were estimated
+  std::uint64_t open = 0;     ///< outcomes that the recordings do not determine
+};
+
+/// A search over the settings of one or several traces.
+struct TuneAnswer {
+  std::vector<TraceSummary> traces;
+  std::vector<DeviceSummary> devices;                  ///< by trace
+  std::vector<std::optional<VerifyRun>> model_checks;  ///< by trace
+  std::vector<std::string> remarks;                    ///< sentences without which it would mislead
+  bool interrupted = false;
+  TuneResult result;
+  LateVerdict late = {};  ///< what recordings that start late leave of the recommendation
+};
+
+/// Searches the settings of PyTorch's allocator for what these recordings need, one setting for all
+/// of them. Throws UsageError where the question does not fit them.
+TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analysis/run/setup.hpp"
+#include "analysis/tune/answer.hpp"
+
+namespace memreplay {
+
+/// Which settings of PyTorch's allocator need the least?
+struct TuneQuestion {
+  Setup setup;  ///< the release, and the device: nothing of its capacity: what was recorded
+  Objective objective = Objective::reserved;  ///< what is to be least, after OOMs
+  std::optional<std::uint64_t> runs;  ///< settings to try; nothing: 1000, fewer for long recordings
+  std::optional<double> seconds;      ///< no batch of replays is begun after them
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  std::set<std::string> allowed;        ///< options to vary; empty: all
+  std::set<std::string> forbidden;      ///< options that keep their default
+  std::vector<std::string> insertions;  ///< "empty_cache@WHERE": as if it were called there
+};
+
+}  // namespace memreplay

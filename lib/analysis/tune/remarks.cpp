@@ -1,0 +1,70 @@
+#include "analysis/tune/remarks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "strategy/torch/lint.hpp"
+
+namespace memreplay {
+namespace {
+
+/// The first reason why some trace is not exact; empty where all are.
+std::string first_reason(const TuneOutcome& outcome) {
+  const auto found = std::ranges::find(outcome.runs, false, &Run::exact);
+  return found == outcome.runs.end() ? std::string() : found->inexact_because;
+}
+
+}  // namespace
+
+std::string assumed_size_remark(const Recording& recording, const RecordedRoom& room) {
+  if (room.stated) return {};
+  return fmt::format(
+      "How large the device was is not in {}; it was full at some time, and {} is the least on "
+      "which all of it happens (--capacity says otherwise).",
+      recording.path, human_size(room.bytes));
+}
+
+std::string insertions_remark(const TuneResult& result) {
+  if (!result.without_insertions) return {};
+  const RunSoFar with = result.baseline_outcome.total();
+  const RunSoFar without = result.without_insertions->total();
+  return fmt::format(
+      "The inserted empty_cache alone: {} reserves {} with it and {} without, with {} and {} "
+      "device calls.",
+      result.baseline, human_size(with.peak_reserved), human_size(without.peak_reserved),
+      human_count(with.device_calls), human_count(without.device_calls));
+}
+
+std::vector<std::string> search_remarks(const std::vector<const Subject*>& subjects,
+                                        const std::set<std::string>& forbidden,
+                                        const TuneResult& result) {
+  std::vector<std::string> said;
+  for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
+    said.push_back("The recorded setting: " + issue.text + ".");
+  }
+  if (const std::string reason = first_reason(result.baseline_outcome); !reason.empty()) {
+    said.push_back(fmt::format("{} is an estimate: {}.", result.baseline, reason));
+  }
+  if (!forbidden.contains("expandable_segments") && !forbidden.contains("max_split_size_mb")) {
+    said.emplace_back(
+        "Not combined, as they fight: expandable_segments:True with max_split_size_mb or "
+        "garbage_collection_threshold (memreplay lint says why).");
+  }
+  for (const Subject* subject : subjects) {
+    const auto oom = first_recorded_oom(subject->trace());
+    if (!oom) continue;
+    said.push_back(fmt::format(
+        "{} was refused memory at event {}: what the program would have asked for instead, had it "
+        "been served, is not in the recording.",
+        subject->recording().path, human_count(oom->event)));
+  }
+  const std::string reason = first_reason(result.outcomes[result.best]);
+  if (!reason.empty() && result.helps) {
+    said.push_back(fmt::format("What is recommended is an estimate: {}.", reason));
+  }
+  return said;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/memory_state.hpp"
+#include "core/request.hpp"
+
+namespace memreplay {
+
+/// What the program did right before an event, or what completes there later than recorded.
+struct Act {
+  enum class Kind : std::uint8_t {
+    complete,      ///< no stream uses the parked block any more
+    empty_cache,   ///< unused memory is to be returned to the device
+    end_pool,      ///< a private pool was deleted: what it caches is returned at once
+    release_pool,  ///< nobody holds a private pool any more: later releases include it
+    park,  ///< the event is a `free_completed` that does not come yet: its block leaves its slot
+  };
+  std::uint64_t before = 0;  ///< the event
+  Kind kind = Kind::empty_cache;
+  PoolIndex pool = 0;
+  std::uint32_t parked = 0;  ///< number shared by a `park` and its `complete`
+
+  friend bool operator==(const Act&, const Act&) = default;
+};
+
+/// All that a program asks of an allocator: its events, and its acts between them. A player does
+/// the acts before an event in their order, then plays the event. Requests of no bytes are passed
+/// over, and so is whatever frees a block that was never placed. A refused request (Op::oom) is
+/// made once more; where it is served now, its block is freed at once.
+struct Program {
+  /// A block that is there before the first event.
+  struct Block {
+    Slot slot = kNoSlot;
+    bool pending = false;  ///< freed by its owner, still used by another stream
+    Request request;
+  };
+
+  Program() = default;
+  Program(Program&&) = default;
+  Program& operator=(Program&&) = default;
+
+  // By event, up to the last that is played. Views of the trace, but for `sizes` of a scaled one.
+  std::span<const Op> ops;
+  std::span<const std::uint8_t> align_log2;
+  std::span<const std::uint16_t> lane_of;  ///< index into lanes
+  std::span<const Slot> slots;
+  std::span<const Bytes> sizes;
+  // Empty where the trace does not say.
+  std::span<const std::int64_t> times_us;
+  std::span<const std::uint32_t> threads;
+  std::span<const std::uint32_t> tags;
+  std::span<const std::uint64_t> freed_before;
+  std::span<const std::uint8_t> upper_end;
+
+  std::span<const Lane> lanes;
+  Slot slot_count = 0;                 ///< one above the highest slot in use
+  const MemoryState* start = nullptr;  ///< as recorded before the first event; never null
+  bool starts_cold = false;            ///< nothing of `start` is there
+  bool keeps_cache = false;            ///< events that empty the cache are passed over
+  bool says_more = false;              ///< of a request than size, alignment, stream and pool
+
+  std::vector<Block> blocks;    ///< of `start`, in order of address; none where it starts cold
+  std::vector<Act> acts;        ///< in order; completions may come behind the last event
+  std::uint32_t parkings = 0;   ///< all numbers of parked blocks are below
+  std::vector<Bytes> rescaled;  ///< what `sizes` views where it does not view the trace
+
+  std::size_t size() const { return ops.size(); }
+  Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
+
+  /// Of an event that is a request.
+  Request request(std::size_t event) const {
+    const Lane lane = this->lane(event);
+    const std::uint8_t log2 = align_log2[event];
+    Request request{sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
+    if (says_more) {
+      if (!threads.empty()) request.thread = threads[event];
+      if (!tags.empty()) request.tag = tags[event];
+      if (!freed_before.empty()) request.freed_before = freed_before[event];
+      if (!upper_end.empty()) request.upper_end = upper_end[event] != 0;
+    }
+    return request;
+  }
+
+  /// Of an event that is a free.
+  Giver giver(std::size_t event) const {
+    return {lane(event).stream, threads.empty() ? 0 : threads[event]};
+  }
+};
+
+}  // namespace memreplay

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/program.hpp"
+#include "replay/accounts.hpp"
+#include "replay/op_times.hpp"
+#include "replay/replay.hpp"
+#include "strategy/strategy.hpp"
+
+namespace memreplay {
+
+/// Makes the calls of a program on a strategy, keeps where its blocks lie, and tells the witness
+/// and the accounts.
+class Caller {
+ public:
+  /// All arguments outlive this.
+  Caller(const Program& program, Strategy& strategy, Accounts& accounts,
+         const PlayOptions& options);
+
+  /// By slot; no handle: not placed; size 0: it was moved out.
+  std::span<Placement> blocks() { return blocks_; }
+  bool holds(Slot slot) const { return blocks_[slot].handle != kNoHandle; }
+  const Placement& block(Slot slot) const { return blocks_[slot]; }
+
+  /// Which memory the next frees touch is in the trace; to wait for it costs more than all else.
+  void prefetch(std::uint64_t event) const;
+
+  /// False where the strategy has no room.
+  bool place(std::uint64_t event, Slot slot, const Request& request);
+  /// A block from before the first event, which lies in `blocks` already.
+  void note_there(const Program::Block& block);
+  /// Serves the request and frees its block at once.
+  std::optional<Placement> place_for_an_instant(const Request& request);
+  void request_free(std::uint64_t event, Slot slot, Bytes requested);
+  /// Of a slot that holds a block, by an event that is a free or completes one.
+  void free(std::uint64_t event, Slot slot);
+  void empty_cache();
+  /// What the program does before `event`.
+  void act(std::uint64_t event, const Act& act);
+
+  bool moves_blocks() const { return moved_out_ != nullptr; }
+  /// After a free, where blocks move: one of them needs room again before it is freed. False where
+  /// it found none.
+  bool take_back();
+
+ private:
+  // What a strategy does for one request or free, timed where that is asked for.
+  template <typename Call>
+  auto timed(const Call& call) {
+    if (options_.times == nullptr) return call();
+    const OpTimer timer(*options_.times);
+    return call();
+  }
+  void complete_late(std::uint64_t event, const Placement& block);
+  void release(PoolIndex pool, PoolCache cache);
+  /// A synchronisation completes what was still pending; a witness cannot know by itself.
+  void tell_of_waits(StreamIndex stream) {
+    if (options_.witness) tell_witness_of_waits(stream);
+  }
+  void tell_witness_of_waits(StreamIndex stream);
+  /// Blocks that left the device: no longer charged there, their place may be given to others.
+  void note_moved_out();
+
+  const Program& program_;
+  Strategy& strategy_;
+  Accounts& accounts_;
+  const PlayOptions& options_;
+  const Abilities abilities_;
+  const std::vector<Handle>* moved_out_;
+  std::vector<Slot> slot_of_;           ///< by handle; only of strategies that move blocks
+  std::vector<Placement> blocks_;       ///< see blocks()
+  std::vector<Placement> parked_;       ///< by number; no handle: nothing to complete
+  std::uint64_t unserved_returns_ = 0;  ///< seen so far
+  std::uint64_t syncs_ = 0;             ///< of the strategy, as far as the witness was told
+  std::uint64_t stream_waits_ = 0;      ///< likewise
+};
+
+inline void Caller::prefetch(std::uint64_t event) const {
+  constexpr std::uint64_t kFar = 12;
+  constexpr std::uint64_t kNear = 5;
+  if (event + kFar >= program_.size()) return;
+  const Slot far = program_.slots[event + kFar];
+  if (far != kNoSlot) __builtin_prefetch(&blocks_[far]);
+  if (abilities_.prefetch == nullptr) return;
+  const Slot near = program_.slots[event + kNear];
+  if (program_.ops[event + kNear] == Op::allocate || near == kNoSlot) return;
+  if (holds(near)) abilities_.prefetch->prefetch(blocks_[near].handle);
+}
+
+inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request) {
+  const auto placement = timed([&] { return strategy_.allocate(request); });
+  tell_of_waits(request.stream);
+  if (moved_out_) note_moved_out();
+  if (!placement) return false;
+  if (options_.witness) options_.witness->placed(event, request, *placement);
+  blocks_[slot] = *placement;
+  if (moved_out_) {
+    slot_of_.resize(std::max<std::size_t>(slot_of_.size(), placement->handle + 1));
+    slot_of_[placement->handle] = slot;
+  }
+  accounts_.add_block(request.size, placement->size);
+  return true;
+}
+
+inline void Caller::free(std::uint64_t event, Slot slot) {
+  const Placement block = blocks_[slot];
+  if (options_.witness && block.size != 0) options_.witness->freed(event, block);
+  blocks_[slot].handle = kNoHandle;
+  if (program_.ops[event] == Op::free_completed) {
+    timed([&] { strategy_.complete_free(block.handle); });
+  } else {
+    accounts_.remove_block(program_.sizes[event], block.size);
+    timed([&] { strategy_.free(block.handle, program_.giver(event)); });
+  }
+}
+
+}  // namespace memreplay

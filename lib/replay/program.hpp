@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/program.hpp"
+#include "trace/trace.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+enum class StartMode {
+  automatic,  ///< what existed before the recording is there
+  cold,       ///< it does not exist; what frees it is skipped
+};
+
+/// What is played of a trace.
+struct ProgramOptions {
+  std::uint64_t to = UINT64_MAX;  ///< events from it on are left out
+  StartMode start = StartMode::automatic;
+  Bytes scale = 1;                  ///< every size is divided by it, rounded up; at least 1
+  bool ignore_empty_cache = false;  ///< of the program's own; pools then end without a release
+  std::vector<std::uint64_t> insert_empty_cache;  ///< events before which it is called, ascending
+};
+
+/// A size of the trace as it is replayed.
+inline Bytes scaled(Bytes size, Bytes scale) {
+  return scale == 1 ? size : size / scale + (size % scale != 0);
+}
+
+/// Views the trace, which outlives it. `reading`, of the same trace, may be null and is not needed
+/// any more afterwards. O(start blocks + acts log acts), and O(events) where sizes are scaled.
+Program program_of(const Trace& trace, const Reading* reading, const ProgramOptions& options = {});
+
+/// A subject's program as its verification reads it.
+Program program_of(const Subject& subject, const ProgramOptions& options = {});
+
+}  // namespace memreplay

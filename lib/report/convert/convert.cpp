@@ -1,0 +1,48 @@
+#include "report/convert/convert.hpp"
+
+#include <fmt/format.h>
+
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string served_remark(const Run& run, const std::string& target) {
+  const std::uint64_t served = run.metrics.recorded_ooms_served;
+  if (served == 0) return {};
+  return fmt::format(
+      "served here, though the recorded program was refused: {} request{}; each is in {} as a "
+      "block freed at once",
+      served, served == 1 ? "" : "s", target);
+}
+
+std::string estimate_remark(const Run& run) {
+  if (!run.interval) return {};
+  return fmt::format(
+      "the recording starts late; under {} the program itself is estimated to have reserved {} at "
+      "its peak",
+      run.strategy, estimated_text(run.metrics.peak_reserved, run.interval->peak_reserved));
+}
+
+}  // namespace
+
+std::vector<std::string> remarks(const ConvertAnswer& answer, const std::string& target) {
+  std::vector<std::string> remarks;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) remarks.push_back(answer.path + ": " + text);
+  };
+  for (const auto& [what, count] : answer.left_out) {
+    add(fmt::format("left out: {} {}", count, what));
+  }
+  for (const Run& run : answer.runs) {
+    add(served_remark(run, target));
+    add(estimate_remark(run));
+  }
+  if (answer.unknown_settings) {
+    add(fmt::format("its settings '{}' hold something else than known options; left out",
+                    *answer.unknown_settings));
+  }
+  return remarks;
+}
+
+}  // namespace memreplay

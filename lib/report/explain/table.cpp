@@ -1,0 +1,38 @@
+#include <map>
+
+#include "report/explain/explain.hpp"
+#include "report/explain/phrases.hpp"
+#include "report/formats/format.hpp"
+
+namespace memreplay {
+
+Table to_table(const ExplainAnswer& answer) {
+  Table table{{{"trace", true},
+               {"gpu"},
+               {"verdict", true},
+               {"event"},
+               {"place", true},
+               {"live_bytes"},
+               {"live_blocks"},
+               {"pinned_bytes"}},
+              {}};
+  for (const ExplainedDevice& device : answer.devices) {
+    const Explanation& e = device.explanation;
+    std::map<std::string, std::pair<PlaceSum, Bytes>> places;
+    for (const PlaceSum& sum : e.live) places[sum.place].first = sum;
+    for (const Pin& pin : e.pins.by_place) places[pin.place].second = pin.pinned;
+    for (const auto& [place, figures] : places) {
+      table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu),
+                            std::string(name_of(e.cause)), std::to_string(e.event), place,
+                            std::to_string(figures.first.bytes),
+                            std::to_string(figures.first.blocks), std::to_string(figures.second)});
+    }
+  }
+  return table;
+}
+
+std::string to_markdown(const ExplainAnswer& answer) {
+  return answer_and_table(to_text(answer, {}), to_table(answer));
+}
+
+}  // namespace memreplay

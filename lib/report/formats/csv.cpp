@@ -1,0 +1,11 @@
+#include "report/formats/format.hpp"
+
+namespace memreplay {
+
+ReportFormat csv_format() {
+  return {.option = "--csv",
+          .sentence = "The table as CSV.",
+          .write = [](const ReportParts& parts) { return csv_table(parts.table()); }};
+}
+
+}  // namespace memreplay

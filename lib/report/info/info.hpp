@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/info/answer.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+std::string to_text(const InfoAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1", without a device and without runs.
+std::string to_json(const InfoAnswer& answer);
+
+}  // namespace memreplay

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/lint/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// A paragraph for each issue, or that there is none.
+std::string to_text(const LintAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1" with the setting, whether it is valid, and the issues.
+std::string to_json(const LintAnswer& answer);
+/// A row for each issue.
+Table to_table(const LintAnswer& answer);
+
+}  // namespace memreplay

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/list/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// A table; the options of one strategy below each other.
+std::string to_text(const ListAnswer& answer, const TextStyle& style);
+std::string to_json(const ListAnswer& answer);
+Table to_table(const ListAnswer& answer);
+
+}  // namespace memreplay

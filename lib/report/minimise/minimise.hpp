@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/minimise/answer.hpp"
+
+namespace memreplay {
+
+/// What a small trace shows, and the command that shows it on the file `target` ("-": one still to
+/// be named).
+std::string to_text(const MinimiseAnswer& answer, const std::string& target);
+
+}  // namespace memreplay

@@ -1,0 +1,63 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+
+#include "report/minimise/minimise.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/parts/table.hpp"
+
+namespace memreplay {
+namespace {
+
+// As a shell takes it for one word.
+std::string word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
+  return quoted + "'";
+}
+
+std::string command(const MinimiseAnswer& small, const std::string& target) {
+  std::string line = "memreplay replay " + word(target == "-" ? "OUT.csv" : target);
+  for (const std::string& argument : small.arguments) line += ' ' + word(argument);
+  return line;
+}
+
+std::string what_is_kept(const MinimiseAnswer& small) {
+  const std::string& strategy = small.shown_by;
+  const RunMetrics& m = small.after;
+  if (small.kept == Kept::gap) {
+    return fmt::format("{} reserves {} where it charges {} ({} and {} before)", strategy,
+                       human_size(m.peak_reserved), human_size(m.peak_allocated),
+                       human_size(small.before.peak_reserved),
+                       human_size(small.before.peak_allocated));
+  }
+  const std::string why = small.kept == Kept::shortage        ? "shortage"
+                          : small.kept == Kept::fragmentation ? "fragmentation"
+                                                              : "it may not use what is free";
+  return fmt::format("{} is refused the same {} with {} free, {} in one piece: {}", strategy,
+                     exact_size(m.first_oom->requested), human_size(m.first_oom->free),
+                     human_size(m.first_oom->largest_free), why);
+}
+
+// What the recording tells and a trace of requests and frees cannot.
+std::string left_out(const MinimiseAnswer& small) {
+  if (small.pool_ends + small.unfinished_frees == 0) return {};
+  return fmt::format(" Left out: {} of private pools, {} never completed.",
+                     counted(small.pool_ends, "end"), counted(small.unfinished_frees, "free"));
+}
+
+}  // namespace
+
+std::string to_text(const MinimiseAnswer& answer, const std::string& target) {
+  const std::string end = answer.finished ? "" : " It was ended early and could be smaller.";
+  return wrapped(fmt::format("{} become {}: {}. {} made.{}", counted(answer.events_before, "event"),
+                             human_count(answer.events), what_is_kept(answer),
+                             counted(answer.replays, "replay"), end + left_out(answer)),
+                 0) +
+         '\n' + command(answer, target) + '\n';
+}
+
+}  // namespace memreplay

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/run/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// A block a run, the answer first and then the numbers; side by side by place where the runs are
+/// ranked, with the lower bound, warnings, and the winner with its price. Allocators' own summaries
+/// and reports stand behind, as far as they were asked for.
+std::string to_text(const ReplayAnswer& answer, const TextStyle& style);
+
+/// The schema "memreplay/1": every key present, an unknown value null, bytes as integers. More
+/// than one trace becomes {"schema", "command", "results", "worst"}.
+std::string to_json(const ReplayAnswer& answer);
+
+/// Exact bytes under the JSON's names, a row for each run of each trace.
+Table to_table(const ReplayAnswer& answer);
+
+/// A row a run, in the order given: sizes in units for people.
+Table run_table(const std::vector<Run>& runs);
+
+}  // namespace memreplay

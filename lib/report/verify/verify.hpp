@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/verify/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// A line a device, and what it needs beside.
+std::string to_text(const VerifyAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1" with a run for each device. `worst` is the first file that diverges.
+std::string to_json(const VerifyAnswer& answer);
+/// A row for each device.
+Table to_table(const VerifyAnswer& answer);
+
+}  // namespace memreplay

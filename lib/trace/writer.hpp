@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.hpp"
+#include "trace/value_writer.hpp"
+
+namespace memreplay {
+
+/// What a file does not hold of what was written to it, a phrase each.
+using Losses = std::vector<std::string>;
+
+/// How a format that can be written registers itself (writers.def).
+struct WriterInfo {
+  std::string_view name;        ///< for messages: "CSV"
+  std::string_view suffix;      ///< of its files: ".csv"
+  bool needs_addresses = true;  ///< of every trace, and the state at its end
+  bool one_device = false;      ///< a recording must have one trace
+  bool for_stdout = false;      ///< what "-" is written in; of one format
+  Losses (*write)(const Recording&, std::ostream&) = nullptr;
+  /// Writes the plain value that `content` hands on; null where the format has no form for it.
+  Losses (*write_value)(const std::function<void(ValueWriter&)>& content, std::ostream&) = nullptr;
+};
+
+/// Every registered writer, in the order of writers.def.
+std::span<const WriterInfo> writers();
+
+/// By the end of the path; "-" is standard output. Throws UsageError where no format has that end.
+const WriterInfo& writer_for(const std::string& path);
+
+/// "NAME.pickle or NAME.json": files that hold addresses.
+std::string files_with_addresses();
+
+}  // namespace memreplay

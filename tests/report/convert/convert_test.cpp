@@ -1,0 +1,42 @@
+#include "report/convert/convert.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/runs.hpp"
+
+namespace memreplay {
+namespace {
+
+using Remarks = std::vector<std::string>;
+
+TEST(ConvertRemarks, NothingIsSaidOfAPlainConversion) {
+  EXPECT_EQ(remarks({.path = "in.csv", .runs = {run_of("torch", {})}}, "out.json"), Remarks{});
+}
+
+TEST(ConvertRemarks, WhatIsLeftOutIsNamed) {
+  const ConvertAnswer answer{
+      .path = "in.pickle", .left_out = {{"pinned entries", 3}}, .unknown_settings = "secret:1"};
+  EXPECT_EQ(remarks(answer, "out.json"),
+            (Remarks{"in.pickle: left out: 3 pinned entries",
+                     "in.pickle: its settings 'secret:1' hold something else than known options; "
+                     "left out"}));
+}
+
+TEST(ConvertRemarks, ServedRefusalsAreCounted) {
+  ConvertAnswer answer{.path = "in.csv", .runs = {run_of("torch", {})}};
+  answer.runs[0].metrics.recorded_ooms_served = 1;
+  EXPECT_EQ(remarks(answer, "out.json"),
+            Remarks{"in.csv: served here, though the recorded program was refused: 1 request; each "
+                    "is in out.json as a block freed at once"});
+}
+
+TEST(ConvertRemarks, OfALateStartTheProgramItselfIsEstimated) {
+  ConvertAnswer answer{.path = "in.pickle", .runs = {run_of("torch", {.reserved = 6 * kMiB})}};
+  answer.runs[0].interval = RunInterval{.peak_reserved = {5 * kMiB, 7 * kMiB}};
+  EXPECT_EQ(remarks(answer, "out.json"),
+            Remarks{"in.pickle: the recording starts late; under torch the program itself is "
+                    "estimated to have reserved ≈ 6 MiB (5 MiB to 7 MiB) at its peak"});
+}
+
+}  // namespace
+}  // namespace memreplay
