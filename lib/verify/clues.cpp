@@ -66,9 +66,9 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
 std::optional<Clues::Threshold> Verification::possible_threshold(const Group& group) {
   if (!group.has_driver_events) {
     // Nothing was collected: the threshold is at or above what was held.
-    RecordedReserve reserve(trace_);
-    for (std::size_t i = 0; i < group.from; ++i) reserve.play(i);
-    return Clues::Threshold{reserve.bytes(), UINT64_MAX};
+    RecordedLevels levels(trace_);
+    for (std::size_t i = 0; i < group.from; ++i) levels.play(i);
+    return Clues::Threshold{levels.reserved(), UINT64_MAX};
   }
   const std::optional<Divergence> problem = problem_;
   const std::optional<ScriptEntry> contradiction = contradiction_;

@@ -19,17 +19,17 @@ namespace {
 // The most that the device is known to have had room for. An OOM entry states what was free then;
 // where that was enough, a limit refused and the device's size stays unknown.
 Bytes largest_holding(const Trace& trace, Bytes large_segment_size) {
-  RecordedReserve reserve(trace);
+  RecordedLevels levels(trace);
   Bytes largest = 0;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    reserve.play(i);
+    levels.play(i);
     if (trace.ops[i] != Op::oom) continue;
     const Bytes free = trace.addresses[i];
     if (free < torch::get_allocation_size(trace.sizes[i], large_segment_size)) {
-      largest = std::max(largest, reserve.bytes() + free);
+      largest = std::max(largest, levels.reserved() + free);
     }
   }
-  return std::max(largest, reserve.peak());
+  return std::max(largest, levels.reserved_peak());
 }
 
 }  // namespace

@@ -163,9 +163,9 @@ class Search {
   // Below the share of what was held at the most, the limit would have refused it.
   Bytes first_threshold() const {
     if (collection_share_ == 0) return 0;
-    RecordedReserve reserve(trace_);
-    for (std::size_t i = 0; i < trace_.size(); ++i) reserve.play(i);
-    return static_cast<Bytes>(collection_share_ * static_cast<double>(reserve.peak()));
+    RecordedLevels levels(trace_);
+    for (std::size_t i = 0; i < trace_.size(); ++i) levels.play(i);
+    return static_cast<Bytes>(collection_share_ * static_cast<double>(levels.reserved_peak()));
   }
 
   static bool leads_further(const Candidate& a, const Candidate& b) {

@@ -7,10 +7,6 @@ std::uint64_t calls_of(const DeviceUsage& usage) {
   return usage.allocs + usage.frees + usage.maps + usage.unmaps;
 }
 
-std::uint64_t calls_of(const RunMetrics& m) {
-  return m.device_allocs + m.device_frees + m.device_maps + m.device_unmaps;
-}
-
 }  // namespace
 
 Columns::Columns(std::size_t events) {
@@ -35,8 +31,8 @@ void Columns::on_event(const EventState& state, const Strategy&) {
 
 void Columns::end_run(const Trial& trial) { calls_at_end_ = calls_of(trial.usage()); }
 
-void Columns::leave_out_start(const RunMetrics& metrics) {
-  calls_before = calls_at_end_ - calls_of(metrics);
+void Columns::leave_out_start(const Run& run) {
+  calls_before = calls_at_end_ - run.device_calls();
   for (std::uint64_t& count : calls) count -= calls_before;
 }
 

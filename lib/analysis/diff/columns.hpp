@@ -19,7 +19,7 @@ class Columns final : public ReplayObserver, public RunWatcher {
   void end_run(const Trial& trial) override;
 
   /// After the run: calls that built the start state are not the recording's.
-  void leave_out_start(const RunMetrics& metrics);
+  void leave_out_start(const Run& run);
 
   std::vector<Bytes> allocated;
   std::vector<Bytes> reserved;

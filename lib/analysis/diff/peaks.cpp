@@ -17,16 +17,6 @@ struct Level {
   Bytes held() const { return allocated.value_or(requested); }
 };
 
-Bytes requested_at_start(const Trace& trace) {
-  Bytes bytes = 0;
-  for (const LiveBlock& block : live_before(trace, 0)) bytes += block.requested;
-  return bytes;
-}
-
-bool shows_reserved(const Trace& trace) {
-  return !trace.start.segments.empty() || std::ranges::any_of(trace.ops, obtains_memory);
-}
-
 /// Takes the levels after each event apart by step.
 class Spans {
  public:
@@ -97,7 +87,7 @@ class PeakWatch final : public ReplayObserver, public RunWatcher {
   }
 
   void finish(SidePeaks& peaks) {
-    if (!spans_) spans_.emplace(trace_, steps_, Level{requested_at_start(trace_), {}, {}});
+    if (!spans_) spans_.emplace(trace_, steps_, Level{RecordedLevels(trace_).requested(), {}, {}});
     spans_->finish(peaks);
   }
 
@@ -138,20 +128,15 @@ SidePeaks recorded_peaks(const Subject& subject) {
   const Trace& trace = subject.trace();
   SidePeaks peaks{.steps = steps_of(subject.recording(), trace)};
   const bool reserved = shows_reserved(trace);
-  RecordedReserve reserve(trace);
-  Level level{.requested = requested_at_start(trace)};
-  if (reserved) level.reserved = reserve.bytes();
-  Spans spans(trace, peaks.steps, level);
+  RecordedLevels levels(trace);
+  const auto level = [&] {
+    return Level{
+        levels.requested(), {}, reserved ? std::optional(levels.reserved()) : std::nullopt};
+  };
+  Spans spans(trace, peaks.steps, level());
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    const Op op = trace.ops[i];
-    reserve.play(i);
-    if (reserved) level.reserved = reserve.bytes();
-    if (op == Op::allocate) level.requested += trace.sizes[i];
-    // A recording that lost its beginning may free more than it is known to hold.
-    if (op == Op::free || op == Op::free_requested) {
-      level.requested -= std::min(level.requested, trace.sizes[i]);
-    }
-    spans.note(i, level);
+    levels.play(i);
+    spans.note(i, level());
   }
   spans.finish(peaks);
   return peaks;

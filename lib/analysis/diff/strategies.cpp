@@ -61,7 +61,7 @@ class Comparison {
       made.device = {};  // both have the same: the answer names it
       diff_.finished = made.finished;
       if (!diff_.finished) return std::move(diff_);
-      columns_[side].leave_out_start(made.metrics);
+      columns_[side].leave_out_start(made);
     }
     place_runs();
     find_partings();

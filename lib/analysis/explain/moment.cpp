@@ -77,18 +77,12 @@ bool shows_segments(const Subject& subject) {
 Curves RecordedMoments::curves() const {
   const Trace& trace = subject_.trace();
   Curves curves;
-  RecordedReserve reserve(trace);
-  Bytes requested = 0;
-  for (const LiveBlock& block : live_before(trace, 0)) requested += block.requested;
+  RecordedLevels levels(trace);
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    const Op op = trace.ops[i];
-    reserve.play(i);
-    if (op == Op::allocate) requested += trace.sizes[i];
-    if (op == Op::free || op == Op::free_requested)
-      requested -= std::min(requested, trace.sizes[i]);
-    if (op == Op::oom) curves.ooms.push_back(i);
-    curves.requested.push_back(requested);
-    curves.reserved.push_back(reserve.bytes());
+    levels.play(i);
+    if (trace.ops[i] == Op::oom) curves.ooms.push_back(i);
+    curves.requested.push_back(levels.requested());
+    curves.reserved.push_back(levels.reserved());
   }
   return curves;
 }

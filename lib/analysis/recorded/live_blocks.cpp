@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/recorded_levels.hpp"
+
 namespace memreplay {
 namespace {
 
 // Age order: from before the trace first, by slot, then by event.
 auto age_of(const LiveBlock& block) {
   return std::make_tuple(block.born.has_value(), block.born.value_or(0), block.slot);
-}
-
-Bytes start_bytes(const Trace& trace) {
-  Bytes bytes = 0;
-  for (const LiveBlock& block : live_before(trace, 0)) bytes += block.requested;
-  return bytes;
 }
 
 }  // namespace
@@ -45,15 +41,13 @@ std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event) {
 }
 
 std::uint64_t requested_peak(const Trace& trace) {
-  Bytes live = start_bytes(trace);
-  Bytes peak = live;
+  RecordedLevels levels(trace);
+  Bytes peak = levels.requested();
   std::uint64_t where = 0;
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    const Op op = trace.ops[i];
-    if (op == Op::allocate) live += trace.sizes[i];
-    if (op == Op::free || op == Op::free_requested) live -= std::min(live, trace.sizes[i]);
-    if (live <= peak) continue;
-    peak = live;
+    levels.play(i);
+    if (levels.requested() <= peak) continue;
+    peak = levels.requested();
     where = i + 1;
   }
   return where;

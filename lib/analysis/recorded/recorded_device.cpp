@@ -8,20 +8,20 @@
 namespace memreplay {
 
 std::optional<RecordedOom> first_recorded_oom(const Trace& trace) {
-  RecordedReserve reserve(trace);
+  RecordedLevels levels(trace);
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    reserve.play(i);
+    levels.play(i);
     if (trace.ops[i] != Op::oom) continue;
-    return RecordedOom{i, trace.sizes[i], reserve.bytes(),
+    return RecordedOom{i, trace.sizes[i], levels.reserved(),
                        trace.addresses.empty() ? 0 : trace.addresses[i]};
   }
   return std::nullopt;
 }
 
 Bytes recorded_peak_reserved(const Trace& trace) {
-  RecordedReserve reserve(trace);
-  for (std::uint64_t i = 0; i < trace.size(); ++i) reserve.play(i);
-  return reserve.peak();
+  RecordedLevels levels(trace);
+  for (std::uint64_t i = 0; i < trace.size(); ++i) levels.play(i);
+  return levels.reserved_peak();
 }
 
 std::optional<RecordedRoom> recorded_room(const Subject& subject) {

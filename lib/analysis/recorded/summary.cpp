@@ -8,44 +8,19 @@
 namespace memreplay {
 namespace {
 
-Bytes requested_bytes(const MemoryState& state) {
-  Bytes sum = 0;
-  for (const SegmentInfo& segment : state.segments) {
-    for (const BlockInfo& block : segment.blocks) {
-      if (block.state == BlockState::allocated) sum += block.requested;
-    }
-  }
-  return sum;
-}
-
 void count_events(const Trace& trace, TraceSummary& summary) {
-  Bytes requested = requested_bytes(trace.start);
-  RecordedReserve reserve(trace);
-  bool knows_reserved = !trace.start.segments.empty() || !trace.end.segments.empty();
-  summary.peak_requested = requested;
+  RecordedLevels levels(trace);
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    reserve.play(i);
-    knows_reserved |= obtains_memory(trace.ops[i]);
-    switch (trace.ops[i]) {
-      case Op::allocate:
-        ++summary.allocs;
-        requested += trace.sizes[i];
-        summary.peak_requested = std::max(summary.peak_requested, requested);
-        break;
-      case Op::free:
-      case Op::free_requested:
-        ++summary.frees;
-        // A recording that lost its beginning may free more than it is known to hold.
-        requested -= std::min(requested, trace.sizes[i]);
-        break;
-      case Op::oom:
-        ++summary.ooms;
-        break;
-      default:
-        break;
-    }
+    levels.play(i);
+    const Op op = trace.ops[i];
+    summary.allocs += op == Op::allocate;
+    summary.frees += op == Op::free || op == Op::free_requested;
+    summary.ooms += op == Op::oom;
   }
-  if (knows_reserved) summary.peak_reserved = reserve.peak();
+  summary.peak_requested = levels.requested_peak();
+  if (shows_reserved(trace) || !trace.end.segments.empty()) {
+    summary.peak_reserved = levels.reserved_peak();
+  }
 }
 
 }  // namespace
