@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -27,15 +29,24 @@ Subject Chosen::subject(const Control& control) const {
   return Subject(*recording, *trace);
 }
 
-Inputs::Inputs(const InputOptions& input) {
+Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
   for (const std::string& path : input.paths) {
-    const Recording& recording = recordings_.emplace_back(read_recording(path, input.read));
-    const auto traces = chosen_traces(recording, input.gpu);
-    if (traces.empty()) {
-      throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
+    try {
+      read(path, input);
+    } catch (const InputError& error) {
+      if (behind == OnUnreadable::stop) throw;
+      unreadable_.push_back({path, error.what()});
     }
-    for (const Trace* trace : traces) chosen_.push_back({&recording, trace});
   }
+}
+
+void Inputs::read(const std::string& path, const InputOptions& input) {
+  Recording recording = read_recording(path, input.read);
+  if (chosen_traces(recording, input.gpu).empty()) {
+    throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
+  }
+  const Recording& kept = recordings_.emplace_back(std::move(recording));
+  for (const Trace* trace : chosen_traces(kept, input.gpu)) chosen_.push_back({&kept, trace});
 }
 
 std::optional<VerifyRun> model_check(const Subject& subject) {

@@ -31,18 +31,32 @@ struct Chosen {
   Subject subject(const Control& control) const;
 };
 
+/// A file that could not be read, or that has nothing to replay.
+struct Unreadable {
+  std::string path;     ///< as given
+  std::string message;  ///< "FILE:PLACE: what is wrong; what was expected"
+};
+
+/// What follows when one of several recordings cannot be read.
+enum class OnUnreadable { stop, go_on };
+
 /// The recordings that a question is about, in the order given.
 class Inputs {
  public:
-  /// Reads them all. Throws InputError, also where one has nothing to replay.
-  explicit Inputs(const InputOptions& input);
+  /// Reads them all. Throws InputError, also where one has nothing to replay; going on, such files
+  /// are kept in `unreadable()`, and it may be that nothing else is there.
+  explicit Inputs(const InputOptions& input, OnUnreadable behind = OnUnreadable::stop);
 
   const std::deque<Recording>& recordings() const { return recordings_; }
   const std::vector<Chosen>& chosen() const { return chosen_; }
+  const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
  private:
+  void read(const std::string& path, const InputOptions& input);
+
   std::deque<Recording> recordings_;
   std::vector<Chosen> chosen_;
+  std::vector<Unreadable> unreadable_;
 };
 
 /// How far the model reproduces the recording; nothing where it was not tried.
