@@ -13,6 +13,7 @@ double ratio_above(Bytes whole, Bytes part) {
 
 bool Accounts::begin_measuring() {
   metrics_ = {};
+  fullest_ = 0;
   usage_before_ = device_.usage();
   strategy_before_ = strategy_.usage();
   // What the strategy took when it was made belongs to a run from the first event on.
@@ -38,10 +39,16 @@ void Accounts::note_served_after_all(Bytes requested) {
 bool Accounts::note_reserved(Bytes reserved) {
   if (reserved <= metrics_.peak_reserved) return false;
   metrics_.peak_reserved = reserved;
+  note_fuller();
+  return true;
+}
+
+void Accounts::note_fuller() {
+  fullest_ = allocated_;
+  const Bytes reserved = metrics_.peak_reserved;
   metrics_.gap_at_peak_reserved = reserved > allocated_ ? reserved - allocated_ : 0;
   const FreeSpace space = strategy_.free_space();
   metrics_.external_fragmentation = ratio_above(space.total, space.largest);
-  return true;
 }
 
 void Accounts::note_oom(std::uint64_t event, const Request& request) {

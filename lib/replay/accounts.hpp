@@ -46,7 +46,10 @@ class Accounts {
   /// After a request: only then a strategy holds more. True where the reserved peak grew.
   bool look_at_device() {
     const DeviceUsage& usage = usage_;
-    if (usage.held <= metrics_.peak_reserved && usage.peak_held <= highest_held_) return false;
+    if (usage.held <= metrics_.peak_reserved && usage.peak_held <= highest_held_) {
+      if (usage.held == metrics_.peak_reserved && allocated_ > fullest_) note_fuller();
+      return false;
+    }
     const Bytes within = usage.peak_held > highest_held_ ? usage.peak_held : 0;
     highest_held_ = usage.peak_held;
     return note_reserved(std::max(usage.held, within));
@@ -59,6 +62,8 @@ class Accounts {
 
  private:
   bool note_reserved(Bytes reserved);
+  /// At the reserved peak: more is in use than at the moments before that reserved as much.
+  void note_fuller();
   DeviceUsage calls_since_measuring() const;
 
   Strategy& strategy_;
@@ -68,6 +73,7 @@ class Accounts {
   Bytes requested_ = 0;
   Bytes allocated_ = 0;
   Bytes requested_at_peak_ = 0;
+  Bytes fullest_ = 0;  ///< the most allocated while the most was reserved
   Bytes highest_held_ = 0;
   DeviceUsage built_ = device_.usage();  ///< before the first call
   DeviceUsage usage_before_;

@@ -44,6 +44,7 @@ class Replay {
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     result_.metrics = accounts_.finish(took.count());
+    result_.refusals = device_.usage().refusals;
     return std::move(result_);
   }
 

@@ -97,6 +97,7 @@ struct ReplayResult {
   std::string oom_report = {};
   std::uint64_t refused_before = 0;  ///< requests of `begin_with` that found no room
   bool started_exact = true;         ///< the start state was empty, or taken over as recorded
+  std::uint64_t refusals = 0;        ///< calls that the device had no room for
 };
 
 /// Plays the program's events, but not those of its driver, on `strategy` over `device`.

@@ -62,7 +62,10 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   // A wrong name is told before a long file is read.
   const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
   const OpenedInput opened(path);
-  const Input& input = opened.input();
+  Input input = opened.input();
+  if (options.progress) {
+    input.progress = [&](double share) { options.progress(path, share); };
+  }
   const ReaderInfo& reader = named != nullptr ? *named : reader_for(input);
   if (!options.python_reader) return reader.read(input);
   if (reader.name != kTorchPickleFormat) {

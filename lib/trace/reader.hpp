@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ struct Input {
   std::string name;  ///< for messages; "-" is standard input
   std::string_view bytes;
   bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
+  /// Called now and then with the share that has been read; may be empty.
+  std::function<void(double)> progress = {};
 };
 
 /// A format, as it registers itself (readers.def).
@@ -34,6 +37,8 @@ std::span<const ReaderInfo> readers();
 struct ReadOptions {
   std::string format;          ///< a registered name; empty: recognise it
   bool python_reader = false;  ///< unpickle with CPython instead of our own reader
+  /// Called now and then with the share of a file that has been read; may be empty.
+  std::function<void(const std::string& path, double share)> progress = {};
 };
 
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard

@@ -1,10 +1,43 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "trace/trace.hpp"
 
 namespace memreplay {
+
+/// A moment of a run at which most was live, or most was reserved.
+struct Peak {
+  std::optional<std::uint64_t> event;  ///< right after which; nothing: before the first one
+  Bytes requested = 0;                 ///< by live blocks
+  Bytes reserved = 0;
+};
+
+/// Follows what is live and reserved for the moments of the most of each.
+class Peaks {
+ public:
+  /// To be called for every moment in turn. O(1).
+  void note(std::optional<std::uint64_t> event, Bytes requested, Bytes reserved) {
+    const Peak here{event, requested, reserved};
+    if (fresh_ || requested > live_.requested) live_ = here;
+    // Where a cache is full, most is reserved for long: what is live then tells the moments apart.
+    const bool fuller = reserved == reserved_.reserved && requested > reserved_.requested;
+    if (fresh_ || reserved > reserved_.reserved || fuller) reserved_ = here;
+    fresh_ = false;
+  }
+
+  /// The first moment at which most was requested.
+  const Peak& live() const { return live_; }
+  /// Of the moments at which most was reserved the first one with most requested.
+  const Peak& reserved() const { return reserved_; }
+
+ private:
+  bool fresh_ = true;
+  Peak live_;
+  Peak reserved_;
+};
 
 /// Bytes requested by live blocks, and held by the recorded allocator from its device, event by
 /// event.
@@ -12,13 +45,13 @@ class RecordedLevels {
  public:
   /// Before the first event.
   explicit RecordedLevels(const Trace& trace)
-      : trace_(trace), reserved_(reserved_bytes(trace.start)), reserved_peak_(reserved_) {
+      : trace_(trace), reserved_(reserved_bytes(trace.start)) {
     for (const SegmentInfo& segment : trace.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
         if (block.state == BlockState::allocated) requested_ += block.requested;
       }
     }
-    requested_peak_ = requested_;
+    peaks_.note({}, requested_, reserved_);
   }
 
   /// To be called for every event in turn. O(1).
@@ -30,20 +63,17 @@ class RecordedLevels {
     if (op == Op::free || op == Op::free_requested) requested_ -= std::min(requested_, size);
     if (obtains_memory(op)) reserved_ += size;
     if (returns_memory(op)) reserved_ -= std::min(reserved_, size);
-    requested_peak_ = std::max(requested_peak_, requested_);
-    reserved_peak_ = std::max(reserved_peak_, reserved_);
+    peaks_.note(event, requested_, reserved_);
   }
   Bytes requested() const { return requested_; }
-  Bytes requested_peak() const { return requested_peak_; }
   Bytes reserved() const { return reserved_; }
-  Bytes reserved_peak() const { return reserved_peak_; }
+  const Peaks& peaks() const { return peaks_; }
 
  private:
   const Trace& trace_;
   Bytes requested_ = 0;
-  Bytes requested_peak_ = 0;
   Bytes reserved_;
-  Bytes reserved_peak_;
+  Peaks peaks_;
 };
 
 /// Whether what was reserved is known from the start or the events.

@@ -56,6 +56,8 @@ struct Reading {
   std::vector<std::uint64_t> settings_changes;
   /// A request made the recorded allocator return memory: its device, or its limit, was full.
   bool released_memory = false;
+  /// Requests for which the recorded allocator released memory and tried again.
+  std::uint64_t retries = 0;
   Bytes request_padding = 0;          ///< see RecordedSettings
   std::optional<Bytes> memory_limit;  ///< one under which the recorded collections happen
   std::optional<Bytes> device_total;  ///< the largest that explains where reservations end

@@ -29,7 +29,7 @@ Bytes largest_holding(const Trace& trace, Bytes large_segment_size) {
       largest = std::max(largest, levels.reserved() + free);
     }
   }
-  return std::max(largest, levels.reserved_peak());
+  return std::max(largest, levels.peaks().reserved().reserved);
 }
 
 }  // namespace
@@ -96,7 +96,12 @@ VerifyResult Verification::run() {
   result_.verdict = !result_.first_divergence ? Verdict::exact
                     : goes_on                 ? Verdict::resynchronised
                                               : Verdict::diverged;
+  count_retries();
   return std::move(result_);
+}
+
+void Verification::count_retries() {
+  result_.reading.retries += model_.allocator->statistics().num_alloc_retries;
 }
 
 void Verification::note_block_size(std::size_t event) {
@@ -358,6 +363,7 @@ bool Verification::resynchronise(const Group& group) {
     return false;
   }
   ++result_.forced;
+  count_retries();
   model_ = new_model();
   model_.allocator->adopt(state, handles_);
   for (const SegmentInfo& segment : state.segments) {

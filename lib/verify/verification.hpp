@@ -88,6 +88,8 @@ class Verification {
   std::vector<ScriptEntry> script_of(std::size_t from, std::size_t to) const;
   void note_matched(const Group& group);
   void note_block_size(std::size_t event);
+  /// Of the model before it is replaced, or at the end.
+  void count_retries();
 
   bool step(Model& model, std::size_t event, std::span<const ScriptEntry> script);
   bool request(Model& model, std::size_t event, std::span<const ScriptEntry> script);

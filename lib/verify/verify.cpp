@@ -165,7 +165,8 @@ class Search {
     if (collection_share_ == 0) return 0;
     RecordedLevels levels(trace_);
     for (std::size_t i = 0; i < trace_.size(); ++i) levels.play(i);
-    return static_cast<Bytes>(collection_share_ * static_cast<double>(levels.reserved_peak()));
+    return static_cast<Bytes>(collection_share_ *
+                              static_cast<double>(levels.peaks().reserved().reserved));
   }
 
   static bool leads_further(const Candidate& a, const Candidate& b) {

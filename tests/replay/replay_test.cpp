@@ -33,6 +33,19 @@ TEST(Replay, CountsRequestedAllocatedAndReserved) {
   EXPECT_EQ(m.events, 2u);
 }
 
+TEST(Replay, OfALongReservedPeakTheMomentWithMostInUseCounts) {
+  // One segment of 20 MiB: at first 2 of it are used, later 18.
+  const Trace trace = trace_of({{Op::allocate, 0, 2 * kMiB},
+                                {Op::free, 0, 2 * kMiB},
+                                {Op::allocate, 0, 9 * kMiB},
+                                {Op::allocate, 1, 9 * kMiB},
+                                {Op::free, 0, 9 * kMiB}});
+  const RunMetrics m = run(trace, "torch").metrics;
+  EXPECT_EQ(m.peak_reserved, 20 * kMiB);
+  EXPECT_EQ(m.gap_at_peak_reserved, 2 * kMiB);
+  EXPECT_EQ(m.external_fragmentation, 0);  // the 2 MiB are in one piece
+}
+
 TEST(Replay, ARefusedRequestIsCountedItsFreeDroppedAndTheReplayGoesOn) {
   const Trace trace = trace_of({{Op::allocate, 0, 8 * kMiB},
                                 {Op::allocate, 1, 8 * kMiB},

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "analysis/explain/question.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/options.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 
@@ -26,6 +31,36 @@ Phase phase_argument(const std::string& text) {
       fmt::format("--phase is '{}'; expected NAME=FROM:TO, events in [FROM, TO)", text));
 }
 
+At at_argument(const std::string& text) {
+  using Kind = At::Kind;
+  if (const auto event = parse_whole(text)) return {Kind::event, *event};
+  constexpr std::array kKinds = {Kind::oom, Kind::peak, Kind::reserved_peak};
+  return {kKinds.at(choice_argument("--at", text, {"oom", "peak", "reserved-peak"}))};
+}
+
+/// Says what is known before a search that may take long.
+class Telling final : public ExplainListener {
+ public:
+  Telling(const Printer& printer, Progress& progress)
+      : shown_(printer.shows_text()), progress_(progress) {}
+
+  void on_explained(const ExplainedDevice& device) override {
+    say((first_ ? "" : "\n") + explained_text(device, terminal_style()));
+    first_ = false;
+  }
+  void on_searched(const ExplainedDevice& device) override { say(searched_text(device)); }
+
+ private:
+  void say(const std::string& text) {
+    progress_.clear();
+    if (shown_) write_stdout(text);
+  }
+
+  bool shown_;
+  bool first_ = true;
+  Progress& progress_;
+};
+
 }  // namespace
 
 int run_explain(const Command& command, const std::vector<std::string>& arguments) {
@@ -35,9 +70,10 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   ExplainQuestion question;
   CommandLine line(command);
   add_input_options(line, input);
-  line.value("--at", "EVENT",
-             "Look at the memory right before this event. Default: the first OOM, else the peak.",
-             [&](const std::string& text) { question.at = whole_argument("--at", text); });
+  line.value("--at", "oom|peak|reserved-peak|EVENT",
+             "Look at the memory right after this event. Default: the first OOM, else the live "
+             "peak.",
+             [&](const std::string& text) { question.at = at_argument(text); });
   line.repeated("--phase", "NAME=FROM:TO",
                 "Peaks of the events in [FROM, TO) beside those annotated.",
                 [&](const std::string& text) { question.phases.push_back(phase_argument(text)); });
@@ -53,12 +89,21 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   question.setup = options.setup;
 
   Printer printer(reports);
-  const Inputs inputs(input);
   Progress progress(reports.quiet);
-  const ExplainAnswer answered = answer(inputs, question, progress.control());
+  const Control control = progress.control();
+  input.read.progress = progress.reading();
+  Telling telling(printer, progress);
+  ExplainAnswer all;
+  question.among_others = input.paths.size() > 1;
+  const int status = for_each_recording(input, progress, [&](const InputOptions& one) {
+    ExplainAnswer answered = answer(Inputs(one), question, control, &telling);
+    std::ranges::move(answered.devices, std::back_inserter(all.devices));
+    all.interrupted |= answered.interrupted;
+    return !answered.interrupted;
+  });
   progress.clear();
-  printer.print(answered);
-  return answered.interrupted ? kInterrupted : kDone;
+  if (!all.devices.empty()) printer.print(all, false);
+  return all.interrupted ? kInterrupted : status;
 }
 
 }  // namespace memreplay

@@ -1,8 +1,12 @@
 #include "report/info/info.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "analysis/info/question.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 
 namespace memreplay {
@@ -25,8 +29,17 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   if (plotted) question.points = kPlotPoints;
 
   Printer printer(reports);
-  printer.print(answer(question, {}));
-  return kDone;
+  Progress progress(reports.quiet);
+  question.input.read.progress = progress.reading();
+  InfoAnswer all;
+  const int status = for_each_recording(question.input, progress, [&](const InputOptions& one) {
+    InfoAnswer answered = answer({.input = one, .points = question.points}, {});
+    std::ranges::move(answered.traces, std::back_inserter(all.traces));
+    return true;
+  });
+  progress.clear();
+  if (!all.traces.empty()) printer.print(all);
+  return status;
 }
 
 }  // namespace memreplay

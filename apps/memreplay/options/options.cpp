@@ -107,9 +107,13 @@ void add_real_device_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_device_shape(CommandLine& line, RunOptions& o) {
-  line.value("--capacity", "SIZE", "Memory of the device. Default: no limit.",
+  line.value("--capacity", "SIZE|none",
+             "Memory of the device. Default: as a recorded failure shows it, else none: no limit.",
              [&o](const std::string& text) {
-               o.setup.device.capacity = size_argument("--capacity", text);
+               DeviceShape& device = o.setup.device;
+               device.endless = text == "none";
+               device.capacity.reset();
+               if (!device.endless) device.capacity = size_argument("--capacity", text);
              });
   line.value(
       "--reserve", "SIZE", "Part of it that others hold. Default: 0.",

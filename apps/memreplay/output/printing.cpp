@@ -35,7 +35,7 @@ void Printer::print_parts(const ReportParts& parts, bool text_on_stdout) {
     files_[i].stream() << options_.files[i].format->write(parts);
     files_[i].commit();
   }
-  if (text_on_stdout && !options_.quiet && !options_.takes_stdout()) {
+  if (text_on_stdout && shows_text()) {
     write_stdout(parts.text(terminal_style()));
   }
 }

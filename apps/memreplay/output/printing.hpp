@@ -21,6 +21,9 @@ class Printer {
     print_parts(parts_of(answer), text_on_stdout);
   }
 
+  /// Whether a text is to go to standard output.
+  bool shows_text() const { return !options_.quiet && !options_.takes_stdout(); }
+
  private:
   void print_parts(const ReportParts& parts, bool text_on_stdout);
   const ReportOptions& options_;

@@ -66,6 +66,10 @@ void Progress::show(const std::string& what, double share) {
   next_ = std::chrono::steady_clock::now() + 100ms;
 }
 
+std::function<void(const std::string&, double)> Progress::reading() {
+  return [this](const std::string& path, double share) { show("reading " + path, share); };
+}
+
 Control Progress::control() {
   watch_for_interrupt();
   return {.stop = &interrupted(),

@@ -57,7 +57,7 @@ Setup setup_of(const CheckSetup& asked, StartMode start) {
 
 Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
            const LateStart& late, RunWatcher* watcher, const Control& control) {
-  return run(subject, parse_strategy(asked.strategy), simulated(setup.device.simulated()), setup,
+  return run(subject, parse_strategy(asked.strategy), simulated({setup.device.simulated()}), setup,
              late, watcher, control);
 }
 

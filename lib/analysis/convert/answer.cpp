@@ -39,7 +39,7 @@ const Trace& only_trace(const Recording& recording, std::optional<int> gpu) {
 Run judge(const Subject& subject, const StrategySpec& spec, const ConvertQuestion& question,
           const Control& control, ReplayResult result) {
   const Setup& setup = question.setup;
-  const OpenDevice device = simulated(setup.device.simulated());
+  const OpenDevice device = simulated(sized_for(subject, setup.device));
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   return judged(subject, spec, device, setup, late, std::move(result));
 }
@@ -56,9 +56,9 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
       throw InputError(recording.path, "", "is of host memory; a PyTorch snapshot is of devices");
     }
     const Subject subject = Chosen{&recording, trace}.subject(control);
-    RecordedReplay replay =
-        record_replay(subject, spec, trial_options(simulated(setup.device.simulated()), setup),
-                      replay_options(*trace, setup, control));
+    RecordedReplay replay = record_replay(
+        subject, spec, trial_options(simulated(sized_for(subject, setup.device)), setup),
+        replay_options(*trace, setup, control));
     if (!replay.result.finished) return std::nullopt;
     runs.push_back(judge(subject, spec, question, control, std::move(replay.result)));
     if (control.stopped()) return std::nullopt;

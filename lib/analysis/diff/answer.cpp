@@ -24,16 +24,26 @@ SidePeaks peaks_of(const Subject& subject, const DiffQuestion& question, const C
   return replayed_peaks(subject, question.strategies.front(), question.setup, control);
 }
 
+// The first of them that shows how large its device was decides.
+SizedDevice device_of_both(const Subject& a, const Subject& b, const DeviceShape& shape) {
+  const SizedDevice of_a = sized_for(a, shape);
+  return of_a.from == CapacityFrom::nobody ? sized_for(b, shape) : of_a;
+}
+
 RecordingsAnswer between_recordings(const Chosen& of_a, const Chosen& of_b,
                                     const DiffQuestion& question, const Control& control) {
   const Subject a = of_a.subject(control);
   const Subject b = of_b.subject(control);
+  const SizedDevice device = device_of_both(a, b, question.setup.device);
+  DiffQuestion asked = question;
+  asked.setup.device.capacity = device.options.capacity;
+  asked.setup.device.endless = !device.options.capacity;
   RecordingsAnswer answer;
   answer.a = summarise(*of_a.recording, *of_a.trace);
   answer.b = summarise(*of_b.recording, *of_b.trace);
-  answer.diff = diff_recordings(a, peaks_of(a, question, control), b,
-                                peaks_of(b, question, control), question.at_step);
-  if (!question.strategies.empty()) answer.device = summarise(question.setup.device.simulated());
+  answer.diff = diff_recordings(a, peaks_of(a, asked, control), b, peaks_of(b, asked, control),
+                                question.at_step);
+  if (!question.strategies.empty()) answer.device = summarise(device);
   answer.interrupted = control.stopped();
   return answer;
 }
@@ -43,7 +53,7 @@ StrategiesAnswer between_strategies(const Chosen& chosen, const DiffQuestion& qu
   const Subject subject = chosen.subject(control);
   StrategiesAnswer answer;
   answer.trace = summarise(*chosen.recording, *chosen.trace);
-  answer.device = summarise(question.setup.device.simulated());
+  answer.device = summarise(sized_for(subject, question.setup.device));
   answer.streams = subject.trace().streams;
   answer.model_check = model_check(subject);
   answer.diff = diff_strategies(subject, {question.strategies[0], question.strategies[1]},

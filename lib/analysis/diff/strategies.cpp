@@ -51,7 +51,7 @@ class Comparison {
         specs_(specs),
         setup_(setup),
         control_(control),
-        device_(simulated(setup.device.simulated())),
+        device_(simulated(sized_for(subject, setup.device))),
         late_(subject, replay_options(subject.trace(), setup, control)),
         columns_{Columns(subject.trace().size()), Columns(subject.trace().size())} {}
 

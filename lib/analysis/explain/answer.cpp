@@ -6,12 +6,15 @@
 
 namespace memreplay {
 
-ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& question,
-                     const Control& control) {
+ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const Control& control,
+                     ExplainListener* listener) {
+  ExplainQuestion question = asked;
+  question.among_others |= inputs.chosen().size() > 1;
   ExplainAnswer answer;
   for (const Chosen& chosen : inputs.chosen()) {
     if (control.stopped()) break;
-    answer.devices.push_back(explained(chosen, chosen.subject(control), question, control));
+    answer.devices.push_back(
+        explained(chosen, chosen.subject(control), question, control, listener));
   }
   answer.interrupted = control.stopped();
   return answer;

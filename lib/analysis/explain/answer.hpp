@@ -7,6 +7,7 @@
 
 #include "analysis/info/answer.hpp"
 #include "analysis/recorded/answer.hpp"
+#include "analysis/run/answer.hpp"
 #include "analysis/tune/answer.hpp"
 #include "core/request.hpp"
 #include "verify/verdict.hpp"
@@ -23,6 +24,7 @@ enum class Cause {
   shortage,       ///< what is live and the request together are more than there is
   fragmentation,  ///< they would fit, were the memory used otherwise
   outside,        ///< they would fit, did others not hold memory, or a limit not forbid it
+  unknown,        ///< the recording cannot tell whether one was refused
 };
 
 /// Free memory that cannot be returned to the device because live blocks lie beside it, counted for
@@ -75,15 +77,32 @@ struct PhasePeak {
   Bytes peak_reserved = 0;
 };
 
-/// The memory right before an event, and why a request was not served there.
+/// A moment of a run, with what is requested by live blocks and reserved there.
+struct PeakMoment {
+  std::optional<std::uint64_t> event;  ///< right after which; nothing: before the first one
+  Bytes requested = 0;
+  Bytes reserved = 0;
+};
+
+/// The memory at a moment of a run, and why a request was not served there.
 struct Explanation {
-  /// Without at_oom: of what was there before the recording not all found room.
+  /// Which moment it is.
+  enum class Moment { oom, peak, reserved_peak, event, end };
+
+  /// Without an OOM at the moment: of what was there before the recording not all found room.
   Cause cause = Cause::none;
-  std::uint64_t event = 0;  ///< the memory is that right before it
-  bool chosen = false;      ///< by --at, not the first OOM or the peak
-  bool at_oom = false;      ///< the event is a refused request
-  std::uint64_t step = 0;   ///< of the program, from 1; 0: unknown
-  StreamIndex stream = 0;   ///< of the request
+  Moment moment = Moment::peak;
+  /// The memory is that right after it, of an OOM after all that was released for the request.
+  /// Nothing: before the first one.
+  std::optional<std::uint64_t> event;
+  bool at_oom = false;         ///< the event is a refused request
+  bool fails = false;          ///< some request of the run is refused, here or elsewhere
+  std::uint64_t retries = 0;   ///< of the run: requests for which memory was released first
+  PeakMoment live_peak;        ///< the first moment with most live
+  PeakMoment reserved_peak;    ///< of those with most reserved the first with most live
+  bool shows_requests = true;  ///< else nothing that was recorded could have failed
+  std::uint64_t step = 0;      ///< of the program, from 1; 0: unknown
+  StreamIndex stream = 0;      ///< of the request
   PoolIndex pool = 0;
   std::string place;           ///< of the request
   Bytes requested = 0;         ///< the request, as rounded; 0 where there is none
@@ -107,7 +126,12 @@ struct Explanation {
   std::vector<SizeClassLoss> rounding;  ///< most lost first; none where nothing is
   std::vector<PoolRow> pools;           ///< by pool, stream and size
   std::vector<PhasePeak> phases;        ///< in order of their first beginning
+  /// Of a recording that starts late: requests of the steps before it that found no room.
+  std::uint64_t refused_before = 0;
 
+  /// Most reserved beyond what is live at the live peak: what no request ever needed. Of that
+  /// moment.
+  Bytes gap() const;
   /// What the allocator may have at all: `room`, or less by a limit.
   std::optional<Bytes> allowance() const;
   /// Bytes of it that would be spare with the request served and no byte wasted; negative: missing.
@@ -117,12 +141,14 @@ struct Explanation {
 /// Why one device of a recording needed what it needed.
 struct ExplainedDevice {
   TraceSummary trace;
+  bool among_others = false;  ///< other devices or recordings are asked about too
   std::optional<VerifyRun> model_check;
   std::string strategy;                 ///< whose memory it is; empty: as recorded
   std::string conf;                     ///< the recorded setting
   std::vector<std::string> pool_names;  ///< by index; the default pool is empty
   std::vector<std::uint64_t> streams;   ///< handles, by index
   std::vector<std::string> remarks;     ///< sentences without which it would mislead
+  DeviceSummary device;                 ///< on which it is looked at
   Explanation explanation;
   std::optional<TuneResult> tuned;  ///< up to the event, on the same room
   LateVerdict late = {};            ///< what a late start leaves of its recommendation
@@ -134,8 +160,19 @@ struct ExplainAnswer {
   bool interrupted = false;  ///< there would have been more
 };
 
+/// Hears of devices while they are explained.
+class ExplainListener {
+ public:
+  virtual ~ExplainListener() = default;
+  /// All is known but what a search for a setting finds, which may take long.
+  virtual void on_explained(const ExplainedDevice& device) = 0;
+  /// The search is over.
+  virtual void on_searched(const ExplainedDevice& device) = 0;
+};
+
 /// Explains every device of every recording in turn. Throws UsageError where the question does not
-/// fit one of them.
-ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& question, const Control& control);
+/// fit one of them. `listener` may be null.
+ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& question, const Control& control,
+                     ExplainListener* listener = nullptr);
 
 }  // namespace memreplay

@@ -1,5 +1,7 @@
 #include "analysis/explain/explain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -8,6 +10,7 @@
 #include "analysis/explain/pins.hpp"
 #include "analysis/recorded/live_blocks.hpp"
 #include "analysis/recorded/steps.hpp"
+#include "core/error.hpp"
 
 namespace memreplay {
 namespace {
@@ -93,13 +96,14 @@ Bytes asked_of_device(Bytes request, const ExplainOptions& options) {
 
 void note_request(const Trace& trace, const Places& places, const ExplainOptions& options,
                   Explanation& e) {
-  const Lane lane = trace.lane(e.event);
+  const std::uint64_t event = *e.event;
+  const Lane lane = trace.lane(event);
   e.stream = lane.stream;
   e.pool = lane.pool;
-  e.requested = trace.sizes[e.event];
+  e.requested = trace.sizes[event];
   e.asked = asked_of_device(e.requested, options);
-  if (!trace.stacks.empty() && trace.stacks[e.event] != 0) {
-    e.place = places.name_of_stack(trace.stacks[e.event]);
+  if (!trace.stacks.empty() && trace.stacks[event] != 0) {
+    e.place = places.name_of_stack(trace.stacks[event]);
   }
 }
 
@@ -113,6 +117,44 @@ Bytes kept_whole(const Moment& moment, Bytes split_limit) {
   return sum;
 }
 
+PeakMoment summary_of(const Peak& peak) { return {peak.event, peak.requested, peak.reserved}; }
+
+bool refuses(const Curves& curves) { return curves.start_refused || !curves.ooms.empty(); }
+
+void choose_moment(const Subject& subject, const Curves& curves, const At& at, Explanation& e) {
+  using Moment = Explanation::Moment;
+  switch (at.kind) {
+    case At::Kind::event:
+      e.moment = Moment::event;
+      e.event = at.event;
+      return;
+    case At::Kind::reserved_peak:
+      e.moment = Moment::reserved_peak;
+      e.event = e.reserved_peak.event;
+      return;
+    case At::Kind::oom:
+      if (!refuses(curves)) {
+        throw UsageError(fmt::format("--at oom: no request fails in {} gpu {}",
+                                     subject.recording().path, subject.trace().gpu));
+      }
+      break;
+    case At::Kind::usual:
+      if (refuses(curves)) break;
+      if (!e.shows_requests) {
+        e.moment = Moment::end;
+        if (subject.trace().size() > 0) e.event = subject.trace().size() - 1;
+        return;
+      }
+      [[fallthrough]];
+    case At::Kind::peak:
+      e.moment = Moment::peak;
+      e.event = e.live_peak.event;
+      return;
+  }
+  e.moment = Moment::oom;
+  if (!curves.start_refused) e.event = curves.ooms.front();
+}
+
 Cause cause_of(const Explanation& e) {
   const Bytes wanted = e.live_requested + e.requested;
   if (wanted > *e.room) return e.total && wanted <= *e.total ? Cause::outside : Cause::shortage;
@@ -121,6 +163,12 @@ Cause cause_of(const Explanation& e) {
 }
 
 }  // namespace
+
+Bytes Explanation::gap() const {
+  const Bytes held = live_allocated + pending;
+  const Bytes most = std::max(reserved, reserved_peak.reserved);
+  return most - std::min(most, held);
+}
 
 std::optional<Bytes> Explanation::allowance() const {
   if (!room) return std::nullopt;
@@ -138,15 +186,18 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   const Trace& trace = subject.trace();
   const Curves curves = source.curves();
   Explanation e;
-  e.chosen = options.at.has_value();
-  e.event = options.at            ? *options.at
-            : curves.ooms.empty() ? curves.reserved_peak(trace)
-                                  : curves.ooms.front();
-  const bool refused = std::ranges::binary_search(curves.ooms, e.event);
-  const Moment moment = refused ? source.refused_at(e.event) : source.before(e.event);
+  e.live_peak = summary_of(curves.peaks.live());
+  e.reserved_peak = summary_of(curves.peaks.reserved());
+  e.fails = refuses(curves);
+  e.retries = curves.retries;
+  e.shows_requests = std::ranges::any_of(trace.ops, is_request);
+  choose_moment(subject, curves, options.at, e);
+  e.at_oom = e.event && std::ranges::binary_search(curves.ooms, *e.event);
+  const bool refused = e.at_oom || e.moment == Explanation::Moment::oom;
+  const Moment moment =
+      e.at_oom ? source.refused_at(*e.event) : source.before(e.event ? *e.event + 1 : 0);
   add_up(moment, e);
-  e.at_oom = refused && e.event < trace.size() && is_request(trace.ops[e.event]);
-  e.step = steps_of(subject.recording(), trace).of(e.event);
+  if (e.event) e.step = steps_of(subject.recording(), trace).of(*e.event);
   e.total = options.total;
   const Places places(subject.recording());
   if (e.at_oom) note_request(trace, places, options, e);
@@ -155,6 +206,8 @@ Explanation explain(const Subject& subject, const MomentSource& source,
     e.room = e.reserved + e.device_free;
     e.allowed = moment.allowed;
     e.cause = cause_of(e);
+  } else if (!e.shows_requests) {
+    e.cause = Cause::unknown;
   }
   e.pins = pins_of(moment, places,
                    options.settings ? options.settings->large_segment_size : torch::kLargeBuffer);

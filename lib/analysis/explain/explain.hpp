@@ -6,19 +6,21 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/moment.hpp"
+#include "analysis/explain/question.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 
 struct ExplainOptions {
-  std::optional<std::uint64_t> at;  ///< look at the memory right before this event
-  std::optional<Bytes> total;       ///< of the device, as it reports it
-  std::vector<Phase> phases;        ///< beside those that the recording annotates
+  At at;                       ///< the moment to look at
+  std::optional<Bytes> total;  ///< of the device, as it reports it
+  std::vector<Phase> phases;   ///< beside those that the recording annotates
   /// Of PyTorch's allocator, if it is one: how it cuts memory.
   std::optional<torch::Settings> settings;
 };
 
-/// The memory at the first OOM; where none was, at the reserved peak. O(events).
+/// The memory at the moment that is asked for, and why a request failed there. Throws UsageError
+/// where there is no such moment. O(events).
 Explanation explain(const Subject& subject, const MomentSource& source,
                     const ExplainOptions& options);
 

@@ -21,9 +21,9 @@ namespace {
 
 void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
   const std::uint64_t events = chosen.trace->size();
-  if (question.at && *question.at > events) {
-    throw UsageError(
-        fmt::format("--at is {}; {} has {} events", *question.at, chosen.recording->path, events));
+  if (question.at.kind == At::Kind::event && question.at.event >= events) {
+    throw UsageError(fmt::format("--at is {}; {} has {} events, the first is 0", question.at.event,
+                                 chosen.recording->path, events));
   }
   for (const Phase& phase : question.phases) {
     if (phase.to <= events) continue;
@@ -34,9 +34,14 @@ void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
 
 ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
   ExplainOptions options{.at = question.at, .phases = question.phases};
-  options.total = view.as_recorded ? question.setup.device.capacity : view.device.capacity;
+  options.total = view.as_recorded ? question.setup.device.capacity : view.device.options.capacity;
   if (view.model) options.settings = view.model->settings;
   return options;
+}
+
+void note_estimate(const WarmEstimate& estimate, Explanation& e) {
+  e.refused_before = estimate.refused_before;
+  if (e.refused_before > 0 && e.cause == Cause::none) e.cause = Cause::unknown;
 }
 
 std::vector<std::string> pool_names(const Trace& trace) {
@@ -61,28 +66,28 @@ void add_remarks(const Subject& subject, const View& view, const std::string& to
   explained.remarks.emplace_back(
       "The recording starts late: blocks from before it have no age and maybe no stack.");
   if (view.as_recorded) return;
-  explained.remarks.push_back(fmt::format(
-      "What is shown is one replay from the recorded start; memreplay replay -s {} estimates "
-      "what the program itself would have reserved.",
-      view.spec.text));
+  explained.remarks.emplace_back(
+      view.estimate
+          ? "What is shown is the replay that comes nearest to what came before the recording."
+          : "What is shown is one replay from the recorded start.");
 }
 
 // A short search, so that the answer names the setting that helps.
-void search_shortly(const Subject& subject, const SimulatedDeviceOptions& device,
+void search_shortly(const Subject& subject, const SizedDevice& device,
                     const ExplainQuestion& question, const Control& control,
                     ExplainedDevice& explained) {
   const Explanation& e = explained.explanation;
   TuneOptions tuning;
-  tuning.bench = {{&subject}, {device}, {false}};
+  tuning.bench = {{&subject}, {device.options}, {false}};
   tuning.torch_version = question.setup.torch_version;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
   const std::uint64_t events = subject.trace().size();
-  if (e.at_oom) tuning.replaying.program.to = e.event + 1;
+  if (e.at_oom) tuning.replaying.program.to = *e.event + 1;
   tuning.runs = std::clamp<std::uint64_t>(
       question.search_events / (std::min(tuning.replaying.program.to, events) + 1), 8,
       question.most_settings);
   tuning.replaying.stops.cancelled = control.stop;
-  control.show("trying settings", 0.6);
+  tuning.progress = [&](double share) { control.show("settings tried", share); };
   TuneResult tuned = tune(tuning);
   if (tuned.outcomes.empty()) return;
   tuning.late_events = question.search_events;
@@ -94,24 +99,32 @@ void search_shortly(const Subject& subject, const SimulatedDeviceOptions& device
 }  // namespace
 
 ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
-                          const ExplainQuestion& question, const Control& control) {
+                          const ExplainQuestion& question, const Control& control,
+                          ExplainListener* listener) {
   check_fits(chosen, question);
   ExplainedDevice explained;
+  explained.among_others = question.among_others;
   explained.trace = summarise(*chosen.recording, *chosen.trace);
   explained.model_check = model_check(subject);
   explained.streams = subject.trace().streams;
   if (explained.streams.empty()) explained.streams.push_back(0);
   explained.pool_names = pool_names(subject.trace());
   const View view = view_of(subject, question, control);
+  explained.device = summarise(view.device);
   if (!view.as_recorded) explained.strategy = view.spec.text;
   if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
   control.show("explaining " + chosen.recording->path, 0.3);
   explained.explanation = explain(subject, *view.source, options_of(view, question));
+  if (view.estimate) note_estimate(*view.estimate, explained.explanation);
   add_remarks(subject, view, question.setup.torch_version, explained);
+  if (listener != nullptr) listener->on_explained(explained);
   const bool torch_memory = view.as_recorded || view.model;
-  if (torch_memory && explained.explanation.cause != Cause::shortage && !control.stopped()) {
+  const Explanation& e = explained.explanation;
+  const bool may_help = e.shows_requests && e.cause != Cause::shortage;
+  if (torch_memory && may_help && !control.stopped()) {
     search_shortly(subject, view.device, question, control, explained);
   }
+  if (listener != nullptr) listener->on_searched(explained);
   return explained;
 }
 

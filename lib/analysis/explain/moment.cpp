@@ -20,10 +20,18 @@ class Watcher final : public ReplayObserver {
     }
   }
 
+  void on_start_block(Slot slot, const Placement& block) override { places_[slot] = block.address; }
+
+  void on_start(const EventState& state, const Strategy&) override {
+    curves.peaks = {};
+    curves.peaks.note({}, state.requested, state.reserved);
+  }
+
   void on_event(const EventState& state, const Strategy&) override {
     curves.requested.push_back(state.requested);
     curves.reserved.push_back(state.reserved);
-    if (state.ooms > ooms_) curves.ooms.push_back(state.event);
+    curves.peaks.note(state.event, state.requested, state.reserved);
+    if (state.ooms > ooms_) note_oom(state);
     ooms_ = state.ooms;
     if (trace_.ops[state.event] == Op::allocate && state.placement) {
       places_[trace_.slots[state.event]] = state.placement->address;
@@ -39,6 +47,15 @@ class Watcher final : public ReplayObserver {
   Curves curves;
 
  private:
+  // What the start lacked counts with the first event.
+  void note_oom(const EventState& state) {
+    if (is_request(trace_.ops[state.event]) && !state.placement) {
+      curves.ooms.push_back(state.event);
+    } else {
+      curves.start_refused = true;
+    }
+  }
+
   const Trace& trace_;
   std::vector<Address> places_;  ///< by slot
   std::uint64_t ooms_ = 0;
@@ -59,15 +76,6 @@ Bytes allowed_beyond(const Trace& trace, std::uint64_t event, const torch::Setti
 
 }  // namespace
 
-std::uint64_t Curves::reserved_peak(const Trace& trace) const {
-  if (reserved.empty()) return 0;
-  const auto highest = std::ranges::max_element(reserved);
-  auto event = static_cast<std::uint64_t>(highest - reserved.begin());
-  // A segment is obtained right before the block for which it is.
-  while (event < trace.size() && !is_request(trace.ops[event])) ++event;
-  return std::min<std::uint64_t>(event + 1, trace.size());
-}
-
 bool shows_segments(const Subject& subject) {
   const Trace& trace = subject.trace();
   return is_torch(subject.recording()) &&
@@ -84,6 +92,8 @@ Curves RecordedMoments::curves() const {
     curves.requested.push_back(levels.requested());
     curves.reserved.push_back(levels.reserved());
   }
+  curves.peaks = levels.peaks();
+  curves.retries = subject_.verified()->reading.retries;
   return curves;
 }
 
@@ -103,7 +113,6 @@ Moment RecordedMoments::before(std::uint64_t event) const {
   }
   const auto model = subject_.model_of(parse_strategy("recorded"), {});
   Moment moment;
-  moment.event = event;
   moment.memory = state.layout(model->settings, moment.unplaced);
   moment.live = live_before(trace, event);
   if (event < trace.size() && trace.ops[event] == Op::oom) {
@@ -119,9 +128,8 @@ Curves ReplayedMoments::curves() const {
   ReplayOptions replaying = replaying_;
   replaying.observer = &watcher;
   const ReplayResult result = trial.run(replaying);
-  // Of what was there before the recording, perhaps before any event.
-  const auto& first = result.metrics.first_oom;
-  if (first && watcher.curves.ooms.empty()) watcher.curves.ooms.push_back(first->event);
+  watcher.curves.retries = result.metrics.oom_retries;
+  if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
   return std::move(watcher.curves);
 }
 
@@ -133,7 +141,6 @@ Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const
   replaying.program.to = to;
   trial.run(replaying);
   Moment moment;
-  moment.event = event;
   moment.memory = trial.strategy().memory_state();
   moment.live = live_before(subject_.trace(), event);
   moment.device_free = trial.device_free();

@@ -7,13 +7,13 @@
 #include "analysis/recorded/live_blocks.hpp"
 #include "core/memory_state.hpp"
 #include "replay/trial.hpp"
+#include "trace/recorded_levels.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {
 
 /// The memory of an allocator right before an event of its trace.
 struct Moment {
-  std::uint64_t event = 0;
   MemoryState memory;           ///< live blocks carry their slots; kNoSlot: unknown
   std::vector<LiveBlock> live;  ///< requested and not freed, oldest first
   Bytes device_free = 0;        ///< as the device reports it
@@ -27,9 +27,10 @@ struct Curves {
   std::vector<Bytes> requested;
   std::vector<Bytes> reserved;
   std::vector<std::uint64_t> ooms;  ///< events of requests that were refused, ascending
-
-  /// One behind the request at which the most is reserved, the first of several.
-  std::uint64_t reserved_peak(const Trace& trace) const;
+  std::uint64_t retries = 0;        ///< requests for which memory was released first
+  /// Not all that was there before the first event found room.
+  bool start_refused = false;
+  Peaks peaks;  ///< with the memory before the first event
 };
 
 /// Where the allocator of a run comes from: the recording itself, without any model, or a strategy.
@@ -38,6 +39,7 @@ class MomentSource {
   virtual ~MomentSource() = default;
   /// O(events).
   virtual Curves curves() const = 0;
+  /// The trace's size: at its end.
   virtual Moment before(std::uint64_t event) const = 0;
   /// The memory before an event with all that was released to serve the request of this event,
   /// which was refused.

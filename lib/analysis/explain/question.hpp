@@ -10,15 +10,29 @@
 
 namespace memreplay {
 
+/// A moment of a run.
+struct At {
+  enum class Kind {
+    usual,          ///< the first OOM; where none was, the live peak
+    oom,            ///< the first request that was not served
+    peak,           ///< most is live
+    reserved_peak,  ///< most is reserved; of such moments the one with most live
+    event,          ///< right after it
+  };
+  Kind kind = Kind::usual;
+  std::uint64_t event = 0;
+};
+
 /// Why did the devices of recordings need what they needed?
 struct ExplainQuestion {
   std::optional<StrategySpec> strategy;  ///< whose memory; nothing: as recorded, where that shows
   Setup setup;                           ///< the release, the start, and the device
-  std::optional<std::uint64_t> at;       ///< look at the memory right before this event
+  At at;                                 ///< the moment that is looked at
   std::vector<Phase> phases;             ///< beside those that recordings annotate
   /// Of the replays that look for a setting that helps, altogether; at least eight are made.
   std::uint64_t search_events = 300'000'000;
   std::uint64_t most_settings = 200;
+  bool among_others = false;  ///< the recording is one of several that are asked about
 };
 
 }  // namespace memreplay

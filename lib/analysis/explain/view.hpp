@@ -5,21 +5,26 @@
 
 #include "analysis/explain/moment.hpp"
 #include "analysis/explain/question.hpp"
+#include "analysis/late_start/late_start.hpp"
+#include "analysis/run/devices.hpp"
 #include "core/control.hpp"
 
 namespace memreplay {
 
 /// Whose memory is looked at, on which device.
 struct View {
-  SimulatedDeviceOptions device;
+  SizedDevice device;
   bool as_recorded = false;
   StrategySpec spec;
+  std::unique_ptr<LateStart> late;  ///< null: as recorded
   std::unique_ptr<MomentSource> source;
-  std::optional<TorchModel> model;  ///< of PyTorch's allocator, if it is one
+  std::optional<TorchModel> model;       ///< of PyTorch's allocator, if it is one
+  std::optional<WarmEstimate> estimate;  ///< of the replay, which then begins as it says
 };
 
 /// The recorded memory where the recording shows it and nothing else is asked for; else that of a
-/// strategy, in which `control` ends the replays. `subject` outlives it. O(events).
+/// strategy, replayed as the question `replay` does, in which `control` ends the replays. `subject`
+/// outlives it. O(events).
 View view_of(const Subject& subject, const ExplainQuestion& question, const Control& control);
 
 }  // namespace memreplay

@@ -27,7 +27,7 @@ struct Job {
 // it began with may not even fit there.
 FitOptions options_for(const Job& job, const StrategySpec& spec) {
   FitOptions options;
-  options.trial = trial_options(simulated(job.setup.device.simulated()), job.setup);
+  options.trial = trial_options(simulated({job.setup.device.simulated()}), job.setup);
   options.replaying = replay_options(job.subject.trace(), job.setup, job.control);
   if (job.late.applies()) options.replaying.begin_with = job.late.warm().after_earlier_steps(spec);
   options.budget = job.budget;
@@ -65,7 +65,8 @@ FitRun fit_run(const Job& job, const StrategySpec& spec) {
 
 void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {
   const FitRun* best = fitted.best();
-  if (best == nullptr || job.setup.device.capacity || job.control.stopped()) return;
+  if (best == nullptr || fitted.device.capacity_from == CapacityFrom::option) return;
+  if (job.control.stopped()) return;
   const StrategySpec& spec = strategies[static_cast<std::size_t>(best - fitted.runs.data())];
   FitOptions options = options_for(job, spec);
   if (!job.setup.device.reserve) options.trial.device.reserve = kContext;
@@ -86,14 +87,18 @@ Setup setup_of(const FitQuestion& question) {
 
 FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
                            const Control& control) {
-  const Setup setup = setup_of(question);
+  Setup setup = setup_of(question);
+  const Subject subject = chosen.subject(control);
+  SizedDevice device = sized_for(subject, setup.device);
+  // The least on which what was recorded happens answers no question here.
+  if (device.from == CapacityFrom::recorded_retries) device = {setup.device.simulated()};
+  setup.device.capacity = device.options.capacity;
   FittedDevice fitted;
   fitted.trace = summarise(*chosen.recording, *chosen.trace);
-  fitted.device = summarise(setup.device.simulated());
+  fitted.device = summarise(device);
   if (question.card) fitted.device.name = question.card->name;
   fitted.reserve = setup.device.reserve.value_or(0);
   fitted.context_assumed = question.card && !question.setup.device.reserve;
-  const Subject subject = chosen.subject(control);
   fitted.model_check = model_check(subject);
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   const Job job{subject, setup, late, question.budget, control};
@@ -120,7 +125,10 @@ const FitRun* FittedDevice::best() const {
 
 bool FitAnswer::all_fit() const {
   return std::ranges::all_of(devices, [](const FittedDevice& device) {
-    return std::ranges::all_of(device.runs, &FitRun::fits);
+    const bool asked = device.device.capacity_from == CapacityFrom::option;
+    return std::ranges::all_of(device.runs, [&](const FitRun& run) {
+      return asked ? run.fits() : run.fit.smallest.has_value();
+    });
   });
 }
 

@@ -1,5 +1,7 @@
 #include "analysis/info/answer.hpp"
 
+#include <algorithm>
+
 #include "analysis/info/question.hpp"
 #include "analysis/late_start/warm_start.hpp"
 #include "analysis/recorded/recorded_picture.hpp"
@@ -8,14 +10,22 @@
 namespace memreplay {
 namespace {
 
-// Costs a verification and some rehearsals: only where something was alive that tells of before.
-void look_before(const Recording& recording, const Trace& trace, TraceSummary& summary) {
-  if (trace.coverage.preexisting_blocks == 0 || !is_torch(recording)) return;
-  const Subject subject(recording, trace);
+// Costs some rehearsals: only where something was alive, and asked for, that tells of before.
+void look_before(const Subject& subject, TraceSummary& summary) {
   if (!WarmStart::applies_to(subject)) return;
   const EarlierSteps steps = WarmStart(subject, {}).earlier_steps();
   summary.warm_class = name_of(steps.kind);
   summary.largest_earlier_step = steps.largest;
+}
+
+// Costs a verification, only where there is something to find.
+void look_closer(const Recording& recording, const Trace& trace, TraceSummary& summary) {
+  const bool tells_of_before = trace.coverage.preexisting_blocks > 0 && summary.allocs > 0;
+  const bool released = summary.ooms > 0 || std::ranges::any_of(trace.ops, returns_memory);
+  if (!is_torch(recording) || (!tells_of_before && !released)) return;
+  const Subject subject(recording, trace);
+  if (released) summary.retries = subject.verified()->reading.retries;
+  if (tells_of_before) look_before(subject, summary);
 }
 
 }  // namespace
@@ -29,7 +39,7 @@ InfoAnswer answer(const InfoQuestion& question, const Control& control) {
     for (const Trace* trace : traces) {
       TraceSummary& summary = answer.traces.emplace_back(summarise(recording, *trace));
       if (question.points) summary.picture = recorded_picture(*trace, *question.points);
-      look_before(recording, *trace, summary);
+      look_closer(recording, *trace, summary);
     }
     if (traces.empty()) answer.traces.push_back(summarise(recording));
   }

@@ -14,6 +14,15 @@ namespace memreplay {
 struct Control;
 struct InfoQuestion;
 
+/// The memory of a device at the end of its recording.
+struct StateSummary {
+  Bytes reserved = 0;
+  std::uint64_t segments = 0;
+  Bytes live = 0;  ///< as charged
+  std::uint64_t blocks = 0;
+  std::uint64_t blocks_with_stacks = 0;
+};
+
 /// What a recording itself says about one device.
 struct TraceSummary {
   std::string path;
@@ -45,7 +54,14 @@ struct TraceSummary {
   Bytes peak_requested = 0;
   std::optional<Bytes> peak_reserved;
   std::optional<Bytes> end_reserved;
+  /// Right after which most was requested and reserved, of a long time at the latter the event with
+  /// most requested; nothing: before the first event.
+  std::optional<std::uint64_t> peak_requested_event;
+  std::optional<std::uint64_t> peak_reserved_event;
   std::uint64_t ooms = 0;
+  /// Requests for which the recorded allocator first released memory; nothing where nobody looked.
+  std::optional<std::uint64_t> retries;
+  std::optional<StateSummary> state;  ///< nothing where the recording holds none
   std::optional<RunPicture> picture;  ///< nothing: no plot asked for
 };
 

@@ -68,7 +68,7 @@ MinimisedRecording minimised(const Recording& recording, const Trace& trace,
                              const StrategySpec& spec, const Setup& setup,
                              const MinimiseQuestion& question, const Control& control) {
   const Subject subject(recording, trace);
-  const OpenDevice device = simulated(setup.device.simulated());
+  const OpenDevice device = simulated(sized_for(subject, setup.device));
   MinimiseOptions options{.trial = trial_options(device, setup),
                           .replaying = replay_options(trace, setup, control),
                           .keep = question.keep,

@@ -42,15 +42,9 @@ std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event) {
 
 std::uint64_t requested_peak(const Trace& trace) {
   RecordedLevels levels(trace);
-  Bytes peak = levels.requested();
-  std::uint64_t where = 0;
-  for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    levels.play(i);
-    if (levels.requested() <= peak) continue;
-    peak = levels.requested();
-    where = i + 1;
-  }
-  return where;
+  for (std::uint64_t i = 0; i < trace.size(); ++i) levels.play(i);
+  const auto event = levels.peaks().live().event;
+  return event ? *event + 1 : 0;
 }
 
 std::vector<PlaceSum> by_place(const std::vector<LiveBlock>& blocks, const Places& places) {

@@ -21,7 +21,7 @@ std::optional<RecordedOom> first_recorded_oom(const Trace& trace) {
 Bytes recorded_peak_reserved(const Trace& trace) {
   RecordedLevels levels(trace);
   for (std::uint64_t i = 0; i < trace.size(); ++i) levels.play(i);
-  return levels.reserved_peak();
+  return levels.peaks().reserved().reserved;
 }
 
 std::optional<RecordedRoom> recorded_room(const Subject& subject) {

@@ -17,10 +17,26 @@ void count_events(const Trace& trace, TraceSummary& summary) {
     summary.frees += op == Op::free || op == Op::free_requested;
     summary.ooms += op == Op::oom;
   }
-  summary.peak_requested = levels.requested_peak();
+  const Peak& live = levels.peaks().live();
+  summary.peak_requested = live.requested;
+  summary.peak_requested_event = live.event;
   if (shows_reserved(trace) || !trace.end.segments.empty()) {
-    summary.peak_reserved = levels.reserved_peak();
+    summary.peak_reserved = levels.peaks().reserved().reserved;
+    summary.peak_reserved_event = levels.peaks().reserved().event;
   }
+}
+
+StateSummary summary_of(const MemoryState& state) {
+  StateSummary summary{.reserved = reserved_bytes(state), .segments = state.segments.size()};
+  for (const SegmentInfo& segment : state.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state != BlockState::allocated) continue;
+      ++summary.blocks;
+      summary.live += block.size;
+      summary.blocks_with_stacks += block.stack != 0;
+    }
+  }
+  return summary;
 }
 
 }  // namespace
@@ -57,7 +73,9 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.dropped = trace.coverage.dropped;
   summary.synthesised = trace.coverage.synthesised;
   count_events(trace, summary);
-  if (!trace.end.segments.empty()) summary.end_reserved = reserved_bytes(trace.end);
+  if (trace.end.segments.empty()) return summary;
+  summary.end_reserved = reserved_bytes(trace.end);
+  summary.state = summary_of(trace.end);
   return summary;
 }
 

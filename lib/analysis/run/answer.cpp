@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/presets.hpp"
@@ -13,13 +14,14 @@
 namespace memreplay {
 namespace {
 
-std::vector<StrategySpec> strategies_for(const Recording& recording,
-                                         const ReplayQuestion& question) {
+/// `room` is what the device has; nothing: it is endless.
+std::vector<StrategySpec> strategies_for(const Recording& recording, const ReplayQuestion& question,
+                                         std::optional<Bytes> room) {
   using Usual = ReplayQuestion::Usual;
   if (!question.strategies.empty()) return question.strategies;
   switch (question.usual) {
     case Usual::presets:
-      return presets(recording, question.setup.device.simulated().room());
+      return presets(recording, room);
     case Usual::page:
       return page_presets(recording);
     case Usual::recorded:
@@ -27,6 +29,23 @@ std::vector<StrategySpec> strategies_for(const Recording& recording,
   }
   return {usual_strategy(recording)};
 }
+
+/// All that is replayed of one device of a recording.
+struct Prepared {
+  Prepared(const Chosen& of, std::span<const OpenDevice> opened, const ReplayQuestion& question,
+           const Control& control)
+      : chosen(of),
+        subject(of.subject(control)),
+        devices(devices_for(subject, opened, question.setup.device)),
+        strategies(strategies_for(*of.recording, question, devices.front().options.room())) {}
+
+  std::size_t runs() const { return devices.size() * strategies.size(); }
+
+  const Chosen& chosen;
+  Subject subject;
+  std::vector<OpenDevice> devices;
+  std::vector<StrategySpec> strategies;
+};
 
 Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
   const auto found =
@@ -39,7 +58,7 @@ Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
 StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setup,
                     const Control& control) {
   if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
-  const OpenDevice device = simulated(setup.device.simulated());
+  const OpenDevice device = simulated(sized_for(subject, setup.device));
   setup.stop_at_oom = true;
   const auto metrics_of = [&](const StrategySpec& tried) {
     Trial trial(subject, tried, trial_options(device, setup));
@@ -111,14 +130,13 @@ std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
 
 }  // namespace
 
-ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
                     const ReplayQuestion& question, const Control& control, RunsWatcher* watcher) {
   const Setup& setup = question.setup;
-  std::vector<std::vector<StrategySpec>> strategies;  // of each chosen device
+  std::deque<Prepared> prepared;
   std::size_t count = 0;
   for (const Chosen& chosen : inputs.chosen()) {
-    strategies.push_back(strategies_for(*chosen.recording, question));
-    count += strategies.back().size() * devices.size();
+    count += prepared.emplace_back(chosen, opened, question, control).runs();
   }
   if (watcher != nullptr) watcher->expect(inputs, count);
   ReplayAnswer answer{.traces = {},
@@ -126,16 +144,14 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
                       .torch_summary = question.torch_summary,
                       .oom_report = setup.oom_report};
   RunWatcher* watching = watcher != nullptr && watcher->wants_runs() ? watcher : nullptr;
-  auto next_strategies = strategies.begin();
-  for (const Chosen& chosen : inputs.chosen()) {
+  for (const auto& [chosen, subject, devices, strategies] : prepared) {
     TraceRuns& trace = answer.traces.emplace_back();
     trace.trace = summarise(*chosen.recording, *chosen.trace);
     trace.device = devices.front().summary;
-    const Subject subject = chosen.subject(control);
     trace.model_check = model_check(subject);
     if (watcher != nullptr) watcher->begin_trace(chosen, subject);
     const LateStart late(subject, replay_options(subject.trace(), setup, control));
-    for (const StrategySpec& asked : *next_strategies++) {
+    for (const StrategySpec& asked : strategies) {
       const StrategySpec spec = fitted(subject, asked, setup, control);
       for (Run& made : on_all(subject, spec, devices, setup, late, watching, control)) {
         if (watcher != nullptr) watcher->judged(chosen, made);

@@ -21,11 +21,20 @@ struct OpenDevice;
 struct ReplayQuestion;
 class RunsWatcher;
 
+/// Who says how large a device is.
+enum class CapacityFrom {
+  nobody,            ///< a simulated one is never full, of a real one the driver says it
+  option,            ///< whoever asked
+  recorded_oom,      ///< a recorded failure: what was reserved then, and what was free
+  recorded_retries,  ///< it was full when it was recorded: the least on which all of that happens
+};
+
 struct DeviceSummary {
   std::string text = "sim";  ///< as it was asked for: "cuda:0"
   std::string kind = "sim";
   std::optional<std::string> name;
   std::optional<Bytes> capacity;
+  CapacityFrom capacity_from = CapacityFrom::nobody;
   Bytes granularity = 0;
   std::string address_policy;
 };
@@ -99,10 +108,10 @@ void sort_by_place(std::vector<Run>& runs);
 /// The trace that fares worst: by the OOMs and the reserved peak of its first run.
 std::size_t worst_of(const std::vector<TraceRuns>& traces);
 
-/// Replays every strategy on every device of every recording. `devices` are those that the
-/// question names, opened before anything was read. Throws UsageError where there is nothing to
-/// replay or the question does not fit a recording. `watcher` may be null.
-ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
+/// Replays every strategy on every device of every recording. `opened` are the devices that the
+/// question names, opened before anything was read; see devices_for. Throws UsageError where there
+/// is nothing to replay or the question does not fit a recording. `watcher` may be null.
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
                     const ReplayQuestion& question, const Control& control,
                     RunsWatcher* watcher = nullptr);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/recorded/recorded_device.hpp"
 #include "core/error.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
@@ -34,7 +35,8 @@ OpenDevice open(const DeviceChoice& choice, const DeviceShape& shape) {
 }
 
 DeviceSummary summary_of(const OpenDevice& device) {
-  DeviceSummary summary = summarise(device.options);
+  DeviceSummary summary = summarise(
+      {device.options, device.options.capacity ? CapacityFrom::option : CapacityFrom::nobody});
   summary.text = device.name;
   if (!device.memory) return summary;
   const RealMemoryFacts& facts = device.memory->facts();
@@ -85,18 +87,44 @@ SimulatedDeviceOptions DeviceShape::simulated() const {
           .address_gap = address_gap.value_or(usual.address_gap)};
 }
 
-DeviceSummary summarise(const SimulatedDeviceOptions& device) {
+SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
+  SizedDevice device{shape.simulated()};
+  if (shape.capacity) {
+    device.from = CapacityFrom::option;
+  } else if (const auto room = shape.endless ? std::nullopt : recorded_room(subject)) {
+    device.options.capacity = room->bytes + device.options.reserve;
+    device.from = room->stated ? CapacityFrom::recorded_oom : CapacityFrom::recorded_retries;
+  }
+  return device;
+}
+
+DeviceSummary summarise(const SizedDevice& device) {
   DeviceSummary summary;
-  summary.capacity = device.capacity;
-  summary.granularity = device.granularity;
-  summary.address_policy = device.policy == AddressPolicy::upward ? "upward" : "first-fit";
+  summary.capacity = device.options.capacity;
+  summary.capacity_from = device.from;
+  summary.granularity = device.options.granularity;
+  summary.address_policy = device.options.policy == AddressPolicy::upward ? "upward" : "first-fit";
   return summary;
 }
 
-OpenDevice simulated(const SimulatedDeviceOptions& options) {
-  OpenDevice device{.options = options};
-  device.summary = summarise(options);
-  return device;
+OpenDevice simulated(const SizedDevice& device) {
+  OpenDevice open{.options = device.options};
+  open.summary = summarise(device);
+  return open;
+}
+
+std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const OpenDevice> opened,
+                                    const DeviceShape& shape) {
+  std::vector<OpenDevice> devices(opened.begin(), opened.end());
+  const auto is_real = [](const OpenDevice& device) { return device.memory != nullptr; };
+  if (std::ranges::any_of(devices, is_real)) return devices;
+  const SizedDevice sized = sized_for(subject, shape);
+  for (OpenDevice& device : devices) {
+    device.options.capacity = sized.options.capacity;
+    device.summary.capacity = sized.options.capacity;
+    device.summary.capacity_from = sized.from;
+  }
+  return devices;
 }
 
 std::optional<Bytes> OpenDevice::room() const {

@@ -16,7 +16,7 @@ namespace memreplay {
 /// A device that is replayed on.
 struct OpenDevice {
   std::string name = "sim";            ///< as it was asked for
-  std::unique_ptr<RealMemory> memory;  ///< null: a simulated one
+  std::shared_ptr<RealMemory> memory;  ///< null: a simulated one
   SimulatedDeviceOptions options;      ///< of a real one capacity and reserve hold
   DeviceSummary summary;
   bool timed = false;  ///< every operation: where any device is real
@@ -25,11 +25,27 @@ struct OpenDevice {
   std::optional<Bytes> room() const;
 };
 
+/// A simulated device for one recording, and whose word its capacity is.
+struct SizedDevice {
+  SimulatedDeviceOptions options;
+  CapacityFrom from = CapacityFrom::nobody;
+};
+
+/// The device of this shape on which a recording is replayed. Where nobody says how large it is,
+/// that of the recorded failure, or the one that recorded retries show; where there is neither, it
+/// is endless. O(events).
+SizedDevice sized_for(const Subject& subject, const DeviceShape& shape);
+
 /// The simulated device of these options.
-OpenDevice simulated(const SimulatedDeviceOptions& options);
+OpenDevice simulated(const SizedDevice& device);
+
+/// The devices on which a recording is replayed, where they were opened for the question: simulated
+/// ones with a capacity as sized_for says, beside real ones all as they are.
+std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const OpenDevice> opened,
+                                    const DeviceShape& shape);
 
 /// What is said of a simulated device.
-DeviceSummary summarise(const SimulatedDeviceOptions& device);
+DeviceSummary summarise(const SizedDevice& device);
 
 /// How much of each block is touched there.
 Touch touch_of(const OpenDevice& device, const Setup& setup);

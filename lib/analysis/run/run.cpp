@@ -81,6 +81,16 @@ ReplayResult replay_repeatedly(const Job& job, RunWatcher* watcher,
   return result;
 }
 
+// Under the recorded settings all happens as it was recorded on any device of at least that size.
+void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& setup, Run& run) {
+  if (!run.exact || run.device.capacity_from != CapacityFrom::recorded_retries) return;
+  const auto model = subject.model_of(spec, setup.torch_version);
+  const auto recorded = subject.model_of(parse_strategy("recorded"), {});
+  if (model && recorded && model->settings == recorded->settings) return;
+  run.exact = false;
+  run.inexact_because = "how large the device was is not in the recording, and here it was full";
+}
+
 }  // namespace
 
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control) {
@@ -163,8 +173,10 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   ReplayResult result = plain && !estimate && once && !watched
                             ? std::move(*plain)
                             : replay_repeatedly(job, watcher, picture);
+  const bool was_full = result.refusals > 0;
   Run run = judged(subject, spec, setup, device.room(), std::move(result), estimate);
   run.device = device.summary;
+  if (was_full) weigh_size(subject, spec, setup, run);
   run.picture = std::move(drawn);
   return run;
 }

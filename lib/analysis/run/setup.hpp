@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/run/answer.hpp"
 #include "device/cost_model.hpp"
 #include "device/real/touch_pattern.hpp"
 #include "device/simulated_device.hpp"
@@ -28,7 +29,9 @@ struct DeviceChoice {
 
 /// A device as far as somebody asked for its shape. What is nothing is as usual.
 struct DeviceShape {
-  std::optional<Bytes> capacity;     ///< nothing: never full, or what a real device has
+  /// Nothing: that of a recorded failure; else never full, or what a real device has.
+  std::optional<Bytes> capacity;
+  bool endless = false;              ///< never full, whatever was recorded
   std::optional<Bytes> reserve;      ///< of the capacity, held by others
   std::optional<Bytes> granularity;  ///< above 0
   std::optional<AddressPolicy> policy;

@@ -6,7 +6,6 @@
 #include <deque>
 
 #include "analysis/recorded/inputs.hpp"
-#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/tune/insertions.hpp"
@@ -43,16 +42,10 @@ std::set<std::string> forbidden_options(const TuneQuestion& question) {
 /// Puts a recording on the bench, with the device that it gets, and says what it is.
 void add_to_bench(const Chosen& chosen, const Subject& subject, const TuneQuestion& question,
                   Bench& bench, TuneAnswer& answer) {
-  SimulatedDeviceOptions device = question.setup.device.simulated();
-  const auto room = device.capacity ? std::nullopt : recorded_room(subject);
-  if (room) {
-    device.capacity = room->bytes + device.reserve;
-    const std::string remark = assumed_size_remark(*chosen.recording, *room);
-    if (!remark.empty()) answer.remarks.push_back(remark);
-  }
+  const SizedDevice device = sized_for(subject, question.setup.device);
   bench.subjects.push_back(&subject);
-  bench.devices.push_back(device);
-  bench.assumed_size.push_back(room && !room->stated);
+  bench.devices.push_back(device.options);
+  bench.assumed_size.push_back(device.from == CapacityFrom::recorded_retries);
   answer.traces.push_back(summarise(*chosen.recording, *chosen.trace));
   answer.devices.push_back(summarise(device));
   answer.model_checks.push_back(model_check(subject));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/recorded/recorded_device.hpp"
 #include "core/text.hpp"
 #include "strategy/torch/lint.hpp"
 
@@ -17,14 +18,6 @@ std::string first_reason(const TuneOutcome& outcome) {
 }
 
 }  // namespace
-
-std::string assumed_size_remark(const Recording& recording, const RecordedRoom& room) {
-  if (room.stated) return {};
-  return fmt::format(
-      "How large the device was is not in {}; it was full at some time, and {} is the least on "
-      "which all of it happens (--capacity says otherwise).",
-      recording.path, human_size(room.bytes));
-}
 
 std::string insertions_remark(const TuneResult& result) {
   if (!result.without_insertions) return {};

@@ -4,15 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/tune/answer.hpp"
 #include "verify/subject.hpp"
 
 /// Sentences without which the figures of a search would mislead.
 namespace memreplay {
-
-/// A sentence that the size of a recording's device is a guess. Empty where the recording states it.
-std::string assumed_size_remark(const Recording& recording, const RecordedRoom& room);
 
 /// What inserted calls do by themselves, of replays: before anything is estimated. Empty where none
 /// were inserted.

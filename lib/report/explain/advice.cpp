@@ -17,7 +17,9 @@ std::string setting_of_best(const TuneResult& tuned) {
 
 std::string advice(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
-  if (!device.tuned || e.cause == Cause::shortage || (e.chosen && !e.at_oom)) return {};
+  if (!device.tuned || e.cause == Cause::shortage ||
+      (e.moment == Explanation::Moment::event && !e.at_oom))
+    return {};
   const TuneResult& tuned = *device.tuned;
   const TuneOutcome& best_outcome = tuned.outcomes[tuned.best];
   const RunSoFar best = best_outcome.total();
@@ -30,10 +32,11 @@ std::string advice(const ExplainedDevice& device) {
     return late_sentence(tuned, device.late) + more;
   }
   const std::string estimate = best_outcome.is_exact() ? "" : ", an estimate";
-  if (e.at_oom && best.ooms < now.ooms) {
-    return fmt::format("{} serves {} (reserves {} by then{}).{}", setting_of_best(tuned),
-                       best.ooms == 0 ? "this request" : "more requests", peak_phrase(best_outcome),
-                       estimate, more);
+  if (best.ooms < now.ooms) {
+    const char* all = e.at_oom ? "this request" : "every request";
+    return fmt::format("{} serves {} (reserves {}{}{}).{}", setting_of_best(tuned),
+                       best.ooms == 0 ? all : "more requests", peak_phrase(best_outcome),
+                       e.at_oom ? " by then" : " at most", estimate, more);
   }
   if (e.at_oom) {
     return fmt::format("None of {} tried serves this request.{}{}", counted(tuned.tried, "setting"),

@@ -9,6 +9,11 @@
 namespace memreplay {
 
 /// Of each device the verdict, its figures, the places that hold memory, and what helps.
+/// What is known of a device before a search for a setting that helps, and what there is to say
+/// behind it. Together they are its part of the text.
+std::string explained_text(const ExplainedDevice& device, const TextStyle& style);
+std::string searched_text(const ExplainedDevice& device);
+
 std::string to_text(const ExplainAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with a result for each device. `worst` is the first with an OOM.
 std::string to_json(const ExplainAnswer& answer);

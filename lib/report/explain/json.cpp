@@ -9,11 +9,23 @@ Json place_json(const PlaceSum& sum) {
   return {{"place", sum.place}, {"bytes", sum.bytes}, {"blocks", sum.blocks}};
 }
 
+std::string_view name_of(Explanation::Moment moment) {
+  constexpr std::string_view kNames[] = {"oom", "peak", "reserved-peak", "event", "end"};
+  return kNames[static_cast<std::size_t>(moment)];
+}
+
+Json peak_json(const PeakMoment& peak) {
+  return {{"event", or_null(peak.event)},
+          {"live_requested_bytes", peak.requested},
+          {"reserved_bytes", peak.reserved}};
+}
+
 Json explanation_json(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
   Json json;
   json["verdict"] = name_of(e.cause);
-  json["event"] = e.event;
+  json["event"] = or_null(e.event);
+  json["moment"] = name_of(e.moment);
   json["sentence"] = verdict_sentence(device);
   json["strategy"] = text_or_null(device.strategy);
   json["at_oom"] = e.at_oom;
@@ -27,6 +39,10 @@ Json explanation_json(const ExplainedDevice& device) {
   json["usable_bytes"] = or_null(e.room);
   json["spare_bytes"] = e.room ? Json(e.spare()) : Json(nullptr);
   json["device_free_bytes"] = e.at_oom ? Json(e.device_free) : Json(nullptr);
+  json["oom_retries"] = e.retries;
+  json["live_peak"] = peak_json(e.live_peak);
+  json["reserved_peak"] = peak_json(e.reserved_peak);
+  json["gap_bytes"] = e.moment == Explanation::Moment::peak ? Json(e.gap()) : Json(nullptr);
   json["live_requested_bytes"] = e.live_requested;
   json["live_allocated_bytes"] = e.live_allocated;
   json["live_blocks"] = e.live_blocks;
@@ -96,6 +112,7 @@ std::string to_json(const ExplainAnswer& answer) {
     if (worst.is_null() && device.explanation.at_oom) worst = results.size();
     Json result = head_json("explain");
     result["trace"] = trace_json(device.trace);
+    result["device"] = device_json(device.device);
     result.update(explanation_json(device));
     result["model_check"] = nullptr;
     if (device.model_check) result["model_check"] = verify_run_json(*device.model_check);

@@ -23,8 +23,8 @@ Table to_table(const ExplainAnswer& answer) {
     for (const Pin& pin : e.pins.by_place) places[pin.place].second = pin.pinned;
     for (const auto& [place, figures] : places) {
       table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu),
-                            std::string(name_of(e.cause)), std::to_string(e.event), place,
-                            std::to_string(figures.first.bytes),
+                            std::string(name_of(e.cause)), e.event ? std::to_string(*e.event) : "",
+                            place, std::to_string(figures.first.bytes),
                             std::to_string(figures.first.blocks), std::to_string(figures.second)});
     }
   }

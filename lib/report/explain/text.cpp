@@ -20,25 +20,43 @@ std::string shortened(const std::string& place) {
   return place.size() <= kMost ? place : place.substr(0, kMost) + "…";
 }
 
-std::string facts(const ExplainedDevice& device) {
+// "live peak at event 1,402 of 5,163, step 3"
+std::string moment_line(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
-  std::string out;
+  const std::string events = human_count(device.trace.events);
   const std::string step = e.step > 0 ? fmt::format(", step {}", human_count(e.step)) : "";
   if (e.at_oom) {
-    out += fmt::format("  out of memory at event {} of {}, stream {}{}{}{}\n", human_count(e.event),
-                       human_count(device.trace.events), device.streams[e.stream], step,
-                       e.place.empty() ? "" : "   ", shortened(e.place));
-  } else {
-    out += fmt::format("  before event {} of {}{}\n", human_count(e.event),
-                       human_count(device.trace.events), step);
+    return fmt::format("out of memory at event {} of {}, stream {}{}{}{}", human_count(*e.event),
+                       events, device.streams[e.stream], step, e.place.empty() ? "" : "   ",
+                       shortened(e.place));
   }
+  using Moment = Explanation::Moment;
+  const std::string what = e.moment == Moment::peak            ? "live peak "
+                           : e.moment == Moment::reserved_peak ? "reserved peak "
+                                                               : "";
+  if (e.moment == Moment::end) return "the state at the end of the recording";
+  if (!e.event) return fmt::format("{}before the first of {} events", what, events);
+  return fmt::format("{}at event {} of {}{}", what, human_count(*e.event), events, step);
+}
+
+std::string where_of(const PeakMoment& peak) {
+  return peak.event ? fmt::format("at event {}", human_count(*peak.event))
+                    : std::string("before the first event");
+}
+
+std::string facts(const ExplainedDevice& device) {
+  const Explanation& e = device.explanation;
+  std::string out = "  " + moment_line(device) + '\n';
   const auto line = [&](std::string_view name, Bytes bytes, const std::string& rest) {
-    out += fmt::format("  {:<10}{:>10}{}{}\n", name, human_size(bytes), rest.empty() ? "" : "    ",
+    out += fmt::format("  {:<13}{:>10}{}{}\n", name, human_size(bytes), rest.empty() ? "" : "    ",
                        rest);
   };
-  if (e.total) line("device", *e.total, "");
+  const std::string whose = device.device.capacity_from == CapacityFrom::recorded_oom
+                                ? "as the recorded failure shows it"
+                                : "";
+  if (e.total) line("device", *e.total, e.room == e.total ? whose : "");
   if (e.room && e.room != e.total) {
-    line(e.total ? "usable" : "device", *e.room, e.total ? "the rest is held by others" : "");
+    line(e.total ? "usable" : "device", *e.room, e.total ? "the rest is held by others" : whose);
   }
   line("live", e.live_requested,
        fmt::format("in {}; {} with rounding", counted(e.live_blocks, "block"),
@@ -50,6 +68,15 @@ std::string facts(const ExplainedDevice& device) {
   if (e.at_oom) line("free", e.device_free, "outside any segment");
   if (e.at_oom && e.allowed < e.device_free) {
     line("limit", *e.allowance(), "set by the program or its setting");
+  }
+  if (e.at_oom || !e.shows_requests) return out;
+  if (e.live_peak.event != e.event) {
+    line("live peak", e.live_peak.requested, where_of(e.live_peak));
+  }
+  if (e.reserved_peak.event != e.event) {
+    line("reserved peak", e.reserved_peak.reserved,
+         fmt::format("{}, where {} are live", where_of(e.reserved_peak),
+                     human_size(e.reserved_peak.requested)));
   }
   return out;
 }
@@ -147,31 +174,43 @@ std::string model_line(const ExplainedDevice& device) {
 
 }  // namespace
 
+std::string explained_text(const ExplainedDevice& device, const TextStyle& style) {
+  const Explanation& e = device.explanation;
+  std::string out;
+  if (device.among_others) out += fmt::format("{} gpu {}\n", device.trace.path, device.trace.gpu);
+  const std::string said = wrapped(verdict_sentence(device), 0);
+  out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device);
+  const bool pins_first = e.cause == Cause::fragmentation || e.cause == Cause::none;
+  if (pins_first) add_pins(out, e);
+  add_live(out, e);
+  if (!pins_first && e.cause != Cause::shortage) add_pins(out, e);
+  add_pools(out, device);
+  add_phases(out, e);
+  out += '\n';
+  for (const Finding& finding : findings(device)) {
+    if (finding.bytes < e.reserved / 200) continue;  // not worth a line
+    append_paragraph(out, fmt::format("{}. Helps: {}.", finding.what, finding.remedy), 2);
+  }
+  return out;
+}
+
+std::string searched_text(const ExplainedDevice& device) {
+  std::string out;
+  append_paragraph(out, advice(device), 2);
+  if (!device.explanation.shows_requests) {
+    append_paragraph(out, "To see why, " + how_to_record(), 2);
+  }
+  append_paragraph(out, capacity_sentence(device.device), 2);
+  for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);
+  append_paragraph(out, model_line(device), 2);
+  return out;
+}
+
 std::string to_text(const ExplainAnswer& answer, const TextStyle& style) {
   std::string out;
   for (const ExplainedDevice& device : answer.devices) {
-    const Explanation& e = device.explanation;
-    if (answer.devices.size() > 1) {
-      out += fmt::format("{}{} gpu {}\n", out.empty() ? "" : "\n", device.trace.path,
-                         device.trace.gpu);
-    }
-    const std::string said = wrapped(verdict_sentence(device), 0);
-    out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device);
-    if (e.cause == Cause::shortage || e.cause == Cause::outside) add_live(out, e);
-    if (e.cause != Cause::shortage) add_pins(out, e);
-    if (e.cause == Cause::none || (e.cause == Cause::fragmentation && e.pins.by_place.empty())) {
-      add_live(out, e);
-    }
-    add_pools(out, device);
-    add_phases(out, e);
-    out += '\n';
-    for (const Finding& finding : findings(device)) {
-      if (finding.bytes < e.reserved / 200) continue;  // not worth a line
-      append_paragraph(out, fmt::format("{}. Helps: {}.", finding.what, finding.remedy), 2);
-    }
-    append_paragraph(out, advice(device), 2);
-    for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);
-    append_paragraph(out, model_line(device), 2);
+    if (!out.empty()) out += '\n';
+    out += explained_text(device, style) + searched_text(device);
   }
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/parts/sentences.hpp"
 
 namespace memreplay {
 namespace {
@@ -13,20 +14,48 @@ std::string size_of(std::int64_t bytes) {
   return human_size(static_cast<Bytes>(std::llabs(bytes)));
 }
 
-}  // namespace
-
-std::string_view name_of(Cause cause) {
-  constexpr std::string_view kNames[] = {"none", "shortage", "fragmentation", "outside"};
-  return kNames[static_cast<std::size_t>(cause)];
+// "13.0 GiB of the 13.2 GiB reserved are live"
+std::string figures(const Explanation& e) {
+  const std::string waiting =
+      e.pending > 0 ? fmt::format(", {} wait for another stream", human_size(e.pending)) : "";
+  return fmt::format("{} of the {} reserved are live{}", human_size(e.live_allocated),
+                     human_size(e.reserved), waiting);
 }
 
-std::string verdict_sentence(const ExplainedDevice& device) {
+std::string gap(const Explanation& e) {
+  if (e.reserved_peak.reserved > e.reserved) {
+    return fmt::format("; {} are reserved at most, a gap of {}",
+                       human_size(e.reserved_peak.reserved), human_size(e.gap()));
+  }
+  return fmt::format("; the gap is {}", human_size(e.gap()));
+}
+
+std::string moment_phrase(const Explanation& e) {
+  switch (e.moment) {
+    case Explanation::Moment::peak:
+      return "the live peak";
+    case Explanation::Moment::reserved_peak:
+      return "the reserved peak";
+    case Explanation::Moment::end:
+      return "the end";
+    default:
+      return e.event ? fmt::format("event {}", human_count(*e.event)) : "the start";
+  }
+}
+
+// The recording holds no request, so none that failed.
+std::string untold(const ExplainedDevice& device) {
+  const Explanation& e = device.explanation;
+  return fmt::format(
+      "Unknown: the recording has {}, and no entry of an OOM. In the state that it holds {}, {} "
+      "free inside segments.",
+      device.trace.events == 0 ? "no history" : "no request in its history", figures(e),
+      human_size(e.free_inside));
+}
+
+std::string refused(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
   const std::string request = human_size(e.asked);
-  if (e.cause != Cause::none && !e.at_oom) {
-    return fmt::format("{}: not all that was there before the recording finds room under {}.",
-                       e.cause == Cause::shortage ? "Shortage" : "Fragmentation", device.strategy);
-  }
   const Bytes wanted = e.live_requested + e.asked;
   switch (e.cause) {
     case Cause::shortage:
@@ -34,16 +63,6 @@ std::string verdict_sentence(const ExplainedDevice& device) {
           "Shortage: what is live and the {} request together exceed the device by {}; no "
           "allocator setting will help.",
           request, human_size(wanted - std::min(wanted, *e.room)));
-    case Cause::fragmentation:
-      if (e.spare() < 0) {
-        return fmt::format(
-            "Fragmentation: the {} request would have fitted, with {} to spare; for it the "
-            "allocator asked the device for {}.",
-            human_size(e.requested),
-            size_of(e.spare() + static_cast<std::int64_t>(e.asked - e.requested)), request);
-      }
-      return fmt::format("Fragmentation: the {} request would have fitted, with {} to spare.",
-                         request, size_of(e.spare()));
     case Cause::outside:
       if (e.live_requested + e.requested <= *e.room) {
         return fmt::format(
@@ -53,16 +72,51 @@ std::string verdict_sentence(const ExplainedDevice& device) {
       return fmt::format(
           "Outside: the {} request would have fitted, did others not hold {} of the device.",
           request, human_size(*e.total - *e.room));
-    case Cause::none:
+    default:
       break;
   }
-  const Bytes unused = e.reserved - std::min(e.reserved, e.live_allocated + e.pending);
-  const std::string figures =
-      fmt::format("{} reserved, {} of it live, {} free inside segments.", human_size(e.reserved),
-                  human_size(e.live_allocated), human_size(unused));
+  if (e.spare() < 0) {
+    return fmt::format(
+        "Fragmentation: the {} request would have fitted, with {} to spare; for it the "
+        "allocator asked the device for {}.",
+        human_size(e.requested),
+        size_of(e.spare() + static_cast<std::int64_t>(e.asked - e.requested)), request);
+  }
+  return fmt::format("Fragmentation: the {} request would have fitted, with {} to spare.", request,
+                     size_of(e.spare()));
+}
+
+}  // namespace
+
+std::string_view name_of(Cause cause) {
+  constexpr std::string_view kNames[] = {"none", "shortage", "fragmentation", "outside", "unknown"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+std::string verdict_sentence(const ExplainedDevice& device) {
+  const Explanation& e = device.explanation;
+  if (e.at_oom) return refused(device);
   const std::string whose = device.strategy.empty() ? "" : " under " + device.strategy;
-  if (e.chosen) return fmt::format("Before event {}{}: {}", human_count(e.event), whose, figures);
-  return fmt::format("No failure: at the peak{} {}", whose, figures);
+  if (!e.shows_requests) return untold(device);
+  if (e.cause == Cause::unknown) {
+    return fmt::format(
+        "Unknown: by the estimate memory runs out before the recording begins{}, and what was "
+        "asked for then is not in it.",
+        whose);
+  }
+  if (e.cause != Cause::none) {
+    return fmt::format("{}: not all that was there before the recording finds room{}.",
+                       e.cause == Cause::shortage ? "Shortage" : "Fragmentation", whose);
+  }
+  const bool at_peak = e.moment == Explanation::Moment::peak;
+  const std::string where =
+      fmt::format("{}{} {}{}.", moment_phrase(e), whose, figures(e), at_peak ? gap(e) : "");
+  if (!at_peak || e.fails) return "At " + where;
+  if (e.retries == 0) return "No failure: at " + where;
+  return fmt::format(
+      "No failure, but the device was full {}: memory was released and the request tried again. At "
+      "{}",
+      counted(e.retries, "time"), where);
 }
 
 }  // namespace memreplay

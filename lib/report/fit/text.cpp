@@ -192,6 +192,7 @@ std::string to_text(const FitAnswer& answer, const TextStyle&) {
   std::string out;
   for (const FittedDevice& fitted : devices) {
     append_paragraph(out, head(fitted, devices.size() > 1));
+    append_paragraph(out, capacity_sentence(fitted.device));
     out += '\n' + text_table(table_of(fitted));
     const std::string below = notes(fitted);
     if (!below.empty()) out += '\n' + below;

@@ -43,11 +43,30 @@ std::string covers(const TraceSummary& trace) {
   return text + (trace.complete ? "; nothing lost since" : "; some events are missing");
 }
 
+std::string at_event(const TraceSummary& trace, const std::optional<std::uint64_t>& event) {
+  if (trace.events == 0) return {};
+  return event ? fmt::format(" at event {}", human_count(*event)) : std::string(" at the start");
+}
+
+// Of a recording in which nothing was requested it is all there is.
+std::string state(const StateSummary& state) {
+  return fmt::format("{} reserved in {}, {} of it live in {}, {} of them with a stack",
+                     human_size(state.reserved), counted(state.segments, "segment"),
+                     human_size(state.live), counted(state.blocks, "block"),
+                     human_count(state.blocks_with_stacks));
+}
+
 std::string recorded(const TraceSummary& trace) {
-  std::string text = fmt::format("peak requested {}", human_size(trace.peak_requested));
-  if (trace.peak_reserved)
-    text += fmt::format(", peak reserved {}", human_size(*trace.peak_reserved));
+  std::string text = fmt::format("peak requested {}{}", human_size(trace.peak_requested),
+                                 at_event(trace, trace.peak_requested_event));
+  if (trace.peak_reserved) {
+    text += fmt::format(", peak reserved {}{}", human_size(*trace.peak_reserved),
+                        at_event(trace, trace.peak_reserved_event));
+  }
   text += fmt::format(", {} OOM", human_count(trace.ooms));
+  if (const std::uint64_t retries = trace.retries.value_or(0); retries > 0) {
+    text += retries == 1 ? ", 1 retry" : fmt::format(", {} retries", human_count(retries));
+  }
   if (trace.settings) {
     text += ", settings: " + (trace.settings->empty() ? std::string("default") : *trace.settings);
   }
@@ -81,6 +100,7 @@ std::string advice(const TraceSummary& trace) {
 
 std::string trust(const TraceSummary& trace) {
   if (trace.events == 0) return "a state without a history: nothing to replay.";
+  if (trace.allocs + trace.ooms == 0) return "nothing was requested in it: nothing to replay.";
   if (trace.starts_empty && trace.complete) {
     return "exact under any settings: it starts with nothing allocated and lost nothing.";
   }
@@ -118,11 +138,14 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
                                      counted(trace.frees, "free"), counted(trace.streams, "stream"),
                                      counted(trace.pools, "pool")));
     out += line("recorded", recorded(trace));
+    const bool asks = trace.allocs + trace.ooms > 0;
+    if (trace.state && !asks) out += line("state", state(*trace.state));
     if (!trace.dropped.empty()) out += line("dropped", by_reason(trace.dropped));
     if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));
     if (trace.warm_class) out += line("before", before(trace));
     out += line("trust", trust(trace));
     if (trace.warm_class) out += line("next time", advice(trace));
+    if (!asks && trace.format.starts_with("torch-")) out += line("next time", how_to_record());
     if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode);
     previous = &trace;
   }

@@ -107,6 +107,28 @@ Json real_json(const std::optional<RealUse>& real) {
               {"segments_without_memory", real->not_adopted}};
 }
 
+Json state_json(const std::optional<StateSummary>& state) {
+  if (!state) return nullptr;
+  return Json{{"reserved_bytes", state->reserved},
+              {"segments", state->segments},
+              {"live_bytes", state->live},
+              {"blocks", state->blocks},
+              {"blocks_with_stacks", state->blocks_with_stacks}};
+}
+
+Json name_of(CapacityFrom from) {
+  switch (from) {
+    case CapacityFrom::option:
+      return "option";
+    case CapacityFrom::recorded_oom:
+      return "oom";
+    case CapacityFrom::recorded_retries:
+      return "retries";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -138,13 +160,18 @@ Json trace_json(const TraceSummary& t) {
         {"peak_requested_bytes", t.peak_requested},
         {"peak_reserved_bytes", or_null(t.peak_reserved)},
         {"end_reserved_bytes", or_null(t.end_reserved)},
-        {"ooms", t.ooms}}}};
+        {"ooms", t.ooms},
+        {"peak_requested_event", or_null(t.peak_requested_event)},
+        {"peak_reserved_event", or_null(t.peak_reserved_event)},
+        {"oom_retries", or_null(t.retries)},
+        {"state", state_json(t.state)}}}};
 }
 
 Json device_json(const DeviceSummary& d) {
   return Json{{"kind", d.kind},
               {"name", or_null(d.name)},
               {"capacity_bytes", or_null(d.capacity)},
+              {"capacity_from", name_of(d.capacity_from)},
               {"granularity_bytes", d.granularity},
               {"address_policy", d.address_policy},
               {"as_given", d.text}};

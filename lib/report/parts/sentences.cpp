@@ -105,8 +105,8 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& runs) {
                                              run.place < other.place ? other : run)
                             : reserved_against(run, other));
   };
-  const Run& second = *std::find_if(
-      runs.begin(), runs.end(), [&](const Run& run) { return run.place == best.place + 1; });
+  const Run& second = *std::find_if(runs.begin(), runs.end(),
+                                    [&](const Run& run) { return run.place == best.place + 1; });
   const Run& rival = &best == &baseline ? second : baseline;
   if (&last != &rival && &last != &baseline) compare(last, baseline);
   compare(best, rival);
@@ -203,6 +203,27 @@ std::string coverage_phrase(const TraceSummary& trace) {
                         human_size(trace.preexisting_bytes));
   return fmt::format("{}, {}, {}{}", counted(trace.events, "event"),
                      counted(trace.streams, "stream"), start, trace.complete ? "" : ", incomplete");
+}
+
+std::string capacity_sentence(const DeviceSummary& device) {
+  constexpr std::string_view kOtherwise = "--capacity SIZE sets another, --capacity none lifts it";
+  if (device.capacity_from == CapacityFrom::recorded_oom) {
+    return fmt::format(
+        "The device is that of the recorded failure: {} were reserved or free then ({}).",
+        human_size(*device.capacity), kOtherwise);
+  }
+  if (device.capacity_from == CapacityFrom::recorded_retries) {
+    return fmt::format(
+        "How large the device was is not in the recording; it was full at some time, and {} is the "
+        "least on which all of it happens ({}).",
+        human_size(*device.capacity), kOtherwise);
+  }
+  return {};
+}
+
+std::string how_to_record() {
+  return "record a history: call torch.cuda.memory._record_memory_history() before the work and "
+         "torch.cuda.memory._dump_snapshot(FILE) behind it, or where the OOM is caught.";
 }
 
 }  // namespace memreplay

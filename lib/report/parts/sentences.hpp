@@ -22,7 +22,8 @@ std::string estimated_text(Bytes bytes, const BytesInterval& interval);
 /// Why these figures are an estimate. Empty where they are exact.
 std::string inexact_sentence(const Run& run);
 
-/// A sentence that requests were served which the recorded program was refused. Empty where none was.
+/// A sentence that requests were served which the recorded program was refused. Empty where none
+/// was.
 std::string served_sentence(const Run& run);
 
 /// "with 3 blocks (2 GiB) moved out of it and a modelled stall of 1.5 s". Empty where none was.
@@ -33,6 +34,13 @@ std::string mark(const Run& run);
 
 /// How far the model reproduces the recording itself. Empty where it was not tried.
 std::string model_sentence(const TraceRuns& report);
+
+/// Which device was taken and why, where nobody said how large it is. Empty where somebody did, or
+/// it is endless.
+std::string capacity_sentence(const DeviceSummary& device);
+
+/// What a PyTorch program calls so that its recording has a history.
+std::string how_to_record();
 
 /// "3128 events, 1 stream, starts empty"
 std::string coverage_phrase(const TraceSummary& trace);

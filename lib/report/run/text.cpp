@@ -68,8 +68,11 @@ std::string numbers(const Run& run) {
   }
   line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
                                  human_size(m.end_allocated)));
-  line("waste", fmt::format("internal {}, external {}", percent(m.internal_fragmentation),
-                            percent(m.external_fragmentation)));
+  // What is free and in pieces at the peak is no waste while it is in use a moment later.
+  const double gap_share = 1 - static_cast<double>(m.peak_allocated) /
+                                   static_cast<double>(std::max<Bytes>(m.peak_reserved, 1));
+  line("waste", fmt::format("gap {} of what is reserved, rounding {} of what is allocated",
+                            percent(gap_share), percent(m.internal_fragmentation)));
   line("OOM",
        fmt::format("{}, {}", counted(m.ooms, "time"),
                    m.oom_retries == 1 ? "1 retry" : human_count(m.oom_retries) + " retries"));
@@ -139,8 +142,11 @@ std::string notes(const TraceRuns& report, const TextStyle& style) {
 
 std::string head(const TraceRuns& report, bool several) {
   const std::string model = model_sentence(report);
-  return place_name(report, several) + ": " + coverage_phrase(report.trace) +
-         (model.empty() ? "" : "; ") + model;
+  std::string out;
+  append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
+                            (model.empty() ? "" : "; ") + model);
+  append_paragraph(out, capacity_sentence(report.device));
+  return out;
 }
 
 // What else there is to say of the others is whether they agree with it.
@@ -172,7 +178,7 @@ std::string spread(const std::vector<TraceRuns>& reports) {
 std::string replay_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::string out;
   for (const TraceRuns& report : reports) {
-    append_paragraph(out, head(report, reports.size() > 1));
+    out += head(report, reports.size() > 1);
     for (const Run& run : report.runs) {
       const std::string line = wrapped(fmt::format("{}: {}", run.name(), verdict(run)), 1);
       const auto [name, said] =
@@ -215,7 +221,7 @@ std::string oom_reports(const std::vector<TraceRuns>& reports) {
 std::string compare_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::string out;
   for (const TraceRuns& report : reports) {
-    append_paragraph(out, head(report, reports.size() > 1));
+    out += head(report, reports.size() > 1);
     std::vector<Run> ranked = report.runs;
     sort_by_place(ranked);
     Table table = run_table(ranked);

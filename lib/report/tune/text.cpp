@@ -190,6 +190,7 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
                                       capacity ? "of " + human_size(*capacity)
                                                : "without limit (see --capacity)",
                                       r.torch_version));
+    append_paragraph(out, capacity_sentence(answer.devices[i]));
   }
   if (several) {
     append_paragraph(

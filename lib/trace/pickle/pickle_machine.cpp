@@ -64,6 +64,7 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
       begin_(reinterpret_cast<const Byte*>(input.bytes.data())),
       end_(begin_ + input.bytes.size()),
       mapped_(input.mapped),
+      progress_(input.progress),
       store_(store),
       stack_(4096),
       release_at_(begin_ + kReleaseEvery) {
@@ -328,6 +329,7 @@ void PickleMachine::release_pages(const Byte* p) {
     madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
   }
   release_at_ = p + kReleaseEvery;
+  if (progress_) progress_(static_cast<double>(p - begin_) / static_cast<double>(end_ - begin_));
 }
 
 int pickle_protocol(std::string_view bytes) {

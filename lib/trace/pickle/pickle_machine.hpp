@@ -67,6 +67,7 @@ class PickleMachine {
   const Byte* begin_;
   const Byte* end_;
   bool mapped_;
+  const std::function<void(double)>& progress_;
   PickleStore& store_;
   std::vector<PickleValue> stack_;
   std::size_t top_ = 0;

@@ -6,6 +6,7 @@
 
 #include "analysis/explain/question.hpp"
 #include "analysis/recorded/inputs.hpp"
+#include "analysis/run/question.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"
 
@@ -35,8 +36,54 @@ TEST(ExplainAnswer, IsOfAStrategyThatIsNamed) {
 
 TEST(ExplainAnswer, WhatLiesBehindTheRecordingIsRefused) {
   const Inputs inputs = bundled("seq_growth.pickle");
-  EXPECT_THROW(answer(inputs, {.at = 1'000'000}, {}), UsageError);
+  EXPECT_THROW(answer(inputs, {.at = {At::Kind::event, 1'000'000}}, {}), UsageError);
   EXPECT_THROW(answer(inputs, {.phases = {{"late", 0, 1'000'000, 0}}}, {}), UsageError);
+}
+
+// Says what it heard, in order.
+class Heard final : public ExplainListener {
+ public:
+  void on_explained(const ExplainedDevice& device) override {
+    said += device.tuned ? "late " : "explained ";
+  }
+  void on_searched(const ExplainedDevice& device) override {
+    said += device.tuned ? "searched " : "nothing ";
+  }
+  std::string said;
+};
+
+TEST(ExplainAnswer, IsToldBeforeTheSearch) {
+  Heard heard;
+  answer(bundled("gpt_train_oom.pickle"), {.most_settings = 8}, {}, &heard);
+  EXPECT_EQ(heard.said, "explained searched ");
+}
+
+TEST(ExplainAnswer, OnASmallerDeviceItFailsWhereTheReplayDoes) {
+  const Inputs inputs = bundled("warm_ring.pickle");
+  ExplainQuestion question{.most_settings = 8};
+  question.setup.device.capacity = 300 * kMiB;
+  const ExplainAnswer explained = answer(inputs, question, {});
+  ReplayQuestion replay{.setup = question.setup};
+  const ReplayAnswer replayed = answer(inputs, open_devices(replay.setup), replay, {});
+  ASSERT_TRUE(replayed.traces[0].runs[0].metrics.first_oom);
+  EXPECT_TRUE(explained.devices[0].explanation.at_oom);
+  EXPECT_EQ(explained.devices[0].explanation.event,
+            replayed.traces[0].runs[0].metrics.first_oom->event);
+}
+
+TEST(ExplainAnswer, OnAnEndlessDeviceARecordedOomDoesNotHappen) {
+  ExplainQuestion question{.most_settings = 8};
+  question.setup.device.endless = true;
+  const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), question, {});
+  EXPECT_EQ(explained.devices[0].explanation.cause, Cause::none);
+  EXPECT_FALSE(explained.devices[0].device.capacity);
+}
+
+TEST(ExplainAnswer, RetriesOfTheRecordingAreCounted) {
+  const ExplainAnswer explained = answer(bundled("seq_growth.pickle"), {.most_settings = 8}, {});
+  EXPECT_GT(explained.devices[0].explanation.retries, 0u);
+  EXPECT_EQ(explained.devices[0].explanation.retries,
+            explained.devices[0].tuned->baseline_outcome.runs[0].metrics.oom_retries);
 }
 
 TEST(ExplainAnswer, StoppedAtOnceItHasNoDevice) {

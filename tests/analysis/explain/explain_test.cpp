@@ -10,6 +10,7 @@
 
 #include "../recordings.hpp"
 #include "analysis/recorded/recorded_device.hpp"
+#include "core/error.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
@@ -77,14 +78,74 @@ TEST(Explain, WhatOthersHoldOrALimitForbidsIsOutside) {
   EXPECT_EQ(limit.device_free, 100 * kMiB);
 }
 
-TEST(Explain, WithoutAnOomItLooksAtTheReservedPeak) {
+TEST(Explain, WithoutAnOomItLooksAtTheLivePeak) {
   const Recording recording =
       RecordingWriter().alloc(0, 30 * kMiB).alloc(1, 30 * kMiB).free(0).recording();
   const Explanation e = explained_under(recording, "torch", {});
   EXPECT_EQ(e.cause, Cause::none);
-  EXPECT_EQ(e.event, 2u);
+  EXPECT_EQ(e.moment, Explanation::Moment::peak);
+  EXPECT_EQ(e.event, 1u);
   EXPECT_EQ(e.reserved, 60 * kMiB);
   EXPECT_EQ(e.live_requested, 60 * kMiB);
+  EXPECT_EQ(e.gap(), 0u);
+}
+
+// 50 MiB find no room in twice 30 that are cached; later 70 are live, and nothing else is held.
+Recording reserved_first() {
+  RecordingWriter writer;
+  writer.alloc(0, 30 * kMiB).alloc(1, 30 * kMiB).free(0).free(1).alloc(2, 50 * kMiB).free(2);
+  return writer.add(Op::empty_cache, kNoSlot, 0).alloc(3, 70 * kMiB).recording();
+}
+
+TEST(Explain, TheReservedPeakStandsBesideTheLivePeak) {
+  const Explanation e = explained_under(reserved_first(), "torch", {});
+  EXPECT_EQ(e.event, 7u);
+  EXPECT_EQ(e.live_requested, 70 * kMiB);
+  EXPECT_EQ(e.reserved_peak.event, 4u);
+  EXPECT_EQ(e.reserved_peak.reserved, 110 * kMiB);
+  EXPECT_EQ(e.reserved_peak.requested, 50 * kMiB);
+  EXPECT_EQ(e.gap(), 40 * kMiB);
+}
+
+TEST(Explain, TheReservedPeakMayBeLookedAt) {
+  const Explanation e =
+      explained_under(reserved_first(), "torch", {}, {.at = {At::Kind::reserved_peak}});
+  EXPECT_EQ(e.moment, Explanation::Moment::reserved_peak);
+  EXPECT_EQ(e.event, 4u);
+  EXPECT_EQ(e.reserved, 110 * kMiB);
+}
+
+TEST(Explain, OfALongReservedPeakItTakesTheEventWithMostLive) {
+  // All lies in one segment of 20 MiB, which is there from the first event on.
+  const Recording recording = RecordingWriter()
+                                  .alloc(0, 9 * kMiB)
+                                  .free(0)
+                                  .alloc(1, 8 * kMiB)
+                                  .alloc(2, 7 * kMiB)
+                                  .free(1)
+                                  .recording();
+  const Explanation e = explained_under(recording, "torch", {}, {.at = {At::Kind::reserved_peak}});
+  EXPECT_EQ(e.event, 3u);
+  EXPECT_EQ(e.live_requested, 15 * kMiB);
+}
+
+TEST(Explain, AnOomThatDoesNotHappenCannotBeLookedAt) {
+  EXPECT_THROW(explained_under(reserved_first(), "torch", {}, {.at = {At::Kind::oom}}), UsageError);
+}
+
+TEST(Explain, WithoutARequestNobodyKnows) {
+  Recording recording = RecordingWriter().recording();
+  recording.traces[0].start.segments = {{.size = 40 * kMiB,
+                                         .blocks = {{.size = 40 * kMiB,
+                                                     .requested = 40 * kMiB,
+                                                     .state = BlockState::allocated,
+                                                     .slot = 0}}}};
+  recording.traces[0].slot_count = 1;
+  const Explanation e = explained_under(recording, "torch", {});
+  EXPECT_EQ(e.cause, Cause::unknown);
+  EXPECT_EQ(e.moment, Explanation::Moment::end);
+  EXPECT_FALSE(e.event);
+  EXPECT_EQ(e.live_requested, 40 * kMiB);
 }
 
 TEST(Explain, WhatWasThereBeforeTheRecordingMayFindNoRoom) {
@@ -102,12 +163,13 @@ TEST(Explain, WhatWasThereBeforeTheRecordingMayFindNoRoom) {
 
 TEST(Explain, AnEventMayBeChosen) {
   const Recording recording = RecordingWriter().alloc(0, 30 * kMiB).alloc(1, 30 * kMiB).recording();
-  EXPECT_EQ(explained_under(recording, "torch", {}, {.at = 1}).live_requested, 30 * kMiB);
+  const Explanation e = explained_under(recording, "torch", {}, {.at = {At::Kind::event, 0}});
+  EXPECT_EQ(e.live_requested, 30 * kMiB);
 }
 
 TEST(Explain, RoundingIsLostInTheClassOfItsSize) {
   const Recording recording = RecordingWriter().alloc(0, 3 * kMiB + 1).alloc(1, 700).recording();
-  const Explanation e = explained_under(recording, "torch", {}, {.at = 2});
+  const Explanation e = explained_under(recording, "torch", {}, {.at = {At::Kind::event, 1}});
   ASSERT_EQ(e.rounding.size(), 2u);
   EXPECT_EQ(e.rounding[0].from, 2 * kMiB);
   EXPECT_EQ(e.rounding[0].lost(), 511u);

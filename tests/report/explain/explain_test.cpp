@@ -18,6 +18,8 @@ ExplainedDevice device_of(Cause cause, Bytes requested) {
   Explanation& e = device.explanation;
   e.cause = cause;
   e.at_oom = true;
+  e.moment = Explanation::Moment::oom;
+  e.event = 7;
   e.total = 100 * kMiB;
   e.room = 90 * kMiB;
   e.device_free = 10 * kMiB;
@@ -98,7 +100,6 @@ TEST(ExplainAnswer, WhereALateRecordingDoesNotTellNothingIsAdvised) {
 
 TEST(ExplainAnswer, TheJsonHasVerdictAndEvent) {
   ExplainedDevice device = device_of(Cause::outside, 35 * kMiB);
-  device.explanation.event = 7;
   const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
   EXPECT_EQ(json["command"], "explain");
   EXPECT_EQ(json["verdict"], "outside");

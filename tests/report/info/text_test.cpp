@@ -11,19 +11,24 @@ TEST(InfoText, SaysWhatTheRecordingCoversAndWhetherToTrustIt) {
   trace.detail = "PyTorch snapshot, protocol 4";
   trace.file_bytes = 344 * kKiB;
   trace.events = 1469;
+  trace.allocs = 700;
   trace.duration_us = 400000;
   trace.starts_empty = false;
   trace.preexisting_blocks = 310;
   trace.preexisting_bytes = 3 * kGiB;
   trace.settings = "";
   trace.peak_reserved = 5328 * kMiB;
+  trace.peak_reserved_event = 41;
+  trace.retries = 39;
   const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
   EXPECT_NE(
       text.find(" warm.pickle   PyTorch snapshot, protocol 4, 344 KiB, 1 device\n"
                 " covers        1,469 events in 0.4 s, after 310 blocks (3072 MiB) that existed"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("peak reserved 5328 MiB, 0 OOM, settings: default"), std::string::npos);
+  EXPECT_NE(text.find("peak requested 0 B at the start, peak reserved 5328 MiB at event 41, 0 OOM"),
+            std::string::npos);
+  EXPECT_NE(text.find("39 retries"), std::string::npos);
   EXPECT_NE(text.find("Other settings: an estimate"), std::string::npos);
 }
 
@@ -31,6 +36,7 @@ TEST(InfoText, SaysWhatRanBeforeALateStartAndHowToRecordBetter) {
   TraceSummary trace;
   trace.path = "warm.pickle";
   trace.events = 1469;
+  trace.allocs = 700;
   trace.starts_empty = false;
   trace.warm_class = "larger";
   trace.largest_earlier_step = 2.25;
@@ -39,6 +45,17 @@ TEST(InfoText, SaysWhatRanBeforeALateStartAndHowToRecordBetter) {
             std::string::npos);
   EXPECT_NE(text.find("Other settings: a poor estimate"), std::string::npos);
   EXPECT_NE(text.find("a step of the largest shape too."), std::string::npos);
+}
+
+TEST(InfoText, WhereNothingWasRequestedItShowsTheStateAndHowToRecord) {
+  TraceSummary trace;
+  trace.path = "state.pickle";
+  trace.format = "torch-snapshot";
+  trace.state = StateSummary{60 * kMiB, 3, 40 * kMiB, 7, 5};
+  const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
+  EXPECT_NE(text.find("60 MiB reserved in 3 segments, 40 MiB of it live in 7 blocks, 5 of them"),
+            std::string::npos);
+  EXPECT_NE(text.find("torch.cuda.memory._record_memory_history()"), std::string::npos);
 }
 
 TEST(InfoText, WhatWasLeftOutIsCountedByReason) {

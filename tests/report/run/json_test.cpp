@@ -59,10 +59,11 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   EXPECT_EQ(keys(json["trace"]["recorded"]),
             (std::vector<std::string>{"settings", "settings_variable", "request_padding_bytes",
                                       "peak_requested_bytes", "peak_reserved_bytes",
-                                      "end_reserved_bytes", "ooms"}));
+                                      "end_reserved_bytes", "ooms", "peak_requested_event",
+                                      "peak_reserved_event", "oom_retries", "state"}));
   EXPECT_EQ(keys(json["device"]),
-            (std::vector<std::string>{"kind", "name", "capacity_bytes", "granularity_bytes",
-                                      "address_policy", "as_given"}));
+            (std::vector<std::string>{"kind", "name", "capacity_bytes", "capacity_from",
+                                      "granularity_bytes", "address_policy", "as_given"}));
   EXPECT_EQ(keys(json["runs"][0]), (std::vector<std::string>{"strategy",
                                                              "gpu",
                                                              "place",
