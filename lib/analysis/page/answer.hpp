@@ -44,24 +44,32 @@ struct TracePicture {
   // One for every block, by number.
   PackedColumn
       born;  ///< steps; of early blocks alone: event of the request + 1, 0: before the trace
-  PackedColumn states;  ///< bytes; of early blocks alone: 1 where the free was requested
-  PackedColumn sizes;   ///< requested
-  PackedColumn lanes;   ///< into `lane_names`
-  PackedColumn stacks;  ///< into `stacks_shown`
-  PackedColumn tags;    ///< into `texts`
+  PackedColumn states;     ///< bytes; of early blocks alone: 1 where the free was requested
+  PackedColumn sizes;      ///< requested
+  PackedColumn lanes;      ///< into `lane_names`
+  PackedColumn stacks;     ///< into `stacks_shown`
+  PackedColumn tags;       ///< into `texts`
+  PackedColumn addresses;  ///< steps, as recorded; empty where the recording has none
   // One for every event that frees a block: how many blocks ago it came, counted from 1. 0: a block
   // that is not known.
   PackedColumn freed;
-  // One for every refused request of the recording.
-  PackedColumn refused;  ///< its size
+  // One for every event of the window that concerns no block: refused requests, what the recorded
+  // allocator asked of the driver, marks of the program.
+  PackedColumn other_sizes;
+  PackedColumn other_addresses;  ///< steps; of an OOM the free bytes of the device
+  PackedColumn other_lanes;      ///< into `lane_names`
+  PackedColumn other_stacks;     ///< into `stacks_shown`
+  PackedColumn other_tags;       ///< into `texts`
 
   struct LaneName {
     std::uint64_t stream = 0;  ///< the driver's handle
     std::string pool;          ///< empty: the default pool
   };
-  std::vector<LaneName> lane_names;
+  std::vector<Lane> known_lanes;
+  std::vector<LaneName> lane_names;                      ///< of `known_lanes`
   std::vector<std::string> texts;                        ///< tags; 0 is the empty one
   std::vector<std::string> frames;                       ///< "model.py:41 forward"
+  std::vector<bool> noise;                               ///< by frame: serves any program
   std::vector<std::vector<std::uint32_t>> stacks_shown;  ///< of frames; 0 is the empty one
   std::vector<std::uint32_t> place_of_stack;             ///< into `places`, by stack shown
   std::vector<std::string> places;                       ///< 0: no stack was recorded
@@ -75,13 +83,15 @@ struct PlacedBlocks {
   Address base = 0;          ///< addresses count from here …
   Bytes unit = 1;            ///< … in these
   // One entry for every block, by number.
-  PackedColumn places;   ///< address + 1; 0: it has none
-  PackedColumn charges;  ///< signed; of blocks with a place: charged - requested bytes
+  PackedColumn places;              ///< address + 1; 0: it has none
+  PackedColumn charges;             ///< signed; of blocks with a place: charged - requested bytes
+  std::uint64_t early_regions = 0;  ///< from before the trace
   // Regions from before the trace, then what was asked of the device up to the window's end.
   PackedColumn region_events;  ///< steps
   PackedColumn region_ops;     ///< bytes: Op of a driver event
   PackedColumn region_addresses;
   PackedColumn region_bytes;
+  PackedColumn region_lanes;  ///< for which it was obtained: into `known_lanes`, + 1; 0: not known
   // Where the bytes held became others, up to the window's end. The first: before the trace.
   PackedColumn reserved_events;  ///< steps
   PackedColumn reserved_bytes;   ///< steps

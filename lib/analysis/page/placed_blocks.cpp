@@ -9,6 +9,7 @@ PlaceRecorder::PlaceRecorder(const Trace& trace, const TracePicture& picture, co
     : trace_(trace),
       window_(picture.window),
       early_(picture.early),
+      lanes_(picture.known_lanes),
       log_(log),
       by_slot_(trace.slot_count),
       block_of_slot_(trace.slot_count, UINT64_MAX) {
@@ -30,8 +31,10 @@ void PlaceRecorder::on_start(const EventState& state, const Strategy& strategy) 
   placed_.keeps_places = strategy.usage().moved_out == nullptr;
   for (const SegmentInfo& segment : strategy.memory_state().segments) {
     const Op op = segment.expandable ? Op::segment_map : Op::segment_alloc;
-    regions_.push_back({0, {op, segment.address, segment.size}});
+    regions_.push_back(
+        {0, {op, segment.address, segment.size}, lane_number({segment.stream, segment.pool})});
   }
+  placed_.early_regions = regions_.size();
   device_events_ = log_.events().size();
   reserved_.push_back({0, state.reserved});
   peak_ = state.peak_reserved;
@@ -78,9 +81,16 @@ void PlaceRecorder::follow_block(const EventState& state) {
   }
 }
 
+std::uint64_t PlaceRecorder::lane_number(const Lane& lane) const {
+  const auto found = std::ranges::find(lanes_, lane);
+  return found == lanes_.end() ? 0 : static_cast<std::uint64_t>(found - lanes_.begin()) + 1;
+}
+
 void PlaceRecorder::follow_device(const EventState& state) {
+  const bool asks = trace_.ops[state.event] == Op::allocate;
+  const std::uint64_t lane = asks ? trace_.lane_of[state.event] + std::uint64_t{1} : 0;
   for (; device_events_ < log_.events().size(); ++device_events_) {
-    regions_.push_back({state.event, log_.events()[device_events_]});
+    regions_.push_back({state.event, log_.events()[device_events_], lane});
   }
   const Bytes before = reserved_.back().bytes;
   if (state.reserved != before) reserved_.push_back({state.event, state.reserved});
@@ -115,6 +125,7 @@ PlacedBlocks PlaceRecorder::finish() {
     placed_.region_ops.byte(static_cast<std::uint8_t>(region.what.op));
     placed_.region_addresses.number((region.what.address - placed_.base) / placed_.unit);
     placed_.region_bytes.number(region.what.bytes);
+    placed_.region_lanes.number(region.lane);
   }
   for (const Held& held : reserved_) {
     placed_.reserved_events.step(held.event);

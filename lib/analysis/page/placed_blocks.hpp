@@ -34,6 +34,7 @@ class PlaceRecorder final : public ReplayObserver {
   struct Region {
     std::uint64_t event = 0;
     DeviceEvent what;
+    std::uint64_t lane = 0;  ///< number + 1; 0: not known
   };
   struct Held {
     std::uint64_t event = 0;
@@ -44,10 +45,12 @@ class PlaceRecorder final : public ReplayObserver {
   void follow_block(const EventState& state);
   void follow_device(const EventState& state);
   void find_unit();
+  std::uint64_t lane_number(const Lane& lane) const;
 
   const Trace& trace_;
   const EventWindow window_;
   const std::vector<Slot>& early_;
+  const std::vector<Lane>& lanes_;
   const DeviceLog& log_;
   std::size_t device_events_ = 0;               ///< seen
   std::vector<Place> by_slot_;                  ///< what lies there now, or lay there last

@@ -37,6 +37,7 @@ struct Held {
   Lane lane;
   std::uint32_t stack = 0;
   std::uint32_t tag = 0;
+  Address address = 0;  ///< as recorded
   Slot slot = kNoSlot;
   bool pending = false;
 };
@@ -47,6 +48,7 @@ Held requested_by(const Trace& trace, std::uint64_t event) {
           .lane = trace.lane(event),
           .stack = trace.stacks.empty() ? 0 : trace.stacks[event],
           .tag = trace.tags.empty() ? 0 : trace.tags[event],
+          .address = trace.addresses.empty() ? 0 : trace.addresses[event],
           .slot = trace.slots[event]};
 }
 
@@ -59,6 +61,7 @@ std::vector<Held> held_before(const Trace& trace, std::uint64_t event) {
       by_slot[block.slot] = {.requested = block.requested,
                              .lane = {segment.stream, segment.pool},
                              .stack = block.stack,
+                             .address = block.address,
                              .slot = block.slot,
                              .pending = block.state == BlockState::pending};
     }
@@ -84,10 +87,13 @@ class Painter {
   Painter(const Subject& subject, EventWindow window)
       : recording_(subject.recording()),
         trace_(subject.trace()),
-        lanes_(trace_.lanes),
         block_of_slot_(trace_.slot_count, kUnknown) {
     picture_.events = trace_.size();
     picture_.window = window;
+    picture_.known_lanes = trace_.lanes;
+    for (const SegmentInfo& segment : trace_.start.segments) {
+      lane_number({segment.stream, segment.pool});
+    }
   }
 
   TracePicture paint() {
@@ -112,9 +118,10 @@ class Painter {
 
   // No event need come from the lane of a block from before the trace.
   std::uint64_t lane_number(const Lane& lane) {
-    const auto found = std::ranges::find(lanes_, lane);
-    const auto number = static_cast<std::uint64_t>(found - lanes_.begin());
-    if (found == lanes_.end()) lanes_.push_back(lane);
+    std::vector<Lane>& lanes = picture_.known_lanes;
+    const auto found = std::ranges::find(lanes, lane);
+    const auto number = static_cast<std::uint64_t>(found - lanes.begin());
+    if (found == lanes.end()) lanes.push_back(lane);
     return number;
   }
 
@@ -124,6 +131,16 @@ class Painter {
     picture_.lanes.number(lane);
     picture_.stacks.number(stacks_.of(block.stack));
     picture_.tags.number(tags_.of(block.tag));
+    if (!trace_.addresses.empty()) picture_.addresses.step(block.address);
+  }
+
+  void add_other(std::uint64_t i) {
+    const Held asked = requested_by(trace_, i);
+    picture_.other_sizes.number(asked.requested);
+    picture_.other_addresses.step(asked.address);
+    picture_.other_lanes.number(trace_.lane_of[i]);
+    picture_.other_stacks.number(stacks_.of(asked.stack));
+    picture_.other_tags.number(tags_.of(asked.tag));
   }
 
   void paint(std::uint64_t i) {
@@ -144,16 +161,14 @@ class Painter {
         picture_.freed.number(block == kUnknown ? 0 : picture_.blocks - block);
         break;
       }
-      case Op::oom:
-        picture_.refused.number(trace_.sizes[i]);
-        break;
       default:
+        add_other(i);
         break;
     }
   }
 
   void name_lanes() {
-    for (const Lane& lane : lanes_) {
+    for (const Lane& lane : picture_.known_lanes) {
       const PoolId pool = trace_.pools.empty() ? PoolId{} : trace_.pools[lane.pool];
       picture_.lane_names.push_back(
           {trace_.streams.empty() ? 0 : trace_.streams[lane.stream],
@@ -178,6 +193,7 @@ class Painter {
       const Frame& frame = recording_.frames[number - 1];
       picture_.frames.push_back(fmt::format("{}:{} {}", recording_.texts[frame.file], frame.line,
                                             recording_.texts[frame.name]));
+      picture_.noise.push_back(is_noise(recording_, frame));
     }
     picture_.places.push_back(places.name(0));
     for (const std::uint32_t place : shown_places.old()) {
@@ -200,7 +216,6 @@ class Painter {
 
   const Recording& recording_;
   const Trace& trace_;
-  std::vector<Lane> lanes_;  ///< those of the trace, then others
   std::vector<std::uint64_t> block_of_slot_;
   Renumbering stacks_;
   Renumbering tags_;

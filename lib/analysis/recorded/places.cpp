@@ -82,6 +82,11 @@ class Namer {
 
 }  // namespace
 
+bool is_noise(const Recording& recording, const Frame& frame) {
+  const std::string& file = recording.texts[frame.file];
+  return !is_python(file) || is_library(file);
+}
+
 Places::Places(const Recording& recording) {
   const Namer namer(recording);
   std::map<std::string, std::uint32_t> numbers;

@@ -8,6 +8,10 @@
 
 namespace memreplay {
 
+/// A frame that serves any program, folded where a stack is shown: one of C++, of an installed
+/// package, of the interpreter or of PyTorch.
+bool is_noise(const Recording& recording, const Frame& frame);
+
 /// Code places of a recording's stacks, for people: "model.py:41 forward".
 ///
 /// The place of a stack is its innermost frame of the program itself: a Python frame that is

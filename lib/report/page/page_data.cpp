@@ -44,6 +44,7 @@ Blob places_blob(const PlacedBlocks& placed) {
       {"region_ops", &placed.region_ops},
       {"region_addresses", &placed.region_addresses},
       {"region_bytes", &placed.region_bytes},
+      {"region_lanes", &placed.region_lanes},
       {"reserved_events", &placed.reserved_events},
       {"reserved_bytes", &placed.reserved_bytes},
       {"within_events", &placed.within_events},
@@ -57,18 +58,35 @@ Blob places_blob(const PlacedBlocks& placed) {
 Blob trace_blob(const TracePicture& trace) {
   Blob blob;
   const std::pair<const char*, const PackedColumn*> columns[] = {
-      {"ops", &trace.ops},        {"times", &trace.times}, {"born", &trace.born},
-      {"states", &trace.states},  {"sizes", &trace.sizes}, {"lanes", &trace.lanes},
-      {"stacks", &trace.stacks},  {"tags", &trace.tags},   {"freed", &trace.freed},
-      {"refused", &trace.refused}};
+      {"ops", &trace.ops},
+      {"times", &trace.times},
+      {"born", &trace.born},
+      {"states", &trace.states},
+      {"sizes", &trace.sizes},
+      {"lanes", &trace.lanes},
+      {"stacks", &trace.stacks},
+      {"tags", &trace.tags},
+      {"addresses", &trace.addresses},
+      {"freed", &trace.freed},
+      {"other_sizes", &trace.other_sizes},
+      {"other_addresses", &trace.other_addresses},
+      {"other_lanes", &trace.other_lanes},
+      {"other_stacks", &trace.other_stacks},
+      {"other_tags", &trace.other_tags}};
   for (const auto& [name, column] : columns) blob.add(name, column->bytes());
-  const Json names = {{"texts", trace.texts},
-                      {"frames", trace.frames},
-                      {"stacks", trace.stacks_shown},
-                      {"places", trace.places},
-                      {"place_of_stack", trace.place_of_stack}};
+  std::string noise;  // a letter for every frame
+  for (const bool is : trace.noise) noise += is ? '1' : '0';
+  const Json names = {{"texts", trace.texts},   {"frames", trace.frames},
+                      {"noise", noise},         {"stacks", trace.stacks_shown},
+                      {"places", trace.places}, {"place_of_stack", trace.place_of_stack}};
   blob.add("names", names.dump());
   return blob;
+}
+
+// The event behind which the memory is what `explain` speaks of: the refused one changes nothing.
+std::uint64_t event_shown(const Explanation& explanation) {
+  const std::uint64_t event = explanation.event;
+  return explanation.at_oom || event == 0 ? event : event - 1;
 }
 
 class Packer {
@@ -120,6 +138,7 @@ class Packer {
     return {{"name", name_of(device)},
             {"events", trace.events},
             {"window", {trace.window.from, trace.window.to}},
+            {"explained", event_shown(device.explained.explanation)},
             {"has_times", !trace.times.bytes().empty()},
             {"lanes", std::move(lanes)},
             {"phases", std::move(phases)},
@@ -165,6 +184,7 @@ class Packer {
       }
       runs[r]["base"] = std::to_string(placed.base);
       runs[r]["unit"] = placed.unit;
+      runs[r]["early_regions"] = placed.early_regions;
       runs[r]["places"] = put(std::move(packed), blob);
     }
   }

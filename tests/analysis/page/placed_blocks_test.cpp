@@ -57,6 +57,19 @@ TEST(PlacedBlocks, EveryBlockHasItsAddressInUnitsAndItsRounding) {
   EXPECT_THAT(steps_of(blocks.reserved_bytes), ElementsAre(0, 2 * kMiB));
 }
 
+TEST(PlacedBlocks, ARegionHasTheLaneOfTheRequestForIt) {
+  RecordingWriter writer;
+  writer.alloc(0, 1024).alloc(1, 4 * kMiB);
+  Recording recording = writer.recording();
+  Trace& trace = recording.traces[0];
+  trace.streams = {0, 7};
+  trace.lanes.push_back({.stream = 1});
+  trace.lane_of[1] = 1;
+  const PlacedBlocks blocks = placed(recording, trace, "torch");
+  EXPECT_EQ(blocks.early_regions, 0u);
+  EXPECT_THAT(numbers_of(blocks.region_lanes), ElementsAre(1, 2));
+}
+
 TEST(PlacedBlocks, ABlockThatWasRefusedHasNoPlace) {
   RecordingWriter writer;
   writer.alloc(0, 1024).alloc(1, 4 * kMiB).alloc(2, 512);
@@ -83,6 +96,8 @@ TEST(PlacedBlocks, ABlockFromBeforeTheTraceHasThePlaceThatItWasGiven) {
   EXPECT_THAT(offsets(blocks), ElementsAre(0, 4096));
   EXPECT_THAT(steps_of(blocks.reserved_bytes), ElementsAre(4096, 6144));
   EXPECT_THAT(numbers_of(blocks.region_bytes), ElementsAre(4096, 2048));
+  EXPECT_THAT(numbers_of(blocks.region_lanes), ElementsAre(1, 1));
+  EXPECT_EQ(blocks.early_regions, 1u);
 }
 
 TEST(PlacedBlocks, AStrategyThatMovesBlocksIsNotDrawn) {

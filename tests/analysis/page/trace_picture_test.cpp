@@ -69,6 +69,34 @@ TEST(TracePicture, HoldsTheStacksOfItsBlocksOnly) {
   EXPECT_EQ(picture.places.at(picture.place_of_stack.at(1)), "model.py:41 forward");
 }
 
+TEST(TracePicture, SaysOfEveryFrameWhetherItServesAnyProgram) {
+  RecordingWriter writer;
+  writer.alloc(0, 100, writer.stack({"x.cpp:0 malloc", "model.py:41 forward"}));
+  EXPECT_THAT(picture_of(writer.recording(), {0, 1}).noise, ElementsAre(true, false));
+}
+
+TEST(TracePicture, WhatConcernsNoBlockHasItsSizeAddressAndStack) {
+  RecordingWriter writer;
+  writer.alloc(0, 100)
+      .add(Op::segment_alloc, kNoSlot, 2048)
+      .add(Op::oom, kNoSlot, 700, writer.stack({"a.py:1 f"}));
+  Recording recording = writer.recording();
+  recording.traces[0].addresses = {4096, 8192, 0};
+  const TracePicture picture = picture_of(recording, {0, 3});
+  EXPECT_THAT(steps_of(picture.addresses), ElementsAre(4096));
+  EXPECT_THAT(numbers_of(picture.other_sizes), ElementsAre(2048, 700));
+  EXPECT_THAT(steps_of(picture.other_addresses), ElementsAre(8192, 0));
+  EXPECT_THAT(numbers_of(picture.other_stacks), ElementsAre(0, 1));
+}
+
+TEST(TracePicture, WithoutRecordedAddressesThereIsNoColumnOfThem) {
+  RecordingWriter writer;
+  writer.alloc(0, 100);
+  Recording recording = writer.recording();
+  recording.traces[0].addresses.clear();
+  EXPECT_TRUE(picture_of(recording, {0, 1}).addresses.bytes().empty());
+}
+
 TEST(TracePicture, CountsRequestsOfTheWholeTraceByPowersOfTwo) {
   RecordingWriter writer;
   writer.alloc(0, 512).alloc(1, 1023).alloc(2, 1024);

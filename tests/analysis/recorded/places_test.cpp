@@ -40,6 +40,17 @@ TEST(Places, WithoutThatTheInnermostFrameWithAName) {
             "at::_ops::mul::call");
 }
 
+TEST(Places, FramesThatServeAnyProgramAreNoise) {
+  RecordingWriter writer;
+  writer.stack({"x.cpp:0 c10::StorageImpl::reset()",
+                "/venv/lib/python3.12/site-packages/torch/nn/functional.py:2901 layer_norm",
+                "/home/me/model.py:41 forward"});
+  const Recording recording = writer.recording();
+  EXPECT_TRUE(is_noise(recording, recording.frames[0]));
+  EXPECT_TRUE(is_noise(recording, recording.frames[1]));
+  EXPECT_FALSE(is_noise(recording, recording.frames[2]));
+}
+
 TEST(Places, StacksOfOnePlaceShareItsNumber) {
   RecordingWriter writer;
   const auto a = writer.stack({"model.py:41 forward", "train.py:1 main"});

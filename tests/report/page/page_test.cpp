@@ -96,6 +96,18 @@ TEST(Page, SaysWhichEventsItHasInFull) {
   EXPECT_NE(text.find("every event of [1, 3) is in the page"), std::string::npos);
 }
 
+TEST(Page, ItsFirstEventIsThatOfTheFirstSentence) {
+  const auto explained = [](std::uint64_t event, bool at_oom) {
+    PageAnswer page = page_of({"torch"});
+    page.devices[0].explained.explanation = {.event = event, .at_oom = at_oom};
+    const auto data = nlohmann::json::parse(page_data(page).description.dump());
+    return data.at("devices").at(0).at("explained").get<std::uint64_t>();
+  };
+  EXPECT_EQ(explained(3, true), 3u);
+  EXPECT_EQ(explained(3, false), 2u) << "the memory is that before it";
+  EXPECT_EQ(explained(0, false), 0u);
+}
+
 TEST(Page, AStrategyThatMovesBlocksSaysWhyTheyAreNotDrawn) {
   PageAnswer page = page_of({"offload(torch)"});
   page.devices[0].placed[0].keeps_places = false;
