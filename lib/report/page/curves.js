@@ -1,24 +1,35 @@
 "use strict";
-// The curves of a run: all of the trace reduced beforehand, exact at its extremes, and every event of
-// the part in view where the page carries it.
+// The curves of a run: all of the trace reduced beforehand, exact at its extremes, and every event
+// of the part in view where the page carries it.
+
+const kMostMarks = 500;
+const kMostNamedMarks = 30;
 
 // Events of [from, to) at which something is lowest or highest, at most five for each of `buckets`.
 function tellingEvents(run, from, to, buckets) {
   const events = [];
-  const {allocated, reserved} = run, offset = run.trace.from;
+  const {allocated, reserved} = run;
+  const offset = run.trace.from;
   const step = Math.max((to - from) / buckets, 1);
   for (let bucket = 0; from + bucket * step < to; ++bucket) {
-    const first = Math.floor(from + bucket * step), last = Math.min(Math.floor(from + (bucket + 1) * step), to) - 1;
-    let low = first, high = first, most = first;
+    const first = Math.floor(from + bucket * step);
+    const last = Math.min(Math.floor(from + (bucket + 1) * step), to) - 1;
+    let low = first;
+    let high = first;
+    let most = first;
     for (let event = first + 1; event <= last; ++event) {
       const here = allocated[event - offset];
       if (here < allocated[low - offset]) low = event;
       if (here > allocated[high - offset]) high = event;
       if (reserved[event - offset] > reserved[most - offset]) most = event;
     }
-    events.push(...[...new Set([first, low, high, most, last])].filter((event) => event <= last).sort((a, b) => a - b));
+    events.push(first, low, high, most, last);
   }
   return events;
+}
+
+function ascending(events) {
+  return [...new Set(events)].sort((a, b) => a - b);
 }
 
 // The value of a reduced curve after an event.
@@ -32,44 +43,100 @@ class CurveChart {
   constructor(page, host) {
     this.page = page;
     this.host = host;
+    this.cursor = element("i", {class: "cursor"});
   }
 
   draw() {
-    const {page} = this;
-    const names = page.device.runs.map((run, i) => (i === page.runNumber ? null : `reserved by ${i + 1}`)).filter(Boolean);
-    this.labels = ["x", "requested", "allocated", "reserved", ...names];
-    const series = {
-      requested: {color: themeColour("requested"), strokeWidth: 1, strokePattern: [2, 2]},
-      allocated: {color: themeColour("allocated"), strokeWidth: 1.5},
-      reserved: {color: themeColour("reserved"), strokeWidth: 2},
-    };
-    names.forEach((name, i) => {
-      series[name] = {color: themeColour("other"), strokeWidth: 1, strokePattern: [7, 3, ...Array(i).fill([1, 3]).flat()]};
-    });
     if (this.chart) this.chart.destroy();
+    const {page} = this;
+    this.others = page.device.runs.map((_, i) => i).filter((i) => i !== page.runNumber);
     this.chart = new Dygraph(this.host, this.rows(), {
-      labels: this.labels, series, stepPlot: true, legend: "never", includeZero: true, animatedZooms: false,
-      interactionModel: Dygraph.defaultInteractionModel, axisLabelWidth: 72, rangeSelectorHeight: 34,
-      gridLineColor: themeColour("grid"), axisLineColor: themeColour("grid"),
-      showRangeSelector: true, rangeSelectorPlotStrokeColor: themeColour("allocated"), rangeSelectorPlotFillColor: themeColour("gap"),
-      rangeSelectorAlpha: 0.55, highlightCircleSize: 3, xRangePad: 2, dateWindow: page.xView(),
-      axes: {x: {axisLabelFormatter: (x) => page.xText(x), drawGrid: false}, y: {labelsKMG2: true, axisLabelFormatter: (bytes) => humanSize(bytes)}},
+      ...this.looks(),
+      dateWindow: page.xView(),
       underlayCallback: (canvas, area, chart) => this.underlay(canvas, area, chart),
       highlightCallback: (event, x) => page.hover(page.eventAtX(x)),
       unhighlightCallback: () => page.hover(null),
-      clickCallback: (event, x) => page.choose(page.eventAtX(x)),
-      zoomCallback: (low, high) => page.show(page.eventAtX(low), page.eventAtX(high) + 1),
-      drawCallback: (chart, first) => { if (!first) this.panned(chart); },
+      clickCallback: (event, x) => page.choose(page.eventAtX(x), "jump"),
+      zoomCallback: (low, high) => page.show(page.eventAtX(low), page.eventAtX(high) + 1, "jump"),
+      drawCallback: (chart, first) => {
+        this.placeCursor(chart);
+        if (!first) this.panned(chart);
+      },
     });
+    this.host.append(this.cursor);
+  }
+
+  // The chosen event lies over the chart, which needs not be drawn anew when it moves.
+  placeCursor(chart) {
+    const {x, y, w, h} = chart.getArea();
+    const left = chart.toDomXCoord(this.page.xOf(this.page.event));
+    this.cursor.hidden = left < x || left > x + w;
+    this.cursor.style.cssText = `left:${left - 1}px;top:${y}px;height:${h}px`;
+  }
+
+  looks() {
+    const {page} = this;
+    return {
+      labels: ["x", "requested", "allocated", "reserved", ...this.others.map((i) => `run ${i}`)],
+      series: this.series(),
+      stepPlot: true,
+      legend: "never",
+      includeZero: true,
+      animatedZooms: false,
+      interactionModel: Dygraph.defaultInteractionModel,
+      rangeSelectorHeight: 34,
+      gridLineColor: themeColour("grid"),
+      axisLineColor: themeColour("grid"),
+      showRangeSelector: true,
+      rangeSelectorPlotStrokeColor: themeColour("allocated"),
+      rangeSelectorPlotFillColor: themeColour("gap"),
+      rangeSelectorAlpha: 0.55,
+      highlightCircleSize: 3,
+      xRangePad: 2,
+      axisLabelWidth: page.axisWidth(),
+      axes: {
+        x: {axisLabelFormatter: (x) => page.xText(x), drawGrid: false, axisLabelWidth: 72},
+        y: {ticker: (low, high, pixels) => byteTicks(high, pixels)},
+      },
+    };
+  }
+
+  series() {
+    const {page, others} = this;
+    const requested = {colour: themeColour("requested"), dash: [2, 2], width: 1};
+    const series = {
+      requested: {
+        color: requested.colour,
+        plotter: ({drawingContext, points}) => {
+          drawSteps(drawingContext, points, requested);
+        }
+      },
+      allocated: {color: themeColour("allocated"), strokeWidth: 1.5, showInRangeSelector: true},
+      reserved: {color: themeColour("reserved"), strokeWidth: 2.5},
+    };
+    others.forEach((number, i) => {
+      const line = {...lineOf(number), width: 1.5};
+      series[`run ${number}`] = {
+        color: line.colour,
+        plotter: ({drawingContext, points, plotArea}) => {
+          drawSteps(drawingContext, points, line);
+          drawMarks(drawingContext, points, line, plotArea, i, others.length);
+        }
+      };
+    });
+    return series;
   }
 
   // Panning and the range selector move the window without a zoom.
   panned(chart) {
     const [low, high] = chart.xAxisRange();
     const [from, to] = this.page.xView();
-    if (Math.abs(low - from) + Math.abs(high - to) < 1e-9 * Math.max(Math.abs(high), 1)) return;
+    const moved = Math.abs(low - from) + Math.abs(high - to);
+    if (moved < 1e-9 * Math.max(Math.abs(high), 1)) return;
     clearTimeout(this.later);
-    this.later = setTimeout(() => this.page.show(this.page.eventAtX(low), this.page.eventAtX(high) + 1), 80);
+    const {page} = this;
+    const show = () => page.show(page.eventAtX(low), page.eventAtX(high) + 1, "step");
+    this.later = setTimeout(show, 80);
   }
 
   refresh() {
@@ -77,67 +144,99 @@ class CurveChart {
   }
 
   redraw() {
-    this.chart.updateOptions({dateWindow: this.page.xView()});
+    this.placeCursor(this.chart);
   }
 
   rows() {
-    return (this.latest = this.madeRows());
+    this.latest = this.madeRows();
+    return this.latest;
   }
 
   madeRows() {
     const {page} = this;
-    const curves = page.curves();
-    const own = curves[page.runNumber], others = curves.filter((_, i) => i !== page.runNumber);
-    const coarse = [...new Set([...own.requested.events, ...own.allocated.events, ...own.reserved.events, ...others.flatMap((o) => [...o.reserved.events]), 0, page.events - 1])]
-      .sort((a, b) => a - b);
-    const row = (event, values) => [page.xOf(event), ...values, ...others.map((other) => valueAt(other.reserved, event))];
-    const roughly = (event) => row(event, [valueAt(own.requested, event), valueAt(own.allocated, event), valueAt(own.reserved, event)]);
+    const coarse = this.coarseEvents();
     const run = page.run();
     const [from, to] = page.view;
+    const roughly = (event) => this.roughRow(event);
     if (!run || to <= run.trace.from || from >= run.trace.to) return coarse.map(roughly);
-    const first = Math.max(from, run.trace.from), last = Math.min(to, run.trace.to);
-    const exactly = (event) => {
-      const i = event - run.trace.from;
-      return row(event, [run.requested[i], run.allocated[i], Math.max(run.reserved[i], run.within.get(event) || 0)]);
-    };
+    const first = Math.max(from, run.trace.from);
+    const last = Math.min(to, run.trace.to);
+    const within = [...run.within.keys()].filter((event) => event >= first && event < last);
+    const fine = ascending([...tellingEvents(run, first, last, 1200), ...within]);
     return [
       ...coarse.filter((event) => event < first).map(roughly),
-      ...[...new Set([...tellingEvents(run, first, last, 1200), ...[...run.within.keys()].filter((e) => e >= first && e < last)])].sort((a, b) => a - b).map(exactly),
+      ...fine.map((event) => this.exactRow(run, event)),
       ...coarse.filter((event) => event >= last).map(roughly),
     ];
   }
 
-  underlay(canvas, area, chart) {
+  coarseEvents() {
     const {page} = this;
-    page.area = {x: area.x, width: area.w};
-    this.shadeGap(canvas, chart);
-    this.markPhases(canvas, area, chart);
-    const mark = (event, colour, text, y) => {
-      const x = chart.toDomXCoord(page.xOf(event));
-      if (x < area.x || x > area.x + area.w) return;
-      canvas.strokeStyle = canvas.fillStyle = colour;
-      canvas.beginPath();
-      canvas.moveTo(x, area.y);
-      canvas.lineTo(x, area.y + area.h);
-      canvas.stroke();
-      if (text) canvas.fillText(text, Math.min(x + 3, area.x + area.w - 30), area.y + y);
-    };
+    const own = page.curves()[page.runNumber];
+    const others = this.others.map((i) => page.curves()[i].reserved);
+    const curves = [own.requested, own.allocated, own.reserved, ...others];
+    return ascending([...curves.flatMap((curve) => [...curve.events]), 0, page.events - 1]);
+  }
+
+  row(event, values) {
+    const others = this.others.map((i) => valueAt(this.page.curves()[i].reserved, event));
+    return [this.page.xOf(event), ...values, ...others];
+  }
+
+  roughRow(event) {
+    const own = this.page.curves()[this.page.runNumber];
+    const names = ["requested", "allocated", "reserved"];
+    return this.row(event, names.map((name) => valueAt(own[name], event)));
+  }
+
+  exactRow(run, event) {
+    const i = event - run.trace.from;
+    const reserved = Math.max(run.reserved[i], run.within.get(event) || 0);
+    return this.row(event, [run.requested[i], run.allocated[i], reserved]);
+  }
+
+  underlay(canvas, area, chart) {
+    this.page.area = {x: area.x, width: area.w};
     canvas.save();
     canvas.font = "11px system-ui, sans-serif";
-    canvas.lineWidth = 1;
-    const run = page.device.runs[page.runNumber];
-    canvas.setLineDash([2, 3]);
-    for (const event of run.retries.slice(0, 500)) mark(event, themeColour("retry"), run.retries.length < 30 ? "retry" : "", 34);
-    canvas.setLineDash([]);
-    for (const [event] of run.ooms.slice(0, 500)) mark(event, themeColour("oom"), run.ooms.length < 30 ? "OOM" : "", 22);
-    canvas.lineWidth = 2;
-    mark(page.event, themeColour("cursor"), "", 0);
+    this.shadeGap(canvas, chart);
+    this.markPhases(canvas, area, chart);
+    this.markEvents(canvas, area, chart);
     canvas.restore();
+  }
+
+  markEvents(canvas, area, chart) {
+    const {page} = this;
+    const {ooms, retries} = page.device.runs[page.runNumber];
+    const mark = (event, look) => this.markEvent(canvas, area, chart, event, look);
+    canvas.lineWidth = 1;
+    const retry = {colour: themeColour("retry"), dash: [2, 3], row: 34, text: "retry"};
+    if (retries.length >= kMostNamedMarks) retry.text = "";
+    for (const event of retries.slice(0, kMostMarks)) mark(event, retry);
+    const oom = {colour: themeColour("oom"), dash: [], row: 22, text: "OOM"};
+    if (ooms.length >= kMostNamedMarks) oom.text = "";
+    for (const [event] of ooms.slice(0, kMostMarks)) mark(event, oom);
+    const {explained} = page.device;
+    mark(explained, {colour: themeColour("told"), dash: [6, 3], row: 46, text: "explained"});
+  }
+
+  markEvent(canvas, area, chart, event, {colour, dash, row, text}) {
+    const x = chart.toDomXCoord(this.page.xOf(event));
+    if (x < area.x || x > area.x + area.w) return;
+    canvas.strokeStyle = colour;
+    canvas.fillStyle = colour;
+    canvas.setLineDash(dash);
+    canvas.beginPath();
+    canvas.moveTo(x, area.y);
+    canvas.lineTo(x, area.y + area.h);
+    canvas.stroke();
+    const fits = x + 3 + canvas.measureText(text).width < area.x + area.w;
+    canvas.textAlign = fits ? "left" : "right";
+    canvas.fillText(text, fits ? x + 3 : x - 3, area.y + row);
   }
 
   shadeGap(canvas, chart) {
     const rows = this.latest;
-    canvas.save();
     canvas.fillStyle = themeColour("gap");
     canvas.beginPath();
     const point = (x, bytes) => canvas.lineTo(chart.toDomXCoord(x), chart.toDomYCoord(bytes));
@@ -153,13 +252,11 @@ class CurveChart {
       if (i > first) point(rows[i][0], rows[i - 1][2]);
     }
     canvas.fill();
-    canvas.restore();
   }
 
   markPhases(canvas, area, chart) {
     const {page} = this;
-    canvas.save();
-    canvas.font = "11px system-ui, sans-serif";
+    canvas.textAlign = "left";
     page.device.phases.slice(0, 400).forEach(([name, from, to, depth], i) => {
       const left = Math.max(chart.toDomXCoord(page.xOf(from)), area.x);
       const right = Math.min(chart.toDomXCoord(page.xOf(to)), area.x + area.w);
@@ -168,10 +265,15 @@ class CurveChart {
       canvas.fillRect(left, area.y + depth * 13, right - left, 12);
       if (right - left < 30) return;
       canvas.fillStyle = themeColour("text");
-      canvas.fillText(name.slice(0, Math.floor((right - left) / 6)), left + 3, area.y + depth * 13 + 10);
+      const shown = name.slice(0, Math.floor((right - left) / 6));
+      canvas.fillText(shown, left + 3, area.y + depth * 13 + 10);
     });
-    canvas.restore();
   }
+}
+
+function byteTicks(most, pixels) {
+  const ticks = binaryTicks(most, Math.floor(pixels / 32));
+  return ticks.map(({bytes, text}) => ({v: bytes, label: text}));
 }
 
 class FragmentationChart {
@@ -184,11 +286,25 @@ class FragmentationChart {
     const {page} = this;
     const {events, values} = page.curves()[page.runNumber].fragmentation;
     if (this.chart) this.chart.destroy();
-    this.chart = new Dygraph(this.host, Array.from(events, (event, i) => [page.xOf(event), values[i] / 1e4]), {
-      labels: ["x", "external fragmentation"], stepPlot: true, fillGraph: true, legend: "never", valueRange: [0, 100], axisLabelWidth: 72,
-      colors: [themeColour("reserved")], gridLineColor: themeColour("grid"), axisLineColor: themeColour("grid"), interactionModel: {},
-      xRangePad: 2, dateWindow: page.xView(), highlightCircleSize: 0,
-      axes: {x: {axisLabelFormatter: (x) => page.xText(x), drawGrid: false}, y: {axisLabelFormatter: (share) => `${share} %`, pixelsPerLabel: 25}},
+    const rows = Array.from(events, (event, i) => [page.xOf(event), values[i] / 1e4]);
+    this.chart = new Dygraph(this.host, rows, {
+      labels: ["x", "external fragmentation"],
+      stepPlot: true,
+      fillGraph: true,
+      legend: "never",
+      valueRange: [0, 100],
+      colors: [themeColour("reserved")],
+      gridLineColor: themeColour("grid"),
+      axisLineColor: themeColour("grid"),
+      interactionModel: {},
+      xRangePad: 2,
+      dateWindow: page.xView(),
+      highlightCircleSize: 0,
+      axisLabelWidth: page.axisWidth(),
+      axes: {
+        x: {axisLabelFormatter: (x) => page.xText(x), drawGrid: false, axisLabelWidth: 72},
+        y: {axisLabelFormatter: (share) => `${share} %`, pixelsPerLabel: 25},
+      },
     });
   }
 

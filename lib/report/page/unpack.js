@@ -1,9 +1,12 @@
 "use strict";
-// Data that the page carries: columns of numbers, compressed, as base64. See analysis/picture/column.hpp.
+// Data that the page carries: columns of numbers, compressed, as base64. See
+// metrics/packed_column.hpp.
 
 async function unpacked(id) {
   const text = document.getElementById(id).textContent;
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text);
+  const packed = new Uint8Array(letters.length);
+  for (let i = 0; i < packed.length; ++i) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -29,7 +32,8 @@ class Columns {
     let count = 0;
     for (const byte of bytes) count += byte < 128;
     const values = new Float64Array(count);
-    for (let i = 0, at = 0; i < count; ++i) {
+    let at = 0;
+    for (let i = 0; i < count; ++i) {
       let value = bytes[at] & 127;
       for (let scale = 128; bytes[at++] >= 128; scale *= 128) value += (bytes[at] & 127) * scale;
       values[i] = value;

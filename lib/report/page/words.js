@@ -1,21 +1,40 @@
 "use strict";
 // Numbers as the program's own reports write them, and small helpers for the page's elements.
 
-const kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
+const kKiB = 1024;
+const kMiB = kKiB * 1024;
+const kGiB = kMiB * 1024;
 
 function humanCount(count) {
   return Math.round(count).toLocaleString("en-US");
 }
 
+function sizeUnit(bytes) {
+  if (bytes >= 9999.5 * kMiB) return [kGiB, "GiB"];
+  if (bytes >= kMiB) return [kMiB, "MiB"];
+  return bytes >= kKiB ? [kKiB, "KiB"] : [1, "B"];
+}
+
 function humanSize(bytes) {
-  const [unit, name] = bytes >= 9999.5 * kMiB ? [kGiB, "GiB"] : bytes >= kMiB ? [kMiB, "MiB"] : bytes >= kKiB ? [kKiB, "KiB"] : [1, "B"];
+  const [unit, name] = sizeUnit(bytes);
   const value = bytes / unit;
   const text = value >= 99.95 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(1);
   return `${text} ${name}`;
 }
 
+// With the bytes themselves, where the short form leaves some out.
+function exactSize(bytes) {
+  return bytes < kKiB ? humanSize(bytes) : `${humanSize(bytes)} (${humanCount(bytes)} B)`;
+}
+
 function humanTime(us) {
-  return us >= 1e6 ? `${(us / 1e6).toFixed(3)} s` : us >= 1e3 ? `${(us / 1e3).toFixed(1)} ms` : `${us.toFixed(0)} µs`;
+  if (us >= 1e6) return `${(us / 1e6).toFixed(3)} s`;
+  return us >= 1e3 ? `${(us / 1e3).toFixed(1)} ms` : `${us.toFixed(0)} µs`;
+}
+
+function humanShare(part, whole) {
+  const percent = (100 * part) / Math.max(whole, 1);
+  return percent > 0 && percent < 0.05 ? "under 0.1 %" : `${percent.toFixed(1)} %`;
 }
 
 function plural(count, noun) {
@@ -30,44 +49,62 @@ function byId(id) {
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else made.setAttribute(name, value);
+    if (name.startsWith("on")) {
+      made.addEventListener(name.slice(2), value);
+    } else {
+      made.setAttribute(name, value);
+    }
   }
   made.append(...children);
   return made;
 }
 
 function fillTable(body, rows) {
-  body.replaceChildren(...rows.map((cells) => element("tr", {}, ...cells.map((cell) =>
-    element("td", {}, cell)))));
+  const cellsOf = (row) => row.map((cell) => element("td", {}, cell));
+  body.replaceChildren(...rows.map((row) => element("tr", {}, ...cellsOf(row))));
 }
 
-// Round sizes from 0 up to `most`, at most about as many as asked for.
-function binaryTicks(most, count) {
+// Steps of a power of two from 0 up to `most`, at most about as many as asked for.
+function binaryStep(most, count) {
   let step = 1;
   while (most / step > count) step *= 2;
-  return Array.from({length: Math.floor(most / step) + 1}, (_, i) => i * step);
+  return step;
+}
+
+// Places on an axis of bytes, all of them in the unit that makes each a whole number.
+function binaryTicks(most, count) {
+  const step = binaryStep(most, Math.max(count, 1));
+  const units = [[kGiB, "GiB"], [kMiB, "MiB"], [kKiB, "KiB"], [1, "B"]];
+  const [unit, name] = units.find(([size]) => step >= size);
+  return Array.from({length: Math.floor(most / step) + 1}, (_, i) => {
+    const text = i ? `${humanCount((i * step) / unit)} ${name}` : "0";
+    return {bytes: i * step, text};
+  });
 }
 
 // The first index in [0, count) from which `holds` is true.
 function firstIndex(count, holds) {
-  let low = 0, high = count;
+  let low = 0;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
   }
   return low;
 }
 
-// A canvas drawn in the pixels of the screen, sized by its place in the page.
-function prepared(canvas, height) {
+// A canvas drawn in the pixels of the screen, as wide as asked for.
+function prepared(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
-  const width = canvas.parentElement.clientWidth;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
   return {context, width, height, ratio};
 }

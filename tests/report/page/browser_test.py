@@ -145,7 +145,7 @@ class Page(unittest.TestCase):
         memory = f"page.run().memoryAt({said['event']})"
         self.assertEqual(self.browser.ask(f"{memory}.regions.length"), said["segments"])
         self.assertEqual(self.browser.ask(f"{memory}.regions.reduce((sum, r) => sum + r.free, 0)"), said["free_inside_bytes"])
-        self.assertEqual(self.browser.ask(f"Math.max(...{memory}.regions.flatMap((r) => r.holes.map(([a, b]) => b - a)))"), said["largest_free_bytes"])
+        self.assertEqual(self.browser.ask(f"Math.max(...{memory}.regions.map((r) => r.largestHole))"), said["largest_free_bytes"])
         self.assertIn("Fragmentation", self.browser.driver.find_element(By.CLASS_NAME, "headline").text)
         self.assertEqual(self.browser.ask("page.event"), said["event"])
 
@@ -195,29 +195,222 @@ class Page(unittest.TestCase):
         browser.press("2")
         browser.wait("return document.body.dataset.ready === '1-1'")
 
+    def search_for(self, text):
+        self.browser.press(Keys.ESCAPE, Keys.ESCAPE)
+        self.browser.press("/")
+        self.browser.press(text)
+        self.browser.wait(f"return page.search === {json.dumps(text.strip())}")
+        return self.browser.element("found-facts").text
+
     def test_search_finds_by_stack_and_by_address(self):
         self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
         browser = self.browser
         frame = browser.ask("page.run().trace.names.frames.find((f) => f.includes('.py'))")
-        browser.press("/")
-        browser.press(frame)
-        browser.wait("return !byId('found').hidden")
+        self.search_for(frame)
+        self.assertFalse(browser.ask("byId('found').hidden"))
         self.assertGreater(browser.ask("page.matches.reduce((a, b) => a + b, 0)"), 0)
         browser.press(Keys.ESCAPE)
         self.assertTrue(browser.ask("byId('found').hidden"))
-        address = browser.ask("page.run().address(page.run().place[5] + 1)")
-        browser.press("/")
-        browser.press(address)
-        browser.wait("return !byId('found').hidden")
+        self.search_for(browser.ask("page.run().address(page.run().place[5] + 1)"))
         self.assertTrue(browser.ask("page.matches[5] === 1"))
+
+    def test_search_finds_recorded_addresses_in_both_notations_and_says_how_many(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        address = self.browser.ask("page.run().trace.address[5]")
+        holders = f"page.run().trace.address.filter((a, b) => a <= {address} && {address} < a + page.run().charged[b]).length"
+        count = self.browser.ask(holders)
+        for text in (hex(int(address)), str(int(address))):
+            said = self.search_for(text)
+            self.assertRegex(said, rf"^{count} blocks? \(.*\) recorded at {hex(int(address))}; ")
+            self.assertTrue(self.browser.ask("page.matches[5] === 1"), text)
+        self.assertIn("; 0 blocks (0 B) with “" + str(int(address)), said)
+
+    def test_search_wants_every_word(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        frames = self.browser.ask("(([a, b]) => [a, b])(page.run().trace.names.stacks.find((s) => s.length > 1)"
+                                  ".map((f) => page.run().trace.names.frames[f].split(' ').pop()))")
+        both = self.search_for(" ".join(frames))
+        self.assertNotIn("recorded at", both)
+        self.assertRegex(both, r"^[1-9][0-9,]* blocks? ")
+        self.assertRegex(self.search_for(frames[0] + " wordthatnoframehas"), "^0 blocks ")
+
+    def over(self, canvas, down):
+        """Puts the pointer over a canvas, below its middle."""
+        element = self.browser.element(canvas)
+        self.browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        return ActionChains(self.browser.driver).move_to_element_with_offset(element, 0, down)
 
     def test_a_block_under_the_pointer_shows_its_stack(self):
         self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
-        blocks = self.browser.element("blocks")
-        self.browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", blocks)
-        ActionChains(self.browser.driver).move_to_element_with_offset(blocks, 0, 90).perform()
+        self.over("blocks", 90).perform()
         self.browser.wait("return document.querySelector('#block-facts .stack')")
         self.assertIn(".py", self.browser.element("block-facts").text)
+        self.assertTrue(self.browser.ask("page.panel.pinned === null"))
+
+    def test_a_click_pins_the_stack_until_it_is_unpinned(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        browser = self.browser
+        self.over("blocks", 90).click().perform()
+        pinned = browser.element("block-facts").text
+        self.assertIn("pinned", browser.element("panel-title").text)
+        self.assertIn(".py", pinned)
+        self.over("memory-facts", 0).perform()
+        browser.press(Keys.ARROW_RIGHT)
+        self.assertEqual(browser.element("block-facts").text, pinned)
+        browser.element("unpin").click()
+        self.assertNotIn("pinned", browser.element("panel-title").text)
+        self.assertTrue(browser.ask("page.pinnedBlock() === -1"))
+
+    def test_frames_that_serve_any_program_are_folded_and_open(self):
+        frame = {"filename": "/home/me/train.py", "line": 7, "name": "step"}
+        noise = [{"filename": "/usr/lib/python3/dist-packages/torch/nn/module.py", "line": n, "name": "call"} for n in range(14)]
+        entry = {"addr": 0x7f0000000000, "size": 4096, "stream": 0, "time_us": 1, "frames": [*noise, frame]}
+        snapshot = {"segments": [], "device_traces": [[{**entry, "action": action} for action in ("segment_alloc", "alloc")]]}
+        trace = self.folder / "folded.pickle"
+        trace.write_bytes(pickle.dumps(snapshot))
+        self.page_of(trace, "-s", "torch")
+        browser = self.browser
+        browser.driver.execute_script("page.pin({kind: 'block', block: 0, event: page.event})")
+        stack = browser.driver.find_element(By.CSS_SELECTOR, "#block-facts .stack")
+        self.assertEqual(stack.text.splitlines(), ["… 14 frames", "/home/me/train.py:7 step"])
+        stack.find_element(By.TAG_NAME, "summary").click()
+        self.assertIn("module.py:13 call", stack.text)
+
+    def test_the_chosen_line_follows_keys_slider_buttons_and_clicks(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded")
+        browser = self.browser
+        said = lambda: browser.element("curve-facts").text
+
+        def follows():
+            self.assertTrue(said().startswith(f"chosen: event {browser.ask('page.event')} "), said())
+
+        before = said()
+        for use in (lambda: browser.press(Keys.ARROW_LEFT), lambda: browser.element("event-slider").send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT),
+                    lambda: browser.element("to-peak").click(), lambda: browser.press(Keys.HOME), lambda: browser.element("to-explained").click(),
+                    lambda: browser.press(Keys.HOME), lambda: self.over("blocks", 100).click().perform()):
+            use()
+            follows()
+            self.assertNotEqual(said(), before)
+            before = said()
+
+    def chosen_row(self, event):
+        row = f"#events tr[aria-current][data-event='{event}']"
+        self.browser.wait(f"return document.querySelector(\"{row}\")")
+        return self.browser.driver.find_element(By.CSS_SELECTOR, row).text
+
+    def test_the_list_of_events_says_what_happened_and_chooses(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
+        browser = self.browser
+        browser.press("o")
+        event = browser.ask("page.event")
+        chosen = self.chosen_row(event)
+        self.assertIn("oom", chosen)
+        self.assertIn("759 MiB", chosen)
+        browser.driver.find_element(By.CSS_SELECTOR, f"#events tr[data-event='{event - 1}'] button").click()
+        self.assertEqual(browser.ask("page.event"), event - 1)
+        said = self.chosen_row(event - 1)
+        self.assertIn("segment_free (recorded)", said)
+        self.assertIn("0x7a", said)
+
+    def test_holes_segments_and_rounding_say_what_they_are(self):
+        self.page_of(TRACES / "torch" / "fragmentation.pickle", "-s", "recorded")
+        browser = self.browser
+
+        def facts_of(kind):
+            browser.driver.execute_script(f"page.point({{...page.segments.boxes.find((b) => b.subject.kind === '{kind}').subject, event: page.event}})")
+            return browser.element("block-facts").text
+
+        hole = facts_of("hole")
+        for word in ("size", "block below", "block above", "returnable"):
+            self.assertIn(word, hole)
+        segment = facts_of("segment")
+        for word in ("0x", "stream 0, default pool", "free", "largest hole"):
+            self.assertIn(word, segment)
+        browser.driver.execute_script("const r = page.run(); const b = [...r.charged.keys()].find((i) => r.charged[i] > r.trace.size[i]);"
+                                      "page.point({kind: 'rounding', block: b, event: page.event})")
+        for word in ("asked for", "charged", "lost to rounding"):
+            self.assertIn(word, browser.element("block-facts").text)
+
+    def test_the_legend_names_what_covers_most_each_in_a_colour_of_its_own(self):
+        self.page_of(TRACES / "torch" / "seq_growth.pickle", "-s", "recorded")
+        Select(self.browser.element("colour-by")).select_by_visible_text("stack")
+        entries = self.browser.ask("page.colouring().legend().map(({colour, area}) => [String(colour), area])")
+        colours = [colour for colour, _ in entries]
+        self.assertEqual(len(set(colours)), len(colours))
+        areas = [area for _, area in entries[:12]]
+        self.assertEqual(areas, sorted(areas, reverse=True))
+        everything = "page.colouring().order.reduce((sum, [, area]) => sum + area, 0)"
+        self.assertEqual(sum(area for _, area in entries), self.browser.ask(everything))
+
+    def test_lines_of_strategies_differ_in_colour_dash_and_number(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded", "-s", "bfc", "-s", "buddy", "-s", "torch")
+        lines = self.browser.ask("[0, 1, 2, 3].map((i) => JSON.stringify(lineOf(i)))")
+        for part in ("colour", "dash", "text"):
+            self.assertEqual(len({str(json.loads(line)[part]) for line in lines}), 4, part)
+        self.assertEqual(len(self.browser.driver.find_elements(By.CSS_SELECTOR, "#other-legend li svg")), 3)
+
+    def test_ticks_of_sizes_are_whole_in_binary_units(self):
+        self.page_of(TRACES / "torch" / "seq_growth.pickle", "-s", "recorded")
+        labels = self.browser.ask("[...document.querySelectorAll('#curves .dygraph-axis-label-y')].map((l) => l.textContent)")
+        self.assertGreater(len(labels), 3)
+        for label in labels:
+            self.assertRegex(label, r"^(0|[0-9,]+ [KMG]iB)$")
+
+    def test_the_flame_graph_holds_what_is_live_and_zooms(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        browser = self.browser
+        bars = lambda: browser.driver.find_elements(By.CSS_SELECTOR, "#flame button")
+        browser.wait("return byId('flame').children.length > 1")
+        live = browser.ask("humanSize(page.run().requested[page.event - page.run().trace.from])")
+        self.assertIn(f"all that is live, {live}, 100.0 %", bars()[0].get_attribute("aria-label"))
+        frame = next(bar.get_attribute("aria-label") for bar in bars() if ".py:" in bar.get_attribute("aria-label"))
+        browser.driver.execute_script("byId('flame').querySelector('button').focus()")
+        browser.press(Keys.ARROW_DOWN)
+        self.assertEqual(browser.element("flame-bar").text, frame)
+        browser.press(Keys.ENTER)
+        self.assertEqual(len(browser.ask("page.flame.path")), 1)
+        browser.press(Keys.BACKSPACE)
+        self.assertEqual(browser.ask("page.flame.path"), [])
+
+    def test_a_recording_without_stacks_says_so_in_place_of_a_flame_graph(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded")
+        self.browser.wait("return byId('flame-facts').textContent.startsWith('The recording has no stacks')")
+
+    def test_the_view_stands_in_the_address_and_back_goes_back(self):
+        path = self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded", "-s", "bfc")
+        browser = self.browser
+        browser.press("2")
+        browser.wait("return document.body.dataset.ready === '0-1'")
+        browser.driver.execute_script("page.show(10, 90, 'jump'); page.choose(40, 'jump'); page.pin({kind: 'block', block: 3, event: 40})")
+        self.search_for("py")
+        browser.wait("return location.hash.includes('search=py')")
+        browser.driver.execute_script("page.pin({kind: 'block', block: 3, event: 40})")
+        state = "[page.runNumber, page.view, page.event, page.search, page.pinnedBlock()]"
+        self.assertEqual(browser.ask(state), [1, [10, 90], 40, "py", 3])
+        kept = browser.ask("location.href")
+        browser.driver.get("about:blank")
+        browser.driver.get(kept)
+        browser.wait("return page.runNumber === 1 && page.pinnedBlock() === 3")
+        self.assertEqual(browser.ask(state), [1, [10, 90], 40, "py", 3])
+        self.assertIn("chosen: event 40", browser.element("curve-facts").text)
+        browser.driver.execute_script("page.choose(50, 'jump')")
+        browser.driver.back()
+        browser.wait("return page.event === 40")
+        browser.driver.forward()
+        browser.wait("return page.event === 50")
+        browser.open(path)
+
+    def test_the_panel_is_on_screen_where_it_is_narrow(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        size = {"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            self.browser.driver.execute_script("page.drawAll(); page.pin({kind: 'block', block: 3, event: page.event}); scrollTo(0, 900)")
+            top, bottom, left, right = self.browser.ask("(({top, bottom, left, right}) => [top, bottom, left, right])(byId('panel').getBoundingClientRect())")
+            self.assertTrue(0 <= top < bottom <= 800 and 0 <= left < right <= 420, (top, bottom, left, right))
+            self.assertLessEqual(self.browser.ask("document.documentElement.scrollWidth"), 420)
+        finally:
+            self.browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_every_colouring_axis_theme_and_width_draws(self):
         path = self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded", "-s", EXPANDABLE)
