@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace memreplay {
 
@@ -20,8 +21,16 @@ struct RecordedSettings {
   std::optional<std::array<std::uint32_t, 16>> roundup_power2_divisions;
   /// Bytes that the recorded allocator adds to a request before it rounds: 0 for PyTorch itself.
   std::uint64_t request_padding = 0;
+  /// The least and the most that explain the blocks of the recording as well.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> request_padding_range;
+  /// Multiples of it are where requests of 2 MiB and more begin in expandable segments, as far as
+  /// they can: 0 for PyTorch itself. Nothing: not known.
+  std::optional<std::uint64_t> large_alignment;
   /// The oldest release that writes what the recording contains, as "2.12"; empty when unknown.
   std::string oldest_release;
+
+  /// Stated, or seen in the segments.
+  bool known() const { return present || expandable_segments.has_value(); }
 
   friend bool operator==(const RecordedSettings&, const RecordedSettings&) = default;
 };

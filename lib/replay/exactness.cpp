@@ -7,9 +7,10 @@
 namespace memreplay {
 namespace {
 
-bool same_settings(const Recording& recording, const TorchModel& model) {
-  return recording.settings.present &&
-         model.settings == torch::settings_of(recording.settings, model.release);
+bool same_settings(const Subject& subject, const TorchModel& model) {
+  const RecordedSettings* recorded = subject.settings();
+  return recorded != nullptr && recorded->known() &&
+         model.settings == torch::settings_of(*recorded, model.release);
 }
 
 // The rebuilt state determines what follows, unless the allocator looks at what is not in it: the
@@ -17,7 +18,7 @@ bool same_settings(const Recording& recording, const TorchModel& model) {
 // state would have led to another one.
 bool start_state_suffices(const Subject& subject, const std::optional<TorchModel>& model,
                           std::optional<Bytes> room, const ReplayResult& result) {
-  return result.started_exact && model && same_settings(subject.recording(), *model) &&
+  return result.started_exact && model && same_settings(subject, *model) &&
          (!room || *room >= reserved_bytes(subject.trace().start)) &&
          subject.verified() != nullptr && !subject.verified()->reading.released_memory &&
          model->settings.garbage_collection_threshold == 0 && result.metrics.oom_retries == 0 &&
@@ -60,7 +61,7 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
                        human_count(verified->allocs_matched), human_count(verified->allocs));
   }
   const Reading& reading = verified->reading;
-  if (model && !reading.settings_changes.empty() && same_settings(subject.recording(), *model)) {
+  if (model && !reading.settings_changes.empty() && same_settings(subject, *model)) {
     return "the program changed its allocator settings on the way, and here the last ones hold "
            "throughout";
   }

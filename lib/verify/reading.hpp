@@ -59,6 +59,7 @@ struct Reading {
   /// Requests for which the recorded allocator released memory and tried again.
   std::uint64_t retries = 0;
   Bytes request_padding = 0;          ///< see RecordedSettings
+  Bytes large_alignment = 0;          ///< likewise
   std::optional<Bytes> memory_limit;  ///< one under which the recorded collections happen
   std::optional<Bytes> device_total;  ///< the largest that explains where reservations end
   /// The trace with what the recording does not state put right: pools of requests, and ages and

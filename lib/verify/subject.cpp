@@ -8,6 +8,9 @@ Subject::Subject(const Recording& recording, const Trace& trace)
   verified_ = verify(recording, trace);
   if (verified_->reading.corrected) trace_ = verified_->reading.corrected.get();
   settings_.request_padding = verified_->reading.request_padding;
+  if (settings_.expandable_segments.value_or(false)) {
+    settings_.large_alignment = verified_->reading.large_alignment;
+  }
 }
 
 std::string Subject::version_for(const StrategySpec& spec, const std::string& asked) const {
@@ -32,7 +35,7 @@ StrategyContext Subject::context(const StrategySpec& spec, const std::string& as
 }
 
 StrategySpec usual_strategy(const Recording& recording) {
-  return parse_strategy(recording.settings.present ? "recorded" : "torch");
+  return parse_strategy(recording.settings.known() ? "recorded" : "torch");
 }
 
 }  // namespace memreplay

@@ -42,6 +42,8 @@ Verification::Verification(const Recording& recording, const Trace& trace,
       handles_(trace.slot_count, kNoHandle) {
   settings_.memory_limit = assumptions.memory_limit;
   settings_.request_padding = assumptions.request_padding;
+  settings_.large_alignment = assumptions.large_alignment;
+  result_.reading.large_alignment = assumptions.large_alignment;
   result_.reading.request_padding = assumptions.request_padding;
   model_ = new_model();
   model_.allocator->adopt(trace.start, handles_);

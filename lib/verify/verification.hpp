@@ -19,7 +19,8 @@ struct Assumptions {
   torch::Release release;
   Bytes device_total = kTiB;  ///< as reported; the length of reservations follows from it
   std::optional<Bytes> memory_limit;
-  Bytes request_padding = 0;
+  Bytes request_padding = 0;       ///< see RecordedSettings
+  Bytes large_alignment = 0;       ///< likewise
   std::vector<PoolOptions> pools;  ///< by pool
   /// Releases before a request are taken for garbage collection, not for those of an empty_cache.
   bool prefer_collection = false;

@@ -89,18 +89,55 @@ struct Candidate {
   Clues::Threshold threshold{0, UINT64_MAX};
 };
 
+/// What allocators built after PyTorch's do to requests, see RecordedSettings.
+struct Addition {
+  Bytes padding = 0;
+  Bytes alignment = 0;
+};
+
+// What torch_npu's base_addr_aligned_kb can be, largest first: most large requests in expandable
+// segments begin at multiples of it. Not all: some found no room for that.
+std::vector<Bytes> seen_alignments(const Trace& trace) {
+  constexpr Bytes kLargest = 16 * kKiB;
+  std::vector<Address> large;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const bool is_large = trace.ops[i] == Op::allocate && trace.sizes[i] >= torch::kRoundLarge;
+    if (is_large) large.push_back(trace.addresses[i]);
+  }
+  std::vector<Bytes> found;
+  for (Bytes alignment = kLargest; alignment > 0; alignment -= kKiB) {
+    const auto aligned =
+        std::ranges::count_if(large, [&](Address at) { return at % alignment == 0; });
+    if (static_cast<std::size_t>(aligned) * 4 >= large.size() * 3) found.push_back(alignment);
+  }
+  return found;
+}
+
+std::vector<Bytes> possible_alignments(const RecordedSettings& settings, const Trace& trace,
+                                       Bytes padding) {
+  const bool may_align =
+      padding > 0 || !settings.present || settings.conf_variable == "PYTORCH_NPU_ALLOC_CONF";
+  if (!settings.expandable_segments.value_or(false) || !may_align) return {0};
+  if (settings.large_alignment) return {*settings.large_alignment};
+  std::vector<Bytes> found = seen_alignments(trace);
+  found.insert(padding > 0 ? found.end() : found.begin(), 0);
+  return found;
+}
+
 // Looks for assumptions under which the model gives the recording: from one divergence to the
 // next, whatever it has a clue to is tried, and what leads further is kept.
 class Search {
  public:
-  Search(const Recording& recording, const Trace& trace, const Release& release, Bytes padding)
+  Search(const Recording& recording, const Trace& trace, const Release& release,
+         const Addition& addition)
       : recording_(recording),
         trace_(trace),
         collection_share_(
             torch::settings_of(recording.settings, release).garbage_collection_threshold),
         budget_(run_budget(trace)) {
     first_.assumptions.release = release;
-    first_.assumptions.request_padding = padding;
+    first_.assumptions.request_padding = addition.padding;
+    first_.assumptions.large_alignment = addition.alignment;
     first_.assumptions.pools = recorded_pools(trace);
     first_.threshold.low = first_threshold();
     if (collection_share_ > 0) {
@@ -308,10 +345,11 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
   if (!unsupported.reason.empty()) return unsupported;
   std::optional<Candidate> best;
   std::optional<Search> best_search;
-  const auto try_all_releases = [&](Bytes padding) {
+  const RecordedSettings& settings = recording.settings;
+  const auto try_all_releases = [&](const Addition& addition) {
     for (const Release& release : candidates(recording, torch_version)) {
       if (best && best->result.verdict == Verdict::exact) return;
-      Search search(recording, trace, release, padding);
+      Search search(recording, trace, release, addition);
       Candidate found = search.run();
       if (!best || found.result.allocs_matched > best->result.allocs_matched) {
         best = std::move(found);
@@ -319,11 +357,15 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
       }
     }
   };
-  const RecordedSettings& settings = recording.settings;
-  try_all_releases(settings.request_padding);
+  const auto try_padding = [&](Bytes padding) {
+    for (const Bytes alignment : possible_alignments(settings, trace, padding)) {
+      try_all_releases({padding, alignment});
+    }
+  };
+  try_padding(settings.request_padding);
   if (settings.request_padding == 0 && trace.coverage.starts_empty) {
     const auto roundup = settings.roundup_power2_divisions.value_or(torch::RoundupTable{});
-    for (const Bytes padding : possible_paddings(trace.end, roundup)) try_all_releases(padding);
+    for (const Bytes padding : possible_paddings(trace.end, roundup)) try_padding(padding);
   }
   if (best->result.verdict == Verdict::exact) {
     best->assumptions.idle_empty_caches = captures_without_empty_cache(trace, best->result.reading);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/units.hpp"
@@ -50,7 +51,11 @@ struct TraceSummary {
 
   std::optional<std::string> settings;  ///< nothing where the recording does not state them
   std::string settings_variable;        ///< under which the recording states them
-  Bytes request_padding = 0;            ///< added to each request by the recorded allocator
+  /// Nothing where neither the settings nor the segments tell.
+  std::optional<bool> expandable_segments;
+  Bytes request_padding = 0;  ///< added to each request by the recorded allocator
+  /// The least and the most that explain its blocks as well.
+  std::optional<std::pair<Bytes, Bytes>> request_padding_range;
   Bytes peak_requested = 0;
   std::optional<Bytes> peak_reserved;
   std::optional<Bytes> end_reserved;

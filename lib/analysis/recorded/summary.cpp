@@ -52,7 +52,9 @@ TraceSummary summarise(const Recording& recording) {
   if (!error && recording.path != "-") summary.file_bytes = size;
   if (recording.settings.present) summary.settings = recording.settings.conf;
   summary.settings_variable = recording.settings.conf_variable;
+  summary.expandable_segments = recording.settings.expandable_segments;
   summary.request_padding = recording.settings.request_padding;
+  summary.request_padding_range = recording.settings.request_padding_range;
   return summary;
 }
 

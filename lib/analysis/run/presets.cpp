@@ -10,7 +10,7 @@ namespace memreplay {
 
 std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> device_room) {
   std::vector<std::string> names;
-  if (recording.settings.present) names.emplace_back("recorded");
+  if (recording.settings.known()) names.emplace_back("recorded");
   for (const char* name :
        {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
     names.emplace_back(name);

@@ -73,8 +73,16 @@ std::string recorded(const TraceSummary& trace) {
   if (!trace.settings_variable.empty() && trace.settings_variable != "PYTORCH_CUDA_ALLOC_CONF") {
     text += fmt::format(" ({})", trace.settings_variable);
   }
+  if (!trace.settings && trace.expandable_segments.value_or(false)) {
+    text += ", settings not stated, segments expandable";
+  }
   if (trace.request_padding > 0) {
     text += fmt::format(", each request padded by {} bytes", trace.request_padding);
+    const auto& range = trace.request_padding_range;
+    if (range && range->first != range->second) {
+      text +=
+          fmt::format(" ({} to {} would explain its blocks as well)", range->first, range->second);
+    }
   }
   return text;
 }

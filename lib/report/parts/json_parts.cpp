@@ -156,7 +156,12 @@ Json trace_json(const TraceSummary& t) {
       {"recorded",
        {{"settings", or_null(t.settings)},
         {"settings_variable", text_or_null(t.settings_variable)},
+        {"expandable_segments", or_null(t.expandable_segments)},
         {"request_padding_bytes", t.request_padding},
+        {"request_padding_range_bytes",
+         t.request_padding_range
+             ? Json{t.request_padding_range->first, t.request_padding_range->second}
+             : Json(nullptr)},
         {"peak_requested_bytes", t.peak_requested},
         {"peak_reserved_bytes", or_null(t.peak_reserved)},
         {"end_reserved_bytes", or_null(t.end_reserved)},

@@ -52,6 +52,7 @@ std::optional<Placement> Allocator::allocate(const Request& request) {
       return std::nullopt;
     }
   }
+  leave_front_unaligned(block, search.size);
   return alloc_found_block(block, search, request.size);
 }
 
@@ -195,6 +196,16 @@ Handle Allocator::split_front(Handle rest, Bytes size) {
   blocks_[rest].size -= size;
   blocks_[rest].rank = rank_behind(blocks_[rest].rank, size);
   return handle;
+}
+
+// Of torch_npu (base_addr_aligned_kb): what lies in front of an aligned address stays free, where
+// the request still fits behind it.
+void Allocator::leave_front_unaligned(Handle block, Bytes size) {
+  const Bytes alignment = settings_.large_alignment;
+  if (alignment == 0 || !settings_.expandable_segments || size < kRoundLarge) return;
+  const Bytes front = round_up(blocks_[block].address, alignment) - blocks_[block].address;
+  if (front == 0 || front + size > blocks_[block].size) return;
+  insert_free(split_front(block, front));
 }
 
 Placement Allocator::alloc_found_block(Handle handle, const Search& search, Bytes requested) {

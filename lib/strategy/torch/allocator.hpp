@@ -135,6 +135,7 @@ class Allocator final : public StrategyOn<Allocator>,
   Handle obtain_block(Search& search, Attempt& outcome);
   bool should_split(const Block& block, const Search& search) const;
   Handle split_front(Handle block, Bytes size);
+  void leave_front_unaligned(Handle block, Bytes size);
   Placement alloc_found_block(Handle block, const Search& search, Bytes requested);
   void give_up(Handle block);
   void free_block(Handle block);

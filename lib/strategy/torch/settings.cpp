@@ -288,6 +288,9 @@ Settings settings_of(const RecordedSettings& recorded, const Release& release) {
     settings.roundup_power2_divisions = *recorded.roundup_power2_divisions;
   }
   settings.request_padding = recorded.request_padding;
+  // Who pads is torch_npu, and aligns as it does by default.
+  settings.large_alignment =
+      recorded.large_alignment.value_or(recorded.request_padding > 0 ? 16 * kKiB : 0);
   return settings;
 }
 

@@ -31,6 +31,7 @@ struct Settings {
   std::string expandable_segments_reserve;
   std::string backend = "native";
   Bytes request_padding = 0;  ///< added before rounding; not PyTorch's, see RecordedSettings
+  Bytes large_alignment = 0;  ///< likewise; 0: none
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

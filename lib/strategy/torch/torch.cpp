@@ -26,8 +26,12 @@ TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* re
     if (issue.severity != torch::SettingIssue::Severity::error) continue;
     throw UsageError(fmt::format("{}: {}", spec.text, issue.text));
   }
-  // What the recorded program ran on adds to its requests whatever the settings.
-  if (recorded != nullptr) settings.request_padding = recorded->request_padding;
+  // What the recorded program ran on pads and aligns its requests whatever the settings.
+  if (recorded != nullptr) {
+    const torch::Settings own = torch::settings_of(*recorded, release);
+    settings.request_padding = own.request_padding;
+    settings.large_alignment = own.large_alignment;
+  }
   return {settings, release};
 }
 

@@ -1,12 +1,14 @@
 #include "trace/torch/request_padding.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace memreplay {
 namespace {
 
 constexpr Bytes kMostPadding = 4096;
+constexpr Bytes kUsualPadding = 32;  // of torch_npu
 
 struct SizedRequest {
   Bytes requested = 0;
@@ -40,17 +42,21 @@ bool explains(Bytes padding, const std::vector<SizedRequest>& blocks,
 
 }  // namespace
 
-Bytes request_padding(const TorchSnapshot& snapshot) {
+void find_request_padding(TorchSnapshot& snapshot) {
+  RecordedSettings& settings = snapshot.settings;
   const auto blocks = tight_blocks(snapshot.segments);
-  const auto roundup = snapshot.settings.roundup_power2_divisions.value_or(torch::RoundupTable{});
-  if (explains(0, blocks, roundup)) return 0;
-  for (Bytes power = 1; power <= kMostPadding; power *= 2) {
-    if (explains(power, blocks, roundup)) return power;
-  }
-  for (Bytes padding = 1; padding <= kMostPadding; ++padding) {
-    if (explains(padding, blocks, roundup)) return padding;
-  }
-  return 0;
+  const auto roundup = settings.roundup_power2_divisions.value_or(torch::RoundupTable{});
+  // The larger the padding, the larger every block: those that explain them follow each other.
+  Bytes least = 0;
+  while (least <= kMostPadding && !explains(least, blocks, roundup)) ++least;
+  if (least == 0 || least > kMostPadding) return;
+  Bytes most = least;
+  while (most < kMostPadding && explains(most + 1, blocks, roundup)) ++most;
+  const Bytes power = std::bit_ceil(least);
+  settings.request_padding = least <= kUsualPadding && kUsualPadding <= most ? kUsualPadding
+                             : power <= most                                 ? power
+                                                                             : least;
+  settings.request_padding_range = {least, most};
 }
 
 std::vector<Bytes> possible_paddings(const MemoryState& end, const torch::RoundupTable& roundup) {
@@ -59,6 +65,8 @@ std::vector<Bytes> possible_paddings(const MemoryState& end, const torch::Roundu
   for (Bytes power = 1; power <= kMostPadding; power *= 2) {
     if (explains(power, blocks, roundup)) found.push_back(power);
   }
+  const auto usual = std::ranges::find(found, kUsualPadding);
+  if (usual != found.end()) std::rotate(found.begin(), usual, usual + 1);
   return found;
 }
 

@@ -8,12 +8,13 @@
 namespace memreplay {
 
 /// Allocators built after PyTorch's may add bytes to every request before they round it (torch_npu
-/// does). As many as the blocks of the final segments show: 0 where PyTorch's own rounding explains
-/// them all, or nothing does. Where several numbers explain them, a power of two is preferred.
-Bytes request_padding(const TorchSnapshot& snapshot);
+/// does, 32). Enters as many as the blocks of the final segments show, and the least and the most
+/// that explain them as well: none where PyTorch's own rounding explains them all, or nothing does.
+/// Where several numbers do, 32 is preferred, then a power of two.
+void find_request_padding(TorchSnapshot& snapshot);
 
-/// The powers of two that explain the blocks of a final state, for a recording whose requests show
-/// that there is a padding though no block does.
+/// The powers of two, 32 in front, that explain the blocks of a final state, for a recording whose
+/// requests show that there is a padding though no block does.
 std::vector<Bytes> possible_paddings(const MemoryState& end, const torch::RoundupTable& roundup);
 
 }  // namespace memreplay

@@ -13,13 +13,18 @@ namespace memreplay {
 namespace {
 
 // The settings that matter for sizes and are in no field of their own.
-Bytes megabytes_of(std::string_view conf, std::string_view key, Bytes default_value) {
+std::optional<std::uint64_t> number_in(std::string_view conf, std::string_view key) {
   const std::size_t at = conf.rfind(key);
-  if (at == conf.npos) return default_value;
+  if (at == conf.npos) return std::nullopt;
   const std::size_t digits = conf.find_first_of("0123456789", at + key.size());
-  Bytes value = 0;
-  if (digits == conf.npos) return default_value;
+  if (digits == conf.npos) return std::nullopt;
+  std::uint64_t value = 0;
   std::from_chars(conf.data() + digits, conf.data() + conf.size(), value);
+  return value;
+}
+
+Bytes megabytes_of(std::string_view conf, std::string_view key, Bytes default_value) {
+  const std::uint64_t value = number_in(conf, key).value_or(0);
   return value == 0 || value > UINT64_MAX / kMiB ? default_value : value * kMiB;
 }
 
@@ -30,6 +35,23 @@ BlockRules rules_of(const RecordedSettings& settings) {
   rules.expandable = settings.expandable_segments.value_or(false);
   rules.request_padding = settings.request_padding;
   return rules;
+}
+
+// What a snapshot without its allocator's settings shows of them all the same.
+void read_between_the_lines(TorchSnapshot& snapshot) {
+  RecordedSettings& settings = snapshot.settings;
+  find_request_padding(snapshot);
+  const auto kibibytes = number_in(settings.conf, "base_addr_aligned_kb");
+  if (kibibytes && *kibibytes <= 16) settings.large_alignment = *kibibytes * kKiB;
+  if (settings.expandable_segments) return;
+  const auto maps = [](const std::vector<TorchEntry>& entries) {
+    return std::ranges::find(entries, TorchAction::segment_map, &TorchEntry::action) !=
+           entries.end();
+  };
+  if (std::ranges::any_of(snapshot.segments, &TorchSegment::expandable) ||
+      std::ranges::any_of(snapshot.device_traces, maps)) {
+    settings.expandable_segments = true;
+  }
 }
 
 constexpr int kMaxDevices = 1024;
@@ -287,7 +309,7 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
     used.resize(static_cast<std::size_t>(devices));
     used[static_cast<std::size_t>(segment.device)] = true;
   }
-  snapshot.settings.request_padding = request_padding(snapshot);
+  read_between_the_lines(snapshot);
   for (int device = 0; device < devices; ++device) {
     const auto index = static_cast<std::size_t>(device);
     const bool has_events =

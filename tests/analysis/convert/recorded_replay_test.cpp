@@ -18,6 +18,18 @@ Recording bundled(const std::string& name) {
   return read_recording(std::string(MEMREPLAY_TRACES) + "/" + name);
 }
 
+Recording read_again(const Recording& recording) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("memreplay-recorded-" + std::to_string(::getpid()) + ".pickle");
+  std::ofstream out(path, std::ios::binary);
+  PickleWriter writer(out);
+  write_torch_snapshot(recording, writer);
+  out.close();
+  Recording read = read_recording(path);
+  std::filesystem::remove(path);
+  return read;
+}
+
 /// The replay of the first device, through a file.
 Recording recorded(const Recording& source, const std::string& strategy,
                    const SimulatedDeviceOptions& device = {}, ReplayResult* result = nullptr) {
@@ -27,15 +39,7 @@ Recording recorded(const Recording& source, const std::string& strategy,
   RecordedReplay replay = record_replay(subject, spec, {.device = device}, {});
   traces.push_back(std::move(replay.trace));
   if (result != nullptr) *result = std::move(replay.result);
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("memreplay-recorded-" + std::to_string(::getpid()) + ".pickle");
-  std::ofstream out(path, std::ios::binary);
-  PickleWriter writer(out);
-  write_torch_snapshot(snapshot_of(subject, spec, {}, std::move(traces)), writer);
-  out.close();
-  Recording read = read_recording(path);
-  std::filesystem::remove(path);
-  return read;
+  return read_again(snapshot_of(subject, spec, {}, std::move(traces)));
 }
 
 Recording csv(const std::string& rows) {
@@ -68,6 +72,36 @@ TEST(RecordedReplay, IsVerifiedExactlyAndReplaysToTheSamePeaks) {
       EXPECT_EQ(result.metrics.peak_reserved, made.metrics.peak_reserved) << name;
       EXPECT_EQ(result.metrics.end_reserved, made.metrics.end_reserved) << name;
     }
+  }
+}
+
+// As torch_npu leaves a recording: it pads by 32 bytes, aligns large requests in expandable
+// segments, and states no settings.
+TEST(RecordedReplay, OfAnAllocatorThatPadsAndAlignsIsExplainedByWhatItShows) {
+  for (const Bytes alignment : {16 * kKiB, 4 * kKiB, Bytes{0}}) {
+    Recording source = bundled("torch/layers_4.pickle");
+    source.settings = {
+        .request_padding = 32, .large_alignment = alignment, .oldest_release = "2.6"};
+    const Subject subject(source, source.traces.front());
+    const StrategySpec spec = parse_strategy("torch:version=2.6,expandable_segments=True");
+    std::vector<Trace> traces;
+    RecordedReplay replay = record_replay(subject, spec, {}, {});
+    traces.push_back(std::move(replay.trace));
+    Recording recording = snapshot_of(subject, spec, {}, std::move(traces));
+    recording.settings = {.oldest_release = "2.6"};
+    const Recording again = read_again(recording);
+    const Trace& trace = again.traces.at(0);
+    EXPECT_FALSE(again.settings.present);
+    EXPECT_EQ(again.settings.expandable_segments, true);
+    EXPECT_EQ(again.settings.request_padding, 32u);
+    const VerifyResult verified = verify(again, trace);
+    EXPECT_EQ(verified.verdict, Verdict::exact) << alignment << " " << verified.allocs_matched;
+    EXPECT_EQ(verified.reading.large_alignment, alignment);
+    const Subject read(again, trace);
+    EXPECT_EQ(usual_strategy(again).name, "recorded");
+    const ReplayResult result = Trial(read, parse_strategy("recorded"), {}).run({});
+    EXPECT_EQ(result.metrics.peak_reserved, replay.result.metrics.peak_reserved);
+    EXPECT_EQ(result.metrics.peak_allocated, replay.result.metrics.peak_allocated);
   }
 }
 

@@ -58,6 +58,25 @@ TEST(InfoText, WhereNothingWasRequestedItShowsTheStateAndHowToRecord) {
   EXPECT_NE(text.find("torch.cuda.memory._record_memory_history()"), std::string::npos);
 }
 
+TEST(InfoText, SaysWhatBlocksAndSegmentsShowOfSettingsThatAreNotStated) {
+  TraceSummary trace;
+  trace.path = "npu.pickle";
+  trace.expandable_segments = true;
+  trace.request_padding = 32;
+  trace.request_padding_range = {1, 256};
+  EXPECT_NE(to_text(InfoAnswer{.traces = {trace}}, {}).find("settings not stated"),
+            std::string::npos);
+  const auto says_range = [&] {
+    std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+    EXPECT_NE(text.find("eachrequestpaddedby32bytes"), std::string::npos) << text;
+    return text.find("(1to256wouldexplainitsblocksaswell)") != std::string::npos;
+  };
+  EXPECT_TRUE(says_range());
+  trace.request_padding_range = {32, 32};
+  EXPECT_FALSE(says_range());
+}
+
 TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   TraceSummary trace;
   trace.path = "a.csv";

@@ -57,7 +57,8 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
       (std::vector<std::string>{"starts", "complete", "preexisting_blocks", "preexisting_bytes",
                                 "dropped", "synthesised", "class", "largest_earlier_step"}));
   EXPECT_EQ(keys(json["trace"]["recorded"]),
-            (std::vector<std::string>{"settings", "settings_variable", "request_padding_bytes",
+            (std::vector<std::string>{"settings", "settings_variable", "expandable_segments",
+                                      "request_padding_bytes", "request_padding_range_bytes",
                                       "peak_requested_bytes", "peak_reserved_bytes",
                                       "end_reserved_bytes", "ooms", "peak_requested_event",
                                       "peak_reserved_event", "oom_retries", "state"}));

@@ -77,25 +77,31 @@ std::string describe(const std::vector<Step>& steps) {
 }
 
 Duel::Duel(const Circumstances& circumstances)
-    : simulated_(std::make_unique<SimulatedDevice>(SimulatedDeviceOptions{
+    : recorded_{.request_padding = circumstances.request_padding,
+                .large_alignment = circumstances.large_alignment},
+      simulated_(std::make_unique<SimulatedDevice>(SimulatedDeviceOptions{
           .capacity = circumstances.capacity, .policy = circumstances.policy})),
       heard_(std::make_unique<HeardDevice>(*simulated_, ledger_)),
       strategy_(make_strategy(torch_spec_from_conf(circumstances.conf),
                               {.device = *heard_,
                                .capacity = circumstances.capacity,
+                               .recorded = &recorded_,
                                .torch_version = circumstances.release,
                                .pools = kPoolIds,
                                .pool_options = circumstances.pool_options})) {
   heard_->tell(log_);
   torch::SettingIssues issues;
   const torch::Release release = torch::parse_release(circumstances.release);
-  reference_ = std::make_unique<reference::Allocator>(reference::Allocator::Options{
-      .settings = torch::read_conf(circumstances.conf, release, issues),
-      .release = release,
-      .capacity = circumstances.capacity,
-      .policy = circumstances.policy,
-      .pools = {kPoolIds.begin(), kPoolIds.end()},
-      .pool_options = circumstances.pool_options});
+  torch::Settings settings = torch::read_conf(circumstances.conf, release, issues);
+  settings.request_padding = circumstances.request_padding;
+  settings.large_alignment = circumstances.large_alignment;
+  reference_ = std::make_unique<reference::Allocator>(
+      reference::Allocator::Options{.settings = settings,
+                                    .release = release,
+                                    .capacity = circumstances.capacity,
+                                    .policy = circumstances.policy,
+                                    .pools = {kPoolIds.begin(), kPoolIds.end()},
+                                    .pool_options = circumstances.pool_options});
   adopt(circumstances.start);
 }
 

@@ -44,6 +44,9 @@ struct Circumstances {
   std::optional<Bytes> capacity;
   AddressPolicy policy = AddressPolicy::upward;
   std::vector<PoolOptions> pool_options = std::vector<PoolOptions>(kPools);
+  /// What an allocator built after PyTorch's does to requests.
+  Bytes request_padding = 0;
+  Bytes large_alignment = 0;
   /// What there is at first. Its blocks in use are those from 1 on, in order.
   MemoryState start = {};
 };
@@ -78,6 +81,7 @@ class Duel {
   void note_waiting();
   std::string compare_devices();
 
+  RecordedSettings recorded_;
   Ledger ledger_{"torch"};
   std::unique_ptr<SimulatedDevice> simulated_;
   DeviceLog log_;

@@ -31,6 +31,8 @@ struct Play {
   Habits habits = {};
   std::vector<PoolOptions> pool_options = kPlainPools;
   std::optional<std::string> warm_conf = {};  ///< it takes over what a program left under this
+  Bytes request_padding = 0;
+  Bytes large_alignment = 0;
 
   friend void PrintTo(const Play& play, std::ostream* out) { *out << play.name; }
 };
@@ -176,6 +178,18 @@ std::vector<Play> plays() {
        .must_meet = {"tail spared", "head left mapped", "mapped in part", "mapped in pieces"},
        .capacity = 3999 * kMiB,
        .habits = {.empty_cache_per_mille = 10, .smallest_log2 = 20}},
+      {.name = "ExpandableAligned",
+       .conf = "expandable_segments:True",
+       .releases = {"2.6", "2.11"},
+       .must_meet = {"aligned", "no room to align", "tail spared", "num_alloc_retries"},
+       .habits = {.streams = 2, .pending_percent = 10, .empty_cache_per_mille = 2},
+       .request_padding = 32,
+       .large_alignment = 16 * kKiB},
+      {.name = "ExpandableAlignedToOddPages",
+       .conf = "expandable_segments:True",
+       .releases = {"2.6", "2.11"},
+       .must_meet = {"aligned", "no room to align", "tail spared"},
+       .large_alignment = 12 * kKiB},
       {.name = "CollectWithoutFraction",
        .conf = "garbage_collection_threshold:0.6,per_process_memory_fraction:1",
        .releases = {"2.6", "2.15"},  // the limit that it sets in the first is none in the second
@@ -362,7 +376,9 @@ TEST_P(TorchAgainstReference, GivesTheSamePlacesAndStatistics) {
         Circumstances circumstances{.conf = play.conf,
                                     .release = release,
                                     .policy = policy,
-                                    .pool_options = play.pool_options};
+                                    .pool_options = play.pool_options,
+                                    .request_padding = play.request_padding,
+                                    .large_alignment = play.large_alignment};
         const Bytes capacity = play.capacity / 8 * kEighths[random() % kEighths.size()];
         if (capacity != 0) circumstances.capacity = capacity;
         if (play.warm_conf) circumstances.start = left_behind(play, circumstances, seed);

@@ -51,7 +51,8 @@ std::optional<Allocator::Placed> Allocator::allocate(Bytes requested, StreamInde
                                                      PoolIndex pool) {
   if (requested >= kTooMuch) return std::nullopt;
   Wanted wanted{.requested = requested, .stream = stream, .pool = pool};
-  wanted.size = round_size(requested, settings_.roundup_power2_divisions);
+  wanted.size =
+      round_size(requested + settings_.request_padding, settings_.roundup_power2_divisions);
   wanted.alloc_size = get_allocation_size(wanted.size, settings_.large_segment_size);
   wanted.small = wanted.size <= kLargestSmall;
   wanted.expandable = settings_.expandable_segments;
@@ -63,7 +64,7 @@ std::optional<Allocator::Placed> Allocator::allocate(Bytes requested, StreamInde
     ++num_oom_rejections_;
     return std::nullopt;
   }
-  if (found) return alloc_found_block(*found, wanted);
+  if (found) return alloc_found_block(aligned(*found, wanted), wanted);
   ++num_ooms_;
   if (capture_underway(wanted)) ++met_["no retry in a private pool"];
   return std::nullopt;
@@ -258,6 +259,27 @@ std::optional<Allocator::Place> Allocator::alloc_block(const Wanted& wanted) {
   ++num_device_alloc_;
   segments_.push_back(made);
   return Place{segments_.size() - 1, 0};
+}
+
+/// Of torch_npu: a block of its own for what lies before an aligned address, if the rest suffices.
+Allocator::Place Allocator::aligned(Place place, const Wanted& wanted) {
+  Block front = at(place);
+  const Bytes alignment = settings_.large_alignment;
+  if (alignment == 0 || !settings_.expandable_segments || wanted.size < 2 * kMiB) return place;
+  front.size = 0;
+  while ((front.address + front.size) % alignment != 0) ++front.size;
+  if (front.size == 0) return place;
+  if (front.size + wanted.size > at(place).size) {
+    ++met_["no room to align"];
+    return place;
+  }
+  ++met_["aligned"];
+  Segment& segment = segments_[place.segment];
+  at(place).address += front.size;
+  at(place).size -= front.size;
+  front.searches_before = searches(segment);
+  segment.blocks.insert(segment.blocks.begin() + static_cast<std::ptrdiff_t>(place.block), front);
+  return {place.segment, place.block + 1};
 }
 
 bool Allocator::should_split(const Block& block, const Wanted& wanted) {

@@ -179,6 +179,7 @@ class Allocator {
   std::optional<Place> find_expandable_block(const Wanted& wanted) const;
   std::optional<Place> reserve_expandable_segment(const Wanted& wanted);
   std::optional<Place> map_block(Place place, Bytes size);
+  Place aligned(Place place, const Wanted& wanted);
   Placed alloc_found_block(Place place, const Wanted& wanted);
   bool should_split(const Block& block, const Wanted& wanted);
   void free_block(Place place);

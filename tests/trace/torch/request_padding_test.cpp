@@ -17,6 +17,15 @@ TorchSnapshot with_blocks(std::vector<std::pair<Bytes, Bytes>> requested_and_siz
   return snapshot;
 }
 
+RecordedSettings padding_of(TorchSnapshot snapshot) {
+  find_request_padding(snapshot);
+  return snapshot.settings;
+}
+
+Bytes request_padding(TorchSnapshot snapshot) {
+  return padding_of(std::move(snapshot)).request_padding;
+}
+
 TEST(RequestPadding, PytorchAddsNothing) {
   EXPECT_EQ(request_padding(with_blocks({{1, 512}, {512, 512}, {513, 1024}})), 0u);
   EXPECT_EQ(request_padding(with_blocks({})), 0u);
@@ -25,8 +34,18 @@ TEST(RequestPadding, PytorchAddsNothing) {
 TEST(RequestPadding, IsWhatEveryBlockAllows) {
   // 480 and 481 leave 32 alone.
   EXPECT_EQ(request_padding(with_blocks({{480, 512}, {481, 1024}})), 32u);
-  EXPECT_EQ(request_padding(with_blocks({{500, 1024}, {450, 512}})), 16u);
+  EXPECT_EQ(request_padding(with_blocks({{500, 1024}, {485, 512}})), 16u);
   EXPECT_EQ(request_padding(with_blocks({{412, 512}, {413, 1024}})), 100u);
+}
+
+TEST(RequestPadding, WhereTheBlocksAllowARangeItIs32AndTheRangeIsTold) {
+  using Range = std::pair<std::uint64_t, std::uint64_t>;
+  const auto settings = padding_of(with_blocks({{256, 512}, {512, 1024}}));
+  EXPECT_EQ(settings.request_padding, 32u);
+  EXPECT_EQ(settings.request_padding_range, Range(1, 256));
+  EXPECT_EQ(padding_of(with_blocks({{480, 512}, {481, 1024}})).request_padding_range,
+            Range(32, 32));
+  EXPECT_EQ(padding_of(with_blocks({{512, 512}})).request_padding_range, std::nullopt);
 }
 
 TEST(RequestPadding, RestsOfLargeSegmentsSayNothing) {
