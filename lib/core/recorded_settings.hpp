@@ -26,6 +26,8 @@ struct RecordedSettings {
   /// Multiples of it are where requests of 2 MiB and more begin in expandable segments, as far as
   /// they can: 0 for PyTorch itself. Nothing: not known.
   std::optional<std::uint64_t> large_alignment;
+  /// In bytes, where one was found that explains what the recorded allocator did.
+  std::optional<std::uint64_t> memory_limit;
   /// The oldest release that writes what the recording contains, as "2.12"; empty when unknown.
   std::string oldest_release;
 

@@ -71,6 +71,11 @@ void AddressSpace::avoid(Address at, Bytes size) {
   fill_holes(at, to);
 }
 
+void AddressSpace::go_on_above(Address at) {
+  if (at >= kEnd / 2 || at <= next_) return;
+  next_ = kBase + round_up(at - kBase, unit_);
+}
+
 void AddressSpace::fill_holes(Address at, Address end) {
   while (const auto hole = holes_.above(at)) {
     if (hole->from >= end) break;

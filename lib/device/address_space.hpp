@@ -26,6 +26,8 @@ class AddressSpace {
   void claim(Address at, Bytes size);
   /// Gives nothing of a range from now on, as far as it is not taken. It can still be claimed.
   void avoid(Address at, Bytes size);
+  /// Gives only what lies above, as long as there is something. Only with upward.
+  void go_on_above(Address at);
   /// Gives back the range that begins at an address that was given. With first_fit,
   /// std::logic_error for any other.
   void give_back(Address at);

@@ -59,6 +59,11 @@ std::optional<Address> SimulatedDevice::obtain(Bytes size) {
   return region;
 }
 
+void SimulatedDevice::obtain_at(Address at, Bytes size) {
+  ++usage_.allocs;
+  hold_region(at, round_up(size, options_.granularity));
+}
+
 void SimulatedDevice::give_back(Address region) {
   const Bytes* held = regions_.find(region);
   if (held == nullptr) throw std::logic_error("give_back of a region that is not held");

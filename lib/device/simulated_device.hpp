@@ -13,12 +13,20 @@
 
 namespace memreplay {
 
+/// What the device of a recording did that a replay under the recording's own settings takes over.
+enum class LikeRecorded {
+  nothing,
+  addresses,               ///< as long as the device is asked for the same
+  addresses_and_refusals,  ///< likewise; then the capacity decides over refusals
+};
+
 struct SimulatedDeviceOptions {
   std::optional<Bytes> capacity;  ///< nothing: never full
   Bytes reserve = 0;              ///< of the capacity, held by others
   Bytes granularity = 2 * kMiB;   ///< a region is charged in whole granules; above 0
   AddressPolicy policy = AddressPolicy::upward;
   Bytes address_gap = 0;  ///< hole after each region and reservation
+  LikeRecorded like_recorded = LikeRecorded::nothing;
 
   /// The part of the capacity that others leave; nothing: endless.
   std::optional<Bytes> room() const {
@@ -47,6 +55,13 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   void refuse() { ++usage_.refusals; }
   /// Makes a refusal of the last grant: the memory itself could not follow.
   void take_back(Address region);
+
+  /// Grants a region at a place that the caller names, whatever room there is. The addresses are
+  /// the caller's to watch over.
+  void obtain_at(Address at, Bytes size);
+  void set_capacity(std::optional<Bytes> capacity) { options_.capacity = capacity; }
+  /// Addresses given from now on lie above this one. Only with addresses upward.
+  void go_on_above(Address at) { addresses_.go_on_above(at); }
 
   std::optional<Address> reserve(Bytes size) override;
   bool map(Address at, Bytes size, Bytes granule) override;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/text.hpp"
 
 namespace memreplay {
@@ -25,6 +27,21 @@ bool start_state_suffices(const Subject& subject, const std::optional<TorchModel
          result.metrics.ooms == 0;
 }
 
+// Whether it depends on where the device puts things which of two equal free blocks is taken. In
+// one reservation they lie as they lie, and a pool has a second one only where the first is full.
+bool places_decide(const Subject& subject, const TorchModel& model) {
+  if (model.release.tie_break() != torch::Release::TieBreak::address) return false;
+  const Trace& trace = subject.trace();
+  return std::ranges::find(trace.ops, Op::segment_alloc) != trace.ops.end() ||
+         !std::ranges::all_of(trace.start.segments, &SegmentInfo::expandable) ||
+         subject.verified()->reading.device_total.has_value();
+}
+
+// It did all that was recorded, and nothing else.
+bool as_recorded(const ReplayResult& result) {
+  return result.followed && result.followed->to_the_end;
+}
+
 }  // namespace
 
 bool adopts_start(const Subject& subject, const StrategySpec& spec,
@@ -35,16 +52,25 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec,
                       subject.recording().settings.expandable_segments.value_or(false);
 }
 
+bool follows_recording(const Subject& subject, const StrategySpec& spec,
+                       const std::string& torch_version) {
+  const VerifyResult* verified = subject.verified();
+  return spec.name == "recorded" && verified != nullptr && verified->verdict == Verdict::exact &&
+         verified->reading.settings_changes.empty() &&
+         subject.model_of(spec, torch_version)->release.text() == verified->torch_version;
+}
+
 bool start_matters(const Subject& subject, const StrategySpec& spec,
                    const std::string& torch_version, std::optional<Bytes> room,
                    const ReplayResult& result) {
-  return !subject.trace().coverage.starts_empty &&
+  return !subject.trace().coverage.starts_empty && !as_recorded(result) &&
          !start_state_suffices(subject, subject.model_of(spec, torch_version), room, result);
 }
 
 std::string why_inexact(const Subject& subject, const StrategySpec& spec,
                         const std::string& torch_version, std::optional<Bytes> room,
                         const ReplayResult& result) {
+  if (as_recorded(result)) return {};
   const Coverage& coverage = subject.trace().coverage;
   if (start_matters(subject, spec, torch_version, room, result)) {
     return fmt::format(
@@ -59,6 +85,12 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
   if (model && verified->verdict != Verdict::exact) {
     return fmt::format("the model reproduces only {} of {} placements of this recording",
                        human_count(verified->allocs_matched), human_count(verified->allocs));
+  }
+  if (result.followed && model && places_decide(subject, *model)) {
+    return fmt::format(
+        "from event {} on its device does other than the recorded one did, and where memory lies "
+        "decides among free blocks of equal size in this release",
+        human_count(result.followed->left_at));
   }
   const Reading& reading = verified->reading;
   if (model && !reading.settings_changes.empty() && same_settings(subject, *model)) {

@@ -14,6 +14,11 @@ namespace memreplay {
 bool adopts_start(const Subject& subject, const StrategySpec& spec,
                   const std::string& torch_version);
 
+/// Whether the strategy is the recorded allocator in every respect, as far as the recording shows:
+/// on a device that gives what the recorded one gave it does what that one did.
+bool follows_recording(const Subject& subject, const StrategySpec& spec,
+                       const std::string& torch_version);
+
 /// Whether what was there before the recording, and how it came to lie where it lies, may have led
 /// to another result than this. `room` as below.
 bool start_matters(const Subject& subject, const StrategySpec& spec,

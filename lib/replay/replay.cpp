@@ -35,6 +35,7 @@ class Replay {
     begin();
     const std::uint64_t end = program_.size();
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
+      if (options_.event) *options_.event = event;
       if (event == options_.measuring.from && event > 0) begin_measuring(event);
       if (event % events_between_checks_ == 0) check_in(event, end);
       if (options_.paced) wait_for(event);

@@ -89,6 +89,13 @@ struct PlayOptions {
   bool paced = false;                      ///< events do not come before their recorded time
   const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
   OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
+  std::uint64_t* event = nullptr;          ///< kept at the event under way, where somebody asks
+};
+
+/// How long a device did what that of the recording did.
+struct Followed {
+  bool to_the_end = true;
+  std::uint64_t left_at = 0;  ///< event, where not to the end
 };
 
 struct ReplayResult {
@@ -98,6 +105,7 @@ struct ReplayResult {
   std::uint64_t refused_before = 0;  ///< requests of `begin_with` that found no room
   bool started_exact = true;         ///< the start state was empty, or taken over as recorded
   std::uint64_t refusals = 0;        ///< calls that the device had no room for
+  std::optional<Followed> followed;  ///< nothing: the device did not follow the recording
 };
 
 /// Plays the program's events, but not those of its driver, on `strategy` over `device`.

@@ -19,6 +19,12 @@ RealDeviceOptions real_options(const StrategySpec& spec, const SimulatedDeviceOp
   return options;
 }
 
+// Nothing of what the program did was edited.
+bool plays_as_recorded(const ReplayOptions& asked) {
+  return !asked.begin_with && asked.program.scale == 1 && !asked.program.ignore_empty_cache &&
+         asked.program.insert_empty_cache.empty() && asked.program.start == StartMode::automatic;
+}
+
 /// Tells the one and then the other.
 class BothWitnesses final : public BlockWitness {
  public:
@@ -60,6 +66,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
              std::shared_ptr<const Plan> plan)
     : subject_(subject),
       adopt_start_(adopts_start(subject, spec, options.torch_version)),
+      settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
       cost_(options.cost),
       device_(&open(spec, options)) {
   if (!cost_.constant()) tell(meter_.emplace(cost_));
@@ -68,6 +75,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
   if (options.watch_capacity) watched_.emplace(*device_, options.device.granularity);
   StrategyContext context =
       subject.context(spec, options.torch_version, watched_ ? *watched_ : *device_);
+  if (context.recorded != nullptr) context.recorded = &settings_;
   context.capacity = options.device.capacity;
   context.plan = std::move(plan);
   context.uses = options.uses;
@@ -78,7 +86,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
 
 DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) {
   if (options.timed) times_.emplace();
-  if (options.memory == nullptr) return simulated_.emplace(options.device);
+  if (options.memory == nullptr) return open_simulated(spec, options);
   timed_memory_.emplace(*options.memory);
   if (options.touch != Touch::none) options.memory->execution().prepare();
   timed_memory_->begin_measuring();
@@ -90,6 +98,20 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
     times_->driver_ns = &timed_memory_->total_ns();
   }
   return *timed_device_;
+}
+
+DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions& options) {
+  const SimulatedDeviceOptions& asked = options.device;
+  SimulatedDevice& device = simulated_.emplace(asked);
+  const bool follows = asked.like_recorded != LikeRecorded::nothing &&
+                       asked.policy == AddressPolicy::upward &&
+                       follows_recording(subject_, spec, options.torch_version);
+  if (!follows) return device;
+  const Reading& reading = subject_.verified()->reading;
+  if (asked.like_recorded == LikeRecorded::addresses_and_refusals) {
+    settings_.memory_limit = reading.memory_limit;
+  }
+  return following_.emplace(device, subject_.trace(), asked, reading.device_total.value_or(kTiB));
 }
 
 void Trial::tell(DeviceListener& listener) {
@@ -106,7 +128,9 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
                       .observer = asked.observer,
                       .paced = asked.paced,
                       .device_seconds = meter_ ? &meter_->seconds() : nullptr,
-                      .times = times_ ? &*times_ : nullptr};
+                      .times = times_ ? &*times_ : nullptr,
+                      .event = following_ ? following_->event() : nullptr};
+  if (following_ && !plays_as_recorded(asked)) following_->follow_nothing();
   std::deque<BothWitnesses> both;
   const auto tell = [&](BlockWitness& witness) {
     playing.witness = playing.witness ? &both.emplace_back(*playing.witness, witness) : &witness;
@@ -115,6 +139,10 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   if (work_) tell(*work_);
   const Program program = program_of(subject_, asked.program);
   ReplayResult result = replay(program, *strategy_, *device_, playing);
+  if (following_) {
+    result.followed =
+        following_->followed(result.finished ? program.size() : *following_->event() + 1);
+  }
   RunMetrics& m = result.metrics;
   if (!meter_) {
     m.modelled_device_seconds = modelled_seconds(cost_, {.allocs = m.device_allocs,

@@ -14,6 +14,7 @@
 #include "device/watch/device_log.hpp"
 #include "device/watch/heard_device.hpp"
 #include "device/watch/ledger.hpp"
+#include "replay/following_device.hpp"
 #include "replay/replay.hpp"
 #include "verify/subject.hpp"
 
@@ -58,6 +59,7 @@ class Trial {
  private:
   /// The innermost device.
   DeviceModel& open(const StrategySpec& spec, const TrialOptions& options);
+  DeviceModel& open_simulated(const StrategySpec& spec, const TrialOptions& options);
   /// Whoever listens hears of all calls from then on.
   void tell(DeviceListener& listener);
   void note_reality(RunMetrics& metrics);
@@ -65,7 +67,9 @@ class Trial {
   const Subject& subject_;
   bool adopt_start_;
   std::optional<OpTimes> times_;
+  RecordedSettings settings_;  ///< of the recording; also what its own device tells
   std::optional<SimulatedDevice> simulated_;
+  std::optional<FollowingDevice> following_;
   std::optional<TimedMemory> timed_memory_;
   std::optional<RealDevice> real_;
   std::optional<BlockWork> work_;

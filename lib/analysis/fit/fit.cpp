@@ -92,6 +92,8 @@ class Search {
     spent_ += kCostOfReplay;
     TrialOptions trying = options_.trial;
     trying.device.capacity = capacity;
+    // The capacity decides over refusals, not the recording.
+    trying.device.like_recorded = std::min(trying.device.like_recorded, LikeRecorded::addresses);
     Trial trial(subject_, spec_, trying, plan_);
     Attempt attempt;
     attempt.result = trial.run(options_.replaying);

@@ -63,6 +63,8 @@ struct Run {
   std::string inexact_because;  ///< a sentence's end: "the recording starts with 12 blocks …"
   /// What came before the recording may have led to other figures than its replay gave.
   bool start_matters = false;
+  /// Its device did what the recorded one did, from the first event to the last.
+  bool as_recorded = false;
   bool finished = true;  ///< false: interrupted, or stopped at an OOM
   std::optional<RunInterval> interval;
   std::uint64_t refused_before = 0;       ///< requests of the rehearsed steps before a late start

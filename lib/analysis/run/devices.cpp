@@ -78,13 +78,19 @@ void check_libraries(std::span<const StrategySpec> strategies) {
 
 }  // namespace
 
+LikeRecorded DeviceShape::like_recorded() const {
+  if (granularity || policy || address_gap) return LikeRecorded::nothing;
+  return capacity || reserve ? LikeRecorded::addresses : LikeRecorded::addresses_and_refusals;
+}
+
 SimulatedDeviceOptions DeviceShape::simulated() const {
   const SimulatedDeviceOptions usual;
   return {.capacity = capacity,
           .reserve = reserve.value_or(usual.reserve),
           .granularity = granularity.value_or(usual.granularity),
           .policy = policy.value_or(usual.policy),
-          .address_gap = address_gap.value_or(usual.address_gap)};
+          .address_gap = address_gap.value_or(usual.address_gap),
+          .like_recorded = like_recorded()};
 }
 
 SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
@@ -151,8 +157,10 @@ std::vector<OpenDevice> open_devices(const Setup& setup, std::span<const Strateg
   const auto real = std::ranges::find_if(
       devices, [](const OpenDevice& device) { return device.memory != nullptr; });
   for (OpenDevice& device : devices) {
-    if (!device.memory && real != devices.end() && !setup.device.granularity) {
-      device.options.granularity = real->options.granularity;
+    if (!device.memory && real != devices.end()) {
+      // It is to hold what the real one holds, not what the recorded one held.
+      device.options.like_recorded = LikeRecorded::nothing;
+      if (!setup.device.granularity) device.options.granularity = real->options.granularity;
     }
     device.summary = summary_of(device);
     device.timed = real != devices.end();

@@ -111,7 +111,11 @@ ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Contr
 }
 
 TrialOptions trial_options(const OpenDevice& device, const Setup& setup) {
-  return {.device = device.options,
+  SimulatedDeviceOptions options = device.options;
+  const bool edited =
+      setup.scale != 1 || setup.start == StartMode::cold || setup.ignore_empty_cache;
+  if (edited) options.like_recorded = LikeRecorded::nothing;
+  return {.device = options,
           .memory = device.memory.get(),
           .touch = touch_of(device, setup),
           .timed = device.timed,
@@ -132,6 +136,7 @@ Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
                             ? why_inexact(subject, spec, setup.torch_version, room, result)
                             : fmt::format("every size was divided by {}", human_count(setup.scale));
   run.exact = run.inexact_because.empty();
+  run.as_recorded = result.followed && result.followed->to_the_end;
   run.finished = result.finished;
   if (setup.oom_report) run.oom_report = std::move(result.oom_report);
   run.metrics = std::move(result.metrics);

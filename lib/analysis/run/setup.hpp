@@ -37,6 +37,8 @@ struct DeviceShape {
   std::optional<AddressPolicy> policy;
   std::optional<Bytes> address_gap;
 
+  /// Who asks for no other device means that of the recording.
+  LikeRecorded like_recorded() const;
   /// The simulated device of this shape.
   SimulatedDeviceOptions simulated() const;
 };

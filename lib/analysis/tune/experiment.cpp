@@ -41,7 +41,7 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
     }
     Run& run = experiment.outcome.runs.emplace_back(
         judged(subject, spec, setup, bench.devices[i].room(), std::move(result), std::nullopt));
-    if (run.exact && bench.assumed_size[i] && trial.usage().refusals > 0) {
+    if (run.exact && !run.as_recorded && bench.assumed_size[i] && trial.usage().refusals > 0) {
       run.exact = false;
       run.inexact_because =
           "how large the device was is not in the recording, and here it was full";

@@ -204,6 +204,7 @@ Json run_json(const Run& run) {
             {"place", run.place},
             {"exact", run.exact},
             {"inexact_because", text_or_null(run.inexact_because)},
+            {"as_recorded", run.as_recorded},
             {"finished", run.finished},
             {"interval", interval_json(run.interval)}};
   for (const Metric& metric : metrics()) {

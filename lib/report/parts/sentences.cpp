@@ -132,6 +132,8 @@ std::string oom_warning(const Run& run) {
   } else if (run.device.capacity) {
     text +=
         fmt::format(" Shortage: a --capacity above {} helps.", human_size(*run.device.capacity));
+  } else if (run.as_recorded) {
+    text += " Shortage, as on the recorded device: a larger --capacity helps.";
   } else {
     text += " Shortage: the strategy's own limit is too small.";
   }

@@ -25,18 +25,25 @@ std::string device_phrase(const DeviceSummary& device) {
                          : std::string("a device without limit");
 }
 
+// One that nobody described, and that refused what the recorded one refused.
+std::string device_phrase(const Run& run) {
+  const bool refused = run.metrics.ooms > 0 || run.metrics.oom_retries > 0;
+  const bool own = run.as_recorded && refused && !run.device.capacity;
+  return own ? "the recorded device" : device_phrase(run.device);
+}
+
 std::string verdict(const Run& run) {
   if (run.metrics.first_oom) {
     return fmt::format("out of memory at event {} on {}", human_count(run.metrics.first_oom->event),
-                       device_phrase(run.device));
+                       device_phrase(run));
   }
   if (!run.finished) return "interrupted; no OOM until then";
   if (run.refused_before > 0) {
     return fmt::format("out of memory before the recording begins, by the estimate, on {}",
-                       device_phrase(run.device));
+                       device_phrase(run));
   }
   const std::string cost = transfer_cost(run);
-  return fmt::format("fits {}{}{}", device_phrase(run.device), cost.empty() ? "" : ", but ", cost);
+  return fmt::format("fits {}{}{}", device_phrase(run), cost.empty() ? "" : ", but ", cost);
 }
 
 std::string percent(double share) {

@@ -291,6 +291,7 @@ Settings settings_of(const RecordedSettings& recorded, const Release& release) {
   // Who pads is torch_npu, and aligns as it does by default.
   settings.large_alignment =
       recorded.large_alignment.value_or(recorded.request_padding > 0 ? 16 * kKiB : 0);
+  settings.memory_limit = recorded.memory_limit;
   return settings;
 }
 

@@ -31,9 +31,9 @@ TraceRuns report_of(Run run) {
 }
 
 TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
-  const std::set<std::string> about_the_run = {"strategy", "gpu",      "place",           "exact",
-                                               "finished", "interval", "inexact_because", "remarks",
-                                               "device",   "real",     "agreement"};
+  const std::set<std::string> about_the_run = {
+      "strategy",        "gpu",     "place",  "exact", "finished",  "interval",
+      "inexact_because", "remarks", "device", "real",  "agreement", "as_recorded"};
   std::vector<std::string> shown;
   for (const std::string& key : keys(parsed({report_of(run_of("torch", {}))})["runs"][0])) {
     if (!about_the_run.contains(key)) shown.push_back(key);
@@ -70,6 +70,7 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "place",
                                                              "exact",
                                                              "inexact_because",
+                                                             "as_recorded",
                                                              "finished",
                                                              "interval",
                                                              "peak_requested_bytes",
