@@ -38,13 +38,44 @@ const ReaderInfo& reader_named(const std::string& name) {
                    " (memreplay list formats)");
 }
 
-const ReaderInfo& reader_for(const Input& input) {
+/// What to do about a text that may be a table of a kind nobody knows.
+std::string about_its_header(std::string_view text) {
+  constexpr std::size_t kLongest = 120;
+  std::string_view line = text.substr(0, std::min(text.find_first_of("\r\n"), kLongest + 1));
+  const bool readable = std::ranges::none_of(line, [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
+  });
+  if (!readable || line.size() > kLongest || line.find_first_of(",;\t") == line.npos) return {};
+  std::string header(line);
+  std::ranges::replace(header, '\t', ' ');
+  return "; it begins with '" + header +
+         "': of a table, --columns op=NAME,id=NAME,size=NAME says what is what (memreplay list "
+         "formats csv)";
+}
+
+/// The one that is named, else that which recognises the content; for columns named by hand the
+/// one that has columns.
+const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
+                             const ReadOptions& options) {
   const auto all = readers();
-  const auto found = std::ranges::find_if(all, [&](const auto& r) { return r.recognises(input); });
-  if (found != all.end()) return *found;
-  throw InputError(input.name, "",
-                   "is of no known format; expected one of " + names(", ") +
-                       ", plain or compressed by gzip or zstd (--format names one)");
+  auto found = std::ranges::find_if(all, [&](const ReaderInfo& reader) {
+    return named != nullptr ? reader.name == named->name : reader.recognises(input);
+  });
+  const bool by_hand = !options.columns.empty();
+  if (found == all.end() && by_hand) {
+    found = std::ranges::find_if(all, [](const auto& reader) { return !reader.columns.empty(); });
+  }
+  if (found == all.end()) {
+    throw InputError(input.name, "",
+                     "is of no known format; expected one of " + names(", ") +
+                         ", plain or compressed by gzip or zstd (--format names one)" +
+                         about_its_header(input.bytes));
+  }
+  if (by_hand && found->columns.empty()) {
+    throw UsageError("--columns names the columns of a CSV; " + input.name + " is of the format " +
+                     std::string(found->name));
+  }
+  return *found;
 }
 
 }  // namespace
@@ -66,8 +97,8 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   if (options.progress) {
     input.progress = [&](double share) { options.progress(path, share); };
   }
-  const ReaderInfo& reader = named != nullptr ? *named : reader_for(input);
-  if (!options.python_reader) return reader.read(input);
+  const ReaderInfo& reader = reader_for(input, named, options);
+  if (!options.python_reader) return reader.read(input, options);
   if (reader.name != kTorchPickleFormat) {
     throw UsageError("the reader 'python' reads pickles only; " + path + " is of the format " +
                      std::string(reader.name));
@@ -78,7 +109,7 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
 void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {
   const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
   const OpenedInput opened(path);
-  const ReaderInfo& reader = named != nullptr ? *named : reader_for(opened.input());
+  const ReaderInfo& reader = reader_for(opened.input(), named, options);
   if (reader.copy == nullptr) {
     throw UsageError(path + ": a recording of the format " + std::string(reader.name) +
                      " has no addresses; name the strategy that gives them (-s torch)");

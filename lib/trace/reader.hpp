@@ -19,27 +19,39 @@ struct Input {
   std::function<void(double)> progress = {};
 };
 
+/// How a file is to be read.
+struct ReadOptions {
+  std::string format;          ///< a registered name; empty: recognise it
+  bool python_reader = false;  ///< unpickle with CPython instead of our own reader
+  std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
+  /// Told what a reader left out, or had to take for something: "FILE: column …". May be null.
+  std::function<void(const std::string&)> note;
+  /// Called now and then with the share of a file that has been read; may be empty.
+  std::function<void(const std::string& path, double share)> progress = {};
+};
+
+/// A column of a format that has a header.
+struct ColumnInfo {
+  std::string_view name;
+  std::string_view aliases;  ///< "alloc, malloc": other names, the likeliest first
+  std::string_view meaning;  ///< one sentence
+};
+
 /// A format, as it registers itself (readers.def).
 struct ReaderInfo {
   std::string_view name;
   std::string_view summary;  ///< one sentence
   bool (*recognises)(const Input&);
   /// Throws InputError; never returns a half-read recording.
-  Recording (*read)(const Input&);
+  Recording (*read)(const Input&, const ReadOptions&);
   /// Hands on the content as it is, also what no reader looks at; null where it has no form that a
   /// ValueWriter takes. Throws InputError.
   void (*copy)(const Input&, ValueWriter&) = nullptr;
+  std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
 };
 
 /// Every registered reader, in the order in which detection asks them.
 std::span<const ReaderInfo> readers();
-
-struct ReadOptions {
-  std::string format;          ///< a registered name; empty: recognise it
-  bool python_reader = false;  ///< unpickle with CPython instead of our own reader
-  /// Called now and then with the share of a file that has been read; may be empty.
-  std::function<void(const std::string& path, double share)> progress = {};
-};
 
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
 /// input. Throws InputError with file and place, UsageError for an unknown format.

@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -99,6 +100,43 @@ TEST_F(Reader, WhatIsNoFileSaysSo) {
 TEST_F(Reader, UnknownContentsNameTheKnownFormats) {
   EXPECT_THAT(complaint(file("zeros", std::string(1000, '\0'))),
               HasSubstr("torch-snapshot, torch-json"));
+}
+
+TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
+  const std::pair<std::string, std::string> contents[] = {
+      {"torch-snapshot", pickle_},
+      {"torch-json", R"({"segments": [], "device_traces": [[]]})"},
+      {"csv", "op,id,size\na,0,5\n"},
+      {"csv", "timestamp;event;ptr;bytes\n0.1;malloc;0x10;5\n"},
+      {"csv", "Thread,Time,Action,Pointer,Size,Stream\n"},
+      {"", "id,lower,upper,size\n0,0,4,5\n"},
+      {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},
+      {"", "= Start\n"},
+      {"", "0 0x7f0010 512\n"},
+  };
+  for (const auto& [format, bytes] : contents) {
+    std::vector<std::string_view> recognised;
+    for (const ReaderInfo& reader : readers()) {
+      if (reader.recognises({"t", bytes})) recognised.push_back(reader.name);
+    }
+    const auto expected =
+        format.empty() ? std::vector<std::string_view>() : std::vector<std::string_view>{format};
+    EXPECT_EQ(recognised, expected) << bytes;
+  }
+  for (const ReaderInfo& reader : readers()) {
+    const bool tried =
+        std::ranges::any_of(contents, [&](const auto& c) { return c.first == reader.name; });
+    EXPECT_TRUE(tried) << reader.name << " has no content here";
+  }
+}
+
+TEST_F(Reader, ATableOfUnknownColumnsIsShownItsHeaderAndTheWayOut) {
+  const std::string path = file("hand.csv", "what;where;much\nmalloc;7;100\n");
+  EXPECT_THAT(complaint(path),
+              HasSubstr("it begins with 'what;where;much': of a table, --columns"));
+  const ReadOptions by_hand{.columns = "op=what,id=where,size=much"};
+  EXPECT_EQ(read_recording(path, by_hand).traces.at(0).size(), 1u);
+  EXPECT_THAT(complaint(file("x", pickle_), by_hand), HasSubstr("of the format torch-snapshot"));
 }
 
 TEST_F(Reader, AnUnknownFormatSuggestsTheNearest) {

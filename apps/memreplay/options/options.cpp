@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iostream>
 
 #include "analysis/calibrate/cost_profile.hpp"
 #include "core/error.hpp"
@@ -165,6 +166,13 @@ void add_input_options(CommandLine& line, InputOptions& o) {
              });
   line.value("--format", "F", "Format of the recording. Default: recognised.",
              [&o](const std::string& text) { o.read.format = text; });
+  line.value("--columns", "ID=NAME,...",
+             "Names of a CSV's columns: id=ptr,size=n. Default: list formats csv.",
+             [&o](const std::string& text) {
+               if (text.empty()) throw UsageError("--columns is empty; expected COLUMN=NAME,...");
+               o.read.columns = text;
+             });
+  o.read.note = [](const std::string& what) { std::cerr << "memreplay: " << what << '\n'; };
   line.value("--reader", "native|python", "Who reads pickles. Default: native.",
              [&o](const std::string& text) {
                o.read.python_reader = choice_argument("--reader", text, {"native", "python"}) == 1;

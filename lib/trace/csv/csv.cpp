@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -15,31 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/text.hpp"
+#include "core/error.hpp"
+#include "trace/csv/csv_columns.hpp"
+#include "trace/csv/csv_fields.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/csv/csv_time.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
 namespace {
-
-enum Column : std::size_t {
-  kOp,
-  kId,
-  kSize,
-  kStream,
-  kDevice,
-  kPool,
-  kThread,
-  kTime,
-  kAlign,
-  kTag,
-  kFreedBefore,
-  kEnd,
-  kColumns
-};
-constexpr std::array<std::string_view, kColumns> kNames = {
-    "op",     "id",      "size",  "stream", "device",       "pool",
-    "thread", "time_us", "align", "tag",    "freed_before", "end"};
 
 /// What a row says, before anything is known of other rows.
 struct Row {
@@ -70,9 +50,15 @@ struct DeviceRows {
   Slot allocations = 0;
 };
 
+constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
+
+/// The times of a column whose name does not say the unit are of one kind each.
+enum class TimesSoFar { none, whole, seconds, clock };
+
 class CsvReader {
  public:
-  explicit CsvReader(const Input& input) : rows_(input.name, input.bytes) {
+  CsvReader(const Input& input, const ReadOptions& options)
+      : options_(options), fields_(input.name, input.bytes, options.columns) {
     recording_.path = input.name;
     recording_.format = "csv";
     recording_.detail = "CSV";
@@ -81,8 +67,9 @@ class CsvReader {
   }
 
   Recording read() {
-    read_header();
-    while (rows_.next()) read_row();
+    for (const std::string& what : fields_.header().notes) note(what);
+    while (fields_.next()) read_row();
+    note_times();
     for (auto& [gpu, device] : devices_) {
       number_slots(device);
       recording_.traces.push_back(device.builder.finish());
@@ -91,120 +78,107 @@ class CsvReader {
   }
 
  private:
-  void read_header();
   void read_row();
+  void leave_out(DeviceRows& device, const char* reason) {
+    ++device.builder.trace().coverage.dropped[reason];
+  }
   void add_event(DeviceRows& device, Row row);
   void add_free(DeviceRows& device, const Row& row, std::uint16_t lane);
   void add_cold_columns(Trace& trace, const Row& row);
   static void number_slots(DeviceRows& device);
 
-  bool has(Column column) const { return places_[column].has_value(); }
-  /// Empty where the file has no such column.
-  std::string_view text(Column column) const {
-    return has(column) ? rows_.fields()[*places_[column]] : std::string_view{};
-  }
-  [[noreturn]] void bad(Column column, std::string_view expected) const {
-    rows_.fail_at(*places_[column], fmt::format("{} is {}; expected {}", kNames[column],
-                                                shown(text(column)), expected));
-  }
-  template <typename Number>
-  std::optional<Number> number(Column column, std::string_view expected) const;
-  std::optional<PoolId> pool() const;
-  std::uint8_t align_log2() const;
   std::uint32_t tag();
+  std::int64_t time_us();
+  std::int64_t undecided_us(const CsvTime& time);
+  void times_are_seconds();
+  void note_times() const;
+  void note(std::string_view what) const {
+    if (options_.note) options_.note(fmt::format("{}: {}", recording_.path, what));
+  }
+  std::string_view id_text() const { return trimmed(fields_.text(kId)); }
 
-  CsvRows rows_;
-  std::array<std::optional<std::size_t>, kColumns> places_;
-  std::size_t columns_ = 0;  ///< in this file
+  const ReadOptions& options_;
+  CsvFields fields_;
+  TimesSoFar times_ = TimesSoFar::none;
   std::map<int, DeviceRows> devices_;
   std::unordered_map<std::string, std::uint32_t> tags_;
   Recording recording_;
 };
 
-template <typename Number>
-std::optional<Number> CsvReader::number(Column column, std::string_view expected) const {
-  const std::string_view field = text(column);
-  if (field.empty()) return std::nullopt;
-  Number value{};
-  const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    bad(column, fmt::format("at most {}", std::numeric_limits<Number>::max()));
-  }
-  if (error != std::errc{} || stop != field.data() + field.size()) bad(column, expected);
-  return value;
-}
-
-std::optional<PoolId> CsvReader::pool() const {
-  const std::string_view field = text(kPool);
-  const std::size_t colon = field.find(':');
-  const auto part = [&](std::string_view digits) {
-    const auto value = parse_whole(digits);
-    if (!value) bad(kPool, "a whole number, or two of them as FIRST:SECOND");
-    return *value;
-  };
-  if (field.empty()) return std::nullopt;
-  if (colon == field.npos) return PoolId{0, part(field)};
-  return PoolId{part(field.substr(0, colon)), part(field.substr(colon + 1))};
-}
-
-std::uint8_t CsvReader::align_log2() const {
-  const auto align = number<Bytes>(kAlign, "a power of two");
-  if (!align) return 0;
-  if (!std::has_single_bit(*align)) bad(kAlign, "a power of two");
-  return static_cast<std::uint8_t>(std::countr_zero(*align));
-}
-
 std::uint32_t CsvReader::tag() {
-  if (text(kTag).empty()) return 0;
+  const std::string_view text = fields_.text(kTag);
+  if (text.empty()) return 0;
   const auto next = static_cast<std::uint32_t>(recording_.texts.size());
-  const auto [known, is_new] = tags_.emplace(text(kTag), next);
-  if (is_new) recording_.texts.emplace_back(text(kTag));
+  const auto [known, is_new] = tags_.emplace(text, next);
+  if (is_new) recording_.texts.emplace_back(text);
   return known->second;
 }
 
-void CsvReader::read_header() {
-  if (!rows_.next()) rows_.fail("the file is empty; expected a header such as op,id,size");
-  columns_ = rows_.fields().size();
-  for (std::size_t place = 0; place < columns_; ++place) {
-    const std::string_view name = rows_.fields()[place];
-    const auto column = std::find(kNames.begin(), kNames.end(), name);
-    if (column == kNames.end()) {
-      const std::vector<std::string> known(kNames.begin(), kNames.end());
-      rows_.fail_at(place, fmt::format("column {} is unknown{}; expected some of {}", shown(name),
-                                       did_you_mean(name, known), fmt::join(kNames, ",")));
-    }
-    auto& known_place = places_[static_cast<std::size_t>(column - kNames.begin())];
-    if (known_place) rows_.fail_at(place, fmt::format("column '{}' is named twice", name));
-    known_place = place;
+std::int64_t CsvReader::time_us() {
+  const CsvTimeUnit unit = fields_.header().time;
+  const std::string_view field = fields_.text(kTime);
+  if (field.empty()) return 0;
+  auto time = parse_csv_time(field, unit);
+  if (!time) time = parse_csv_time(trimmed(field), unit);
+  if (!time) fields_.bad(kTime, expected_time(unit));
+  return unit == CsvTimeUnit::undecided ? undecided_us(*time) : time->us;
+}
+
+std::int64_t CsvReader::undecided_us(const CsvTime& time) {
+  const bool whole = time.shows == CsvTimeUnit::undecided;
+  const bool seconds = time.shows == CsvTimeUnit::s;
+  if (seconds && times_ == TimesSoFar::whole) times_are_seconds();
+  if (times_ == TimesSoFar::none) {
+    times_ = whole ? TimesSoFar::whole : seconds ? TimesSoFar::seconds : TimesSoFar::clock;
   }
-  for (const Column needed : {kOp, kId}) {
-    if (!has(needed)) {
-      rows_.fail(
-          fmt::format("the header has no column '{}'; expected at least op,id", kNames[needed]));
+  const bool is_clock = !whole && !seconds;
+  if (is_clock != (times_ == TimesSoFar::clock)) fields_.bad(kTime, "times of one kind");
+  std::int64_t us = time.us;
+  if (whole && times_ == TimesSoFar::seconds &&
+      __builtin_mul_overflow(us, kMicrosecondsPerSecond, &us)) {
+    fields_.bad(kTime, "seconds");
+  }
+  return us;
+}
+
+void CsvReader::times_are_seconds() {
+  for (auto& [gpu, device] : devices_) {
+    for (std::int64_t& us : device.builder.trace().times_us) {
+      if (__builtin_mul_overflow(us, kMicrosecondsPerSecond, &us)) {
+        fields_.bad(kTime, "whole microseconds, as in the rows before");
+      }
     }
   }
+  times_ = TimesSoFar::seconds;
+}
+
+void CsvReader::note_times() const {
+  if (times_ == TimesSoFar::none || times_ == TimesSoFar::clock) return;
+  const std::string_view name = fields_.name(kTime);
+  note(times_ == TimesSoFar::seconds
+           ? fmt::format("column {} is taken for seconds, because it has fractions", shown(name))
+           : fmt::format("column {} is taken for microseconds (--columns time_ns={} for others)",
+                         shown(name), name));
 }
 
 void CsvReader::read_row() {
-  if (rows_.fields().size() != columns_) {
-    rows_.fail(
-        fmt::format("{} fields; expected {}, as in the header", rows_.fields().size(), columns_));
-  }
-  constexpr std::string_view kOps = "afcems";
-  if (text(kOp).size() != 1 || kOps.find(text(kOp)) == kOps.npos) {
-    bad(kOp, "a, f, c, e, m or s");
-  }
   Row row;
-  row.op = text(kOp).front();
-  row.id = number<std::uint64_t>(kId, "a whole number");
-  row.size = number<Bytes>(kSize, "bytes as a whole number");
-  row.stream = number<std::uint64_t>(kStream, "a whole number");
-  row.thread = number<std::uint32_t>(kThread, "a whole number");
-  row.pool = pool();
-  row.align_log2 = align_log2();
-  const int gpu = number<int>(kDevice, "the number of a device, or -1 for the host").value_or(0);
-  if (gpu < -1) bad(kDevice, "the number of a device, or -1 for the host");
-  add_event(devices_.try_emplace(gpu, gpu).first->second, row);
+  row.op = fields_.op();
+  const int gpu =
+      fields_.number<int>(kDevice, "the number of a device, or -1 for the host").value_or(0);
+  if (gpu < -1) fields_.bad(kDevice, "the number of a device, or -1 for the host");
+  DeviceRows& device = devices_.try_emplace(gpu, gpu).first->second;
+  if (row.op == kFailedOp) return leave_out(device, "allocations that failed");
+  if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
+    return leave_out(device, row.op == 'a' ? "allocations that failed" : "frees of null");
+  }
+  row.id = fields_.number<std::uint64_t>(kId, "a whole number, or 0x and hexadecimal digits");
+  row.size = fields_.number<Bytes>(kSize, "bytes as a whole number");
+  row.stream = fields_.number<std::uint64_t>(kStream, "a whole number");
+  row.thread = fields_.number<std::uint32_t>(kThread, "a whole number");
+  row.pool = fields_.pool();
+  row.align_log2 = fields_.align_log2();
+  add_event(device, row);
 }
 
 void CsvReader::add_event(DeviceRows& device, Row row) {
@@ -219,22 +193,25 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
   try {
     lane = device.builder.lane(row.stream.value_or(0), row.pool.value_or(PoolId{}));
   } catch (const std::length_error& error) {
-    rows_.fail(error.what());
+    fields_.fail(error.what());
   }
   if (std::string_view("afc").find(row.op) != std::string_view::npos && !row.id) {
-    bad(kId, "the number of a buffer");
+    fields_.bad(kId, "the number of a buffer");
   }
   if (std::string_view("as").find(row.op) != std::string_view::npos && !row.size) {
-    if (!has(kSize)) rows_.fail(fmt::format("op '{}' needs a column 'size'", row.op));
-    bad(kSize, row.op == 'a' ? "bytes as a whole number" : "the number of the frontier");
+    if (!fields_.has(kSize)) {
+      fields_.fail(fmt::format("op {} needs a column 'size'; the header is {}",
+                               shown(fields_.text(kOp)), header_text(fields_.header().names)));
+    }
+    fields_.bad(kSize, row.op == 'a' ? "bytes as a whole number" : "the number of the frontier");
   }
   switch (row.op) {
     case 'a': {
       const auto [buffer, is_new] = device.buffers.try_emplace(*row.id);
       if (!is_new && !buffer->second.freed_at) {
-        rows_.fail(fmt::format("allocation of buffer {}, which is live already", *row.id));
+        fields_.fail(fmt::format("allocation of buffer {}, which is live already", id_text()));
       }
-      if (device.allocations == kNoSlot) rows_.fail("more than 4,294,967,295 allocations");
+      if (device.allocations == kNoSlot) fields_.fail("more than 4,294,967,295 allocations");
       buffer->second = {.number = device.allocations++,
                         .size = *row.size,
                         .stream = row.stream.value_or(0),
@@ -263,18 +240,18 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
 void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane) {
   const auto known = device.buffers.find(*row.id);
   if (known == device.buffers.end()) {
-    rows_.fail(fmt::format("free of buffer {}, which was never allocated", *row.id));
+    fields_.fail(fmt::format("free of buffer {}, which was never allocated", id_text()));
   }
   Buffer& buffer = known->second;
   Trace& trace = device.builder.trace();
   if (row.op == 'f') {
     if (buffer.freed_at) {
-      rows_.fail(fmt::format("free of buffer {}, which is free already", *row.id));
+      fields_.fail(fmt::format("free of buffer {}, which is free already", id_text()));
     }
     buffer.freed_at = trace.size();
   } else {
     if (!buffer.freed_at || buffer.completed) {
-      rows_.fail(fmt::format("free of buffer {} completed without an 'f' before it", *row.id));
+      fields_.fail(fmt::format("free of buffer {} completed without an 'f' before it", id_text()));
     }
     // Only now is it known that the free was not done at once.
     trace.ops[*buffer.freed_at] = Op::free_requested;
@@ -286,17 +263,20 @@ void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane)
 
 void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
   trace.ids.push_back(row.id.value_or(0));
-  if (has(kThread)) trace.threads.push_back(row.thread.value_or(0));
-  if (has(kTime)) {
-    trace.times_us.push_back(number<std::int64_t>(kTime, "microseconds").value_or(0));
+  if (fields_.has(kThread)) trace.threads.push_back(row.thread.value_or(0));
+  if (fields_.has(kTime)) {
+    const std::int64_t us = time_us();  // may change those before
+    trace.times_us.push_back(us);
   }
-  if (has(kTag)) trace.tags.push_back(tag());
-  if (has(kFreedBefore)) {
-    trace.freed_before.push_back(number<std::uint64_t>(kFreedBefore, "a whole number").value_or(0));
+  if (fields_.has(kTag)) trace.tags.push_back(tag());
+  if (fields_.has(kFreedBefore)) {
+    trace.freed_before.push_back(
+        fields_.number<std::uint64_t>(kFreedBefore, "a whole number").value_or(0));
   }
-  if (has(kEnd)) {
-    const std::string_view end = text(kEnd);
-    if (!end.empty() && end != "upper" && end != "lower") bad(kEnd, "upper, lower or nothing");
+  if (fields_.has(kEnd)) {
+    const std::string_view end = trimmed(fields_.text(kEnd));
+    if (!end.empty() && end != "upper" && end != "lower")
+      fields_.bad(kEnd, "upper, lower or nothing");
     trace.upper_end.push_back(end == "upper");
   }
 }
@@ -315,11 +295,21 @@ void CsvReader::number_slots(DeviceRows& device) {
   }
 }
 
+/// By its first line alone: it names what happens, and to which block.
 bool recognises(const Input& input) {
-  std::string_view header = input.bytes.substr(0, input.bytes.find_first_of("\r\n"));
-  if (header.starts_with("\xEF\xBB\xBF")) header.remove_prefix(3);
-  const std::string columns = fmt::format(",{},", header.substr(0, 1000));
-  return columns.find(",op,") != columns.npos && columns.find(",id,") != columns.npos;
+  constexpr std::size_t kLongestHeader = 4000;
+  std::string_view header = input.bytes.substr(0, kLongestHeader);
+  header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));
+  header = header.substr(0, header.find('\n'));
+  try {
+    CsvRows rows(input.name, header, csv_separator(header));
+    rows.keep_blanks(false);
+    if (!rows.next()) return false;
+    read_csv_header(rows, {});
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -328,7 +318,9 @@ ReaderInfo csv_reader() {
   return {.name = "csv",
           .summary = "One event a row: op, id, size and, where known, stream, pool, time and more.",
           .recognises = recognises,
-          .read = [](const Input& input) { return CsvReader(input).read(); }};
+          .read = [](const Input& input,
+                     const ReadOptions& options) { return CsvReader(input, options).read(); },
+          .columns = csv_columns()};
 }
 
 }  // namespace memreplay

@@ -17,7 +17,8 @@ std::size_t characters(std::string_view text) {
 
 }  // namespace
 
-CsvRows::CsvRows(std::string_view file, std::string_view text) : file_(file), text_(text) {
+CsvRows::CsvRows(std::string_view file, std::string_view text, char separator)
+    : file_(file), text_(text), separator_(separator) {
   if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
 }
 
@@ -35,12 +36,33 @@ void CsvRows::fail_at(std::size_t field, std::string_view message) const {
                    message);
 }
 
+// Tabs are blanks where they separate nothing.
+void CsvRows::skip_blanks() {
+  if (!trims_) return;
+  while (at_ < text_.size() && (text_[at_] == ' ' || (text_[at_] == '\t' && separator_ != '\t'))) {
+    ++at_;
+  }
+}
+
+bool CsvRows::has_blanks() const {
+  const std::string_view row = text_.substr(row_start_, at_ - row_start_);
+  return row.find_first_of(" \t") != row.npos;
+}
+
+void CsvRows::fill_up(std::size_t count) {
+  while (fields_.size() < count) {
+    field_starts_.push_back(field_starts_.back() + fields_.back().size());
+    fields_.emplace_back();
+  }
+}
+
 void CsvRows::plain_field() {
-  const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+  std::size_t end = at_;
+  while (end < text_.size() && text_[end] != separator_ && text_[end] != '\n') ++end;
   std::string_view field = text_.substr(at_, end - at_);
   const bool last = end == text_.size() || text_[end] == '\n';
   if (last && field.ends_with('\r')) field.remove_suffix(1);
-  fields_.push_back(field);
+  fields_.push_back(trims_ ? trimmed(field) : field);
   at_ = end;
 }
 
@@ -56,12 +78,15 @@ void CsvRows::quoted_field() {
     if (text_[at_] == '\n') ++next_line_;
     value.push_back(text_[at_]);
   }
-  ++at_;
+  const std::size_t closed = ++at_;
+  skip_blanks();
   if (text_.substr(at_, 2) == "\r\n") ++at_;
-  if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n') {
-    fail_at(field_starts_.size() - 1, "text after a closing quote; expected a comma");
+  if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n') {
+    fail_at(field_starts_.size() - 1, separator_ == ','
+                                          ? "text after a closing quote; expected a comma"
+                                          : "text after a closing quote; expected a separator");
   }
-  if (value.size() + 2 == at_ - opened) {
+  if (value.size() + 2 == closed - opened) {
     fields_.push_back(text_.substr(opened + 1, value.size()));
   } else {
     unquoted_.push_back(std::move(value));
@@ -81,6 +106,7 @@ bool CsvRows::next() {
   field_starts_.clear();
   unquoted_.clear();
   for (;; ++at_) {
+    skip_blanks();
     field_starts_.push_back(at_);
     if (at_ < text_.size() && text_[at_] == '"') {
       quoted_field();
@@ -104,13 +130,25 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t kLongest = 40;
+std::string shown(std::string_view text, std::size_t longest) {
   std::string result = "'";
-  for (const char c : text.substr(0, kLongest)) {
+  for (const char c : text.substr(0, longest)) {
     result.push_back(static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c);
   }
-  return result + (text.size() > kLongest ? "…'" : "'");
+  return result + (text.size() > longest ? "…'" : "'");
+}
+
+std::string header_text(std::span<const std::string> names) {
+  constexpr std::size_t kLongest = 120;
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return shown(text, kLongest);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == text.npos) return text.substr(text.size());
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 }  // namespace memreplay

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,16 @@ namespace memreplay {
 /// lines too). Fields are views into the text, or into this where quotes had to be undone.
 class CsvRows {
  public:
-  CsvRows(std::string_view file, std::string_view text);
+  CsvRows(std::string_view file, std::string_view text, char separator = ',');
 
+  /// Whether blanks around fields belong to them, from the next row on. Default: they do.
+  void keep_blanks(bool keep) { trims_ = !keep; }
+  /// Whether the row has blanks around a field, or in it.
+  bool has_blanks() const;
   /// Moves to the next row; false at the end. Throws InputError for a quote that is never closed.
   bool next();
+  /// Adds empty fields to the row where it has fewer.
+  void fill_up(std::size_t count);
   const std::vector<std::string_view>& fields() const { return fields_; }
   std::uint64_t line() const { return line_; }  ///< of the row's beginning, from 1
 
@@ -26,9 +33,12 @@ class CsvRows {
  private:
   void quoted_field();
   void plain_field();
+  void skip_blanks();
 
   std::string_view file_;
   std::string_view text_;
+  char separator_;
+  bool trims_ = false;
   std::size_t at_ = 0;
   std::uint64_t line_ = 0;
   std::uint64_t next_line_ = 1;
@@ -42,6 +52,12 @@ class CsvRows {
 std::string csv_field(std::string_view text);
 
 /// A text for messages: quoted, without control characters, not longer than a line.
-std::string shown(std::string_view text);
+std::string shown(std::string_view text, std::size_t longest = 40);
+
+/// The names of a header for messages.
+std::string header_text(std::span<const std::string> names);
+
+/// Without the blanks at its ends.
+std::string_view trimmed(std::string_view text);
 
 }  // namespace memreplay

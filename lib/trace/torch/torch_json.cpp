@@ -72,7 +72,7 @@ bool recognises(const Input& input) {
   return false;
 }
 
-Recording read(const Input& input) {
+Recording read(const Input& input, const ReadOptions& /*options*/) {
   return torch_recording(read_torch_json(input), input.name, std::string(kFormat),
                          "PyTorch snapshot, JSON");
 }

@@ -16,7 +16,7 @@ TorchSnapshot read_once(const Input& input, bool converts_early) {
   return convert_snapshot(PickleView(store, root), input.name, store.texts, input.bytes.size());
 }
 
-Recording read(const Input& input) {
+Recording read(const Input& input, const ReadOptions& /*options*/) {
   return torch_recording(read_torch_pickle(input), input.name, std::string(kTorchPickleFormat),
                          torch_pickle_detail(input));
 }

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "trace/trace_builder.hpp"
@@ -11,16 +14,28 @@
 namespace memreplay {
 namespace {
 
-Recording read(std::string_view text) { return csv_reader().read({"t.csv", text}); }
+Recording read(std::string_view text, const ReadOptions& options = {}) {
+  return csv_reader().read({"t.csv", text}, options);
+}
 
-std::string complaint(std::string_view text) {
+std::string complaint(std::string_view text, const std::string& columns = {}) {
   try {
-    read(text);
+    read(text, {.columns = columns});
   } catch (const InputError& error) {
+    return error.what();
+  } catch (const UsageError& error) {
     return error.what();
   }
   return "none";
 }
+
+std::vector<std::string> notes_on(std::string_view text) {
+  std::vector<std::string> notes;
+  read(text, {.note = [&](const std::string& note) { notes.push_back(note); }});
+  return notes;
+}
+
+std::vector<std::int64_t> times(std::string_view text) { return read(text).traces.at(0).times_us; }
 
 std::string rewritten(std::string_view text) {
   const Recording recording = read(text);
@@ -110,28 +125,170 @@ TEST(CsvReader, SizesThatAreNoSizesAreRefused) {
             "t.csv:2:5: size is '99999999999999999999'; expected at most 18446744073709551615");
   EXPECT_EQ(complaint("op,id,size\na,0,\n"),
             "t.csv:2:5: size is ''; expected bytes as a whole number");
-  EXPECT_EQ(complaint("op,id\na,0\n"), "t.csv:2: op 'a' needs a column 'size'");
+  EXPECT_EQ(complaint("op,id\na,0\n"),
+            "t.csv:2: op 'a' needs a column 'size'; the header is 'op,id'");
 }
 
 TEST(CsvReader, HeadersThatDoNotFitAreRefused) {
   EXPECT_EQ(complaint(""), "t.csv:1: the file is empty; expected a header such as op,id,size");
-  EXPECT_EQ(complaint("op,size\n"),
-            "t.csv:1: the header has no column 'id'; expected at least op,id");
+  EXPECT_EQ(
+      complaint("op,size\n"),
+      "t.csv:1: the header has no column 'id': 'op,size'; expected id (or ptr, pointer, addr, "
+      "address, buffer, buffer_id, block, block_id, alloc_id, allocation_id, handle), or "
+      "--columns id=NAME");
   EXPECT_EQ(complaint("op,id,size,size\n"), "t.csv:1:12: column 'size' is named twice");
-  EXPECT_EQ(complaint("op,id,siez\n"),
-            "t.csv:1:7: column 'siez' is unknown; did you mean 'size'?; expected some of "
-            "op,id,size,stream,device,pool,thread,time_us,align,tag,freed_before,end");
 }
 
 TEST(CsvReader, RowsThatDoNotFitAreRefused) {
   EXPECT_EQ(complaint("op,id,size\na,0\n"), "t.csv:2: 2 fields; expected 3, as in the header");
-  EXPECT_EQ(complaint("op,id,size\nz,0,5\n"), "t.csv:2:1: op is 'z'; expected a, f, c, e, m or s");
-  EXPECT_EQ(complaint("op,id,size\na,x7,5\n"), "t.csv:2:3: id is 'x7'; expected a whole number");
+  EXPECT_EQ(complaint("op,id,size\nf,0,,\n"), "t.csv:2: 4 fields; expected 3, as in the header");
+  EXPECT_EQ(complaint("op,id,size\nz,0,5\n"),
+            "t.csv:2:1: op is 'z'; expected a (or alloc, malloc), f (or free), c, e, m or s "
+            "(memreplay list formats csv)");
+  EXPECT_EQ(complaint("op,id,size\na,x7,5\n"),
+            "t.csv:2:3: id is 'x7'; expected a whole number, or 0x and hexadecimal digits");
+  EXPECT_EQ(complaint("event;ptr;bytes\nmalloc; 0x7g ;5\n"),
+            "t.csv:2:9: ptr is '0x7g'; expected a whole number, or 0x and hexadecimal digits");
   EXPECT_EQ(complaint("op,id,size\na,,5\n"),
             "t.csv:2:3: id is ''; expected the number of a buffer");
   EXPECT_EQ(complaint("op,id,size,align\na,0,5,48\n"),
             "t.csv:2:7: align is '48'; expected a power of two");
   EXPECT_EQ(complaint("op,id,size\na,\"0,5\n"), "t.csv:2:3: a quote that is never closed");
+  EXPECT_EQ(complaint("op,id,time\nm,0,soon\n"),
+            "t.csv:2:5: time is 'soon'; expected seconds, whole microseconds, or a clock such as "
+            "09:15:02.25");
+}
+
+TEST(CsvReader, ColumnsAndOpsHaveTheNamesThatPeopleGiveThem) {
+  const std::string own = "op,id,size\na,10,4096\na,11,512\nf,10,\n";
+  for (const std::string text :
+       {"event,ptr,bytes\nmalloc,10,4096\nmalloc,11,512\nfree,10,\n",
+        "Action,Address,Size (bytes)\nAllocate,10,4096\nALLOC,11,512\nDealloc,10,4096\n",
+        "nbytes;pointer;operation\n4096;10;cudaMalloc\n512;11;new\n;10;cudaFree\n",
+        "kind\tbuffer id\tsize\n+\t0xa\t4096.0\n+\t0xB\t512.0\n-\t0xA\t\n"}) {
+    EXPECT_EQ(rewritten(text), own) << text;
+    EXPECT_TRUE(csv_reader().recognises({"", text})) << text;
+  }
+}
+
+TEST(CsvReader, EveryAliasNamesItsColumnAlone) {
+  std::vector<std::string> seen;
+  for (const ColumnInfo& column : csv_reader().columns) {
+    for (std::string_view rest = column.aliases; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(", "), rest.size());
+      seen.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    seen.emplace_back(column.name);
+  }
+  std::ranges::sort(seen);
+  EXPECT_EQ(std::ranges::adjacent_find(seen), seen.end());
+}
+
+TEST(CsvReader, OfSeveralNamesForOneThingTheLikeliestCounts) {
+  EXPECT_EQ(notes_on("event,op,id,address,size\n7,a,1,99,100\n"),
+            (std::vector<std::string>{
+                "t.csv: column 'event' is left out: 'op' is taken for op (--columns op=NAME for "
+                "another)",
+                "t.csv: column 'address' is left out: 'id' is taken for id (--columns id=NAME for "
+                "another)"}));
+}
+
+TEST(CsvReader, AnUnknownColumnIsLeftOutAndSaid) {
+  const std::string text = "op,id,size,colour,steam\na,0,100,red,1\n";
+  EXPECT_EQ(rewritten(text), "op,id,size\na,0,100\n");
+  EXPECT_EQ(notes_on(text),
+            (std::vector<std::string>{"t.csv: column 'colour' is not known and left out",
+                                      "t.csv: column 'steam' is not known and left out; did you "
+                                      "mean 'stream'?"}));
+  EXPECT_TRUE(notes_on("op,id,size,time_us\na,0,100,5\n").empty());
+}
+
+TEST(CsvReader, ColumnsMayBeNamedByHand) {
+  const Trace trace = read("when;what;where;much;size\n2;malloc;7;100;x\n3;free;7\n",
+                           {.columns = "op=what,id=where,size=much,time_ms=when"})
+                          .traces.at(0);
+  EXPECT_EQ(trace.sizes, (std::vector<Bytes>{100, 100}));
+  EXPECT_EQ(trace.times_us, (std::vector<std::int64_t>{2000, 3000}));
+  EXPECT_EQ(complaint("a,b\n", "op=a,ptr=c"),
+            "t.csv:1: --columns takes ptr from 'c', which is not in the header: 'a,b'");
+  EXPECT_EQ(complaint("a,b\n", "op=a,id=b,op=b"), "--columns: 'op' is there twice");
+  EXPECT_EQ(complaint("a,b\n", "op=a,sise=b"),
+            "--columns: unknown column 'sise'; did you mean 'size'? (memreplay list formats csv)");
+  EXPECT_EQ(complaint("a,b\n", "op"),
+            "--columns has 'op'; expected COLUMN=NAME,... such as id=ptr,size=bytes");
+}
+
+TEST(CsvReader, BlanksAroundFieldsAreNoPartOfThem) {
+  const Recording recording =
+      read(" op , id , size , tag\n a , 7 , 100 , conv 1 \n a , 8 , 1 , \" x, y \" \r\n f , 7\n");
+  const Trace& trace = recording.traces.at(0);
+  EXPECT_EQ(trace.ids, (std::vector<std::uint64_t>{7, 8, 7}));
+  EXPECT_EQ(recording.texts.at(trace.tags.at(0)), "conv 1");
+  EXPECT_EQ(recording.texts.at(trace.tags.at(1)), " x, y ");
+}
+
+TEST(CsvReader, ATagOfAFileOfOurOwnKeepsItsBlanks) {
+  const Recording recording = read("op,id,size,tag\na, 7,100, x \n");
+  EXPECT_EQ(recording.texts.at(recording.traces.at(0).tags.at(0)), " x ");
+}
+
+TEST(CsvReader, OnlyAnAllocationNeedsAllFields) {
+  EXPECT_EQ(rewritten("event,ptr,bytes,tid\nmalloc,7,100,1\nfree,7\n"),
+            "op,id,size,thread\na,7,100,1\nf,7,,1\n");
+}
+
+TEST(CsvReader, AnAddressMayComeAgainOnceItIsFree) {
+  EXPECT_EQ(rewritten("op,ptr,size\nmalloc,0x10,1\nfree,0x10,1\nmalloc,0x10,2\n"),
+            "op,id,size\na,16,1\nf,16,\na,16,2\n");
+  EXPECT_EQ(complaint("op,ptr,size\nmalloc,0x10,1\nmalloc,0x10,2\n"),
+            "t.csv:3: allocation of buffer 0x10, which is live already");
+}
+
+TEST(CsvReader, WhatFailedOrFreedNothingIsCounted) {
+  const Trace trace = read(
+                          "Thread,Time,Action,Pointer,Size,Stream\n"
+                          "1,09:15:02.000101,allocate,0x7f2a00000000,1000,0\n"
+                          "1,09:15:02.000177,allocate failure,(nil),9000000000,0\n"
+                          "1,09:15:02.000177,malloc,(nil),9000000000,0\n"
+                          "1,09:15:02.000180,free,(nil),,0\n"
+                          "1,09:15:02.000200,free,0x7f2a00000000,1000,0x2\n")
+                          .traces.at(0);
+  EXPECT_EQ(trace.size(), 2u);
+  EXPECT_EQ(trace.times_us[1] - trace.times_us[0], 99);
+  EXPECT_EQ(trace.coverage.dropped, (std::map<std::string, std::uint64_t>{
+                                        {"allocations that failed", 2}, {"frees of null", 1}}));
+}
+
+TEST(CsvReader, ANameSaysTheUnitOfItsTimes) {
+  EXPECT_EQ(times("op,id,size,time_ns\na,0,1,1500\n"), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(times("op,id,size,timestamp_ms\na,0,1,1.5\n"), (std::vector<std::int64_t>{1500}));
+  EXPECT_EQ(times("op,id,size,ts_s\na,0,1,2\n"), (std::vector<std::int64_t>{2'000'000}));
+  EXPECT_TRUE(notes_on("op,id,size,time_ns\na,0,1,1500\n").empty());
+}
+
+TEST(CsvReader, TimesOfAnUnsaidUnitAreSecondsWhereOneHasAFraction) {
+  const std::string text = "op,id,size,timestamp\na,0,1,0\na,1,1,1\nf,0,,1.5\nf,1,,2e0\nm,,,3\n";
+  EXPECT_EQ(times(text),
+            (std::vector<std::int64_t>{0, 1'000'000, 1'500'000, 2'000'000, 3'000'000}));
+  EXPECT_EQ(notes_on(text), (std::vector<std::string>{"t.csv: column 'timestamp' is taken for "
+                                                      "seconds, because it has fractions"}));
+  const std::string whole = "op,id,size,time\na,0,1,10\na,1,1,20\n";
+  EXPECT_EQ(times(whole), (std::vector<std::int64_t>{10, 20}));
+  EXPECT_EQ(notes_on(whole),
+            (std::vector<std::string>{"t.csv: column 'time' is taken for microseconds (--columns "
+                                      "time_ns=time for others)"}));
+}
+
+TEST(CsvReader, ClocksAreTimesToo) {
+  EXPECT_EQ(times("op,id,size,time\na,0,1,2024-05-01 00:00:01.5\na,1,1,2024-05-01T00:00:02Z\n"),
+            (std::vector<std::int64_t>{1'714'521'601'500'000, 1'714'521'602'000'000}));
+  EXPECT_EQ(complaint("op,id,size,time\na,0,1,10\na,1,1,09:15:02\n"),
+            "t.csv:3:7: time is '09:15:02'; expected times of one kind");
+}
+
+TEST(CsvReader, ADecimalCommaIsReadWhereSomethingElseSeparates) {
+  EXPECT_EQ(times("op;id;size;time\na;0;1;0,5\n"), (std::vector<std::int64_t>{500'000}));
 }
 
 TEST(CsvReader, FreesThatContradictTheRowsBeforeAreRefused) {
@@ -150,6 +307,8 @@ TEST(CsvReader, RecognisesItsHeaderAlone) {
   EXPECT_TRUE(recognises({"", "op,id,size\n"}));
   EXPECT_TRUE(recognises({"", "\xEF\xBB\xBFsize,id,op\r\n"}));
   EXPECT_FALSE(recognises({"", "a,0,5\n"}));
+  EXPECT_FALSE(recognises({"", "id,lower,upper,size\n0,1,2,3\n"}));
+  EXPECT_FALSE(recognises({"", "address,bytes,device,stream,pool\n"}));
   EXPECT_FALSE(recognises({"", "\"op"}));
   EXPECT_FALSE(recognises({"", ""}));
 }

@@ -1,0 +1,111 @@
+#include "trace/csv/csv_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "core/text.hpp"
+
+namespace memreplay {
+
+CsvFields::CsvFields(std::string_view file, std::string_view text, std::string_view by_hand)
+    : rows_(file, text, csv_separator(text)) {
+  rows_.keep_blanks(false);
+  if (!rows_.next()) rows_.fail("the file is empty; expected a header such as op,id,size");
+  header_ = read_csv_header(rows_, by_hand);
+  // In what is written as we write it a blank belongs to its tag.
+  rows_.keep_blanks(header_.own && csv_separator(text) == ',' && !rows_.has_blanks());
+}
+
+bool CsvFields::next() {
+  if (!rows_.next()) return false;
+  if (rows_.fields().size() != header_.names.size()) fill_up_row();
+  return true;
+}
+
+void CsvFields::fill_up_row() {
+  const std::size_t columns = header_.names.size();
+  const std::size_t fields = rows_.fields().size();
+  const auto is_there = [&](CsvColumn column) { return *header_.places[column] < fields; };
+  if (fields < columns && is_there(kOp) && op() != 'a' && is_there(kId)) {
+    return rows_.fill_up(columns);
+  }
+  fail(fmt::format("{} fields; expected {}, as in the header", fields, columns));
+}
+
+void CsvFields::bad(CsvColumn column, std::string_view expected) const {
+  rows_.fail_at(*header_.places[column],
+                fmt::format("{} is {}; expected {}", name(column), shown(text(column)), expected));
+}
+
+/// "0x7f00", "4096.0", " 17 ".
+template <typename Number>
+std::optional<Number> CsvFields::written_otherwise(CsvColumn column,
+                                                   std::string_view expected) const {
+  std::string_view field = trimmed(text(column));
+  if (field.empty()) return std::nullopt;
+  const bool hexadecimal =
+      std::is_unsigned_v<Number> && (field.starts_with("0x") || field.starts_with("0X"));
+  if (hexadecimal) {
+    field.remove_prefix(2);
+  } else if (field.ends_with(".0")) {
+    field.remove_suffix(2);
+  }
+  Number value{};
+  const char* end = field.data() + field.size();
+  const auto [stop, error] = std::from_chars(field.data(), end, value, hexadecimal ? 16 : 10);
+  if (error == std::errc::result_out_of_range) {
+    bad(column, fmt::format("at most {}", std::numeric_limits<Number>::max()));
+  }
+  if (error != std::errc{} || stop != end) bad(column, expected);
+  return value;
+}
+
+template std::optional<int> CsvFields::written_otherwise(CsvColumn, std::string_view) const;
+template std::optional<std::uint32_t> CsvFields::written_otherwise(CsvColumn,
+                                                                   std::string_view) const;
+template std::optional<std::uint64_t> CsvFields::written_otherwise(CsvColumn,
+                                                                   std::string_view) const;
+
+char CsvFields::op() const {
+  constexpr std::string_view kOps = "afcems";
+  const std::string_view word = text(kOp);
+  if (word.size() == 1 && kOps.find(word) != kOps.npos) return word.front();
+  const auto op = csv_op(trimmed(word));
+  if (!op) bad(kOp, "a (or alloc, malloc), f (or free), c, e, m or s (memreplay list formats csv)");
+  return *op;
+}
+
+bool CsvFields::is_null_id() const {
+  constexpr std::array<std::string_view, 7> kNull = {"(nil)", "nil",     "null", "NULL",
+                                                     "None",  "nullptr", "0x0"};
+  const std::string_view field = trimmed(text(kId));
+  const bool plain_number = !field.empty() && field.front() >= '1' && field.front() <= '9';
+  return !plain_number && std::ranges::find(kNull, field) != kNull.end();
+}
+
+std::optional<PoolId> CsvFields::pool() const {
+  const std::string_view field = trimmed(text(kPool));
+  const std::size_t colon = field.find(':');
+  const auto part = [&](std::string_view digits) {
+    const auto value = parse_whole(digits);
+    if (!value) bad(kPool, "a whole number, or two of them as FIRST:SECOND");
+    return *value;
+  };
+  if (field.empty()) return std::nullopt;
+  if (colon == field.npos) return PoolId{0, part(field)};
+  return PoolId{part(field.substr(0, colon)), part(field.substr(colon + 1))};
+}
+
+std::uint8_t CsvFields::align_log2() const {
+  const auto align = number<Bytes>(kAlign, "a power of two");
+  if (!align) return 0;
+  if (!std::has_single_bit(*align)) bad(kAlign, "a power of two");
+  return static_cast<std::uint8_t>(std::countr_zero(*align));
+}
+
+}  // namespace memreplay
