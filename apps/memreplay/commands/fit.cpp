@@ -1,5 +1,8 @@
 #include "report/fit/fit.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include "analysis/fit/cards.hpp"
 #include "analysis/fit/question.hpp"
 #include "commands.hpp"
@@ -15,9 +18,23 @@ struct FitCommand {
   InputOptions input;
   RunOptions run;
   ReportOptions reports;
-  std::string card;  ///< empty: none; "list": all of them are to be named
+  std::vector<ChosenCard> cards;
   std::uint64_t budget = FitQuestion().budget;
 };
+
+void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
+  for (;;) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view name = text.substr(0, comma);
+    if (name.empty()) throw UsageError("--device-name is empty; expected a card");
+    const ChosenCard chosen = card_named(std::string(name));
+    const bool twice = std::ranges::any_of(
+        cards, [&](const ChosenCard& other) { return other.card.name == chosen.card.name; });
+    if (!twice) cards.push_back(chosen);
+    if (comma == text.size()) return;
+    text.remove_prefix(comma + 1);
+  }
+}
 
 FitCommand parse(const Command& command, const std::vector<std::string>& arguments) {
   FitCommand asked;
@@ -25,11 +42,9 @@ FitCommand parse(const Command& command, const std::vector<std::string>& argumen
   add_input_options(line, asked.input);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
-  line.value("--device-name", "CARD", "Does it fit that card? `list` names them. Default: none.",
-             [&](const std::string& text) {
-               if (text.empty()) throw UsageError("--device-name is empty; expected a card");
-               asked.card = text;
-             });
+  line.repeated("--device-name", "CARD,...",
+                "Does it fit that card? See list cards; 4090 will do. Default: none.",
+                [&](const std::string& text) { add_cards(text, asked.cards); });
   add_start_options(line, asked.run);
   line.value("--budget", "N", "Events that each search may replay. Default: 400000000.",
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
@@ -41,13 +56,11 @@ FitCommand parse(const Command& command, const std::vector<std::string>& argumen
 FitQuestion question_of(const FitCommand& asked) {
   FitQuestion question{.strategies = asked.run.strategies,
                        .setup = asked.run.setup,
-                       .card = std::nullopt,
+                       .cards = asked.cards,
                        .budget = asked.budget};
-  if (asked.card.empty()) return question;
-  if (question.setup.device.capacity) {
+  if (!question.cards.empty() && question.setup.device.capacity) {
     throw UsageError("--device-name and --capacity both say how large the device is; expected one");
   }
-  question.card = card_named(asked.card);
   return question;
 }
 
@@ -55,10 +68,6 @@ FitQuestion question_of(const FitCommand& asked) {
 
 int run_fit(const Command& command, const std::vector<std::string>& arguments) {
   const FitCommand asked = parse(command, arguments);
-  if (asked.card == "list") {
-    write_stdout(cards_text());
-    return kDone;
-  }
   require_paths(asked.input, command);
   const FitQuestion question = question_of(asked);
 

@@ -76,11 +76,24 @@ void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, Fit
   if (!job.control.stopped()) fitted.cards = std::move(cards);
 }
 
+void try_cards(const Job& job, const std::vector<StrategySpec>& strategies,
+               const std::vector<ChosenCard>& cards, FittedDevice& fitted) {
+  for (const ChosenCard& chosen : cards) {
+    FittedCard& on = fitted.asked_cards.emplace_back(FittedCard{chosen.card, {}});
+    for (const StrategySpec& spec : strategies) {
+      if (job.control.stopped()) return;
+      FitOptions options = options_for(job, spec);
+      options.trial.device.capacity = chosen.card.total;
+      on.runs.push_back(runs_on(job.subject, spec, options));
+    }
+  }
+}
+
 /// The setup with the card's memory for the device's.
 Setup setup_of(const FitQuestion& question) {
   Setup setup = question.setup;
-  if (!question.card) return setup;
-  setup.device.capacity = question.card->total;
+  if (question.cards.empty()) return setup;
+  if (question.cards.size() == 1) setup.device.capacity = question.cards[0].card.total;
   if (!setup.device.reserve) setup.device.reserve = kContext;
   return setup;
 }
@@ -96,9 +109,9 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   FittedDevice fitted;
   fitted.trace = summarise(*chosen.recording, *chosen.trace);
   fitted.device = summarise(device);
-  if (question.card) fitted.device.name = question.card->name;
+  if (question.cards.size() == 1) fitted.device.name = question.cards[0].card.name;
   fitted.reserve = setup.device.reserve.value_or(0);
-  fitted.context_assumed = question.card && !question.setup.device.reserve;
+  fitted.context_assumed = !question.cards.empty() && !question.setup.device.reserve;
   fitted.model_check = model_check(subject);
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   const Job job{subject, setup, late, question.budget, control};
@@ -108,7 +121,11 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
     if (control.stopped()) break;
     fitted.runs.push_back(fit_run(job, spec));
   }
-  name_cards(job, strategies, fitted);
+  if (question.cards.size() > 1) {
+    try_cards(job, strategies, question.cards, fitted);
+  } else {
+    name_cards(job, strategies, fitted);
+  }
   return fitted;
 }
 
@@ -126,14 +143,20 @@ const FitRun* FittedDevice::best() const {
 bool FitAnswer::all_fit() const {
   return std::ranges::all_of(devices, [](const FittedDevice& device) {
     const bool asked = device.device.capacity_from == CapacityFrom::option;
-    return std::ranges::all_of(device.runs, [&](const FitRun& run) {
-      return asked ? run.fits() : run.fit.smallest.has_value();
-    });
+    const auto fits = [](const auto& run) { return run && run->fits; };
+    return std::ranges::all_of(device.runs,
+                               [&](const FitRun& run) {
+                                 return asked ? run.fits() : run.fit.smallest.has_value();
+                               }) &&
+           std::ranges::all_of(device.asked_cards, [&](const FittedCard& card) {
+             return std::ranges::all_of(card.runs, fits);
+           });
   });
 }
 
 FitAnswer answer(const Inputs& inputs, const FitQuestion& question, const Control& control) {
   FitAnswer answer;
+  answer.cards = question.cards;
   for (const Chosen& chosen : inputs.chosen()) {
     if (control.stopped()) break;
     answer.devices.push_back(fitted_device(chosen, question, control));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,13 @@ struct Card {
   Bytes total = 0;  ///< what the driver reports (cudaMemGetInfo)
 };
 
+/// What a name was taken for.
+struct ChosenCard {
+  std::string as_given;
+  Card card;
+  std::vector<std::string_view> others;  ///< that it may mean as well
+};
+
 /// What a CUDA context takes before the first allocation: roughly, and more with many kernels
 /// loaded. An assumption, not a measurement.
 inline constexpr Bytes kContext = 500 * kMiB;
@@ -69,6 +77,12 @@ struct FitRun {
   bool fits() const { return fit.given ? fit.given->fits : fit.smallest.has_value(); }
 };
 
+/// One of several cards: whether each strategy runs there.
+struct FittedCard {
+  Card card;
+  std::vector<std::optional<GivenDevice>> runs;  ///< by strategy; nothing: cancelled
+};
+
 /// One device of a recording: the smallest device for each strategy.
 struct FittedDevice {
   TraceSummary trace;
@@ -80,6 +94,7 @@ struct FittedDevice {
   /// On which the best strategy runs beside `held_on_cards`; nothing where nobody looked.
   std::optional<std::vector<Card>> cards;
   Bytes held_on_cards = 0;
+  std::vector<FittedCard> asked_cards;  ///< where several were asked for
 
   /// The run that needs the smallest device, of those that move no blocks away if there are any;
   /// null where none fits.
@@ -89,9 +104,10 @@ struct FittedDevice {
 /// How small a device may be for recordings.
 struct FitAnswer {
   std::vector<FittedDevice> devices;
-  bool interrupted = false;  ///< there would have been more
+  std::vector<ChosenCard> cards;  ///< asked for
+  bool interrupted = false;       ///< there would have been more
 
-  bool all_fit() const;  ///< every run, see FitRun::fits
+  bool all_fit() const;  ///< every run, see FitRun::fits, and on every card
 };
 
 /// Searches the smallest device of every recording for every strategy, and the cards that suffice

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/error.hpp"
@@ -14,41 +15,104 @@ namespace {
 // independent ones show within 0.2 % of each other the lowest. Drivers differ by more than that:
 // the newest may keep up to 2 % for themselves. nvidia-smi shows more than programs get.
 constexpr std::array kCards = {
-    Card{"RTX-3080-10GB", 10002 * kMiB}, Card{"RTX-2080-Ti", 11009 * kMiB},
-    Card{"RTX-3060-12GB", 12036 * kMiB}, Card{"T4", 14912 * kMiB},
-    Card{"V100-16GB", 16130 * kMiB},     Card{"L4", 22563 * kMiB},
-    Card{"A10G", 22589 * kMiB},          Card{"RTX-3090", 24124 * kMiB},
-    Card{"RTX-4090", 24209 * kMiB},      Card{"RTX-5090", 32102 * kMiB},
-    Card{"V100-32GB", 32494 * kMiB},     Card{"A100-40GB", 40441 * kMiB},
-    Card{"A40", 45416 * kMiB},           Card{"L40S", 45495 * kMiB},
-    Card{"H100-80GB", 81004 * kMiB},     Card{"A100-80GB", 81153 * kMiB},
+    Card{"RTX-3080-10GB", 10002 * kMiB},
+    Card{"RTX-2080-Ti", 11009 * kMiB},
+    Card{"RTX-3060-12GB", 12036 * kMiB},
+    Card{"T4", 14912 * kMiB},
+    Card{"V100-16GB", 16130 * kMiB},
+    Card{"P100-16GB", 16280 * kMiB},
+    Card{"L4", 22563 * kMiB},
+    Card{"A10G", 22589 * kMiB},
+    Card{"A10", 22712 * kMiB},
+    Card{"RTX-A5000", 24114 * kMiB},
+    Card{"RTX-3090", 24124 * kMiB},
+    Card{"RTX-4090", 24209 * kMiB},
+    Card{"RTX-5090", 32102 * kMiB},
+    Card{"V100-32GB", 32494 * kMiB},
+    Card{"A100-40GB", 40441 * kMiB},
+    Card{"A40", 45416 * kMiB},
+    Card{"L40S", 45495 * kMiB},
+    Card{"RTX-A6000", 48676 * kMiB},
+    Card{"H100-80GB", 81004 * kMiB},
+    Card{"A100-80GB", 81153 * kMiB},
+    Card{"H20", 97285 * kMiB},
     Card{"H200", 143156 * kMiB},
+    Card{"B200", 182631 * kMiB},
 };
 
-std::string plain(std::string_view name) {
-  std::string text;
+// Of cards whose names differ only in what people leave out: those sold most.
+constexpr std::array<std::string_view, 2> kUsual = {"A100-80GB", "V100-16GB"};
+
+/// "NVIDIA A100-SXM4-80GB" as "A100", "80GB": what tells cards apart.
+std::vector<std::string> words_of(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kSayNothing = {
+      "NVIDIA", "GEFORCE", "TESLA", "GPU", "PCIE", "SXM", "SXM2", "SXM4", "SXM5", "HBM3", "HBM3E"};
+  std::vector<std::string> words(1);
   for (const char letter : name) {
-    if (letter == ' ') {
-      text += '-';
+    if (letter == ' ' || letter == '-' || letter == '_') {
+      words.emplace_back();
     } else {
-      text += letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+      words.back() +=
+          letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
     }
   }
+  std::erase_if(words, [&](const std::string& word) {
+    return word.empty() || std::ranges::find(kSayNothing, word) != kSayNothing.end();
+  });
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += word;
   return text;
+}
+
+/// 0: the whole name; 1: its words, or some of them; 2: a part of it. Nothing: it does not match.
+std::optional<int> distance(const Card& card, const std::vector<std::string>& asked) {
+  const auto words = words_of(card.name);
+  if (joined(words) == joined(asked)) return 0;
+  const bool all_there = std::ranges::all_of(asked, [&](const std::string& word) {
+    return std::ranges::find(words, word) != words.end() ||
+           std::ranges::find(words, word + "GB") != words.end();
+  });
+  if (all_there) return 1;
+  if (joined(words).find(joined(asked)) != std::string::npos) return 2;
+  return std::nullopt;
+}
+
+std::vector<Card> cards_like(const std::vector<std::string>& asked) {
+  std::vector<Card> found;
+  int nearest = 3;
+  for (const Card& card : kCards) {
+    const auto far = asked.empty() ? std::nullopt : distance(card, asked);
+    if (!far || *far > nearest) continue;
+    if (*far < nearest) found.clear();
+    nearest = *far;
+    found.push_back(card);
+  }
+  const auto is_usual = [](const Card& card) {
+    return std::ranges::find(kUsual, card.name) != kUsual.end();
+  };
+  std::ranges::stable_partition(found, is_usual);
+  return found;
 }
 
 }  // namespace
 
 std::span<const Card> cards() { return kCards; }
 
-const Card& card_named(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Card& card : kCards) {
-    if (plain(card.name) == plain(name)) return card;
-    known.emplace_back(card.name);
+ChosenCard card_named(const std::string& name) {
+  const auto found = cards_like(words_of(name));
+  if (found.empty()) {
+    std::vector<std::string> known;
+    for (const Card& card : kCards) known.emplace_back(card.name);
+    throw UsageError("unknown card '" + name + "'" + did_you_mean(name, known) +
+                     " (memreplay list cards)");
   }
-  throw UsageError("unknown card '" + name + "'" + did_you_mean(name, known) +
-                   " (memreplay fit --device-name list)");
+  ChosenCard chosen{.as_given = name, .card = found.front(), .others = {}};
+  for (std::size_t i = 1; i < found.size(); ++i) chosen.others.push_back(found[i].name);
+  return chosen;
 }
 
 std::vector<Card> cards_that_fit(const Subject& subject, const StrategySpec& spec,

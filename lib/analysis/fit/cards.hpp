@@ -1,15 +1,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/fit/fit.hpp"
 
 namespace memreplay {
 
-/// Upper and lower case are the same, blanks and hyphens too. Throws UsageError with the
+/// "rtx 4090", "4090", "a100", or what the driver calls it, "NVIDIA A100-SXM4-80GB": a whole name,
+/// else its words, else a part of it. Of several the most usual one. Throws UsageError with the
 /// nearest name.
-const Card& card_named(const std::string& name);
+ChosenCard card_named(const std::string& name);
 
 /// The smallest cards, at most `count`, on which the recording runs without an OOM beside the
 /// reserve in `options`. None below `least` is tried. Cancelled: those found so far.

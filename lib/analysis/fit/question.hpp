@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "analysis/fit/fit.hpp"
@@ -14,8 +13,9 @@ namespace memreplay {
 struct FitQuestion {
   std::vector<StrategySpec> strategies;  ///< empty: that of the recording
   Setup setup;
-  /// Stands for the capacity of the device; where no reserve is given, its context is one.
-  std::optional<Card> card;
+  /// One stands for the capacity of the device, several for a row each; where no reserve is given,
+  /// the context is one.
+  std::vector<ChosenCard> cards;
   std::uint64_t budget = FitOptions().budget;  ///< events that each search may replay
 };
 

@@ -18,7 +18,4 @@ Table to_table(const FitAnswer& answer);
 /// The text's first table, then exact bytes.
 std::string to_markdown(const FitAnswer& answer);
 
-/// The cards by name, with what a process can use of them.
-std::string cards_text();
-
 }  // namespace memreplay

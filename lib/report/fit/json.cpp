@@ -42,6 +42,17 @@ Json fit_run_json(const FitRun& run, const FittedDevice& device) {
               {"replays", fit.replays}};
 }
 
+Json fitted_card_json(const FittedCard& on, const FittedDevice& device) {
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < on.runs.size(); ++i) {
+    const auto& given = on.runs[i];
+    runs.push_back({{"strategy", device.runs[i].there.strategy},
+                    {"fits", given ? Json(given->fits) : Json(nullptr)},
+                    {"first_oom", oom_json(given ? given->first_oom : std::nullopt)}});
+  }
+  return Json{{"card", on.card.name}, {"total_bytes", on.card.total}, {"runs", std::move(runs)}};
+}
+
 /// The result whose first strategy needs the largest device.
 Json worst_of(const std::vector<FittedDevice>& devices) {
   const auto need = [](const FittedDevice& device) {
@@ -67,6 +78,10 @@ std::string to_json(const FitAnswer& answer) {
     if (device.cards) {
       result["cards_that_fit"] = Json::array();
       for (const Card& card : *device.cards) result["cards_that_fit"].push_back(card.name);
+    }
+    result["asked_cards"] = Json::array();
+    for (const FittedCard& on : device.asked_cards) {
+      result["asked_cards"].push_back(fitted_card_json(on, device));
     }
     result["model_check"] =
         device.model_check ? verify_run_json(*device.model_check) : Json(nullptr);

@@ -17,9 +17,9 @@ std::string size_cell(const std::optional<Bytes>& size, bool proven) {
 }
 
 /// Of the device that was asked for.
-std::string given_cell(const FitRun& run, Bytes capacity) {
-  const std::optional<Bytes>& smallest = run.fit.smallest;
-  if (run.fit.given->fits) {
+std::string given_cell(const GivenDevice& given, const std::optional<Bytes>& smallest,
+                       Bytes capacity) {
+  if (given.fits) {
     return smallest ? fmt::format("fits, {} to spare", human_size(capacity - *smallest)) : "fits";
   }
   if (!smallest || *smallest <= capacity) return "does not fit";
@@ -39,7 +39,7 @@ Table table_of(const FittedDevice& fitted) {
         run.there.strategy + mark(run.there), size_cell(fit.smallest, fit.proven_smallest()),
         fit.smallest ? human_count(run.there.metrics.oom_retries) : "-",
         size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
-    if (capacity) row.push_back(fit.given ? given_cell(run, *capacity) : "-");
+    if (capacity) row.push_back(fit.given ? given_cell(*fit.given, fit.smallest, *capacity) : "-");
     table.rows.push_back(std::move(row));
   }
   if (const FitRun* best = fitted.best(); best != nullptr) {
@@ -128,7 +128,7 @@ std::string card_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.cards || best == nullptr) return {};
   if (fitted.cards->empty()) {
-    return "fits: none of the cards known here (memreplay fit --device-name list)";
+    return "fits: none of the cards known here (memreplay list cards)";
   }
   std::vector<std::string> names;
   for (const Card& card : *fitted.cards) {
@@ -138,6 +138,34 @@ std::string card_sentence(const FittedDevice& fitted) {
   return fmt::format("fits: {}; under {}, beside {} for the CUDA context or others.",
                      fmt::join(names, ", "), best->there.strategy,
                      human_size(fitted.held_on_cards));
+}
+
+/// A row for each card that was asked for.
+std::string cards_table(const FittedDevice& fitted) {
+  if (fitted.asked_cards.empty()) return {};
+  Table table{{{"card", true}, {"total"}}, {}};
+  for (const FitRun& run : fitted.runs) table.columns.push_back({run.there.strategy, true});
+  for (const FittedCard& on : fitted.asked_cards) {
+    std::vector<std::string> row = {std::string(on.card.name), exact_size(on.card.total)};
+    for (std::size_t i = 0; i < fitted.runs.size(); ++i) {
+      const bool known = i < on.runs.size() && on.runs[i];
+      row.push_back(known ? given_cell(*on.runs[i], fitted.runs[i].fit.smallest, on.card.total)
+                          : "-");
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return '\n' + text_table(table);
+}
+
+/// "a100 is taken for A100-80GB; there is A100-40GB too."
+std::string chosen_sentences(const FitAnswer& answer) {
+  std::string out;
+  for (const ChosenCard& chosen : answer.cards) {
+    if (chosen.others.empty()) continue;
+    append_paragraph(out, fmt::format("{} is taken for {}; there is {} too.", chosen.as_given,
+                                      chosen.card.name, fmt::join(chosen.others, ", ")));
+  }
+  return out.empty() ? out : '\n' + out;
 }
 
 std::string head(const FittedDevice& fitted, bool several) {
@@ -193,27 +221,12 @@ std::string to_text(const FitAnswer& answer, const TextStyle&) {
   for (const FittedDevice& fitted : devices) {
     append_paragraph(out, head(fitted, devices.size() > 1));
     append_paragraph(out, capacity_sentence(fitted.device));
-    out += '\n' + text_table(table_of(fitted));
+    out += '\n' + text_table(table_of(fitted)) + cards_table(fitted);
     const std::string below = notes(fitted);
     if (!below.empty()) out += '\n' + below;
     if (&fitted != &devices.back()) out += '\n';
   }
-  return out + largest_need(devices);
-}
-
-std::string cards_text() {
-  Table table{{{"card", true}, {"total"}, {"usable beside a CUDA context"}}, {}};
-  for (const Card& card : cards()) {
-    table.rows.push_back({std::string(card.name), fmt::format("{} MiB", card.total / kMiB),
-                          fmt::format("{} MiB", (card.total - kContext) / kMiB)});
-  }
-  std::string out = text_table(table) + '\n';
-  append_paragraph(out,
-                   fmt::format("Totals are those that CUDA programs print under Linux; drivers "
-                               "differ by up to 2 %. The context is taken as {}; --reserve "
-                               "says otherwise.",
-                               human_size(kContext)));
-  return out;
+  return out + largest_need(devices) + chosen_sentences(answer);
 }
 
 }  // namespace memreplay

@@ -26,14 +26,33 @@ TEST(FitAnswer, NamesTheCardsThatSufficeForTheBest) {
 }
 
 TEST(FitAnswer, ACardIsTheDeviceAndItsContextIsReserved) {
-  const FitAnswer answered = answer_for("torch/layers_4.pickle", {.card = card_named("T4")});
+  const FitAnswer answered = answer_for("torch/layers_4.pickle", {.cards = {card_named("T4")}});
   const FittedDevice& device = answered.devices.at(0);
-  EXPECT_EQ(device.device.capacity, card_named("T4").total);
+  EXPECT_EQ(device.device.capacity, card_named("T4").card.total);
   EXPECT_EQ(device.device.name, "T4");
   EXPECT_EQ(device.reserve, kContext);
   EXPECT_TRUE(device.context_assumed);
   EXPECT_FALSE(device.cards);
   EXPECT_TRUE(device.runs.at(0).fits());
+}
+
+TEST(FitAnswer, OfSeveralCardsEachIsTried) {
+  const FitQuestion question{
+      .strategies = {parse_strategy("torch"), parse_strategy("bump:size=64MiB")},
+      .cards = {card_named("T4"), card_named("a100")}};
+  const FitAnswer answered = answer_for("torch/layers_4.pickle", question);
+  const FittedDevice& device = answered.devices.at(0);
+  EXPECT_FALSE(device.device.capacity);
+  EXPECT_EQ(device.reserve, kContext);
+  ASSERT_EQ(device.asked_cards.size(), 2u);
+  EXPECT_EQ(device.asked_cards[1].card.name, "A100-80GB");
+  for (const FittedCard& on : device.asked_cards) {
+    ASSERT_EQ(on.runs.size(), 2u);
+    EXPECT_TRUE(on.runs[0]->fits);
+    EXPECT_FALSE(on.runs[1]->fits);
+  }
+  EXPECT_FALSE(answered.all_fit());
+  EXPECT_EQ(answered.cards.at(1).others, (std::vector<std::string_view>{"A100-40GB"}));
 }
 
 TEST(FitAnswer, OfARecordingThatStartsLateItIsAnEstimate) {

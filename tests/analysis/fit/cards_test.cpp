@@ -15,8 +15,40 @@ TEST(Cards, TheSmallestComesFirst) {
 }
 
 TEST(Cards, ANameIsFoundHoweverItIsWritten) {
-  EXPECT_EQ(card_named("rtx 4090").name, "RTX-4090");
-  EXPECT_EQ(card_named("a100-80gb").total, card_named("A100-80GB").total);
+  EXPECT_EQ(card_named("rtx 4090").card.name, "RTX-4090");
+  EXPECT_EQ(card_named("a100-80gb").card.name, "A100-80GB");
+  EXPECT_EQ(card_named("NVIDIA H100 80GB HBM3").card.name, "H100-80GB");
+  EXPECT_EQ(card_named("Tesla V100-SXM2-32GB").card.name, "V100-32GB");
+  EXPECT_EQ(card_named("NVIDIA GeForce RTX 3090").card.name, "RTX-3090");
+}
+
+TEST(Cards, APartOfANameWillDo) {
+  EXPECT_EQ(card_named("4090").card.name, "RTX-4090");
+  EXPECT_EQ(card_named("h100").card.name, "H100-80GB");
+  EXPECT_EQ(card_named("h100 80").card.name, "H100-80GB");
+  EXPECT_EQ(card_named("l40").card.name, "L40S");
+  EXPECT_TRUE(card_named("h100").others.empty());
+}
+
+TEST(Cards, AWholeNameIsNoPartOfAnother) {
+  EXPECT_EQ(card_named("a10").card.name, "A10");
+  EXPECT_TRUE(card_named("a10").others.empty());
+  EXPECT_EQ(card_named("L4").card.name, "L4");
+  EXPECT_EQ(card_named("h20").card.name, "H20");
+}
+
+TEST(Cards, OfSeveralTheMostUsualIsTakenAndTheOthersAreNamed) {
+  EXPECT_EQ(card_named("a100").card.name, "A100-80GB");
+  EXPECT_EQ(card_named("a100").others, (std::vector<std::string_view>{"A100-40GB"}));
+  EXPECT_EQ(card_named("V100").card.name, "V100-16GB");
+}
+
+TEST(Cards, EveryNameFindsItsCard) {
+  for (const Card& card : cards()) {
+    const ChosenCard chosen = card_named(std::string(card.name));
+    EXPECT_EQ(chosen.card.name, card.name);
+    EXPECT_TRUE(chosen.others.empty()) << card.name;
+  }
 }
 
 TEST(Cards, AnUnknownNameIsRefusedWithTheNearest) {
@@ -25,6 +57,12 @@ TEST(Cards, AnUnknownNameIsRefusedWithTheNearest) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'RTX-4090'?"), std::string::npos);
+  }
+}
+
+TEST(Cards, WhatNoCardIsCalledIsRefused) {
+  for (const std::string name : {"", "nvidia", "MI300X", "-"}) {
+    EXPECT_THROW(card_named(name), UsageError) << name;
   }
 }
 
