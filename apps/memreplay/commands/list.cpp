@@ -1,7 +1,5 @@
 #include "report/list/list.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "analysis/list/question.hpp"
@@ -20,13 +18,13 @@ int run_list(const Command& command, const std::vector<std::string>& arguments) 
   add_report_options(line, reports);
   line.parse(arguments);
   if (given.empty() || given.size() > 2) {
-    throw UsageError(fmt::format("list what? (memreplay list {})", command.arguments));
+    throw UsageError("list what? (memreplay list strategies|formats|metrics|cards [NAME])");
   }
   using What = ListQuestion::What;
-  constexpr std::array kWhat = {What::strategies, What::formats, What::metrics};
+  constexpr std::array kWhat = {What::strategies, What::formats, What::metrics, What::cards};
   Printer printer(reports);
-  ListQuestion question{
-      .what = kWhat.at(choice_argument("list", given[0], {"strategies", "formats", "metrics"}))};
+  ListQuestion question{.what = kWhat.at(choice_argument(
+                            "list", given[0], {"strategies", "formats", "metrics", "cards"}))};
   if (given.size() == 2) question.name = given[1];
   printer.print(answer(question));
   return kDone;

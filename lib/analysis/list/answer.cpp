@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/fit/cards.hpp"
 #include "analysis/list/question.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -39,6 +40,40 @@ ListAnswer all_metrics() {
   return answer;
 }
 
+ListAnswer all_cards() {
+  ListAnswer answer{.what = "cards", .titles = {"card", "total", "usable beside a CUDA context"}};
+  for (const Card& card : cards()) {
+    add_row(answer, card.name, exact_size(card.total), exact_size(card.total - kContext));
+  }
+  answer.note = fmt::format(
+      "Totals are those that CUDA programs print under Linux; drivers differ by up to 2 %. The "
+      "context is taken as {}; --reserve says otherwise. A part of a name will do: fit "
+      "--device-name 4090.",
+      human_size(kContext));
+  return answer;
+}
+
+ListAnswer all_of(ListQuestion::What what) {
+  using What = ListQuestion::What;
+  switch (what) {
+    case What::strategies:
+      return all_strategies();
+    case What::formats:
+      return all_formats();
+    case What::metrics:
+      return all_metrics();
+    default:
+      return all_cards();
+  }
+}
+
+void add_columns(ListAnswer& answer, const ReaderInfo& reader) {
+  for (const ColumnInfo& column : reader.columns) {
+    answer.columns.push_back(
+        {std::string(column.name), std::string(column.aliases), std::string(column.meaning)});
+  }
+}
+
 ListAnswer options_of(const StrategyInfo& info) {
   ListAnswer answer{.what = "strategies",
                     .titles = {"option", "values", "default", "meaning"},
@@ -65,13 +100,21 @@ void keep_only(ListAnswer& answer, const std::string& name) {
 
 ListAnswer answer(const ListQuestion& question) {
   using What = ListQuestion::What;
-  ListAnswer answer = question.what == What::strategies ? all_strategies()
-                      : question.what == What::formats  ? all_formats()
-                                                        : all_metrics();
+  ListAnswer answer = all_of(question.what);
   if (!question.name) return answer;
+  if (question.what == What::cards) {
+    const std::string_view card = card_named(*question.name).card.name;
+    std::erase_if(answer.rows, [&](const auto& row) { return row.front() != card; });
+    return answer;
+  }
   keep_only(answer, *question.name);
-  if (question.what != What::strategies) return answer;
-  return options_of(*std::ranges::find(strategies(), *question.name, &StrategyInfo::name));
+  if (question.what == What::strategies) {
+    return options_of(*std::ranges::find(strategies(), *question.name, &StrategyInfo::name));
+  }
+  if (question.what == What::formats) {
+    add_columns(answer, *std::ranges::find(readers(), *question.name, &ReaderInfo::name));
+  }
+  return answer;
 }
 
 }  // namespace memreplay

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct ListAnswer {
   /// Of one strategy, whose options the rows are; empty else.
   std::string strategy;
   std::string summary;
+  std::string note;  ///< what is to be known about the rows; empty: nothing
+  /// Of one format with named columns: name, other names, meaning.
+  std::vector<std::array<std::string, 3>> columns;
 };
 
 /// Throws UsageError for an unknown name, with the nearest.

@@ -7,9 +7,10 @@ namespace memreplay {
 
 /// What is there to choose from?
 struct ListQuestion {
-  enum class What { strategies, formats, metrics };
+  enum class What { strategies, formats, metrics, cards };
   What what = What::strategies;
-  std::optional<std::string> name;  ///< that one alone; of a strategy its options
+  std::optional<std::string>
+      name;  ///< that one alone; of a strategy its options, of a format its columns
 };
 
 }  // namespace memreplay

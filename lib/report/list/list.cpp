@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/parts/json_parts.hpp"
+#include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
 namespace {
@@ -17,10 +18,32 @@ std::string options_text(const ListAnswer& answer) {
   return out;
 }
 
+std::string columns_text(const ListAnswer& answer) {
+  std::string out = fmt::format(" {}: {}\n", answer.rows[0][0], wrapped(answer.rows[0][1], 1));
+  for (const auto& [name, others, meaning] : answer.columns) {
+    out += fmt::format("\n {}\n", wrapped(others.empty() ? name : name + ", or " + others, 5));
+    out += fmt::format("     {}\n", wrapped(meaning, 5));
+  }
+  out += '\n';
+  append_paragraph(
+      out,
+      "Upper and lower case are the same in these names, and so are \"Size (bytes)\" "
+      "and size_bytes. Commas, semicolons or tabs separate, as the header shows. Other "
+      "columns are left out, and that is said; --columns id=NAME,size=NAME takes a "
+      "column of any name.");
+  return out;
+}
+
 }  // namespace
 
 std::string to_text(const ListAnswer& answer, const TextStyle& /*style*/) {
-  return answer.strategy.empty() ? text_table(to_table(answer)) : options_text(answer);
+  if (!answer.strategy.empty()) return options_text(answer);
+  if (!answer.columns.empty()) return columns_text(answer);
+  std::string out = text_table(to_table(answer));
+  if (answer.note.empty()) return out;
+  out += '\n';
+  append_paragraph(out, answer.note);
+  return out;
 }
 
 std::string to_json(const ListAnswer& answer) {
@@ -32,12 +55,23 @@ std::string to_json(const ListAnswer& answer) {
   }
   Json json = head_json("list");
   json[answer.what] = std::move(rows);
+  if (answer.columns.empty()) return dump(json);
+  json["columns"] = Json::array();
+  for (const auto& [name, others, meaning] : answer.columns) {
+    json["columns"].push_back({{"column", name}, {"other names", others}, {"meaning", meaning}});
+  }
   return dump(json);
 }
 
 Table to_table(const ListAnswer& answer) {
   Table table;
-  for (const std::string& title : answer.titles) table.columns.push_back({title, true});
+  if (!answer.columns.empty()) {
+    table.columns = {{"column", true}, {"other names", true}, {"meaning", true}};
+    for (const auto& column : answer.columns) table.rows.push_back({column.begin(), column.end()});
+    return table;
+  }
+  const bool numbers = answer.what == "cards";
+  for (const std::string& title : answer.titles) table.columns.push_back({title, !numbers});
   table.rows = answer.rows;
   return table;
 }
