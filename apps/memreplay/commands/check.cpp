@@ -1,5 +1,6 @@
 #include "report/check/check.hpp"
 
+#include <iostream>
 #include <memory>
 
 #include "analysis/check/baseline_file.hpp"
@@ -12,21 +13,41 @@
 namespace memreplay {
 namespace {
 
-int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
+void write_junit(OutputFile* file, const CheckAnswer& answered) {
+  if (file == nullptr || answered.interrupted) return;
+  file->stream() << to_junit(answered);
+  file->commit();
+}
+
+CheckAnswer checked(const CheckCommand& asked) {
   const std::string& path = asked.question.baseline;
-  const auto junit = asked.junit.empty() ? nullptr : std::make_unique<OutputFile>(asked.junit);
   const auto baseline = read_baseline(path);
   if (!baseline) throw InputError(path, "", "is not there; --update makes it from these traces");
-  const Inputs inputs(asked.input);
+  const Inputs inputs(asked.input, OnUnreadable::go_on);
   Progress progress(asked.reports.quiet);
-  const CheckAnswer answered = answer(inputs, *baseline, asked.question, progress.control());
+  CheckAnswer answered = answer(inputs, *baseline, asked.question, progress.control());
   progress.clear();
-  if (junit && !answered.interrupted) {
-    junit->stream() << to_junit(answered);
-    junit->commit();
+  return answered;
+}
+
+/// Whatever could not be checked is an error in the JUnit file, so that none of a run before is
+/// taken for this one's.
+int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
+  const auto junit = asked.junit.empty() ? nullptr : std::make_unique<OutputFile>(asked.junit);
+  CheckAnswer answered;
+  try {
+    answered = checked(asked);
+  } catch (const InputError& error) {
+    write_junit(junit.get(), {.failed = {{asked.question.baseline, error.what()}}});
+    throw;
   }
-  printer.print(answered, asked.junit != "-");
+  write_junit(junit.get(), answered);
+  for (const NotChecked& file : answered.failed) std::cerr << "memreplay: " << file.message << '\n';
+  if (!answered.entries.empty() || answered.failed.empty()) {
+    printer.print(answered, asked.junit != "-");
+  }
   if (answered.interrupted) return kInterrupted;
+  if (!answered.failed.empty()) return kUnusable;
   return answered.passed() ? kDone : kAnswerIsNo;
 }
 

@@ -55,6 +55,15 @@ void add_options(CommandLine& line, CheckCommand& asked) {
       "--capacity", "SIZE",
       "With --update: memory of the device. Default: as in F; no limit where it is new.",
       [&](const std::string& text) { question.capacity = size_argument("--capacity", text); });
+  line.value(
+      "--start", "auto|cold",
+      "With --update: cold leaves out what was there before the recording. Default: as in F; "
+      "auto where it is new.",
+      [&](const std::string& text) {
+        question.from_before = choice_argument("--start", text, {"auto", "cold"}) == 0
+                                   ? FromBefore::counted
+                                   : FromBefore::left_out;
+      });
   line.value("--junit", "F", "The values as test cases, in JUnit's XML.",
              [&](const std::string& text) { asked.junit = text; });
   add_report_options(line, asked.reports);
@@ -87,8 +96,9 @@ void require_sense(const CheckCommand& asked, const Command& command) {
   if (asked.update && !asked.junit.empty()) {
     throw UsageError("--junit is of a check, not of --update");
   }
-  if (!asked.update && (question.torch_version || question.capacity)) {
-    throw UsageError("--torch-version and --capacity go with --update; a check keeps to its file");
+  if (!asked.update && (question.torch_version || question.capacity || question.from_before)) {
+    throw UsageError(
+        "--torch-version, --capacity and --start go with --update; a check keeps to its file");
   }
   if (asked.junit == "-" && asked.reports.takes_stdout()) {
     throw UsageError("only one of --json, --csv, --markdown and --junit can go to standard output");

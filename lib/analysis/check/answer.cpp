@@ -22,8 +22,10 @@ bool check_all(const std::vector<CheckPlan>& plans, bool with_starts, const Cont
       const std::string name = entry.trace + ' ' + entry.setup.strategy;
       const Control named{control.stop,
                           [&](const std::string&, double share) { control.show(name, share); }};
-      EntryCheck check = check_entry(subject, entry, named);
-      if (with_starts) check.with_start = with_start(subject, late, entry, named);
+      EntryCheck check = check_entry(subject, late, entry, named);
+      if (with_starts && !check.counts_before()) {
+        check.with_start = with_start(subject, late, entry, named);
+      }
       if (!check.finished || control.stopped()) return false;
       use(entry, std::move(check));
     }
@@ -75,14 +77,17 @@ EntryUpdate update_entry(Baseline& baseline, const BaselineEntry& entry, EntryCh
 }  // namespace
 
 bool CheckAnswer::passed() const {
-  return !interrupted && std::ranges::all_of(entries, &EntryCheck::passed);
+  return !interrupted && failed.empty() && std::ranges::all_of(entries, &EntryCheck::passed);
 }
 
 CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQuestion& question,
                    const Control& control) {
-  const std::vector<CheckPlan> plans = plan_check(inputs, baseline, question);
-  CheckAnswer answer{
-      .baseline = question.baseline, .entries = {}, .not_checked = others_in(baseline, plans)};
+  CheckAnswer answer{.baseline = question.baseline};
+  for (const Unreadable& file : inputs.unreadable()) {
+    answer.failed.push_back({file.path, file.message});
+  }
+  const std::vector<CheckPlan> plans = plan_check(inputs, baseline, question, answer.failed);
+  answer.not_checked = others_in(baseline, plans);
   answer.interrupted = !check_all(
       plans, true, control,
       [&](const BaselineEntry&, EntryCheck check) { answer.entries.push_back(std::move(check)); });

@@ -40,6 +40,13 @@ struct CheckSetup {
   friend bool operator==(const CheckSetup&, const CheckSetup&) = default;
 };
 
+/// What a check makes of the blocks from before a recording.
+enum class FromBefore {
+  unsaid,    ///< by a baseline older than the choice: left out
+  counted,   ///< as `replay` counts them, with its interval
+  left_out,  ///< the check starts from an empty device
+};
+
 struct BaselineMetric {
   std::uint64_t value = 0;
   Tolerance tolerance = default_tolerance();
@@ -52,6 +59,7 @@ struct BaselineEntry {
   std::string trace;  ///< path as given
   int gpu = 0;
   CheckSetup setup;
+  FromBefore from_before = FromBefore::unsaid;
   std::map<std::string, BaselineMetric, std::less<>> metrics;  ///< by the name of a CheckedMetric
   std::optional<PlacesHeld> places;  ///< at the allocated peak, the kPlacesKept largest
 
@@ -73,12 +81,19 @@ struct CheckedValue {
   std::uint64_t baseline = 0;
   Tolerance tolerance;
   std::uint64_t limit = 0;
-  std::uint64_t value = 0;
+  std::uint64_t value = 0;                ///< where it is estimated, what is likeliest
+  std::optional<BytesInterval> interval;  ///< nothing: it is not estimated
   /// At which it passed the limit, the last time if it had come back within. Nothing: it is within.
   std::optional<std::uint64_t> first_event_over;
   std::optional<std::uint64_t> step;  ///< of that event, 0 before the first; nothing: no steps
 
   bool passed() const { return value <= limit; }
+};
+
+/// A recording that could not be checked.
+struct NotChecked {
+  std::string path;
+  std::string message;  ///< "FILE:PLACE: what is wrong; what was expected"
 };
 
 /// What the program itself reserved, what was there before the recording counted in.
@@ -94,19 +109,21 @@ struct EntryCheck {
   std::string trace;
   int gpu = 0;
   CheckSetup setup;
+  FromBefore from_before = FromBefore::unsaid;
   /// Values over their limits first; then in the order of checked_metrics().
   std::vector<CheckedValue> values;
   PlacesHeld places;               ///< at the allocated peak, all
   std::vector<PlaceGrowth> grown;  ///< since the baseline
   std::string not_compared;  ///< why `grown` is empty whatever happened; empty: it was compared
   std::uint64_t ooms = 0;    ///< requests that were refused; less is asked of memory then
-  std::uint64_t left_out_blocks = 0;    ///< from before the recording
-  Bytes left_out = 0;                   ///< requested bytes of them
+  std::uint64_t blocks_before = 0;      ///< from before the recording
+  Bytes bytes_before = 0;               ///< requested bytes of them
   std::optional<WithStart> with_start;  ///< never judged; nothing: not looked into, or see there
   std::string inexact_because;  ///< beside its start; empty: the recording determines the result
   bool finished = true;         ///< false: stopped, and the values mean nothing
 
   bool passed() const;
+  bool counts_before() const { return from_before == FromBefore::counted; }
 };
 
 /// Whether recordings got worse.
@@ -114,6 +131,7 @@ struct CheckAnswer {
   std::string baseline;  ///< path as given
   std::vector<EntryCheck> entries;
   std::vector<BaselineEntry> not_checked;  ///< what else the baseline has
+  std::vector<NotChecked> failed;          ///< asked for, and could not be checked
   bool interrupted = false;                ///< there would have been more entries
 
   bool passed() const;
@@ -140,12 +158,13 @@ struct UpdateAnswer {
   bool interrupted = false;  ///< there would have been more entries, and `renewed` lacks them
 };
 
-/// Lays every recording beside its entries of the baseline. Throws InputError where it has none,
-/// and UsageError where a strategy cannot be made.
+/// Lays every recording beside its entries of the baseline. One that cannot be read, or has none,
+/// does not hide the others. Throws UsageError where a strategy cannot be made.
 CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQuestion& question,
                    const Control& control);
 
-/// Makes or renews the entry of every recording. Throws as `answer` does.
+/// Makes or renews the entry of every recording. Throws InputError where one cannot be checked, and
+/// UsageError where a strategy cannot be made.
 UpdateAnswer answer_update(const Inputs& inputs, Baseline baseline, const CheckQuestion& question,
                            const Control& control);
 

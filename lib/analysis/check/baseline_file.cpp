@@ -17,6 +17,9 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kSchema = "memreplay-baseline/1";
+// As --start says it.
+constexpr std::string_view kCounted = "auto";
+constexpr std::string_view kLeftOut = "cold";
 constexpr std::string_view kPlacesBy[] = {"stack", "size"};
 
 // What is unknown on a command line is wrong usage; in a file it has a place.
@@ -60,11 +63,18 @@ PlacesHeld places_of(const JsonNode& entry) {
   return held;
 }
 
+FromBefore from_before_of(const JsonNode& node) {
+  const std::string start = node.text();
+  if (start != kCounted && start != kLeftOut) node.refuse("\"auto\" or \"cold\"");
+  return start == kCounted ? FromBefore::counted : FromBefore::left_out;
+}
+
 BaselineEntry entry_of(const JsonNode& node) {
-  node.expect_object({"trace", "gpu", "strategy", "torch_version", "capacity_bytes", "metrics",
-                      "places_by", "places_at_peak", "other_places_bytes"});
+  node.expect_object({"trace", "gpu", "strategy", "torch_version", "capacity_bytes", "start",
+                      "metrics", "places_by", "places_at_peak", "other_places_bytes"});
   BaselineEntry entry{.trace = node.at("trace").text(), .setup = setup_of(node)};
   if (node.has("gpu")) entry.gpu = node.at("gpu").gpu();
+  if (node.has("start")) entry.from_before = from_before_of(node.at("start"));
   const auto metrics = node.at("metrics").members();
   if (metrics.empty()) node.at("metrics").refuse("one metric or more");
   for (const auto& [name, metric] : metrics) {
@@ -82,6 +92,9 @@ Json entry_json(const BaselineEntry& entry) {
   Json json{{"trace", entry.trace}, {"gpu", entry.gpu}, {"strategy", entry.setup.strategy}};
   if (!entry.setup.torch_version.empty()) json["torch_version"] = entry.setup.torch_version;
   if (entry.setup.capacity) json["capacity_bytes"] = *entry.setup.capacity;
+  if (entry.from_before != FromBefore::unsaid) {
+    json["start"] = entry.from_before == FromBefore::counted ? kCounted : kLeftOut;
+  }
   json["metrics"] = Json::object();
   for (const auto& [name, metric] : entry.metrics) {
     json["metrics"][name] = {{"value", metric.value}, {"tolerance", metric.tolerance.text}};

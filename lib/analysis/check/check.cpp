@@ -61,12 +61,20 @@ Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
              late, watcher, control);
 }
 
+std::optional<BytesInterval> interval_of(const Run& run, const CheckedMetric& metric) {
+  if (!run.interval) return std::nullopt;
+  if (metric.name == "peak_reserved_bytes") return run.interval->peak_reserved;
+  if (metric.name == "end_reserved_bytes") return run.interval->end_reserved;
+  return std::nullopt;
+}
+
 // `watcher` has the limits in the order of the values, which ends here: what is over comes first.
 void enter_figures(const Run& run, const LimitsWatcher& watcher, const Steps& steps,
                    std::vector<CheckedValue>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     CheckedValue& value = values[i];
     value.value = value.metric->of(run.metrics);
+    value.interval = interval_of(run, *value.metric);
     if (value.passed()) continue;
     value.first_event_over = watcher.over_since()[i];
     if (value.first_event_over && steps.source != Steps::Source::none) {
@@ -91,22 +99,30 @@ void compare_places(const BaselineEntry& entry, EntryCheck& check) {
 
 bool EntryCheck::passed() const { return std::ranges::all_of(values, &CheckedValue::passed); }
 
-EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry, const Control& control) {
+EntryCheck check_entry(const Subject& subject, const LateStart& late, const BaselineEntry& entry,
+                       const Control& control) {
   const Trace& trace = subject.trace();
-  EntryCheck check{.trace = entry.trace, .gpu = entry.gpu, .setup = entry.setup};
+  EntryCheck check{.trace = entry.trace,
+                   .gpu = entry.gpu,
+                   .setup = entry.setup,
+                   .from_before = entry.from_before};
   check.values = values_of(entry);
-  const Setup setup = setup_of(entry.setup, StartMode::cold);
+  const Setup setup =
+      setup_of(entry.setup, check.counts_before() ? StartMode::automatic : StartMode::cold);
   const LateStart none(subject, replay_options(trace, setup, control));
   LimitsWatcher watcher(check.values);
-  const Run run = run_of(subject, entry.setup, setup, none, &watcher, control);
+  const Run run =
+      run_of(subject, entry.setup, setup, check.counts_before() ? late : none, &watcher, control);
   enter_figures(run, watcher, steps_of(subject.recording(), trace), check.values);
   check.places = places_held(subject.recording(), trace, watcher.live_at_peak());
   compare_places(entry, check);
   check.ooms = run.metrics.ooms;
-  check.left_out_blocks = trace.coverage.preexisting_blocks;
-  check.left_out = trace.coverage.preexisting_bytes;
+  check.blocks_before = trace.coverage.preexisting_blocks;
+  check.bytes_before = trace.coverage.preexisting_bytes;
   // What a cold start leaves out is said apart.
-  if (trace.coverage.starts_empty) check.inexact_because = run.inexact_because;
+  if (trace.coverage.starts_empty || check.counts_before()) {
+    check.inexact_because = run.inexact_because;
+  }
   check.finished = run.finished;
   return check;
 }

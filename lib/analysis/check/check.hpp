@@ -6,16 +6,17 @@
 #include "core/control.hpp"
 #include "verify/subject.hpp"
 
-/// Did it get worse? A recording is replayed on an empty device, so that nothing of its past leaks
-/// in, and laid beside what the same replay gave before.
+/// Did it get worse? A recording is replayed and laid beside what the same replay gave before.
 namespace memreplay {
 
 class LateStart;
 
 inline constexpr std::size_t kPlacesKept = 20;
 
-/// Throws UsageError where the strategy cannot be made. One replay; O(metrics) more per event.
-EntryCheck check_entry(const Subject& subject, const BaselineEntry& entry,
+/// With the blocks from before where the entry counts them, else on an empty device. `late` is of
+/// this subject with them. Throws UsageError where the strategy cannot be made. One replay, or two
+/// and an estimate; O(metrics) more per event.
+EntryCheck check_entry(const Subject& subject, const LateStart& late, const BaselineEntry& entry,
                        const Control& control = {});
 
 /// What the entry's replay comes to with what was there before the recording. Nothing where it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -39,7 +40,7 @@ const BaselineEntry* under(const std::vector<const BaselineEntry*>& entries,
 void refuse_empty(const Chosen& chosen) {
   if (std::ranges::any_of(chosen.trace->ops, is_request)) return;
   throw InputError(chosen.recording->path, "",
-                   "has no allocation in its history; a check starts from an empty device");
+                   "has no allocation in its history; nothing to check");
 }
 
 [[noreturn]] void refuse_missing(const Chosen& chosen, const CheckQuestion& question,
@@ -70,24 +71,67 @@ void loosen(std::vector<CheckPlan>& plans, const CheckQuestion& question) {
   }
 }
 
+// A number of bytes says nothing of what is counted.
+bool suits(const std::optional<Tolerance>& tolerance, const CheckedMetric& metric) {
+  return tolerance && (metric.in_bytes || !tolerance->sized);
+}
+
+BaselineMetric renewed(const BaselineMetric* old, const CheckedMetric& metric,
+                       const std::optional<Tolerance>& own, const CheckQuestion& question) {
+  BaselineMetric kept = old != nullptr ? *old : BaselineMetric{};
+  if (suits(question.tolerance, metric)) kept.tolerance = *question.tolerance;
+  if (own) kept.tolerance = *own;
+  return kept;
+}
+
 void set_metrics(BaselineEntry& entry, const CheckQuestion& question) {
-  const Tolerance usual = question.tolerance.value_or(default_tolerance());
-  const auto old = entry.metrics;
-  if (!question.metrics.empty()) entry.metrics.clear();
-  for (const auto& [metric, tolerance] : question.metrics) {
-    const auto found = old.find(metric->name);
-    BaselineMetric kept = found == old.end() ? BaselineMetric{0, usual} : found->second;
-    if (tolerance) kept.tolerance = *tolerance;
-    entry.metrics.emplace(metric->name, kept);
-  }
-  if (!entry.metrics.empty()) return;
+  const auto old = std::exchange(entry.metrics, {});
+  const auto keep = [&](const CheckedMetric& metric, const std::optional<Tolerance>& own) {
+    const auto found = old.find(metric.name);
+    const BaselineMetric* known = found == old.end() ? nullptr : &found->second;
+    entry.metrics.emplace(metric.name, renewed(known, metric, own, question));
+  };
+  for (const auto& [metric, tolerance] : question.metrics) keep(*metric, tolerance);
+  if (!question.metrics.empty()) return;
+  for (const auto& [name, metric] : old) keep(checked_metric(name), std::nullopt);
+  if (!old.empty()) return;
   for (const CheckedMetric& metric : checked_metrics()) {
     // On a limited device a refused request would make the peaks lower, and pass unseen.
-    const bool kept = metric.by_default || (metric.name == "ooms" && entry.setup.capacity);
-    if (!kept) continue;
-    entry.metrics.emplace(metric.name,
-                          BaselineMetric{0, metric.in_bytes ? usual : default_tolerance()});
+    if (metric.by_default || (metric.name == "ooms" && entry.setup.capacity)) {
+      keep(metric, std::nullopt);
+    }
   }
+}
+
+// What was said stays; a file of before gets the rule of today.
+FromBefore from_before(const BaselineEntry* old, const CheckQuestion& question) {
+  if (question.from_before) return *question.from_before;
+  return old == nullptr || old->from_before == FromBefore::unsaid ? FromBefore::counted
+                                                                  : old->from_before;
+}
+
+CheckPlan check_plan(const Chosen& chosen, const Baseline& baseline,
+                     const CheckQuestion& question) {
+  CheckPlan plan{chosen, {}};
+  refuse_empty(chosen);
+  const auto entries = entries_of(baseline, chosen);
+  if (entries.empty()) refuse_missing(chosen, question, "");
+  for (const std::string& strategy : question.strategies) {
+    const BaselineEntry* entry = under(entries, strategy);
+    if (entry == nullptr) refuse_missing(chosen, question, strategy);
+    plan.entries.push_back(*entry);
+  }
+  if (question.strategies.empty()) {
+    for (const BaselineEntry* entry : entries) plan.entries.push_back(*entry);
+  }
+  if (!question.tolerance) return plan;
+  for (BaselineEntry& entry : plan.entries) {
+    for (auto& [name, metric] : entry.metrics) {
+      refuse_size_of_times(checked_metric(name), question.tolerance);
+      metric.tolerance = *question.tolerance;
+    }
+  }
+  return plan;
 }
 
 }  // namespace
@@ -99,30 +143,16 @@ void refuse_size_of_times(const CheckedMetric& metric, const std::optional<Toler
 }
 
 std::vector<CheckPlan> plan_check(const Inputs& inputs, const Baseline& baseline,
-                                  const CheckQuestion& question) {
+                                  const CheckQuestion& question, std::vector<NotChecked>& failed) {
   std::vector<CheckPlan> plans;
   for (const Chosen& chosen : inputs.chosen()) {
-    CheckPlan& plan = plans.emplace_back(CheckPlan{chosen, {}});
-    refuse_empty(chosen);
-    const auto entries = entries_of(baseline, chosen);
-    if (entries.empty()) refuse_missing(chosen, question, "");
-    for (const std::string& strategy : question.strategies) {
-      const BaselineEntry* entry = under(entries, strategy);
-      if (entry == nullptr) refuse_missing(chosen, question, strategy);
-      plan.entries.push_back(*entry);
-    }
-    if (question.strategies.empty()) {
-      for (const BaselineEntry* entry : entries) plan.entries.push_back(*entry);
-    }
-    if (!question.tolerance) continue;
-    for (BaselineEntry& entry : plan.entries) {
-      for (auto& [name, metric] : entry.metrics) {
-        refuse_size_of_times(checked_metric(name), question.tolerance);
-        metric.tolerance = *question.tolerance;
-      }
+    try {
+      plans.push_back(check_plan(chosen, baseline, question));
+    } catch (const InputError& error) {
+      failed.push_back({chosen.recording->path, error.what()});
     }
   }
-  loosen(plans, question);
+  if (!plans.empty()) loosen(plans, question);
   return plans;
 }
 
@@ -147,6 +177,7 @@ std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baselin
                                          .setup = {.strategy = strategy}});
       if (question.torch_version) entry.setup.torch_version = *question.torch_version;
       if (question.capacity) entry.setup.capacity = question.capacity;
+      entry.from_before = from_before(old, question);
       set_metrics(entry, question);
     }
   }

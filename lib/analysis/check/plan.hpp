@@ -17,12 +17,12 @@ struct CheckPlan {
 };
 
 /// The entries of the baseline for what was asked for, with the tolerances of the
-/// question. Throws InputError where one has none.
+/// question. What has none is added to `failed`. Throws InputError for a metric that no entry has.
 std::vector<CheckPlan> plan_check(const Inputs& inputs, const Baseline& baseline,
-                                  const CheckQuestion& question);
+                                  const CheckQuestion& question, std::vector<NotChecked>& failed);
 
-/// The entries for an update: those that the baseline lacks are made, metrics and tolerances that
-/// it has stay.
+/// The entries for an update: those that the baseline lacks are made; metrics that it has stay,
+/// and tolerances where the question has none. Throws InputError where one cannot be checked.
 std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baseline,
                                    const CheckQuestion& question);
 

@@ -19,6 +19,7 @@ struct CheckQuestion {
   std::vector<std::string> strategies;       ///< empty: those of the baseline
   std::optional<std::string> torch_version;  ///< of an update only; nothing: as it was
   std::optional<Bytes> capacity;             ///< of an update only; nothing: as it was
+  std::optional<FromBefore> from_before;  ///< of an update only; nothing: as it was, else counted
   std::vector<Metric> metrics;  ///< what an update keeps, or tolerances that hold for this once
   std::optional<Tolerance> tolerance;  ///< of all metrics; nothing: each its own
 };

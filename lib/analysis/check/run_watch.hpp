@@ -10,16 +10,19 @@
 
 namespace memreplay {
 
-/// Follows what a replay from its first event, begun cold, has come to: O(limits) per event.
+/// Follows what a replay from its first event has come to: O(limits) per event.
 class RunWatch final : public ReplayObserver {
  public:
   struct Limit {
     const CheckedMetric* metric;
     std::uint64_t most;
   };
-  /// `device` is the one that is replayed on. Both references outlive this.
+  /// `device` is the one that is replayed on, with nothing on it but what the strategy took when it
+  /// was made. Both references outlive this.
   RunWatch(const Trace& trace, const DeviceUsage& device, std::vector<Limit> limits);
 
+  void on_start_block(Slot slot, const Placement& placement) override;
+  void on_start(const EventState& state, const Strategy& strategy) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
 
   /// The figures of the checked metrics, had the recording ended after the last event seen.
@@ -33,6 +36,10 @@ class RunWatch final : public ReplayObserver {
  private:
   const Trace& trace_;
   const DeviceUsage& device_;
+  const DeviceUsage built_;    ///< when the strategy was made
+  DeviceUsage device_before_;  ///< right before the first event
+  StrategyUsage strategy_before_;
+  std::vector<Slot> from_before_;  ///< blocks that are there, ascending once it started
   std::vector<Limit> limits_;
   std::vector<std::optional<std::uint64_t>> over_since_;
   std::vector<std::uint64_t> unserved_;  ///< events, ascending

@@ -21,14 +21,22 @@ Json value_json(const EntryCheck& entry, const CheckedValue& value) {
               {"first_event_over", or_null(value.first_event_over)},
               {"step_over", or_null(value.step)},
               {"tolerance", value.tolerance.text},
+              {"interval",
+               value.interval ? Json{value.interval->low, value.interval->high} : Json(nullptr)},
               {"trace", entry.trace},
               {"gpu", entry.gpu},
               {"strategy", entry.setup.strategy}};
 }
 
 Json doubts_json(const EntryCheck& entry) {
-  return Json{{"left_out_blocks", entry.left_out_blocks},
-              {"left_out_bytes", entry.left_out},
+  const bool counted = entry.counts_before();
+  return Json{{"start", entry.from_before == FromBefore::unsaid ? Json(nullptr)
+                        : counted                               ? Json("auto")
+                                                                : Json("cold")},
+              {"left_out_blocks", counted ? 0 : entry.blocks_before},
+              {"left_out_bytes", counted ? 0 : entry.bytes_before},
+              {"counted_blocks", counted ? entry.blocks_before : 0},
+              {"counted_bytes", counted ? entry.bytes_before : 0},
               {"inexact_because", text_or_null(entry.inexact_because)}};
 }
 
@@ -75,6 +83,10 @@ std::string to_json(const CheckAnswer& answer) {
   json["not_checked"] = Json::array();
   for (const BaselineEntry& entry : answer.not_checked) {
     json["not_checked"].push_back(entry_phrase(entry));
+  }
+  json["failed"] = Json::array();
+  for (const NotChecked& file : answer.failed) {
+    json["failed"].push_back({{"path", file.path}, {"message", file.message}});
   }
   return dump(json);
 }

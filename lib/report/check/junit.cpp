@@ -47,6 +47,13 @@ std::string failure(const EntryCheck& entry, const CheckedValue& value) {
                      escaped(message), escaped(details));
 }
 
+std::string error_case(const NotChecked& file) {
+  return fmt::format(
+      "  <testcase classname=\"{}\" name=\"is checked\">\n"
+      "    <error type=\"not checked\" message=\"{}\">{}</error>\n  </testcase>\n",
+      escaped(file.path), escaped(file.message), escaped(file.message));
+}
+
 }  // namespace
 
 std::string to_junit(const CheckAnswer& answer) {
@@ -66,11 +73,12 @@ std::string to_junit(const CheckAnswer& answer) {
       cases += ">\n" + failure(entry, value) + "  </testcase>\n";
     }
   }
+  for (const NotChecked& file : answer.failed) cases += error_case(file);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuite name=\"memreplay check\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+      "<testsuite name=\"memreplay check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"0\">\n{}</testsuite>\n",
-      count, failures, cases);
+      count + answer.failed.size(), failures, answer.failed.size(), cases);
 }
 
 }  // namespace memreplay

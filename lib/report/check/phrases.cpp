@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/text.hpp"
 #include "report/parts/sentences.hpp"
@@ -16,6 +17,23 @@ std::string tolerance_phrase(const CheckedMetric& metric, const Tolerance& toler
   return fmt::format(" + {} %", tolerance.text.substr(0, tolerance.text.size() - 1));
 }
 
+bool has_interval(const EntryCheck& check) {
+  return std::ranges::any_of(check.values,
+                             [](const CheckedValue& value) { return value.interval.has_value(); });
+}
+
+std::string before_sentence(const EntryCheck& check) {
+  constexpr std::array<const char*, 3> kHow = {
+      "left out, as when this baseline was written; --update counts {} in", "counted in",
+      "left out: this entry starts from an empty device"};
+  const bool one = check.blocks_before == 1;
+  const std::string how = fmt::format(
+      fmt::runtime(kHow.at(static_cast<std::size_t>(check.from_before))), one ? "it" : "them");
+  return fmt::format("{} ({}) from before the recording {} {}.",
+                     counted(check.blocks_before, "block"), human_size(check.bytes_before),
+                     one ? "is" : "are", how);
+}
+
 // "With them: peak reserved 998 MiB."
 std::string with_start_sentence(const EntryCheck& check) {
   if (!check.with_start) return {};
@@ -25,9 +43,9 @@ std::string with_start_sentence(const EntryCheck& check) {
                                : human_size(with.peak_reserved);
   const std::string why = with.interval ? "the recording starts late" : with.inexact_because;
   return fmt::format("With {}: peak reserved {}{}.",
-                     check.left_out_blocks == 0   ? "what was cached before the recording"
-                     : check.left_out_blocks == 1 ? "it"
-                                                  : "them",
+                     check.blocks_before == 0   ? "what was cached before the recording"
+                     : check.blocks_before == 1 ? "it"
+                                                : "them",
                      peak, why.empty() ? "" : ": an estimate, " + why);
 }
 
@@ -55,7 +73,7 @@ std::string shown(const CheckedMetric& metric, std::uint64_t value) {
 }
 
 std::string value_phrase(const CheckedValue& v) {
-  std::string value = shown(*v.metric, v.value);
+  std::string value = v.interval ? estimated_text(v.value, *v.interval) : shown(*v.metric, v.value);
   std::string limit = shown(*v.metric, v.limit);
   std::string baseline = shown(*v.metric, v.baseline);
   if (v.passed()) {
@@ -113,21 +131,26 @@ std::string verdict_sentence(const CheckAnswer& answer) {
     return fmt::format("Interrupted; until then {} of {} over the limit.", human_count(over),
                        counted(all, "value"));
   }
+  const std::string failed =
+      answer.failed.empty()
+          ? std::string()
+          : fmt::format("{} could not be checked. ", counted(answer.failed.size(), "recording"));
   if (over == 0) {
-    return all == 1 ? "The value is within its limit."
-                    : fmt::format("All {} are within their limits.", counted(all, "value"));
+    return failed + (all == 1
+                         ? "The value is within its limit."
+                         : fmt::format("All {} are within their limits.", counted(all, "value")));
   }
-  return fmt::format("{} of {} {} over {}.", human_count(over), counted(all, "value"),
-                     over == 1 ? "is" : "are", over == 1 ? "its limit" : "their limits");
+  return failed + fmt::format("{} of {} {} over {}.", human_count(over), counted(all, "value"),
+                              over == 1 ? "is" : "are", over == 1 ? "its limit" : "their limits");
 }
 
 std::string doubt_sentences(const EntryCheck& check) {
   std::string text;
-  if (check.left_out_blocks > 0) {
-    text = fmt::format(
-        "{} ({}) from before the recording {} left out: a check starts from an empty device.",
-        counted(check.left_out_blocks, "block"), human_size(check.left_out),
-        check.left_out_blocks == 1 ? "is" : "are");
+  if (check.blocks_before > 0) text = before_sentence(check);
+  if (check.counts_before() && has_interval(check)) {
+    add_sentence(text,
+                 "What is reserved is estimated, because the recording starts late; the likeliest "
+                 "value is judged.");
   }
   add_sentence(text, with_start_sentence(check));
   const bool counted_there = std::ranges::any_of(
@@ -138,7 +161,7 @@ std::string doubt_sentences(const EntryCheck& check) {
                   "{} refused, and what is not served needs no memory (--metric ooms).",
                   check.ooms == 1 ? "1 request was" : human_count(check.ooms) + " requests were"));
   }
-  if (!check.inexact_because.empty()) {
+  if (!check.inexact_because.empty() && !has_interval(check)) {
     add_sentence(text, fmt::format("An estimate: {}.", check.inexact_because));
   }
   return text;

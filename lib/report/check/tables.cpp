@@ -93,6 +93,9 @@ std::string to_markdown(const CheckAnswer& answer) {
     const std::string doubts = doubt_sentences(entry);
     if (!doubts.empty()) below += fmt::format("- {}: {}\n", trace, doubts);
   }
+  for (const NotChecked& file : answer.failed) {
+    below += fmt::format("- {} could not be checked: {}\n", code(file.path), code(file.message));
+  }
   for (const BaselineEntry& entry : answer.not_checked) {
     below +=
         fmt::format("- {} is in the baseline and was not checked.\n", code(entry_phrase(entry)));

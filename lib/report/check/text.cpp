@@ -90,7 +90,8 @@ std::string to_text(const CheckAnswer& answer, const TextStyle& style) {
   }
   std::string last;
   if (several || !answer.passed()) last = verdict_sentence(answer);
-  if (!answer.interrupted && !answer.passed()) {
+  const bool over = !std::ranges::all_of(answer.entries, &EntryCheck::passed);
+  if (!answer.interrupted && over) {
     last +=
         fmt::format(" If that is intended, repeat with --update and commit {}.", answer.baseline);
   }

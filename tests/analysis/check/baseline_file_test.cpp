@@ -12,6 +12,7 @@ Baseline two_entries() {
   Baseline baseline;
   BaselineEntry entry{.trace = "b.pickle", .gpu = 1, .setup = {"bfc", "", 4 * kGiB}};
   entry.metrics["ooms"] = {3, *parse_tolerance("1")};
+  entry.from_before = FromBefore::left_out;
   baseline.add(entry);
   entry = {.trace = "a.pickle", .setup = {"torch", "2.6.0", std::nullopt}};
   entry.metrics["peak_reserved_bytes"] = {UINT64_MAX, *parse_tolerance("0.5%")};
@@ -50,6 +51,16 @@ TEST(BaselineFile, WhatTheContractHasIsEnough) {
   EXPECT_EQ(entry.gpu, 0);
   EXPECT_EQ(entry.metrics.at("peak_reserved_bytes").value, 5u);
   EXPECT_FALSE(entry.places);
+  EXPECT_EQ(entry.from_before, FromBefore::unsaid);
+}
+
+TEST(BaselineFile, HowItStartsIsOneOfTwoWords) {
+  const auto start = [](const std::string& word) {
+    return file_with(R"({"ooms": {"value": 5}})", "\"start\": \"" + word + "\", ");
+  };
+  EXPECT_EQ(parse_baseline("f", start("auto")).entries[0].from_before, FromBefore::counted);
+  EXPECT_EQ(parse_baseline("f", start("cold")).entries[0].from_before, FromBefore::left_out);
+  EXPECT_NE(complaint(start("warm")).find("expected \"auto\" or \"cold\""), std::string::npos);
 }
 
 TEST(BaselineFile, AToleranceMayBeANumberOrMissing) {

@@ -19,7 +19,8 @@ BaselineEntry entry_with(const char* metric, std::uint64_t value, const char* to
 }
 
 EntryCheck check_of(const Recording& recording, const BaselineEntry& entry) {
-  return check_entry(Subject(recording, recording.traces[0]), entry);
+  const Subject subject(recording, recording.traces[0]);
+  return check_entry(subject, LateStart(subject, {}), entry);
 }
 
 Recording bundled(const std::string& name) {
@@ -32,6 +33,15 @@ BaselineEntry baseline_of(const Recording& recording) {
   entry.metrics["peak_reserved_bytes"];
   entry.metrics["peak_allocated_bytes"];
   return updated(entry, check_of(recording, entry));
+}
+
+// The same with the blocks from before counted in.
+BaselineEntry counting(const char* strategy) {
+  BaselineEntry entry{
+      .trace = "late.pickle", .setup = {.strategy = strategy}, .from_before = FromBefore::counted};
+  entry.metrics["peak_reserved_bytes"];
+  entry.metrics["peak_allocated_bytes"];
+  return entry;
 }
 
 TEST(Check, TheLimitItselfIsWithin) {
@@ -81,9 +91,42 @@ TEST(Check, BlocksFromBeforeTheRecordingAreLeftOutAndCounted) {
   const EntryCheck check = check_of(recording, entry_with("peak_requested_bytes", 5, "0"));
   EXPECT_EQ(check.values[0].value, 5u);
   EXPECT_EQ(check.places.places.begin()->second, 5u);
-  EXPECT_EQ(check.left_out_blocks, 1u);
-  EXPECT_EQ(check.left_out, 50u);
+  EXPECT_FALSE(check.counts_before());
+  EXPECT_EQ(check.blocks_before, 1u);
+  EXPECT_EQ(check.bytes_before, 50u);
   EXPECT_EQ(check.inexact_because, "");
+
+  BaselineEntry entry = entry_with("peak_requested_bytes", 55, "0");
+  entry.from_before = FromBefore::counted;
+  const EntryCheck counted = check_of(recording, entry);
+  EXPECT_TRUE(counted.counts_before());
+  EXPECT_EQ(counted.values[0].value, 55u);
+  EXPECT_TRUE(counted.passed());
+}
+
+TEST(Check, WhatWasThereBeforeIsCountedInAsTheProgramReservedIt) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const Trace& trace = recording.traces[0];
+  const BaselineEntry entry = counting("recorded");
+  const EntryCheck check = check_of(recording, entry);
+  EXPECT_EQ(check.values[0].value, recorded_peak_reserved(trace));
+  EXPECT_FALSE(check.values[0].interval);
+  EXPECT_EQ(check.inexact_because, "");
+  Bytes held = 0;
+  for (const auto& [place, bytes] : check.places.places) held += bytes;
+  EXPECT_GT(held, trace.coverage.preexisting_bytes);
+  EXPECT_TRUE(check_of(recording, updated(entry, check)).passed());
+}
+
+TEST(Check, UnderOtherRulesTheLikeliestValueIsJudgedAndItsIntervalKept) {
+  const Recording recording = bundled("warm_ring.pickle");
+  const BaselineEntry entry = counting("torch:expandable_segments=True");
+  const EntryCheck check = check_of(recording, entry);
+  ASSERT_TRUE(check.values[0].interval);
+  EXPECT_LT(check.values[0].interval->low, check.values[0].value);
+  EXPECT_GT(check.values[0].interval->high, check.values[0].value);
+  EXPECT_FALSE(check.values[1].interval);  // what is allocated is known
+  EXPECT_TRUE(check_of(recording, updated(entry, check)).passed());
 }
 
 TEST(Check, AnUpdatedEntryIsWithinAndDoesNotChangeAgain) {
@@ -174,10 +217,10 @@ TEST(CheckWithStart, UnderOtherRulesItIsAnEstimateInItsInterval) {
   EXPECT_FALSE(with->inexact_because.empty());
 }
 
-TEST(CheckWithStart, TheValuesThatAreJudgedStayThoseOfAnEmptyDevice) {
+TEST(CheckWithStart, OfAnOlderEntryTheValuesThatAreJudgedAreThoseOfAnEmptyDevice) {
   const Recording recording = bundled("warm_ring.pickle");
   const Subject subject(recording, recording.traces[0]);
-  const EntryCheck check = check_entry(subject, baseline_of(recording));
+  const EntryCheck check = check_of(recording, baseline_of(recording));
   const auto with = with_start(subject, LateStart(subject, {}), under("torch"));
   ASSERT_TRUE(with);
   EXPECT_LT(check.values[0].value, with->peak_reserved);

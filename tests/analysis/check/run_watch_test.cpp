@@ -19,14 +19,14 @@ struct Watched {
 };
 
 Watched watched(const Recording& recording, const Trace& trace, const char* strategy,
-                std::optional<Bytes> capacity, const std::vector<RunWatch::Limit>& limits = {}) {
+                std::optional<Bytes> capacity, const std::vector<RunWatch::Limit>& limits = {},
+                StartMode start = StartMode::cold) {
   const Subject subject(recording, trace);
   SimulatedDeviceOptions device{.capacity = capacity};
   if (recording.format == "csv") device.granularity = 1;
   Trial trial(subject, parse_strategy(strategy), {.device = device});
   RunWatch watch(subject.trace(), trial.usage(), limits);
-  const ReplayResult result =
-      trial.run({.program = {.start = StartMode::cold}, .observer = &watch});
+  const ReplayResult result = trial.run({.program = {.start = start}, .observer = &watch});
   return {watch.so_far(), result.metrics, watch.over_since(), watch.live_at_peak()};
 }
 
@@ -50,13 +50,16 @@ TEST(RunWatch, HasEveryCheckedFigureOfTheBundledRecordings) {
     for (const Trace& trace : recording.traces) {
       for (const char* strategy : {"torch", "torch:expandable_segments=True", "bfc", "direct"}) {
         for (const std::optional<Bytes> capacity : {std::optional<Bytes>(), {300 * kMiB}}) {
-          const Watched run = watched(recording, trace, strategy, capacity);
-          for (const CheckedMetric& metric : checked_metrics()) {
-            EXPECT_EQ(metric.of(run.so_far), metric.of(run.truth))
-                << name << ' ' << strategy << ' ' << metric.name;
+          for (const StartMode start : {StartMode::cold, StartMode::automatic}) {
+            if (start == StartMode::automatic && trace.coverage.starts_empty) continue;
+            const Watched run = watched(recording, trace, strategy, capacity, {}, start);
+            for (const CheckedMetric& metric : checked_metrics()) {
+              EXPECT_EQ(metric.of(run.so_far), metric.of(run.truth))
+                  << name << ' ' << strategy << ' ' << metric.name;
+            }
+            retries += run.truth.oom_retries;
+            maps += run.truth.device_maps;
           }
-          retries += run.truth.oom_retries;
-          maps += run.truth.device_maps;
         }
       }
     }

@@ -63,23 +63,24 @@ TEST(CheckText, SaysWhenNothingGrewOrNobodyKnows) {
 TEST(CheckText, SaysWhatWasLeftOutAndWhatWasNotChecked) {
   CheckAnswer answer = worse_run();
   answer.entries[0].values.erase(answer.entries[0].values.begin());
-  answer.entries[0].left_out_blocks = 2;
-  answer.entries[0].left_out = 3 * kMiB;
+  answer.entries[0].blocks_before = 2;
+  answer.entries[0].bytes_before = 3 * kMiB;
   answer.not_checked = {{.trace = "a.csv"}, {.trace = "b.csv", .gpu = 1}};
   const std::string text = text_of(answer);
-  EXPECT_TRUE(says(text, "2 blocks (3 MiB) from before the recording are left out"));
+  EXPECT_TRUE(says(text, "2 blocks (3 MiB) from before the recording are left out, as when this "));
   EXPECT_TRUE(says(text, "Not checked, though in memory.json: a.csv, b.csv, gpu 1."));
 }
 
 TEST(CheckText, SaysWhatTheProgramReservedWithWhatIsLeftOut) {
   CheckAnswer answer = worse_run();
   EntryCheck& entry = answer.entries[0];
-  entry.left_out_blocks = 2;
+  entry.blocks_before = 2;
+  entry.from_before = FromBefore::left_out;
   entry.with_start = {.peak_reserved = 998 * kMiB, .interval = {}, .inexact_because = {}};
   EXPECT_TRUE(says(to_markdown(answer), "empty device. With them: peak reserved 998 MiB.\n"));
   EXPECT_EQ(nlohmann::json::parse(to_json(answer))["entries"][0]["with_start"]["exact"], true);
 
-  entry.left_out_blocks = 0;
+  entry.blocks_before = 0;
   entry.with_start->interval = {{900 * kMiB, 1100 * kMiB}, {}};
   entry.with_start->inexact_because = "of its start";
   EXPECT_TRUE(says(to_markdown(answer),
@@ -88,6 +89,45 @@ TEST(CheckText, SaysWhatTheProgramReservedWithWhatIsLeftOut) {
   const nlohmann::json json = nlohmann::json::parse(to_json(answer))["entries"][0]["with_start"];
   EXPECT_EQ(json["exact"], false);
   EXPECT_EQ(json["interval"]["peak_reserved_bytes"], (nlohmann::json{900 * kMiB, 1100 * kMiB}));
+}
+
+TEST(CheckText, WhatIsCountedInAndEstimatedIsSaid) {
+  CheckAnswer answer = worse_run();
+  EntryCheck& entry = answer.entries[0];
+  entry.from_before = FromBefore::counted;
+  entry.blocks_before = 1;
+  entry.bytes_before = 3 * kMiB;
+  entry.values[0].interval = {5200 * kMiB, 5400 * kMiB};
+  entry.inexact_because = "of its start";
+  const std::string text = text_of(answer);
+  EXPECT_TRUE(says(text,
+                   " FAIL  peak reserved  ≈ 5328 MiB (5200 MiB to 5400 MiB) > 5202 MiB "
+                   "(baseline 5100 MiB + 2 %)\n"));
+  EXPECT_TRUE(says(text,
+                   "1 block (3 MiB) from before the recording is counted in. What is "
+                   "reserved is estimated,\n       because the recording starts late; the "
+                   "likeliest value is judged.\n"));
+  EXPECT_FALSE(says(text, "of its start"));
+  const nlohmann::json json = nlohmann::json::parse(to_json(answer));
+  EXPECT_EQ(json["metrics"][0]["interval"], (nlohmann::json{5200 * kMiB, 5400 * kMiB}));
+  EXPECT_TRUE(json["metrics"][1]["interval"].is_null());
+  EXPECT_EQ(json["entries"][0]["start"], "auto");
+  EXPECT_EQ(json["entries"][0]["counted_bytes"], 3 * kMiB);
+  EXPECT_EQ(json["entries"][0]["left_out_bytes"], 0);
+}
+
+TEST(CheckText, WhatCouldNotBeCheckedIsCountedAndNamed) {
+  CheckAnswer answer = worse_run();
+  answer.failed = {{"x<y.csv", "x<y.csv:3: size is 'many'"}};
+  EXPECT_TRUE(says(text_of(answer), "\n 1 recording could not be checked. 1 of 2 values is "));
+  EXPECT_TRUE(says(to_markdown(answer), "`x<y.csv` could not be checked: `x<y.csv:3: size is "));
+  const nlohmann::json json = nlohmann::json::parse(to_json(answer));
+  EXPECT_EQ(json["passed"], false);
+  EXPECT_EQ(json["failed"][0]["path"], "x<y.csv");
+  EXPECT_TRUE(says(to_junit(answer), "tests=\"3\" failures=\"1\" errors=\"1\" "));
+  EXPECT_TRUE(says(to_junit(answer),
+                   "  <testcase classname=\"x&lt;y.csv\" name=\"is checked\">\n"
+                   "    <error type=\"not checked\" message=\"x&lt;y.csv:3: size is 'many'\">"));
 }
 
 TEST(CheckText, WhereItIsNotThePlainCaseTheEntryIsNamed) {
