@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "trace/csv/csv_columns.hpp"
 #include "trace/csv/csv_fields.hpp"
 #include "trace/csv/csv_rows.hpp"
@@ -70,6 +71,7 @@ class CsvReader {
     for (const std::string& what : fields_.header().notes) note(what);
     while (fields_.next()) read_row();
     note_times();
+    note_left_out();
     for (auto& [gpu, device] : devices_) {
       number_slots(device);
       recording_.traces.push_back(device.builder.finish());
@@ -92,6 +94,7 @@ class CsvReader {
   std::int64_t undecided_us(const CsvTime& time);
   void times_are_seconds();
   void note_times() const;
+  void note_left_out();
   void note(std::string_view what) const {
     if (options_.note) options_.note(fmt::format("{}: {}", recording_.path, what));
   }
@@ -161,6 +164,18 @@ void CsvReader::note_times() const {
                          shown(name), name));
 }
 
+void CsvReader::note_left_out() {
+  std::map<std::string, std::uint64_t> rows;
+  for (auto& [gpu, device] : devices_) {
+    for (const auto& [reason, count] : device.builder.trace().coverage.dropped) {
+      rows[reason] += count;
+    }
+  }
+  for (const auto& [reason, count] : rows) {
+    note(fmt::format("rows left out: {} ({})", reason, human_count(count)));
+  }
+}
+
 void CsvReader::read_row() {
   Row row;
   row.op = fields_.op();
@@ -169,6 +184,7 @@ void CsvReader::read_row() {
   if (gpu < -1) fields_.bad(kDevice, "the number of a device, or -1 for the host");
   DeviceRows& device = devices_.try_emplace(gpu, gpu).first->second;
   if (row.op == kFailedOp) return leave_out(device, "allocations that failed");
+  if (row.op == kDriverOp) return leave_out(device, "segments and other doings of the allocator");
   if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
     return leave_out(device, row.op == 'a' ? "allocations that failed" : "frees of null");
   }

@@ -17,7 +17,8 @@ constexpr std::array<ColumnInfo, kCsvColumns> kColumns = {
                "dealloc, delete, release, cudaFree, -), c free completed, where a stream still "
                "used the block after f (or free_completed), e empty the cache (or empty_cache), m "
                "marker, s safe frontier (BFC). Rows of an allocation that failed (allocate "
-               "failure, oom, or a null id) and frees of null are counted and left out."},
+               "failure, oom, or a null id), frees of null and segment_alloc and its like are "
+               "counted and left out."},
     ColumnInfo{"id",
                "ptr, pointer, addr, address, buffer, buffer_id, block, block_id, alloc_id, "
                "allocation_id, handle",
@@ -86,6 +87,11 @@ constexpr std::array kOpWords = {
     OpWord{"allocfailed", kFailedOp},
     OpWord{"mallocfailed", kFailedOp},
     OpWord{"oom", kFailedOp},
+    OpWord{"segmentalloc", kDriverOp},
+    OpWord{"segmentfree", kDriverOp},
+    OpWord{"segmentmap", kDriverOp},
+    OpWord{"segmentunmap", kDriverOp},
+    OpWord{"snapshot", kDriverOp},
 };
 
 /// "Size (bytes)" and "size_bytes" are one name.

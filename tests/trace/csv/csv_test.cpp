@@ -260,6 +260,21 @@ TEST(CsvReader, WhatFailedOrFreedNothingIsCounted) {
                                         {"allocations that failed", 2}, {"frees of null", 1}}));
 }
 
+TEST(CsvReader, AHistoryOfPyTorchAsATableLeavesOutItsSegments) {
+  const std::string text =
+      ",action,addr,size,stream,time_us,frames\n"
+      "0,segment_alloc,4096,2097152,0,1,\"[{'line': 1, 'name': 'f'}]\"\n"
+      "1,alloc,4096,512,0,1,[]\n"
+      "2,free_requested,4096,512,0,2,[]\n"
+      "3,free_completed,4096,512,0,2,[]\n";
+  EXPECT_EQ(rewritten(text), "op,id,size,time_us\na,4096,512,1\nf,4096,,2\nc,4096,,2\n");
+  EXPECT_EQ(notes_on(text),
+            (std::vector<std::string>{
+                "t.csv: column '' is not known and left out",
+                "t.csv: column 'frames' is not known and left out",
+                "t.csv: rows left out: segments and other doings of the allocator (1)"}));
+}
+
 TEST(CsvReader, ANameSaysTheUnitOfItsTimes) {
   EXPECT_EQ(times("op,id,size,time_ns\na,0,1,1500\n"), (std::vector<std::int64_t>{1}));
   EXPECT_EQ(times("op,id,size,timestamp_ms\na,0,1,1.5\n"), (std::vector<std::int64_t>{1500}));
@@ -360,14 +375,16 @@ TEST(CsvWriter, BlocksFromBeforeTheRecordingBecomeAllocations) {
 }
 
 TEST(CsvReader, DamagedTextIsReadOrRefusedAndNothingElse) {
-  const std::string good =
-      "op,id,size,stream,tag,align\na,0,100,1,\"x\",64\na,1,7,0,,\nf,0,,,,\nc,0,,,,\ne,,,,,\n";
   std::mt19937_64 random(3);
-  for (int round = 0; round < 5000; ++round) {
-    std::string text = good;
-    for (int i = 0; i < 3; ++i) text[random() % text.size()] = static_cast<char>(random());
-    text.resize(text.size() - random() % 20);
-    complaint(text);
+  for (const std::string good :
+       {"op,id,size,stream,tag,align\na,0,100,1,\"x\",64\na,1,7,0,,\nf,0,,,,\nc,0,,,,\ne,,,,,\n",
+        "event;ptr;bytes;timestamp;x\nmalloc;0x7f0;100;0,5;\n malloc;0x8f0;7.0;1;\nfree;0x7f0\n"}) {
+    for (int round = 0; round < 5000; ++round) {
+      std::string text = good;
+      for (int i = 0; i < 3; ++i) text[random() % text.size()] = static_cast<char>(random());
+      text.resize(text.size() - random() % 20);
+      complaint(text, round % 5 == 0 ? "op=event,id=ptr" : "");
+    }
   }
 }
 
