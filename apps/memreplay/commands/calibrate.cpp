@@ -16,8 +16,8 @@ namespace {
 
 struct CalibrateCommand {
   std::optional<DeviceChoice> device;
-  std::string output;
-  std::optional<std::string> json;
+  OutputPath output;
+  std::optional<OutputPath> json;
   CalibrateQuestion question;
   bool quiet = false;
 };
@@ -27,10 +27,10 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
   CommandLine line(command);
   line.value("--device", "host|cuda[:N]", "Whose calls are measured.",
              [&](const std::string& text) { asked.device = device_argument(text); });
-  line.value("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
-             [&](const std::string& text) { asked.output = text; });
+  line.output("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
+              asked.output);
   line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
-                     [&](const std::string& text) { asked.json = text; });
+                     [&](const OutputPath& path) { asked.json = path; });
   line.value(
       "--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
       [&](const std::string& text) { asked.question.largest = size_argument("--largest", text); });
@@ -67,7 +67,7 @@ int run_calibrate(const Command& command, const std::vector<std::string>& argume
   const CalibrateAnswer answered =
       answer(*devices.front().memory, asked.question, progress.control());
   progress.clear();
-  if (!asked.quiet && asked.output != "-") write_stdout(to_text(answered, terminal_style()));
+  if (!asked.quiet && !asked.output.is_stdout()) write_stdout(to_text(answered, terminal_style()));
   if (!answered.calibration.finished) return kInterrupted;
   if (output) {
     output->stream() << to_json(answered);

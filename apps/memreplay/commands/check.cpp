@@ -44,7 +44,7 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
   write_junit(junit.get(), answered);
   for (const NotChecked& file : answered.failed) std::cerr << "memreplay: " << file.message << '\n';
   if (!answered.entries.empty() || answered.failed.empty()) {
-    printer.print(answered, asked.junit != "-");
+    printer.print(answered, !asked.junit.is_stdout());
   }
   if (answered.interrupted) return kInterrupted;
   if (!answered.failed.empty()) return kUnusable;
@@ -52,9 +52,8 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
 }
 
 int renew_baseline(const CheckCommand& asked, Printer& printer) {
-  const std::string& path = asked.question.baseline;
-  Baseline baseline = read_baseline(path).value_or(Baseline{});
-  OutputFile file(path);
+  Baseline baseline = read_baseline(asked.question.baseline).value_or(Baseline{});
+  OutputFile file(asked.baseline);
   const Inputs inputs(asked.input);
   Progress progress(asked.reports.quiet);
   const UpdateAnswer answered =

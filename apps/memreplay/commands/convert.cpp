@@ -46,7 +46,7 @@ int copy(const Conversion& asked, OutputFile& out) {
   const auto content = [&](ValueWriter& writer) {
     copy_recording(input.paths.front(), input.read, writer);
   };
-  finish(out, asked.target, asked.writer->write_value(content, out.stream()));
+  finish(out, asked.target.text(), asked.writer->write_value(content, out.stream()));
   return kDone;
 }
 
@@ -62,9 +62,9 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   const ConvertAnswer answered =
       answer(question_of(asked), takes_long ? progress.control() : Control());
   progress.clear();
-  say(answered, asked.target);
+  say(answered, asked.target.text());
   if (!answered.recording) return kInterrupted;
-  finish(out, asked.target, asked.writer->write(*answered.recording, out.stream()));
+  finish(out, asked.target.text(), asked.writer->write(*answered.recording, out.stream()));
   return answered.interrupted ? kInterrupted : kDone;
 }
 

@@ -13,7 +13,7 @@ int run_lint(const Command& command, const std::vector<std::string>& arguments) 
   LintQuestion question;
   ReportOptions reports;
   CommandLine line(command);
-  line.positionals("CONF", given);
+  line.inputs("CONF", given);
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the newest.",
              [&](const std::string& text) { question.torch_version = text; });
   add_report_options(line, reports);

@@ -19,14 +19,14 @@ struct Asked {
   InputOptions input;
   RunOptions run;
   PageQuestion page;
-  std::string target;
+  OutputPath target;
   bool quiet = false;
 };
 
 void add_options(CommandLine& line, Asked& asked) {
   add_input_options(line, asked.input);
-  line.value("-o,--output", "F.html", "Where the page goes; - is standard output. Needed.",
-             [&](const std::string& text) { asked.target = text; });
+  line.output("-o,--output", "F.html", "Where the page goes; - is standard output. Needed.",
+              asked.target);
   line.value("--from", "N", "First event that the page has in full. Default: all, up to 1,200,000.",
              [&](const std::string& text) { asked.page.from = whole_argument("--from", text); });
   line.value("--to", "N", "First event behind those. Default: likewise.",
@@ -45,10 +45,11 @@ void add_options(CommandLine& line, Asked& asked) {
   line.flag("--quiet,-q", "No progress. Default: off.", asked.quiet);
 }
 
-void require_target(const std::string& target) {
+void require_target(const OutputPath& target) {
   if (target.empty()) throw UsageError("where to? (memreplay report TRACE -o F.html)");
-  if (target == "-" || target.ends_with(".html")) return;
-  throw UsageError(fmt::format("-o is '{}'; expected NAME.html, or - for standard output", target));
+  if (target.is_stdout() || target.text().ends_with(".html")) return;
+  throw UsageError(
+      fmt::format("-o is '{}'; expected NAME.html, or - for standard output", target.text()));
 }
 
 }  // namespace

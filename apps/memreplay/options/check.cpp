@@ -29,8 +29,8 @@ CheckQuestion::Metric metric_argument(const std::string& text) {
 void add_options(CommandLine& line, CheckCommand& asked) {
   add_input_options(line, asked.input);
   CheckQuestion& question = asked.question;
-  line.value("--baseline", "F", "What it came to before; made and renewed by --update.",
-             [&](const std::string& text) { question.baseline = text; });
+  line.renewed("--baseline", "F", "What it came to before; made and renewed by --update.",
+               asked.baseline);
   line.flag("--update", "Write what it comes to now into F. Default: off.", asked.update);
   line.repeated(
       "--metric", "NAME[=T]",
@@ -64,8 +64,7 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                                    ? FromBefore::counted
                                    : FromBefore::left_out;
       });
-  line.value("--junit", "F", "The values as test cases, in JUnit's XML.",
-             [&](const std::string& text) { asked.junit = text; });
+  line.output("--junit", "F", "The values as test cases, in JUnit's XML.", asked.junit);
   add_report_options(line, asked.reports);
 }
 
@@ -79,7 +78,7 @@ void refuse_twice(std::vector<T> given, const char* what) {
 void require_sense(const CheckCommand& asked, const Command& command) {
   require_paths(asked.input, command);
   const CheckQuestion& question = asked.question;
-  if (question.baseline.empty() || question.baseline == "-") {
+  if (asked.baseline.empty() || asked.baseline.is_stdout()) {
     throw UsageError("against which file? (--baseline F; with --update it is made)");
   }
   refuse_twice(asked.input.paths, "recording");
@@ -100,7 +99,7 @@ void require_sense(const CheckCommand& asked, const Command& command) {
     throw UsageError(
         "--torch-version, --capacity and --start go with --update; a check keeps to its file");
   }
-  if (asked.junit == "-" && asked.reports.takes_stdout()) {
+  if (asked.junit.is_stdout() && asked.reports.takes_stdout()) {
     throw UsageError("only one of --json, --csv, --markdown and --junit can go to standard output");
   }
 }
@@ -112,6 +111,7 @@ CheckCommand check_arguments(const Command& command, const std::vector<std::stri
   CommandLine line(command);
   add_options(line, asked);
   line.parse(arguments);
+  asked.question.baseline = asked.baseline.text();
   require_sense(asked, command);
   return asked;
 }

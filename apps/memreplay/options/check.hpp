@@ -14,7 +14,8 @@ struct CheckCommand {
   ReportOptions reports;
   CheckQuestion question;
   bool update = false;
-  std::string junit;  ///< path; empty: not asked for
+  OutputPath baseline;  ///< read, and written by --update
+  OutputPath junit;
 };
 
 /// Throws UsageError, also where the options do not go together.

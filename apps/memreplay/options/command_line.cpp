@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -37,12 +38,19 @@ struct CommandLine::Parser {
   struct OptionalFile {
     CLI::Option* option;
     std::unique_ptr<std::string> path;
-    Use use;
+    std::function<void(const OutputPath&)> use;
+  };
+  struct LastPositional {
+    std::string name;
+    OutputPath* path;
   };
 
   CLI::App app;
   std::vector<Repeated> repeated;
   std::vector<OptionalFile> optional_files;
+  std::vector<std::string>* inputs = nullptr;
+  std::optional<LastPositional> output_behind_inputs;
+  std::vector<OutputPath> outputs;
 };
 
 CommandLine::CommandLine(const Command& command)
@@ -73,18 +81,51 @@ void CommandLine::flag(const std::string& names, const std::string& sentence, bo
   parser_->app.add_flag(names, set, sentence);
 }
 
-void CommandLine::optional_file(const std::string& name, const std::string& sentence, Use use) {
+// "-o" of "-o,--output".
+OutputPath CommandLine::output_path(const std::string& names, const std::string& text) {
+  const std::string option = names.substr(0, names.find(','));
+  if (text.empty()) throw UsageError(fmt::format("{} is empty; expected a file", option));
+  return parser_->outputs.emplace_back(OutputPath(option, text, files_));
+}
+
+void CommandLine::input(const std::string& names, const std::string& values,
+                        const std::string& sentence, Use use) {
+  value(names, values, sentence, [this, names, use = std::move(use)](const std::string& text) {
+    files_->reads(names, text);
+    use(text);
+  });
+}
+
+void CommandLine::output(const std::string& names, const std::string& values,
+                         const std::string& sentence, OutputPath& path) {
+  value(names, values, sentence,
+        [this, names, &path](const std::string& text) { path = output_path(names, text); });
+}
+
+void CommandLine::renewed(const std::string& names, const std::string& values,
+                          const std::string& sentence, OutputPath& path) {
+  input(names, values, sentence,
+        [this, names, &path](const std::string& text) { path = output_path(names, text); });
+}
+
+void CommandLine::optional_file(const std::string& name, const std::string& sentence,
+                                std::function<void(const OutputPath&)> use) {
   auto path = std::make_unique<std::string>();
   CLI::Option* option = parser_->app.add_flag(name + "{-}", *path, sentence)->type_name("[=F]");
   parser_->optional_files.push_back({option, std::move(path), std::move(use)});
 }
 
-void CommandLine::positional(const std::string& name, std::string& value) {
-  parser_->app.add_option(name, value)->group("");
-}
-
 void CommandLine::positionals(const std::string& name, std::vector<std::string>& values) {
   parser_->app.add_option(name, values)->group("");
+}
+
+void CommandLine::inputs(const std::string& name, std::vector<std::string>& paths) {
+  positionals(name, paths);
+  parser_->inputs = &paths;
+}
+
+void CommandLine::output_behind_inputs(const std::string& name, OutputPath& path) {
+  parser_->output_behind_inputs = {name, &path};
 }
 
 void CommandLine::parse(const std::vector<std::string>& arguments) {
@@ -99,6 +140,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   }
   refuse_unknown();
   use_values();
+  claim_outputs();
 }
 
 void CommandLine::refuse_unknown() const {
@@ -122,7 +164,24 @@ void CommandLine::use_values() {
     }
   }
   for (const Parser::OptionalFile& file : parser_->optional_files) {
-    if (file.option->count() > 0) file.use(*file.path);
+    if (file.option->count() == 0) continue;
+    file.use(output_path("--" + file.option->get_lnames().front(), *file.path));
+  }
+}
+
+// Names with {n} are known when the runs are: an OutputFile claims its own.
+void CommandLine::claim_outputs() {
+  if (parser_->inputs != nullptr) {
+    std::vector<std::string>& paths = *parser_->inputs;
+    if (const auto& last = parser_->output_behind_inputs; last && paths.size() > 1) {
+      *last->path = output_path(last->name, paths.back());
+      paths.pop_back();
+    }
+    for (const std::string& path : paths) files_->reads("the recording", path);
+  }
+  OutputPath("the text", "-", files_).claim();
+  for (const OutputPath& output : parser_->outputs) {
+    if (!output.of_each_run()) output.claim();
   }
 }
 

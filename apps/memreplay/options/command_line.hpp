@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "output/output_path.hpp"
 
 namespace memreplay {
 
@@ -32,12 +33,27 @@ class CommandLine {
   void repeated(const std::string& names, const std::string& values, const std::string& sentence,
                 Use use);
   void flag(const std::string& names, const std::string& sentence, bool& set);
-  /// NAME alone means "-"; NAME=FILE names a file. It never takes the next argument.
-  void optional_file(const std::string& name, const std::string& sentence, Use use);
-  void positional(const std::string& name, std::string& value);
+  /// An option whose value is a file that is read.
+  void input(const std::string& names, const std::string& values, const std::string& sentence,
+             Use use);
+  /// An option whose value is a file that is written.
+  void output(const std::string& names, const std::string& values, const std::string& sentence,
+              OutputPath& path);
+  /// An option whose value is a file that is read, and may be written again.
+  void renewed(const std::string& names, const std::string& values, const std::string& sentence,
+               OutputPath& path);
+  /// A file to be written: NAME alone means "-", NAME=FILE names it. It never takes the next
+  /// argument.
+  void optional_file(const std::string& name, const std::string& sentence,
+                     std::function<void(const OutputPath&)> use);
   void positionals(const std::string& name, std::vector<std::string>& values);
+  /// Positionals that name files to be read: recordings.
+  void inputs(const std::string& name, std::vector<std::string>& paths);
+  /// The last of the positionals, where there are two or more, names a file to be written.
+  void output_behind_inputs(const std::string& name, OutputPath& path);
 
-  /// Throws HelpAsked, and UsageError with a suggestion for an unknown option.
+  /// Throws HelpAsked; UsageError with a suggestion for an unknown option, and where an output is
+  /// an input or another output.
   void parse(const std::vector<std::string>& arguments);
 
  private:
@@ -47,8 +63,11 @@ class CommandLine {
   std::string help() const;
   void refuse_unknown() const;
   void use_values();
+  void claim_outputs();
+  OutputPath output_path(const std::string& names, const std::string& text);
 
   const Command& command_;
+  std::shared_ptr<CommandFiles> files_ = std::make_shared<CommandFiles>();
   std::unique_ptr<Parser> parser_;
 };
 

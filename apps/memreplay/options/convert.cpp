@@ -35,6 +35,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
   Conversion asked;
   CommandLine line(command);
   add_input_options(line, asked.question.input);
+  line.output_behind_inputs("OUT", asked.target);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
   add_start_options(line, asked.run);
@@ -43,14 +44,12 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
             "Without texts, absolute times and addresses; replays stay equal. Default: off.",
             asked.question.anonymise);
   line.parse(arguments);
-  auto& paths = asked.question.input.paths;
-  if (paths.size() != 2) {
-    throw UsageError(fmt::format("{} names given; expected IN and OUT (memreplay convert IN OUT)",
-                                 paths.size()));
+  const std::size_t names = asked.question.input.paths.size() + (asked.target.empty() ? 0 : 1);
+  if (names != 2) {
+    throw UsageError(
+        fmt::format("{} names given; expected IN and OUT (memreplay convert IN OUT)", names));
   }
-  asked.target = paths.back();
-  paths.pop_back();
-  asked.writer = &writer_for(asked.target);
+  asked.writer = &writer_for(asked.target.text());
   check(asked);
   return asked;
 }

@@ -15,7 +15,7 @@ struct Conversion {
   ConvertQuestion question;
   RunOptions run;
   MinimiseOption minimise;
-  std::string target;
+  OutputPath target;
   const WriterInfo* writer = nullptr;
 
   bool replays() const { return !run.strategies.empty(); }

@@ -49,22 +49,13 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_output_options(CommandLine& line, RunOptions& o) {
-  const auto keep = [](const char* option, std::string& path) {
-    return [option, &path](const std::string& text) {
-      if (text.empty()) throw UsageError(fmt::format("{} is empty; expected a file", option));
-      path = text;
-    };
-  };
-  line.value("--placements", "F", "A CSV row for every event; {n} is the run's number.",
-             keep("--placements", o.placements));
-  line.value("--timeline", "F", "The curves, a CSV row for every event.",
-             keep("--timeline", o.timeline));
-  line.value("--device-events", "F", "A CSV row for every call to the device.",
-             keep("--device-events", o.device_events));
-  line.value("--segments", "F", "A CSV row for every segment at the end.",
-             keep("--segments", o.segments));
-  line.value("--perfetto", "F", "A Chrome trace of all runs: us as recorded, else event numbers.",
-             keep("--perfetto", o.perfetto));
+  line.output("--placements", "F", "A CSV row for every event; {n} is the run's number.",
+              o.placements);
+  line.output("--timeline", "F", "The curves, a CSV row for every event.", o.timeline);
+  line.output("--device-events", "F", "A CSV row for every call to the device.", o.device_events);
+  line.output("--segments", "F", "A CSV row for every segment at the end.", o.segments);
+  line.output("--perfetto", "F", "A Chrome trace of all runs: us as recorded, else event numbers.",
+              o.perfetto);
   line.value("--points", "N", "Of each of its curves at most. Default: 20000.",
              [&o](const std::string& text) {
                o.points = whole_argument("--points", text);
@@ -140,7 +131,7 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
 }
 
 void add_cost_options(CommandLine& line, RunOptions& o) {
-  line.value("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
+  line.input("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
              [&o](const std::string& text) { o.setup.cost = read_cost_profile(text); });
   line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
              [&o](const std::string& text) {
@@ -157,7 +148,7 @@ void add_cost_options(CommandLine& line, RunOptions& o) {
 }  // namespace
 
 void add_input_options(CommandLine& line, InputOptions& o) {
-  line.positionals("TRACE", o.paths);
+  line.inputs("TRACE", o.paths);
   line.value("--gpu", "N", "Only this device of the recording. Default: all.",
              [&o](const std::string& text) {
                const std::uint64_t gpu = whole_argument("--gpu", text);
@@ -180,14 +171,14 @@ void add_input_options(CommandLine& line, InputOptions& o) {
 }
 
 bool ReportOptions::takes_stdout() const {
-  return std::ranges::find(files, "-", &File::path) != files.end();
+  return std::ranges::any_of(files, &OutputPath::is_stdout, &File::path);
 }
 
 void add_report_options(CommandLine& line, ReportOptions& o, Tables tables) {
   for (const ReportFormat& format : report_formats()) {
     if (format.needs_table && tables == Tables::none) continue;
     line.optional_file(std::string(format.option), std::string(format.sentence),
-                       [&o, &format](const std::string& path) {
+                       [&o, &format](const OutputPath& path) {
                          o.files.push_back({&format, path});
                        });
   }

@@ -8,6 +8,7 @@
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "options/command_line.hpp"
+#include "output/output_path.hpp"
 #include "report/formats/format.hpp"
 #include "strategy/registry.hpp"
 
@@ -17,7 +18,7 @@ namespace memreplay {
 struct ReportOptions {
   struct File {
     const ReportFormat* format;
-    std::string path;  ///< "-" for standard output
+    OutputPath path;
   };
   std::vector<File> files;  ///< in the order of the formats, one of each at most
   bool quiet = false;
@@ -34,12 +35,12 @@ struct RunOptions {
   std::vector<StrategySpec> strategies;
   Setup setup;
   bool torch_summary = false;
-  /// Paths with {n} for the number of the run; empty: not asked for.
-  std::string placements;
-  std::string device_events;
-  std::string segments;
-  std::string timeline;
-  std::string perfetto;  ///< of all runs; empty: not asked for
+  /// Of each run.
+  OutputPath placements;
+  OutputPath device_events;
+  OutputPath segments;
+  OutputPath timeline;
+  OutputPath perfetto;  ///< of all runs
   std::uint64_t points = 20'000;
   bool plot = false;
 

@@ -42,7 +42,8 @@ int create(const std::string& temporary, const std::string& target) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
+OutputFile::OutputFile(const OutputPath& path) : path_(path.text()) {
+  path.claim();
   if (path_ == "-") return;
   std::error_code ignored;
   target_ = fs::is_symlink(path_, ignored) ? fs::weakly_canonical(path_, ignored).string() : path_;

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "output/output_path.hpp"
+
 namespace memreplay {
 
 /// Whoever read our standard output has gone. Nothing to tell anybody.
@@ -18,8 +20,9 @@ class ClosedOutput : public std::runtime_error {
 /// ordinary file (a pipe, /dev/null) is written to directly.
 class OutputFile {
  public:
-  /// Throws UsageError where the file cannot be written.
-  explicit OutputFile(const std::string& path);
+  /// Throws UsageError where the file cannot be written, or the command reads it, or writes it
+  /// otherwise.
+  explicit OutputFile(const OutputPath& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -10,8 +10,8 @@
 
 namespace memreplay {
 
-PerfettoFile::PerfettoFile(const std::string& path, const std::vector<Chosen>& chosen)
-    : path_(path), several_(chosen.size() > 1) {
+PerfettoFile::PerfettoFile(const OutputPath& path, const std::vector<Chosen>& chosen)
+    : path_(path.text()), several_(chosen.size() > 1) {
   if (path.empty()) return;
   file_.emplace(path);
   const bool timed =

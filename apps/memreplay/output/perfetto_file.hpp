@@ -12,7 +12,7 @@ namespace memreplay {
 class PerfettoFile {
  public:
   /// The axis is recorded time where all of `chosen` have it. Does nothing with an empty path.
-  PerfettoFile(const std::string& path, const std::vector<Chosen>& chosen);
+  PerfettoFile(const OutputPath& path, const std::vector<Chosen>& chosen);
 
   bool wanted() const { return file_.has_value(); }
   void add_phases(const Chosen& chosen);

@@ -24,7 +24,8 @@ std::string all_options() {
 }  // namespace
 
 Printer::Printer(const ReportOptions& options) : options_(options) {
-  if (std::ranges::count(options.files, "-", &ReportOptions::File::path) > 1) {
+  if (std::ranges::count_if(options.files, &OutputPath::is_stdout, &ReportOptions::File::path) >
+      1) {
     throw UsageError(fmt::format("only one of {} can go to standard output", all_options()));
   }
   for (const ReportOptions::File& file : options.files) files_.emplace_back(file.path);

@@ -11,7 +11,7 @@
 namespace memreplay {
 namespace {
 
-using NamedPath = std::pair<const char*, const std::string*>;
+using NamedPath = std::pair<const char*, const OutputPath*>;
 
 std::array<NamedPath, 4> output_paths(const RunOptions& options) {
   return {{{"--placements", &options.placements},
@@ -20,12 +20,8 @@ std::array<NamedPath, 4> output_paths(const RunOptions& options) {
            {"--segments", &options.segments}}};
 }
 
-std::unique_ptr<OutputFile> opened(std::string path, std::size_t number) {
-  if (path.empty()) return nullptr;
-  for (std::size_t at = 0; (at = path.find("{n}", at)) != std::string::npos;) {
-    path.replace(at, 3, std::to_string(number));
-  }
-  return std::make_unique<OutputFile>(path);
+std::unique_ptr<OutputFile> opened(const OutputPath& path, std::size_t number) {
+  return path.empty() ? nullptr : std::make_unique<OutputFile>(path.of_run(number));
 }
 
 }  // namespace
@@ -64,43 +60,26 @@ bool wants_files(const RunOptions& options) {
 }
 
 void check_outputs(const RunOptions& options, const ReportOptions& reports, std::size_t runs) {
-  std::size_t on_stdout = 0;
-  std::vector<std::string> files;
+  std::size_t on_stdout = options.perfetto.is_stdout() ? 1 : 0;
   for (const auto& [option, path] : output_paths(options)) {
     if (path->empty()) continue;
-    if (*path == "-") {
-      ++on_stdout;
-    } else {
-      files.push_back(*path);
-    }
-    if (runs > 1 && path->find("{n}") == std::string::npos && *path != "/dev/null") {
+    if (path->is_stdout()) ++on_stdout;
+    if (runs > 1 && !path->of_each_run() && path->text() != "/dev/null") {
       throw UsageError(
           fmt::format("{} {}: {} runs would write the same file; put {{n}}, the number "
                       "of the run, into its name",
-                      option, *path, runs));
+                      option, path->text(), runs));
     }
   }
-  if (options.perfetto == "-") ++on_stdout;
-  if (!options.perfetto.empty() && options.perfetto != "-") files.push_back(options.perfetto);
-  for (const ReportOptions::File& report : reports.files) {
-    if (report.path == "-") {
-      ++on_stdout;
-    } else {
-      files.push_back(report.path);
-    }
-  }
+  if (reports.takes_stdout()) ++on_stdout;
   if (on_stdout > 1) throw UsageError("only one output can go to standard output");
-  std::sort(files.begin(), files.end());
-  const auto twice = std::adjacent_find(files.begin(), files.end());
-  if (twice != files.end() && *twice != "/dev/null") {
-    throw UsageError(fmt::format("{}: two outputs to the same file", *twice));
-  }
 }
 
 bool takes_stdout(const RunOptions& options) {
   const auto paths = output_paths(options);
-  return options.perfetto == "-" ||
-         std::any_of(paths.begin(), paths.end(), [](const auto& p) { return *p.second == "-"; });
+  return options.perfetto.is_stdout() || std::any_of(paths.begin(), paths.end(), [](const auto& p) {
+           return p.second->is_stdout();
+         });
 }
 
 }  // namespace memreplay
