@@ -7,7 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "trace/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "trace/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace memreplay {
 namespace {

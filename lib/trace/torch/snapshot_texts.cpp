@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace memreplay {
 namespace {
