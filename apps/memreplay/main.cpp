@@ -12,8 +12,7 @@
 #include "device/host/malloc_library.hpp"
 #include "options/command_line.hpp"
 #include "output/output_file.hpp"
-#include "report/parts/table.hpp"
-#include "strategy/registry.hpp"
+#include "output/terminal.hpp"
 
 namespace memreplay {
 namespace {
@@ -24,19 +23,14 @@ std::string help() {
   std::string out =
       "memreplay COMMAND ...   replays recorded allocations against any allocator\n\n";
   for (const Command& command : commands()) {
-    out += fmt::format("  {:<9} {:<34} {}\n", command.name, command.arguments, command.summary);
+    out += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
-  std::string names;
-  for (const StrategyInfo& info : strategies()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
-  }
-  out += "\nStrategies (-s NAME or -s NAME:key=value,...; memreplay list strategies NAME):\n  " +
-         wrapped(names, 2) + "\n";
   out +=
-      "\nSizes read 24GiB, 24G (= GiB), 512MiB, 1000 (bytes). A TRACE of - is standard input.\n"
-      "Exit codes: 0 done; 1 the answer is no; 2 wrong usage or input; 130 after Ctrl-C.\n"
-      "\n  memreplay COMMAND --help   the options of a command\n"
-      "  memreplay --version        the version\n";
+      "\nStrategies (-s NAME or -s NAME:key=value,...): memreplay list strategies [NAME]\n"
+      "Sizes read 24GiB, 24G (= GiB), 512MiB, 1000 (bytes). TRACE - is standard input.\n"
+      "Exit codes: 0 done; 1 the answer is no; 2 wrong usage or input; 130 Ctrl-C.\n"
+      "\n  memreplay help COMMAND    the options of a command, as COMMAND --help\n"
+      "  memreplay --version, -V   the version\n";
   return out;
 }
 
@@ -51,29 +45,39 @@ const Command& command_named(const std::string& name) {
       fmt::format("unknown {} '{}'{} (memreplay --help)", what, name, did_you_mean(name, names)));
 }
 
-int run(std::vector<std::string> arguments) {
-  if (arguments.empty()) throw UsageError("no command given (memreplay --help)");
-  const std::string first = arguments.front();
-  arguments.erase(arguments.begin());
-  if (first == "--version") {
-    write_stdout(fmt::format("memreplay {}\n", kVersion));
-    return kDone;
-  }
-  if (first == "--help" || first == "-h") {
-    write_stdout(help());
-    return kDone;
-  }
-  const Command& command = command_named(first);
+void print(std::string_view text) { write_stdout(text, terminal_style()); }
+
+int run_command(const std::string& name, const std::vector<std::string>& arguments) {
+  const Command& command = command_named(name);
   try {
     return command.run(command, arguments);
   } catch (const HelpAsked& asked) {
-    write_stdout(asked.what());
+    print(asked.what());
     return kDone;
   }
 }
 
+int run(std::vector<std::string> arguments) {
+  if (arguments.empty()) throw UsageError("no command given (memreplay --help)");
+  const std::string first = arguments.front();
+  arguments.erase(arguments.begin());
+  if (first == "--version" || first == "-V") {
+    print(fmt::format("memreplay {}\n", kVersion));
+    return kDone;
+  }
+  if (first == "help" && !arguments.empty()) {
+    if (arguments.size() > 1) throw UsageError("help of one command at a time (memreplay --help)");
+    return run_command(arguments.front(), {"--help"});
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    print(help());
+    return kDone;
+  }
+  return run_command(first, arguments);
+}
+
 int complain(std::string_view message) {
-  std::cerr << "memreplay: " << message << '\n';
+  write_stderr(message);
   return kUnusable;
 }
 

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "options/command_line.hpp"
 #include "options/device.hpp"
+#include "options/options.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 
@@ -20,6 +21,7 @@ struct CalibrateCommand {
   std::optional<OutputPath> json;
   CalibrateQuestion question;
   bool quiet = false;
+  Colour colour = Colour::automatic;
 };
 
 CalibrateCommand parse(const Command& command, const std::vector<std::string>& arguments) {
@@ -27,10 +29,6 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
   CommandLine line(command);
   line.value("--device", "host|cuda[:N]", "Whose calls are measured.",
              [&](const std::string& text) { asked.device = device_argument(text); });
-  line.output("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
-              asked.output);
-  line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
-                     [&](const OutputPath& path) { asked.json = path; });
   line.value(
       "--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
       [&](const std::string& text) { asked.question.largest = size_argument("--largest", text); });
@@ -41,7 +39,13 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
                  throw UsageError("--repeat is 0; expected 1 or more");
                }
              });
+  const CommandLine::Group group(line, "Output");
+  line.output("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
+              asked.output);
+  line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
+                     [&](const OutputPath& path) { asked.json = path; });
   line.flag("--quiet,-q", "No text, no progress. Default: off.", asked.quiet);
+  add_colour_option(line, asked.colour);
   line.parse(arguments);
   if (asked.json && !asked.output.empty()) {
     throw UsageError("-o and --json write the same profile; expected one");
@@ -67,7 +71,10 @@ int run_calibrate(const Command& command, const std::vector<std::string>& argume
   const CalibrateAnswer answered =
       answer(*devices.front().memory, asked.question, progress.control());
   progress.clear();
-  if (!asked.quiet && !asked.output.is_stdout()) write_stdout(to_text(answered, terminal_style()));
+  if (!asked.quiet && !asked.output.is_stdout()) {
+    const TextStyle style = terminal_style(asked.colour);
+    write_stdout(to_text(answered, style), style);
+  }
   if (!answered.calibration.finished) return kInterrupted;
   if (output) {
     output->stream() << to_json(answered);

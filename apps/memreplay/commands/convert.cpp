@@ -1,8 +1,5 @@
 #include "report/convert/convert.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <iostream>
 
 #include "analysis/convert/answer.hpp"
@@ -11,6 +8,7 @@
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "report/minimise/minimise.hpp"
+#include "report/parts/terminal_text.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
@@ -26,19 +24,22 @@ ConvertQuestion question_of(const Conversion& asked) {
   return question;
 }
 
-void remark(const std::string& text) { fmt::print(stderr, "memreplay: {}\n", text); }
-
-void say(const ConvertAnswer& answered, const std::string& target) {
+void say(const ConvertAnswer& answered, const Conversion& asked) {
+  const std::string& target = asked.target.text();
   if (answered.minimised) {
     const std::string text = to_text(*answered.minimised, target);
-    target == "-" ? void(std::cerr << text) : write_stdout(text);
+    if (asked.target.is_stdout()) {
+      std::cerr << terminal_text(text, stderr_style());
+    } else {
+      write_stdout(text, terminal_style(asked.colour));
+    }
   }
-  for (const std::string& text : remarks(answered, target)) remark(text);
+  for (const std::string& text : remarks(answered, target)) write_stderr(text);
 }
 
 void finish(OutputFile& out, const std::string& target, const Losses& losses) {
   out.commit();
-  for (const std::string& loss : losses) remark(target + ": " + loss);
+  for (const std::string& loss : losses) write_stderr(target + ": " + loss);
 }
 
 int copy(const Conversion& asked, OutputFile& out) {
@@ -62,7 +63,7 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   const ConvertAnswer answered =
       answer(question_of(asked), takes_long ? progress.control() : Control());
   progress.clear();
-  say(answered, asked.target.text());
+  say(answered, asked);
   if (!answered.recording) return kInterrupted;
   finish(out, asked.target.text(), asked.writer->write(*answered.recording, out.stream()));
   return answered.interrupted ? kInterrupted : kDone;

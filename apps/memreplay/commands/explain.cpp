@@ -41,11 +41,11 @@ At at_argument(const std::string& text) {
 /// Says what is known before a search that may take long.
 class Telling final : public ExplainListener {
  public:
-  Telling(const Printer& printer, Progress& progress)
-      : shown_(printer.shows_text()), progress_(progress) {}
+  Telling(const Printer& printer, const TextStyle& style, Progress& progress)
+      : shown_(printer.shows_text()), style_(style), progress_(progress) {}
 
   void on_explained(const ExplainedDevice& device) override {
-    say((first_ ? "" : "\n") + explained_text(device, terminal_style()));
+    say((first_ ? "" : "\n") + explained_text(device, style_));
     first_ = false;
   }
   void on_searched(const ExplainedDevice& device) override { say(searched_text(device)); }
@@ -53,10 +53,11 @@ class Telling final : public ExplainListener {
  private:
   void say(const std::string& text) {
     progress_.clear();
-    if (shown_) write_stdout(text);
+    if (shown_) write_stdout(text, style_);
   }
 
   bool shown_;
+  TextStyle style_;
   bool first_ = true;
   Progress& progress_;
 };
@@ -92,7 +93,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   Progress progress(reports.quiet);
   const Control control = progress.control();
   input.read.progress = progress.reading();
-  Telling telling(printer, progress);
+  Telling telling(printer, terminal_style(reports.colour), progress);
   ExplainAnswer all;
   question.among_others = input.paths.size() > 1;
   const int status = for_each_recording(input, progress, [&](const InputOptions& one) {

@@ -36,15 +36,20 @@ void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
   }
 }
 
+void add_card_option(CommandLine& line, std::vector<ChosenCard>& cards) {
+  const CommandLine::Group group(line, "Device");
+  line.repeated("--device-name", "CARD,...",
+                "Does it fit that card? See list cards; 4090 will do. Default: none.",
+                [&cards](const std::string& text) { add_cards(text, cards); });
+}
+
 FitCommand parse(const Command& command, const std::vector<std::string>& arguments) {
   FitCommand asked;
   CommandLine line(command);
   add_input_options(line, asked.input);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
-  line.repeated("--device-name", "CARD,...",
-                "Does it fit that card? See list cards; 4090 will do. Default: none.",
-                [&](const std::string& text) { add_cards(text, asked.cards); });
+  add_card_option(line, asked.cards);
   add_start_options(line, asked.run);
   line.value("--budget", "N", "Events that each search may replay. Default: 400000000.",
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });

@@ -23,10 +23,7 @@ struct Asked {
   bool quiet = false;
 };
 
-void add_options(CommandLine& line, Asked& asked) {
-  add_input_options(line, asked.input);
-  line.output("-o,--output", "F.html", "Where the page goes; - is standard output. Needed.",
-              asked.target);
+void add_page_options(CommandLine& line, Asked& asked) {
   line.value("--from", "N", "First event that the page has in full. Default: all, up to 1,200,000.",
              [&](const std::string& text) { asked.page.from = whole_argument("--from", text); });
   line.value("--to", "N", "First event behind those. Default: likewise.",
@@ -39,9 +36,17 @@ void add_options(CommandLine& line, Asked& asked) {
                }
                asked.page.explain.search_events = UINT64_MAX;
              });
+}
+
+void add_options(CommandLine& line, Asked& asked) {
+  add_input_options(line, asked.input);
+  add_page_options(line, asked);
   add_strategy_options(line, asked.run);
   add_device_options(line, asked.run);
   add_start_options(line, asked.run);
+  const CommandLine::Group group(line, "Output");
+  line.output("-o,--output", "F.html", "Where the page goes; - is standard output. Needed.",
+              asked.target);
   line.flag("--quiet,-q", "No progress. Default: off.", asked.quiet);
 }
 

@@ -64,6 +64,7 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                                    ? FromBefore::counted
                                    : FromBefore::left_out;
       });
+  const CommandLine::Group group(line, "Output");
   line.output("--junit", "F", "The values as test cases, in JUnit's XML.", asked.junit);
   add_report_options(line, asked.reports);
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -22,6 +23,17 @@ std::vector<std::string> long_names(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
+}
+
+/// What an option is called and takes: "-s, --strategy S".
+std::string left_of(const CLI::Option& option) {
+  std::string left;
+  for (const std::string& name : option.get_snames()) left += "-" + name + ", ";
+  for (const std::string& name : option.get_lnames()) left += "--" + name + ", ";
+  left.resize(left.size() - 2);
+  const std::string values = option.get_type_name();
+  if (!values.empty() && values.front() != '[') left += ' ';
+  return left + values;
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
@@ -45,7 +57,23 @@ struct CommandLine::Parser {
     OutputPath* path;
   };
 
+  struct Described {
+    const CLI::Option* option;
+    std::string group;
+    Shown shown;
+  };
+
+  std::vector<std::string> groups() const {
+    std::vector<std::string> titles;
+    for (const Described& one : described) {
+      if (std::ranges::find(titles, one.group) == titles.end()) titles.push_back(one.group);
+    }
+    return titles;
+  }
+
   CLI::App app;
+  std::vector<Described> described;  ///< in the order of the help, but for the groups
+  std::vector<std::function<void()>> checks;
   std::vector<Repeated> repeated;
   std::vector<OptionalFile> optional_files;
   std::vector<std::string>* inputs = nullptr;
@@ -55,7 +83,8 @@ struct CommandLine::Parser {
 
 CommandLine::CommandLine(const Command& command)
     : command_(command), parser_(std::make_unique<Parser>()) {
-  parser_->app.set_help_flag("-h,--help", "This text.");
+  parser_->app.set_help_flag("-h,--help");
+  parser_->app.set_help_all_flag("--help-all");
   parser_->app.allow_extras();
 }
 
@@ -63,7 +92,17 @@ CommandLine::~CommandLine() = default;
 
 void CommandLine::value(const std::string& names, const std::string& values,
                         const std::string& sentence, Use use) {
-  parser_->app.add_option_function<std::string>(names, use, sentence)->type_name(values);
+  describe(parser_->app.add_option_function<std::string>(names, use, sentence)->type_name(values));
+}
+
+CommandLine::Group::Group(CommandLine& line, std::string title, Shown shown)
+    : line_(line),
+      outer_title_(std::exchange(line.group_, std::move(title))),
+      outer_shown_(std::exchange(line.shown_, shown)) {}
+
+CommandLine::Group::~Group() {
+  line_.group_ = std::move(outer_title_);
+  line_.shown_ = outer_shown_;
 }
 
 void CommandLine::repeated(const std::string& names, const std::string& values,
@@ -75,10 +114,11 @@ void CommandLine::repeated(const std::string& names, const std::string& values,
                             ->allow_extra_args(false)
                             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser_->repeated.push_back({option, std::move(use)});
+  describe(option);
 }
 
 void CommandLine::flag(const std::string& names, const std::string& sentence, bool& set) {
-  parser_->app.add_flag(names, set, sentence);
+  describe(parser_->app.add_flag(names, set, sentence));
 }
 
 // "-o" of "-o,--output".
@@ -113,6 +153,7 @@ void CommandLine::optional_file(const std::string& name, const std::string& sent
   auto path = std::make_unique<std::string>();
   CLI::Option* option = parser_->app.add_flag(name + "{-}", *path, sentence)->type_name("[=F]");
   parser_->optional_files.push_back({option, std::move(path), std::move(use)});
+  describe(option);
 }
 
 void CommandLine::positionals(const std::string& name, std::vector<std::string>& values) {
@@ -133,7 +174,9 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   try {
     parser_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    throw HelpAsked(help());
+    throw HelpAsked(help(Shown::always));
+  } catch (const CLI::CallForAllHelp&) {
+    throw HelpAsked(help(Shown::in_help_all));
   } catch (const CLI::ParseError& error) {
     refuse_unknown();
     throw UsageError(fmt::format("{} (memreplay {} --help)", error.what(), command_.name));
@@ -141,19 +184,26 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   refuse_unknown();
   use_values();
   claim_outputs();
+  for (const auto& refuse : parser_->checks) refuse();
+}
+
+void CommandLine::check(std::function<void()> refuse) {
+  parser_->checks.push_back(std::move(refuse));
 }
 
 void CommandLine::refuse_unknown() const {
-  for (const std::string& extra : parser_->app.remaining()) {
+  std::vector<std::string> extras = parser_->app.remaining();
+  const auto end_of_options = std::ranges::find(extras, "--");
+  if (end_of_options != extras.end()) extras.erase(end_of_options);
+  for (const std::string& extra : extras) {
     if (extra.size() < 2 || extra.front() != '-') continue;
     const std::string name = extra.substr(0, extra.find('='));
     throw UsageError(fmt::format("unknown option '{}'{} (memreplay {} --help)", name,
                                  did_you_mean(name, long_names(parser_->app)), command_.name));
   }
-  if (parser_->app.remaining().empty()) return;
-  throw UsageError(fmt::format("unexpected argument '{}' (memreplay {} {})",
-                               parser_->app.remaining().front(), command_.name,
-                               command_.arguments));
+  if (extras.empty()) return;
+  throw UsageError(fmt::format("unexpected argument '{}' (memreplay {} {})", extras.front(),
+                               command_.name, command_.arguments));
 }
 
 void CommandLine::use_values() {
@@ -185,24 +235,41 @@ void CommandLine::claim_outputs() {
   }
 }
 
-std::string CommandLine::help() const {
-  constexpr std::size_t kColumn = 31;
-  std::string out = wrapped(fmt::format("memreplay {} {}", command_.name, command_.arguments), 4) +
-                    fmt::format("\n{}\n\n", command_.summary);
-  for (const CLI::Option* option : parser_->app.get_options()) {
-    if (option->get_group().empty()) continue;
-    std::vector<std::string> names;
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    const std::string values = option->get_type_name();
-    std::string left = "  " + joined(names, ", ");
-    if (!values.empty() && values.front() != '[') left += ' ';
-    left += values;
-    left += left.size() + 1 < kColumn ? std::string(kColumn - left.size(), ' ')
-                                      : '\n' + std::string(kColumn, ' ');
-    out += left + wrapped(option->get_description(), kColumn) + '\n';
+void CommandLine::describe(const CLI::Option* option) {
+  parser_->described.push_back({option, group_, shown_});
+}
+
+std::string CommandLine::help(Shown shown) const {
+  constexpr std::size_t kWidth = 80;
+  constexpr std::size_t kWidestLeft = 26;
+  std::vector<Parser::Described> options = parser_->described;
+  if (shown == Shown::always) {
+    std::erase_if(options, [](const auto& one) { return one.shown != Shown::always; });
   }
-  return out + fmt::format("\nExample: memreplay {} {}\n", command_.name, command_.example);
+  std::size_t left = 0;
+  for (const auto& [option, group, when] : options) {
+    const std::size_t size = left_of(*option).size();
+    if (size <= kWidestLeft) left = std::max(left, size);
+  }
+  const std::size_t column = left + 4;
+  std::string out =
+      wrapped(fmt::format("memreplay {} {}", command_.name, command_.arguments), 4, kWidth) +
+      fmt::format("\n{}\n\n", command_.summary);
+  for (const std::string& title : parser_->groups()) {
+    std::string lines;
+    for (const auto& [option, group, when] : options) {
+      if (group != title) continue;
+      const std::string names = left_of(*option);
+      lines += "  " + names;
+      lines += names.size() <= left ? std::string(column - 2 - names.size(), ' ')
+                                    : '\n' + std::string(column, ' ');
+      lines += wrapped(option->get_description(), column, kWidth) + '\n';
+    }
+    if (!lines.empty()) out += fmt::format("{}:\n{}", title, lines);
+  }
+  out += fmt::format("\nExample: memreplay {} {}\n", command_.name, command_.example);
+  if (options.size() == parser_->described.size()) return out;
+  return out + fmt::format("All options: memreplay {} --help-all\n", command_.name);
 }
 
 std::uint64_t size_argument(const std::string& option, const std::string& text) {

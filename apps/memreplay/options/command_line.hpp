@@ -10,6 +10,10 @@
 #include "commands.hpp"
 #include "output/output_path.hpp"
 
+namespace CLI {
+class Option;
+}
+
 namespace memreplay {
 
 /// `--help` was asked for; what() is the help.
@@ -18,11 +22,29 @@ class HelpAsked : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Where an option stands in the help.
+enum class Shown { always, in_help_all };
+
 /// The options of one command. Functions given here may throw UsageError.
 class CommandLine {
  public:
   explicit CommandLine(const Command& command);
   ~CommandLine();
+
+  /// The options that are added while it lives stand together in the help. Others, and those added
+  /// outside of any, are what the command itself is asked.
+  class Group {
+   public:
+    Group(CommandLine& line, std::string title, Shown shown = Shown::always);
+    ~Group();
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+   private:
+    CommandLine& line_;
+    std::string outer_title_;
+    Shown outer_shown_;
+  };
 
   using Use = std::function<void(const std::string&)>;
   /// "--capacity" with its values and one sentence that ends in the default.
@@ -52,6 +74,9 @@ class CommandLine {
   /// The last of the positionals, where there are two or more, names a file to be written.
   void output_behind_inputs(const std::string& name, OutputPath& path);
 
+  /// For options that must go together: called when all of them were used.
+  void check(std::function<void()> refuse);
+
   /// Throws HelpAsked; UsageError with a suggestion for an unknown option, and where an output is
   /// an input or another output.
   void parse(const std::vector<std::string>& arguments);
@@ -60,13 +85,16 @@ class CommandLine {
   /// The part that needs CLI11, whose header takes the compiler seven seconds.
   struct Parser;
 
-  std::string help() const;
+  void describe(const CLI::Option* option);
+  std::string help(Shown shown) const;
   void refuse_unknown() const;
   void use_values();
   void claim_outputs();
   OutputPath output_path(const std::string& names, const std::string& text);
 
   const Command& command_;
+  std::string group_ = "What is asked";
+  Shown shown_ = Shown::always;
   std::shared_ptr<CommandFiles> files_ = std::make_shared<CommandFiles>();
   std::unique_ptr<Parser> parser_;
 };

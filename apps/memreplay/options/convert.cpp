@@ -43,6 +43,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
   line.flag("--anonymise",
             "Without texts, absolute times and addresses; replays stay equal. Default: off.",
             asked.question.anonymise);
+  add_colour_option(line, asked.colour);
   line.parse(arguments);
   const std::size_t names = asked.question.input.paths.size() + (asked.target.empty() ? 0 : 1);
   if (names != 2) {

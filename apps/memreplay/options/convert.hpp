@@ -17,6 +17,7 @@ struct Conversion {
   MinimiseOption minimise;
   OutputPath target;
   const WriterInfo* writer = nullptr;
+  Colour colour = Colour::automatic;
 
   bool replays() const { return !run.strategies.empty(); }
   /// The content of the file as it is, also what no reader looks at.

@@ -16,6 +16,11 @@
 namespace memreplay {
 namespace {
 
+constexpr const char* kInput = "Input";
+constexpr const char* kAsked = "What is asked";
+constexpr const char* kDevice = "Device";
+constexpr const char* kOutput = "Output";
+
 constexpr std::uint64_t kFewestPoints = 4;
 constexpr std::uint64_t kMostPoints = 1'000'000'000;
 
@@ -27,10 +32,17 @@ TracePoint point_argument(const std::string& option, const std::string& text) {
 }
 
 void add_replay_options(CommandLine& line, RunOptions& o) {
-  line.value("--from", "N|Ns", "First event, or second, that is measured. Default: 0.",
+  const CommandLine::Group group(line, kAsked);
+  line.value("--from", "N|Ns", "First event, or second, measured. Default: 0.",
              [&o](const std::string& text) { o.setup.from = point_argument("--from", text); });
-  line.value("--to", "N|Ns", "First event, or second, that is left out. Default: none.",
+  line.value("--to", "N|Ns", "First event, or second, left out. Default: none.",
              [&o](const std::string& text) { o.setup.to = point_argument("--to", text); });
+  line.value("--repeat", "N", "Replay N times; the median time. Default: 1.",
+             [&o](const std::string& text) {
+               o.setup.repeat = whole_argument("--repeat", text);
+               if (o.setup.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
+             });
+  const CommandLine::Group rare(line, kAsked, Shown::in_help_all);
   line.value("--on-oom", "continue|stop", "After a request that is not served. Default: continue.",
              [&o](const std::string& text) {
                o.setup.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
@@ -41,21 +53,16 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
   line.value(
       "--warm-up", "N", "Replays before those that count. Default: 1 with --repeat.",
       [&o](const std::string& text) { o.setup.warm_up = whole_argument("--warm-up", text); });
-  line.value("--repeat", "N", "Replay N times and report the median time. Default: 1.",
-             [&o](const std::string& text) {
-               o.setup.repeat = whole_argument("--repeat", text);
-               if (o.setup.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
-             });
 }
 
 void add_output_options(CommandLine& line, RunOptions& o) {
-  line.output("--placements", "F", "A CSV row for every event; {n} is the run's number.",
-              o.placements);
-  line.output("--timeline", "F", "The curves, a CSV row for every event.", o.timeline);
-  line.output("--device-events", "F", "A CSV row for every call to the device.", o.device_events);
-  line.output("--segments", "F", "A CSV row for every segment at the end.", o.segments);
-  line.output("--perfetto", "F", "A Chrome trace of all runs: us as recorded, else event numbers.",
-              o.perfetto);
+  const CommandLine::Group group(line, kOutput);
+  line.output("--placements", "F", "A CSV row per event; {n}: the run's number.", o.placements);
+  line.output("--timeline", "F", "The curves, a CSV row per event.", o.timeline);
+  line.output("--device-events", "F", "A CSV row per call to the device.", o.device_events);
+  line.output("--segments", "F", "A CSV row per segment at the end.", o.segments);
+  line.output("--perfetto", "F", "A Chrome trace of all runs, by time or event.", o.perfetto);
+  const CommandLine::Group rare(line, kOutput, Shown::in_help_all);
   line.value("--points", "N", "Of each of its curves at most. Default: 20000.",
              [&o](const std::string& text) {
                o.points = whole_argument("--points", text);
@@ -80,9 +87,11 @@ Bytes scale_argument(const std::string& text) {
 }
 
 void add_real_device_options(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kDevice);
   line.repeated(
       "--device", "sim|host|cuda[:N]", "What to replay on; several: on each. Default: sim.",
       [&o](const std::string& text) { o.setup.devices.push_back(device_argument(text)); });
+  const CommandLine::Group rare(line, kDevice, Shown::in_help_all);
   line.value(
       "--touch", "none|edges|all",
       "Write each block and compare it when freed. Default: none; host: edges.",
@@ -99,8 +108,9 @@ void add_real_device_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_device_shape(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kDevice);
   line.value("--capacity", "SIZE|none",
-             "Memory of the device. Default: as a recorded failure shows it, else none: no limit.",
+             "Memory of the device. Default: that of a recorded failure, else no limit.",
              [&o](const std::string& text) {
                DeviceShape& device = o.setup.device;
                device.endless = text == "none";
@@ -110,6 +120,7 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
   line.value(
       "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
       [&o](const std::string& text) { o.setup.device.reserve = size_argument("--reserve", text); });
+  const CommandLine::Group rare(line, kDevice, Shown::in_help_all);
   line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
              [&o](const std::string& text) {
                o.setup.device.granularity = size_argument("--granularity", text);
@@ -131,6 +142,7 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
 }
 
 void add_cost_options(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.input("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
              [&o](const std::string& text) { o.setup.cost = read_cost_profile(text); });
   line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
@@ -148,6 +160,7 @@ void add_cost_options(CommandLine& line, RunOptions& o) {
 }  // namespace
 
 void add_input_options(CommandLine& line, InputOptions& o) {
+  const CommandLine::Group group(line, kInput);
   line.inputs("TRACE", o.paths);
   line.value("--gpu", "N", "Only this device of the recording. Default: all.",
              [&o](const std::string& text) {
@@ -155,6 +168,7 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                if (gpu > 1 << 20) throw UsageError("--gpu is not the number of a device");
                o.gpu = static_cast<int>(gpu);
              });
+  const CommandLine::Group rare(line, kInput, Shown::in_help_all);
   line.value("--format", "F", "Format of the recording. Default: recognised.",
              [&o](const std::string& text) { o.read.format = text; });
   line.value("--columns", "ID=NAME,...",
@@ -174,7 +188,17 @@ bool ReportOptions::takes_stdout() const {
   return std::ranges::any_of(files, &OutputPath::is_stdout, &File::path);
 }
 
+void add_colour_option(CommandLine& line, Colour& colour) {
+  const CommandLine::Group group(line, kOutput);
+  line.value("--color", "auto|always|never", "Default: auto, by the terminal and NO_COLOR.",
+             [&colour](const std::string& text) {
+               constexpr std::array kColours = {Colour::automatic, Colour::always, Colour::never};
+               colour = kColours.at(choice_argument("--color", text, {"auto", "always", "never"}));
+             });
+}
+
 void add_report_options(CommandLine& line, ReportOptions& o, Tables tables) {
+  const CommandLine::Group group(line, kOutput);
   for (const ReportFormat& format : report_formats()) {
     if (format.needs_table && tables == Tables::none) continue;
     line.optional_file(std::string(format.option), std::string(format.sentence),
@@ -183,13 +207,15 @@ void add_report_options(CommandLine& line, ReportOptions& o, Tables tables) {
                        });
   }
   line.flag("--quiet,-q", "No text, no progress. Default: off.", o.quiet);
+  add_colour_option(line, o.colour);
 }
 
 void add_strategy_options(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kAsked);
   line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... Any number.",
                 [&o](const std::string& text) { o.strategies.push_back(parse_strategy(text)); });
   line.repeated(
-      "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF; stands for -s torch:...",
+      "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF, for -s torch:...",
       [&o](const std::string& text) { o.strategies.push_back(torch_spec_from_conf(text)); });
   line.value("--torch-version", "X.Y.Z",
              "Rules of that PyTorch. Default: the newest; of recorded: "
@@ -198,6 +224,7 @@ void add_strategy_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_start_options(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kInput, Shown::in_help_all);
   line.value("--start", "auto|cold",
              "With the blocks from before the recording or without. "
              "Default: auto.",
@@ -211,6 +238,7 @@ void add_start_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_simulated_device_options(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
     if (device_argument(text).kind == DeviceChoice::Kind::sim) return;
     throw UsageError(
@@ -237,9 +265,9 @@ void add_run_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_plot_option(CommandLine& line, bool& plot) {
+  const CommandLine::Group group(line, kOutput);
   plot = stdout_is_terminal();
-  line.value("--plot", "auto|always|never",
-             "The curves as a plot. Default: auto, where standard output is a terminal.",
+  line.value("--plot", "auto|always|never", "The curves as a plot. Default: auto, on a terminal.",
              [&plot](const std::string& text) {
                const auto choice = choice_argument("--plot", text, {"auto", "always", "never"});
                plot = choice == 1 || (choice == 0 && stdout_is_terminal());

@@ -9,6 +9,7 @@
 #include "analysis/run/setup.hpp"
 #include "options/command_line.hpp"
 #include "output/output_path.hpp"
+#include "output/terminal.hpp"
 #include "report/formats/format.hpp"
 #include "strategy/registry.hpp"
 
@@ -22,6 +23,7 @@ struct ReportOptions {
   };
   std::vector<File> files;  ///< in the order of the formats, one of each at most
   bool quiet = false;
+  Colour colour = Colour::automatic;
 
   /// One of them goes to standard output, where the text would be in the way.
   bool takes_stdout() const;
@@ -50,6 +52,8 @@ struct RunOptions {
 
 void add_input_options(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, Tables tables = Tables::some);
+/// --color.
+void add_colour_option(CommandLine& line, Colour& colour);
 /// -s, --alloc-conf, --torch-version.
 void add_strategy_options(CommandLine& line, RunOptions& options);
 /// The device, a simulated one.

@@ -11,6 +11,8 @@
 #include <iostream>
 
 #include "core/error.hpp"
+#include "output/terminal.hpp"
+#include "report/parts/terminal_text.hpp"
 
 namespace memreplay {
 namespace {
@@ -94,9 +96,13 @@ void OutputFile::fail(int error) const {
   throw UsageError(fmt::format("{}: cannot write: {}", path_, reason(error)));
 }
 
-void write_stdout(const std::string& text) {
-  std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
+void write_stdout(std::string_view text, const TextStyle& style) {
+  std::cout << terminal_text(text, style);
   flush_stdout();
+}
+
+void write_stderr(std::string_view message) {
+  std::cerr << terminal_text(fmt::format("memreplay: {}\n", message), stderr_style());
 }
 
 }  // namespace memreplay

@@ -4,8 +4,10 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "output/output_path.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 
@@ -39,7 +41,10 @@ class OutputFile {
   std::ofstream file_;
 };
 
-/// Writes a report. Throws ClosedOutput when nobody reads it, UsageError when the disk is full.
-void write_stdout(const std::string& text);
+/// Text for people leaves the program through these two, as terminal_text has it.
+/// Throws ClosedOutput when nobody reads it, UsageError when the disk is full.
+void write_stdout(std::string_view text, const TextStyle& style);
+/// A line of its own, which begins with the program's name.
+void write_stderr(std::string_view message);
 
 }  // namespace memreplay

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 
 #include "analysis/recorded/steps.hpp"
 #include "core/text.hpp"
@@ -43,9 +42,8 @@ void PerfettoFile::commit(bool quiet) {
   writer_->finish();
   file_->commit();
   if (left_out_ == 0 || quiet) return;
-  std::cerr << fmt::format(
-      "memreplay: {}: {} OOMs, retries and segments were left out; --points N keeps more\n", path_,
-      human_count(left_out_));
+  write_stderr(fmt::format("{}: {} OOMs, retries and segments were left out; --points N keeps more",
+                           path_, human_count(left_out_)));
 }
 
 }  // namespace memreplay

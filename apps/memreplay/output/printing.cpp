@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "output/terminal.hpp"
+#include "report/parts/terminal_text.hpp"
 
 namespace memreplay {
 namespace {
@@ -21,6 +22,17 @@ std::string all_options() {
   return out;
 }
 
+// Data stay as they are, unless a terminal would read them.
+bool shown(const ReportOptions::File& file) {
+  return file.format->for_people || (file.path.is_stdout() && stdout_is_terminal());
+}
+
+// A file for people is read by more than this terminal.
+TextStyle style_of(const ReportOptions::File& file) {
+  const bool here = file.format->for_people && file.path.is_stdout();
+  return {.colour = false, .unicode = !here || terminal_style().unicode};
+}
+
 }  // namespace
 
 Printer::Printer(const ReportOptions& options) : options_(options) {
@@ -33,11 +45,14 @@ Printer::Printer(const ReportOptions& options) : options_(options) {
 
 void Printer::print_parts(const ReportParts& parts, bool text_on_stdout) {
   for (std::size_t i = 0; i < files_.size(); ++i) {
-    files_[i].stream() << options_.files[i].format->write(parts);
+    const ReportOptions::File& file = options_.files[i];
+    const std::string written = file.format->write(parts);
+    files_[i].stream() << (shown(file) ? terminal_text(written, style_of(file)) : written);
     files_[i].commit();
   }
   if (text_on_stdout && shows_text()) {
-    write_stdout(parts.text(terminal_style()));
+    const TextStyle style = terminal_style(options_.colour);
+    write_stdout(parts.text(style), style);
   }
 }
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "report/parts/terminal_text.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -49,11 +51,14 @@ void watch_for_interrupt() {
 
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
-TextStyle terminal_style() {
-  return {.colour = stdout_is_terminal() && environment("NO_COLOR").empty() &&
-                    environment("TERM") != "dumb",
+TextStyle terminal_style(Colour colour) {
+  const bool wanted =
+      stdout_is_terminal() && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {.colour = colour == Colour::always || (colour == Colour::automatic && wanted),
           .unicode = locale_is_utf8()};
 }
+
+TextStyle stderr_style() { return terminal_style(Colour::never); }
 
 Progress::Progress(bool quiet)
     : enabled_(!quiet && isatty(STDERR_FILENO) == 1),
@@ -61,7 +66,8 @@ Progress::Progress(bool quiet)
 
 void Progress::show(const std::string& what, double share) {
   if (!enabled_ || std::chrono::steady_clock::now() < next_) return;
-  std::cerr << fmt::format("\r\033[K{:3.0f} % {}", share * 100, what.substr(0, 70)) << std::flush;
+  const std::string line = terminal_text(what, stderr_style()).substr(0, 70);
+  std::cerr << fmt::format("\r\033[K{:3.0f} % {}", share * 100, line) << std::flush;
   shown_ = true;
   next_ = std::chrono::steady_clock::now() + 100ms;
 }

@@ -16,9 +16,13 @@ void watch_for_interrupt();
 
 bool stdout_is_terminal();
 
-/// Colour where standard output is a terminal that wants it (NO_COLOR, TERM); more than ASCII where
-/// the locale is one of UTF-8.
-TextStyle terminal_style();
+enum class Colour { automatic, always, never };
+
+/// Automatically colour where standard output is a terminal that wants it (NO_COLOR, TERM); more
+/// than ASCII where the locale is one of UTF-8.
+TextStyle terminal_style(Colour colour = Colour::automatic);
+/// Of messages on standard error.
+TextStyle stderr_style();
 
 /// How far long work is: on standard error, when that is a terminal, after one second.
 class Progress {

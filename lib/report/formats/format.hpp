@@ -39,6 +39,7 @@ struct ReportFormat {
   std::string_view option;    ///< "--json"
   std::string_view sentence;  ///< of its help
   bool needs_table = true;    ///< only for answers that have one
+  bool for_people = false;    ///< a text, not data
   std::string (*write)(const ReportParts&) = nullptr;
 };
 

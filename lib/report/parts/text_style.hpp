@@ -11,7 +11,9 @@ struct TextStyle {
   bool unicode = false;  ///< plots may be drawn with more than ASCII
 };
 
-/// Emphasis in the colours of a terminal, or the text as it is.
+/// Emphasis in the colours of a terminal, or the text as it is. Marked by characters that are none,
+/// U+FDD0 and the next ones, which terminal_text makes the terminal's own: escapes that stand in
+/// names of a recording are told apart so.
 std::string bold(std::string_view text, const TextStyle& style);
 std::string red(std::string_view text, const TextStyle& style);
 

@@ -94,7 +94,7 @@ TEST(ReplayText, ColourChangesNoWord) {
   std::string coloured = side_by_side({report_of({run})}, {.colour = true});
   const std::string plain = side_by_side({report_of({run})}, {});
   EXPECT_NE(coloured, plain);
-  for (const char* code : {"\033[31m", "\033[1m", "\033[0m"}) {
+  for (const char* code : {"\uFDD0", "\uFDD1", "\uFDD2"}) {
     for (std::size_t at; (at = coloured.find(code)) != std::string::npos;) {
       coloured.erase(at, std::string_view(code).size());
     }
