@@ -79,6 +79,7 @@ void refuse_twice(std::vector<T> given, const char* what) {
 void require_sense(const CheckCommand& asked, const Command& command) {
   require_paths(asked.input, command);
   const CheckQuestion& question = asked.question;
+  DeviceShape{.capacity = question.capacity}.simulated();
   if (asked.baseline.empty() || asked.baseline.is_stdout()) {
     throw UsageError("against which file? (--baseline F; with --update it is made)");
   }

@@ -108,6 +108,8 @@ void add_real_device_options(CommandLine& line, RunOptions& o) {
 }
 
 void add_device_shape(CommandLine& line, RunOptions& o) {
+  // Said before anything is read.
+  line.check([&o] { o.setup.device.simulated(); });
   const CommandLine::Group group(line, kDevice);
   line.value("--capacity", "SIZE|none",
              "Memory of the device. Default: that of a recorded failure, else no limit.",

@@ -136,6 +136,7 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
   std::deque<Prepared> prepared;
   std::size_t count = 0;
   for (const Chosen& chosen : inputs.chosen()) {
+    replay_options(*chosen.trace, setup, control);  // what it refuses is refused before any run
     count += prepared.emplace_back(chosen, opened, question, control).runs();
   }
   if (watcher != nullptr) watcher->expect(inputs, count);

@@ -6,6 +6,7 @@
 
 #include "analysis/recorded/recorded_device.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
 #include "device/host/malloc_library.hpp"
@@ -85,6 +86,11 @@ LikeRecorded DeviceShape::like_recorded() const {
 
 SimulatedDeviceOptions DeviceShape::simulated() const {
   const SimulatedDeviceOptions usual;
+  if (capacity == Bytes{0}) throw UsageError("--capacity is 0; expected the memory of a device");
+  if (capacity && reserve && *reserve >= *capacity) {
+    throw UsageError(fmt::format("--reserve {} leaves nothing of the device's {}; expected less",
+                                 exact_size(*reserve), exact_size(*capacity)));
+  }
   return {.capacity = capacity,
           .reserve = reserve.value_or(usual.reserve),
           .granularity = granularity.value_or(usual.granularity),

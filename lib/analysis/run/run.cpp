@@ -25,6 +25,23 @@ std::uint64_t event_at(const Trace& trace, const TracePoint& point, const char* 
   return static_cast<std::uint64_t>(found - trace.times_us.begin());
 }
 
+std::string as_given(const char* option, const std::optional<TracePoint>& point) {
+  if (!point) return fmt::format("{} 0", option);
+  return point->seconds ? fmt::format("{} {}s", option, *point->seconds)
+                        : fmt::format("{} {}", option, point->event);
+}
+
+void refuse_empty_range(const Setup& setup, const ReplayOptions& options, const Trace& trace) {
+  const std::uint64_t from = options.measuring.from;
+  if (from > 0 && from >= trace.size()) {
+    throw UsageError(fmt::format("{} lies behind the end; the recording has {} events",
+                                 as_given("--from", setup.from), human_count(trace.size())));
+  }
+  if (options.program.to > from) return;
+  throw UsageError(fmt::format("no event lies between {} and {}; expected a --to behind --from",
+                               as_given("--from", setup.from), as_given("--to", setup.to)));
+}
+
 /// Everything that the replays of one run share.
 struct Job {
   const Subject& subject;
@@ -97,6 +114,7 @@ ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Contr
   ReplayOptions options;
   if (setup.from) options.measuring.from = event_at(trace, *setup.from, "--from");
   if (setup.to) options.program.to = event_at(trace, *setup.to, "--to");
+  refuse_empty_range(setup, options, trace);
   options.program.start = setup.start;
   options.program.ignore_empty_cache = setup.ignore_empty_cache;
   options.stops.at_oom = setup.stop_at_oom;
