@@ -1,6 +1,5 @@
 #include "report/check/check.hpp"
 
-#include <iostream>
 #include <memory>
 
 #include "analysis/check/baseline_file.hpp"
@@ -42,7 +41,7 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
     throw;
   }
   write_junit(junit.get(), answered);
-  for (const NotChecked& file : answered.failed) std::cerr << "memreplay: " << file.message << '\n';
+  for (const NotChecked& file : answered.failed) write_stderr(file.message);
   if (!answered.entries.empty() || answered.failed.empty()) {
     printer.print(answered, !asked.junit.is_stdout());
   }

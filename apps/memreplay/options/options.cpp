@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include "analysis/calibrate/cost_profile.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/device.hpp"
+#include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "strategy/torch/settings.hpp"
 
@@ -179,7 +179,7 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                if (text.empty()) throw UsageError("--columns is empty; expected COLUMN=NAME,...");
                o.read.columns = text;
              });
-  o.read.note = [](const std::string& what) { std::cerr << "memreplay: " << what << '\n'; };
+  o.read.note = [](const std::string& what) { write_stderr(what); };
   line.value("--reader", "native|python", "Who reads pickles. Default: native.",
              [&o](const std::string& text) {
                o.read.python_reader = choice_argument("--reader", text, {"native", "python"}) == 1;

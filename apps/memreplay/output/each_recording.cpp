@@ -1,9 +1,8 @@
 #include "output/each_recording.hpp"
 
-#include <iostream>
-
 #include "commands.hpp"
 #include "core/error.hpp"
+#include "output/output_file.hpp"
 
 namespace memreplay {
 
@@ -17,7 +16,7 @@ int for_each_recording(const InputOptions& input, Progress& progress,
       if (!use(one)) break;
     } catch (const InputError& error) {
       progress.clear();
-      std::cerr << "memreplay: " << error.what() << '\n';
+      write_stderr(error.what());
       status = kUnusable;
     }
   }

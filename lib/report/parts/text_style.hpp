@@ -7,8 +7,9 @@ namespace memreplay {
 
 /// How text is to look on a terminal, at most 100 columns wide.
 struct TextStyle {
-  bool colour = false;   ///< adds emphasis only
-  bool unicode = false;  ///< plots may be drawn with more than ASCII
+  bool colour = false;    ///< adds emphasis only
+  bool unicode = false;   ///< plots may be drawn with more than ASCII
+  bool markdown = false;  ///< tables are Markdown's, paragraphs unbroken and apart
 };
 
 /// Emphasis in the colours of a terminal, or the text as it is. Marked by characters that are none,

@@ -14,6 +14,9 @@ namespace memreplay {
 /// and reports stand behind, as far as they were asked for.
 std::string to_text(const ReplayAnswer& answer, const TextStyle& style);
 
+/// Of ranked runs what the text says, as Markdown; of others the table.
+std::string to_markdown(const ReplayAnswer& answer);
+
 /// The schema "memreplay/1": every key present, an unknown value null, bytes as integers. More
 /// than one trace becomes {"schema", "command", "results", "worst"}.
 std::string to_json(const ReplayAnswer& answer);

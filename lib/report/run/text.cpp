@@ -102,9 +102,15 @@ std::string numbers(const Run& run) {
   return out;
 }
 
+void say(std::string& out, const std::string& text, const TextStyle& style) {
+  if (!style.markdown) return append_paragraph(out, text);
+  if (!text.empty()) out += text + "\n\n";
+}
+
 /// Appends what is said of runs: each phrase once, after all of whom it holds.
 template <typename PhrasesOf>
-void append_phrases(std::string& out, const TraceRuns& report, const PhrasesOf& phrases_of) {
+void append_phrases(std::string& out, const TraceRuns& report, const TextStyle& style,
+                    const PhrasesOf& phrases_of) {
   std::vector<std::pair<std::string, std::vector<std::string>>> all;
   for (const Run& run : report.runs) {
     for (const std::string& phrase : phrases_of(run)) {
@@ -116,7 +122,7 @@ void append_phrases(std::string& out, const TraceRuns& report, const PhrasesOf& 
     }
   }
   for (const auto& [phrase, strategies] : all) {
-    append_paragraph(out, fmt::format("{}: {}.", fmt::join(strategies, ", "), phrase));
+    say(out, fmt::format("{}: {}.", fmt::join(strategies, ", "), phrase), style);
   }
 }
 
@@ -125,18 +131,18 @@ std::string notes(const TraceRuns& report, const TextStyle& style) {
   for (const Run& run : report.runs) {
     const std::string warning = oom_warning(run);
     if (warning.empty()) continue;
-    append_paragraph(out, "warning: " + warning);
+    say(out, "warning: " + warning, style);
   }
-  for (const Run& run : report.runs) append_paragraph(out, served_sentence(run));
-  append_phrases(out, report, [](const Run& run) { return run.metrics.remarks; });
-  for (const Run& run : report.runs) append_paragraph(out, inexact_sentence(run));
-  append_phrases(out, report, real_phrases);
-  append_phrases(out, report, [](const Run& run) {
+  for (const Run& run : report.runs) say(out, served_sentence(run), style);
+  append_phrases(out, report, style, [](const Run& run) { return run.metrics.remarks; });
+  for (const Run& run : report.runs) say(out, inexact_sentence(run), style);
+  append_phrases(out, report, style, real_phrases);
+  append_phrases(out, report, style, [](const Run& run) {
     const std::string phrase = agreement_phrase(run);
     return phrase.empty() ? std::vector<std::string>() : std::vector{phrase};
   });
   for (const Run& run : report.runs) {
-    if (!run.finished) append_paragraph(out, run.name() + " was not replayed to the end.");
+    if (!run.finished) say(out, run.name() + " was not replayed to the end.", style);
   }
   if (!style.colour) return out;
   for (std::size_t at = 0; (at = out.find(" warning:", at)) != std::string::npos;) {
@@ -147,13 +153,13 @@ std::string notes(const TraceRuns& report, const TextStyle& style) {
   return out;
 }
 
-std::string head(const TraceRuns& report, bool several) {
+void say_head(std::string& out, const TraceRuns& report, bool several, const TextStyle& style) {
   const std::string model = model_sentence(report);
-  std::string out;
-  append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
-                            (model.empty() ? "" : "; ") + model);
-  append_paragraph(out, capacity_sentence(report.device));
-  return out;
+  say(out,
+      place_name(report, several) + ": " + coverage_phrase(report.trace) +
+          (model.empty() ? "" : "; ") + model,
+      style);
+  say(out, capacity_sentence(report.device), style);
 }
 
 // What else there is to say of the others is whether they agree with it.
@@ -167,7 +173,7 @@ std::vector<Run> on_first_device(const std::vector<Run>& runs) {
 }
 
 // Which rank is worst, and how far the ranks are apart.
-std::string spread(const std::vector<TraceRuns>& reports) {
+std::string spread(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::vector<Bytes> peaks;
   for (const TraceRuns& report : reports) {
     if (!report.runs.empty()) peaks.push_back(report.runs.front().metrics.peak_reserved);
@@ -176,16 +182,18 @@ std::string spread(const std::vector<TraceRuns>& reports) {
   const TraceRuns& worst = reports[worst_of(reports)];
   const auto [low, high] = std::minmax_element(peaks.begin(), peaks.end());
   std::string out = "\n";
-  append_paragraph(out, fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
-                                    counted(reports.size(), "trace"), place_name(worst, true),
-                                    human_size(*low), human_size(*high)));
+  say(out,
+      fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
+                  counted(reports.size(), "trace"), place_name(worst, true), human_size(*low),
+                  human_size(*high)),
+      style);
   return out;
 }
 
 std::string replay_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::string out;
   for (const TraceRuns& report : reports) {
-    out += head(report, reports.size() > 1);
+    say_head(out, report, reports.size() > 1, style);
     for (const Run& run : report.runs) {
       const std::string line = wrapped(fmt::format("{}: {}", run.name(), verdict(run)), 1);
       const auto [name, said] =
@@ -203,7 +211,7 @@ std::string replay_text(const std::vector<TraceRuns>& reports, const TextStyle& 
     if (!below.empty()) out += '\n' + below;
     if (&report != &reports.back()) out += '\n';
   }
-  return out + spread(reports);
+  return out + spread(reports, style);
 }
 
 std::string oom_reports(const std::vector<TraceRuns>& reports) {
@@ -228,7 +236,7 @@ std::string oom_reports(const std::vector<TraceRuns>& reports) {
 std::string compare_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
   std::string out;
   for (const TraceRuns& report : reports) {
-    out += head(report, reports.size() > 1);
+    say_head(out, report, reports.size() > 1, style);
     std::vector<Run> ranked = report.runs;
     sort_by_place(ranked);
     Table table = run_table(ranked);
@@ -237,17 +245,17 @@ std::string compare_text(const std::vector<TraceRuns>& reports, const TextStyle&
                             human_size(ranked.front().metrics.peak_requested), "", "", "", "", "",
                             ""});
     }
-    out += '\n' + text_table(table);
+    out += style.markdown ? markdown_table(table) : '\n' + text_table(table);
     const std::string measured = measured_table(report);
-    if (!measured.empty()) out += '\n' + measured;
+    if (!measured.empty()) out += '\n' + (style.markdown ? "```\n" + measured + "```\n" : measured);
     const std::string below = notes(report, style);
     if (!below.empty()) out += '\n' + below;
     const auto sentences = comparison_sentences(on_first_device(report.runs));
     if (!sentences.empty()) out += '\n';
-    for (const std::string& sentence : sentences) append_paragraph(out, sentence);
+    for (const std::string& sentence : sentences) say(out, sentence, style);
     if (&report != &reports.back()) out += '\n';
   }
-  return out + spread(reports);
+  return out + spread(reports, style);
 }
 
 }  // namespace
@@ -255,9 +263,18 @@ std::string compare_text(const std::vector<TraceRuns>& reports, const TextStyle&
 std::string to_text(const ReplayAnswer& answer, const TextStyle& style) {
   std::string out =
       answer.ranked ? compare_text(answer.traces, style) : replay_text(answer.traces, style);
-  if (answer.torch_summary) out += torch_summaries(answer.shown());
-  if (answer.oom_report) out += oom_reports(answer.shown());
+  const std::string fence = style.markdown ? "```\n" : "";
+  if (answer.torch_summary) out += fence + torch_summaries(answer.shown()) + fence;
+  if (answer.oom_report) out += fence + oom_reports(answer.shown()) + fence;
   return out;
+}
+
+std::string to_markdown(const ReplayAnswer& answer) {
+  if (!answer.ranked) return markdown_table(to_table(answer));
+  std::string text = to_text(answer, {.colour = false, .unicode = true, .markdown = true});
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  if (text.ends_with("\n\n")) text.pop_back();
+  return text;
 }
 
 }  // namespace memreplay

@@ -48,6 +48,26 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
       " torch reserves 144 MiB less than recorded, with 5 fewer device allocations.\n");
 }
 
+TEST(CompareText, AsMarkdownItHasTheSameTableAndSentences) {
+  auto refused = run_of("torch", {.reserved = 5184 * kMiB, .allocated = 5178 * kMiB, .ooms = 1});
+  refused.metrics.first_oom = OomPlace{12, kGiB, kMiB, kMiB, 0};
+  const ReplayAnswer answer{
+      .traces = {report_of({run_of("recorded", {.reserved = 5328 * kMiB}), refused})},
+      .ranked = true};
+  const std::string text = to_markdown(answer);
+  EXPECT_TRUE(text.starts_with(
+      "run.pickle: 3,128 events, 1 stream, starts empty\n\n"
+      "| strategy | MaxInUse | reserved | gap | OOM | retries | device calls | ns/op |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+      "| recorded | "))
+      << text;
+  EXPECT_NE(text.find("\n\nwarning: torch ran out of memory 1 time, first at event 12: "),
+            std::string::npos);
+  EXPECT_NE(text.find("\n\nrecorded serves every request; torch runs out of memory 1 time.\n"),
+            std::string::npos);
+  EXPECT_EQ(text.find("\n\n\n"), std::string::npos);
+}
+
 TEST(CompareText, NoLineIsWiderThanAHundredColumns) {
   auto run = run_of("torch:" + std::string(60, 'x'), {.reserved = 5 * kGiB, .ooms = 12});
   run.metrics.first_oom = OomPlace{1234567, kGiB, kMiB, kKiB, 0};
