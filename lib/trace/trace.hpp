@@ -67,10 +67,12 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
+inline constexpr std::uint32_t kNoLine = UINT32_MAX;
+
 struct Frame {
   std::uint32_t name = 0;  ///< index into Recording::texts
   std::uint32_t file = 0;  ///< index into Recording::texts
-  std::uint32_t line = 0;
+  std::uint32_t line = 0;  ///< kNoLine where Python knows none
 
   friend auto operator<=>(const Frame&, const Frame&) = default;
 };

@@ -54,6 +54,21 @@ TEST(PythonReader, RefusesEveryGlobal) {
   std::filesystem::remove(path);
 }
 
+TEST(PythonReader, ReadsALineThatIsNoneAsTheOtherDoes) {
+  for (const std::string& line : {number(-1), "\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\0"s}) {
+    const auto path = std::filesystem::temp_directory_path() / ("line." + std::to_string(getpid()));
+    std::ofstream(path, std::ios::binary)
+        << snapshot(entry("alloc", 4096, 512,
+                          text("frames") + list(dict(text("name") + text("f") + text("filename") +
+                                                     text("a.py") + text("line") + line))));
+    const auto native = outcome(path.string(), false);
+    EXPECT_TRUE(native.second);
+    EXPECT_EQ(native.first.frames.at(0).line, kNoLine);
+    EXPECT_TRUE(outcome(path.string(), true) == native);
+    std::filesystem::remove(path);
+  }
+}
+
 TEST(PythonReader, ReadsPicklesOnly) {
   const auto path = std::filesystem::temp_directory_path() / ("json." + std::to_string(getpid()));
   std::ofstream(path) << R"({"segments": []})";

@@ -13,6 +13,8 @@ bool is_size(const PickleValue& v) {
   return v.tag == PickleTag::whole && static_cast<std::int64_t>(v.bits) >= 0;
 }
 
+bool is_no_line(const PickleValue& v) { return is_handle(v) && v.bits == kNoLineWritten; }
+
 }  // namespace
 
 std::vector<PickleValue>& PickleStore::contents_of(PickleObject& object) {
@@ -143,7 +145,11 @@ bool PickleStore::try_frame(PickleObject& dict, std::span<const PickleValue> ite
         file = v.text();
         break;
       case Word::line:
-        if (!is_size(v) || v.bits > UINT32_MAX) return false;
+        if (is_no_line(v)) {
+          line = kNoLine;
+          break;
+        }
+        if (!is_size(v) || v.bits >= kNoLine) return false;
         line = v.bits;
         break;
       default:

@@ -48,6 +48,7 @@ class SnapshotConversion {
     return value.text();
   }
   PoolId pool_id(const View& value, const Path& at) const;
+  std::uint32_t line_number(const View& value, const Path& at) const;
 
   // Fields of a dict: calls `read(value, path)` where the key stands there.
   template <class Read>

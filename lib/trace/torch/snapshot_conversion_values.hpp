@@ -101,20 +101,28 @@ std::uint32_t SnapshotConversion<View>::pool(const View& value, const Path& at) 
 }
 
 template <class View>
+std::uint32_t SnapshotConversion<View>::line_number(const View& value, const Path& at) const {
+  constexpr std::string_view kExpected = "a line number";
+  if (value.kind() != ValueKind::whole || value.whole().huge) refuse(value, at, kExpected);
+  if (value.whole().bits == kNoLineWritten) return kNoLine;
+  const std::uint64_t line = number(value, at, kExpected);
+  if (line >= kNoLine) refuse(value, at, kExpected);
+  return static_cast<std::uint32_t>(line);
+}
+
+template <class View>
 std::uint32_t SnapshotConversion<View>::frame(const View& value, const Path& at) {
   if constexpr (requires { value.ready_frame(); }) {
     if (const auto ready = value.ready_frame()) return *ready;
   }
   if (value.kind() != ValueKind::dict) refuse(value, at, "a frame with name, filename and line");
   std::string name, file;
-  std::uint64_t line = 0;
+  std::uint32_t line = 0;
   optional(value, Word::name, at, [&](const View& v, const Path& p) { name = text(v, p); });
   optional(value, Word::filename, at, [&](const View& v, const Path& p) { file = text(v, p); });
-  optional(value, Word::line, at, [&](const View& v, const Path& p) {
-    line = number(v, p, "a line number");
-    if (line > UINT32_MAX) refuse(v, p, "a line number");
-  });
-  return texts_.frame(name, file, static_cast<std::uint32_t>(line));
+  optional(value, Word::line, at,
+           [&](const View& v, const Path& p) { line = line_number(v, p); });
+  return texts_.frame(name, file, line);
 }
 
 template <class View>

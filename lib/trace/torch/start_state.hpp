@@ -18,7 +18,7 @@ struct StartBlock {
   Bytes size = 0;  ///< 0: not stated, to be found
   BlockState state = BlockState::allocated;
   Slot slot = kNoSlot;
-  std::uint32_t stack = 0;
+  std::uint32_t stack = 0;          ///< of its allocation; 0: not known
   std::size_t freed_at = SIZE_MAX;  ///< entry that ends it
 };
 

@@ -29,6 +29,9 @@ enum class TorchAction : std::uint8_t {
 
 inline constexpr std::uint32_t kUnknownPool = UINT32_MAX;
 
+/// Python's line -1, "no line", as PyTorch writes it.
+inline constexpr std::uint64_t kNoLineWritten = UINT64_MAX;
+
 /// One entry of `device_traces`, as the file states it.
 struct TorchEntry {
   Address address = 0;  ///< of `oom`: device_free

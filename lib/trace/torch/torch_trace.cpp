@@ -215,15 +215,15 @@ class DeviceReading {
     live_.erase(entry.address);
   }
 
-  // A free of a block that no entry allocated: it existed before the recording.
+  // A free of a block that no entry allocated: it existed before the recording. The entry's stack is
+  // that of the free; who asked for the block is not known.
   Live& note_from_before(const TorchEntry& entry) {
     const bool pending = entry.action == TorchAction::free_completed && requests_recorded_;
     const Slot slot = builder_.trace().slot_count++;
     start_.push_back({.address = entry.address,
                       .requested = entry.size,
                       .state = pending ? BlockState::pending : BlockState::allocated,
-                      .slot = slot,
-                      .stack = entry.stack});
+                      .slot = slot});
     Live& live = *live_.emplace(entry.address).first;
     live = {.slot = slot,
             .size = entry.size,
@@ -237,7 +237,10 @@ class DeviceReading {
     const auto note = [&](BlockInfo& block) {
       if (const Live* live = live_.find(block.address)) {
         block.slot = live->slot;
-        if (live->start_block != SIZE_MAX) start_[live->start_block].size = block.size;
+        if (live->start_block != SIZE_MAX) {
+          start_[live->start_block].size = block.size;
+          start_[live->start_block].stack = block.stack;
+        }
         return;
       }
       block.slot = builder_.trace().slot_count++;

@@ -9,6 +9,7 @@
 
 #include "core/address_table.hpp"
 #include "trace/torch/snapshot_words.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {
@@ -133,7 +134,7 @@ class SnapshotWriter {
     out_.open(Container::dict, kFrames + number);
     field(Word::name, recording_.texts[frame.name]);
     field(Word::filename, recording_.texts[frame.file]);
-    field(Word::line, std::uint64_t{frame.line});
+    field(Word::line, frame.line == kNoLine ? kNoLineWritten : std::uint64_t{frame.line});
     out_.close();
   }
 

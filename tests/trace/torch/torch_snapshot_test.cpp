@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/error.hpp"
 #include "trace/pickle_bytes.hpp"
 #include "trace/torch/torch_json.hpp"
 
@@ -121,6 +123,28 @@ TEST(TorchSnapshot, AnnotationsKeepStageNameAndTime) {
   EXPECT_EQ(snapshot.annotations[1].time_us, 9);
 }
 
+TEST(TorchSnapshot, AFrameWithoutALineHasNone) {
+  const auto line_of = [](const TorchSnapshot& snapshot) { return snapshot.frames.at(0).line; };
+  const auto pickled = [](const std::string& line) {
+    const std::string made =
+        dict(text("name") + text("f") + text("filename") + text("a.py") + text("line") + line);
+    return read(memreplay::snapshot(entry("alloc", 4096, 512, text("frames") + list(made))));
+  };
+  const std::string two_to_64_less_one = "\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\0"s;
+  EXPECT_EQ(line_of(pickled(two_to_64_less_one)), kNoLine);
+  EXPECT_EQ(line_of(pickled(number(-1))), kNoLine);
+  EXPECT_EQ(line_of(pickled(number(7))), 7u);
+  for (const char* line : {"18446744073709551615", "-1"}) {
+    EXPECT_EQ(
+        line_of(from_json(R"({"segments": [], "device_traces": [[{"action": "alloc", "addr": 1,
+        "size": 512, "frames": [{"name": "f", "filename": "a.py", "line": )" +
+                          std::string(line) + "}]}]]}")),
+        kNoLine);
+  }
+  EXPECT_THROW(pickled(number(-2)), InputError);
+  EXPECT_THROW(pickled(number(std::int64_t{1} << 40)), InputError);
+}
+
 TEST(TorchSnapshot, AWrongValueIsNamedByItsPath) {
   EXPECT_EQ(complaint(memreplay::snapshot(entry("alloc", 1, 1) + entry("alloc", 1, -5))),
             "x.pickle: device_traces[0][1].size is -5; expected a whole number of bytes");
@@ -136,6 +160,38 @@ TEST(TorchSnapshot, AWrongValueIsNamedByItsPath) {
   EXPECT_THAT(
       json_complaint(R"({"device_traces": [[{"action": "alloc", "addr": 1, "size": 1e30}]]})"),
       HasSubstr("device_traces[0][0].size is 1e+30"));
+}
+
+// Three blocks from before: one is freed, of one the free is requested, one stays.
+TEST(TorchSnapshot, TheStackOfAFreeIsNotThatOfTheRequest) {
+  const auto frames = [](const std::string& name) {
+    return R"("frames": [{"name": ")" + name + R"(", "filename": "a.py", "line": 3}])";
+  };
+  const auto freed = [&](const char* action, int address) {
+    return fmt::format(R"({{"action": "{}", "addr": {}, "size": 512, {}}})", action, address,
+                       frames("who_freed"));
+  };
+  const auto block = [&](const char* state, const std::string& more) {
+    return fmt::format(R"({{"size": 512, "requested_size": 512, "state": "{}"{}}})", state,
+                       more.empty() ? "" : ", " + more);
+  };
+  const std::string json =
+      R"({"segments": [{"device": 0, "address": 4096, "total_size": 2048, "segment_type": "small",
+          "blocks": [)" +
+      block("inactive", "") + "," + block("active_pending_free", frames("who_asked")) + "," +
+      block("active_allocated", frames("who_asked_too")) + "," + block("inactive", "") +
+      R"(]}], "device_traces": [[)" + freed("free_requested", 4096) + "," +
+      freed("free_completed", 4096) + "," + freed("free_requested", 4608) + "]]}";
+  const Recording recording =
+      torch_recording(from_json(json), "x.json", "torch-snapshot", "PyTorch snapshot");
+  const auto& blocks = recording.traces.at(0).start.segments.at(0).blocks;
+  const auto who = [&](std::size_t i) {
+    const auto& stack = recording.stacks[blocks.at(i).stack];
+    return stack.empty() ? "" : recording.texts[recording.frames[stack[0]].name];
+  };
+  EXPECT_EQ(who(0), "");
+  EXPECT_EQ(who(1), "who_asked");
+  EXPECT_EQ(who(2), "who_asked_too");
 }
 
 TEST(TorchSnapshot, OtherDocumentsAreNoSnapshots) {

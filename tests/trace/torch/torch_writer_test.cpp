@@ -49,5 +49,17 @@ TEST(TorchWriter, AReleaseWritesItsOwnKeysOnly) {
   EXPECT_EQ(out.str().find("host_traces"), std::string::npos);
 }
 
+TEST(TorchWriter, ALineThatIsNoneIsWrittenAsPyTorchDoes) {
+  const TemporaryFile file(
+      snapshot(entry("alloc", 4096, 512, text("frames") + list(frame("f", -1)))), ".pickle");
+  const Recording original = recording_of(file.path());
+  ASSERT_EQ(original.frames.at(0).line, kNoLine);
+  EXPECT_EQ(written_and_read<PickleWriter>(original), original);
+  std::ostringstream out;
+  JsonWriter writer(out);
+  write_torch_snapshot(original, writer);
+  EXPECT_NE(out.str().find("\"line\":18446744073709551615"), std::string::npos) << out.str();
+}
+
 }  // namespace
 }  // namespace memreplay
