@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/frame_kind.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -55,30 +57,97 @@ class Names {
   std::uint32_t operator()(std::uint32_t old) {
     if (old == 0) return 0;
     const auto [place, fresh] = numbers_.try_emplace(old, texts_.size());
-    if (fresh) texts_.push_back(name(numbers_.size() - 1));
+    if (fresh) texts_.push_back(numbered(word_, numbers_.size() - 1));
     return static_cast<std::uint32_t>(place->second);
   }
-  std::uint32_t next() {
-    texts_.push_back(name(count_++));
-    return static_cast<std::uint32_t>(texts_.size() - 1);
+
+  static std::string numbered(std::string_view word, std::size_t number) {
+    return std::string(word) + "_" + std::to_string(number);
   }
 
  private:
-  std::string name(std::size_t number) const {
-    return std::string(word_) + "_" + std::to_string(number);
-  }
-
   std::string_view word_;
   std::vector<std::string>& texts_;
   std::map<std::uint32_t, std::size_t> numbers_;
-  std::size_t count_ = 0;
+};
+
+/// Frames that say whose code they are, and whether two are of one folder, file or function.
+class FrameNames {
+ public:
+  FrameNames(const std::vector<std::string>& old, std::vector<std::string>& texts)
+      : old_(old), texts_(texts) {}
+
+  Frame operator()(const Frame& frame) {
+    const FrameKind kind = frame_kind(old_[frame.name], old_[frame.file]);
+    return {function(kind, frame.name), file(kind, frame.file), frame.line};
+  }
+
+ private:
+  using Key = std::pair<std::string, std::uint32_t>;  ///< what is kept of a text, and its number
+
+  std::uint32_t function(FrameKind kind, std::uint32_t name) {
+    const auto named = [&](const std::string& before, const std::string& after) {
+      return text({before, name}, functions_, before + "function", after);
+    };
+    switch (kind) {
+      case FrameKind::backward:
+        return named("torch::autograd::generated::", "::apply");
+      case FrameKind::gradient_sums:
+        return named("torch::autograd::InputBuffer::", "");
+      case FrameKind::engine:
+        return named("torch::autograd::Engine::", "");
+      case FrameKind::plumbing:
+        return named("c10::", "");
+      default:
+        return named("", "");
+    }
+  }
+
+  std::uint32_t file(FrameKind kind, std::uint32_t file) {
+    const std::string& path = old_[file];
+    const std::string folder = path.substr(0, path.find_last_of("/\\") + 1);  // npos + 1 is 0
+    const auto named = [&](const std::string& before, const std::string& after) {
+      return text({before, file}, files_, before + "file", after);
+    };
+    switch (kind) {
+      case FrameKind::own:
+        return named(folder.empty() ? folder : folder_of(folder), ".py");
+      case FrameKind::package:
+        return named("site-packages/" + folder_of(package_of(path)), ".py");
+      case FrameKind::framework:
+        return named("site-packages/torch/", ".py");
+      case FrameKind::generated:
+        return named("torchinductor_/", ".py");
+      default:
+        return named("", "");
+    }
+  }
+
+  std::string folder_of(const std::string& old) {
+    const std::size_t number = folders_.try_emplace(old, folders_.size()).first->second;
+    return Names::numbered("folder", number) + "/";
+  }
+
+  /// The text that stands for the one of this key; the empty one stands for itself.
+  std::uint32_t text(const Key& key, std::map<Key, std::size_t>& numbers, const std::string& word,
+                     const std::string& after) {
+    if (key.second == 0) return 0;
+    const auto [place, fresh] = numbers.try_emplace(key, texts_.size());
+    if (fresh) texts_.push_back(Names::numbered(word, numbers.size() - 1) + after);
+    return static_cast<std::uint32_t>(place->second);
+  }
+
+  const std::vector<std::string>& old_;
+  std::vector<std::string>& texts_;
+  std::map<Key, std::size_t> functions_, files_;
+  std::map<std::string, std::size_t> folders_;
 };
 
 void rename_texts(Recording& recording) {
   std::vector<std::string> texts = {""};
-  Names frames("frame", texts), files("file", texts), tags("tag", texts);
-  Names annotations("annotation", texts);
-  for (Frame& frame : recording.frames) frame = {frames.next(), files(frame.file), 0};
+  Names tags("tag", texts), annotations("annotation", texts);
+  FrameNames frames(recording.texts, texts);
+  for (Frame& frame : recording.frames) frame = frames(frame);
   for (Trace& trace : recording.traces) {
     for (std::uint32_t& tag : trace.tags) tag = tags(tag);
   }

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "pickle_bytes.hpp"
 #include "snapshot_copies.hpp"
+#include "trace/frame_kind.hpp"
 
 namespace memreplay {
 namespace {
@@ -30,14 +32,48 @@ TEST(Anonymise, TextsBecomeNumbersAndEqualOnesStayEqual) {
   const Recording hidden = anonymised(original, {});
   EXPECT_EQ(hidden.stacks, original.stacks);
   ASSERT_EQ(hidden.frames.size(), 2u);
-  EXPECT_EQ(hidden.texts[hidden.frames[0].name], "frame_0");
-  EXPECT_EQ(hidden.texts[hidden.frames[1].name], "frame_1");
+  EXPECT_EQ(hidden.texts[hidden.frames[0].name], "function_0");
+  EXPECT_EQ(hidden.texts[hidden.frames[1].name], "function_1");
   EXPECT_EQ(hidden.frames[0].file, hidden.frames[1].file);
-  EXPECT_EQ(hidden.frames[1].line, 0u);
+  EXPECT_EQ(hidden.texts[hidden.frames[0].file], "file_0.py");
+  EXPECT_EQ(hidden.frames[1].line, original.frames[1].line);
   EXPECT_EQ(hidden.texts[hidden.traces[0].tags[0]], "tag_0");
   EXPECT_EQ(hidden.traces[0].tags[0], hidden.traces[0].tags[1]);
   for (const std::string& text : hidden.texts) {
     EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+  }
+}
+
+TEST(Anonymise, FramesStillSayWhoseCodeTheyAre) {
+  const std::vector<std::pair<std::string, std::string>> frames = {
+      {"secret", "/home/secret/enc/model.py"},
+      {"secret", "/home/secret/dec/model.py"},
+      {"other_secret", "/home/secret/dec/model.py"},
+      {"<module>", "<ipython-input-3-secret>"},
+      {"secret", "C:\\secret\\Lib\\site-packages\\secret\\a.py"},
+      {"secret", "/secret/lib/python3.12/contextlib.py"},
+      {"secret", "/secret/torchinductor_secret/a.py"},
+      {"secret::f(int)", "secret.cpp"},
+      {"c10::secret()", "??"},
+      {"torch::autograd::generated::SecretBackward0::apply(int)", "??"},
+      {"torch::autograd::Engine::secret()", ""}};
+  Recording recording = small();
+  for (const auto& [name, file] : frames) {
+    recording.texts.push_back(name);
+    recording.texts.push_back(file);
+    const auto last = static_cast<std::uint32_t>(recording.texts.size() - 1);
+    recording.frames.push_back({last - 1, last, kNoLine});
+  }
+  const Recording hidden = anonymised(recording, {});
+  std::set<std::pair<std::string, std::string>> seen;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const Frame& frame = hidden.frames[hidden.frames.size() - frames.size() + i];
+    const std::string &name = hidden.texts[frame.name], &file = hidden.texts[frame.file];
+    EXPECT_EQ(frame_kind(name, file), frame_kind(frames[i].first, frames[i].second))
+        << name << ' ' << file;
+    EXPECT_EQ((name + file).find("ecret"), std::string::npos) << name << ' ' << file;
+    EXPECT_TRUE(seen.emplace(name, file).second) << name << ' ' << file;
+    EXPECT_EQ(frame.line, kNoLine);
   }
 }
 
