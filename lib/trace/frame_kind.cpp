@@ -214,12 +214,14 @@ std::string_view without_arguments(std::string_view function) {
 }
 
 std::string_view backward_function(std::string_view function) {
-  constexpr std::string_view kEnd = "::apply";
+  constexpr std::array<std::string_view, 2> kEnds = {"::apply", "_apply_functional"};
   constexpr std::string_view kOfProgram = "CppNode<";
   constexpr std::array<std::string_view, 3> kNone = {"Node", "PyNode", "Engine"};
   std::string_view name = without_arguments(function);
-  if (!name.starts_with(kAutograd) || !name.ends_with(kEnd)) return {};
-  name.remove_suffix(kEnd.size());
+  const auto end =
+      std::ranges::find_if(kEnds, [&](std::string_view text) { return name.ends_with(text); });
+  if (!name.starts_with(kAutograd) || end == kEnds.end()) return {};
+  name.remove_suffix(end->size());
   name = last_part(name);
   if (name.starts_with(kOfProgram) && name.ends_with('>')) {
     name = name.substr(kOfProgram.size(), name.size() - kOfProgram.size() - 1);

@@ -72,6 +72,8 @@ TEST(FrameKind, ThePackageOfAFileIsNamedAsItIsWritten) {
 TEST(FrameKind, TheBackwardFunctionIsFoundInItsName) {
   EXPECT_EQ(backward_function("torch::autograd::generated::MmBackward0::apply(std::vector<int>)"),
             "MmBackward0");
+  EXPECT_EQ(backward_function("torch::autograd::generated::SumBackward0_apply_functional(int)"),
+            "SumBackward0");
   EXPECT_EQ(backward_function("torch::autograd::AccumulateGrad::apply(int)"), "AccumulateGrad");
   EXPECT_EQ(backward_function("torch::autograd::CppNode<mine::Scan<2>>::apply(int)"),
             "mine::Scan<2>");

@@ -42,7 +42,8 @@ RecordingsAnswer between_recordings(const Chosen& of_a, const Chosen& of_b,
   answer.a = summarise(*of_a.recording, *of_a.trace);
   answer.b = summarise(*of_b.recording, *of_b.trace);
   answer.diff = diff_recordings(a, peaks_of(a, asked, control), b, peaks_of(b, asked, control),
-                                question.at_step);
+                                question.at_step, question.by);
+  answer.diff.rows = question.rows;
   if (!question.strategies.empty()) answer.device = summarise(device);
   answer.interrupted = control.stopped();
   return answer;

@@ -104,8 +104,10 @@ struct RecordingsDiff {
   std::uint64_t at_step = 0;  ///< whose peaks are compared; 0: those of the whole recordings
   SpanPeak a_peak;
   SpanPeak b_peak;
-  bool a_has_stacks = true;
+  bool a_has_stacks = true;  ///< or tags
   bool b_has_stacks = true;
+  PlaceBy place_by = PlaceBy::place;  ///< what counts as a place
+  std::size_t rows = 10;              ///< of the table of places in the text
   std::vector<PlaceDiff> places;
   BlockSum in_both;  ///< same place, same size
   BlockSum only_a;

@@ -16,27 +16,25 @@ enum class Side { a, b };
 struct RecordedTrace {
   const Recording& recording;
   const Trace& trace;
-
-  /// Some request carries a stack.
-  bool has_stacks() const;
 };
 
 /// Numbers for the places of two recordings: the same where they are the same place of the program.
 /// All places that request anything are matched, so that what is live at one moment does not
-/// matter. Where a side has no stacks, classes of sizes stand for places.
+/// matter. Where a side does not say who asked, classes of sizes stand for places.
 class CommonPlaces {
  public:
-  CommonPlaces(const RecordedTrace& a, const RecordedTrace& b);
+  CommonPlaces(const RecordedTrace& a, const RecordedTrace& b, PlaceBy by = PlaceBy::place);
 
   bool by_stack() const { return by_stack_; }
-  std::size_t of(Side side, std::uint32_t stack, Bytes size) const;
+  std::size_t of(Side side, const Asker& asker, Bytes size) const;
   const PlacePair& pair(std::size_t place) const { return pairs_[place]; }
   std::size_t size() const { return pairs_.size(); }
 
  private:
   bool by_stack_;
+  std::array<Places, 2> places_;
   std::vector<PlacePair> pairs_;
-  std::array<std::vector<std::size_t>, 2> of_stack_;
+  std::array<std::vector<std::size_t>, 2> of_place_;  ///< into `pairs_`
 };
 
 }  // namespace memreplay

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/recorded/answer.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "strategy/registry.hpp"
@@ -16,6 +17,8 @@ struct DiffQuestion {
   std::vector<StrategySpec> strategies;
   Setup setup;
   std::optional<std::uint64_t> at_step;  ///< within which recordings are compared; nothing: in all
+  PlaceBy by = PlaceBy::place;           ///< what counts as a place
+  std::size_t rows = 10;                 ///< of the table of places
 };
 
 }  // namespace memreplay

@@ -21,7 +21,7 @@ class Grouping {
 
   void add(Side side, const std::vector<LiveBlock>& live) {
     for (const LiveBlock& block : live) {
-      const std::size_t place = places_.of(side, block.stack, block.requested);
+      const std::size_t place = places_.of(side, block.asker, block.requested);
       SizeDiff& size = groups_[{place, block.pool != 0, block.stream}][block.requested];
       size.size = block.requested;
       ++(side == Side::a ? size.a_blocks : size.b_blocks);
@@ -92,16 +92,18 @@ std::vector<PlaceDiff> diff_blocks(const CommonPlaces& places, const std::vector
 }
 
 RecordingsDiff diff_recordings(const Subject& a, SidePeaks a_peaks, const Subject& b,
-                               SidePeaks b_peaks, std::optional<std::uint64_t> at_step) {
+                               SidePeaks b_peaks, std::optional<std::uint64_t> at_step,
+                               PlaceBy by) {
   RecordingsDiff diff;
+  diff.place_by = by;
   diff.a_peak = peak_of(a_peaks, a, at_step);
   diff.b_peak = peak_of(b_peaks, b, at_step);
   diff.at_step = at_step.value_or(0);
   const RecordedTrace trace_a{a.recording(), a.trace()};
   const RecordedTrace trace_b{b.recording(), b.trace()};
-  diff.a_has_stacks = trace_a.has_stacks();
-  diff.b_has_stacks = trace_b.has_stacks();
-  const CommonPlaces places(trace_a, trace_b);
+  diff.a_has_stacks = says_who_asked(a.trace());
+  diff.b_has_stacks = says_who_asked(b.trace());
+  const CommonPlaces places(trace_a, trace_b, by);
   diff.places = diff_blocks(places, live_at(a_peaks, diff.a_peak, a.trace()),
                             live_at(b_peaks, diff.b_peak, b.trace()));
   for (const PlaceDiff& place : diff.places) {

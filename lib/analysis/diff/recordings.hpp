@@ -16,6 +16,7 @@ std::vector<PlaceDiff> diff_blocks(const CommonPlaces& places, const std::vector
 /// `at_step`, from 1: compares the peaks within that step. Throws UsageError where one recording
 /// has no such step. The peaks are those of `a` and `b`, whose subjects these are.
 RecordingsDiff diff_recordings(const Subject& a, SidePeaks a_peaks, const Subject& b,
-                               SidePeaks b_peaks, std::optional<std::uint64_t> at_step);
+                               SidePeaks b_peaks, std::optional<std::uint64_t> at_step,
+                               PlaceBy by = PlaceBy::place);
 
 }  // namespace memreplay

@@ -35,11 +35,9 @@ class Requests {
             lane.stream, lane.pool != 0,           from_.trace.ops[event] == Op::oom};
   }
   std::size_t place(std::uint64_t event) const {
-    return places_.of(side_, stack(event), from_.trace.sizes[event]);
+    return places_.of(side_, asker(event), from_.trace.sizes[event]);
   }
-  std::uint32_t stack(std::uint64_t event) const {
-    return from_.trace.stacks.empty() ? 0 : from_.trace.stacks[event];
-  }
+  Asker asker(std::uint64_t event) const { return asker_of(from_.trace, event); }
 
  private:
   const RecordedTrace& from_;
@@ -48,13 +46,13 @@ class Requests {
   std::vector<std::vector<std::uint64_t>> by_step_;
 };
 
-// Where one side has no stack, nothing says that the place is another one.
+// Where one side does not say who asked, nothing says that the place is another one.
 bool same(const Requests& a, std::uint64_t in_a, const Requests& b, std::uint64_t in_b) {
   const RequestMade one = a.made(in_a);
   const RequestMade other = b.made(in_b);
   return one.size == other.size && one.stream == other.stream &&
          one.private_pool == other.private_pool && one.refused == other.refused &&
-         (a.stack(in_a) == 0 || b.stack(in_b) == 0 || a.place(in_a) == b.place(in_b));
+         (!a.asker(in_a).known() || !b.asker(in_b).known() || a.place(in_a) == b.place(in_b));
 }
 
 // The first in this step; nothing where all are the same.
@@ -116,8 +114,8 @@ RequestsDiff diff_requests(const CommonPlaces& places, const RecordedTrace& a, c
                        std::optional<RequestMade> RequestDifference::*side) {
     if (!found || !((*found).*side)) return;
     RequestMade& made = *((*found).*side);
-    const std::uint32_t stack = from.trace.stacks.empty() ? 0 : from.trace.stacks[made.event];
-    if (stack != 0) made.place = of.name_of_stack(stack);
+    const Asker asker = asker_of(from.trace, made.event);
+    if (asker.known()) made.place = of.name_of(asker);
   };
   const Places places_a(a.recording);
   const Places places_b(b.recording);

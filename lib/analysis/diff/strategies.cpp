@@ -131,8 +131,8 @@ class Comparison {
       if (trace.slots[event] != kNoSlot || is_request(parting->op)) {
         parting->size = trace.sizes[event];
       }
-      const std::uint32_t stack = trace.stacks.empty() ? 0 : trace.stacks[event];
-      if (is_request(parting->op) && stack != 0) parting->place = places.name_of_stack(stack);
+      const Asker asker = asker_of(trace, event);
+      if (is_request(parting->op) && asker.known()) parting->place = places.name_of(asker);
     }
   }
 

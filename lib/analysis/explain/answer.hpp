@@ -122,10 +122,13 @@ struct Explanation {
   Bytes kept_whole = 0;        ///< free blocks of max_split_size or more: not for smaller requests
   std::uint64_t unplaced = 0;  ///< live blocks that lie in no known segment
   Pins pins;
-  std::vector<PlaceSum> live;           ///< by place, most bytes first
-  std::vector<SizeClassLoss> rounding;  ///< most lost first; none where nothing is
-  std::vector<PoolRow> pools;           ///< by pool, stream and size
-  std::vector<PhasePeak> phases;        ///< in order of their first beginning
+  PlaceBy by = PlaceBy::place;                ///< what counts as a place in the tables
+  std::size_t rows = 10;                      ///< of each table of the text
+  std::vector<PlaceSum> live;                 ///< by place, most bytes first
+  std::optional<std::vector<CallNode>> tree;  ///< of what is live, from the outermost callers
+  std::vector<SizeClassLoss> rounding;        ///< most lost first; none where nothing is
+  std::vector<PoolRow> pools;                 ///< by pool, stream and size
+  std::vector<PhasePeak> phases;              ///< in order of their first beginning
   /// Of a recording that starts late: requests of the steps before it that found no room.
   std::uint64_t refused_before = 0;
 

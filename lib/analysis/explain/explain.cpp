@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/explain/pins.hpp"
+#include "analysis/recorded/call_tree.hpp"
 #include "analysis/recorded/live_blocks.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "core/error.hpp"
@@ -102,9 +103,8 @@ void note_request(const Trace& trace, const Places& places, const ExplainOptions
   e.pool = lane.pool;
   e.requested = trace.sizes[event];
   e.asked = asked_of_device(e.requested, options);
-  if (!trace.stacks.empty() && trace.stacks[event] != 0) {
-    e.place = places.name_of_stack(trace.stacks[event]);
-  }
+  const Asker asker = asker_of(trace, event);
+  if (asker.known()) e.place = places.name_of(asker);
 }
 
 Bytes kept_whole(const Moment& moment, Bytes split_limit) {
@@ -199,7 +199,8 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   add_up(moment, e);
   if (e.event) e.step = steps_of(subject.recording(), trace).of(*e.event);
   e.total = options.total;
-  const Places places(subject.recording());
+  e.by = options.by;
+  const Places places(subject.recording(), options.by);
   if (e.at_oom) note_request(trace, places, options, e);
   if (refused) {
     e.device_free = moment.device_free;
@@ -213,6 +214,7 @@ Explanation explain(const Subject& subject, const MomentSource& source,
                    options.settings ? options.settings->large_segment_size : torch::kLargeBuffer);
   if (options.settings) e.kept_whole = kept_whole(moment, options.settings->max_split_size);
   e.live = by_place(moment.live, places);
+  if (options.tree) e.tree = call_tree(moment.live, places);
   e.rounding = rounding_of(moment);
   std::vector<Phase> phases = annotated_phases(subject.recording(), trace);
   phases.insert(phases.end(), options.phases.begin(), options.phases.end());

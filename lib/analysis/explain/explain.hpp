@@ -12,9 +12,11 @@
 namespace memreplay {
 
 struct ExplainOptions {
-  At at;                       ///< the moment to look at
-  std::optional<Bytes> total;  ///< of the device, as it reports it
-  std::vector<Phase> phases;   ///< beside those that the recording annotates
+  At at;                        ///< the moment to look at
+  std::optional<Bytes> total;   ///< of the device, as it reports it
+  std::vector<Phase> phases;    ///< beside those that the recording annotates
+  PlaceBy by = PlaceBy::place;  ///< what counts as a place
+  bool tree = false;            ///< who called the places
   /// Of PyTorch's allocator, if it is one: how it cuts memory.
   std::optional<torch::Settings> settings;
 };

@@ -33,7 +33,8 @@ void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
 }
 
 ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
-  ExplainOptions options{.at = question.at, .phases = question.phases};
+  ExplainOptions options{
+      .at = question.at, .phases = question.phases, .by = question.by, .tree = question.tree};
   options.total = view.as_recorded ? question.setup.device.capacity : view.device.options.capacity;
   if (view.model) options.settings = view.model->settings;
   return options;
@@ -115,6 +116,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
   control.show("explaining " + chosen.recording->path, 0.3);
   explained.explanation = explain(subject, *view.source, options_of(view, question));
+  explained.explanation.rows = question.rows;
   if (view.estimate) note_estimate(*view.estimate, explained.explanation);
   add_remarks(subject, view, question.setup.torch_version, explained);
   if (listener != nullptr) listener->on_explained(explained);

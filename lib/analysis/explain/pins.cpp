@@ -44,7 +44,7 @@ class PinCounter {
  private:
   Pin& pin_of(std::size_t age) {
     const bool known = age < live_->size();
-    const std::string& place = known ? places_.name_of_stack((*live_)[age].stack) : kWaiting;
+    const std::string& place = known ? places_.name_of((*live_)[age].asker) : kWaiting;
     auto& [oldest, pin] = pins_.try_emplace(place, age, Pin{place}).first->second;
     if (age <= oldest) {
       oldest = age;

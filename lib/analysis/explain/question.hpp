@@ -29,6 +29,9 @@ struct ExplainQuestion {
   Setup setup;                           ///< the release, the start, and the device
   At at;                                 ///< the moment that is looked at
   std::vector<Phase> phases;             ///< beside those that recordings annotate
+  PlaceBy by = PlaceBy::place;           ///< what counts as a place
+  bool tree = false;                     ///< who called the places
+  std::size_t rows = 10;                 ///< of each table of the text
   /// Of the replays that look for a setting that helps, altogether; at least eight are made.
   std::uint64_t search_events = 300'000'000;
   std::uint64_t most_settings = 200;

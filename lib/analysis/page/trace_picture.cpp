@@ -13,21 +13,22 @@
 namespace memreplay {
 namespace {
 
-/// Numbers in the order in which they are asked for, from 1 on; 0 stays 0.
+/// Numbers in the order in which they are asked for, from 1 on; what is nothing stays 0.
+template <typename Old>
 class Renumbering {
  public:
-  std::uint32_t of(std::uint32_t old) {
-    if (old == 0) return 0;
+  std::uint32_t of(Old old) {
+    if (old == Old{}) return 0;
     const auto [found, is_new] =
         numbers_.emplace(old, static_cast<std::uint32_t>(numbers_.size() + 1));
     if (is_new) old_.push_back(old);
     return found->second;
   }
-  const std::vector<std::uint32_t>& old() const { return old_; }
+  const std::vector<Old>& old() const { return old_; }
 
  private:
-  std::map<std::uint32_t, std::uint32_t> numbers_;
-  std::vector<std::uint32_t> old_;
+  std::map<Old, std::uint32_t> numbers_;
+  std::vector<Old> old_;
 };
 
 /// A block that may still be in somebody's use.
@@ -35,8 +36,7 @@ struct Held {
   std::uint64_t born = 0;  ///< event + 1; 0: from before the trace
   Bytes requested = 0;
   Lane lane;
-  std::uint32_t stack = 0;
-  std::uint32_t tag = 0;
+  Asker asker;
   Address address = 0;  ///< as recorded
   Slot slot = kNoSlot;
   bool pending = false;
@@ -46,8 +46,7 @@ Held requested_by(const Trace& trace, std::uint64_t event) {
   return {.born = event + 1,
           .requested = trace.sizes[event],
           .lane = trace.lane(event),
-          .stack = trace.stacks.empty() ? 0 : trace.stacks[event],
-          .tag = trace.tags.empty() ? 0 : trace.tags[event],
+          .asker = asker_of(trace, event),
           .address = trace.addresses.empty() ? 0 : trace.addresses[event],
           .slot = trace.slots[event]};
 }
@@ -60,7 +59,7 @@ std::vector<Held> held_before(const Trace& trace, std::uint64_t event) {
       if (block.slot == kNoSlot) continue;
       by_slot[block.slot] = {.requested = block.requested,
                              .lane = {segment.stream, segment.pool},
-                             .stack = block.stack,
+                             .asker = asker_of(trace, block),
                              .address = block.address,
                              .slot = block.slot,
                              .pending = block.state == BlockState::pending};
@@ -129,9 +128,14 @@ class Painter {
     block_of_slot_[block.slot] = picture_.blocks++;
     picture_.sizes.number(block.requested);
     picture_.lanes.number(lane);
-    picture_.stacks.number(stacks_.of(block.stack));
-    picture_.tags.number(tags_.of(block.tag));
+    picture_.stacks.number(stacks_.of(shown(block.asker)));
+    picture_.tags.number(tags_.of(block.asker.tag));
     if (!trace_.addresses.empty()) picture_.addresses.step(block.address);
+  }
+
+  // A tag says more than no stack; beside a stack it has a column of its own.
+  static Asker shown(const Asker& asker) {
+    return asker.stack != 0 ? Asker{.stack = asker.stack} : asker;
   }
 
   void add_other(std::uint64_t i) {
@@ -139,8 +143,8 @@ class Painter {
     picture_.other_sizes.number(asked.requested);
     picture_.other_addresses.step(asked.address);
     picture_.other_lanes.number(trace_.lane_of[i]);
-    picture_.other_stacks.number(stacks_.of(asked.stack));
-    picture_.other_tags.number(tags_.of(asked.tag));
+    picture_.other_stacks.number(stacks_.of(shown(asked.asker)));
+    picture_.other_tags.number(tags_.of(asked.asker.tag));
   }
 
   void paint(std::uint64_t i) {
@@ -178,21 +182,22 @@ class Painter {
 
   void name_stacks() {
     const Places places(recording_);
-    Renumbering frames;
-    Renumbering shown_places;
+    Renumbering<std::uint32_t> frames;
+    Renumbering<std::uint32_t> shown_places;
     picture_.stacks_shown.emplace_back();
     picture_.place_of_stack.push_back(0);
-    for (const std::uint32_t stack : stacks_.old()) {
+    for (const Asker& asker : stacks_.old()) {
       std::vector<std::uint32_t>& shown = picture_.stacks_shown.emplace_back();
-      for (const std::uint32_t frame : recording_.stacks[stack]) {
-        shown.push_back(frames.of(frame + 1) - 1);
+      if (asker.stack != 0) {
+        for (const std::uint32_t frame : recording_.stacks[asker.stack]) {
+          shown.push_back(frames.of(frame + 1) - 1);
+        }
       }
-      picture_.place_of_stack.push_back(shown_places.of(places.of(stack)));
+      picture_.place_of_stack.push_back(shown_places.of(places.of(asker)));
     }
     for (const std::uint32_t number : frames.old()) {
       const Frame& frame = recording_.frames[number - 1];
-      picture_.frames.push_back(fmt::format("{}:{} {}", recording_.texts[frame.file], frame.line,
-                                            recording_.texts[frame.name]));
+      picture_.frames.push_back(frame_text(recording_, frame));
       picture_.noise.push_back(is_noise(recording_, frame));
     }
     picture_.places.push_back(places.name(0));
@@ -217,8 +222,8 @@ class Painter {
   const Recording& recording_;
   const Trace& trace_;
   std::vector<std::uint64_t> block_of_slot_;
-  Renumbering stacks_;
-  Renumbering tags_;
+  Renumbering<Asker> stacks_;
+  Renumbering<std::uint32_t> tags_;
   TracePicture picture_;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/units.hpp"
@@ -31,11 +32,31 @@ struct Steps {
   std::uint64_t of(std::uint64_t event) const;
 };
 
+/// What stands for a place where none is known. A recording without stacks may have tags.
+inline constexpr std::string_view kNoStack = "(no stack recorded)";
+inline constexpr std::string_view kNoTag = "(no tag)";
+inline constexpr std::string_view kFromBefore = "(from before the recording)";
+
+/// What counts as one place: a line, or all lines of a function, of a file, of a folder or package.
+enum class PlaceBy : std::uint8_t { place, function, file, module };
+
+/// "place", as options and reports name it.
+constexpr std::string_view name_of(PlaceBy by) {
+  constexpr std::string_view kNames[] = {"place", "function", "file", "module"};
+  return kNames[static_cast<std::size_t>(by)];
+}
+
 /// What a code place holds.
 struct PlaceSum {
   std::string place;
   Bytes bytes = 0;  ///< requested
   std::uint64_t blocks = 0;
+};
+
+/// What a code place and all that it calls hold.
+struct CallNode {
+  PlaceSum sum;
+  std::vector<CallNode> calls;  ///< most bytes first
 };
 
 /// Code places of two versions of a program that are the same place in it.

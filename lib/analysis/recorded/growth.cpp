@@ -86,8 +86,7 @@ std::string size_class(Bytes size) {
 PlacesHeld places_held(const Recording& recording, const Trace& trace,
                        const std::vector<LiveBlock>& live) {
   PlacesHeld held;
-  const bool stacks = std::ranges::any_of(trace.stacks, [](std::uint32_t s) { return s != 0; });
-  if (stacks) {
+  if (says_who_asked(trace)) {
     for (const PlaceSum& place : by_place(live, Places(recording))) {
       held.places[place.place] = place.bytes;
     }

@@ -20,17 +20,15 @@ std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event) {
   for (const SegmentInfo& segment : trace.start.segments) {
     for (const BlockInfo& block : segment.blocks) {
       if (block.state != BlockState::allocated || block.slot == kNoSlot) continue;
-      by_slot[block.slot] = {block.slot,   block.requested, segment.stream,
-                             segment.pool, block.stack,     std::nullopt};
+      by_slot[block.slot] = {block.slot,   block.requested,        segment.stream,
+                             segment.pool, asker_of(trace, block), std::nullopt};
     }
   }
   for (std::uint64_t i = 0; i < event; ++i) {
     const Slot slot = trace.slots[i];
     if (trace.ops[i] == Op::allocate) {
       const Lane lane = trace.lane(i);
-      by_slot[slot] = {
-          slot, trace.sizes[i], lane.stream, lane.pool, trace.stacks.empty() ? 0 : trace.stacks[i],
-          i};
+      by_slot[slot] = {slot, trace.sizes[i], lane.stream, lane.pool, asker_of(trace, i), i};
     } else if (trace.ops[i] == Op::free || trace.ops[i] == Op::free_requested) {
       by_slot[slot].slot = kNoSlot;
     }
@@ -50,7 +48,7 @@ std::uint64_t requested_peak(const Trace& trace) {
 std::vector<PlaceSum> by_place(const std::vector<LiveBlock>& blocks, const Places& places) {
   std::vector<PlaceSum> sums(places.size());
   for (const LiveBlock& block : blocks) {
-    PlaceSum& sum = sums[places.of(block.stack)];
+    PlaceSum& sum = sums[places.of(block.asker)];
     sum.bytes += block.requested;
     ++sum.blocks;
   }

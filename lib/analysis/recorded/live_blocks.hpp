@@ -17,7 +17,7 @@ struct LiveBlock {
   Bytes requested = 0;
   StreamIndex stream = 0;
   PoolIndex pool = 0;
-  std::uint32_t stack = 0;            ///< of the recording's stacks; 0: none
+  Asker asker;
   std::optional<std::uint64_t> born;  ///< the event of its request; nothing: from before the trace
 };
 

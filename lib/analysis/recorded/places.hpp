@@ -1,35 +1,65 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "analysis/recorded/answer.hpp"
+#include "trace/frame_kind.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
 
-/// A frame that serves any program, folded where a stack is shown: one of C++, of an installed
-/// package, of the interpreter or of PyTorch.
+/// Frames that serve any program: C++, installed packages, PyTorch, the interpreter, generated
+/// code.
 bool is_noise(const Recording& recording, const Frame& frame);
 
-/// Code places of a recording's stacks, for people: "model.py:41 forward".
+/// "/home/me/model.py:41 forward"; without a line "/home/me/model.py forward".
+std::string frame_text(const Recording& recording, const Frame& frame);
+
+/// What a recording tells of who asked for a block.
+struct Asker {
+  std::uint32_t stack = 0;  ///< of the recording's stacks; 0: none
+  std::uint32_t tag = 0;    ///< of the recording's texts; 0: none
+  bool before = false;      ///< it was there before the recording
+
+  bool known() const { return stack != 0 || tag != 0; }
+  friend auto operator<=>(const Asker&, const Asker&) = default;
+};
+
+/// Of an event that requests a block.
+Asker asker_of(const Trace& trace, std::uint64_t event);
+/// Of a block of the start state; where no event follows, that is all there is, and nothing is
+/// before.
+Asker asker_of(const Trace& trace, const BlockInfo& block);
+/// Some request has a stack or a tag.
+bool says_who_asked(const Trace& trace);
+
+/// Code places of a recording's stacks, for people: "model.py:41 forward", with as many folders as
+/// tell apart the program's files.
 ///
-/// The place of a stack is its innermost frame of the program itself: a Python frame that is
-/// neither PyTorch's nor the interpreter's. Where there is none, the innermost Python frame; then
-/// the backward function that autograd ran; then the innermost C++ frame that has a name and is not
-/// the allocator's.
+/// The place of a stack is its innermost frame of the program itself. Where there is none, that of
+/// an installed package; then the file that was generated; then PyTorch's or the interpreter's own
+/// Python; then the backward function that autograd ran; then the innermost C++ frame that has a
+/// name and is not the allocator's. Without a stack the tag is the place.
 class Places {
  public:
-  explicit Places(const Recording& recording);
+  explicit Places(const Recording& recording, PlaceBy by = PlaceBy::place);
 
-  /// The number of a stack's place; several stacks may share one. 0: no stack was recorded.
-  std::uint32_t of(std::uint32_t stack) const { return place_of_stack_[stack]; }
+  /// The number of a place; several askers may share one.
+  std::uint32_t of(const Asker& asker) const;
   const std::string& name(std::uint32_t place) const { return names_[place]; }
-  const std::string& name_of_stack(std::uint32_t stack) const { return name(of(stack)); }
+  const std::string& name_of(const Asker& asker) const { return name(of(asker)); }
   std::size_t size() const { return names_.size(); }
+
+  /// Its place behind those that called it, the outermost first; noise is left out.
+  std::vector<std::string> calls(const Asker& asker) const;
 
  private:
   std::vector<std::uint32_t> place_of_stack_;
+  std::map<std::uint32_t, std::uint32_t> place_of_tag_;
+  std::vector<std::vector<std::uint32_t>> callers_;  ///< by stack: places, the innermost first
   std::vector<std::string> names_;
 };
 

@@ -9,8 +9,6 @@
 namespace memreplay {
 namespace {
 
-constexpr std::string_view kNoStack = "(no stack recorded)";
-
 bool has(const std::string& conf, std::string_view option) {
   return conf.find(option) != std::string::npos;
 }
@@ -43,11 +41,13 @@ class Findings {
   void pinned() {
     if (e_.pins.by_place.empty()) return;
     const Pin& first = *std::ranges::max_element(e_.pins.by_place, {}, &Pin::pinned);
-    const bool known = first.place != kNoStack;
     std::string remedy =
-        known ? fmt::format("to give back sooner, or allocate before all else, what {} holds",
-                            first.place)
-              : "to record with stacks, which shows whose blocks these are";
+        first.place == kFromBefore
+            ? "to record from the program's start, which shows whose blocks these are"
+        : first.place == kNoStack || first.place == kNoTag
+            ? "to record with stacks, which shows whose blocks these are"
+            : fmt::format("to give back sooner, or allocate before all else, what {} holds",
+                          first.place);
     if (!has(device_.conf, "expandable_segments:True")) {
       remedy = "expandable_segments:True; or " + remedy;
     }

@@ -81,9 +81,9 @@ TEST(RecordingsDiff, PoolsAndStreamsAreKeptApart) {
   const Recording recording = asking("a.py:1 f", {4});
   const RecordedTrace trace{recording, recording.traces[0]};
   const CommonPlaces places(trace, trace);
-  const auto diffs = diff_blocks(places, {{.slot = 0, .requested = 4, .stack = 1}},
-                                 {{.slot = 0, .requested = 4, .pool = 2, .stack = 1},
-                                  {.slot = 1, .requested = 4, .stream = 1, .stack = 1}});
+  const auto diffs = diff_blocks(places, {{.slot = 0, .requested = 4, .asker = {.stack = 1}}},
+                                 {{.slot = 0, .requested = 4, .pool = 2, .asker = {.stack = 1}},
+                                  {.slot = 1, .requested = 4, .stream = 1, .asker = {.stack = 1}}});
   ASSERT_EQ(diffs.size(), 3u);
   EXPECT_EQ(diffs[0].change(), Change::only_a);
   EXPECT_EQ(diffs[1].stream, 1u);

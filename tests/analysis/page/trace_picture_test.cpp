@@ -55,6 +55,22 @@ TEST(TracePicture, BlocksFromBeforeTheTraceComeFirstFromLanesOfTheirOwn) {
   const auto lanes = numbers_of(picture.lanes);
   EXPECT_EQ(picture.lane_names.at(lanes[0]).stream, 7u);
   EXPECT_EQ(picture.lane_names.at(lanes[1]).stream, 0u);
+  const auto place = [&](std::size_t block) {
+    return picture.places.at(picture.place_of_stack.at(numbers_of(picture.stacks).at(block)));
+  };
+  EXPECT_EQ(place(0), "(from before the recording)");
+  EXPECT_EQ(place(1), "(no stack recorded)");
+}
+
+TEST(TracePicture, ATagIsThePlaceOfABlockWithoutAStack) {
+  Recording recording = RecordingWriter().alloc(0, 100).alloc(1, 200).recording();
+  recording.texts.push_back("weights");
+  recording.traces[0].tags = {0, static_cast<std::uint32_t>(recording.texts.size() - 1)};
+  const TracePicture picture = picture_of(recording, {0, 2});
+  EXPECT_EQ(picture.places.at(picture.place_of_stack.at(numbers_of(picture.stacks).at(0))),
+            "(no tag)");
+  EXPECT_EQ(picture.places.at(picture.place_of_stack.at(numbers_of(picture.stacks).at(1))),
+            "weights");
 }
 
 TEST(TracePicture, HoldsTheStacksOfItsBlocksOnly) {

@@ -87,5 +87,24 @@ TEST(PlacesHeld, TheLargestStayAndTheRestIsSummed) {
   EXPECT_EQ(held.others, 8u);
 }
 
+TEST(Growth, WithoutStacksTagsOfRequestsAreThePlaces) {
+  Recording recording = RecordingWriter().alloc(0, 8).alloc(1, 4).recording();
+  recording.texts.push_back("weights");
+  const auto tag = static_cast<std::uint32_t>(recording.texts.size() - 1);
+  recording.traces[0].tags = {tag, 0};
+  const PlacesHeld held =
+      places_held(recording, recording.traces[0], live_before(recording.traces[0], 2));
+  EXPECT_EQ(held.by, PlacesHeld::By::stack);
+  EXPECT_EQ(held.places, (std::map<std::string, Bytes>{{"weights", 8}, {"(no tag)", 4}}));
+}
+
+TEST(Growth, FoldersThatANameDidNotHaveMakeNoNewPlace) {
+  const PlacesHeld before{.places = {{"model.py:10 f", 8}}};
+  const PlacesHeld now{.places = {{"enc/model.py:10 f", 8}, {"dec/model.py:12 f", 4}}};
+  const auto grown = growth(before, now);
+  ASSERT_EQ(grown.size(), 1u);
+  EXPECT_EQ(grown[0].place, "dec/model.py:12 f");
+}
+
 }  // namespace
 }  // namespace memreplay

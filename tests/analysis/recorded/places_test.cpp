@@ -7,10 +7,10 @@
 namespace memreplay {
 namespace {
 
-std::string place_of(const std::vector<std::string>& frames) {
+std::string place_of(const std::vector<std::string>& frames, PlaceBy by = PlaceBy::place) {
   RecordingWriter writer;
   const std::uint32_t stack = writer.stack(frames);
-  return Places(writer.recording()).name_of_stack(stack);
+  return Places(writer.recording(), by).name_of({.stack = stack});
 }
 
 TEST(Places, TheInnermostFrameOfTheProgramItselfNamesAStack) {
@@ -31,7 +31,17 @@ TEST(Places, WithoutPythonTheBackwardFunctionNamesIt) {
   EXPECT_EQ(place_of({"CUDACachingAllocator.cpp:0 c10::cuda::CUDACachingAllocator::malloc",
                       "??:0 at::native::mul(at::Tensor const&)",
                       "??:0 torch::autograd::generated::SqrtBackward0::apply(std::vector<int>)"}),
-            "SqrtBackward0::apply");
+            "SqrtBackward0 (autograd)");
+}
+
+TEST(Places, AutogradItselfOwnsNothing) {
+  EXPECT_EQ(place_of({"??:0 at::_ops::add::call(at::Tensor const&)",
+                      "??:0 torch::autograd::InputBuffer::add(unsigned long)",
+                      "??:0 torch::autograd::Engine::evaluate_function()"}),
+            "gradient sums (autograd)");
+  EXPECT_EQ(
+      place_of({"??:0 torch::unwind::unwind()", "??:0 torch::autograd::Engine::thread_main(int)"}),
+      "backward pass (autograd)");
 }
 
 TEST(Places, WithoutThatTheInnermostFrameWithAName) {
@@ -51,14 +61,88 @@ TEST(Places, FramesThatServeAnyProgramAreNoise) {
   EXPECT_FALSE(is_noise(recording, recording.frames[2]));
 }
 
+TEST(Places, OfAnInstalledPackageAndPyTorchThePackageNamesIt) {
+  EXPECT_EQ(place_of({"/v/site-packages/torch/nn/modules/linear.py:125 forward",
+                      "/v/site-packages/transformers/models/llama.py:88 forward",
+                      "/v/site-packages/transformers/trainer.py:9 train"}),
+            "llama.py:88 forward");
+}
+
+TEST(Places, GeneratedCodeIsItsCallersOrOnePlace) {
+  const std::string kernel = "/tmp/torchinductor_me/ab/c" + std::string(51, '7') + ".py";
+  const std::string torch = "/v/site-packages/torch/_inductor/utils.py:3 run";
+  EXPECT_EQ(place_of({kernel + ":120 call", torch, "/p/model.py:10 forward"}),
+            "model.py:10 forward");
+  EXPECT_EQ(place_of({kernel + ":120 call", torch}),
+            "c" + std::string(51, '7') + ".py (generated)");
+  EXPECT_EQ(place_of({kernel + ":120 call"}, PlaceBy::module), "(generated code)");
+}
+
+TEST(Places, FilesOfOneNameHaveTheirFolders) {
+  RecordingWriter writer;
+  const auto enc = writer.stack({"/p/enc/model.py:10 forward"});
+  const auto dec = writer.stack(
+      {"\\py\\Lib\\site-packages\\torch\\functional.py:373 einsum", "/p/dec/model.py:10 forward"});
+  const auto main = writer.stack({"/p/train.py:3 main"});
+  const Recording recording = writer.recording();
+  const Places places(recording);
+  EXPECT_EQ(places.name_of({.stack = enc}), "enc/model.py:10 forward");
+  EXPECT_EQ(places.name_of({.stack = dec}), "dec/model.py:10 forward");
+  EXPECT_EQ(places.name_of({.stack = main}), "train.py:3 main");
+  const Places modules(recording, PlaceBy::module);
+  EXPECT_EQ(modules.name_of({.stack = enc}), "enc/");
+  EXPECT_EQ(modules.name_of({.stack = main}), "p/");
+}
+
+TEST(Places, ByFunctionAndByFileLinesCountAsOne) {
+  EXPECT_EQ(place_of({"/p/model.py:10 forward"}, PlaceBy::function), "model.py forward");
+  EXPECT_EQ(place_of({"/p/model.py:10 forward"}, PlaceBy::file), "model.py");
+}
+
+TEST(Places, ALineThatIsNoneIsNotShown) {
+  EXPECT_EQ(place_of({"/p/model.py:4294967295 forward"}), "model.py forward");
+}
+
+TEST(Places, ATagStandsWhereThereIsNoStack) {
+  RecordingWriter writer;
+  const auto stack = writer.stack({"/p/model.py:10 forward"});
+  writer.alloc(0, 8).alloc(1, 8);
+  const std::uint32_t tag = writer.text("optimizer");
+  Recording recording = writer.recording();
+  recording.traces[0].tags = {tag, 0};
+  const Places places(recording);
+  EXPECT_EQ(places.name_of(asker_of(recording.traces[0], 0)), "optimizer");
+  EXPECT_EQ(places.name_of(asker_of(recording.traces[0], 1)), "(no stack recorded)");
+  EXPECT_EQ(places.name_of({.stack = stack, .tag = tag}), "model.py:10 forward");
+}
+
+TEST(Places, WhatWasThereBeforeIsSaidToBe) {
+  RecordingWriter writer;
+  const auto stack = writer.stack({"/p/model.py:10 forward"});
+  const Recording recording = writer.recording();
+  const Places places(recording);
+  EXPECT_EQ(places.name_of({.before = true}), "(from before the recording)");
+  EXPECT_EQ(places.name_of({.stack = stack, .before = true}), "model.py:10 forward");
+}
+
 TEST(Places, StacksOfOnePlaceShareItsNumber) {
   RecordingWriter writer;
   const auto a = writer.stack({"model.py:41 forward", "train.py:1 main"});
   const auto b = writer.stack({"model.py:41 forward", "eval.py:9 main"});
-  const Places places(writer.recording());
-  EXPECT_EQ(places.of(a), places.of(b));
-  EXPECT_EQ(places.name_of_stack(0), "(no stack recorded)");
-  EXPECT_EQ(places.size(), 2u);
+  const Recording recording = writer.recording();
+  const Places places(recording);
+  EXPECT_EQ(places.of({.stack = a}), places.of({.stack = b}));
+  EXPECT_EQ(places.name_of({}), "(no stack recorded)");
+}
+
+TEST(Places, NoiseIsWhatIsNotTheProgramsOwn) {
+  RecordingWriter writer;
+  writer.stack({"/v/site-packages/torch/x.py:1 f", "/p/model.py:41 forward", "??:0 f"});
+  const Recording recording = writer.recording();
+  EXPECT_TRUE(is_noise(recording, recording.frames[0]));
+  EXPECT_FALSE(is_noise(recording, recording.frames[1]));
+  EXPECT_TRUE(is_noise(recording, recording.frames[2]));
+  EXPECT_EQ(frame_text(recording, recording.frames[1]), "/p/model.py:41 forward");
 }
 
 }  // namespace
