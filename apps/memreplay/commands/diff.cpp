@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "options/command_line.hpp"
 #include "options/options.hpp"
+#include "options/places.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 
@@ -48,6 +49,7 @@ int run_diff(const Command& command, const std::vector<std::string>& arguments) 
   line.value(
       "--at-step", "N", "Compare the peaks within step N. Default: those of everything.",
       [&](const std::string& text) { question.at_step = whole_argument("--at-step", text); });
+  add_place_options(line, question.by, question.rows);
   add_strategy_options(line, run);
   add_device_options(line, run);
   add_start_options(line, run);

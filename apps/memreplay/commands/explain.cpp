@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/options.hpp"
+#include "options/places.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
@@ -78,6 +79,8 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   line.repeated("--phase", "NAME=FROM:TO",
                 "Peaks of the events in [FROM, TO) beside those annotated.",
                 [&](const std::string& text) { question.phases.push_back(phase_argument(text)); });
+  add_place_options(line, question.by, question.rows);
+  line.flag("--tree", "Show who called the places that hold what is live.", question.tree);
   add_strategy_options(line, options);
   add_device_options(line, options);
   add_report_options(line, reports);

@@ -121,6 +121,7 @@ std::string to_json(const RecordingsAnswer& answer) {
   json["at_step"] = diff.at_step == 0 ? Json(nullptr) : Json(diff.at_step);
   json["totals"] = totals_json(answer);
   json["by"] = diff.by_stack() ? "stack" : "size";
+  json["place_by"] = diff.by_stack() ? Json(name_of(diff.place_by)) : Json(nullptr);
   json["in_both"] = sum_json(diff.in_both);
   json["only_a"] = sum_json(diff.only_a);
   json["only_b"] = sum_json(diff.only_b);

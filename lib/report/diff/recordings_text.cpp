@@ -15,7 +15,6 @@ namespace {
 
 using Change = PlaceDiff::Change;
 
-constexpr std::size_t kPlaces = 10;
 constexpr std::size_t kSteps = 8;
 constexpr std::size_t kFirstSteps = 3;
 
@@ -90,7 +89,7 @@ void add_totals(std::string& out, const RecordingsAnswer& answer) {
 void add_places(std::string& out, const RecordingsDiff& diff) {
   const std::string title =
       fmt::format(" {} at the peaks, by {}", diff.a.run ? "Requested" : "Live",
-                  diff.by_stack() ? "place" : "size");
+                  diff.by_stack() ? name_of(diff.place_by) : "size");
   Table table{{{title, true}, {"A"}, {"B"}, {"difference"}, {"blocks", true}}, {}};
   std::size_t changed = 0;
   std::size_t same = 0;
@@ -99,21 +98,21 @@ void add_places(std::string& out, const RecordingsDiff& diff) {
     if (place.change() == Change::same) {
       ++same;
       same_bytes += place.a_bytes;
-    } else if (++changed <= kPlaces) {
+    } else if (++changed <= diff.rows) {
       const auto [a, b] = sizes_apart(place.a_bytes, place.b_bytes);
       table.rows.push_back({"   " + place_phrase(place), place.a_blocks == 0 ? "-" : a,
                             place.b_blocks == 0 ? "-" : b,
                             size_change(place.a_bytes, place.b_bytes), blocks_phrase(place)});
     }
   }
-  if (changed > kPlaces) {
-    table.rows.push_back({fmt::format("   … and {} more", human_count(changed - kPlaces))});
+  if (changed > diff.rows) {
+    table.rows.push_back({fmt::format("   … and {} more", human_count(changed - diff.rows))});
     table.rows.back().resize(table.columns.size());
   }
   if (changed > 0) out += '\n' + text_table(table);
   if (same > 0 && changed > 0) {
     out += fmt::format("    unchanged: {}, {}\n",
-                       diff.by_stack() ? counted(same, "place")
+                       diff.by_stack() ? counted(same, std::string(name_of(diff.place_by)))
                        : same == 1     ? "1 size class"
                                        : human_count(same) + " size classes",
                        human_size(same_bytes));

@@ -1,5 +1,6 @@
 #include "report/explain/explain.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/explain/tree.hpp"
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {
@@ -65,6 +66,8 @@ Json explanation_json(const ExplainedDevice& device) {
   }
   json["live"] = Json::array();
   for (const PlaceSum& sum : e.live) json["live"].push_back(place_json(sum));
+  json["by"] = name_of(e.by);
+  json["tree"] = tree_json(e);
   json["rounding"] = Json::array();
   for (const SizeClassLoss& loss : e.rounding) {
     json["rounding"].push_back({{"from_bytes", loss.from},

@@ -6,19 +6,12 @@
 
 #include "report/explain/explain.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/explain/tree.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
 namespace {
-
-constexpr std::size_t kTop = 10;
-
-// Names of C++ functions can be longer than a line.
-std::string shortened(const std::string& place) {
-  constexpr std::size_t kMost = 54;
-  return place.size() <= kMost ? place : place.substr(0, kMost) + "…";
-}
 
 // "live peak at event 1,402 of 5,163, step 3"
 std::string moment_line(const ExplainedDevice& device) {
@@ -102,9 +95,9 @@ void add_pins(std::string& out, const Explanation& e) {
   std::vector<Bytes> weights;
   for (const Pin& pin : e.pins.by_place) weights.push_back(pin.pinned);
   std::ranges::sort(weights, std::greater{});
-  const Bytes least = weights.size() > kTop ? weights[kTop - 1] : 0;
+  const Bytes least = weights.size() > e.rows ? weights[e.rows - 1] : 0;
   for (const Pin& pin : e.pins.by_place) {
-    if (pin.pinned < least || table.rows.size() == kTop) continue;
+    if (pin.pinned < least || table.rows.size() == e.rows) continue;
     table.rows.push_back({"   " + shortened(pin.place), human_size(pin.pinned),
                           human_count(pin.segments), human_count(pin.blocks)});
   }
@@ -113,12 +106,13 @@ void add_pins(std::string& out, const Explanation& e) {
 }
 
 void add_live(std::string& out, const Explanation& e) {
-  Table table{{{" What is live", true}, {"bytes"}, {"blocks"}}, {}};
-  for (std::size_t i = 0; i < std::min(kTop, e.live.size()); ++i) {
+  const std::string by = e.by == PlaceBy::place ? "" : fmt::format(", by {}", name_of(e.by));
+  Table table{{{" What is live" + by, true}, {"bytes"}, {"blocks"}}, {}};
+  for (std::size_t i = 0; i < std::min(e.rows, e.live.size()); ++i) {
     table.rows.push_back({"   " + shortened(e.live[i].place), human_size(e.live[i].bytes),
                           human_count(e.live[i].blocks)});
   }
-  add_table(out, std::move(table), e.live.size() - std::min(kTop, e.live.size()));
+  add_table(out, std::move(table), e.live.size() - std::min(e.rows, e.live.size()));
 }
 
 std::string pool_name(const ExplainedDevice& device, const PoolRow& row) {
@@ -150,13 +144,13 @@ void add_phases(std::string& out, const Explanation& e) {
   Table table{{{" Phase", true}, {"times"}, {"peak requested"}, {"at event"}, {"peak reserved"}},
               {}};
   for (const PhasePeak& phase : e.phases) {
-    if (table.rows.size() == kTop) break;
+    if (table.rows.size() == e.rows) break;
     table.rows.push_back(
         {std::string(3 + 2 * std::min(phase.depth, 5u), ' ') + shortened(phase.name),
          human_count(phase.times), human_size(phase.peak_requested), human_count(phase.peak_event),
          human_size(phase.peak_reserved)});
   }
-  add_table(out, std::move(table), e.phases.size() - std::min(kTop, e.phases.size()));
+  add_table(out, std::move(table), e.phases.size() - std::min(e.rows, e.phases.size()));
 }
 
 std::string model_line(const ExplainedDevice& device) {
@@ -184,6 +178,7 @@ std::string explained_text(const ExplainedDevice& device, const TextStyle& style
   if (pins_first) add_pins(out, e);
   add_live(out, e);
   if (!pins_first && e.cause != Cause::shortage) add_pins(out, e);
+  out += tree_text(e);
   add_pools(out, device);
   add_phases(out, e);
   out += '\n';

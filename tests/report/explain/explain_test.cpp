@@ -59,6 +59,39 @@ TEST(ExplainAnswer, FindingsNameWhatWouldChangeThemMostBytesFirst) {
   EXPECT_EQ(found[2].bytes, 8 * kMiB);   // in a private pool
 }
 
+TEST(ExplainAnswer, AnUnknownOwnerIsNotToldToFreeSooner) {
+  ExplainedDevice device = device_of(Cause::fragmentation, 25 * kMiB);
+  device.explanation.pins.by_place[0].place = kFromBefore;
+  EXPECT_NE(findings(device)[0].remedy.find("record from the program's start"), std::string::npos);
+}
+
+TEST(ExplainAnswer, ATreeShowsTheLargestBranchesAndSumsUpTheRest) {
+  ExplainedDevice device = device_of(Cause::fragmentation, 25 * kMiB);
+  Explanation& e = device.explanation;
+  e.rows = 2;
+  const auto node = [](const char* place, Bytes bytes) { return CallNode{{place, bytes, 1}, {}}; };
+  e.tree = {node("t.py:7 main", 59 * kMiB), node("small.py:1 f", 2 * kKiB)};
+  (*e.tree)[0].calls = {node("a.py:1 f", 30 * kMiB), node("b.py:1 f", 20 * kMiB),
+                        node("c.py:1 f", 9 * kMiB)};
+  const std::string text = to_text(ExplainAnswer{.devices = {device}}, {});
+  EXPECT_NE(text.find("  What is live, below its callers   bytes  blocks\n"
+                      "    t.py:7 main                    59 MiB       1\n"
+                      "      a.py:1 f                     30 MiB       1\n"
+                      "      b.py:1 f                     20 MiB       1\n"
+                      "      … and 1 more                  9 MiB       1\n"
+                      "    … and 1 more                    2 KiB       1\n"),
+            std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
+  EXPECT_EQ(json["by"], "place");
+  EXPECT_EQ(json["tree"][0]["calls"][2]["bytes"], 9 * kMiB);
+}
+
+TEST(ExplainAnswer, WithoutATreeTheKeyIsNull) {
+  const ExplainAnswer answer{.devices = {device_of(Cause::fragmentation, 25 * kMiB)}};
+  EXPECT_TRUE(nlohmann::json::parse(to_json(answer))["tree"].is_null());
+}
+
 TEST(ExplainAnswer, OfAShortageNoSettingIsNamed) {
   for (const Finding& finding : findings(device_of(Cause::shortage, 50 * kMiB))) {
     EXPECT_EQ(finding.remedy.find("expandable_segments"), std::string::npos);
