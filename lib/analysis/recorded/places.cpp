@@ -18,6 +18,16 @@ constexpr std::uint32_t kEarlierPlace = 1;
 
 constexpr std::string_view kGeneratedCode = "(generated code)";
 
+// Names of generated files may be a hash of half a line, of which the beginning will do.
+std::string without_hash(const std::string& label) {
+  constexpr std::size_t kLongest = 40;
+  constexpr std::size_t kKept = 12;
+  constexpr std::string_view kEnd = ".py";
+  const bool cut =
+      label.size() > kLongest && label.ends_with(kEnd) && label.find('/') == label.npos;
+  return cut ? fmt::format("{}…{}", label.substr(0, kKept), kEnd) : label;
+}
+
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? std::string() : path.substr(0, slash);
@@ -62,7 +72,7 @@ class Namer {
         return code_place(number);
       case FrameKind::generated:
         return by_ == PlaceBy::module ? std::string(kGeneratedCode)
-                                      : file_label(number) + " (generated)";
+                                      : without_hash(file_label(number)) + " (generated)";
       case FrameKind::backward:
         return fmt::format("{} (autograd)", backward_function(function));
       case FrameKind::gradient_sums:
