@@ -5,6 +5,7 @@
 #include "analysis/check/check.hpp"
 #include "analysis/check/plan.hpp"
 #include "analysis/check/question.hpp"
+#include "analysis/check/trace_paths.hpp"
 #include "analysis/run/run.hpp"
 
 namespace memreplay {
@@ -97,6 +98,7 @@ CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQu
 UpdateAnswer answer_update(const Inputs& inputs, Baseline baseline, const CheckQuestion& question,
                            const Control& control) {
   UpdateAnswer answer{.baseline = question.baseline, .entries = {}, .renewed = std::move(baseline)};
+  renew_paths(answer.renewed, question.baseline, inputs);
   const std::vector<CheckPlan> plans = plan_update(inputs, answer.renewed, question);
   answer.interrupted =
       !check_all(plans, false, control, [&](const BaselineEntry& entry, EntryCheck check) {

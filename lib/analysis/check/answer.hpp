@@ -56,7 +56,7 @@ struct BaselineMetric {
 
 /// What one device of a recording came to.
 struct BaselineEntry {
-  std::string trace;  ///< path as given
+  std::string trace;  ///< path from the folder of the baseline's file
   int gpu = 0;
   CheckSetup setup;
   FromBefore from_before = FromBefore::unsaid;
@@ -106,7 +106,7 @@ struct WithStart {
 
 /// An entry and the replay beside it.
 struct EntryCheck {
-  std::string trace;
+  std::string trace;  ///< path as given
   int gpu = 0;
   CheckSetup setup;
   FromBefore from_before = FromBefore::unsaid;

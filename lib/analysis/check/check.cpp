@@ -102,7 +102,7 @@ bool EntryCheck::passed() const { return std::ranges::all_of(values, &CheckedVal
 EntryCheck check_entry(const Subject& subject, const LateStart& late, const BaselineEntry& entry,
                        const Control& control) {
   const Trace& trace = subject.trace();
-  EntryCheck check{.trace = entry.trace,
+  EntryCheck check{.trace = subject.recording().path,
                    .gpu = entry.gpu,
                    .setup = entry.setup,
                    .from_before = entry.from_before};

@@ -3,26 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
+#include "analysis/check/trace_paths.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
 namespace {
 
-// "./run.csv" is "run.csv".
-bool same_path(const std::string& a, const std::string& b) {
-  const auto plain = [](const std::string& path) {
-    return std::filesystem::path(path).lexically_normal();
-  };
-  return plain(a) == plain(b);
-}
-
-std::vector<const BaselineEntry*> entries_of(const Baseline& baseline, const Chosen& chosen) {
+std::vector<const BaselineEntry*> entries_of(const Baseline& baseline, const std::string& path,
+                                             const Chosen& chosen) {
   std::vector<const BaselineEntry*> entries;
   for (const BaselineEntry& entry : baseline.entries) {
-    if (same_path(entry.trace, chosen.recording->path) && entry.gpu == chosen.trace->gpu) {
+    if (is_kept_path(entry.trace, chosen.recording->path, path) && entry.gpu == chosen.trace->gpu) {
       entries.push_back(&entry);
     }
   }
@@ -114,7 +107,7 @@ CheckPlan check_plan(const Chosen& chosen, const Baseline& baseline,
                      const CheckQuestion& question) {
   CheckPlan plan{chosen, {}};
   refuse_empty(chosen);
-  const auto entries = entries_of(baseline, chosen);
+  const auto entries = entries_of(baseline, question.baseline, chosen);
   if (entries.empty()) refuse_missing(chosen, question, "");
   for (const std::string& strategy : question.strategies) {
     const BaselineEntry* entry = under(entries, strategy);
@@ -162,7 +155,7 @@ std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baselin
   for (const Chosen& chosen : inputs.chosen()) {
     CheckPlan& plan = plans.emplace_back(CheckPlan{chosen, {}});
     refuse_empty(chosen);
-    const auto entries = entries_of(baseline, chosen);
+    const auto entries = entries_of(baseline, question.baseline, chosen);
     std::vector<std::string> strategies = question.strategies;
     if (strategies.empty()) {
       for (const BaselineEntry* entry : entries) strategies.push_back(entry->setup.strategy);
@@ -171,10 +164,11 @@ std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baselin
     for (const std::string& strategy : strategies) {
       const BaselineEntry* old = under(entries, strategy);
       BaselineEntry& entry = plan.entries.emplace_back(
-          old != nullptr ? *old
-                         : BaselineEntry{.trace = chosen.recording->path,
-                                         .gpu = chosen.trace->gpu,
-                                         .setup = {.strategy = strategy}});
+          old != nullptr
+              ? *old
+              : BaselineEntry{.trace = kept_path(chosen.recording->path, question.baseline),
+                              .gpu = chosen.trace->gpu,
+                              .setup = {.strategy = strategy}});
       if (question.torch_version) entry.setup.torch_version = *question.torch_version;
       if (question.capacity) entry.setup.capacity = question.capacity;
       entry.from_before = from_before(old, question);
