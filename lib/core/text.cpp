@@ -71,13 +71,15 @@ std::string human_size(Bytes size) {
     double from;  ///< this many of it, less is shown in the next smaller unit
     std::string_view name;
   };
+  constexpr double kFive = 9999.5 / 1024;  // in the smaller unit it would have five digits
   constexpr Unit kUnits[] = {
-      {kTiB, 9.9995, "TiB"}, {kGiB, 9.9995, "GiB"}, {kMiB, 1, "MiB"}, {kKiB, 1, "KiB"}};
+      {kTiB, kFive, "TiB"}, {kGiB, kFive, "GiB"}, {kMiB, 1, "MiB"}, {kKiB, 1, "KiB"}};
   for (const Unit& unit : kUnits) {
     const double value = static_cast<double>(size) / static_cast<double>(unit.bytes);
     if (value < unit.from) continue;
     const bool whole = value >= 99.95 || size % unit.bytes == 0;
-    return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, unit.name);
+    const int decimals = whole ? 0 : unit.bytes > kMiB && value < 9.995 ? 2 : 1;
+    return fmt::format("{:.{}f} {}", value, decimals, unit.name);
   }
   return fmt::format("{} B", size);
 }

@@ -37,6 +37,9 @@ TEST(HumanSize, ShowsMebibytesUpToFourDigits) {
   EXPECT_EQ(human_size(6 * kMiB), "6 MiB");
   EXPECT_EQ(human_size(3702 * kKiB), "3.6 MiB");
   EXPECT_EQ(human_size(5184 * kMiB), "5184 MiB");
+  EXPECT_EQ(human_size(9999 * kMiB), "9999 MiB");
+  EXPECT_EQ(human_size(10000 * kMiB), "9.77 GiB");
+  EXPECT_EQ(human_size(10202 * kMiB), "9.96 GiB");
   EXPECT_EQ(human_size(Bytes{12} * kGiB + 300 * kMiB), "12.3 GiB");
   EXPECT_EQ(human_size(24 * kGiB), "24 GiB");
 }
