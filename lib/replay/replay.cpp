@@ -37,7 +37,7 @@ class Replay {
     for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
       if (options_.event) *options_.event = event;
       if (event == options_.measuring.from && event > 0) begin_measuring(event);
-      if (event % events_between_checks_ == 0) check_in(event, end);
+      if (event % events_between_checks_ == 0 && !check_in(event, end)) break;
       if (options_.paced) wait_for(event);
       if (next_act_event_ <= event) do_acts(event);
       caller_.prefetch(event);
@@ -66,11 +66,13 @@ class Replay {
     }
   }
 
-  void check_in(std::uint64_t event, std::uint64_t end) {
+  /// False: that is the end of it.
+  bool check_in(std::uint64_t event, std::uint64_t end) {
     if (cancelled()) result_.finished = false;
     if (options_.stops.progress) {
       options_.stops.progress(static_cast<double>(event) / static_cast<double>(end));
     }
+    return result_.finished;
   }
 
   bool cancelled() const { return options_.stops.cancelled && options_.stops.cancelled->load(); }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "analysis/check/trace_paths.hpp"
 #include "core/error.hpp"

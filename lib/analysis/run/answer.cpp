@@ -69,7 +69,8 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setu
   };
   control.show("fitting " + spec.name, 0);
   const RunMetrics whole = metrics_of(parse_strategy("rmm-arena"));
-  Bytes fits = round_up(counter_of(whole, "touched"), kMiB) / kMiB;
+  // An arena has a size, even where nobody asks for memory.
+  Bytes fits = std::max(round_up(counter_of(whole, "touched"), kMiB), kMiB) / kMiB;
   Bytes fails = whole.peak_allocated / kMiB;
   if (whole.ooms > 0) return parse_strategy("rmm-arena");
   while (fails + 1 < fits && !control.stopped()) {
@@ -149,12 +150,16 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     TraceRuns& trace = answer.traces.emplace_back();
     trace.trace = summarise(*chosen.recording, *chosen.trace);
     trace.device = devices.front().summary;
+    trace.asked = strategies.size() * devices.size();
+    if (control.stopped()) continue;
     trace.model_check = model_check(subject);
     if (watcher != nullptr) watcher->begin_trace(chosen, subject);
     const LateStart late(subject, replay_options(subject.trace(), setup, control));
     for (const StrategySpec& asked : strategies) {
+      if (control.stopped()) break;
       const StrategySpec spec = fitted(subject, asked, setup, control);
       for (Run& made : on_all(subject, spec, devices, setup, late, watching, control)) {
+        if (made.interrupted() && made.metrics.events == 0) continue;  // as good as not run
         if (watcher != nullptr) watcher->judged(chosen, made);
         trace.runs.push_back(std::move(made));
       }

@@ -65,12 +65,16 @@ struct Run {
   bool start_matters = false;
   /// Its device did what the recorded one did, from the first event to the last.
   bool as_recorded = false;
-  bool finished = true;  ///< false: interrupted, or stopped at an OOM
+  bool finished = true;         ///< false: interrupted, or stopped at an OOM
+  bool stopped_at_oom = false;  ///< as it was asked to: its figures are those up to there
   std::optional<RunInterval> interval;
   std::uint64_t refused_before = 0;       ///< requests of the rehearsed steps before a late start
   std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
   std::optional<RunPicture> picture;      ///< nothing: no plot asked for
   RunMetrics metrics;
+
+  /// Its figures are of a part of the recording that nobody chose.
+  bool interrupted() const { return !finished && !stopped_at_oom; }
 
   /// For people: with the device, where there are several.
   std::string name() const { return beside_others ? strategy + " on " + device.text : strategy; }
@@ -86,6 +90,7 @@ struct TraceRuns {
   DeviceSummary device;  ///< the first one
   std::vector<Run> runs;
   std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
+  std::size_t asked = 0;                 ///< runs; where it was interrupted `runs` may be fewer
 };
 
 /// What strategies come to on the devices of recordings.
@@ -100,14 +105,16 @@ struct ReplayAnswer {
   std::vector<TraceRuns> shown() const;
 };
 
-/// Sets `place`: fewest OOMs, then no block moved out, then least reserved, fewest retries, fewest
-/// device calls; the order given decides the rest.
+/// Sets `place`: fewest OOMs, then the latest OOM that stopped a run, then no block moved out, then
+/// least reserved, fewest retries, fewest device calls; the order given decides the rest. What was
+/// interrupted comes last.
 void set_places(std::vector<Run>& runs);
 
 /// Puts the runs in the order of their places.
 void sort_by_place(std::vector<Run>& runs);
 
-/// The trace that fares worst: by the OOMs and the reserved peak of its first run.
+/// The trace that fares worst: by the OOMs and the reserved peak of its first run, where that was
+/// not interrupted.
 std::size_t worst_of(const std::vector<TraceRuns>& traces);
 
 /// Replays every strategy on every device of every recording. `opened` are the devices that the

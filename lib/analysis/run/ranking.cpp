@@ -9,9 +9,10 @@ namespace {
 
 auto rank_of(const Run& run) {
   const RunMetrics& m = run.metrics;
+  const std::uint64_t behind = run.stopped_at_oom ? UINT64_MAX - m.first_oom->event : 0;
   // What fits by moving blocks away comes after what fits.
-  return std::make_tuple(m.ooms, m.moved_out_blocks != 0, m.peak_reserved, m.oom_retries,
-                         run.device_calls());
+  return std::make_tuple(run.interrupted(), m.ooms, behind, m.moved_out_blocks != 0,
+                         m.peak_reserved, m.oom_retries, run.device_calls());
 }
 
 }  // namespace
@@ -39,9 +40,11 @@ std::vector<TraceRuns> ReplayAnswer::shown() const {
 std::size_t worst_of(const std::vector<TraceRuns>& reports) {
   std::size_t worst = 0;
   const auto badness = [&](std::size_t i) {
-    if (reports[i].runs.empty()) return std::make_tuple(std::uint64_t{0}, Bytes{0});
+    if (reports[i].runs.empty() || reports[i].runs.front().interrupted()) {
+      return std::make_tuple(false, std::uint64_t{0}, Bytes{0});
+    }
     const RunMetrics& m = reports[i].runs.front().metrics;
-    return std::make_tuple(m.ooms, m.peak_reserved);
+    return std::make_tuple(true, m.ooms, m.peak_reserved);
   };
   for (std::size_t i = 1; i < reports.size(); ++i) {
     if (badness(i) > badness(worst)) worst = i;

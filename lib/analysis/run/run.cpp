@@ -156,6 +156,7 @@ Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
   run.exact = run.inexact_because.empty();
   run.as_recorded = result.followed && result.followed->to_the_end;
   run.finished = result.finished;
+  run.stopped_at_oom = setup.stop_at_oom && result.metrics.first_oom.has_value();
   if (setup.oom_report) run.oom_report = std::move(result.oom_report);
   run.metrics = std::move(result.metrics);
   if (estimate) enter(*estimate, run);

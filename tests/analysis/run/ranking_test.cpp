@@ -1,7 +1,6 @@
-#include "analysis/run/answer.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/run/answer.hpp"
 #include "report/runs.hpp"
 
 namespace memreplay {
@@ -9,8 +8,8 @@ namespace {
 
 TEST(Ranking, FewestOomsComeFirstThenTheLeastReserved) {
   std::vector<memreplay::Run> runs = {run_of("small but fails", {.reserved = 10, .ooms = 1}),
-                                 run_of("large", {.reserved = 30}),
-                                 run_of("middle", {.reserved = 20})};
+                                      run_of("large", {.reserved = 30}),
+                                      run_of("middle", {.reserved = 20})};
   set_places(runs);
   EXPECT_EQ(runs[0].place, 3u);
   EXPECT_EQ(runs[1].place, 2u);
@@ -34,10 +33,40 @@ TEST(Ranking, TheWorstTraceHasTheMostOoms) {
 
 TEST(Ranking, WhatFitsByMovingBlocksAwayComesAfterWhatFits) {
   std::vector<memreplay::Run> runs = {run_of("moves", {.reserved = 10}),
-                                 run_of("holds", {.reserved = 20})};
+                                      run_of("holds", {.reserved = 20})};
   runs[0].metrics.moved_out_blocks = 1;
   set_places(runs);
   EXPECT_EQ(runs[0].place, 2u);
+}
+
+TEST(Ranking, WhatWasInterruptedComesLastHoweverLittleItReserved) {
+  std::vector<memreplay::Run> runs = {run_of("cut", {}), run_of("fails", {.ooms = 5}),
+                                      run_of("whole", {.reserved = 30})};
+  runs[0].finished = false;
+  set_places(runs);
+  EXPECT_EQ(runs[0].place, 3u);
+  EXPECT_EQ(runs[1].place, 2u);
+}
+
+TEST(Ranking, OfRunsStoppedAtTheirOomTheOneThatCameFurthestIsFirst) {
+  std::vector<memreplay::Run> runs = {run_of("early", {.reserved = 10, .ooms = 1}),
+                                      run_of("late", {.reserved = 20, .ooms = 1})};
+  for (memreplay::Run& run : runs) {
+    run.finished = false;
+    run.stopped_at_oom = true;
+  }
+  runs[0].metrics.first_oom = OomPlace{.event = 100};
+  runs[1].metrics.first_oom = OomPlace{.event = 200};
+  set_places(runs);
+  EXPECT_EQ(runs[1].place, 1u);
+}
+
+TEST(Ranking, AnInterruptedRunIsNoWorst) {
+  std::vector<TraceRuns> reports(2);
+  reports[0].runs = {run_of("torch", {.reserved = 50})};
+  reports[1].runs = {run_of("torch", {.reserved = 90})};
+  reports[1].runs[0].finished = false;
+  EXPECT_EQ(worst_of(reports), 0u);
 }
 
 }  // namespace

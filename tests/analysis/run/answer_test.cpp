@@ -1,0 +1,57 @@
+#include "analysis/run/answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "analysis/run/devices.hpp"
+#include "analysis/run/question.hpp"
+
+namespace memreplay {
+namespace {
+
+ReplayAnswer answer_for(const std::string& trace, const ReplayQuestion& question,
+                        const Control& control) {
+  const Inputs inputs({.paths = {MEMREPLAY_TRACES "/" + trace}});
+  return answer(inputs, open_devices(question.setup), question, control);
+}
+
+ReplayQuestion three_strategies() {
+  return {.strategies = {parse_strategy("torch"), parse_strategy("direct"), parse_strategy("bfc")}};
+}
+
+TEST(ReplayAnswer, StoppedItKeepsWhatWasReplayedAndSaysHowMuchWasAsked) {
+  std::atomic<bool> stop = false;
+  const auto stop_at_second = [&](const std::string& what, double) { stop = what == "direct"; };
+  const ReplayAnswer answered = answer_for("torch/layers_4.pickle", three_strategies(),
+                                           {.stop = &stop, .progress = stop_at_second});
+  EXPECT_TRUE(answered.interrupted);
+  const TraceRuns& trace = answered.traces.at(0);
+  EXPECT_EQ(trace.asked, 3u);
+  ASSERT_GE(trace.runs.size(), 1u);
+  EXPECT_LE(trace.runs.size(), 2u);
+  EXPECT_TRUE(trace.runs[0].finished);
+}
+
+TEST(ReplayAnswer, StoppedBeforeTheFirstEventNothingWasRun) {
+  const std::atomic<bool> stop = true;
+  const ReplayAnswer answered =
+      answer_for("torch/layers_4.pickle", three_strategies(), {.stop = &stop});
+  EXPECT_TRUE(answered.traces.at(0).runs.empty());
+  EXPECT_EQ(answered.traces.at(0).asked, 3u);
+}
+
+TEST(ReplayAnswer, StoppingAtAnOomIsNoInterruption) {
+  ReplayQuestion question = three_strategies();
+  question.setup.stop_at_oom = true;
+  question.setup.device.capacity = 200 * kMiB;
+  const ReplayAnswer answered = answer_for("torch/layers_4.pickle", question, {});
+  for (const memreplay::Run& run : answered.traces.at(0).runs) {
+    EXPECT_TRUE(run.stopped_at_oom);
+    EXPECT_FALSE(run.finished);
+    EXPECT_FALSE(run.interrupted());
+  }
+}
+
+}  // namespace
+}  // namespace memreplay
