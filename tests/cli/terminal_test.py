@@ -111,7 +111,7 @@ class Terminal(unittest.TestCase):
                  ["compare", OOM, "-s", "recorded", "-s", "bfc"], ["compare", WARM, "-s", "recorded", "-s", "bfc"],
                  ["tune", OOM, "--runs", "20"], ["fit", WARM], ["replay", "é…≈.csv", "--plot", "always"],
                  ["compare", "é…≈.csv", "--markdown"], ["list", "strategies"], ["list", "formats"],
-                 ["list", "metrics"], ["fit", "--device-name", "list"], ["help", "replay"], ["missing…"],
+                 ["list", "metrics"], ["list", "cards"], ["help", "replay"], ["missing…"],
                  ["diff", WARM, OOM], ["verify", OOM], ["lint", "no…:1"], ["info", "…"]]
         for arguments in forms:
             for changes in ({"LC_ALL": "C"}, {"LC_ALL": "", "LC_CTYPE": "POSIX", "LANG": "C.UTF-8"},

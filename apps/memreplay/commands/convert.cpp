@@ -27,11 +27,12 @@ ConvertQuestion question_of(const Conversion& asked) {
 void say(const ConvertAnswer& answered, const Conversion& asked) {
   const std::string& target = asked.target.text();
   if (answered.minimised) {
-    const std::string text = to_text(*answered.minimised, target);
     if (asked.target.is_stdout()) {
-      std::cerr << terminal_text(text, stderr_style());
+      const TextStyle style = stderr_style();
+      std::cerr << terminal_text(to_text(*answered.minimised, target, style), style);
     } else {
-      write_stdout(text, terminal_style(asked.colour));
+      const TextStyle style = terminal_style(asked.colour);
+      write_stdout(to_text(*answered.minimised, target, style), style);
     }
   }
   for (const std::string& text : remarks(answered, target)) write_stderr(text);

@@ -49,7 +49,7 @@ class Telling final : public ExplainListener {
     say((first_ ? "" : "\n") + explained_text(device, style_));
     first_ = false;
   }
-  void on_searched(const ExplainedDevice& device) override { say(searched_text(device)); }
+  void on_searched(const ExplainedDevice& device) override { say(searched_text(device, style_)); }
 
  private:
   void say(const std::string& text) {

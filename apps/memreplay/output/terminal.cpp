@@ -1,6 +1,7 @@
 #include "output/terminal.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/text.hpp"
 #include "report/parts/terminal_text.hpp"
 
 namespace memreplay {
@@ -38,6 +40,18 @@ bool locale_is_utf8() {
   return false;
 }
 
+// Of the terminal, within reason; what goes elsewhere has the usual width.
+std::size_t columns() {
+  const std::size_t usual = TextStyle().width;
+  if (!stdout_is_terminal()) return usual;
+  winsize size{};
+  std::size_t columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  if (columns == 0) columns = parse_whole(environment("COLUMNS")).value_or(usual);
+  constexpr std::size_t kLeast = 60;
+  constexpr std::size_t kMost = 120;
+  return std::clamp(columns, kLeast, kMost);
+}
+
 }  // namespace
 
 const std::atomic<bool>& interrupted() { return interrupt_seen; }
@@ -55,7 +69,8 @@ TextStyle terminal_style(Colour colour) {
   const bool wanted =
       stdout_is_terminal() && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   return {.colour = colour == Colour::always || (colour == Colour::automatic && wanted),
-          .unicode = locale_is_utf8()};
+          .unicode = locale_is_utf8(),
+          .width = columns()};
 }
 
 TextStyle stderr_style() { return terminal_style(Colour::never); }

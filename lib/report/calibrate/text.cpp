@@ -22,7 +22,7 @@ void add_waits(std::string& text, std::string_view verb, const Calibration& cali
 
 }  // namespace
 
-std::string to_text(const CalibrateAnswer& answer, const TextStyle&) {
+std::string to_text(const CalibrateAnswer& answer, const TextStyle& style) {
   const auto& [device, calibration] = answer;
   Table table;
   table.columns = {{"call", true}, {"size"}, {"count"}, {"mean"}, {"p50"}, {"p99"}, {"max"}};
@@ -36,7 +36,7 @@ std::string to_text(const CalibrateAnswer& answer, const TextStyle&) {
   }
   std::string text =
       fmt::format(" {}, {}, granularity {}\n\n{}\n", device.name, human_size(device.total),
-                  human_size(device.granularity), text_table(table));
+                  human_size(device.granularity), text_table(table, style.width));
   add_waits(text, "Waits for the work of the device", calibration, true);
   add_waits(text, "Returns while it goes on", calibration, false);
   add_waits(text, "Whether it waits cannot be told, for by then the device has no work left",

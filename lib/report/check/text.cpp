@@ -12,7 +12,6 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kIndent = 7;
-constexpr std::size_t kWidth = 100;
 
 std::size_t widest_word(const EntryCheck& entry) {
   std::size_t widest = 0;
@@ -26,7 +25,7 @@ std::string value_line(const CheckedValue& value, std::size_t width, const TextS
   std::string line = fmt::format("{:<{}} {}", value.metric->word, width, value_phrase(value));
   const std::string place = place_phrase(value);
   if (!place.empty()) {
-    const std::string between = kIndent + line.size() + 3 + place.size() > kWidth
+    const std::string between = kIndent + line.size() + 3 + place.size() > style.width
                                     ? '\n' + std::string(kIndent, ' ')
                                     : "   ";
     line += between + place;
@@ -46,10 +45,10 @@ std::string grown_line(const EntryCheck& entry) {
   return line;
 }
 
-void append_entry(std::string& out, const EntryCheck& entry, const TextStyle& style) {
+void append_entry(Sheet& out, const EntryCheck& entry) {
   const std::size_t width = widest_word(entry);
   for (std::size_t i = 0; i < entry.values.size(); ++i) {
-    out += value_line(entry.values[i], width, style);
+    out += value_line(entry.values[i], width, out.style());
     const bool last_over =
         !entry.values[i].passed() && (i + 1 == entry.values.size() || entry.values[i + 1].passed());
     if (last_over) append_paragraph(out, grown_line(entry), kIndent);
@@ -80,13 +79,13 @@ std::string change_phrase(const EntryUpdate& update) {
 }  // namespace
 
 std::string to_text(const CheckAnswer& answer, const TextStyle& style) {
-  std::string out;
+  Sheet out(style);
   const bool several = answer.entries.size() > 1;
   for (const EntryCheck& entry : answer.entries) {
     if (several || entry.gpu != 0 || entry.setup != CheckSetup{}) {
-      out += ' ' + bold(wrapped(entry_phrase(entry), 1), style) + '\n';
+      out += ' ' + bold(wrapped(entry_phrase(entry), 1, style.width), style) + '\n';
     }
-    append_entry(out, entry, style);
+    append_entry(out, entry);
   }
   std::string last;
   if (several || !answer.passed()) last = verdict_sentence(answer);
@@ -101,23 +100,24 @@ std::string to_text(const CheckAnswer& answer, const TextStyle& style) {
     last += fmt::format("{}Not checked, though in {}: {}.", last.empty() ? "" : " ",
                         answer.baseline, fmt::join(names, ", "));
   }
-  if (!last.empty()) out += "\n " + wrapped(last, 1) + '\n';
-  return out;
+  if (!last.empty()) out += '\n';
+  append_paragraph(out, last);
+  return out.text();
 }
 
-std::string to_text(const UpdateAnswer& answer, const TextStyle&) {
+std::string to_text(const UpdateAnswer& answer, const TextStyle& style) {
   constexpr const char* kKinds[] = {"new", "changed", "same"};
-  std::string out;
+  Sheet out(style);
   for (const EntryUpdate& update : answer.entries) {
     const EntryCheck& check = update.check;
     out += fmt::format(" {:<8} {}\n", kKinds[static_cast<std::size_t>(update.kind)],
                        entry_phrase(check));
     constexpr std::size_t kColumn = 10;
     for (const std::string& text : {change_phrase(update), doubt_sentences(check)}) {
-      if (!text.empty()) out += std::string(kColumn, ' ') + wrapped(text, kColumn) + '\n';
+      append_paragraph(out, text, kColumn);
     }
   }
-  return out;
+  return out.text();
 }
 
 }  // namespace memreplay

@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/parts/sizes.hpp"
 
 namespace memreplay {
 namespace {
@@ -79,7 +80,10 @@ ReservedApart reserved_apart(const Reserved& a, const Reserved& b) {
 
 std::pair<std::string, std::string> sizes_apart(Bytes a, Bytes b) {
   std::pair<std::string, std::string> text{human_size(a), human_size(b)};
-  if (a != b && text.first == text.second) {
+  if (a == b || text.first != text.second) return text;
+  const std::vector<std::string> both = sizes_beside({a, b});
+  text = {both[0], both[1]};
+  if (text.first == text.second) {
     text = {human_count(a) + " B", human_count(b) + " B"};
   }
   return text;

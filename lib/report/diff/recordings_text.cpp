@@ -18,25 +18,25 @@ using Change = PlaceDiff::Change;
 constexpr std::size_t kSteps = 8;
 constexpr std::size_t kFirstSteps = 3;
 
-void add_sides(std::string& out, const RecordingsAnswer& answer) {
+void add_sides(Sheet& out, const RecordingsAnswer& answer) {
   const auto line = [&](std::string_view side, const TraceSummary& trace) {
     const std::string device = trace.devices > 1
                                    ? fmt::format(", gpu {} of {} devices", trace.gpu, trace.devices)
                                    : std::string();
-    out += fmt::format("  {}  {}\n", side,
-                       wrapped(trace.path + device + ": " + coverage_phrase(trace), 5));
+    out +=
+        fmt::format("  {}  {}\n", side,
+                    wrapped(trace.path + device + ": " + coverage_phrase(trace), 5, out.width()));
   };
   line("A", answer.a);
   line("B", answer.b);
   if (answer.diff.a.run) {
-    out +=
-        "     " +
-        wrapped(fmt::format("both replayed under {}, on a device {}", answer.diff.a.run->strategy,
-                            answer.device && answer.device->capacity
-                                ? "of " + human_size(*answer.device->capacity)
-                                : "without limit"),
-                5) +
-        '\n';
+    append_paragraph(
+        out,
+        fmt::format("both replayed under {}, on a device {}", answer.diff.a.run->strategy,
+                    answer.device && answer.device->capacity
+                        ? "of " + human_size(*answer.device->capacity)
+                        : "without limit"),
+        5);
   }
 }
 
@@ -56,13 +56,13 @@ class Totals {
   void counts(std::string name, std::uint64_t a, std::uint64_t b) {
     table_.rows.push_back({" " + name, human_count(a), human_count(b), count_change(a, b)});
   }
-  std::string text() const { return text_table(table_); }
+  const Table& table() const { return table_; }
 
  private:
   Table table_{{{"", true}, {"A"}, {"B"}, {"difference"}}, {}};
 };
 
-void add_totals(std::string& out, const RecordingsAnswer& answer) {
+void add_totals(Sheet& out, const RecordingsAnswer& answer) {
   const RecordingsDiff& diff = answer.diff;
   Totals totals;
   const std::string peak =
@@ -83,10 +83,11 @@ void add_totals(std::string& out, const RecordingsAnswer& answer) {
   if (!diff.a.steps.begins.empty() || !diff.b.steps.begins.empty()) {
     totals.counts("steps", diff.a.steps.begins.size(), diff.b.steps.begins.size());
   }
-  out += '\n' + totals.text();
+  out += '\n';
+  append_table(out, totals.table());
 }
 
-void add_places(std::string& out, const RecordingsDiff& diff) {
+void add_places(Sheet& out, const RecordingsDiff& diff) {
   const std::string title =
       fmt::format(" {} at the peaks, by {}", diff.a.run ? "Requested" : "Live",
                   diff.by_stack() ? name_of(diff.place_by) : "size");
@@ -109,7 +110,10 @@ void add_places(std::string& out, const RecordingsDiff& diff) {
     table.rows.push_back({fmt::format("   … and {} more", human_count(changed - diff.rows))});
     table.rows.back().resize(table.columns.size());
   }
-  if (changed > 0) out += '\n' + text_table(table);
+  if (changed > 0) {
+    out += '\n';
+    append_table(out, table);
+  }
   if (same > 0 && changed > 0) {
     out += fmt::format("    unchanged: {}, {}\n",
                        diff.by_stack() ? counted(same, std::string(name_of(diff.place_by)))
@@ -143,7 +147,7 @@ std::vector<std::size_t> steps_to_show(const RecordingsDiff& diff) {
   return steps;
 }
 
-void add_steps(std::string& out, const RecordingsDiff& diff) {
+void add_steps(Sheet& out, const RecordingsDiff& diff) {
   if (!diff.has_steps()) return;
   const std::vector<std::size_t> steps = steps_to_show(diff);
   const bool differ = std::ranges::any_of(steps, [&](std::size_t step) {
@@ -166,19 +170,21 @@ void add_steps(std::string& out, const RecordingsDiff& diff) {
     const auto [reserved_a, reserved_b] = sizes_apart(*a.reserved, *b.reserved);
     for (const auto& cell : {reserved_a, reserved_b}) table.rows.back().push_back(cell);
   }
-  out += '\n' + text_table(table);
+  out += '\n';
+  append_table(out, table);
 }
 
 }  // namespace
 
 std::string to_text(const RecordingsAnswer& answer, const TextStyle& style) {
   const RecordingsDiff& diff = answer.diff;
-  std::string out = bold(wrapped(headline(answer), 0), style) + "\n\n";
+  Sheet out(style);
+  out += bold(wrapped(headline(answer), 0, style.width), style) + "\n\n";
   add_sides(out, answer);
   add_totals(out, answer);
   add_places(out, diff);
   add_steps(out, diff);
-  std::string notes;
+  Sheet notes(style);
   append_paragraph(notes, match_sentence(diff), 2);
   append_paragraph(notes, requests_sentence(answer), 2);
   append_paragraph(notes, first_difference_sentence(diff), 2);
@@ -189,7 +195,8 @@ std::string to_text(const RecordingsAnswer& answer, const TextStyle& style) {
     append_paragraph(notes, inexact_sentence(**run), 2);
     append_paragraph(notes, served_sentence(**run), 2);
   }
-  return notes.empty() ? out : out + '\n' + notes;
+  if (!notes.empty()) out += '\n' + notes.text();
+  return out.text();
 }
 
 }  // namespace memreplay

@@ -52,7 +52,7 @@ std::string headline(const StrategiesAnswer& answer) {
                             reserved.b, reserved.a);
 }
 
-void add_totals(std::string& out, const StrategiesAnswer& answer) {
+void add_totals(Sheet& out, const StrategiesAnswer& answer) {
   const RunMetrics& a = answer.diff.runs[0].metrics;
   const RunMetrics& b = answer.diff.runs[1].metrics;
   Table table{{{"", true}, {"A"}, {"B"}, {"difference"}}, {}};
@@ -69,7 +69,8 @@ void add_totals(std::string& out, const StrategiesAnswer& answer) {
   count(" OOMs", a.ooms, b.ooms);
   count(" OOM retries", a.oom_retries, b.oom_retries);
   count(" device calls", answer.diff.runs[0].device_calls(), answer.diff.runs[1].device_calls());
-  out += '\n' + text_table(table);
+  out += '\n';
+  append_table(out, table);
 }
 
 std::string event_phrase(const Parting& parting) {
@@ -100,7 +101,7 @@ std::string where_phrase(const StrategiesAnswer& answer, const Parting& parting)
   return parting.place.empty() ? text : text + ", " + parting.place;
 }
 
-void add_holdings(std::string& out, const Parting& parting) {
+void add_holdings(Sheet& out, const Parting& parting) {
   const auto& [a, b] = parting.holds;
   Table table{{{"   after it", true}, {"A"}, {"B"}}, {}};
   const auto size = [&](const char* name, Bytes in_a, Bytes in_b) {
@@ -117,7 +118,7 @@ void add_holdings(std::string& out, const Parting& parting) {
   size("     largest hole", a.largest_free, b.largest_free);
   table.rows.push_back(
       {"     device calls", human_count(a.device_calls), human_count(b.device_calls)});
-  out += text_table(table);
+  append_table(out, table);
 }
 
 std::string lead_sentence(const StrategiesAnswer& answer) {
@@ -146,7 +147,8 @@ std::string lead_sentence(const StrategiesAnswer& answer) {
 
 std::string to_text(const StrategiesAnswer& answer, const TextStyle& style) {
   const StrategiesDiff& diff = answer.diff;
-  std::string out = bold(wrapped(headline(answer), 0), style) + "\n\n";
+  Sheet out(style);
+  out += bold(wrapped(headline(answer), 0, style.width), style) + "\n\n";
   const TraceRuns head{answer.trace, {}, {}, answer.model_check};
   const std::string model = model_sentence(head);
   const std::string device =
@@ -168,7 +170,7 @@ std::string to_text(const StrategiesAnswer& answer, const TextStyle& style) {
                                  mark(answer.diff.runs[side])),
                      2);
   }
-  if (!diff.finished) return out;
+  if (!diff.finished) return out.text();
   add_totals(out, answer);
   if (const Parting* first = diff.first()) {
     out += '\n';
@@ -199,7 +201,7 @@ std::string to_text(const StrategiesAnswer& answer, const TextStyle& style) {
     append_paragraph(out, inexact_sentence(run), 2);
     append_paragraph(out, served_sentence(run), 2);
   }
-  return out;
+  return out.text();
 }
 
 }  // namespace memreplay

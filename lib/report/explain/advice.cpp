@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/tune/phrases.hpp"
 
@@ -25,7 +26,7 @@ std::string advice(const ExplainedDevice& device) {
   const RunSoFar best = best_outcome.total();
   const RunSoFar now = tuned.baseline_outcome.total();
   const std::string more =
-      device.trace.path == "-" ? "" : fmt::format(" Try: memreplay tune {}", device.trace.path);
+      device.trace.path == "-" ? "" : " Try:\nmemreplay tune " + shell_word(device.trace.path);
   using Kind = LateVerdict::Kind;
   const Kind late = device.late.kind;
   if (late == Kind::undecided || late == Kind::interrupted) {

@@ -37,12 +37,13 @@ std::string where_of(const PeakMoment& peak) {
                     : std::string("before the first event");
 }
 
-std::string facts(const ExplainedDevice& device) {
+std::string facts(const ExplainedDevice& device, std::size_t width) {
   const Explanation& e = device.explanation;
   std::string out = "  " + moment_line(device) + '\n';
   const auto line = [&](std::string_view name, Bytes bytes, const std::string& rest) {
+    constexpr std::size_t kColumn = 29;
     out += fmt::format("  {:<13}{:>10}{}{}\n", name, human_size(bytes), rest.empty() ? "" : "    ",
-                       rest);
+                       wrapped(rest, kColumn, width));
   };
   const std::string whose = device.device.capacity_from == CapacityFrom::recorded_oom
                                 ? "as the recorded failure shows it"
@@ -74,16 +75,17 @@ std::string facts(const ExplainedDevice& device) {
   return out;
 }
 
-void add_table(std::string& out, Table table, std::size_t left_out) {
+void add_table(Sheet& out, Table table, std::size_t left_out) {
   if (table.rows.empty()) return;
   if (left_out > 0) {
     table.rows.push_back({fmt::format("… and {} more", human_count(left_out))});
     table.rows.back().resize(table.columns.size());
   }
-  out += '\n' + text_table(table);
+  out += '\n';
+  append_table(out, table);
 }
 
-void add_pins(std::string& out, const Explanation& e) {
+void add_pins(Sheet& out, const Explanation& e) {
   Table table{
       {{fmt::format(" What keeps {} from being returned, oldest first", human_size(e.pins.pinned)),
         true},
@@ -105,7 +107,7 @@ void add_pins(std::string& out, const Explanation& e) {
   add_table(out, std::move(table), e.pins.by_place.size() - rows);
 }
 
-void add_live(std::string& out, const Explanation& e) {
+void add_live(Sheet& out, const Explanation& e) {
   const std::string by = e.by == PlaceBy::place ? "" : fmt::format(", by {}", name_of(e.by));
   Table table{{{" What is live" + by, true}, {"bytes"}, {"blocks"}}, {}};
   for (std::size_t i = 0; i < std::min(e.rows, e.live.size()); ++i) {
@@ -121,11 +123,11 @@ std::string pool_name(const ExplainedDevice& device, const PoolRow& row) {
   return name.empty() ? kind : fmt::format("private {} {}", name, kind);
 }
 
-void add_pools(std::string& out, const ExplainedDevice& device) {
+void add_pools(Sheet& out, const ExplainedDevice& device) {
   if (device.explanation.pools.size() < 2) return;
   Table table{{{" Pool", true},
                {"stream"},
-               {"segments"},
+               {.title = "segments", .spare = 1},
                {"reserved"},
                {"live"},
                {"free"},
@@ -140,7 +142,7 @@ void add_pools(std::string& out, const ExplainedDevice& device) {
   add_table(out, std::move(table), 0);
 }
 
-void add_phases(std::string& out, const Explanation& e) {
+void add_phases(Sheet& out, const Explanation& e) {
   Table table{{{" Phase", true}, {"times"}, {"peak requested"}, {"at event"}, {"peak reserved"}},
               {}};
   for (const PhasePeak& phase : e.phases) {
@@ -166,14 +168,12 @@ std::string model_line(const ExplainedDevice& device) {
       human_count(check.segment_events_matched), human_count(check.segment_events));
 }
 
-}  // namespace
-
-std::string explained_text(const ExplainedDevice& device, const TextStyle& style) {
+void append_explained(Sheet& out, const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
-  std::string out;
+  const TextStyle& style = out.style();
   if (device.among_others) out += fmt::format("{} gpu {}\n", device.trace.path, device.trace.gpu);
-  const std::string said = wrapped(verdict_sentence(device), 0);
-  out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device);
+  const std::string said = wrapped(verdict_sentence(device), 0, style.width);
+  out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device, style.width);
   const bool pins_first = e.cause == Cause::fragmentation || e.cause == Cause::none;
   if (pins_first) add_pins(out, e);
   add_live(out, e);
@@ -186,11 +186,9 @@ std::string explained_text(const ExplainedDevice& device, const TextStyle& style
     if (finding.bytes < e.reserved / 200) continue;  // not worth a line
     append_paragraph(out, fmt::format("{}. Helps: {}.", finding.what, finding.remedy), 2);
   }
-  return out;
 }
 
-std::string searched_text(const ExplainedDevice& device) {
-  std::string out;
+void append_searched(Sheet& out, const ExplainedDevice& device) {
   append_paragraph(out, advice(device), 2);
   if (!device.explanation.shows_requests) {
     append_paragraph(out, "To see why, " + how_to_record(), 2);
@@ -198,16 +196,30 @@ std::string searched_text(const ExplainedDevice& device) {
   append_paragraph(out, capacity_sentence(device.device), 2);
   for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);
   append_paragraph(out, model_line(device), 2);
-  return out;
+}
+
+}  // namespace
+
+std::string explained_text(const ExplainedDevice& device, const TextStyle& style) {
+  Sheet out(style);
+  append_explained(out, device);
+  return out.text();
+}
+
+std::string searched_text(const ExplainedDevice& device, const TextStyle& style) {
+  Sheet out(style);
+  append_searched(out, device);
+  return out.text();
 }
 
 std::string to_text(const ExplainAnswer& answer, const TextStyle& style) {
-  std::string out;
+  Sheet out(style);
   for (const ExplainedDevice& device : answer.devices) {
     if (!out.empty()) out += '\n';
-    out += explained_text(device, style) + searched_text(device);
+    append_explained(out, device);
+    append_searched(out, device);
   }
-  return out;
+  return out.text();
 }
 
 }  // namespace memreplay

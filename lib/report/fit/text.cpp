@@ -7,6 +7,7 @@
 #include "report/fit/fit.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/parts/shared_sentences.hpp"
 
 namespace memreplay {
 namespace {
@@ -141,8 +142,8 @@ std::string card_sentence(const FittedDevice& fitted) {
 }
 
 /// A row for each card that was asked for.
-std::string cards_table(const FittedDevice& fitted) {
-  if (fitted.asked_cards.empty()) return {};
+void append_cards_table(Sheet& out, const FittedDevice& fitted) {
+  if (fitted.asked_cards.empty()) return;
   Table table{{{"card", true}, {"total"}}, {}};
   for (const FitRun& run : fitted.runs) table.columns.push_back({run.there.strategy, true});
   for (const FittedCard& on : fitted.asked_cards) {
@@ -154,18 +155,19 @@ std::string cards_table(const FittedDevice& fitted) {
     }
     table.rows.push_back(std::move(row));
   }
-  return '\n' + text_table(table);
+  out += '\n';
+  append_table(out, table);
 }
 
 /// "a100 is taken for A100-80GB; there is A100-40GB too."
-std::string chosen_sentences(const FitAnswer& answer) {
-  std::string out;
+void append_chosen(Sheet& sheet, const FitAnswer& answer) {
+  Sheet out(sheet.style());
   for (const ChosenCard& chosen : answer.cards) {
     if (chosen.others.empty()) continue;
     append_paragraph(out, fmt::format("{} is taken for {}; there is {} too.", chosen.as_given,
                                       chosen.card.name, fmt::join(chosen.others, ", ")));
   }
-  return out.empty() ? out : '\n' + out;
+  if (!out.empty()) sheet += '\n' + out.text();
 }
 
 std::string head(const FittedDevice& fitted, bool several) {
@@ -174,8 +176,7 @@ std::string head(const FittedDevice& fitted, bool several) {
          coverage_phrase(fitted.trace) + (model.empty() ? "" : "; ") + model;
 }
 
-std::string notes(const FittedDevice& fitted) {
-  std::string out;
+void append_notes(Sheet& out, const FittedDevice& fitted) {
   append_paragraph(out, device_sentence(fitted));
   for (const FitRun& run : fitted.runs) append_paragraph(out, impossible(run));
   for (const FitRun& run : fitted.runs) append_paragraph(out, on_given_device(run, fitted));
@@ -185,16 +186,17 @@ std::string notes(const FittedDevice& fitted) {
   for (const FitRun& run : fitted.runs) {
     append_paragraph(out, not_monotonic(run, fitted.device.granularity));
     append_paragraph(out, not_proven(run));
-    append_paragraph(out, served_sentence(run.there));
-    append_paragraph(out, inexact_sentence(run.there));
     if (!run.fit.finished) append_paragraph(out, run.there.strategy + " was interrupted.");
   }
+  std::vector<Run> there;
+  for (const FitRun& run : fitted.runs) there.push_back(run.there);
+  for (const std::string& sentence : served_sentences(there)) append_paragraph(out, sentence);
+  for (const std::string& sentence : inexact_sentences(there)) append_paragraph(out, sentence);
   append_paragraph(out, card_sentence(fitted));
-  return out;
 }
 
 /// Of several ranks the one that decides over the device that all need.
-std::string largest_need(const std::vector<FittedDevice>& devices) {
+void append_largest_need(Sheet& out, const std::vector<FittedDevice>& devices) {
   const FittedDevice* largest = nullptr;
   for (const FittedDevice& fitted : devices) {
     if (fitted.runs.empty()) continue;
@@ -203,30 +205,38 @@ std::string largest_need(const std::vector<FittedDevice>& devices) {
     };
     if (largest == nullptr || need(fitted) > need(*largest)) largest = &fitted;
   }
-  if (devices.size() < 2 || largest == nullptr) return {};
+  if (devices.size() < 2 || largest == nullptr) return;
   const FitRun& run = largest->runs.front();
-  std::string out = "\n";
+  out += '\n';
   append_paragraph(out, fmt::format("worst: {} gpu {}, {} {}.", largest->trace.path,
                                     largest->trace.gpu, run.there.strategy,
                                     run.fit.smallest ? "needs " + exact_size(*run.fit.smallest)
                                                      : std::string("fits nowhere")));
-  return out;
 }
 
 }  // namespace
 
-std::string to_text(const FitAnswer& answer, const TextStyle&) {
+std::string to_text(const FitAnswer& answer, const TextStyle& style) {
   const std::vector<FittedDevice>& devices = answer.devices;
-  std::string out;
+  Sheet out(style);
   for (const FittedDevice& fitted : devices) {
     append_paragraph(out, head(fitted, devices.size() > 1));
     append_paragraph(out, capacity_sentence(fitted.device));
-    out += '\n' + text_table(table_of(fitted)) + cards_table(fitted);
-    const std::string below = notes(fitted);
-    if (!below.empty()) out += '\n' + below;
+    out += '\n';
+    append_table(out, table_of(fitted));
+    append_cards_table(out, fitted);
+    Sheet below(style);
+    append_notes(below, fitted);
+    if (!below.empty()) out += '\n' + below.text();
     if (&fitted != &devices.back()) out += '\n';
   }
-  return out + largest_need(devices) + chosen_sentences(answer);
+  append_largest_need(out, devices);
+  append_chosen(out, answer);
+  if (answer.interrupted) {
+    out += '\n';
+    append_paragraph(out, "Interrupted: not all that was asked for is here.");
+  }
+  return out.text();
 }
 
 }  // namespace memreplay

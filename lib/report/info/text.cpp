@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kIndent = 15;
 
-std::string line(std::string_view name, const std::string& text) {
-  return fmt::format(" {:<14}{}\n", name, wrapped(text, kIndent));
+std::string line_of(std::string_view name, const std::string& text, std::size_t width) {
+  return fmt::format(" {:<14}{}\n", name, wrapped(text, kIndent, width));
 }
 
 std::string duration(std::int64_t us) {
@@ -129,6 +129,9 @@ std::string trust(const TraceSummary& trace) {
 
 std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
   std::string out;
+  const auto line = [&](std::string_view name, const std::string& text) {
+    return line_of(name, text, style.width);
+  };
   const TraceSummary* previous = nullptr;
   for (const TraceSummary& trace : answer.traces) {
     if (previous == nullptr || previous->path != trace.path) {
@@ -154,7 +157,7 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     out += line("trust", trust(trace));
     if (trace.warm_class) out += line("next time", advice(trace));
     if (!asks && trace.format.starts_with("torch-")) out += line("next time", how_to_record());
-    if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode);
+    if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode, style.width);
     previous = &trace;
   }
   return out;

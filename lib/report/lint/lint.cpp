@@ -14,14 +14,14 @@ std::string severity_of(const LintAnswer::Issue& issue) {
 
 }  // namespace
 
-std::string to_text(const LintAnswer& answer, const TextStyle&) {
+std::string to_text(const LintAnswer& answer, const TextStyle& style) {
   if (answer.issues.empty()) {
     return answer.conf.empty() ? " valid: the defaults\n"
                                : fmt::format(" valid: {}\n", answer.conf);
   }
   std::string out;
   for (const LintAnswer::Issue& issue : answer.issues) {
-    out += fmt::format(" {:<8}{}\n", severity_of(issue), wrapped(issue.text, 9));
+    out += fmt::format(" {:<8}{}\n", severity_of(issue), wrapped(issue.text, 9, style.width));
   }
   return out;
 }

@@ -8,21 +8,22 @@
 namespace memreplay {
 namespace {
 
-std::string options_text(const ListAnswer& answer) {
-  std::string out = fmt::format(" {}: {}\n", answer.strategy, wrapped(answer.summary, 1));
+std::string options_text(const ListAnswer& answer, std::size_t width) {
+  std::string out = fmt::format(" {}: {}\n", answer.strategy, wrapped(answer.summary, 1, width));
   if (answer.rows.empty()) return out + " It has no options.\n";
   for (const auto& row : answer.rows) {
     out += fmt::format("\n {}={}   default: {}\n     {}\n", row[0], row[1], row[2],
-                       wrapped(row[3], 5));
+                       wrapped(row[3], 5, width));
   }
   return out;
 }
 
-std::string columns_text(const ListAnswer& answer) {
-  std::string out = fmt::format(" {}: {}\n", answer.rows[0][0], wrapped(answer.rows[0][1], 1));
+void append_columns(Sheet& out, const ListAnswer& answer) {
+  const std::size_t width = out.width();
+  out += fmt::format(" {}: {}\n", answer.rows[0][0], wrapped(answer.rows[0][1], 1, width));
   for (const auto& [name, others, meaning] : answer.columns) {
-    out += fmt::format("\n {}\n", wrapped(others.empty() ? name : name + ", or " + others, 5));
-    out += fmt::format("     {}\n", wrapped(meaning, 5));
+    out += fmt::format("\n {}\n", wrapped(others.empty() ? name : name + ", or " + others, 5, width));
+    out += fmt::format("     {}\n", wrapped(meaning, 5, width));
   }
   out += '\n';
   append_paragraph(
@@ -31,19 +32,22 @@ std::string columns_text(const ListAnswer& answer) {
       "and size_bytes. Commas, semicolons or tabs separate, as the header shows. Other "
       "columns are left out, and that is said; --columns id=NAME,size=NAME takes a "
       "column of any name.");
-  return out;
 }
 
 }  // namespace
 
-std::string to_text(const ListAnswer& answer, const TextStyle& /*style*/) {
-  if (!answer.strategy.empty()) return options_text(answer);
-  if (!answer.columns.empty()) return columns_text(answer);
-  std::string out = text_table(to_table(answer));
-  if (answer.note.empty()) return out;
+std::string to_text(const ListAnswer& answer, const TextStyle& style) {
+  if (!answer.strategy.empty()) return options_text(answer, style.width);
+  Sheet out(style);
+  if (!answer.columns.empty()) {
+    append_columns(out, answer);
+    return out.text();
+  }
+  append_table(out, to_table(answer));
+  if (answer.note.empty()) return out.text();
   out += '\n';
   append_paragraph(out, answer.note);
-  return out;
+  return out.text();
 }
 
 std::string to_json(const ListAnswer& answer) {

@@ -3,25 +3,15 @@
 #include <fmt/format.h>
 
 #include "report/minimise/minimise.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
-#include "report/parts/table.hpp"
 
 namespace memreplay {
 namespace {
 
-// As a shell takes it for one word.
-std::string word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
-  return quoted + "'";
-}
-
 std::string command(const MinimiseAnswer& small, const std::string& target) {
-  std::string line = "memreplay replay " + word(target == "-" ? "OUT.csv" : target);
-  for (const std::string& argument : small.arguments) line += ' ' + word(argument);
+  std::string line = "memreplay replay " + shell_word(target == "-" ? "OUT.csv" : target);
+  for (const std::string& argument : small.arguments) line += ' ' + shell_word(argument);
   return line;
 }
 
@@ -51,12 +41,13 @@ std::string left_out(const MinimiseAnswer& small) {
 
 }  // namespace
 
-std::string to_text(const MinimiseAnswer& answer, const std::string& target) {
+std::string to_text(const MinimiseAnswer& answer, const std::string& target,
+                    const TextStyle& style) {
   const std::string end = answer.finished ? "" : " It was ended early and could be smaller.";
   return wrapped(fmt::format("{} become {}: {}. {} made.{}", counted(answer.events_before, "event"),
                              human_count(answer.events), what_is_kept(answer),
                              counted(answer.replays, "replay"), end + left_out(answer)),
-                 0) +
+                 0, style.width) +
          '\n' + command(answer, target) + '\n';
 }
 

@@ -1,15 +1,46 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 
-/// Appends a text as lines of at most 100 columns, each behind `indent` blanks. An empty text adds
-/// nothing.
-inline void append_paragraph(std::string& out, const std::string& text, std::size_t indent = 1) {
-  if (!text.empty()) out += std::string(indent, ' ') + wrapped(text, indent) + '\n';
-}
+/// A text that grows line by line, laid out for a style.
+class Sheet {
+ public:
+  explicit Sheet(const TextStyle& style) : style_(style) {}
+
+  const TextStyle& style() const { return style_; }
+  std::size_t width() const { return style_.width; }
+  bool empty() const { return text_.empty(); }
+  const std::string& text() const { return text_; }
+
+  /// As it is.
+  Sheet& operator+=(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+  Sheet& operator+=(char c) {
+    text_ += c;
+    return *this;
+  }
+
+ private:
+  TextStyle style_;
+  std::string text_;
+};
+
+/// Appends a text as lines, each behind `indent` blanks. What stands behind a line break in it is a
+/// command: on a line of its own, never broken. An empty text adds nothing. In Markdown it is one
+/// line and an empty one.
+void append_paragraph(Sheet& out, std::string_view text, std::size_t indent = 1);
+
+void append_table(Sheet& out, const Table& table);
+
+/// As a shell takes it for one word, quoted where it must be.
+std::string shell_word(std::string_view text);
 
 }  // namespace memreplay

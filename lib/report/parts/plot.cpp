@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "core/text.hpp"
@@ -11,9 +10,11 @@
 namespace memreplay {
 namespace {
 
-constexpr std::size_t kColumns = 64;
+constexpr std::size_t kMostColumns = 64;
+constexpr std::size_t kLeastColumns = 24;
 constexpr std::size_t kRows = 12;
-constexpr std::size_t kLabel = 10;  ///< columns of a size beside the axis
+constexpr std::size_t kLabel = 10;   ///< columns of a size beside the axis
+constexpr std::size_t kBeside = 14;  ///< columns of a line that are not the plot's
 
 struct Glyphs {
   const char *inner, *outer, *side, *tick, *corner, *line, *peak, *oom;
@@ -22,12 +23,12 @@ constexpr Glyphs kUnicode = {"█", "░", "│", "┤", "└", "─", "▼", "�
 constexpr Glyphs kAscii = {"#", ".", "|", "+", "+", "-", "v", "x"};
 
 /// What of the plot is drawn in a column.
-using Heights = std::array<std::int64_t, kColumns>;
+using Heights = std::vector<std::int64_t>;
 
 class Plot {
  public:
-  Plot(const RunPicture& picture, std::string inner, const Glyphs& glyphs)
-      : picture_(picture), inner_name_(std::move(inner)), glyphs_(glyphs) {
+  Plot(const RunPicture& picture, std::string inner, const Glyphs& glyphs, std::size_t columns)
+      : picture_(picture), inner_name_(std::move(inner)), glyphs_(glyphs), columns_(columns) {
     inner_ = heights(picture.allocated);
     outer_ = heights(picture.reserved);
     const auto& highest = picture.reserved.empty() ? picture.allocated : picture.reserved;
@@ -46,12 +47,12 @@ class Plot {
     const std::uint64_t all = picture_.to - picture_.from + 1;
     const double share =
         static_cast<double>(moment - picture_.from) / static_cast<double>(std::max(all, kLeast));
-    return std::min(kColumns - 1, static_cast<std::size_t>(share * kColumns));
+    return std::min(columns_ - 1, static_cast<std::size_t>(share * static_cast<double>(columns_)));
   }
 
   // The value with which a column begins counts too: a curve keeps it until it changes.
   Heights heights(const std::vector<CurvePoint>& points) const {
-    Heights highest{};
+    Heights highest(columns_);
     std::size_t column = 0;
     std::int64_t value = 0;
     for (const CurvePoint& point : points) {
@@ -60,7 +61,7 @@ class Plot {
       value = point.value;
       highest[column] = std::max(highest[column], value);
     }
-    for (; column + 1 < kColumns; ++column) highest[column + 1] = value;
+    for (; column + 1 < columns_; ++column) highest[column + 1] = value;
     return highest;
   }
 
@@ -84,7 +85,7 @@ class Plot {
         fmt::format("{} peak {}, event {}", name, human_size(static_cast<Bytes>(peak_.value)),
                     human_count(event));
     const std::size_t column = column_of(peak_.event);
-    if (column + text.size() + 2 <= kColumns) {
+    if (column + text.size() + 2 <= columns_) {
       return line_of("", " ", fmt::format("{:{}}{} {}", "", column, glyphs_.peak, text));
     }
     return line_of(
@@ -94,7 +95,7 @@ class Plot {
 
   std::string row_text(std::size_t row) const {
     std::string drawn;
-    for (std::size_t column = 0; column < kColumns; ++column) {
+    for (std::size_t column = 0; column < columns_; ++column) {
       drawn += row < rows_of(inner_[column])   ? glyphs_.inner
                : row < rows_of(outer_[column]) ? glyphs_.outer
                                                : " ";
@@ -108,16 +109,16 @@ class Plot {
 
   std::string axis() const {
     std::string line;
-    for (std::size_t column = 0; column < kColumns; ++column) line += glyphs_.line;
+    for (std::size_t column = 0; column < columns_; ++column) line += glyphs_.line;
     const std::string first = human_count(picture_.from);
     const std::string last = human_count(picture_.to);
     return line_of("0", glyphs_.corner, line) +
-           line_of("event", " ", fmt::format("{}{:>{}}", first, last, kColumns - first.size()));
+           line_of("event", " ", fmt::format("{}{:>{}}", first, last, columns_ - first.size()));
   }
 
   std::string ooms() const {
     if (picture_.ooms.empty()) return {};
-    std::array<bool, kColumns> marked{};
+    std::vector<bool> marked(columns_);
     std::uint64_t count = picture_.ooms_left_out;
     for (const RunPicture::Oom& oom : picture_.ooms) {
       marked[column_of(oom.event + 1)] = true;
@@ -131,25 +132,28 @@ class Plot {
   std::string legend() const {
     const std::string unused =
         picture_.reserved.empty() ? "" : fmt::format("   {} reserved beyond that", glyphs_.outer);
-    return line_of(
-        "", " ",
-        fmt::format("{} {}{}   (highest of each column)", glyphs_.inner, inner_name_, unused));
+    const char* how = columns_ == kMostColumns ? "   (highest of each column)" : "";
+    return line_of("", " ", fmt::format("{} {}{}{}", glyphs_.inner, inner_name_, unused, how));
   }
 
   static constexpr std::uint64_t kLeast = 1;
   const RunPicture& picture_;
   std::string inner_name_;
   const Glyphs& glyphs_;
-  Heights inner_{};
-  Heights outer_{};
+  std::size_t columns_;
+  Heights inner_;
+  Heights outer_;
   CurvePoint peak_;
 };
 
 }  // namespace
 
-std::string plot(const RunPicture& picture, const std::string& inner, bool unicode) {
+std::string plot(const RunPicture& picture, const std::string& inner, bool unicode,
+                 std::size_t width) {
   if (picture.allocated.empty()) return {};
-  return Plot(picture, inner, unicode ? kUnicode : kAscii).text();
+  const std::size_t columns =
+      std::clamp(width - std::min(width, kBeside), kLeastColumns, kMostColumns);
+  return Plot(picture, inner, unicode ? kUnicode : kAscii, columns).text();
 }
 
 }  // namespace memreplay

@@ -73,14 +73,43 @@ std::string reserved_against(const Run& run, const Run& other) {
                      price(run, other), at_that_cost(run), against_that_cost(other));
 }
 
+// "3 times", or where it ended.
+std::string when_out_of_memory(const Run& run) {
+  return run.stopped_at_oom ? "at event " + human_count(run.metrics.first_oom->event)
+                            : counted(run.metrics.ooms, "time");
+}
+
+// What was stopped at its OOM has no peak to compare.
+std::string reached_against(const Run& best, const Run& other) {
+  return fmt::format("{} runs out of memory {}, {} {}.", name_of(best), when_out_of_memory(best),
+                     name_of(other), when_out_of_memory(other));
+}
+
 std::string served_against(const Run& best, const Run& other) {
   if (best.metrics.ooms == 0) {
     return fmt::format("{} serves every request{}; {} runs out of memory {}.", name_of(best),
-                       at_that_cost(best), name_of(other), counted(other.metrics.ooms, "time"));
+                       at_that_cost(best), name_of(other), when_out_of_memory(other));
   }
   return fmt::format("{} runs out of memory {}, {} {}.", name_of(best),
                      counted(best.metrics.ooms, "time"), name_of(other),
                      counted(other.metrics.ooms, "time"));
+}
+
+std::string inexact_text(const Run& run, const std::string& what) {
+  const std::string text = fmt::format("{}: {}.", what, run.inexact_because);
+  if (!run.interval) return text;
+  return text +
+         " The reserved bytes are weighed between several guesses at what came before; everything "
+         "else, files too, is of the one that comes nearest.";
+}
+
+std::string served_text(std::uint64_t served) {
+  return counted(served, "request") + " that the recorded program was refused";
+}
+
+std::string freed_text(std::uint64_t served) {
+  return fmt::format("{} at once: from there on the real program would have gone another way.",
+                     served == 1 ? "it" : "them");
 }
 
 }  // namespace
@@ -89,8 +118,10 @@ std::string counted(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
 }
 
-std::vector<std::string> comparison_sentences(const std::vector<Run>& runs) {
+std::vector<std::string> comparison_sentences(const std::vector<Run>& all) {
   std::vector<std::string> sentences;
+  std::vector<Run> runs = all;
+  std::erase_if(runs, [](const Run& run) { return run.interrupted(); });
   if (runs.size() < 2) return sentences;
   const auto by_place = [](const Run& a, const Run& b) { return a.place < b.place; };
   const Run& best = *std::min_element(runs.begin(), runs.end(), by_place);
@@ -100,10 +131,15 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& runs) {
     sentences.push_back("No strategy here serves every request on this device.");
   }
   const auto compare = [&](const Run& run, const Run& other) {
-    sentences.push_back(run.metrics.ooms != other.metrics.ooms
-                            ? served_against(run.place < other.place ? run : other,
-                                             run.place < other.place ? other : run)
-                            : reserved_against(run, other));
+    const Run& ahead = run.place < other.place ? run : other;
+    const Run& behind = run.place < other.place ? other : run;
+    if (run.metrics.ooms != other.metrics.ooms) {
+      sentences.push_back(served_against(ahead, behind));
+    } else if (run.stopped_at_oom) {
+      sentences.push_back(reached_against(ahead, behind));
+    } else {
+      sentences.push_back(reserved_against(run, other));
+    }
   };
   const Run& second = *std::find_if(runs.begin(), runs.end(),
                                     [&](const Run& run) { return run.place == best.place + 1; });
@@ -116,54 +152,62 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& runs) {
 std::string oom_warning(const Run& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
-  std::string text = fmt::format(
-      "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}.",
+  return fmt::format(
+      "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}. {}",
       run.name(), counted(run.metrics.ooms, "time"), human_count(oom.event),
-      human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free));
+      human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free),
+      oom_advice(run));
+}
+
+std::string oom_advice(const Run& run) {
+  if (!run.metrics.first_oom) return {};
+  const OomPlace& oom = *run.metrics.first_oom;
   if (oom.largest_free >= oom.requested) {
-    text +=
-        " Enough is free in one piece, but not for this request: another stream or pool has it, or "
-        "a "
-        "limit of the strategy's own forbids it.";
-  } else if (oom.free >= oom.requested) {
-    text += " Fragmentation: enough is free, but not in one piece; other settings may help.";
-  } else if (run.device.kind != "sim") {
-    text += " Shortage: --scale 1/N shrinks the recording to fit.";
-  } else if (run.device.capacity) {
-    text +=
-        fmt::format(" Shortage: a --capacity above {} helps.", human_size(*run.device.capacity));
-  } else if (run.as_recorded) {
-    text += " Shortage, as on the recorded device: a larger --capacity helps.";
-  } else {
-    text += " Shortage: the strategy's own limit is too small.";
+    return "Enough is free in one piece, but not for this request: another stream or pool has it, "
+           "or a limit of the strategy's own forbids it.";
   }
-  return text;
+  if (oom.free >= oom.requested) {
+    return "Fragmentation: enough is free, but not in one piece; other settings may help.";
+  }
+  if (run.device.kind != "sim") return "Shortage: --scale 1/N shrinks the recording to fit.";
+  if (run.device.capacity) {
+    return fmt::format("Shortage: a --capacity above {} helps.", human_size(*run.device.capacity));
+  }
+  if (run.as_recorded) return "Shortage, as on the recorded device: a larger --capacity helps.";
+  return "Shortage: the strategy's own limit is too small.";
 }
 
 std::string range_text(const BytesInterval& interval) {
-  return fmt::format("{} to {}", human_size(interval.low), human_size(interval.high));
+  const std::string low = human_size(interval.low);
+  const std::string high = human_size(interval.high);
+  return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
 std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
-  return fmt::format("≈ {} ({})", human_size(bytes), range_text(interval));
+  const std::string estimate = "≈ " + human_size(bytes);
+  const bool wide = human_size(interval.low) != human_size(interval.high);
+  return wide ? fmt::format("{} ({})", estimate, range_text(interval)) : estimate;
 }
 
 std::string inexact_sentence(const Run& run) {
   if (run.exact) return {};
-  const std::string text = fmt::format("{} is an estimate: {}.", run.name(), run.inexact_because);
-  if (!run.interval) return text;
-  return text +
-         " The reserved bytes are weighed between several guesses at what came before; everything "
-         "else, files too, is of the one that comes nearest.";
+  return inexact_text(run, run.name() + " is an estimate");
+}
+
+std::string inexact_sentence(const Run& run, const std::string& names) {
+  return inexact_text(run, names + " are estimates");
 }
 
 std::string served_sentence(const Run& run) {
   const std::uint64_t served = run.metrics.recorded_ooms_served;
   if (served == 0) return {};
-  return fmt::format(
-      "{} serves {} that the recorded program was refused, and frees {} at once: from there on the "
-      "real program would have gone another way.",
-      run.name(), counted(served, "request"), served == 1 ? "it" : "them");
+  return fmt::format("{} serves {}, and frees {}", run.name(), served_text(served),
+                     freed_text(served));
+}
+
+std::string served_sentence(const Run& run, const std::string& names) {
+  const std::uint64_t served = run.metrics.recorded_ooms_served;
+  return fmt::format("{} serve {}, and free {}", names, served_text(served), freed_text(served));
 }
 
 std::string transfer_cost(const Run& run) {
@@ -177,6 +221,8 @@ std::string transfer_cost(const Run& run) {
 std::string mark(const Run& run) {
   const RunMetrics& m = run.metrics;
   std::string marks = run.exact ? "" : " (estimate)";
+  if (run.interrupted()) marks += " (interrupted)";
+  if (run.stopped_at_oom) marks += " (stopped at OOM)";
   if (m.clairvoyant) marks += " (clairvoyant)";
   if (m.moved_out_blocks != 0 || m.stall_seconds > 0) {
     marks += fmt::format(" (stalls {:.3g} s)", m.stall_seconds);

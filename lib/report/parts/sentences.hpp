@@ -8,23 +8,30 @@
 namespace memreplay {
 
 /// The winner and its price against the baseline (`recorded`, else the first given), then what is
-/// dearest. `runs` in the order given, places set. Nothing to say about fewer than two runs.
+/// dearest. `runs` in the order given, places set. Nothing to say about fewer than two runs, those
+/// that were interrupted not counted.
 std::vector<std::string> comparison_sentences(const std::vector<Run>& runs);
 
 /// Why a run was refused memory, and what helps. Empty where it was not.
 std::string oom_warning(const Run& run);
+/// The end of that: "Fragmentation: enough is free, but not in one piece; other settings may help."
+std::string oom_advice(const Run& run);
 
-/// "4900 MiB to 5600 MiB".
+/// "4900 MiB to 5600 MiB"; one size where the ends look the same.
 std::string range_text(const BytesInterval& interval);
-/// "≈ 5210 MiB (4900 MiB to 5600 MiB)".
+/// "≈ 5210 MiB (4900 MiB to 5600 MiB)"; without a range where its ends look the same.
 std::string estimated_text(Bytes bytes, const BytesInterval& interval);
 
 /// Why these figures are an estimate. Empty where they are exact.
 std::string inexact_sentence(const Run& run);
+/// The same of several: `names` as the subject, `run` one of them.
+std::string inexact_sentence(const Run& run, const std::string& names);
 
 /// A sentence that requests were served which the recorded program was refused. Empty where none
 /// was.
 std::string served_sentence(const Run& run);
+/// The same of several.
+std::string served_sentence(const Run& run, const std::string& names);
 
 /// "with 3 blocks (2 GiB) moved out of it and a modelled stall of 1.5 s". Empty where none was.
 std::string transfer_cost(const Run& run);

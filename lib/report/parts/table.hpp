@@ -11,13 +11,15 @@ struct Table {
   struct Column {
     std::string title;
     bool left = false;
+    unsigned spare = 0;  ///< where lines are too short, the highest is left out first; 0: never
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
 };
 
-/// Aligned, one blank before each line. A first cell that would push the row beyond `width`
-/// columns stands on a line of its own.
+/// Aligned, one blank before each line. What does not fit in `width` columns is folded: titles, a
+/// last column of text, then a first cell onto a line of its own. Where that is not enough, or of a
+/// long table would take every other line, spare columns are left out, and named below.
 std::string text_table(const Table& table, std::size_t width = 100);
 /// RFC 4180, with a header line.
 std::string csv_table(const Table& table);

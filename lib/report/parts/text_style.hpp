@@ -1,15 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace memreplay {
 
-/// How text is to look on a terminal, at most 100 columns wide.
+/// How text is to look on a terminal.
 struct TextStyle {
-  bool colour = false;    ///< adds emphasis only
-  bool unicode = false;   ///< plots may be drawn with more than ASCII
-  bool markdown = false;  ///< tables are Markdown's, paragraphs unbroken and apart
+  bool colour = false;      ///< adds emphasis only
+  bool unicode = false;     ///< plots may be drawn with more than ASCII
+  bool markdown = false;    ///< tables are Markdown's, paragraphs unbroken and apart
+  std::size_t width = 100;  ///< columns that a line may take
 };
 
 /// Emphasis in the colours of a terminal, or the text as it is. Marked by characters that are none,

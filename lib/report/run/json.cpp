@@ -13,6 +13,7 @@ std::string to_json(const ReplayAnswer& answer) {
     Json result = result_json(command, trace.trace, device_json(trace.device), std::move(runs));
     result["model_check"] = nullptr;
     if (trace.model_check) result["model_check"] = verify_run_json(*trace.model_check);
+    result["runs_asked"] = trace.asked;
     results.push_back(std::move(result));
   }
   return dump_results(command, std::move(results), worst_of(traces));

@@ -43,7 +43,7 @@ std::string quantile_text(const Durations& times, double share) {
   return times.count() == 0 ? "-" : duration(static_cast<double>(times.quantile(share)));
 }
 
-std::string measured_table(const TraceRuns& report) {
+std::string measured_table(const TraceRuns& report, std::size_t width) {
   std::vector<const Run*> measured;
   for (const Run& run : report.runs) {
     if (run.metrics.real && run.metrics.times) measured.push_back(&run);
@@ -70,10 +70,10 @@ std::string measured_table(const TraceRuns& report) {
     }
     table.rows.push_back(std::move(row));
   }
-  return text_table(table);
+  return text_table(table, width);
 }
 
-std::string calls_table(const Run& run) {
+std::string calls_table(const Run& run, std::size_t width) {
   if (!run.metrics.real || !run.metrics.times) return {};
   Table table;
   table.columns = {{"driver call", true}, {"count"}, {"mean"}, {"p50"}, {"p99"}, {"max"},
@@ -91,7 +91,7 @@ std::string calls_table(const Run& run) {
                           duration(static_cast<double>(host.sum()))});
     if (has_device_clock) table.rows.back().push_back(mean_text(calls[kind].device));
   }
-  return table.rows.empty() ? std::string() : text_table(table);
+  return table.rows.empty() ? std::string() : text_table(table, width);
 }
 
 std::string agreement_phrase(const Run& run) {

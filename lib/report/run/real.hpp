@@ -12,10 +12,10 @@ std::string mean_text(const Durations& times);
 std::string quantile_text(const Durations& times, double share);
 
 /// What replays on real memory measured: a row each. Empty where there was none.
-std::string measured_table(const TraceRuns& report);
+std::string measured_table(const TraceRuns& report, std::size_t width = 100);
 
 /// The calls that one of them made to its driver. Empty where it ran in simulation.
-std::string calls_table(const Run& run);
+std::string calls_table(const Run& run, std::size_t width = 100);
 
 /// "sim and host hold the same bytes after each of 1,959 events". Empty where the strategy ran on
 /// one device only.

@@ -24,7 +24,8 @@ std::string to_json(const ReplayAnswer& answer);
 /// Exact bytes under the JSON's names, a row for each run of each trace.
 Table to_table(const ReplayAnswer& answer);
 
-/// A row a run, in the order given: sizes in units for people.
-Table run_table(const std::vector<Run>& runs);
+/// A row a run, in the order given: sizes in units for people. Below them the least that any could
+/// come to, where that is asked for.
+Table run_table(const std::vector<Run>& runs, bool with_lower_bound = false);
 
 }  // namespace memreplay

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/text.hpp"
 #include "metrics/metrics.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/parts/sizes.hpp"
 #include "report/run/run.hpp"
 
 namespace memreplay {
@@ -16,19 +18,13 @@ std::string ns_per_op(const RunMetrics& m) {
   const double ns =
       timed ? static_cast<double>(m.times->ops.sum()) / static_cast<double>(m.times->ops.count())
             : m.replay_seconds * 1e9 / static_cast<double>(m.events);
-  return std::isfinite(ns) ? fmt::format("{:.0f}", ns) : "-";
+  return std::isfinite(ns) && m.events != 0 ? fmt::format("{:.0f}", ns) : "-";
 }
 
 // Reserved below allocated cannot be, but a strategy that breaks the rules must not print 16 EiB.
 std::string gap_text(const RunMetrics& m) {
   return m.peak_reserved >= m.peak_allocated ? human_size(m.gap())
                                              : "-" + human_size(m.peak_allocated - m.peak_reserved);
-}
-
-std::string reserved_text(const Run& run) {
-  const Bytes reserved = run.metrics.peak_reserved;
-  return run.interval ? estimated_text(reserved, run.interval->peak_reserved)
-                      : human_size(reserved);
 }
 
 std::string value_text(const MetricValue& value) {
@@ -44,15 +40,39 @@ std::string value_text(const MetricValue& value) {
 
 }  // namespace
 
-Table run_table(const std::vector<Run>& runs) {
+Table run_table(const std::vector<Run>& runs, bool with_lower_bound) {
   Table table;
-  table.columns = {{"strategy", true}, {"MaxInUse"},     {"reserved"}, {"gap"}, {"OOM"},
-                   {"retries"},        {"device calls"}, {"ns/op"}};
+  std::vector<Bytes> sizes;  // in use and reserved, run by run
   for (const Run& run : runs) {
+    sizes.insert(sizes.end(), {run.metrics.peak_allocated, run.metrics.peak_reserved});
+  }
+  if (with_lower_bound) sizes.push_back(runs.front().metrics.peak_requested);
+  const std::vector<std::string> shown = sizes_beside(sizes);
+  table.columns = {{"strategy", true},
+                   {"MaxInUse"},
+                   {"reserved"},
+                   {.title = "gap", .spare = 3},
+                   {"OOM"},
+                   {.title = "retries", .spare = 2},
+                   {.title = "device calls", .spare = 1}};
+  // One replay says more of the machine than of the strategy.
+  const bool timed = std::ranges::any_of(
+      runs, [](const Run& run) { return run.metrics.repeat_seconds.size() > 1; });
+  if (timed) table.columns.push_back({"ns/op"});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
     const RunMetrics& m = run.metrics;
-    table.rows.push_back({run.name() + mark(run), human_size(m.peak_allocated), reserved_text(run),
+    table.rows.push_back({run.name() + mark(run), shown[2 * i],
+                          run.interval
+                              ? estimated_text(m.peak_reserved, run.interval->peak_reserved)
+                              : shown[2 * i + 1],
                           gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
-                          human_count(run.device_calls()), ns_per_op(m)});
+                          human_count(run.device_calls())});
+    if (timed) table.rows.back().push_back(ns_per_op(m));
+  }
+  if (with_lower_bound) {
+    table.rows.push_back({"lower bound (requested)", shown.back()});
+    table.rows.back().resize(table.columns.size());
   }
   return table;
 }

@@ -7,6 +7,7 @@
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/run/notes.hpp"
 #include "report/run/real.hpp"
 #include "report/run/run.hpp"
 #include "report/run/torch_summary.hpp"
@@ -37,7 +38,7 @@ std::string verdict(const Run& run) {
     return fmt::format("out of memory at event {} on {}", human_count(run.metrics.first_oom->event),
                        device_phrase(run));
   }
-  if (!run.finished) return "interrupted; no OOM until then";
+  if (run.interrupted()) return "interrupted; no OOM until then";
   if (run.refused_before > 0) {
     return fmt::format("out of memory before the recording begins, by the estimate, on {}",
                        device_phrase(run));
@@ -55,11 +56,12 @@ std::string device_seconds(const RunMetrics& m) {
   return fmt::format("{:.3g} s in its driver", static_cast<double>(m.times->driver_ns()) / 1e9);
 }
 
-std::string numbers(const Run& run) {
+std::string numbers(const Run& run, std::size_t width) {
+  constexpr std::size_t kColumn = 15;
   const RunMetrics& m = run.metrics;
   std::string out;
   const auto line = [&](std::string_view name, const std::string& text) {
-    out += fmt::format("   {:<12}{}\n", name, text);
+    out += fmt::format("   {:<12}{}\n", name, wrapped(text, kColumn, width));
   };
   line("MaxInUse", fmt::format("{}, for {} requested", human_size(m.peak_allocated),
                                human_size(m.peak_requested)));
@@ -75,11 +77,10 @@ std::string numbers(const Run& run) {
   }
   line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
                                  human_size(m.end_allocated)));
-  // What is free and in pieces at the peak is no waste while it is in use a moment later.
-  const double gap_share = 1 - static_cast<double>(m.peak_allocated) /
-                                   static_cast<double>(std::max<Bytes>(m.peak_reserved, 1));
-  line("waste", fmt::format("gap {} of what is reserved, rounding {} of what is allocated",
-                            percent(gap_share), percent(m.internal_fragmentation)));
+  // What is free and in pieces at the peak is no waste: it may be in use a moment later.
+  line("waste", fmt::format("{} of {} reserved at the peak", human_size(m.gap_at_peak_reserved),
+                            run.interval ? "what is" : "the " + human_size(m.peak_reserved)));
+  line("", fmt::format("rounding {} of what is allocated", percent(m.internal_fragmentation)));
   line("OOM",
        fmt::format("{}, {}", counted(m.ooms, "time"),
                    m.oom_retries == 1 ? "1 retry" : human_count(m.oom_retries) + " retries"));
@@ -102,64 +103,11 @@ std::string numbers(const Run& run) {
   return out;
 }
 
-void say(std::string& out, const std::string& text, const TextStyle& style) {
-  if (!style.markdown) return append_paragraph(out, text);
-  if (!text.empty()) out += text + "\n\n";
-}
-
-/// Appends what is said of runs: each phrase once, after all of whom it holds.
-template <typename PhrasesOf>
-void append_phrases(std::string& out, const TraceRuns& report, const TextStyle& style,
-                    const PhrasesOf& phrases_of) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> all;
-  for (const Run& run : report.runs) {
-    for (const std::string& phrase : phrases_of(run)) {
-      auto same = std::ranges::find(all, phrase, [](const auto& other) { return other.first; });
-      if (same == all.end()) same = all.insert(all.end(), {phrase, {}});
-      if (std::ranges::find(same->second, run.strategy) == same->second.end()) {
-        same->second.push_back(run.strategy);
-      }
-    }
-  }
-  for (const auto& [phrase, strategies] : all) {
-    say(out, fmt::format("{}: {}.", fmt::join(strategies, ", "), phrase), style);
-  }
-}
-
-std::string notes(const TraceRuns& report, const TextStyle& style) {
-  std::string out;
-  for (const Run& run : report.runs) {
-    const std::string warning = oom_warning(run);
-    if (warning.empty()) continue;
-    say(out, "warning: " + warning, style);
-  }
-  for (const Run& run : report.runs) say(out, served_sentence(run), style);
-  append_phrases(out, report, style, [](const Run& run) { return run.metrics.remarks; });
-  for (const Run& run : report.runs) say(out, inexact_sentence(run), style);
-  append_phrases(out, report, style, real_phrases);
-  append_phrases(out, report, style, [](const Run& run) {
-    const std::string phrase = agreement_phrase(run);
-    return phrase.empty() ? std::vector<std::string>() : std::vector{phrase};
-  });
-  for (const Run& run : report.runs) {
-    if (!run.finished) say(out, run.name() + " was not replayed to the end.", style);
-  }
-  if (!style.colour) return out;
-  for (std::size_t at = 0; (at = out.find(" warning:", at)) != std::string::npos;) {
-    const std::string marked = ' ' + red("warning:", style);
-    out.replace(at, 9, marked);
-    at += marked.size();
-  }
-  return out;
-}
-
-void say_head(std::string& out, const TraceRuns& report, bool several, const TextStyle& style) {
+void append_head(Sheet& out, const TraceRuns& report, bool several) {
   const std::string model = model_sentence(report);
-  say(out,
-      place_name(report, several) + ": " + coverage_phrase(report.trace) +
-          (model.empty() ? "" : "; ") + model,
-      style);
-  say(out, capacity_sentence(report.device), style);
+  append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
+                            (model.empty() ? "" : "; ") + model);
+  append_paragraph(out, capacity_sentence(report.device));
 }
 
 // What else there is to say of the others is whether they agree with it.
@@ -172,46 +120,63 @@ std::vector<Run> on_first_device(const std::vector<Run>& runs) {
   return first;
 }
 
-// Which rank is worst, and how far the ranks are apart.
-std::string spread(const std::vector<TraceRuns>& reports, const TextStyle& style) {
-  std::vector<Bytes> peaks;
-  for (const TraceRuns& report : reports) {
-    if (!report.runs.empty()) peaks.push_back(report.runs.front().metrics.peak_reserved);
-  }
-  if (reports.size() < 2 || peaks.empty()) return {};
-  const TraceRuns& worst = reports[worst_of(reports)];
-  const auto [low, high] = std::minmax_element(peaks.begin(), peaks.end());
-  std::string out = "\n";
-  say(out,
-      fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
-                  counted(reports.size(), "trace"), place_name(worst, true), human_size(*low),
-                  human_size(*high)),
-      style);
-  return out;
+bool asks_for_memory(const TraceRuns& report) {
+  return report.trace.allocs + report.trace.preexisting_blocks > 0;
 }
 
-std::string replay_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
-  std::string out;
+// Which rank is worst, and how far the ranks are apart.
+void append_spread(Sheet& out, const std::vector<TraceRuns>& reports) {
+  std::vector<Bytes> peaks;
   for (const TraceRuns& report : reports) {
-    say_head(out, report, reports.size() > 1, style);
-    for (const Run& run : report.runs) {
-      const std::string line = wrapped(fmt::format("{}: {}", run.name(), verdict(run)), 1);
-      const auto [name, said] =
-          std::pair(line.substr(0, run.name().size()), line.substr(run.name().size()));
-      out += fmt::format("\n {}{}\n", bold(name, style),
-                         run.metrics.first_oom ? red(said, style) : said);
-      out += numbers(run);
-      const std::string calls = calls_table(run);
-      if (!calls.empty()) out += '\n' + calls;
-      if (run.picture) out += '\n' + plot(*run.picture, "allocated", style.unicode);
+    if (report.runs.empty() || report.runs.front().interrupted() || !asks_for_memory(report)) {
+      continue;
     }
-    const std::string measured = measured_table(report);
-    if (!measured.empty()) out += '\n' + measured;
-    const std::string below = notes(report, style);
-    if (!below.empty()) out += '\n' + below;
-    if (&report != &reports.back()) out += '\n';
+    peaks.push_back(report.runs.front().metrics.peak_reserved);
   }
-  return out + spread(reports, style);
+  if (peaks.size() < 2) return;
+  const TraceRuns& worst = reports[worst_of(reports)];
+  const auto [low, high] = std::ranges::minmax(peaks);
+  out += '\n';
+  append_paragraph(out, fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
+                                    counted(peaks.size(), "trace"), place_name(worst, true),
+                                    human_size(low), human_size(high)));
+}
+
+/// `below` behind an empty line.
+void append_apart(Sheet& out, const std::string& below) {
+  if (below.empty()) return;
+  out += '\n';
+  out += below;
+}
+
+// Lines whose breaks and blanks matter.
+std::string fenced(const std::string& lines, const TextStyle& style) {
+  return style.markdown && !lines.empty() ? "```\n" + lines + "```\n" : lines;
+}
+
+void append_run(Sheet& out, const Run& run) {
+  const TextStyle& style = out.style();
+  const std::string line = wrapped(fmt::format("{}: {}", run.name(), verdict(run)), 1, out.width());
+  const std::string name = line.substr(0, run.name().size());
+  const std::string said = line.substr(run.name().size());
+  out +=
+      fmt::format("\n {}{}\n", bold(name, style), run.metrics.first_oom ? red(said, style) : said);
+  out += numbers(run, out.width());
+  append_apart(out, calls_table(run, out.width()));
+  if (run.picture) append_apart(out, plot(*run.picture, "allocated", style.unicode, out.width()));
+}
+
+void append_replays(Sheet& out, const std::vector<TraceRuns>& reports) {
+  for (const TraceRuns& report : reports) {
+    if (&report != &reports.front()) out += '\n';
+    append_head(out, report, reports.size() > 1);
+    for (const Run& run : report.runs) append_run(out, run);
+    append_apart(out, measured_table(report, out.width()));
+    Sheet below(out.style());
+    append_notes(below, report);
+    append_unfinished(below, report);
+    append_apart(out, below.text());
+  }
 }
 
 std::string oom_reports(const std::vector<TraceRuns>& reports) {
@@ -233,40 +198,50 @@ std::string oom_reports(const std::vector<TraceRuns>& reports) {
   return out;
 }
 
-std::string compare_text(const std::vector<TraceRuns>& reports, const TextStyle& style) {
-  std::string out;
-  for (const TraceRuns& report : reports) {
-    say_head(out, report, reports.size() > 1, style);
-    std::vector<Run> ranked = report.runs;
-    sort_by_place(ranked);
-    Table table = run_table(ranked);
-    if (!ranked.empty()) {
-      table.rows.push_back({"lower bound (requested)",
-                            human_size(ranked.front().metrics.peak_requested), "", "", "", "", "",
-                            ""});
-    }
-    out += style.markdown ? markdown_table(table) : '\n' + text_table(table);
-    const std::string measured = measured_table(report);
-    if (!measured.empty()) out += '\n' + (style.markdown ? "```\n" + measured + "```\n" : measured);
-    const std::string below = notes(report, style);
-    if (!below.empty()) out += '\n' + below;
-    const auto sentences = comparison_sentences(on_first_device(report.runs));
-    if (!sentences.empty()) out += '\n';
-    for (const std::string& sentence : sentences) say(out, sentence, style);
-    if (&report != &reports.back()) out += '\n';
+// What must be known comes before the table, so that table and winner are what one sees at the end.
+void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
+  append_head(out, report, several);
+  if (!asks_for_memory(report)) {
+    return append_paragraph(out, "It asks for no memory: there is nothing to compare.");
   }
-  return out + spread(reports, style);
+  Sheet notes(out.style());
+  append_notes(notes, report);
+  append_apart(out, notes.text());
+  std::vector<Run> ranked = report.runs;
+  sort_by_place(ranked);
+  if (!ranked.empty()) {
+    out += '\n';
+    append_table(out, run_table(ranked, !ranked.front().interrupted()));
+    append_apart(out, fenced(measured_table(report, out.width()), out.style()));
+  }
+  Sheet sentences(out.style());
+  append_unfinished(sentences, report);
+  for (const std::string& sentence : comparison_sentences(on_first_device(report.runs))) {
+    append_paragraph(sentences, sentence);
+  }
+  append_apart(out, sentences.text());
+}
+
+void append_comparisons(Sheet& out, const std::vector<TraceRuns>& reports) {
+  for (const TraceRuns& report : reports) {
+    if (&report != &reports.front()) out += '\n';
+    append_comparison(out, report, reports.size() > 1);
+  }
 }
 
 }  // namespace
 
 std::string to_text(const ReplayAnswer& answer, const TextStyle& style) {
-  std::string out =
-      answer.ranked ? compare_text(answer.traces, style) : replay_text(answer.traces, style);
-  const std::string fence = style.markdown ? "```\n" : "";
-  if (answer.torch_summary) out += fence + torch_summaries(answer.shown()) + fence;
-  if (answer.oom_report) out += fence + oom_reports(answer.shown()) + fence;
-  return out;
+  Sheet out(style);
+  if (answer.ranked) {
+    append_comparisons(out, answer.traces);
+  } else {
+    append_replays(out, answer.traces);
+  }
+  append_spread(out, answer.traces);
+  if (answer.torch_summary) out += fenced(torch_summaries(answer.shown()), style);
+  if (answer.oom_report) out += fenced(oom_reports(answer.shown()), style);
+  return out.text();
 }
 
 std::string to_markdown(const ReplayAnswer& answer) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -44,11 +45,7 @@ std::string peak_phrase(const TuneOutcome& outcome) {
 }
 
 std::string export_line(const TuneResult& result, const Setting& setting) {
-  const std::string value = conf_of(setting, result.kept);
-  // Brackets and '>' mean something to a shell.
-  const bool plain = value.find_first_of("[]>") == std::string::npos;
-  return fmt::format("export {}={}", result.variable,
-                     plain ? (value.empty() ? "\"\"" : value) : '"' + value + '"');
+  return fmt::format("export {}={}", result.variable, shell_word(conf_of(setting, result.kept)));
 }
 
 std::string late_sentence(const TuneResult& result, const LateVerdict& late) {

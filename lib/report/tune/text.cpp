@@ -6,6 +6,7 @@
 
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/parts/sizes.hpp"
 #include "report/tune/phrases.hpp"
 #include "report/tune/tune.hpp"
 
@@ -115,15 +116,19 @@ std::string verdict(const TuneAnswer& answer) {
     return late_sentence(r, answer.late) + (helpless ? still_fails(now) : "");
   }
   if (!r.helps) {
-    return "Nothing helps: no setting tried is better than the one in use by more than a "
-           "hundredth." +
+    return (r.finished
+                ? "Nothing helps: no setting tried is better than the one in use by more "
+                  "than a hundredth."
+                : fmt::format("Undecided: the search was cut short, and none of the {} tried "
+                              "is better than the one in use by more than a hundredth.",
+                              counted(r.tried, "setting"))) +
            still_fails(now);
   }
   if (now.ooms > 0 && then.ooms == 0) {
-    return fmt::format("{} serves every request: it reserves {} at most. {} the failure.", setting,
-                       peak_phrase(best),
-                       serving(r) == 1 ? "1 setting tried avoids"
-                                       : human_count(serving(r)) + " settings tried avoid");
+    return fmt::format(
+        "{} serves every request: it reserves {} at most. {} of {} tried {} the failure.", setting,
+        peak_phrase(best), human_count(serving(r)), counted(r.tried, "setting"),
+        serving(r) == 1 ? "avoids" : "avoid");
   }
   if (then.ooms < now.ooms) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
@@ -131,10 +136,10 @@ std::string verdict(const TuneAnswer& answer) {
   }
   if (late) return late_sentence(r, answer.late);
   if (r.objective == Objective::reserved) {
+    const std::vector<std::string> peaks = sizes_beside({then.peak_reserved, now.peak_reserved});
     return fmt::format("{} reserves {} less than {}: {} instead of {}.{}", setting,
-                       human_size(now.peak_reserved - then.peak_reserved), r.baseline,
-                       human_size(then.peak_reserved), human_size(now.peak_reserved),
-                       still_fails(then));
+                       human_size(now.peak_reserved - then.peak_reserved), r.baseline, peaks[0],
+                       peaks[1], still_fails(then));
   }
   return fmt::format("{} makes {} with {}, {} {} with {}.{}", setting,
                      counted(then.device_calls, "device call"), retries(then.oom_retries),
@@ -177,7 +182,8 @@ std::string price(const TuneResult& r) {
 
 std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   const TuneResult& r = answer.result;
-  std::string out = ' ' + bold(wrapped(verdict(answer), 1), style) + "\n\n";
+  Sheet out(style);
+  out += ' ' + bold(wrapped(verdict(answer), 1, style.width), style) + "\n\n";
   const bool several = answer.traces.size() > 1;
   for (std::size_t i = 0; i < answer.traces.size(); ++i) {
     const TraceSummary& trace = answer.traces[i];
@@ -198,7 +204,8 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
         "Of all traces together: the highest peak, and the sums of OOMs, retries and device "
         "calls.");
   }
-  out += '\n' + text_table(ranking(r));
+  out += '\n';
+  append_table(out, ranking(r));
   append_paragraph(out, effort(answer));
   append_paragraph(out, simplicity(answer));
   append_paragraph(out, price(r));
@@ -207,7 +214,7 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   }
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);
-  return out;
+  return out.text();
 }
 
 }  // namespace memreplay

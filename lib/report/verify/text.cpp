@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "report/parts/paragraphs.hpp"
 #include "report/verify/verify.hpp"
 
 namespace memreplay {
+namespace {
+
+constexpr std::size_t kBehindVerdict = 13;
+
+}  // namespace
 
 std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
-  std::string out;
+  Sheet out(style);
   for (const VerifiedFile& file : answer.files) {
     for (const VerifyRun& run : file.runs) {
       const bool wrong = run.verdict == Verdict::diverged || run.verdict == Verdict::resynchronised;
@@ -25,21 +31,21 @@ std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
           text += fmt::format(" (rules of {})", run.torch_version);
         }
       }
-      out += fmt::format(" {} {}\n", wrong ? red(verdict, style) : verdict, text);
+      out += fmt::format(" {} {}\n", wrong ? red(verdict, style) : verdict,
+                         wrapped(text, kBehindVerdict, style.width));
       if (run.first_divergence) {
         const auto& d = *run.first_divergence;
-        out += "   " +
-               wrapped(fmt::format("first at event {}: expected {}, got {}; {}",
-                                   human_count(d.event), d.expected, d.got, d.why),
-                       3) +
-               '\n';
+        append_paragraph(out,
+                         fmt::format("first at event {}: expected {}, got {}; {}",
+                                     human_count(d.event), d.expected, d.got, d.why),
+                         3);
       }
       if (run.verdict != Verdict::unsupported && !run.reason.empty()) {
-        out += "   " + wrapped(run.reason, 3) + '\n';
+        append_paragraph(out, run.reason, 3);
       }
     }
   }
-  return out;
+  return out.text();
 }
 
 Table to_table(const VerifyAnswer& answer) {

@@ -122,7 +122,7 @@ ExplainedDevice advised(LateVerdict::Kind kind) {
 TEST(ExplainAnswer, AdviceOfALateRecordingHasItsInterval) {
   EXPECT_EQ(advice(advised(LateVerdict::Kind::supported)),
             "Throughout, expandable_segments:True reserves 50 MiB to 75 MiB, recorded 80 MiB: less "
-            "by the whole interval. Try: memreplay tune oom.pickle");
+            "by the whole interval. Try:\nmemreplay tune oom.pickle");
 }
 
 TEST(ExplainAnswer, WhereALateRecordingDoesNotTellNothingIsAdvised) {

@@ -117,5 +117,12 @@ TEST(FitReport, OfSeveralTheWorstNeedsTheLargest) {
   EXPECT_NE(to_text(answer, {}).find("worst: a.csv gpu 0, a needs 80 MiB."), std::string::npos);
 }
 
+TEST(FitReport, WhatWasInterruptedSaysThatThereIsMore) {
+  FitAnswer answer{.devices = {{}}};
+  EXPECT_EQ(to_text(answer, {}).find("Interrupted"), std::string::npos);
+  answer.interrupted = true;
+  EXPECT_TRUE(to_text(answer, {}).ends_with("Interrupted: not all that was asked for is here.\n"));
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -76,7 +76,7 @@ TEST(InexactSentence, IsForEstimatesOnly) {
 
 TEST(ComparisonSentences, IntervalsThatOverlapDecideNothing) {
   std::vector<memreplay::Run> runs = {run_of("recorded", {.reserved = 500 * kMiB}),
-                                 run_of("torch", {.reserved = 400 * kMiB})};
+                                      run_of("torch", {.reserved = 400 * kMiB})};
   runs[0].place = 2;
   runs[1].interval = RunInterval{{300 * kMiB, 500 * kMiB}, {}};
   EXPECT_EQ(comparison_sentences(runs).at(0),
@@ -118,6 +118,36 @@ TEST(Comparison, APlanIsNamedAsWhatItIs) {
   plan.metrics.clairvoyant = true;
   EXPECT_EQ(sentences({run_of("torch", {.reserved = 20 * kMiB}), plan}).back(),
             "plan (clairvoyant) reserves 10 MiB less than torch, with as many device allocations.");
+}
+
+TEST(Comparison, WhatWasInterruptedIsInNoSentence) {
+  auto cut = run_of("cut", {});
+  cut.finished = false;
+  const auto said = sentences(
+      {run_of("recorded", {.reserved = 20 * kMiB}), cut, run_of("torch", {.reserved = 30 * kMiB})});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], "recorded reserves 10 MiB less than torch, with as many device allocations.");
+  EXPECT_TRUE(sentences({run_of("recorded", {.reserved = 20 * kMiB}), cut}).empty());
+}
+
+TEST(Comparison, RunsStoppedAtTheirOomAreComparedByHowFarTheyCame) {
+  std::vector<memreplay::Run> runs = {run_of("a", {.reserved = 10, .ooms = 1}),
+                                      run_of("b", {.reserved = 20, .ooms = 1})};
+  for (memreplay::Run& run : runs) {
+    run.finished = false;
+    run.stopped_at_oom = true;
+  }
+  runs[0].metrics.first_oom = OomPlace{.event = 100};
+  runs[1].metrics.first_oom = OomPlace{.event = 2000};
+  EXPECT_EQ(sentences(runs).back(), "b runs out of memory at event 2,000, a at event 100.");
+  EXPECT_EQ(sentences({runs[0], run_of("c", {.reserved = 30})}).back(),
+            "c serves every request; a runs out of memory at event 100.");
+}
+
+TEST(Interval, HasNoRangeWhereItsEndsLookTheSame) {
+  EXPECT_EQ(estimated_text(490 * kMiB, {490 * kMiB, 490 * kMiB}), "≈ 490 MiB");
+  EXPECT_EQ(estimated_text(490 * kMiB, {480 * kMiB, 490 * kMiB}), "≈ 490 MiB (480 MiB to 490 MiB)");
+  EXPECT_EQ(range_text({490 * kMiB, 490 * kMiB + 1}), "490 MiB");
 }
 
 }  // namespace

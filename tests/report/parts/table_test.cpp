@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 namespace memreplay {
 namespace {
 
@@ -23,6 +26,63 @@ TEST(TextTable, ALongNameStandsOnALineOfItsOwn) {
 TEST(TextTable, LettersOfSeveralBytesTakeOneColumn) {
   const std::string text = text_table({kTable.columns, {{"é", "1 B"}, {"ab", "2 B"}}});
   EXPECT_NE(text.find(" é              1 B\n ab             2 B\n"), std::string::npos) << text;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    widest = std::max(widest, display_width(line));
+  }
+  return widest;
+}
+
+// Ten rows with names of 30 columns.
+Table wide_table() {
+  Table table{{{"strategy", true},
+               {"peak reserved"},
+               {.title = "gap", .spare = 2},
+               {.title = "device calls", .spare = 1}},
+              {}};
+  for (int row = 0; row < 10; ++row) {
+    table.rows.push_back({std::string(30, 'x'), "5184 MiB", "1022 MiB", "12,345"});
+  }
+  return table;
+}
+
+TEST(TextTable, TitlesAreFoldedBeforeAnythingIsLeftOut) {
+  const std::string text = text_table(wide_table(), 62);
+  EXPECT_TRUE(
+      text.starts_with("                                     peak            device\n"
+                       " strategy                        reserved       gap   calls\n"))
+      << text;
+  EXPECT_LE(widest_line(text), 62u);
+}
+
+TEST(TextTable, SpareColumnsMakeRoomForNamesOfALongTableAndAreNamed) {
+  const std::string text = text_table(wide_table(), 55);
+  EXPECT_LE(widest_line(text), 55u) << text;
+  EXPECT_EQ(text.find("1022 MiB"), std::string::npos);
+  EXPECT_NE(text.find("12,345"), std::string::npos);
+  EXPECT_TRUE(text.ends_with(" (no room for: gap)\n")) << text;
+}
+
+TEST(TextTable, AShortTableKeepsItsColumnsAndGivesNamesLinesOfTheirOwn) {
+  Table table = wide_table();
+  table.rows.resize(2);
+  const std::string text = text_table(table, 55);
+  EXPECT_LE(widest_line(text), 55u) << text;
+  EXPECT_NE(text.find("1022 MiB"), std::string::npos);
+}
+
+TEST(TextTable, ALastColumnOfTextIsWrappedWithinItself) {
+  const Table table{{{"name", true}, {"what it is", true}},
+                    {{"first", "a sentence that is longer than the line"}, {"second", "short"}}};
+  EXPECT_EQ(text_table(table, 36),
+            " name    what it is\n"
+            " first   a sentence that is longer\n"
+            "         than the line\n"
+            " second  short\n");
 }
 
 TEST(CsvTable, CommasAndQuotesAreProtected) {

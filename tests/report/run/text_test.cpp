@@ -23,6 +23,7 @@ TraceRuns report_of(std::vector<Run> runs) {
   TraceRuns report;
   report.trace.path = "run.pickle";
   report.trace.events = 3128;
+  report.trace.allocs = 1225;
   report.trace.streams = 1;
   report.runs = std::move(runs);
   set_places(report.runs);
@@ -40,9 +41,9 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
       "of 1,225"
       "\n placements\n"
       "\n"
-      " strategy                 MaxInUse  reserved      gap  OOM  retries  device calls  ns/op\n"
-      " torch                    5178 MiB  5184 MiB    6 MiB    0        0            64      -\n"
-      " recorded                 5178 MiB  5328 MiB  150 MiB    0        0            69      -\n"
+      " strategy                 MaxInUse  reserved      gap  OOM  retries  device calls\n"
+      " torch                    5178 MiB  5184 MiB    6 MiB    0        0            64\n"
+      " recorded                 5178 MiB  5328 MiB  150 MiB    0        0            69\n"
       " lower bound (requested)  5178 MiB\n"
       "\n"
       " torch reserves 144 MiB less than recorded, with 5 fewer device allocations.\n");
@@ -66,6 +67,57 @@ TEST(CompareText, AsMarkdownItHasTheSameTableAndSentences) {
   EXPECT_NE(text.find("\n\nrecorded serves every request; torch runs out of memory 1 time.\n"),
             std::string::npos);
   EXPECT_EQ(text.find("\n\n\n"), std::string::npos);
+}
+
+TEST(CompareText, TimesAreShownWhereTheyWereMeasuredMoreThanOnce) {
+  auto run = run_of("torch", {});
+  run.metrics.events = 1000;
+  run.metrics.replay_seconds = 1e-4;
+  EXPECT_EQ(side_by_side({report_of({run})}, {}).find("ns/op"), std::string::npos);
+  run.metrics.repeat_seconds = {1e-4, 2e-4};
+  EXPECT_NE(side_by_side({report_of({run})}, {}).find("ns/op"), std::string::npos);
+}
+
+TEST(CompareText, WhatWasCutShortIsLastMarkedAndComparedWithNothing) {
+  auto cut = run_of("half", {});
+  cut.finished = false;
+  cut.metrics.events = 1000;
+  TraceRuns report = report_of({cut, run_of("recorded", {.reserved = 20 * kMiB})});
+  report.asked = 20;
+  const std::string text = side_by_side({report}, {});
+  EXPECT_LT(text.find(" recorded "), text.find(" half (interrupted) ")) << text;
+  EXPECT_EQ(text.find("less"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(
+      "\n Interrupted: 18 of 20 not run; half cut short after 1,000 of 3,128 events.\n"))
+      << text;
+}
+
+TEST(CompareText, RemarksComeBeforeTheTableSoThatTheWinnerIsLast) {
+  auto run = run_of("torch", {.reserved = 20 * kMiB});
+  run.metrics.remarks = {"it is a model"};
+  const std::string text = side_by_side({report_of({run, run_of("recorded", {})})}, {});
+  EXPECT_LT(text.find("torch: it is a model."), text.find(" strategy ")) << text;
+}
+
+TEST(CompareText, WithoutARequestThereIsNothingToCompare) {
+  TraceRuns report = report_of({run_of("torch", {}), run_of("recorded", {})});
+  report.trace.allocs = 0;
+  EXPECT_TRUE(side_by_side({report}, {}).ends_with("there is nothing to compare.\n"));
+}
+
+TEST(CompareText, NoLineIsWiderThanTheTerminal) {
+  std::vector<memreplay::Run> runs;
+  for (int i = 0; i < 20; ++i) {
+    runs.push_back(run_of(std::string(30, static_cast<char>('a' + i)),
+                          {.reserved = 5 * kGiB, .allocated = 3 * kGiB, .device_allocs = 12345}));
+    runs.back().metrics.recorded_ooms_served = 1;
+  }
+  for (const std::size_t width : {60u, 80u, 100u, 120u}) {
+    std::istringstream lines(side_by_side({report_of(runs)}, {.width = width}));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(display_width(line), width) << line;
+    }
+  }
 }
 
 TEST(CompareText, NoLineIsWiderThanAHundredColumns) {

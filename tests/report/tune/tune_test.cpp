@@ -36,10 +36,10 @@ TEST(TuneAnswer, AListIsQuotedForTheShell) {
   Setting list;
   list.roundup_power2_divisions[3] = 8;
   EXPECT_EQ(export_line(answer.result, list),
-            "export PYTORCH_CUDA_ALLOC_CONF=\"roundup_power2_divisions:[1:0,8:8]\"");
+            "export PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[1:0,8:8]'");
   EXPECT_EQ(export_line(answer.result, {.max_split_size_mb = 64}),
             "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64");
-  EXPECT_EQ(export_line(answer.result, {}), "export PYTORCH_CUDA_ALLOC_CONF=\"\"");
+  EXPECT_EQ(export_line(answer.result, {}), "export PYTORCH_CUDA_ALLOC_CONF=''");
   EXPECT_EQ(list_shortened("a:1,roundup_power2_divisions:[1:0,8:8],b:2"),
             "a:1,roundup_power2_divisions:[…],b:2");
 }

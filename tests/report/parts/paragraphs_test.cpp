@@ -1,0 +1,35 @@
+#include "report/parts/paragraphs.hpp"
+
+#include <gtest/gtest.h>
+
+namespace memreplay {
+namespace {
+
+std::string paragraph(std::string_view text, std::size_t width) {
+  Sheet sheet({.width = width});
+  append_paragraph(sheet, text, 2);
+  return sheet.text();
+}
+
+TEST(Paragraph, FollowsTheWidthOfItsStyle) {
+  EXPECT_EQ(paragraph("one two three four", 12), "  one two\n  three four\n");
+  EXPECT_EQ(paragraph("one two three four", 100), "  one two three four\n");
+  EXPECT_EQ(paragraph("", 100), "");
+}
+
+TEST(Paragraph, ACommandStandsOnALineOfItsOwnUnbroken) {
+  EXPECT_EQ(paragraph("Try:\nmemreplay tune 'a file.pickle' --runs 5000", 12),
+            "  Try:\n    memreplay tune 'a file.pickle' --runs 5000\n");
+}
+
+TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldTakeItApart) {
+  EXPECT_EQ(shell_word("expandable_segments:True,max_split_size_mb:64"),
+            "expandable_segments:True,max_split_size_mb:64");
+  EXPECT_EQ(shell_word("roundup_power2_divisions:[256:1,>:8]"),
+            "'roundup_power2_divisions:[256:1,>:8]'");
+  EXPECT_EQ(shell_word("my run's.pickle"), "'my run'\\''s.pickle'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+}  // namespace
+}  // namespace memreplay
