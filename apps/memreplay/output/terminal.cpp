@@ -40,16 +40,18 @@ bool locale_is_utf8() {
   return false;
 }
 
-// Of the terminal, within reason; what goes elsewhere has the usual width.
-std::size_t columns() {
-  const std::size_t usual = TextStyle().width;
-  if (!stdout_is_terminal()) return usual;
+std::size_t columns_of(int terminal) {
   winsize size{};
-  std::size_t columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-  if (columns == 0) columns = parse_whole(environment("COLUMNS")).value_or(usual);
+  if (ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
+  return parse_whole(environment("COLUMNS")).value_or(TextStyle().width);
+}
+
+// That of the terminal, within reason; what goes elsewhere has the usual one.
+std::size_t text_width() {
+  if (!stdout_is_terminal()) return TextStyle().width;
   constexpr std::size_t kLeast = 60;
   constexpr std::size_t kMost = 120;
-  return std::clamp(columns, kLeast, kMost);
+  return std::clamp(columns_of(STDOUT_FILENO), kLeast, kMost);
 }
 
 }  // namespace
@@ -70,7 +72,7 @@ TextStyle terminal_style(Colour colour) {
       stdout_is_terminal() && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   return {.colour = colour == Colour::always || (colour == Colour::automatic && wanted),
           .unicode = locale_is_utf8(),
-          .width = columns()};
+          .width = text_width()};
 }
 
 TextStyle stderr_style() { return terminal_style(Colour::never); }
@@ -81,7 +83,10 @@ Progress::Progress(bool quiet)
 
 void Progress::show(const std::string& what, double share) {
   if (!enabled_ || std::chrono::steady_clock::now() < next_) return;
-  const std::string line = terminal_text(what, stderr_style()).substr(0, 70);
+  // A line that is full would be continued on the next one, which nothing clears.
+  constexpr std::size_t kShare = 7;
+  const std::size_t room = std::max(columns_of(STDERR_FILENO), kShare) - kShare;
+  const std::string line = terminal_text(what, stderr_style()).substr(0, room);
   std::cerr << fmt::format("\r\033[K{:3.0f} % {}", share * 100, line) << std::flush;
   shown_ = true;
   next_ = std::chrono::steady_clock::now() + 100ms;
