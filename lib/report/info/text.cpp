@@ -140,7 +140,9 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
       about += ", " + counted(trace.devices, "device");
       if (previous != nullptr) out += '\n';
       out += trace.path.size() < 14 ? line(trace.path, about)
-                                    : fmt::format(" {}   {}\n", trace.path, about);
+             : trace.path.size() + about.size() + 4 > style.width
+                 ? fmt::format(" {}\n", trace.path) + line("", about)
+                 : fmt::format(" {}   {}\n", trace.path, about);
     }
     if (trace.devices > 1) out += line("gpu", std::to_string(trace.gpu));
     out += line("covers", covers(trace));

@@ -27,6 +27,20 @@ std::string gap_text(const RunMetrics& m) {
                                              : "-" + human_size(m.peak_allocated - m.peak_reserved);
 }
 
+// "≈ 665 MiB (539 to 1454)": the unit once, where it is the same.
+std::string estimated_cell(Bytes bytes, const BytesInterval& interval) {
+  const std::string estimate = human_size(bytes);
+  const std::string unit = estimate.substr(estimate.find(' '));
+  std::string low = human_size(interval.low);
+  std::string high = human_size(interval.high);
+  if (low == high || !low.ends_with(unit) || !high.ends_with(unit)) {
+    return estimated_text(bytes, interval);
+  }
+  low.resize(low.size() - unit.size());
+  high.resize(high.size() - unit.size());
+  return fmt::format("≈ {} ({} to {})", estimate, low, high);
+}
+
 std::string value_text(const MetricValue& value) {
   struct Text {
     std::string operator()(std::monostate) const { return "-"; }
@@ -64,7 +78,7 @@ Table run_table(const std::vector<Run>& runs, bool with_lower_bound) {
     const RunMetrics& m = run.metrics;
     table.rows.push_back({run.name() + mark(run), shown[2 * i],
                           run.interval
-                              ? estimated_text(m.peak_reserved, run.interval->peak_reserved)
+                              ? estimated_cell(m.peak_reserved, run.interval->peak_reserved)
                               : shown[2 * i + 1],
                           gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
                           human_count(run.device_calls())});

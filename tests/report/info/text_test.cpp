@@ -87,5 +87,13 @@ TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   EXPECT_NE(text.find("some events are missing"), std::string::npos);
 }
 
+TEST(InfoText, ALongPathStandsOnALineOfItsOwn) {
+  TraceSummary trace;
+  trace.path = std::string(90, 'x');
+  trace.detail = "PyTorch snapshot";
+  EXPECT_TRUE(to_text(InfoAnswer{.traces = {trace}}, {})
+                  .starts_with(" " + trace.path + "\n               PyTorch snapshot, "));
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -78,6 +78,16 @@ TEST(CompareText, TimesAreShownWhereTheyWereMeasuredMoreThanOnce) {
   EXPECT_NE(side_by_side({report_of({run})}, {}).find("ns/op"), std::string::npos);
 }
 
+TEST(CompareText, AnEstimateHasItsUnitOnce) {
+  auto run = run_of("torch", {.reserved = 665 * kMiB});
+  run.interval = RunInterval{{539 * kMiB, 1454 * kMiB}, {}};
+  EXPECT_NE(side_by_side({report_of({run})}, {}).find("≈ 665 MiB (539 to 1454) "),
+            std::string::npos);
+  run.interval->peak_reserved.high = 20 * kGiB;
+  EXPECT_NE(side_by_side({report_of({run})}, {}).find("≈ 665 MiB (539 MiB to 20 GiB) "),
+            std::string::npos);
+}
+
 TEST(CompareText, WhatWasCutShortIsLastMarkedAndComparedWithNothing) {
   auto cut = run_of("half", {});
   cut.finished = false;
