@@ -81,6 +81,10 @@ std::string when_out_of_memory(const Run& run) {
 
 // What was stopped at its OOM has no peak to compare.
 std::string reached_against(const Run& best, const Run& other) {
+  if (best.metrics.first_oom->event == other.metrics.first_oom->event) {
+    return fmt::format("{} and {} run out of memory {}.", name_of(best), name_of(other),
+                       when_out_of_memory(best));
+  }
   return fmt::format("{} runs out of memory {}, {} {}.", name_of(best), when_out_of_memory(best),
                      name_of(other), when_out_of_memory(other));
 }

@@ -211,7 +211,7 @@ void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
   sort_by_place(ranked);
   if (!ranked.empty()) {
     out += '\n';
-    append_table(out, run_table(ranked, !ranked.front().interrupted()));
+    append_table(out, run_table(ranked, ranked.front().finished));
     append_apart(out, fenced(measured_table(report, out.width()), out.style()));
   }
   Sheet sentences(out.style());

@@ -140,6 +140,8 @@ TEST(Comparison, RunsStoppedAtTheirOomAreComparedByHowFarTheyCame) {
   runs[0].metrics.first_oom = OomPlace{.event = 100};
   runs[1].metrics.first_oom = OomPlace{.event = 2000};
   EXPECT_EQ(sentences(runs).back(), "b runs out of memory at event 2,000, a at event 100.");
+  runs[1].metrics.first_oom = OomPlace{.event = 100};
+  EXPECT_EQ(sentences(runs).back(), "a and b run out of memory at event 100.");
   EXPECT_EQ(sentences({runs[0], run_of("c", {.reserved = 30})}).back(),
             "c serves every request; a runs out of memory at event 100.");
 }
