@@ -45,14 +45,14 @@ const Command& command_named(const std::string& name) {
       fmt::format("unknown {} '{}'{} (memreplay --help)", what, name, did_you_mean(name, names)));
 }
 
-void print(std::string_view text) { write_stdout(text, terminal_style()); }
+void print_text(std::string_view text) { write_stdout(text, terminal_style()); }
 
 int run_command(const std::string& name, const std::vector<std::string>& arguments) {
   const Command& command = command_named(name);
   try {
     return command.run(command, arguments);
   } catch (const HelpAsked& asked) {
-    print(asked.what());
+    print_text(asked.what());
     return kDone;
   }
 }
@@ -62,7 +62,7 @@ int run(std::vector<std::string> arguments) {
   const std::string first = arguments.front();
   arguments.erase(arguments.begin());
   if (first == "--version" || first == "-V") {
-    print(fmt::format("memreplay {}\n", kVersion));
+    print_text(fmt::format("memreplay {}\n", kVersion));
     return kDone;
   }
   if (first == "help" && !arguments.empty()) {
@@ -70,7 +70,7 @@ int run(std::vector<std::string> arguments) {
     return run_command(arguments.front(), {"--help"});
   }
   if (first == "--help" || first == "-h" || first == "help") {
-    print(help());
+    print_text(help());
     return kDone;
   }
   return run_command(first, arguments);

@@ -23,7 +23,7 @@ std::string all_options() {
 }
 
 // Data stay as they are, unless a terminal would read them.
-bool shown(const ReportOptions::File& file) {
+bool for_terminal(const ReportOptions::File& file) {
   return file.format->for_people || (file.path.is_stdout() && stdout_is_terminal());
 }
 
@@ -47,7 +47,7 @@ void Printer::print_parts(const ReportParts& parts, bool text_on_stdout) {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const ReportOptions::File& file = options_.files[i];
     const std::string written = file.format->write(parts);
-    files_[i].stream() << (shown(file) ? terminal_text(written, style_of(file)) : written);
+    files_[i].stream() << (for_terminal(file) ? terminal_text(written, style_of(file)) : written);
     files_[i].commit();
   }
   if (text_on_stdout && shows_text()) {

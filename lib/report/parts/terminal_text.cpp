@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "core/utf8.hpp"
@@ -45,7 +46,7 @@ bool is_control(char32_t c) {
          within(c, 0xFDD0, 0xFDEF) || (c & 0xFFFE) == 0xFFFE;
 }
 
-std::string escaped(char32_t c) {
+std::string written_out(char32_t c) {
   const auto code = static_cast<std::uint32_t>(c);
   if (c < 0x80) return fmt::format("\\x{:02x}", code);
   return c > 0xFFFF ? fmt::format("\\U{:08x}", code) : fmt::format("\\u{:04x}", code);
@@ -56,7 +57,7 @@ std::string ascii_of(char32_t c) {
   if (found != std::end(kLikenesses)) return std::string(found->ascii);
   if (within(c, 0x2500, 0x257F)) return "+";                               // other lines: a corner
   if (within(c, 0x2580, 0x259F) || within(c, 0x2801, 0x28FF)) return "#";  // blocks and dots
-  return escaped(c);
+  return written_out(c);
 }
 
 char32_t decoded(std::string_view sequence) {
@@ -93,7 +94,7 @@ class TerminalText {
     if (style_.colour && within(c, kFirstMark, kFirstMark + kColours.size() - 1)) {
       out_ += kColours.at(c - kFirstMark);
     } else if (is_control(c) && c != U'\t') {
-      replace(escaped(c));
+      replace(written_out(c));
     } else if (c > 0x7E && !style_.unicode) {
       replace(ascii_of(c));
     } else {
