@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Coverage {
   Bytes preexisting_bytes = 0;                       ///< requested
   std::map<std::string, std::uint64_t> dropped;      ///< reason -> events left out
   std::map<std::string, std::uint64_t> synthesised;  ///< reason -> events added
+  bool gapless = true;  ///< nothing is known to be missing since the first event
+  /// Entries of a ring that was full: what came before them was overwritten.
+  std::optional<std::uint64_t> full_ring = {};
 
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };

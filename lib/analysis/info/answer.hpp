@@ -45,6 +45,8 @@ struct TraceSummary {
   Bytes preexisting_bytes = 0;
   std::map<std::string, std::uint64_t> dropped;
   std::map<std::string, std::uint64_t> synthesised;
+  bool gapless = true;                     ///< nothing is known to be missing since its first event
+  std::optional<std::uint64_t> full_ring;  ///< entries of a ring that was full
   /// What came before, where it was looked into: "fresh", "steady", "smaller" or "larger".
   std::optional<std::string> warm_class;
   double largest_earlier_step = 0;  ///< in those of the recording; 0: none

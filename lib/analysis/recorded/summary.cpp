@@ -74,11 +74,15 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.preexisting_bytes = trace.coverage.preexisting_bytes;
   summary.dropped = trace.coverage.dropped;
   summary.synthesised = trace.coverage.synthesised;
+  summary.gapless = trace.coverage.gapless;
+  summary.full_ring = trace.coverage.full_ring;
   count_events(trace, summary);
   if (trace.end.segments.empty()) return summary;
   summary.end_reserved = reserved_bytes(trace.end);
   summary.state = summary_of(trace.end);
   return summary;
 }
+
+bool requests_anything(const Trace& trace) { return std::ranges::any_of(trace.ops, is_request); }
 
 }  // namespace memreplay

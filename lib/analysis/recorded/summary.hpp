@@ -10,4 +10,8 @@ TraceSummary summarise(const Recording& recording, const Trace& trace);
 /// What a recording says that has no device.
 TraceSummary summarise(const Recording& recording);
 
+/// Whether the program asks for memory anywhere in it: without that nothing can be replayed under
+/// other settings or on other devices. O(events before the first request).
+bool requests_anything(const Trace& trace);
+
 }  // namespace memreplay

@@ -8,6 +8,7 @@
 #include "report/explain/phrases.hpp"
 #include "report/explain/tree.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -191,7 +192,7 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
 void append_searched(Sheet& out, const ExplainedDevice& device) {
   append_paragraph(out, advice(device), 2);
   if (!device.explanation.shows_requests) {
-    append_paragraph(out, "To see why, " + how_to_record(), 2);
+    append_paragraph(out, "To see why, " + how_to_record(device.trace), 2);
   }
   append_paragraph(out, capacity_sentence(device.device), 2);
   for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);

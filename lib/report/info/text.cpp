@@ -4,6 +4,7 @@
 
 #include "report/info/info.hpp"
 #include "report/parts/plot.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/table.hpp"
 
@@ -40,7 +41,10 @@ std::string covers(const TraceSummary& trace) {
                         counted(trace.preexisting_blocks, "block"),
                         human_size(trace.preexisting_bytes));
   }
-  return text + (trace.complete ? "; nothing lost since" : "; some events are missing");
+  if (trace.full_ring) {
+    text += fmt::format("; the ring was full: {} entries", human_count(*trace.full_ring));
+  }
+  return text + (trace.gapless ? "; nothing lost since" : "; some events are missing");
 }
 
 std::string at_event(const TraceSummary& trace, const std::optional<std::uint64_t>& event) {
@@ -98,14 +102,6 @@ std::string before(const TraceSummary& trace) {
   return "larger: a step of " + largest;
 }
 
-/// How to record better next time.
-std::string advice(const TraceSummary& trace) {
-  if (trace.warm_class == "larger") {
-    return "record from the start of the program, or a step of the largest shape too.";
-  }
-  return "record from the start of the program, with room for all of its events.";
-}
-
 std::string trust(const TraceSummary& trace) {
   if (trace.events == 0) return "a state without a history: nothing to replay.";
   if (trace.allocs + trace.ooms == 0) return "nothing was requested in it: nothing to replay.";
@@ -157,8 +153,8 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));
     if (trace.warm_class) out += line("before", before(trace));
     out += line("trust", trust(trace));
-    if (trace.warm_class) out += line("next time", advice(trace));
-    if (!asks && trace.format.starts_with("torch-")) out += line("next time", how_to_record());
+    if (trace.warm_class) out += line("next time", better_recording(trace.warm_class == "larger"));
+    if (!asks && trace.format.starts_with("torch-")) out += line("next time", how_to_record(trace));
     if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode, style.width);
     previous = &trace;
   }

@@ -254,7 +254,7 @@ std::string coverage_phrase(const TraceSummary& trace) {
           : fmt::format("starts with {} ({})", counted(trace.preexisting_blocks, "block"),
                         human_size(trace.preexisting_bytes));
   return fmt::format("{}, {}, {}{}", counted(trace.events, "event"),
-                     counted(trace.streams, "stream"), start, trace.complete ? "" : ", incomplete");
+                     counted(trace.streams, "stream"), start, trace.gapless ? "" : ", incomplete");
 }
 
 std::string capacity_sentence(const DeviceSummary& device) {
@@ -271,11 +271,6 @@ std::string capacity_sentence(const DeviceSummary& device) {
         human_size(*device.capacity), kOtherwise);
   }
   return {};
-}
-
-std::string how_to_record() {
-  return "record a history: call torch.cuda.memory._record_memory_history() before the work and "
-         "torch.cuda.memory._dump_snapshot(FILE) behind it, or where the OOM is caught.";
 }
 
 }  // namespace memreplay

@@ -46,9 +46,6 @@ std::string model_sentence(const TraceRuns& report);
 /// it is endless.
 std::string capacity_sentence(const DeviceSummary& device);
 
-/// What a PyTorch program calls so that its recording has a history.
-std::string how_to_record();
-
 /// "3128 events, 1 stream, starts empty"
 std::string coverage_phrase(const TraceSummary& trace);
 

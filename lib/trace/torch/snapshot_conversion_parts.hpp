@@ -153,6 +153,7 @@ template <class View>
 void SnapshotConversion<View>::entries(const View& value, const Path& at, bool last) {
   const std::size_t size = list_size(value, at);
   count(size, at);
+  snapshot_.entry_counts.push_back(size);
   auto& trace = snapshot_.device_traces.emplace_back();
   if constexpr (requires { value.take_ready_entries(trace); }) {
     if (last && value.take_ready_entries(trace)) return;
@@ -185,6 +186,10 @@ void SnapshotConversion<View>::settings(const View& value, const Path& at) {
   });
   optional(value, Word::expandable_segments, at,
            [&](const View& v, const Path& p) { settings.expandable_segments = truth(v, p); });
+  if (const auto entries = value.find(std::string_view("trace_alloc_max_entries"))) {
+    snapshot_.max_entries =
+        number(*entries, Path{&at, "trace_alloc_max_entries"}, "a number of entries");
+  }
   optional(value, Word::roundup_power2_divisions, at, [&](const View& table, const Path& p) {
     if (table.kind() != ValueKind::dict) refuse(table, p, "a dict");
     auto& divisions = settings.roundup_power2_divisions.emplace();

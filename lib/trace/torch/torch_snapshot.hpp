@@ -67,9 +67,11 @@ struct TorchSegment {
 struct TorchSnapshot {
   std::vector<TorchSegment> segments;
   std::vector<std::vector<TorchEntry>> device_traces;
-  std::vector<PoolId> pools;  ///< distinct; referred to by index
-  bool has_traces = false;    ///< the file has the key device_traces
-  bool has_times = false;     ///< entries have time_us
+  std::vector<std::uint64_t> entry_counts;   ///< by device, those of no known action too
+  std::optional<std::uint64_t> max_entries;  ///< of a ring, where the file states it
+  std::vector<PoolId> pools;                 ///< distinct; referred to by index
+  bool has_traces = false;                   ///< the file has the key device_traces
+  bool has_times = false;                    ///< entries have time_us
   bool has_entry_pools = false;
   std::map<std::string, std::uint64_t> unknown_actions;  ///< name -> entries
   std::uint64_t host_entries = 0;                        ///< entries of host_traces, not replayed

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <string_view>
 
@@ -55,6 +56,15 @@ void read_between_the_lines(TorchSnapshot& snapshot) {
 }
 
 constexpr int kMaxDevices = 1024;
+
+// As people choose the length of a ring: 1,000, 2,500, 100,000, 65,536.
+bool is_round(std::uint64_t count) {
+  constexpr std::uint64_t kLeast = 1000;
+  if (count < kLeast) return false;
+  if (std::has_single_bit(count)) return true;
+  while (count % 10 == 0) count /= 10;
+  return count < 100;
+}
 
 // Turns the entries and final segments of one device into a Trace.
 class DeviceReading {
@@ -275,6 +285,18 @@ class DeviceReading {
     coverage.preexisting_blocks = start_.size();
     for (const StartBlock& block : start_) coverage.preexisting_bytes += block.requested;
     if (!std::ranges::is_sorted(trace.times_us)) coverage.dropped["time order (ring resized)"] = 1;
+    coverage.gapless = coverage.dropped.empty() && coverage.synthesised.empty();
+    if (!coverage.starts_empty) coverage.full_ring = full_ring();
+  }
+
+  // A file that does not state how long the ring was shows it by its number of entries.
+  std::optional<std::uint64_t> full_ring() const {
+    const auto device = static_cast<std::size_t>(device_);
+    if (device >= snapshot_.entry_counts.size()) return std::nullopt;
+    const std::uint64_t entries = snapshot_.entry_counts[device];
+    const auto& most = snapshot_.max_entries;
+    const bool full = most ? entries > 0 && entries >= *most : is_round(entries);
+    return full ? std::optional(entries) : std::nullopt;
   }
 
   TorchSnapshot& snapshot_;

@@ -55,7 +55,7 @@ TEST(InfoText, WhereNothingWasRequestedItShowsTheStateAndHowToRecord) {
   const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
   EXPECT_NE(text.find("60 MiB reserved in 3 segments, 40 MiB of it live in 7 blocks, 5 of them"),
             std::string::npos);
-  EXPECT_NE(text.find("torch.cuda.memory._record_memory_history()"), std::string::npos);
+  EXPECT_NE(text.find("torch.cuda.memory._record_memory_history("), std::string::npos);
 }
 
 TEST(InfoText, SaysWhatBlocksAndSegmentsShowOfSettingsThatAreNotStated) {
@@ -80,7 +80,7 @@ TEST(InfoText, SaysWhatBlocksAndSegmentsShowOfSettingsThatAreNotStated) {
 TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   TraceSummary trace;
   trace.path = "a.csv";
-  trace.complete = false;
+  trace.complete = trace.gapless = false;
   trace.dropped = {{"free of an unknown block", 12}};
   const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
   EXPECT_NE(text.find(" dropped       free of an unknown block (12)\n"), std::string::npos) << text;
@@ -93,6 +93,21 @@ TEST(InfoText, ALongPathStandsOnALineOfItsOwn) {
   trace.detail = "PyTorch snapshot";
   EXPECT_TRUE(to_text(InfoAnswer{.traces = {trace}}, {})
                   .starts_with(" " + trace.path + "\n               PyTorch snapshot, "));
+}
+
+TEST(InfoText, AFullRingIsCalledFullAndHasLostNothingSince) {
+  TraceSummary trace;
+  trace.path = "ring.pickle";
+  trace.events = 9'998;
+  trace.starts_empty = trace.complete = false;
+  trace.full_ring = 10'000;
+  std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
+  for (std::size_t at = 0; (at = text.find("\n  ", at)) != text.npos;) {
+    text.erase(at, text.find_first_not_of(" \n", at) - at - 1);
+    text[at++] = ' ';
+  }
+  EXPECT_NE(text.find("the ring was full: 10,000 entries; nothing lost since"), std::string::npos)
+      << text;
 }
 
 }  // namespace

@@ -52,10 +52,10 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   EXPECT_EQ(keys(json["trace"]),
             (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees",
                                       "streams", "pools", "duration_us", "coverage", "recorded"}));
-  EXPECT_EQ(
-      keys(json["trace"]["coverage"]),
-      (std::vector<std::string>{"starts", "complete", "preexisting_blocks", "preexisting_bytes",
-                                "dropped", "synthesised", "class", "largest_earlier_step"}));
+  EXPECT_EQ(keys(json["trace"]["coverage"]),
+            (std::vector<std::string>{"starts", "complete", "preexisting_blocks",
+                                      "preexisting_bytes", "dropped", "synthesised", "class",
+                                      "largest_earlier_step", "gapless", "full_ring_entries"}));
   EXPECT_EQ(keys(json["trace"]["recorded"]),
             (std::vector<std::string>{"settings", "settings_variable", "expandable_segments",
                                       "request_padding_bytes", "request_padding_range_bytes",

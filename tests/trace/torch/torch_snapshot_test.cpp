@@ -212,5 +212,49 @@ TEST(TorchSnapshot, BytesThatAreNoUtf8BecomeReplacementCharacters) {
             "b");
 }
 
+/// A recording of so many entries that begins with the free of a block from before.
+Trace late_trace(int entries, const std::string& settings = "{}") {
+  std::string trace = R"({"action": "free_completed", "addr": 4096, "size": 512, "stream": 0})";
+  for (int i = 1; i < entries; ++i) trace += R"(, {"action": "snapshot", "addr": 0, "size": 0})";
+  const std::string json = R"({"segments": [{"device": 0, "address": 4096, "total_size": 2097152,
+      "stream": 0, "segment_type": "small", "blocks": [{"size": 2097152, "state": "inactive"}]}],
+      "device_traces": [[)" +
+                           trace + R"(]], "allocator_settings": )" + settings + "}";
+  return torch_recording(from_json(json), "x.json", "torch-json", "").traces.at(0);
+}
+
+TEST(TorchSnapshot, ARoundNumberOfEntriesIsAFullRing) {
+  EXPECT_EQ(late_trace(1000).coverage.full_ring, 1000u);
+  EXPECT_EQ(late_trace(2500).coverage.full_ring, 2500u);
+  EXPECT_EQ(late_trace(1024).coverage.full_ring, 1024u);
+  EXPECT_FALSE(late_trace(1001).coverage.full_ring);
+  EXPECT_FALSE(late_trace(100).coverage.full_ring);
+  EXPECT_EQ(late_trace(1001, R"({"trace_alloc_max_entries": 1001})").coverage.full_ring, 1001u);
+  EXPECT_FALSE(late_trace(1000, R"({"trace_alloc_max_entries": 9000})").coverage.full_ring);
+}
+
+TEST(TorchSnapshot, WhatStartsLateHasNoGapForThat) {
+  const Trace trace = late_trace(3);
+  EXPECT_FALSE(trace.coverage.starts_empty);
+  EXPECT_TRUE(trace.coverage.gapless);
+}
+
+TEST(TorchSnapshot, SegmentsThatAreMappedShowThatTheyExpand) {
+  const auto of = [](const std::string& expandable, const std::string& settings) {
+    return torch_recording(
+               from_json(R"({"segments": [{"device": 0, "address": 4096, "total_size": 2097152,
+                   "stream": 0, "segment_type": "small", "is_expandable": )" +
+                         expandable +
+                         R"(, "blocks": [{"size": 2097152, "state": "inactive"}]}],
+                   "device_traces": [[]])" +
+                         settings + "}"),
+               "x.json", "torch-json", "")
+        .settings.expandable_segments;
+  };
+  EXPECT_EQ(of("true", ""), true);
+  EXPECT_EQ(of("false", ""), std::nullopt);
+  EXPECT_EQ(of("true", R"(, "allocator_settings": {"expandable_segments": false})"), false);
+}
+
 }  // namespace
 }  // namespace memreplay
