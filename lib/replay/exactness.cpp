@@ -15,13 +15,31 @@ bool same_settings(const Subject& subject, const TorchModel& model) {
          model.settings == torch::settings_of(*recorded, model.release);
 }
 
+// Under other rules for large requests alone a start of small blocks is what it would have been.
+bool same_small_rules(const Subject& subject, const TorchModel& model) {
+  if (subject.settings() == nullptr || !subject.settings()->known()) return false;
+  const torch::Settings recorded = torch::settings_of(*subject.settings(), model.release);
+  torch::Settings other = model.settings;
+  // Of the table, the first entry rounds what the small pool serves.
+  if (other.roundup_power2_divisions.front() != recorded.roundup_power2_divisions.front()) {
+    return false;
+  }
+  other.roundup_power2_divisions = recorded.roundup_power2_divisions;
+  other.max_split_size = recorded.max_split_size;
+  other.max_non_split_rounding_size = recorded.max_non_split_rounding_size;
+  other.large_segment_size = recorded.large_segment_size;
+  return other == recorded;
+}
+
 // The rebuilt state determines what follows, unless the allocator looks at what is not in it: the
 // ages of its blocks, or the order in which it gives them back. A device without room for that
 // state would have led to another one.
 bool start_state_suffices(const Subject& subject, const std::optional<TorchModel>& model,
                           std::optional<Bytes> room, const ReplayResult& result) {
-  return result.started_exact && model && same_settings(subject, *model) &&
-         (!room || *room >= reserved_bytes(subject.trace().start)) &&
+  if (!result.started_exact || !model) return false;
+  const bool same_rules = same_settings(subject, *model) ||
+                          (starts_small(subject.trace()) && same_small_rules(subject, *model));
+  return same_rules && (!room || *room >= reserved_bytes(subject.trace().start)) &&
          subject.verified() != nullptr && !subject.verified()->reading.released_memory &&
          model->settings.garbage_collection_threshold == 0 && result.metrics.oom_retries == 0 &&
          result.metrics.ooms == 0;
@@ -43,6 +61,11 @@ bool as_recorded(const ReplayResult& result) {
 }
 
 }  // namespace
+
+bool starts_small(const Trace& trace) {
+  const std::vector<SegmentInfo>& segments = trace.start.segments;
+  return !segments.empty() && std::ranges::all_of(segments, &SegmentInfo::small_pool);
+}
 
 bool adopts_start(const Subject& subject, const StrategySpec& spec,
                   const std::string& torch_version) {

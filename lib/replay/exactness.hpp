@@ -19,6 +19,10 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec,
 bool follows_recording(const Subject& subject, const StrategySpec& spec,
                        const std::string& torch_version);
 
+/// Nothing but small blocks, in PyTorch's pool for them, was there before the recording: how the
+/// memory of large requests comes to lie is determined under any settings, for the two never meet.
+bool starts_small(const Trace& trace);
+
 /// Whether what was there before the recording, and how it came to lie where it lies, may have led
 /// to another result than this. `room` as below.
 bool start_matters(const Subject& subject, const StrategySpec& spec,

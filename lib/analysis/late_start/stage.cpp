@@ -1,8 +1,18 @@
 #include "analysis/late_start/stage.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace memreplay {
+namespace {
+
+Bytes counter(const RunMetrics& metrics, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(metrics.counters, [&](const auto& c) { return c.first == name; });
+  return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
+}
+
+}  // namespace
 
 Stage::Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
              const std::string& torch_version, const SimulatedDeviceOptions& device,
@@ -76,6 +86,9 @@ StageOutcome Stage::measure(Scene scene) const {
           .end_reserved = m.end_reserved,
           .peak_allocated = m.peak_allocated,
           .end_allocated = m.end_allocated,
+          .peak_of_small = counter(m, "reserved_bytes.small_pool.peak"),
+          .peak_of_large = counter(m, "reserved_bytes.large_pool.peak"),
+          .end_of_small = counter(m, "reserved_bytes.small_pool.current"),
           .ooms = m.ooms,
           .oom_retries = m.oom_retries,
           .refused_before = scene.refused};

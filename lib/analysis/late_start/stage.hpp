@@ -20,6 +20,9 @@ struct StageOutcome {
   Bytes end_reserved = 0;
   Bytes peak_allocated = 0;
   Bytes end_allocated = 0;
+  Bytes peak_of_small = 0;  ///< reserved by PyTorch's pools for small blocks; 0 for others
+  Bytes peak_of_large = 0;
+  Bytes end_of_small = 0;
   std::uint64_t ooms = 0;
   std::uint64_t oom_retries = 0;
   std::uint64_t refused_before = 0;  ///< requests of the preparation

@@ -16,6 +16,7 @@ constexpr double kLeastMargin = .01;
 /// A guess that many times the estimate met a limit that the program never met: it does not count.
 constexpr double kRunaway = 8;
 const Preparation kStateKept{Preparation::Start::kept, {}};
+const Preparation kBlocksAlone{Preparation::Start::founders_first, {}};
 
 TorchModel recorded_model(const Subject& subject) {
   return *subject.model_of(usual_strategy(subject.recording()), subject.verified()->torch_version);
@@ -125,6 +126,9 @@ class WarmStart::Guesses {
 
   Preparation preparation(Guess::Way way) const { return preparation_of(way, warm_.steps_); }
 
+  /// After the blocks that were there, and nothing else.
+  StageOutcome after_blocks_alone() { return stage_.outcome(kBlocksAlone).value(); }
+
  private:
   static double bytes(const StageOutcome& outcome, Quantity quantity) {
     return static_cast<double>(outcome.*quantity);
@@ -169,7 +173,31 @@ Beginning WarmStart::beginning(const Preparation& preparation) const {
 
 Beginning WarmStart::after_earlier_steps(const StrategySpec& spec) const {
   if (!can_rehearse(spec)) return {};
+  if (starts_small(subject_.trace())) {
+    return beginning(adopts_start(subject_, spec, recorded_version_) ? kStateKept : kBlocksAlone);
+  }
   return beginning(preparation_of(Guess::Way::largest_step, steps_));
+}
+
+std::optional<WarmEstimate> WarmStart::beside_small_start(Guesses& guesses, const TorchModel& model,
+                                                          Bytes most) const {
+  const bool collects = model.settings.garbage_collection_threshold > 0;
+  if (!starts_small(subject_.trace()) || replaying_.measuring.from > 0 || collects) return {};
+  const StageOutcome there = guesses.after_blocks_alone();
+  // On a full device the two pools meet: one has what the other returned.
+  const bool fits = there.serves() && there.oom_retries == 0;
+  if (!fits || there.peak_reserved + parts_.reserved > most) return {};
+  const Bytes least =
+      std::max(there.peak_of_large,
+               there.peak_reserved - std::min(there.peak_reserved, there.peak_of_small));
+  const Bytes end_of_large = there.end_reserved - std::min(there.end_reserved, there.end_of_small);
+  WarmEstimate estimate{
+      .peak_reserved = {there.peak_reserved, {least, there.peak_reserved + parts_.reserved}},
+      .end_reserved = {there.end_reserved, {end_of_large, there.end_reserved + parts_.reserved}},
+      .nearest = kBlocksAlone};
+  estimate.peak_reserved.keep_within(there.peak_allocated, most);
+  estimate.end_reserved.keep_within(there.end_allocated, most);
+  return estimate;
 }
 
 std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
@@ -178,10 +206,13 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   if (!can_rehearse(spec)) return std::nullopt;
   Guesses guesses(*this, spec, torch_version, device);
   const auto model = subject_.model_of(spec, torch_version);
+  const Bytes most = model ? most_of(model->settings, device) : device.room().value_or(UINT64_MAX);
+  if (model) {
+    if (const auto narrow = beside_small_start(guesses, *model, most)) return narrow;
+  }
   const StageOutcome recorded = recorded_outcome(kStateKept);
   const Target& target = model ? target_of(model_, *model, device.room(), recorded.peak_reserved)
                                : target_of_other(spec.name);
-  const Bytes most = model ? most_of(model->settings, device) : device.room().value_or(UINT64_MAX);
 
   WarmEstimate estimate{
       .peak_reserved = guesses.estimated(target, &StageOutcome::peak_reserved),

@@ -74,6 +74,10 @@ class WarmStart {
 
  private:
   class Guesses;
+  /// Where nothing but small blocks was there before: what large requests reserve is determined,
+  /// and the rest is no more than was there. Nothing where that does not settle it.
+  std::optional<WarmEstimate> beside_small_start(Guesses& guesses, const TorchModel& model,
+                                                 Bytes most) const;
   /// Under the recorded settings, on a device without limit.
   StageOutcome recorded_outcome(const Preparation& preparation) const;
   const Subject& subject_;
