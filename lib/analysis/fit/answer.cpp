@@ -8,6 +8,7 @@
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/run.hpp"
 #include "core/text.hpp"
+#include "replay/exactness.hpp"
 
 namespace memreplay {
 namespace {
@@ -23,22 +24,57 @@ struct Job {
   const Control& control;
 };
 
+/// A replay that begins as the recording does and goes as recorded.
+struct AsRecorded {
+  ReplayResult result;
+  Bytes held = 0;  ///< at its peak: a device with so much for the strategy suffices
+};
+
+// Nothing where the recording does not determine such a replay.
+std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
+                                      std::optional<Bytes> capacity = std::nullopt) {
+  TrialOptions trying = trial_options(simulated(job.setup.device.simulated()), job.setup);
+  trying.device.capacity = capacity;
+  trying.watch_capacity = true;
+  ReplayOptions replaying = replay_options(job.subject.trace(), job.setup, job.control);
+  replaying.measuring.from = 0;
+  Trial trial(job.subject, spec, trying, plan_for(job.subject, spec, replaying.program));
+  AsRecorded found{trial.run(replaying), trial.watch()->usage().peak_held};
+  if (!found.result.finished || start_matters(job.subject, spec, job.setup.torch_version,
+                                              trying.device.room(), found.result)) {
+    return std::nullopt;
+  }
+  // Who looks at the size of the device may do otherwise on the least one.
+  if (capacity || !trial.watch()->asked_for_size()) return found;
+  return as_recorded(job, spec,
+                     round_up(found.held + trying.device.reserve, trying.device.granularity));
+}
+
 // How a recording that starts late would have begun on another device is rehearsed: the state that
 // it began with may not even fit there.
 FitOptions options_for(const Job& job, const StrategySpec& spec) {
   FitOptions options;
   options.trial = trial_options(simulated({job.setup.device.simulated()}), job.setup);
   options.replaying = replay_options(job.subject.trace(), job.setup, job.control);
-  if (job.late.applies()) options.replaying.begin_with = job.late.warm().after_earlier_steps(spec);
+  if (job.late.applies()) {
+    options.replaying.begin_with = job.late.warm().after_earlier_steps(spec);
+    if (const auto recorded = as_recorded(job, spec)) options.enough = recorded->held;
+  }
   options.budget = job.budget;
   return options;
 }
 
-// On a smaller device the recording would have started in another way than on its own.
-Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit, ReplayResult result) {
+// On a smaller device the recording would have started in another way than on its own, unless all
+// that was there is far from filling any. `enough`: as recorded, it runs on so much.
+bool starts_otherwise(const Job& job, std::optional<Bytes> enough) {
+  return job.late.applies() && !(enough && starts_small(job.subject.trace()));
+}
+
+Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit,
+                 std::optional<Bytes> enough, ReplayResult result) {
   const Bytes room = *fit.smallest - job.setup.device.reserve.value_or(0);
   Run there = judged(job.subject, spec, job.setup, room, std::move(result), std::nullopt);
-  if (fit.bounded_by_start && there.exact) {
+  if ((fit.bounded_by_start || starts_otherwise(job, enough)) && there.exact) {
     there.exact = false;
     there.inexact_because =
         "the recording starts with that much reserved, and how it would have started on a smaller "
@@ -47,19 +83,46 @@ Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit, Repla
   return there;
 }
 
+// From what is live at the peak to what was recorded, or by the estimate is reserved at most.
+std::optional<BytesInterval> interval_of(const Job& job, const StrategySpec& spec,
+                                         std::optional<Bytes> enough, const FitRun& run) {
+  if (!starts_otherwise(job, enough) || !run.fit.smallest ||
+      run.there.metrics.moved_out_blocks != 0) {
+    return std::nullopt;
+  }
+  SimulatedDeviceOptions device = job.setup.device.simulated();
+  const auto with_others = [&](Bytes held) {
+    return round_up(held + device.reserve, device.granularity);
+  };
+  const RunMetrics& m = run.there.metrics;
+  BytesInterval interval{with_others(std::max(m.peak_asked, m.lower_bound)), *run.fit.smallest};
+  if (enough) {
+    interval.high = with_others(*enough);
+  } else {
+    device.capacity.reset();
+    const auto estimate = job.late.warm().estimate(spec, job.setup.torch_version, device);
+    if (!estimate) return std::nullopt;
+    interval.high = with_others(estimate->peak_reserved.interval.high);
+  }
+  return BytesInterval{std::min(interval.low, *run.fit.smallest),
+                       std::max(interval.high, *run.fit.smallest)};
+}
+
 FitRun fit_run(const Job& job, const StrategySpec& spec) {
   FitOptions options = options_for(job, spec);
   options.trying = [&](std::optional<Bytes> capacity, double spent) {
     job.control.show(spec.text + (capacity ? " on " + human_size(*capacity) : ""), spent);
   };
   FoundFit found = fit(job.subject, spec, options);
-  FitRun run{.fit = std::move(found.fit), .there = {}};
+  FitRun run{.fit = std::move(found.fit), .interval = {}, .there = {}};
+  if (run.fit.smallest && !found.there) found.there = as_recorded(job, spec)->result;
   if (found.there) {
-    run.there = judged_there(job, spec, run.fit, std::move(*found.there));
+    run.there = judged_there(job, spec, run.fit, options.enough, std::move(*found.there));
   } else {
     run.there.strategy = spec.text;
     run.there.gpu = job.subject.trace().gpu;
   }
+  run.interval = interval_of(job, spec, options.enough, run);
   return run;
 }
 
@@ -112,8 +175,11 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   if (question.cards.size() == 1) fitted.device.name = question.cards[0].card.name;
   fitted.reserve = setup.device.reserve.value_or(0);
   fitted.context_assumed = !question.cards.empty() && !question.setup.device.reserve;
+  fitted.nothing_requested = !requests_anything(*chosen.trace);
+  if (fitted.nothing_requested) return fitted;
   fitted.model_check = model_check(subject);
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  if (late.applies()) fitted.trace.warm_class = name_of(late.warm().earlier_steps().kind);
   const Job job{subject, setup, late, question.budget, control};
   std::vector<StrategySpec> strategies = question.strategies;
   if (strategies.empty()) strategies.push_back(usual_strategy(*chosen.recording));

@@ -71,6 +71,8 @@ std::span<const Card> cards();
 /// What one strategy needs.
 struct FitRun {
   Fit fit;
+  /// Of the smallest device, where the recording starts late and does not determine it.
+  std::optional<BytesInterval> interval;
   Run there;  ///< on the smallest device; of it only the name where there is none
 
   /// On the device that was asked for; without one, on any.
@@ -86,9 +88,10 @@ struct FittedCard {
 /// One device of a recording: the smallest device for each strategy.
 struct FittedDevice {
   TraceSummary trace;
-  DeviceSummary device;          ///< its capacity is the device that was asked for
-  Bytes reserve = 0;             ///< of every capacity, held by others
-  bool context_assumed = false;  ///< the reserve is that of a card's context
+  DeviceSummary device;            ///< its capacity is the device that was asked for
+  Bytes reserve = 0;               ///< of every capacity, held by others
+  bool context_assumed = false;    ///< the reserve is that of a card's context
+  bool nothing_requested = false;  ///< no device was looked for
   std::vector<FitRun> runs;
   std::optional<VerifyRun> model_check;
   /// On which the best strategy runs beside `held_on_cards`; nothing where nobody looked.

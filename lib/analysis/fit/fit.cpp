@@ -37,6 +37,10 @@ class Search {
     options_.trial.watch_capacity = true;
     options_.replaying.stops.at_oom = true;
     options_.replaying.measuring.from = 0;
+    if (options_.enough) {
+      const Bytes enough = with_others(*options_.enough);
+      known_[enough] = {.from = enough, .fits = true};
+    }
   }
 
   FoundFit run() {
@@ -55,6 +59,7 @@ class Search {
   }
 
   std::optional<GivenDevice> ask(Bytes capacity) {
+    if (suffices(capacity)) return GivenDevice{.fits = true, .first_oom = {}};
     try {
       const std::optional<Attempt> attempt = replay_on(capacity);
       if (!attempt) return std::nullopt;
@@ -79,6 +84,10 @@ class Search {
   Bytes granule() const { return options_.trial.device.granularity; }
   Bytes with_others(Bytes held) const {
     return round_up(held + options_.trial.device.reserve, granule());
+  }
+
+  bool suffices(Bytes capacity) const {
+    return options_.enough && with_others(*options_.enough) <= capacity;
   }
 
   /// Nothing where the replay was cancelled.
@@ -153,7 +162,8 @@ class Search {
       return &(known_[capacity] = {.from = capacity, .to = capacity + granule(), .alone = true});
     }
     if (!attempt) return nullptr;
-    const Outcome outcome = outcome_of(*attempt, capacity);
+    Outcome outcome = outcome_of(*attempt, capacity);
+    if (options_.enough) outcome.to = std::min(outcome.to, with_others(*options_.enough));
     if (outcome.fits && capacity < best_) {
       best_ = capacity;
       there_ = std::move(attempt->result);

@@ -16,6 +16,9 @@ struct FitOptions {
   /// Events that the search may replay, and some for each replay. What it found by then is the
   /// answer.
   std::uint64_t budget = 400'000'000;
+  /// So much is known to suffice beside what others hold, without a retry: nothing from there on is
+  /// tried.
+  std::optional<Bytes> enough = {};
   /// Called before each replay: the size of the device, nothing without limit, and the share of the
   /// budget that is spent.
   std::function<void(std::optional<Bytes>, double)> trying = {};
@@ -24,7 +27,8 @@ struct FitOptions {
 /// What a search found, and the replay on the smallest device.
 struct FoundFit {
   Fit fit;
-  std::optional<ReplayResult> there;  ///< nothing where there is no smallest device
+  /// Nothing where there is no smallest device, or it was known beforehand to suffice.
+  std::optional<ReplayResult> there;
 };
 
 /// Bisects for a device that fits, then tries what is smaller, upward, and larger ones as far as

@@ -3,6 +3,7 @@
 #include "report/fit/fit.hpp"
 #include "report/formats/format.hpp"
 #include "report/parts/json_parts.hpp"
+#include "report/parts/recording_advice.hpp"
 
 namespace memreplay {
 namespace {
@@ -10,6 +11,11 @@ namespace {
 Json headroom(const FitRun& run, const DeviceSummary& device) {
   if (!device.capacity || !run.fit.smallest) return nullptr;
   return static_cast<std::int64_t>(*device.capacity - *run.fit.smallest);
+}
+
+Json interval_json(const std::optional<BytesInterval>& interval) {
+  if (!interval) return nullptr;
+  return {{"smallest_capacity_bytes", {interval->low, interval->high}}};
 }
 
 Json fit_run_json(const FitRun& run, const FittedDevice& device) {
@@ -37,6 +43,7 @@ Json fit_run_json(const FitRun& run, const FittedDevice& device) {
               {"bounded_by_start", fit.bounded_by_start},
               {"first_oom", oom_json(fit.given ? fit.given->first_oom : fit.first_oom)},
               {"exact", run.there.exact},
+              {"interval", interval_json(run.interval)},
               {"inexact_because", text_or_null(run.there.inexact_because)},
               {"finished", fit.finished},
               {"replays", fit.replays}};
@@ -74,6 +81,10 @@ std::string to_json(const FitAnswer& answer) {
     Json runs = Json::array();
     for (const FitRun& run : device.runs) runs.push_back(fit_run_json(run, device));
     Json result = result_json("fit", device.trace, device_json(device.device), std::move(runs));
+    result["remarks"] = Json::array();
+    if (device.nothing_requested) {
+      result["remarks"].push_back(nothing_requested_sentence(device.trace));
+    }
     result["cards_that_fit"] = nullptr;
     if (device.cards) {
       result["cards_that_fit"] = Json::array();
@@ -101,17 +112,20 @@ Table to_table(const FitAnswer& answer) {
                    {"proven_smallest"},
                    {"fails_again_at_bytes"},
                    {"exact"},
-                   {"fits"}};
+                   {"fits"},
+                   {"smallest_capacity_low_bytes"},
+                   {"smallest_capacity_high_bytes"}};
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
   for (const FittedDevice& device : answer.devices) {
     for (const FitRun& run : device.runs) {
       const Fit& fit = run.fit;
-      table.rows.push_back({device.trace.path, std::to_string(run.there.gpu), run.there.strategy,
-                            number(fit.smallest),
-                            fit.smallest ? std::to_string(run.there.metrics.oom_retries) : "",
-                            number(fit.smallest_without_retries), truth(fit.proven_smallest()),
-                            number(fit.fails_again), truth(run.there.exact),
-                            run.fit.given ? truth(run.fits()) : ""});
+      table.rows.push_back(
+          {device.trace.path, std::to_string(run.there.gpu), run.there.strategy,
+           number(fit.smallest), fit.smallest ? std::to_string(run.there.metrics.oom_retries) : "",
+           number(fit.smallest_without_retries), truth(fit.proven_smallest()),
+           number(fit.fails_again), truth(run.there.exact), run.fit.given ? truth(run.fits()) : "",
+           run.interval ? std::to_string(run.interval->low) : "",
+           run.interval ? std::to_string(run.interval->high) : ""});
     }
   }
   return table;

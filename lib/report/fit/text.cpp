@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "report/fit/fit.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/shared_sentences.hpp"
 
@@ -15,6 +17,16 @@ namespace {
 std::string size_cell(const std::optional<Bytes>& size, bool proven) {
   if (!size) return "none";
   return (proven ? "" : "at most ") + exact_size(*size);
+}
+
+/// With its interval, where the recording does not determine it.
+std::string size_cell(const FitRun& run) {
+  const std::optional<Bytes>& size = run.fit.smallest;
+  if (!size) return "none";
+  if (run.interval && run.interval->low < run.interval->high) {
+    return estimated_text(*size, *run.interval);
+  }
+  return size_cell(size, run.fit.proven_smallest());
 }
 
 /// Of the device that was asked for.
@@ -37,7 +49,7 @@ Table table_of(const FittedDevice& fitted) {
   for (const FitRun& run : fitted.runs) {
     const Fit& fit = run.fit;
     std::vector<std::string> row = {
-        run.there.strategy + mark(run.there), size_cell(fit.smallest, fit.proven_smallest()),
+        run.there.strategy + mark(run.there), size_cell(run),
         fit.smallest ? human_count(run.there.metrics.oom_retries) : "-",
         size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
     if (capacity) row.push_back(fit.given ? given_cell(*fit.given, fit.smallest, *capacity) : "-");
@@ -125,6 +137,16 @@ std::string not_proven(const FitRun& run) {
                      fit.finished ? "; a larger --budget tries more" : "");
 }
 
+/// The same words as those of a search over settings.
+std::string to_be_sure(const FittedDevice& fitted) {
+  const auto open = [](const FitRun& run) {
+    return run.interval && run.interval->low < run.interval->high;
+  };
+  if (std::ranges::none_of(fitted.runs, open)) return {};
+  return "The recording starts late and does not settle it. To be sure, " +
+         better_recording(fitted.trace.warm_class == "larger");
+}
+
 std::string card_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.cards || best == nullptr) return {};
@@ -192,6 +214,7 @@ void append_notes(Sheet& out, const FittedDevice& fitted) {
   for (const FitRun& run : fitted.runs) there.push_back(run.there);
   for (const std::string& sentence : served_sentences(there)) append_paragraph(out, sentence);
   for (const std::string& sentence : inexact_sentences(there)) append_paragraph(out, sentence);
+  append_paragraph(out, to_be_sure(fitted));
   append_paragraph(out, card_sentence(fitted));
 }
 
@@ -219,7 +242,13 @@ void append_largest_need(Sheet& out, const std::vector<FittedDevice>& devices) {
 std::string to_text(const FitAnswer& answer, const TextStyle& style) {
   const std::vector<FittedDevice>& devices = answer.devices;
   Sheet out(style);
+  std::string said;
   for (const FittedDevice& fitted : devices) {
+    if (fitted.nothing_requested) {
+      const std::string sentence = nothing_requested_sentence(fitted.trace);
+      if (std::exchange(said, sentence) != sentence) append_paragraph(out, sentence);
+      continue;
+    }
     append_paragraph(out, head(fitted, devices.size() > 1));
     append_paragraph(out, capacity_sentence(fitted.device));
     out += '\n';

@@ -60,6 +60,23 @@ TEST(FitAnswer, OfARecordingThatStartsLateItIsAnEstimate) {
   EXPECT_FALSE(answered.devices.at(0).runs.at(0).there.exact);
 }
 
+TEST(FitAnswer, AsMuchAsWasRecordedSufficesForALateRecording) {
+  const FitAnswer answered = answer_for("torch/warm_ring.pickle", {});
+  const FitRun& run = answered.devices.at(0).runs.at(0);
+  EXPECT_LE(run.fit.smallest, 490 * kMiB);
+  ASSERT_TRUE(run.interval);
+  EXPECT_EQ(run.interval->high, 490 * kMiB);
+  EXPECT_LE(run.interval->low, run.fit.smallest);
+  EXPECT_GE(run.interval->low, run.there.metrics.peak_asked);
+  const FitAnswer given =
+      answer_for("torch/warm_ring.pickle", {.setup = {.device = {.capacity = 490 * kMiB}}});
+  EXPECT_TRUE(given.devices.at(0).runs.at(0).fits());
+}
+
+TEST(FitAnswer, ARecordingFromTheStartHasNoInterval) {
+  EXPECT_FALSE(answer_for("torch/layers_4.pickle", {}).devices.at(0).runs.at(0).interval);
+}
+
 TEST(FitAnswer, StoppedItSaysThatThereWouldHaveBeenMore) {
   const std::atomic<bool> stop = true;
   const Inputs inputs({.paths = {MEMREPLAY_TRACES "/torch/layers_4.pickle"}});

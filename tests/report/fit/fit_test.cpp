@@ -124,5 +124,27 @@ TEST(FitReport, WhatWasInterruptedSaysThatThereIsMore) {
   EXPECT_TRUE(to_text(answer, {}).ends_with("Interrupted: not all that was asked for is here.\n"));
 }
 
+TEST(FitReport, WithoutARequestNoCardIsNamed) {
+  FitAnswer answer = answer_of({});
+  answer.devices[0].nothing_requested = true;
+  EXPECT_TRUE(says(answer, "a state without a history"));
+  EXPECT_FALSE(says(answer, "fits:"));
+  EXPECT_TRUE(answer.all_fit());
+  const auto json = nlohmann::json::parse(to_json(answer));
+  EXPECT_TRUE(json["cards_that_fit"].is_null());
+  EXPECT_EQ(json["remarks"].size(), 1u);
+}
+
+TEST(FitReport, ALateRecordingHasAnIntervalAndANextStep) {
+  FitRun run = run_on("recorded", 60 * kMiB);
+  run.interval = {50 * kMiB, 70 * kMiB};
+  run.there.exact = false;
+  const FitAnswer answer = answer_of({run});
+  EXPECT_TRUE(says(answer, "≈ 60 MiB (50 MiB to 70 MiB)"));
+  EXPECT_TRUE(says(answer, "To be sure, record from the start of the program"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(answer))["runs"][0]["interval"],
+            nlohmann::json({{"smallest_capacity_bytes", {50 * kMiB, 70 * kMiB}}}));
+}
+
 }  // namespace
 }  // namespace memreplay
