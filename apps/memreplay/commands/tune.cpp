@@ -27,7 +27,8 @@ std::string option_name(const std::string& option, const std::string& text) {
 
 void add_tune_options(CommandLine& line, TuneQuestion& q) {
   line.value("--objective", "reserved|calls|retries",
-             "What is to be least, after OOMs. Default: reserved.", [&q](const std::string& text) {
+             "What is to be least, after OOMs. Default: reserved; retries where it was full.",
+             [&q](const std::string& text) {
                constexpr std::array kObjectives = {Objective::reserved, Objective::calls,
                                                    Objective::retries};
                q.objective = kObjectives.at(
@@ -78,7 +79,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   Progress progress(reports.quiet);
   const TuneAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
-  if (answered.result.outcomes.empty()) return kInterrupted;
+  if (answered.result.outcomes.empty() && !answered.nothing_requested) return kInterrupted;
   printer.print(answered);
   return answered.interrupted ? kInterrupted : kDone;
 }

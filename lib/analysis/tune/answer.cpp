@@ -39,6 +39,14 @@ std::set<std::string> forbidden_options(const TuneQuestion& question) {
   return forbidden;
 }
 
+/// Notes what a search would be about.
+void add_to_answer(const Chosen& chosen, const Subject& subject,
+                   const SizedDevice& device, TuneAnswer& answer) {
+  answer.traces.push_back(summarise(*chosen.recording, *chosen.trace));
+  answer.devices.push_back(summarise(device));
+  answer.model_checks.push_back(model_check(subject));
+}
+
 /// Puts a recording on the bench, with the device that it gets, and says what it is.
 void add_to_bench(const Chosen& chosen, const Subject& subject, const TuneQuestion& question,
                   Bench& bench, TuneAnswer& answer) {
@@ -46,18 +54,38 @@ void add_to_bench(const Chosen& chosen, const Subject& subject, const TuneQuesti
   bench.subjects.push_back(&subject);
   bench.devices.push_back(device.options);
   bench.assumed_size.push_back(device.from == CapacityFrom::recorded_retries);
-  answer.traces.push_back(summarise(*chosen.recording, *chosen.trace));
-  answer.devices.push_back(summarise(device));
-  answer.model_checks.push_back(model_check(subject));
+  add_to_answer(chosen, subject, device, answer);
+}
+
+/// Without a request every setting is as good as any other, and none is advised.
+TuneAnswer answer_without_requests(const Inputs& inputs, const TuneQuestion& question,
+                                   const Control& control) {
+  TuneAnswer answer;
+  answer.nothing_requested = true;
+  for (const Chosen& chosen : inputs.chosen()) {
+    const Subject subject = chosen.subject(control);
+    add_to_answer(chosen, subject, sized_for(subject, question.setup.device), answer);
+  }
+  answer.interrupted = control.stopped();
+  return answer;
 }
 
 }  // namespace
 
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control) {
+  const auto requests = [](const Chosen& chosen) { return requests_anything(*chosen.trace); };
+  if (std::ranges::none_of(inputs.chosen(), requests)) {
+    return answer_without_requests(inputs, question, control);
+  }
   TuneAnswer answer;
   TuneOptions tuning;
   std::deque<Subject> subjects;
   for (const Chosen& chosen : inputs.chosen()) {
+    if (!requests(chosen)) {
+      answer.remarks.push_back(fmt::format("Left out, as nothing is requested there: gpu {} of {}.",
+                                           chosen.trace->gpu, chosen.recording->path));
+      continue;
+    }
     const Subject& subject = subjects.emplace_back(chosen.subject(control));
     add_to_bench(chosen, subject, question, tuning.bench, answer);
   }

@@ -17,7 +17,12 @@ struct Control;
 class Inputs;
 struct TuneQuestion;
 
-enum class Objective { reserved, calls, retries };
+enum class Objective {
+  reserved,
+  calls,
+  retries,
+  full_device,  ///< retries, then reserved bytes: by default where the device was full
+};
 
 /// The options of PyTorch's allocator that decide over placement, and that a search varies. Zero
 /// stands for the default of each.
@@ -55,6 +60,14 @@ struct TuneOutcome {
   bool serves() const;
 };
 
+/// A request that no setting serves: what is live and the request are more than there is.
+struct Shortage {
+  std::uint64_t event = 0;
+  Bytes live = 0;       ///< requested
+  Bytes requested = 0;  ///< by that event
+  Bytes room = 0;       ///< what the allocator may have of the device
+};
+
 /// What a search over settings found.
 struct TuneResult {
   std::string baseline;       ///< "recorded", or "torch" where nothing is recorded
@@ -69,13 +82,15 @@ struct TuneResult {
   std::string torch_version;
   std::string variable;  ///< where the setting is to be written
   Objective objective = Objective::reserved;
-  std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
-  std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
-  std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout
-  bool every_split_size = true;  ///< no value of max_split_size_mb alone is left
-  bool finished = true;          ///< neither cancelled nor out of time
+  std::uint64_t tried = 0;           ///< settings whose outcome is known or ruled out
+  std::uint64_t replayed = 0;        ///< of them; the others are provably like one of these
+  std::uint64_t abandoned = 0;       ///< replays ended early: another one is better throughout
+  bool every_split_size = true;      ///< no value of max_split_size_mb alone is left
+  bool finished = true;              ///< neither cancelled nor out of time
+  std::optional<Shortage> shortage;  ///< the first request that no setting serves
 
-  /// What is recommended is better than the baseline by more than a hundredth, or serves more.
+  /// What is recommended is better than the baseline by more than a hundredth, or serves more; for
+  /// late recordings whatever came before.
   bool helps = false;
 
   /// The configuration of an outcome's simplest setting.
@@ -87,9 +102,9 @@ struct TuneResult {
 /// Whether a recommendation survives that recordings which start late do not determine it.
 struct LateVerdict {
   enum class Kind {
-    not_late,        ///< no recording starts late, or the objective is not reserved bytes
+    not_late,        ///< no recording starts late, or the objective is calls or retries
     supported,       ///< better than the baseline by the whole interval, or serves what it does not
-    undecided,       ///< better by the estimates, but not by the whole interval
+    undecided,       ///< better by the estimates, but not by the whole interval: likely
     nothing_better,  ///< not by more than a hundredth
     interrupted,     ///< cancelled before that was known
   };
@@ -99,6 +114,8 @@ struct LateVerdict {
   std::string setting;        ///< that of `best`, as a configuration
   std::uint64_t weighed = 0;  ///< outcomes that were estimated
   std::uint64_t open = 0;     ///< outcomes that the recordings do not determine
+  /// Larger steps than any recorded one came before, as far as was looked.
+  bool larger_before = false;
 };
 
 /// A search over the settings of one or several traces.
@@ -108,6 +125,8 @@ struct TuneAnswer {
   std::vector<std::optional<VerifyRun>> model_checks;  ///< by trace
   std::vector<std::string> remarks;                    ///< sentences without which it would mislead
   bool interrupted = false;
+  /// No recording requests anything: nothing was tried, and `result` is empty.
+  bool nothing_requested = false;
   TuneResult result;
   LateVerdict late = {};  ///< what recordings that start late leave of the recommendation
 };

@@ -1,7 +1,6 @@
 #include "analysis/tune/late_recordings.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -110,29 +109,31 @@ class Scales {
     if (!settled(outcome) || outcome.total().ooms > now.total().ooms) return false;
     if (outcome.serves() != now.serves()) return outcome.serves();
     return outcome.peak_interval().high < now.peak_interval().low &&
-           !comes_near(now.total(), outcome.total(), result_.objective);
+           gains(now.total(), outcome.total(), result_.objective);
   }
 
-  bool anything_better() const {
-    const TuneOutcome& first = result_.outcomes.front();
+  /// By what is likeliest.
+  bool gains_by_estimate(const TuneOutcome& outcome) const {
     const TuneOutcome& now = result_.baseline_outcome;
-    if (first.serves() != now.serves()) return first.serves();
-    return better(first, now, result_.objective) &&
-           !comes_near(now.total(), first.total(), result_.objective);
+    if (outcome.serves() != now.serves()) return outcome.serves();
+    return gains(now.total(), outcome.total(), result_.objective);
   }
 
-  /// Of those that `counts` takes the simplest within a hundredth of the first; all of them fail
-  /// where the first does not serve.
+  /// Of those that `counts` takes, see `recommended`; all of them fail where the first does not
+  /// serve.
   template <typename Counts>
-  std::size_t simplest(Counts counts) const {
-    const auto first = std::ranges::find_if(result_.outcomes, counts);
-    const auto effort = [&](const TuneOutcome& outcome) {
-      const bool near = counts(outcome) && outcome.serves() == first->serves() &&
-                        comes_near(outcome.total(), first->total(), result_.objective);
-      return near ? complexity(outcome.settings.front()) : INT_MAX;
-    };
-    return static_cast<std::size_t>(std::ranges::min_element(result_.outcomes, {}, effort) -
-                                    result_.outcomes.begin());
+  std::size_t best_of(Counts counts) const {
+    const bool serves = std::ranges::find_if(result_.outcomes, counts)->serves();
+    return recommended(
+        result_.outcomes, result_.baseline_outcome.total(), result_.objective,
+        [&](const TuneOutcome& outcome) { return counts(outcome) && outcome.serves() == serves; });
+  }
+
+  /// Whether a recording misses the largest step of its program.
+  bool larger_before() const {
+    return std::ranges::any_of(late_, [](const LateStart& late) {
+      return late.applies() && late.warm().earlier_steps().kind == WarmKind::larger;
+    });
   }
 
  private:
@@ -201,7 +202,9 @@ class Scales {
 LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result) {
   using Kind = LateVerdict::Kind;
   LateVerdict verdict;
-  if (result.objective != Objective::reserved || result.outcomes.empty()) return verdict;
+  const bool by_bytes =
+      result.objective == Objective::reserved || result.objective == Objective::full_device;
+  if (!by_bytes || result.outcomes.empty()) return verdict;
   Scales scales(options, result);
   const auto open = [&](const TuneOutcome& outcome) { return scales.open(outcome); };
   if (!open(result.baseline_outcome) && std::ranges::none_of(result.outcomes, open)) {
@@ -221,12 +224,14 @@ LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result
     result.best = 0;
   } else if (std::ranges::any_of(result.outcomes, supported)) {
     verdict.kind = Kind::supported;
-    result.best = scales.simplest(supported);
+    result.best = scales.best_of(supported);
   } else {
-    verdict.kind = scales.anything_better() ? Kind::undecided : Kind::nothing_better;
-    result.best = scales.simplest(settled);
+    result.best = scales.best_of(settled);
+    verdict.kind = scales.gains_by_estimate(result.outcomes[result.best]) ? Kind::undecided
+                                                                          : Kind::nothing_better;
   }
-  result.helps = verdict.kind == Kind::supported;
+  result.helps = verdict.kind == Kind::supported && !result.shortage;
+  verdict.larger_before = !scales.cancelled() && scales.larger_before();
   const TuneOutcome& best = result.outcomes[result.best];
   verdict.best = best.peak_interval();
   verdict.baseline = result.baseline_outcome.peak_interval();

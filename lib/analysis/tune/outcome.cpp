@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -13,11 +14,28 @@
 namespace memreplay {
 namespace {
 
+// What the objective looks at, the most important first.
+std::vector<std::uint64_t> respects(const RunSoFar& run, Objective objective) {
+  switch (objective) {
+    case Objective::reserved:
+      return {run.peak_reserved};
+    case Objective::calls:
+      return {run.device_calls};
+    case Objective::retries:
+      return {run.oom_retries};
+    case Objective::full_device:
+      return {run.oom_retries, run.peak_reserved};
+  }
+  return {};
+}
+
+bool within_a_hundredth(std::uint64_t value, std::uint64_t least) {
+  return value <= least + least / 100;
+}
+
 auto rank_of(const TuneOutcome& outcome, Objective objective) {
   const RunSoFar t = outcome.total();
-  const std::uint64_t first = objective == Objective::calls     ? t.device_calls
-                              : objective == Objective::retries ? t.oom_retries
-                                                                : t.peak_reserved;
+  const std::uint64_t first = respects(t, objective).front();
   return std::make_tuple(t.ooms, first, t.peak_reserved, t.oom_retries, t.device_calls,
                          complexity(outcome.settings.front()), outcome.settings.front());
 }
@@ -76,12 +94,51 @@ bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective) {
 }
 
 bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective) {
-  const auto value = [&](const RunSoFar& r) {
-    return objective == Objective::calls     ? r.device_calls
-           : objective == Objective::retries ? r.oom_retries
-                                             : r.peak_reserved;
+  return run.ooms == least.ooms &&
+         std::ranges::equal(respects(run, objective), respects(least, objective),
+                            within_a_hundredth);
+}
+
+bool gains(const RunSoFar& now, const RunSoFar& then, Objective objective) {
+  if (now.ooms != then.ooms) return then.ooms < now.ooms;
+  std::vector<std::uint64_t> before = respects(now, objective);
+  std::vector<std::uint64_t> after = respects(then, objective);
+  if (objective == Objective::full_device) {
+    before.push_back(now.device_calls);
+    after.push_back(then.device_calls);
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!within_a_hundredth(before[i], after[i])) return true;
+    if (!within_a_hundredth(after[i], before[i])) return false;
+  }
+  return false;
+}
+
+std::size_t recommended(const std::vector<TuneOutcome>& outcomes, const RunSoFar& now,
+                        Objective objective,
+                        const std::function<bool(const TuneOutcome&)>& counts) {
+  const auto first = std::ranges::find_if(outcomes, counts);
+  const RunSoFar least = first->total();
+  const auto near = [&](const TuneOutcome& outcome) {
+    return counts(outcome) && comes_near(outcome.total(), least, objective);
   };
-  return run.ooms == least.ooms && value(run) <= value(least) + value(least) / 100;
+  const auto simplest = [&](const auto& which) {
+    const auto effort = [&](const TuneOutcome& outcome) {
+      return which(outcome) ? complexity(outcome.settings.front()) : INT_MAX;
+    };
+    return std::ranges::min_element(outcomes, {}, effort);
+  };
+  auto best = simplest(near);
+  if (objective == Objective::full_device && !gains(now, best->total(), objective)) {
+    std::uint64_t fewest = UINT64_MAX;
+    for (const TuneOutcome& outcome : outcomes) {
+      if (near(outcome)) fewest = std::min(fewest, outcome.total().device_calls);
+    }
+    best = simplest([&](const TuneOutcome& outcome) {
+      return near(outcome) && within_a_hundredth(outcome.total().device_calls, fewest);
+    });
+  }
+  return static_cast<std::size_t>(best - outcomes.begin());
 }
 
 bool dominates(const RunSoFar& a, const RunSoFar& b) {

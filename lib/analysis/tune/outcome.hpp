@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analysis/tune/answer.hpp"
@@ -12,6 +13,15 @@ bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective);
 
 /// `run` serves as much as `least`, and comes within a hundredth of it by the objective.
 bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective);
+
+/// `then` is better than `now` by more than a hundredth in the first respect of the objective in
+/// which they differ by as much. Where the device was full, device calls are the last respect.
+bool gains(const RunSoFar& now, const RunSoFar& then, Objective objective);
+
+/// Of those that `counts` takes, at least one, the simplest within a hundredth of the first; where
+/// it gains nothing over `now` on a full device, the simplest with the fewest device calls there.
+std::size_t recommended(const std::vector<TuneOutcome>& outcomes, const RunSoFar& now,
+                        Objective objective, const std::function<bool(const TuneOutcome&)>& counts);
 
 /// `a` is nowhere worse than `b`, and not the same.
 bool dominates(const RunSoFar& a, const RunSoFar& b);

@@ -16,7 +16,9 @@ namespace memreplay {
 /// Which settings of PyTorch's allocator need the least?
 struct TuneQuestion {
   Setup setup;  ///< the release, and the device: nothing of its capacity: what was recorded
-  Objective objective = Objective::reserved;  ///< what is to be least, after OOMs
+  /// What is to be least, after OOMs; nothing: reserved bytes, but where the device was full
+  /// retries before them.
+  std::optional<Objective> objective;
   std::optional<std::uint64_t> runs;  ///< settings to try; nothing: 1000, fewer for long recordings
   std::optional<double> seconds;      ///< no batch of replays is begun after them
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());

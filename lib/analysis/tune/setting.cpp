@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, 6> kVaried = {
     "expandable_segments",          "max_split_size_mb",
     "max_non_split_rounding_mb",    "large_segment_size_mb",
     "garbage_collection_threshold", "roundup_power2_divisions"};
+constexpr std::array<std::string_view, 3> kUnknownToNpu = {
+    "max_non_split_rounding_mb", "large_segment_size_mb", "roundup_power2_divisions"};
 
 // Nothing where one number says it all. The first pair of a list counts for smaller sizes too.
 std::vector<std::string> roundup_pairs(const torch::RoundupTable& table) {
@@ -38,6 +40,8 @@ bool rounds(const Setting& setting) {
 }  // namespace
 
 std::span<const std::string_view> varied_options() { return kVaried; }
+
+std::span<const std::string_view> options_unknown_to_npu() { return kUnknownToNpu; }
 
 int option_count(const Setting& s) {
   return s.expandable_segments + (s.max_split_size_mb != 0) + (s.max_non_split_rounding_mb != 0) +

@@ -14,7 +14,7 @@ namespace memreplay {
 class SettingSpace {
  public:
   struct Options {
-    torch::Release release;
+    torch::Release release;              ///< whose options there are
     std::vector<torch::ConfEntry> kept;  ///< options that stay as they are
     std::set<std::string> forbidden;     ///< names of options that must keep their default
   };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <climits>
 #include <set>
 #include <utility>
 
@@ -18,6 +17,41 @@ namespace {
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kValuesPerOption = 64;  // in combinations
 constexpr std::uint64_t kUnlimitedMb = std::uint64_t{1} << 20;
+
+constexpr std::string_view kNpuVariable = "PYTORCH_NPU_ALLOC_CONF";
+
+bool reads(const torch::Release& release, const std::string& conf) {
+  torch::SettingIssues issues;
+  torch::read_conf(conf, release, issues);
+  return std::ranges::none_of(issues, [](const torch::SettingIssue& issue) {
+    return issue.severity == torch::SettingIssue::Severity::error;
+  });
+}
+
+// torch_npu does not write which settings it had; it adds to every request.
+std::string variable_of(const Subject& subject) {
+  const std::string& stated = subject.recording().settings.conf_variable;
+  if (!stated.empty()) return stated;
+  const RecordedSettings* settings = subject.settings();
+  const bool npu = settings != nullptr && settings->request_padding > 0;
+  return std::string(npu ? kNpuVariable : "PYTORCH_CUDA_ALLOC_CONF");
+}
+
+// The settings in use, also where the recording shows only by its segments that they expand.
+StrategySpec settings_in_use(const Recording& recording) {
+  const StrategySpec usual = usual_strategy(recording);
+  const bool expand = recording.settings.expandable_segments.value_or(false);
+  if (usual.name == "recorded" || !expand) return usual;
+  return torch_spec_from_conf(conf_of({.expandable_segments = true}, {}));
+}
+
+// What is asked beside what is live, where that is more than the device has for it.
+std::optional<Shortage> shortage_of(const Run& run, const SimulatedDeviceOptions& device) {
+  const std::optional<OomPlace>& oom = run.metrics.first_oom;
+  const std::optional<Bytes> room = device.room();
+  if (!oom || !room || oom->live + oom->requested <= *room) return std::nullopt;
+  return Shortage{oom->event, oom->live, oom->requested, *room};
+}
 
 class Search {
  public:
@@ -55,16 +89,26 @@ class Search {
 
   SettingSpace::Options space_options() {
     const Subject& first = *options_.bench.subjects.front();
+    const RecordedSettings& recorded = first.recording().settings;
     std::string version = options_.torch_version;
     if (version.empty() && first.verified()) version = first.verified()->torch_version;
-    const torch::Release release = torch::parse_release(version);
-    result_.torch_version = release.text();
-    const RecordedSettings& recorded = first.recording().settings;
-    result_.variable =
-        recorded.conf_variable.empty() ? "PYTORCH_CUDA_ALLOC_CONF" : recorded.conf_variable;
-    std::vector<torch::ConfEntry> kept = kept_options(recorded.conf, release);
+    if (version.empty()) version = recorded.oldest_release;
+    const torch::Release rules = torch::parse_release(version);
+    result_.torch_version = rules.text();
+    // Later rules may fit a recording better, but who wrote it may not know later options.
+    torch::Release release = rules;
+    if (options_.torch_version.empty() && !recorded.oldest_release.empty()) {
+      const torch::Release oldest = torch::parse_release(recorded.oldest_release);
+      if (reads(oldest, recorded.conf)) release = std::min(rules, oldest);
+    }
+    result_.variable = variable_of(first);
+    std::set<std::string> forbidden = options_.forbidden;
+    if (result_.variable == kNpuVariable) {
+      forbidden.insert(options_unknown_to_npu().begin(), options_unknown_to_npu().end());
+    }
+    std::vector<torch::ConfEntry> kept = kept_options(recorded.conf, rules);
     result_.kept = conf_of(kept);
-    return {release, std::move(kept), options_.forbidden};
+    return {release, std::move(kept), std::move(forbidden)};
   }
 
   bool stopped() const {
@@ -75,7 +119,7 @@ class Search {
 
   void replay_baseline() {
     const Recording& recording = options_.bench.subjects.front()->recording();
-    const StrategySpec spec = usual_strategy(recording);
+    const StrategySpec spec = settings_in_use(recording);
     result_.baseline = spec.text;
     if (const auto model =
             options_.bench.subjects.front()->model_of(spec, options_.torch_version)) {
@@ -88,6 +132,9 @@ class Search {
       return outcome;
     };
     result_.baseline_outcome = replayed(options_.replaying);
+    const bool was_full = result_.baseline_outcome.total().oom_retries > 0;
+    result_.objective =
+        options_.objective.value_or(was_full ? Objective::full_device : Objective::reserved);
     if (options_.replaying.program.insert_empty_cache.empty()) return;
     ReplayOptions as_it_was = options_.replaying;
     as_it_was.program.insert_empty_cache.clear();
@@ -215,7 +262,7 @@ class Search {
     std::vector<const TuneOutcome*> outcomes;
     for (const TuneOutcome& outcome : result_.outcomes) outcomes.push_back(&outcome);
     std::ranges::stable_sort(outcomes, [&](const TuneOutcome* a, const TuneOutcome* b) {
-      return better(*a, *b, options_.objective);
+      return better(*a, *b, result_.objective);
     });
     std::vector<Setting> values;
     std::vector<Setting> alike;
@@ -269,7 +316,7 @@ class Search {
 
   const TuneOutcome& best() const {
     return *std::ranges::min_element(result_.outcomes, [&](const auto& a, const auto& b) {
-      return better(a, b, options_.objective);
+      return better(a, b, result_.objective);
     });
   }
 
@@ -305,23 +352,26 @@ class Search {
       });
     }
     std::ranges::stable_sort(result_.outcomes, [&](const auto& a, const auto& b) {
-      return better(a, b, options_.objective);
+      return better(a, b, result_.objective);
     });
     mark_pareto_front(result_.outcomes);
     result_.finished = !cut_short_;
-    result_.objective = options_.objective;
-    const RunSoFar least = result_.outcomes.front().total();
-    result_.best = static_cast<std::size_t>(
-        std::ranges::min_element(result_.outcomes, {},
-                                 [&](const TuneOutcome& outcome) {
-                                   const bool near =
-                                       comes_near(outcome.total(), least, options_.objective);
-                                   return near ? complexity(outcome.settings.front()) : INT_MAX;
-                                 }) -
-        result_.outcomes.begin());
-    result_.helps = !comes_near(result_.baseline_outcome.total(), least, options_.objective);
+    const RunSoFar now = result_.baseline_outcome.total();
+    result_.best = recommended(result_.outcomes, now, result_.objective,
+                               [](const TuneOutcome&) { return true; });
+    look_for_shortage();
+    result_.helps =
+        !result_.shortage && gains(now, result_.outcomes[result_.best].total(), result_.objective);
     name_runs(result_);
     return std::move(result_);
+  }
+
+  void look_for_shortage() {
+    if (result_.outcomes.front().total().ooms == 0) return;
+    const std::vector<Run>& runs = result_.baseline_outcome.runs;
+    for (std::size_t i = 0; i < runs.size() && !result_.shortage; ++i) {
+      result_.shortage = shortage_of(runs[i], options_.bench.devices[i]);
+    }
   }
 
   const TuneOptions& options_;

@@ -15,12 +15,13 @@
 namespace memreplay {
 
 struct TuneOptions {
-  Bench bench;  ///< at least one trace
-  Objective objective = Objective::reserved;
-  std::set<std::string> forbidden;  ///< options that keep their default
-  std::string torch_version;        ///< empty: that of the first recording, else the newest
-  std::uint64_t runs = 1000;        ///< settings to try
-  std::optional<double> seconds;    ///< no batch is begun after them
+  Bench bench;                         ///< at least one trace
+  std::optional<Objective> objective;  ///< nothing: as TuneQuestion has it
+  std::set<std::string> forbidden;     ///< options that keep their default
+  /// Empty: that of the first recording, as far as it shows it, else the newest.
+  std::string torch_version;
+  std::uint64_t runs = 1000;      ///< settings to try
+  std::optional<double> seconds;  ///< no batch is begun after them
   /// Events that estimates for recordings which start late may replay, see weigh_late_recordings.
   std::uint64_t late_events = 500'000'000;
   unsigned threads = 1;

@@ -88,12 +88,15 @@ class Findings {
     if (lost == 0) return;
     const SizeClassLoss& most = e_.rounding.front();
     const bool rounds = has(device_.conf, "roundup_power2_divisions");
+    const bool expands = has(device_.conf, "expandable_segments:True");
     add(fmt::format("{} lost by rounding, most of it ({}) in {} of {} to {}", human_size(lost),
                     human_size(most.lost()), counted(most.blocks, "block"), human_size(most.from),
                     human_size(2 * most.from)),
         lost,
-        rounds ? "more roundup_power2_divisions, or none"
-               : "expandable_segments:True, which cuts remainders of up to 1 MiB off large blocks");
+        rounds    ? "more roundup_power2_divisions, or none"
+        : expands ? "requests a little below a multiple of 512 bytes, or fewer and larger ones"
+                  : "expandable_segments:True, which cuts remainders of up to 1 MiB off large "
+                    "blocks");
   }
 
   void returnable() {

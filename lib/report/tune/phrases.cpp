@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -13,18 +14,27 @@ std::string bounds(const BytesInterval& interval) {
   return interval.low == interval.high ? human_size(interval.low) : range_text(interval);
 }
 
-std::string undecided_sentence(const TuneResult& result, const LateVerdict& late) {
-  const std::string setting = setting_phrase(late.setting);
-  if (result.outcomes[result.best].total().ooms < result.baseline_outcome.total().ooms) {
-    return fmt::format(
-        "Undecided: {} may serve what {} does not. The recording starts late and does not tell; "
-        "nothing is recommended.",
-        setting, result.baseline);
+// What the recording does not settle, by what is likeliest.
+std::string likely_sentence(const TuneResult& result, const LateVerdict& late) {
+  const TuneOutcome& best = result.outcomes[result.best];
+  const RunSoFar now = result.baseline_outcome.total();
+  const RunSoFar then = best.total();
+  const std::string setting = whole_setting(late.setting);
+  std::string text;
+  if (best.serves() && !result.baseline_outcome.serves()) {
+    text = fmt::format("Likely, {} serves what {} does not, and reserves {}.", setting,
+                       result.baseline, peak_phrase(best));
+  } else {
+    text = fmt::format("Likely, {} reserves {}, {} {}.", setting, peak_phrase(best),
+                       result.baseline, peak_phrase(result.baseline_outcome));
+    if (then.oom_retries < now.oom_retries) {
+      text = fmt::format("Likely, {} comes with {} for the {} of {}, and reserves {}.", setting,
+                         retries_phrase(then.oom_retries), human_count(now.oom_retries),
+                         result.baseline, peak_phrase(best));
+    }
   }
-  return fmt::format(
-      "Undecided: {} would reserve {}, {} reserves {}. The recording starts late and does not tell "
-      "them apart; nothing is recommended.",
-      setting, bounds(late.best), result.baseline, bounds(late.baseline));
+  return text + " The recording starts late and does not settle it. To be sure, " +
+         better_recording(late.larger_before);
 }
 
 }  // namespace
@@ -35,13 +45,26 @@ std::string list_shortened(std::string conf) {
   return conf;
 }
 
-std::string setting_phrase(const std::string& conf) {
-  return conf.empty() ? "(default)" : list_shortened(conf);
-}
+std::string setting_phrase(const std::string& conf) { return whole_setting(list_shortened(conf)); }
+
+std::string whole_setting(const std::string& conf) { return conf.empty() ? "(default)" : conf; }
 
 std::string peak_phrase(const TuneOutcome& outcome) {
   const Bytes peak = outcome.total().peak_reserved;
   return outcome.estimated() ? estimated_text(peak, outcome.peak_interval()) : human_size(peak);
+}
+
+std::string retries_phrase(std::uint64_t count) {
+  if (count == 0) return "no retry";
+  return count == 1 ? "1 retry" : human_count(count) + " retries";
+}
+
+std::string shortage_sentence(const TuneResult& result) {
+  if (!result.shortage) return {};
+  const Shortage& s = *result.shortage;
+  return fmt::format(
+      "No setting helps: at event {} {} are live and {} more are asked for, and the device has {}.",
+      human_count(s.event), human_size(s.live), human_size(s.requested), human_size(s.room));
 }
 
 std::string export_line(const TuneResult& result, const Setting& setting) {
@@ -56,13 +79,13 @@ std::string late_sentence(const TuneResult& result, const LateVerdict& late) {
       if (late.best.high >= late.baseline.low) {
         return fmt::format(
             "{} reserves {} and serves every request; by the estimate {} runs out of memory there.",
-            setting_phrase(late.setting), bounds(late.best), result.baseline);
+            whole_setting(late.setting), bounds(late.best), result.baseline);
       }
       return fmt::format("{} reserves {}, {} {}: less by the whole interval.",
-                         setting_phrase(late.setting), bounds(late.best), result.baseline,
+                         whole_setting(late.setting), bounds(late.best), result.baseline,
                          bounds(late.baseline));
     case LateVerdict::Kind::undecided:
-      return undecided_sentence(result, late);
+      return likely_sentence(result, late);
     case LateVerdict::Kind::nothing_better:
       return "Nothing helps: by the estimates no setting tried is better than the one in use by "
              "more than a hundredth.";

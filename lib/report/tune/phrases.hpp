@@ -13,11 +13,20 @@ std::string list_shortened(std::string conf);
 /// A configuration for a sentence, "(default)" where it is empty.
 std::string setting_phrase(const std::string& conf);
 
+/// The same whole, so that it can be pasted.
+std::string whole_setting(const std::string& conf);
+
 /// The highest reserved peak, with its interval where it is estimated.
 std::string peak_phrase(const TuneOutcome& outcome);
 
+/// "no retry", "1 retry", "13 retries"
+std::string retries_phrase(std::uint64_t count);
+
 /// "export PYTORCH_CUDA_ALLOC_CONF=…"
 std::string export_line(const TuneResult& result, const Setting& setting);
+
+/// Why no setting helps: a request that fits under none of them. Empty where there is no such.
+std::string shortage_sentence(const TuneResult& result);
 
 /// What recordings that start late leave of a recommendation. Empty where none does.
 std::string late_sentence(const TuneResult& result, const LateVerdict& late);

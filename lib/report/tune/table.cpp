@@ -28,6 +28,7 @@ Table to_table(const TuneAnswer& answer) {
                           pareto, best, bounded ? std::to_string(peak.low) : "",
                           bounded ? std::to_string(peak.high) : ""});
   };
+  if (answer.nothing_requested) return table;
   add(r.baseline, r.baseline_conf, r.baseline_outcome, "", "");
   for (std::size_t i = 0; i < r.outcomes.size(); ++i) {
     const TuneOutcome& outcome = r.outcomes[i];

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 #include "report/tune/phrases.hpp"
@@ -16,9 +18,9 @@ namespace {
 constexpr std::size_t kBestRows = 6;
 constexpr std::size_t kOtherRows = 6;
 
-// For the table: lists shortened, and how many settings are like it.
+// For the table: whole, to be pasted, and how many settings are like it.
 std::string named(const TuneResult& result, const TuneOutcome& outcome) {
-  const std::string name = setting_phrase(result.conf(outcome));
+  const std::string name = whole_setting(result.conf(outcome));
   const std::size_t others = outcome.settings.size() - 1;
   return others == 0 ? name : fmt::format("{} (+{} alike)", name, human_count(others));
 }
@@ -94,14 +96,38 @@ std::string effort(const TuneAnswer& answer) {
   return text;
 }
 
-std::string retries(std::uint64_t count) {
-  return count == 1 ? "1 retry" : human_count(count) + " retries";
-}
-
 std::string still_fails(const RunSoFar& run) {
   if (run.ooms == 0) return {};
   return fmt::format(" It still runs out of memory {}, as every setting tried does.",
                      counted(run.ooms, "time"));
+}
+
+// On a device that was full: what each retry costs, and what else changes.
+std::string fewer_retries(const TuneResult& r, const RunSoFar& now, const RunSoFar& then) {
+  const std::string before = human_size(now.peak_reserved);
+  const std::string after = human_size(then.peak_reserved);
+  return fmt::format(
+      "{} comes with {} for the {} of {}: the device was full, and each one empties the cache and "
+      "waits for the device. It reserves {}, with {} device calls instead of {}.",
+      setting_phrase(r.conf(r.outcomes[r.best])), retries_phrase(then.oom_retries),
+      human_count(now.oom_retries), r.baseline,
+      before == after ? after + " too" : fmt::format("{} instead of {}", after, before),
+      human_count(then.device_calls), human_count(now.device_calls));
+}
+
+std::string gain(const TuneResult& r, const RunSoFar& now, const RunSoFar& then) {
+  const std::string setting = setting_phrase(r.conf(r.outcomes[r.best]));
+  const bool full = r.objective == Objective::full_device;
+  if (full && then.oom_retries < now.oom_retries) return fewer_retries(r, now, then);
+  if (r.objective == Objective::reserved || (full && then.peak_reserved < now.peak_reserved)) {
+    const std::vector<std::string> peaks = sizes_beside({then.peak_reserved, now.peak_reserved});
+    return fmt::format("{} reserves {} less than {}: {} instead of {}.", setting,
+                       human_size(now.peak_reserved - then.peak_reserved), r.baseline, peaks[0],
+                       peaks[1]);
+  }
+  return fmt::format("{} makes {} with {}, {} {} with {}.", setting,
+                     counted(then.device_calls, "device call"), retries_phrase(then.oom_retries),
+                     r.baseline, human_count(now.device_calls), retries_phrase(now.oom_retries));
 }
 
 std::string verdict(const TuneAnswer& answer) {
@@ -109,8 +135,8 @@ std::string verdict(const TuneAnswer& answer) {
   const RunSoFar now = r.baseline_outcome.total();
   const RunSoFar then = r.outcomes[r.best].total();
   const TuneOutcome& best = r.outcomes[r.best];
-  const std::string setting = setting_phrase(r.conf(best));
   const bool late = answer.late.kind != LateVerdict::Kind::not_late;
+  if (r.shortage) return shortage_sentence(r);
   if (late && !r.helps) {
     const bool helpless = answer.late.kind == LateVerdict::Kind::nothing_better;
     return late_sentence(r, answer.late) + (helpless ? still_fails(now) : "");
@@ -124,6 +150,7 @@ std::string verdict(const TuneAnswer& answer) {
                               counted(r.tried, "setting"))) +
            still_fails(now);
   }
+  const std::string setting = setting_phrase(r.conf(best));
   if (now.ooms > 0 && then.ooms == 0) {
     return fmt::format(
         "{} serves every request: it reserves {} at most. {} of {} tried {} the failure.", setting,
@@ -134,17 +161,7 @@ std::string verdict(const TuneAnswer& answer) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
                        setting, counted(then.ooms, "time"), r.baseline, counted(now.ooms, "time"));
   }
-  if (late) return late_sentence(r, answer.late);
-  if (r.objective == Objective::reserved) {
-    const std::vector<std::string> peaks = sizes_beside({then.peak_reserved, now.peak_reserved});
-    return fmt::format("{} reserves {} less than {}: {} instead of {}.{}", setting,
-                       human_size(now.peak_reserved - then.peak_reserved), r.baseline, peaks[0],
-                       peaks[1], still_fails(then));
-  }
-  return fmt::format("{} makes {} with {}, {} {} with {}.{}", setting,
-                     counted(then.device_calls, "device call"), retries(then.oom_retries),
-                     r.baseline, human_count(now.device_calls), retries(now.oom_retries),
-                     still_fails(then));
+  return late ? late_sentence(r, answer.late) : gain(r, now, then) + still_fails(then);
 }
 
 // What the simplest gives away.
@@ -178,9 +195,29 @@ std::string price(const TuneResult& r) {
                      human_count(best.device_calls), human_size(total.peak_reserved));
 }
 
+// The line to paste, or what is worth a try where the recording does not settle it.
+std::string line_to_paste(const TuneAnswer& answer, const TextStyle& style) {
+  const TuneResult& r = answer.result;
+  const bool likely = answer.late.kind == LateVerdict::Kind::undecided && !r.shortage;
+  if (!r.helps && !likely) return {};
+  return fmt::format("\n{} {}\n", r.helps ? "" : " To try it:\n",
+                     bold(export_line(r, r.outcomes[r.best].settings.front()), style));
+}
+
+std::string text_without_requests(const TuneAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  std::string said;
+  for (const TraceSummary& trace : answer.traces) {
+    const std::string sentence = nothing_requested_sentence(trace);
+    if (std::exchange(said, sentence) != sentence) append_paragraph(out, sentence);
+  }
+  return out.text();
+}
+
 }  // namespace
 
 std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
+  if (answer.nothing_requested) return text_without_requests(answer, style);
   const TuneResult& r = answer.result;
   Sheet out(style);
   out += ' ' + bold(wrapped(verdict(answer), 1, style.width), style) + "\n\n";
@@ -209,9 +246,7 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   append_paragraph(out, effort(answer));
   append_paragraph(out, simplicity(answer));
   append_paragraph(out, price(r));
-  if (r.helps) {
-    out += "\n " + bold(export_line(r, r.outcomes[r.best].settings.front()), style) + '\n';
-  }
+  out += line_to_paste(answer, style);
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);
   return out.text();

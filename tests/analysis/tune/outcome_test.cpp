@@ -64,6 +64,33 @@ TEST(TuneOutcome, WhatRunsOutOfMemoryBeforeALateStartDoesNotServe) {
   EXPECT_FALSE(late.serves());
 }
 
+TuneOutcome full(std::uint64_t retries, Bytes reserved, std::uint64_t calls,
+                 const Setting& setting = {}) {
+  TuneOutcome made = outcome(0, reserved, calls, setting);
+  made.runs.front().metrics.oom_retries = retries;
+  return made;
+}
+
+TEST(TuneOutcome, OnAFullDeviceRetriesCountFirstThenBytesThenCalls) {
+  constexpr Objective kFull = Objective::full_device;
+  EXPECT_TRUE(better(full(13, 900, 9), full(39, 800, 1), kFull));
+  EXPECT_TRUE(better(full(13, 800, 9), full(13, 900, 1), kFull));
+  EXPECT_TRUE(gains(full(39, 900, 9).total(), full(13, 900, 9).total(), kFull));
+  EXPECT_FALSE(gains(full(13, 900, 9).total(), full(39, 500, 9).total(), kFull));
+  EXPECT_TRUE(gains(full(13, 900, 900).total(), full(13, 900, 500).total(), kFull));
+  EXPECT_FALSE(gains(full(13, 900, 900).total(), full(13, 900, 899).total(), kFull));
+}
+
+TEST(TuneOutcome, WhereOnlyCallsFallTheSimplestWithTheFewestIsRecommended) {
+  const std::vector<TuneOutcome> outcomes = {
+      full(9, 1000, 50, {.expandable_segments = true, .large_segment_size_mb = 64}),
+      full(9, 1000, 90), full(9, 1001, 50, {.expandable_segments = true})};
+  const auto all = [](const TuneOutcome&) { return true; };
+  const RunSoFar now = full(9, 1000, 90).total();
+  EXPECT_EQ(recommended(outcomes, now, Objective::full_device, all), 2u);
+  EXPECT_EQ(recommended(outcomes, now, Objective::reserved, all), 1u);
+}
+
 TEST(TuneOutcome, RunsAreNamedByWhatIsRankedThere) {
   TuneResult result;
   result.baseline = "recorded";

@@ -9,6 +9,7 @@
 
 #include "../recordings.hpp"
 #include "replay/trial.hpp"
+#include "strategy/torch/lint.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
@@ -169,6 +170,57 @@ TEST(Tune, CancelledAtOnceItFoundNothing) {
   const TuneResult result = tuned(random_recording(1, 300), options);
   EXPECT_TRUE(result.outcomes.empty());
   EXPECT_FALSE(result.finished);
+}
+
+TEST(Tune, EveryReleaseReadsEverySettingTriedForIt) {
+  const Recording recording = random_recording(3, 200);
+  for (int minor = 0; minor <= torch::kNewestRelease.minor; ++minor) {
+    TuneOptions options = plain_options(120);
+    options.torch_version = "2." + std::to_string(minor);
+    const TuneResult result = tuned(recording, options);
+    for (const TuneOutcome& outcome : result.outcomes) {
+      for (const Setting& setting : outcome.settings) {
+        const std::string conf = conf_of(setting, {});
+        for (const SettingIssue& issue : lint_settings(conf, options.torch_version)) {
+          EXPECT_NE(issue.severity, SettingIssue::Severity::error)
+              << options.torch_version << ' ' << conf << ": " << issue.text;
+        }
+      }
+    }
+  }
+}
+
+TEST(Tune, OptionsAreThoseOfTheReleaseThatARecordingShows) {
+  Recording recording = random_recording(3, 200);
+  recording.settings.oldest_release = "2.8";
+  const TuneResult result = tuned(recording, plain_options(60));
+  EXPECT_EQ(result.torch_version, "2.8.0");
+  for (const TuneOutcome& outcome : result.outcomes) {
+    for (const Setting& setting : outcome.settings) EXPECT_EQ(setting.large_segment_size_mb, 0u);
+  }
+}
+
+TEST(Tune, WhatIsLiveBesideARequestMayBeMoreThanThereIs) {
+  const Recording recording =
+      RecordingWriter().alloc(0, 60 * kMiB).alloc(1, 50 * kMiB).free(0).free(1).recording();
+  TuneOptions options = plain_options(30);
+  options.bench.devices[0].capacity = 100 * kMiB;
+  const TuneResult result = tuned(recording, options);
+  ASSERT_TRUE(result.shortage);
+  EXPECT_EQ(result.shortage->event, 1u);
+  EXPECT_EQ(result.shortage->live, 60 * kMiB);
+  EXPECT_EQ(result.shortage->requested, 50 * kMiB);
+  EXPECT_FALSE(result.helps);
+}
+
+TEST(Tune, WhereTheDeviceWasFullRetriesCountFirst) {
+  const Recording recording = random_recording(5, 800);
+  TuneOptions options = plain_options(20);
+  EXPECT_EQ(tuned(recording, options).objective, Objective::reserved);
+  options.bench.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
+  EXPECT_EQ(tuned(recording, options).objective, Objective::full_device);
+  options.objective = Objective::reserved;
+  EXPECT_EQ(tuned(recording, options).objective, Objective::reserved);
 }
 
 }  // namespace

@@ -125,9 +125,9 @@ TEST(ExplainAnswer, AdviceOfALateRecordingHasItsInterval) {
             "by the whole interval. Try:\nmemreplay tune oom.pickle");
 }
 
-TEST(ExplainAnswer, WhereALateRecordingDoesNotTellNothingIsAdvised) {
+TEST(ExplainAnswer, WhereALateRecordingDoesNotSettleItTheLikeliestIsNamed) {
   EXPECT_TRUE(advice(advised(LateVerdict::Kind::undecided))
-                  .starts_with("Undecided: expandable_segments:True would reserve 50 MiB to 75 "));
+                  .starts_with("Likely, expandable_segments:True reserves "));
   EXPECT_EQ(advice(advised(LateVerdict::Kind::nothing_better)), "");
 }
 

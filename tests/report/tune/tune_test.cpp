@@ -85,21 +85,25 @@ TEST(TuneAnswer, ALateRecordingIsAnsweredWithItsInterval) {
   EXPECT_TRUE(to_text(late_answer(LateVerdict::Kind::supported), {})
                   .starts_with(" expandable_segments:True reserves 80 MiB to 110 MiB, recorded 120 "
                                "MiB: less by the whole interval."));
-  const std::string undecided = to_text(late_answer(LateVerdict::Kind::undecided), {});
-  EXPECT_TRUE(undecided.starts_with(" Undecided: expandable_segments:True would reserve 80 MiB"));
-  EXPECT_EQ(undecided.find("export"), std::string::npos);
+  const std::string likely = to_text(late_answer(LateVerdict::Kind::undecided), {});
+  EXPECT_TRUE(
+      likely.starts_with(" Likely, expandable_segments:True reserves ≈ 90 MiB (80 MiB to "
+                         "110 MiB), recorded 120 MiB."))
+      << likely;
+  EXPECT_NE(likely.find("record from the start of the program"), std::string::npos);
+  EXPECT_NE(likely.find("To try it:\n export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"),
+            std::string::npos);
   EXPECT_TRUE(to_text(late_answer(LateVerdict::Kind::nothing_better), {})
                   .starts_with(" Nothing helps: by the estimates"));
   EXPECT_TRUE(to_text(late_answer(LateVerdict::Kind::interrupted), {})
                   .starts_with(" Undecided: interrupted"));
 }
 
-TEST(TuneAnswer, WhetherALateRecordingIsServedMayBeUndecidedToo) {
+TEST(TuneAnswer, WhetherALateRecordingIsServedMayBeLikelyToo) {
   TuneAnswer answer = late_answer(LateVerdict::Kind::undecided);
   answer.result.baseline_outcome.runs[0].metrics.ooms = 1;
-  EXPECT_TRUE(
-      to_text(answer, {})
-          .starts_with(" Undecided: expandable_segments:True may serve what recorded does not."));
+  EXPECT_TRUE(to_text(answer, {})
+                  .starts_with(" Likely, expandable_segments:True serves what recorded does not,"));
 }
 
 TEST(TuneAnswer, RowsThatWereWeighedHaveTheirIntervalAndOthersSayThatTheyAreEstimates) {
@@ -141,6 +145,52 @@ TEST(TuneAnswer, TheJsonHasARunForEveryOutcomeWithItsSettings) {
   EXPECT_EQ(json["runs"][0]["peak_reserved_bytes"], 5);
   EXPECT_EQ(json["baseline"]["peak_reserved_bytes"], 9);
   EXPECT_EQ(json["best"]["setting"], "max_split_size_mb:64");
+}
+
+TEST(TuneAnswer, FewerRetriesOnAFullDeviceAreTheAnswer) {
+  TuneAnswer answer = answer_of(outcome({}, 0, 90 * kMiB, 80),
+                                {outcome({.expandable_segments = true}, 0, 91 * kMiB, 30)});
+  answer.result.objective = Objective::full_device;
+  answer.result.baseline_outcome.runs[0].metrics.oom_retries = 39;
+  answer.result.outcomes[0].runs[0].metrics.oom_retries = 13;
+  EXPECT_TRUE(to_text(answer, {})
+                  .starts_with(" expandable_segments:True comes with 13 retries for the 39 of "
+                               "recorded: the device was full"));
+}
+
+TEST(TuneAnswer, AShortageComesFirstAndNothingIsAdvised) {
+  TuneAnswer answer = answer_of(outcome({}, 1, 90 * kMiB, 3), {outcome({}, 1, 90 * kMiB, 3)});
+  answer.result.helps = false;
+  answer.result.shortage = Shortage{7, 60 * kMiB, 50 * kMiB, 100 * kMiB};
+  const std::string text = to_text(answer, {});
+  EXPECT_TRUE(text.starts_with(" No setting helps: at event 7 60 MiB are live and 50 MiB")) << text;
+  EXPECT_EQ(text.find("export"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(to_json(answer))["shortage"]["room_bytes"], 100 * kMiB);
+}
+
+TEST(TuneAnswer, WithoutARequestItSaysHowToRecord) {
+  TuneAnswer answer;
+  answer.traces = {{}};
+  answer.traces[0].path = "state.pickle";
+  answer.traces[0].format = "torch-snapshot";
+  answer.devices = {{}};
+  answer.model_checks = {std::nullopt};
+  answer.nothing_requested = true;
+  const std::string text = to_text(answer, {});
+  EXPECT_NE(text.find("torch.cuda.memory._record_memory_history("), std::string::npos) << text;
+  EXPECT_EQ(text.find("export"), std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(answer));
+  EXPECT_TRUE(json["best"]["env"].is_null());
+  EXPECT_TRUE(json["baseline"].is_null());
+  EXPECT_TRUE(json["runs"].empty());
+  EXPECT_TRUE(to_table(answer).rows.empty());
+}
+
+TEST(TuneAnswer, RowsShowSettingsWhole) {
+  Setting list;
+  list.roundup_power2_divisions[3] = 8;
+  const TuneAnswer answer = answer_of(outcome({}, 0, 9, 1), {outcome(list, 0, 1, 1)});
+  EXPECT_NE(to_text(answer, {}).find("  1  roundup_power2_divisions:[1:0,8:8]"), std::string::npos);
 }
 
 }  // namespace
