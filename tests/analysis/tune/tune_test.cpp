@@ -200,6 +200,27 @@ TEST(Tune, OptionsAreThoseOfTheReleaseThatARecordingShows) {
   }
 }
 
+TEST(Tune, OfAnotherDeviceOnlyTheOptionsThatItsAllocatorReadsAreTried) {
+  Recording recording = random_recording(3, 200);
+  recording.settings.conf_variable = "PYTORCH_NPU_ALLOC_CONF";
+  const TuneResult result = tuned(recording, plain_options(60));
+  EXPECT_EQ(result.variable, "PYTORCH_NPU_ALLOC_CONF");
+  for (const TuneOutcome& outcome : result.outcomes) {
+    for (const Setting& setting : outcome.settings) {
+      EXPECT_EQ(setting, (Setting{.expandable_segments = setting.expandable_segments,
+                                  .max_split_size_mb = setting.max_split_size_mb}));
+    }
+  }
+}
+
+TEST(Tune, SegmentsThatExpandAlreadyAreTheBaseline) {
+  Recording recording = random_recording(3, 200);
+  recording.settings.expandable_segments = true;
+  const TuneResult result = tuned(recording, plain_options(10));
+  EXPECT_EQ(result.baseline, "torch:expandable_segments:True");
+  EXPECT_EQ(result.baseline_conf, "expandable_segments:True");
+}
+
 TEST(Tune, WhatIsLiveBesideARequestMayBeMoreThanThereIs) {
   const Recording recording =
       RecordingWriter().alloc(0, 60 * kMiB).alloc(1, 50 * kMiB).free(0).free(1).recording();
