@@ -13,7 +13,7 @@ Json headroom(const FitRun& run, const DeviceSummary& device) {
   return static_cast<std::int64_t>(*device.capacity - *run.fit.smallest);
 }
 
-Json interval_json(const std::optional<BytesInterval>& interval) {
+Json fit_interval_json(const std::optional<BytesInterval>& interval) {
   if (!interval) return nullptr;
   return {{"smallest_capacity_bytes", {interval->low, interval->high}}};
 }
@@ -43,7 +43,7 @@ Json fit_run_json(const FitRun& run, const FittedDevice& device) {
               {"bounded_by_start", fit.bounded_by_start},
               {"first_oom", oom_json(fit.given ? fit.given->first_oom : fit.first_oom)},
               {"exact", run.there.exact},
-              {"interval", interval_json(run.interval)},
+              {"interval", fit_interval_json(run.interval)},
               {"inexact_because", text_or_null(run.there.inexact_because)},
               {"finished", fit.finished},
               {"replays", fit.replays}};
