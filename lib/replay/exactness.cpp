@@ -55,9 +55,10 @@ bool places_decide(const Subject& subject, const TorchModel& model) {
          subject.verified()->reading.device_total.has_value();
 }
 
-// It did all that was recorded, and nothing else.
-bool as_recorded(const ReplayResult& result) {
-  return result.followed && result.followed->to_the_end;
+// It did all that was recorded, and nothing else, on a device that has room for how it began.
+bool as_recorded(const Subject& subject, std::optional<Bytes> room, const ReplayResult& result) {
+  return result.followed && result.followed->to_the_end &&
+         (!room || *room >= reserved_bytes(subject.trace().start));
 }
 
 }  // namespace
@@ -86,14 +87,14 @@ bool follows_recording(const Subject& subject, const StrategySpec& spec,
 bool start_matters(const Subject& subject, const StrategySpec& spec,
                    const std::string& torch_version, std::optional<Bytes> room,
                    const ReplayResult& result) {
-  return !subject.trace().coverage.starts_empty && !as_recorded(result) &&
+  return !subject.trace().coverage.starts_empty && !as_recorded(subject, room, result) &&
          !start_state_suffices(subject, subject.model_of(spec, torch_version), room, result);
 }
 
 std::string why_inexact(const Subject& subject, const StrategySpec& spec,
                         const std::string& torch_version, std::optional<Bytes> room,
                         const ReplayResult& result) {
-  if (as_recorded(result)) return {};
+  if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
   if (start_matters(subject, spec, torch_version, room, result)) {
     return fmt::format(

@@ -35,7 +35,7 @@ StrategyContext Subject::context(const StrategySpec& spec, const std::string& as
 }
 
 StrategySpec usual_strategy(const Recording& recording) {
-  return parse_strategy(recording.settings.known() ? "recorded" : "torch");
+  return parse_strategy(is_torch(recording) && recording.settings.known() ? "recorded" : "torch");
 }
 
 }  // namespace memreplay

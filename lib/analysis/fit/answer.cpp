@@ -33,7 +33,7 @@ struct AsRecorded {
 // Nothing where the recording does not determine such a replay.
 std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
                                       std::optional<Bytes> capacity = std::nullopt) {
-  TrialOptions trying = trial_options(simulated(job.setup.device.simulated()), job.setup);
+  TrialOptions trying = trial_options(simulated({job.setup.device.simulated()}), job.setup);
   trying.device.capacity = capacity;
   trying.watch_capacity = true;
   ReplayOptions replaying = replay_options(job.subject.trace(), job.setup, job.control);

@@ -81,7 +81,8 @@ void check_libraries(std::span<const StrategySpec> strategies) {
 
 LikeRecorded DeviceShape::like_recorded() const {
   if (granularity || policy || address_gap) return LikeRecorded::nothing;
-  return capacity || reserve ? LikeRecorded::addresses : LikeRecorded::addresses_and_refusals;
+  const bool asked = capacity || endless || reserve;
+  return asked ? LikeRecorded::addresses : LikeRecorded::addresses_and_refusals;
 }
 
 SimulatedDeviceOptions DeviceShape::simulated() const {

@@ -154,7 +154,7 @@ Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
                             ? why_inexact(subject, spec, setup.torch_version, room, result)
                             : fmt::format("every size was divided by {}", human_count(setup.scale));
   run.exact = run.inexact_because.empty();
-  run.as_recorded = result.followed && result.followed->to_the_end;
+  run.as_recorded = run.exact && result.followed && result.followed->to_the_end;
   run.finished = result.finished;
   run.stopped_at_oom = setup.stop_at_oom && result.metrics.first_oom.has_value();
   if (setup.oom_report) run.oom_report = std::move(result.oom_report);

@@ -22,7 +22,8 @@ void append_columns(Sheet& out, const ListAnswer& answer) {
   const std::size_t width = out.width();
   out += fmt::format(" {}: {}\n", answer.rows[0][0], wrapped(answer.rows[0][1], 1, width));
   for (const auto& [name, others, meaning] : answer.columns) {
-    out += fmt::format("\n {}\n", wrapped(others.empty() ? name : name + ", or " + others, 5, width));
+    out +=
+        fmt::format("\n {}\n", wrapped(others.empty() ? name : name + ", or " + others, 5, width));
     out += fmt::format("     {}\n", wrapped(meaning, 5, width));
   }
   out += '\n';

@@ -83,11 +83,8 @@ Blob trace_blob(const TracePicture& trace) {
   return blob;
 }
 
-// The event behind which the memory is what `explain` speaks of: the refused one changes nothing.
-std::uint64_t event_shown(const Explanation& explanation) {
-  const std::uint64_t event = explanation.event;
-  return explanation.at_oom || event == 0 ? event : event - 1;
-}
+// The event right after which the memory is what `explain` speaks of.
+std::uint64_t event_shown(const Explanation& explanation) { return explanation.event.value_or(0); }
 
 class Packer {
  public:

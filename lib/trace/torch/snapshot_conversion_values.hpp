@@ -120,8 +120,7 @@ std::uint32_t SnapshotConversion<View>::frame(const View& value, const Path& at)
   std::uint32_t line = 0;
   optional(value, Word::name, at, [&](const View& v, const Path& p) { name = text(v, p); });
   optional(value, Word::filename, at, [&](const View& v, const Path& p) { file = text(v, p); });
-  optional(value, Word::line, at,
-           [&](const View& v, const Path& p) { line = line_number(v, p); });
+  optional(value, Word::line, at, [&](const View& v, const Path& p) { line = line_number(v, p); });
   return texts_.frame(name, file, line);
 }
 

@@ -225,8 +225,8 @@ class DeviceReading {
     live_.erase(entry.address);
   }
 
-  // A free of a block that no entry allocated: it existed before the recording. The entry's stack is
-  // that of the free; who asked for the block is not known.
+  // A free of a block that no entry allocated: it existed before the recording. The entry's stack
+  // is that of the free; who asked for the block is not known.
   Live& note_from_before(const TorchEntry& entry) {
     const bool pending = entry.action == TorchAction::free_completed && requests_recorded_;
     const Slot slot = builder_.trace().slot_count++;

@@ -73,8 +73,7 @@ TEST(Places, GeneratedCodeIsItsCallersOrOnePlace) {
   const std::string torch = "/v/site-packages/torch/_inductor/utils.py:3 run";
   EXPECT_EQ(place_of({kernel + ":120 call", torch, "/p/model.py:10 forward"}),
             "model.py:10 forward");
-  EXPECT_EQ(place_of({kernel + ":120 call", torch}),
-            "c77777777777….py (generated)");
+  EXPECT_EQ(place_of({kernel + ":120 call", torch}), "c77777777777….py (generated)");
   EXPECT_EQ(place_of({kernel + ":120 call"}, PlaceBy::module), "(generated code)");
 }
 

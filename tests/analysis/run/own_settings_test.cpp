@@ -51,7 +51,7 @@ Figures recorded_figures(const Trace& trace) {
     return static_cast<std::uint64_t>(std::ranges::count(trace.ops, op));
   };
   for (std::size_t i = 0; i < trace.size(); ++i) levels.play(i);
-  figures.peak_reserved = levels.reserved_peak();
+  figures.peak_reserved = levels.peaks().reserved().reserved;
   figures.end_reserved = reserved_bytes(trace.end);
   figures.allocs = count(Op::segment_alloc);
   figures.frees = count(Op::segment_free);
@@ -75,7 +75,7 @@ memreplay::Run run_recorded(const Subject& subject, const DeviceShape& shape,
   const Control control;
   const Setup setup{.device = shape};
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return run(subject, parse_strategy("recorded"), simulated(shape.simulated()), setup, late, end,
+  return run(subject, parse_strategy("recorded"), simulated(sized_for(subject, shape)), setup, late, end,
              control);
 }
 

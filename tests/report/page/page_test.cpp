@@ -97,15 +97,14 @@ TEST(Page, SaysWhichEventsItHasInFull) {
 }
 
 TEST(Page, ItsFirstEventIsThatOfTheFirstSentence) {
-  const auto explained = [](std::uint64_t event, bool at_oom) {
+  const auto explained = [](std::optional<std::uint64_t> event) {
     PageAnswer page = page_of({"torch"});
-    page.devices[0].explained.explanation = {.event = event, .at_oom = at_oom};
+    page.devices[0].explained.explanation.event = event;
     const auto data = nlohmann::json::parse(page_data(page).description.dump());
     return data.at("devices").at(0).at("explained").get<std::uint64_t>();
   };
-  EXPECT_EQ(explained(3, true), 3u);
-  EXPECT_EQ(explained(3, false), 2u) << "the memory is that before it";
-  EXPECT_EQ(explained(0, false), 0u);
+  EXPECT_EQ(explained(3), 3u);
+  EXPECT_EQ(explained({}), 0u) << "it is before the first event";
 }
 
 TEST(Page, AStrategyThatMovesBlocksSaysWhyTheyAreNotDrawn) {
