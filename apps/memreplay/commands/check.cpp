@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/check.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 
@@ -22,8 +23,8 @@ CheckAnswer checked(const CheckCommand& asked) {
   const std::string& path = asked.question.baseline;
   const auto baseline = read_baseline(path);
   if (!baseline) throw InputError(path, "", "is not there; --update makes it from these traces");
-  const Inputs inputs(asked.input, OnUnreadable::go_on);
   Progress progress(asked.reports.quiet);
+  const Inputs inputs = read_inputs(asked.input, progress, OnUnreadable::go_on);
   CheckAnswer answered = answer(inputs, *baseline, asked.question, progress.control());
   progress.clear();
   return answered;
@@ -53,8 +54,8 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
 int renew_baseline(const CheckCommand& asked, Printer& printer) {
   Baseline baseline = read_baseline(asked.question.baseline).value_or(Baseline{});
   OutputFile file(asked.baseline);
-  const Inputs inputs(asked.input);
   Progress progress(asked.reports.quiet);
+  const Inputs inputs = read_inputs(asked.input, progress);
   const UpdateAnswer answered =
       answer_update(inputs, std::move(baseline), asked.question, progress.control());
   progress.clear();

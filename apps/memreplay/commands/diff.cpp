@@ -8,6 +8,7 @@
 #include "options/command_line.hpp"
 #include "options/options.hpp"
 #include "options/places.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 
@@ -61,8 +62,8 @@ int run_diff(const Command& command, const std::vector<std::string>& arguments) 
   check(question, input.paths.size(), command);
 
   Printer printer(reports);
-  const Inputs inputs(input);
   Progress progress(reports.quiet);
+  const Inputs inputs = read_inputs(input, progress);
   const DiffAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
   const auto print = [&](const auto& diff) {

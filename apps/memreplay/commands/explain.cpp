@@ -95,7 +95,6 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   Printer printer(reports);
   Progress progress(reports.quiet);
   const Control control = progress.control();
-  input.read.progress = progress.reading();
   Telling telling(printer, terminal_style(reports.colour), progress);
   ExplainAnswer all;
   question.among_others = input.paths.size() > 1;

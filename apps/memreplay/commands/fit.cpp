@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 
@@ -77,8 +78,8 @@ int run_fit(const Command& command, const std::vector<std::string>& arguments) {
   const FitQuestion question = question_of(asked);
 
   Printer printer(asked.reports);
-  const Inputs inputs(asked.input);
   Progress progress(asked.reports.quiet);
+  const Inputs inputs = read_inputs(asked.input, progress);
   const FitAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
   printer.print(answered);

@@ -30,7 +30,6 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
 
   Printer printer(reports);
   Progress progress(reports.quiet);
-  question.input.read.progress = progress.reading();
   InfoAnswer all;
   const int status = for_each_recording(question.input, progress, [&](const InputOptions& one) {
     InfoAnswer answered = answer({.input = one, .points = question.points}, {});

@@ -1,6 +1,7 @@
 #include "analysis/run/question.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/run_outputs.hpp"
 #include "output/terminal.hpp"
@@ -34,9 +35,9 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
 
   Printer printer(reports);
   const std::vector<OpenDevice> devices = open_devices(options.setup, options.strategies);
-  const Inputs inputs(input);
-  RunOutputs outputs(options, reports);
   Progress progress(reports.quiet);
+  const Inputs inputs = read_inputs(input, progress);
+  RunOutputs outputs(options, reports);
   const ReplayAnswer answered =
       answer(inputs, devices, question_of(options, ranked), progress.control(), &outputs);
   progress.clear();

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"
+#include "output/each_recording.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "report/page/page.hpp"
@@ -74,8 +75,8 @@ int run_report(const Command& command, const std::vector<std::string>& arguments
 
   OutputFile out(asked.target);
   const auto devices = open_devices(asked.run.setup, asked.run.strategies);
-  const Inputs inputs(asked.input);
   Progress progress(asked.quiet);
+  const Inputs inputs = read_inputs(asked.input, progress);
   const PageAnswer page = answer(inputs, devices, asked.page, progress.control());
   progress.clear();
   if (page.interrupted) return kInterrupted;

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/options.hpp"
+#include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 
@@ -75,8 +76,8 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   question.setup = options.setup;
 
   Printer printer(reports);
-  const Inputs inputs(input);
   Progress progress(reports.quiet);
+  const Inputs inputs = read_inputs(input, progress);
   const TuneAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
   if (answered.result.outcomes.empty() && !answered.nothing_requested) return kInterrupted;

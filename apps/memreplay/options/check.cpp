@@ -52,9 +52,14 @@ void add_options(CommandLine& line, CheckCommand& asked) {
              "With --update: rules of that PyTorch. Default: as in F; the newest where it is new.",
              [&](const std::string& text) { question.torch_version = text; });
   line.value(
-      "--capacity", "SIZE",
-      "With --update: memory of the device. Default: as in F; no limit where it is new.",
-      [&](const std::string& text) { question.capacity = size_argument("--capacity", text); });
+      "--capacity", "SIZE|none",
+      "With --update: memory of the device. Default: as in F; where it is new that of a recorded "
+      "failure, else no limit.",
+      [&](const std::string& text) {
+        question.endless = text == "none";
+        question.capacity.reset();
+        if (!question.endless) question.capacity = size_argument("--capacity", text);
+      });
   line.value(
       "--start", "auto|cold",
       "With --update: cold leaves out what was there before the recording. Default: as in F; "
@@ -97,7 +102,8 @@ void require_sense(const CheckCommand& asked, const Command& command) {
   if (asked.update && !asked.junit.empty()) {
     throw UsageError("--junit is of a check, not of --update");
   }
-  if (!asked.update && (question.torch_version || question.capacity || question.from_before)) {
+  if (!asked.update &&
+      (question.torch_version || question.capacity || question.endless || question.from_before)) {
     throw UsageError(
         "--torch-version, --capacity and --start go with --update; a check keeps to its file");
   }

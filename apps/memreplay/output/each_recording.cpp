@@ -6,10 +6,30 @@
 
 namespace memreplay {
 
+namespace {
+
+void show_reading(InputOptions& input, Progress& progress) {
+  input.read.progress = [&progress](const std::string& path, double share) {
+    progress.show("reading " + path, share);
+  };
+  input.read.note = [&progress](const std::string& what) {
+    progress.clear();
+    write_stderr(what);
+  };
+}
+
+}  // namespace
+
+Inputs read_inputs(InputOptions input, Progress& progress, OnUnreadable behind) {
+  show_reading(input, progress);
+  return Inputs(input, behind);
+}
+
 int for_each_recording(const InputOptions& input, Progress& progress,
                        const std::function<bool(const InputOptions& one)>& use) {
   int status = kDone;
   InputOptions one = input;
+  show_reading(one, progress);
   for (const std::string& path : input.paths) {
     one.paths = {path};
     try {

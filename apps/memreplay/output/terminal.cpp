@@ -82,7 +82,9 @@ Progress::Progress(bool quiet)
       next_(std::chrono::steady_clock::now() + 1s) {}
 
 void Progress::show(const std::string& what, double share) {
-  if (!enabled_ || std::chrono::steady_clock::now() < next_) return;
+  if (!enabled_) return;
+  const bool ends = shown_ && share >= 1;  // the last word is said in any case
+  if (!ends && std::chrono::steady_clock::now() < next_) return;
   // A line that is full would be continued on the next one, which nothing clears.
   constexpr std::size_t kShare = 7;
   const std::size_t room = std::max(columns_of(STDERR_FILENO), kShare) - kShare;
@@ -90,10 +92,6 @@ void Progress::show(const std::string& what, double share) {
   std::cerr << fmt::format("\r\033[K{:3.0f} % {}", share * 100, line) << std::flush;
   shown_ = true;
   next_ = std::chrono::steady_clock::now() + 100ms;
-}
-
-std::function<void(const std::string&, double)> Progress::reading() {
-  return [this](const std::string& path, double share) { show("reading " + path, share); };
 }
 
 Control Progress::control() {

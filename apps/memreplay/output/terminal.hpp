@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <string>
 
 #include "core/control.hpp"
@@ -34,8 +33,6 @@ class Progress {
 
   void show(const std::string& what, double share);
   void clear();
-  /// How far the reading of a file is. Lives as long as this.
-  std::function<void(const std::string& path, double share)> reading();
   /// Ends work at Ctrl-C and shows how far it is. Lives as long as this.
   Control control();
 

@@ -52,6 +52,7 @@ std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
 Setup setup_of(const CheckSetup& asked, StartMode start) {
   Setup setup{.torch_version = asked.torch_version, .start = start};
   setup.device.capacity = asked.capacity;
+  setup.device.endless = !asked.capacity;
   return setup;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/check/trace_paths.hpp"
+#include "analysis/recorded/recorded_device.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -102,6 +103,15 @@ FromBefore from_before(const BaselineEntry* old, const CheckQuestion& question) 
                                                                   : old->from_before;
 }
 
+std::optional<Bytes> capacity_of(const BaselineEntry* old, const Trace& trace,
+                                 const CheckQuestion& question) {
+  if (question.endless) return std::nullopt;
+  if (question.capacity) return question.capacity;
+  if (old != nullptr) return old->setup.capacity;
+  const auto oom = first_recorded_oom(trace);
+  return oom ? std::optional(oom->room()) : std::nullopt;
+}
+
 CheckPlan check_plan(const Chosen& chosen, const Baseline& baseline,
                      const CheckQuestion& question) {
   CheckPlan plan{chosen, {}};
@@ -169,7 +179,7 @@ std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baselin
                               .gpu = chosen.trace->gpu,
                               .setup = {.strategy = strategy}});
       if (question.torch_version) entry.setup.torch_version = *question.torch_version;
-      if (question.capacity) entry.setup.capacity = question.capacity;
+      entry.setup.capacity = capacity_of(old, *chosen.trace, question);
       entry.from_before = from_before(old, question);
       set_metrics(entry, question);
     }

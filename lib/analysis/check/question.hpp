@@ -18,7 +18,9 @@ struct CheckQuestion {
   std::string baseline;                      ///< its path: for messages, and for the answer
   std::vector<std::string> strategies;       ///< empty: those of the baseline
   std::optional<std::string> torch_version;  ///< of an update only; nothing: as it was
-  std::optional<Bytes> capacity;             ///< of an update only; nothing: as it was
+  /// Of an update only; nothing: as it was, of a new entry that of a recorded failure.
+  std::optional<Bytes> capacity;
+  bool endless = false;                   ///< of an update only: on a device without limit
   std::optional<FromBefore> from_before;  ///< of an update only; nothing: as it was, else counted
   std::vector<Metric> metrics;  ///< what an update keeps, or tolerances that hold for this once
   std::optional<Tolerance> tolerance;  ///< of all metrics; nothing: each its own

@@ -81,6 +81,7 @@ class Search {
     try_all(combinations(), Prune::yes, options_.runs * 9 / 10);
     refine(options_.runs);
     try_all(combinations(), Prune::yes, options_.runs);
+    if (options_.progress && !cut_short_) options_.progress(1);
     return conclude();
   }
 

@@ -15,10 +15,10 @@
 namespace memreplay {
 namespace {
 
-using Json = nlohmann::json;
+using Tree = nlohmann::json;
 
 /// Takes the parts of a document as nlohmann's parser meets them.
-class JsonValues final : public nlohmann::json_sax<Json> {
+class JsonValues final : public nlohmann::json_sax<Tree> {
  public:
   JsonValues(const Input& input, PickleStore& store) : input_(input), store_(store) {
     open_.emplace_back();
@@ -132,7 +132,7 @@ class JsonValues final : public nlohmann::json_sax<Json> {
 
 PickleValue read_json_values(const Input& input, PickleStore& store) {
   JsonValues values(input, store);
-  Json::sax_parse(input.bytes, &values);
+  Tree::sax_parse(input.bytes, &values);
   return values.root();
 }
 
