@@ -50,7 +50,9 @@ void print_text(std::string_view text) { write_stdout(text, terminal_style()); }
 int run_command(const std::string& name, const std::vector<std::string>& arguments) {
   const Command& command = command_named(name);
   try {
-    return command.run(command, arguments);
+    const int status = command.run(command, arguments);
+    if (status == kInterrupted) write_stderr("interrupted");
+    return status;
   } catch (const HelpAsked& asked) {
     print_text(asked.what());
     return kDone;

@@ -34,7 +34,9 @@ struct RunPicture {
   };
 
   std::uint64_t from = 0;
-  std::uint64_t to = 0;                   ///< the last moment
+  std::uint64_t to = 0;  ///< the last moment
+  /// At which most is reserved; of several moments the first one with most allocated.
+  std::uint64_t fullest = 0;
   std::vector<CurvePoint> requested;      ///< bytes
   std::vector<CurvePoint> allocated;      ///< bytes, beside those reserved
   std::vector<CurvePoint> reserved;       ///< bytes, beside those allocated

@@ -98,9 +98,11 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
   const Coverage& coverage = subject.trace().coverage;
   if (start_matters(subject, spec, torch_version, room, result)) {
     return fmt::format(
-        "the recording starts with {} blocks ({}) already there, and how they came to lie where "
+        "the recording starts with {} ({}) already there, and how they came to lie where "
         "they lie is not in it",
-        human_count(coverage.preexisting_blocks), human_size(coverage.preexisting_bytes));
+        coverage.preexisting_blocks == 1 ? "1 block"
+                                         : human_count(coverage.preexisting_blocks) + " blocks",
+        human_size(coverage.preexisting_bytes));
   }
   const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};

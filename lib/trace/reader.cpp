@@ -94,6 +94,9 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
   const OpenedInput opened(path);
   Input input = opened.input();
+  if (input.bytes.starts_with("\xFF\xFE") || input.bytes.starts_with("\xFE\xFF")) {
+    throw InputError(path, "", "is text in UTF-16; expected UTF-8");
+  }
   if (options.progress) {
     input.progress = [&](double share) { options.progress(path, share); };
   }

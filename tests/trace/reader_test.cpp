@@ -97,6 +97,11 @@ TEST_F(Reader, WhatIsNoFileSaysSo) {
   EXPECT_THAT(complaint(file("empty", "")), HasSubstr("is empty: expected"));
 }
 
+TEST_F(Reader, TextOfTwoBytesALetterIsCalledSo) {
+  const std::string wide("\xFF\xFEo\0p\0", 6);
+  EXPECT_THAT(complaint(file("wide.csv", wide)), HasSubstr("is text in UTF-16; expected UTF-8"));
+}
+
 TEST_F(Reader, UnknownContentsNameTheKnownFormats) {
   EXPECT_THAT(complaint(file("zeros", std::string(1000, '\0'))),
               HasSubstr("torch-snapshot, torch-json"));

@@ -36,7 +36,14 @@ At at_argument(const std::string& text) {
   using Kind = At::Kind;
   if (const auto event = parse_whole(text)) return {Kind::event, *event};
   constexpr std::array kKinds = {Kind::oom, Kind::peak, Kind::reserved_peak};
-  return {kKinds.at(choice_argument("--at", text, {"oom", "peak", "reserved-peak"}))};
+  const std::vector<std::string> names = {"oom", "peak", "reserved-peak"};
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) {
+    throw UsageError(
+        fmt::format("--at is '{}'; expected oom, peak, reserved-peak or the number of an event{}",
+                    text, did_you_mean(text, names)));
+  }
+  return {kKinds.at(static_cast<std::size_t>(found - names.begin()))};
 }
 
 /// Says what is known before a search that may take long.

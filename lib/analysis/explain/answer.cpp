@@ -13,8 +13,9 @@ ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const C
   ExplainAnswer answer;
   for (const Chosen& chosen : inputs.chosen()) {
     if (control.stopped()) break;
-    answer.devices.push_back(
-        explained(chosen, chosen.subject(control), question, control, listener));
+    ExplainedDevice device =
+        explained(chosen, chosen.subject(control), question, control, listener);
+    if (device.finished) answer.devices.push_back(std::move(device));
   }
   answer.interrupted = control.stopped();
   return answer;

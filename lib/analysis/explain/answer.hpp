@@ -132,8 +132,7 @@ struct Explanation {
   /// Of a recording that starts late: requests of the steps before it that found no room.
   std::uint64_t refused_before = 0;
 
-  /// Most reserved beyond what is live at the live peak: what no request ever needed. Of that
-  /// moment.
+  /// Most reserved beyond what is allocated at the live peak, of which it is to be asked.
   Bytes gap() const;
   /// What the allocator may have at all: `room`, or less by a limit.
   std::optional<Bytes> allowance() const;
@@ -152,6 +151,9 @@ struct ExplainedDevice {
   std::vector<std::uint64_t> streams;   ///< handles, by index
   std::vector<std::string> remarks;     ///< sentences without which it would mislead
   DeviceSummary device;                 ///< on which it is looked at
+  std::string options;   ///< with which other commands look at the same: " --capacity 8GiB"
+  bool finished = true;  ///< false: interrupted before it was known
+  bool untold = false;   ///< under its settings a failure leaves no entry
   Explanation explanation;
   std::optional<TuneResult> tuned;  ///< up to the event, on the same room
   LateVerdict late = {};            ///< what a late start leaves of its recommendation

@@ -165,9 +165,8 @@ Cause cause_of(const Explanation& e) {
 }  // namespace
 
 Bytes Explanation::gap() const {
-  const Bytes held = live_allocated + pending;
   const Bytes most = std::max(reserved, reserved_peak.reserved);
-  return most - std::min(most, held);
+  return most - std::min(most, live_allocated);
 }
 
 std::optional<Bytes> Explanation::allowance() const {

@@ -40,9 +40,36 @@ ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
   return options;
 }
 
+// That it is asked of another device than usual.
+std::string options_like(const ExplainQuestion& question, const TraceSummary& trace) {
+  const DeviceShape& device = question.setup.device;
+  std::string options;
+  const auto add = [&](std::string_view name, Bytes size) {
+    std::string text = exact_size(size);
+    std::erase(text, ' ');
+    options += fmt::format(" {} {}", name, text);
+  };
+  if (device.capacity) add("--capacity", *device.capacity);
+  if (device.endless) options += " --capacity none";
+  if (device.reserve) add("--reserve", *device.reserve);
+  if (trace.devices > 1) options += fmt::format(" --gpu {}", trace.gpu);
+  if (!question.setup.torch_version.empty()) {
+    options += " --torch-version " + question.setup.torch_version;
+  }
+  return options;
+}
+
 void note_estimate(const WarmEstimate& estimate, Explanation& e) {
   e.refused_before = estimate.refused_before;
   if (e.refused_before > 0 && e.cause == Cause::none) e.cause = Cause::unknown;
+}
+
+// PyTorch then throws without an entry.
+void note_silence(const View& view, ExplainedDevice& explained) {
+  Explanation& e = explained.explanation;
+  explained.untold = view.as_recorded && view.model &&
+                     view.model->settings.throw_on_cudamalloc_oom && !e.fails && e.shows_requests;
+  if (explained.untold && e.cause == Cause::none) e.cause = Cause::unknown;
 }
 
 std::vector<std::string> pool_names(const Trace& trace) {
@@ -60,10 +87,12 @@ void add_remarks(const Subject& subject, const View& view, const std::string& to
         fmt::format("{} live blocks lie in no segment that the recording shows.",
                     human_count(explained.explanation.unplaced)));
   }
-  for (const SettingIssue& issue : lint_settings(explained.conf, torch_version)) {
+  const bool own = view.spec.name == "recorded" && subject.settings() != nullptr;
+  const std::string conf = own ? subject.settings()->conf : explained.conf;
+  for (const SettingIssue& issue : lint_settings(conf, torch_version)) {
     explained.remarks.push_back("The setting: " + issue.text + ".");
   }
-  if (subject.trace().coverage.starts_empty) return;
+  if (subject.trace().coverage.starts_empty || subject.trace().size() == 0) return;
   explained.remarks.emplace_back(
       "The recording starts late: blocks from before it have no age and maybe no stack.");
   if (view.as_recorded) return;
@@ -112,12 +141,18 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   explained.pool_names = pool_names(subject.trace());
   const View view = view_of(subject, question, control);
   explained.device = summarise(view.device);
+  explained.options = options_like(question, explained.trace);
   if (!view.as_recorded) explained.strategy = view.spec.text;
   if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
   control.show("explaining " + chosen.recording->path, 0.3);
   explained.explanation = explain(subject, *view.source, options_of(view, question));
   explained.explanation.rows = question.rows;
   if (view.estimate) note_estimate(*view.estimate, explained.explanation);
+  if (control.stopped()) {
+    explained.finished = false;
+    return explained;
+  }
+  note_silence(view, explained);
   add_remarks(subject, view, question.setup.torch_version, explained);
   if (listener != nullptr) listener->on_explained(explained);
   const bool torch_memory = view.as_recorded || view.model;

@@ -1,5 +1,6 @@
 #include "analysis/recorded/recorded_device.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "strategy/registry.hpp"
@@ -29,7 +30,8 @@ std::optional<RecordedRoom> recorded_room(const Subject& subject) {
   if (subject.verified() && subject.verified()->reading.released_memory) {
     const auto model = subject.model_of(parse_strategy("recorded"), {});
     const double share = model ? model->settings.per_process_memory_fraction : 1;
-    const auto held = static_cast<double>(recorded_peak_reserved(subject.trace()));
+    const Bytes limit = subject.verified()->reading.memory_limit.value_or(0);
+    const auto held = static_cast<double>(std::max(recorded_peak_reserved(subject.trace()), limit));
     // A limit that is a share of the device was full, not the device.
     return RecordedRoom{static_cast<Bytes>(std::ceil(held / (share > 0 ? share : 1))), false};
   }

@@ -25,6 +25,7 @@ RunPicture recorded_picture(const Trace& trace, std::size_t most_points) {
     }
     add(event + 1);
   }
+  if (const auto event = levels.peaks().reserved().event) picture.fullest = *event + 1;
   picture.allocated = requested_curve.points();
   if (shows_reserved(trace)) picture.reserved = reserved_curve.points();
   return picture;

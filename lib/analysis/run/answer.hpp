@@ -35,6 +35,7 @@ struct DeviceSummary {
   std::optional<std::string> name;
   std::optional<Bytes> capacity;
   CapacityFrom capacity_from = CapacityFrom::nobody;
+  Bytes reserve = 0;  ///< of a simulated one's capacity, held by others
   Bytes granularity = 0;
   std::string address_policy;
 };

@@ -115,6 +115,7 @@ DeviceSummary summarise(const SizedDevice& device) {
   DeviceSummary summary;
   summary.capacity = device.options.capacity;
   summary.capacity_from = device.from;
+  summary.reserve = device.options.reserve;
   summary.granularity = device.options.granularity;
   summary.address_policy = device.options.policy == AddressPolicy::upward ? "upward" : "first-fit";
   return summary;

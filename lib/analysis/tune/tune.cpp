@@ -8,6 +8,7 @@
 #include "analysis/parallel.hpp"
 #include "analysis/tune/known.hpp"
 #include "analysis/tune/space.hpp"
+#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {
@@ -51,6 +52,18 @@ std::optional<Shortage> shortage_of(const Run& run, const SimulatedDeviceOptions
   const std::optional<Bytes> room = device.room();
   if (!oom || !room || oom->live + oom->requested <= *room) return std::nullopt;
   return Shortage{oom->event, oom->live, oom->requested, *room};
+}
+
+// By what was live when it was recorded: no setting makes that less.
+std::optional<Shortage> shortage_in(const Trace& trace, std::optional<Bytes> room) {
+  RecordedLevels levels(trace);
+  for (std::uint64_t i = 0; room && i < trace.size(); ++i) {
+    const Bytes live = levels.requested();
+    levels.play(i);
+    if (!is_request(trace.ops[i]) || live + trace.sizes[i] <= *room) continue;
+    return Shortage{i, live, trace.sizes[i], *room};
+  }
+  return std::nullopt;
 }
 
 class Search {
@@ -372,6 +385,9 @@ class Search {
     const std::vector<Run>& runs = result_.baseline_outcome.runs;
     for (std::size_t i = 0; i < runs.size() && !result_.shortage; ++i) {
       result_.shortage = shortage_of(runs[i], options_.bench.devices[i]);
+      if (result_.shortage) return;
+      const Trace& trace = options_.bench.subjects[i]->trace();
+      result_.shortage = shortage_in(trace, options_.bench.devices[i].room());
     }
   }
 

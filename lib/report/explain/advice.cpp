@@ -26,7 +26,10 @@ std::string advice(const ExplainedDevice& device) {
   const RunSoFar best = best_outcome.total();
   const RunSoFar now = tuned.baseline_outcome.total();
   const std::string more =
-      device.trace.path == "-" ? "" : " Try:\nmemreplay tune " + shell_word(device.trace.path);
+      device.trace.path == "-"
+          ? ""
+          : " Try:\nmemreplay tune " + path_word(device.trace.path) + device.options;
+  if (tuned.shortage) return shortage_sentence(tuned);
   using Kind = LateVerdict::Kind;
   const Kind late = device.late.kind;
   if (late == Kind::undecided || late == Kind::interrupted) {
@@ -47,9 +50,8 @@ std::string advice(const ExplainedDevice& device) {
   if (late == Kind::supported) {
     return fmt::format("Throughout, {}{}", late_sentence(tuned, device.late), more);
   }
-  return fmt::format("Throughout, {} reserves {} at most instead of {}{}.{}",
-                     setting_of_best(tuned), human_size(best.peak_reserved),
-                     human_size(now.peak_reserved), estimate, more);
+  return fmt::format("Throughout, {}{}{}", gain_sentence(tuned),
+                     best_outcome.is_exact() ? "" : " It is an estimate.", more);
 }
 
 }  // namespace memreplay

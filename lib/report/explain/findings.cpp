@@ -9,6 +9,8 @@
 namespace memreplay {
 namespace {
 
+constexpr std::string_view kWaiting = "(waiting for another stream)";
+
 bool has(const std::string& conf, std::string_view option) {
   return conf.find(option) != std::string::npos;
 }
@@ -28,6 +30,7 @@ class Findings {
     if (!e_.at_oom) returnable();
     private_pools();
     pending();
+    limit();
     others();
     std::ranges::stable_sort(found_, std::greater{}, &Finding::bytes);
     return std::move(found_);
@@ -41,16 +44,15 @@ class Findings {
   void pinned() {
     if (e_.pins.by_place.empty()) return;
     const Pin& first = *std::ranges::max_element(e_.pins.by_place, {}, &Pin::pinned);
-    std::string remedy =
-        first.place == kFromBefore
+    // Whether a setting helps is for the search to say.
+    const std::string remedy =
+        first.place == kWaiting ? "to synchronise, or free, where record_stream is called"
+        : first.place == kFromBefore
             ? "to record from the program's start, which shows whose blocks these are"
         : first.place == kNoStack || first.place == kNoTag
             ? "to record with stacks, which shows whose blocks these are"
             : fmt::format("to give back sooner, or allocate before all else, what {} holds",
                           first.place);
-    if (!has(device_.conf, "expandable_segments:True")) {
-      remedy = "expandable_segments:True; or " + remedy;
-    }
     add(fmt::format("{} free inside segments, kept there by live blocks beside it",
                     human_size(e_.pins.pinned)),
         e_.pins.pinned, remedy);
@@ -88,21 +90,24 @@ class Findings {
     if (lost == 0) return;
     const SizeClassLoss& most = e_.rounding.front();
     const bool rounds = has(device_.conf, "roundup_power2_divisions");
-    const bool expands = has(device_.conf, "expandable_segments:True");
     add(fmt::format("{} lost by rounding, most of it ({}) in {} of {} to {}", human_size(lost),
                     human_size(most.lost()), counted(most.blocks, "block"), human_size(most.from),
                     human_size(2 * most.from)),
-        lost,
-        rounds    ? "more roundup_power2_divisions, or none"
-        : expands ? "requests a little below a multiple of 512 bytes, or fewer and larger ones"
-                  : "expandable_segments:True, which cuts remainders of up to 1 MiB off large "
-                    "blocks");
+        lost, rounds ? "more roundup_power2_divisions, or none" : "");
   }
 
   void returnable() {
     add(fmt::format("{} free in whole segments, which could be returned",
                     human_size(e_.pins.returnable)),
         e_.pins.returnable, "torch.cuda.empty_cache() returns it; the next peak takes it again");
+  }
+
+  void limit() {
+    if (!e_.at_oom || e_.allowed >= e_.device_free) return;
+    add(fmt::format("{} free on the device, which a memory limit forbids",
+                    human_size(e_.device_free - e_.allowed)),
+        e_.device_free - e_.allowed,
+        "a larger per_process_memory_fraction, or set_per_process_memory_fraction, or none");
   }
 
   void others() {
@@ -119,6 +124,10 @@ class Findings {
 
 }  // namespace
 
-std::vector<Finding> findings(const ExplainedDevice& device) { return Findings(device).all(); }
+std::vector<Finding> findings(const ExplainedDevice& device) {
+  // What would have helped a program that nobody saw ask for anything is not known.
+  if (!device.explanation.shows_requests) return {};
+  return Findings(device).all();
+}
 
 }  // namespace memreplay

@@ -98,8 +98,9 @@ Json explanation_json(const ExplainedDevice& device) {
   }
   json["findings"] = Json::array();
   for (const Finding& finding : findings(device)) {
-    json["findings"].push_back(
-        {{"what", finding.what}, {"bytes", finding.bytes}, {"remedy", finding.remedy}});
+    json["findings"].push_back({{"what", finding.what},
+                                {"bytes", finding.bytes},
+                                {"remedy", text_or_null(finding.remedy)}});
   }
   json["advice"] = text_or_null(advice(device));
   json["remarks"] = device.remarks;

@@ -18,7 +18,7 @@ std::string verdict_sentence(const ExplainedDevice& device);
 struct Finding {
   std::string what;
   Bytes bytes = 0;
-  std::string remedy;  ///< a setting or a place in the code
+  std::string remedy;  ///< a setting or a place in the code; empty: none is known
 };
 
 /// Most bytes first.

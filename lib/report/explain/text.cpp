@@ -185,7 +185,8 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   out += '\n';
   for (const Finding& finding : findings(device)) {
     if (finding.bytes < e.reserved / 200) continue;  // not worth a line
-    append_paragraph(out, fmt::format("{}. Helps: {}.", finding.what, finding.remedy), 2);
+    const std::string remedy = finding.remedy.empty() ? "" : " Helps: " + finding.remedy + '.';
+    append_paragraph(out, finding.what + '.' + remedy, 2);
   }
 }
 

@@ -98,19 +98,22 @@ std::string verdict_sentence(const ExplainedDevice& device) {
   if (e.at_oom) return refused(device);
   const std::string whose = device.strategy.empty() ? "" : " under " + device.strategy;
   if (!e.shows_requests) return untold(device);
-  if (e.cause == Cause::unknown) {
+  if (e.cause == Cause::unknown && !device.untold) {
     return fmt::format(
         "Unknown: by the estimate memory runs out before the recording begins{}, and what was "
         "asked for then is not in it.",
         whose);
   }
-  if (e.cause != Cause::none) {
+  if (e.cause != Cause::none && !device.untold) {
     return fmt::format("{}: not all that was there before the recording finds room{}.",
                        e.cause == Cause::shortage ? "Shortage" : "Fragmentation", whose);
   }
   const bool at_peak = e.moment == Explanation::Moment::peak;
   const std::string where =
       fmt::format("{}{} {}{}.", moment_phrase(e), whose, figures(e), at_peak ? gap(e) : "");
+  if (device.untold) {
+    return "Unknown: under throw_on_cudamalloc_oom:True a failure leaves no entry. At " + where;
+  }
   if (!at_peak || e.fails) return "At " + where;
   if (e.retries == 0) return "No failure: at " + where;
   return fmt::format(

@@ -32,6 +32,10 @@ std::string by_reason(const std::map<std::string, std::uint64_t>& counts) {
 }
 
 std::string covers(const TraceSummary& trace) {
+  if (trace.events == 0) {
+    return fmt::format("no event: a state of {} ({})", counted(trace.preexisting_blocks, "block"),
+                       human_size(trace.preexisting_bytes));
+  }
   std::string text = counted(trace.events, "event");
   if (trace.duration_us) text += " in " + duration(*trace.duration_us);
   if (trace.starts_empty) {

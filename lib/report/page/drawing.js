@@ -117,7 +117,7 @@ const kDrawing = {
     const peaks = ["allocated", "reserved"].map((name) => {
       const curve = this.curves()[this.runNumber][name];
       const most = curve.values.reduce((a, b) => Math.max(a, b), 0);
-      return `${name} peaks at ${humanSize(most)} at event ${humanCount(peakOf(curve))}`;
+      return `${name} peaks at ${humanSize(most)} at event ${humanCount(this.peak(name))}`;
     });
     const text = `${run.name}: ${peaks.join(", ")}, ${plural(run.ooms.length, "OOM")}, ` +
         `${plural(run.retries.length, "event")} with retries.`;

@@ -186,7 +186,12 @@ class Page {
     this.link.save(kind);
   }
   choosePeak(name) {
-    this.choose(peakOf(this.curves()[this.runNumber][name]), "jump");
+    this.choose(this.peak(name), "jump");
+  }
+  // Most may be reserved for long: of that time the event with most allocated.
+  peak(name) {
+    if (name === "reserved") return this.device.runs[this.runNumber].fullest;
+    return peakOf(this.curves()[this.runNumber][name]);
   }
   nextOom() {
     const {ooms} = this.device.runs[this.runNumber];

@@ -155,6 +155,7 @@ class Packer {
             {"ooms", std::move(ooms)},
             {"retries", std::move(retries)},
             {"curves", put(curves_blob(picture))},
+            {"fullest", picture.fullest == 0 ? 0 : picture.fullest - 1},
             {"places", nullptr},
             {"why_no_places", nullptr}};
   }

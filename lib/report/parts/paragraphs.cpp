@@ -28,6 +28,10 @@ void append_table(Sheet& out, const Table& table) {
   out += out.style().markdown ? markdown_table(table) : text_table(table, out.width());
 }
 
+std::string path_word(std::string_view path) {
+  return shell_word(path.starts_with('-') ? "./" + std::string(path) : std::string(path));
+}
+
 std::string shell_word(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";

@@ -42,5 +42,7 @@ void append_table(Sheet& out, const Table& table);
 
 /// As a shell takes it for one word, quoted where it must be.
 std::string shell_word(std::string_view text);
+/// A file's path as a shell and a program take it: none begins like an option.
+std::string path_word(std::string_view path);
 
 }  // namespace memreplay

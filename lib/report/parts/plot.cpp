@@ -80,11 +80,12 @@ class Plot {
   std::string peak_line() const {
     const std::string name = picture_.reserved.empty() ? inner_name_ : "reserved";
     // The first moment is before any event.
-    const std::uint64_t event = std::max(peak_.event, picture_.from + 1) - 1;
+    const std::uint64_t moment = picture_.reserved.empty() ? peak_.event : picture_.fullest;
+    const std::uint64_t event = std::max(moment, picture_.from + 1) - 1;
     const std::string text =
         fmt::format("{} peak {}, event {}", name, human_size(static_cast<Bytes>(peak_.value)),
                     human_count(event));
-    const std::size_t column = column_of(peak_.event);
+    const std::size_t column = column_of(moment);
     if (column + text.size() + 2 <= columns_) {
       return line_of("", " ", fmt::format("{:{}}{} {}", "", column, glyphs_.peak, text));
     }
@@ -150,7 +151,7 @@ class Plot {
 
 std::string plot(const RunPicture& picture, const std::string& inner, bool unicode,
                  std::size_t width) {
-  if (picture.allocated.empty()) return {};
+  if (picture.allocated.empty() || picture.from == picture.to) return {};
   const std::size_t columns =
       std::clamp(width - std::min(width, kBeside), kLeastColumns, kMostColumns);
   return Plot(picture, inner, unicode ? kUnicode : kAscii, columns).text();

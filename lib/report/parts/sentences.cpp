@@ -259,16 +259,20 @@ std::string coverage_phrase(const TraceSummary& trace) {
 
 std::string capacity_sentence(const DeviceSummary& device) {
   constexpr std::string_view kOtherwise = "--capacity SIZE sets another, --capacity none lifts it";
+  const Bytes shown = device.capacity.value_or(0) - device.reserve;
+  const std::string beside =
+      device.reserve == 0 ? ""
+                          : fmt::format(", beside {} held by others", human_size(device.reserve));
   if (device.capacity_from == CapacityFrom::recorded_oom) {
     return fmt::format(
-        "The device is that of the recorded failure: {} were reserved or free then ({}).",
-        human_size(*device.capacity), kOtherwise);
+        "The device is that of the recorded failure: {} were reserved or free then{} ({}).",
+        human_size(shown), beside, kOtherwise);
   }
   if (device.capacity_from == CapacityFrom::recorded_retries) {
     return fmt::format(
-        "How large the device was is not in the recording; it was full at some time, and {} is the "
-        "least on which all of it happens ({}).",
-        human_size(*device.capacity), kOtherwise);
+        "How large the device was is not in the recording; it was full at some time, and on {} all "
+        "that was recorded happens{} ({}).",
+        human_size(shown), beside, kOtherwise);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/run/notes.hpp"
 #include "report/run/real.hpp"
@@ -78,7 +79,7 @@ std::string numbers(const Run& run, std::size_t width) {
   line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
                                  human_size(m.end_allocated)));
   // What is free and in pieces at the peak is no waste: it may be in use a moment later.
-  line("waste", fmt::format("{} of {} reserved at the peak", human_size(m.gap_at_peak_reserved),
+  line("waste", fmt::format("{} of {} reserved at most", gap,
                             run.interval ? "what is" : "the " + human_size(m.peak_reserved)));
   line("", fmt::format("rounding {} of what is allocated", percent(m.internal_fragmentation)));
   line("OOM",
@@ -137,9 +138,12 @@ void append_spread(Sheet& out, const std::vector<TraceRuns>& reports) {
   const TraceRuns& worst = reports[worst_of(reports)];
   const auto [low, high] = std::ranges::minmax(peaks);
   out += '\n';
-  append_paragraph(out, fmt::format("Worst of {}: {}. Peak reserved lies between {} and {}.",
-                                    counted(peaks.size(), "trace"), place_name(worst, true),
-                                    human_size(low), human_size(high)));
+  const std::string range =
+      low == high ? fmt::format("is {} in each", human_size(low))
+                  : fmt::format("lies between {} and {}", human_size(low), human_size(high));
+  append_paragraph(out,
+                   fmt::format("Worst of {}: {}. Peak reserved {}.", counted(peaks.size(), "trace"),
+                               place_name(worst, true), range));
 }
 
 /// `below` behind an empty line.
@@ -175,6 +179,9 @@ void append_replays(Sheet& out, const std::vector<TraceRuns>& reports) {
     Sheet below(out.style());
     append_notes(below, report);
     append_unfinished(below, report);
+    if (asks_for_memory(report) && report.trace.allocs + report.trace.ooms == 0) {
+      append_paragraph(below, nothing_requested_sentence(report.trace));
+    }
     append_apart(out, below.text());
   }
 }
@@ -203,6 +210,9 @@ void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
   append_head(out, report, several);
   if (!asks_for_memory(report)) {
     return append_paragraph(out, "It asks for no memory: there is nothing to compare.");
+  }
+  if (report.trace.allocs + report.trace.ooms == 0) {
+    return append_paragraph(out, nothing_requested_sentence(report.trace));
   }
   Sheet notes(out.style());
   append_notes(notes, report);

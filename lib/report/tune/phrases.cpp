@@ -6,6 +6,7 @@
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/parts/sizes.hpp"
 
 namespace memreplay {
 namespace {
@@ -37,6 +38,19 @@ std::string likely_sentence(const TuneResult& result, const LateVerdict& late) {
          better_recording(late.larger_before);
 }
 
+// On a device that was full: what each retry costs, and what else changes.
+std::string fewer_retries(const TuneResult& r, const RunSoFar& now, const RunSoFar& then) {
+  const std::string before = human_size(now.peak_reserved);
+  const std::string after = human_size(then.peak_reserved);
+  return fmt::format(
+      "{} comes with {} for the {} of {}: the device was full, and each one empties the cache and "
+      "waits for the device. It reserves {}, with {} device calls instead of {}.",
+      setting_phrase(r.conf(r.outcomes[r.best])), retries_phrase(then.oom_retries),
+      human_count(now.oom_retries), r.baseline,
+      before == after ? after + " too" : fmt::format("{} instead of {}", after, before),
+      human_count(then.device_calls), human_count(now.device_calls));
+}
+
 }  // namespace
 
 std::string list_shortened(std::string conf) {
@@ -65,6 +79,23 @@ std::string shortage_sentence(const TuneResult& result) {
   return fmt::format(
       "No setting helps: at event {} {} are live and {} more are asked for, and the device has {}.",
       human_count(s.event), human_size(s.live), human_size(s.requested), human_size(s.room));
+}
+
+std::string gain_sentence(const TuneResult& r) {
+  const RunSoFar now = r.baseline_outcome.total();
+  const RunSoFar then = r.outcomes[r.best].total();
+  const std::string setting = setting_phrase(r.conf(r.outcomes[r.best]));
+  const bool full = r.objective == Objective::full_device;
+  if (full && then.oom_retries < now.oom_retries) return fewer_retries(r, now, then);
+  if (r.objective == Objective::reserved || (full && then.peak_reserved < now.peak_reserved)) {
+    const std::vector<std::string> peaks = sizes_beside({then.peak_reserved, now.peak_reserved});
+    return fmt::format("{} reserves {} less than {}: {} instead of {}.", setting,
+                       human_size(now.peak_reserved - then.peak_reserved), r.baseline, peaks[0],
+                       peaks[1]);
+  }
+  return fmt::format("{} makes {} with {}, {} {} with {}.", setting,
+                     counted(then.device_calls, "device call"), retries_phrase(then.oom_retries),
+                     r.baseline, human_count(now.device_calls), retries_phrase(now.oom_retries));
 }
 
 std::string export_line(const TuneResult& result, const Setting& setting) {

@@ -25,6 +25,9 @@ std::string retries_phrase(std::uint64_t count);
 /// "export PYTORCH_CUDA_ALLOC_CONF=…"
 std::string export_line(const TuneResult& result, const Setting& setting);
 
+/// What the recommended setting is better in than the one in use.
+std::string gain_sentence(const TuneResult& result);
+
 /// Why no setting helps: a request that fits under none of them. Empty where there is no such.
 std::string shortage_sentence(const TuneResult& result);
 

@@ -102,34 +102,6 @@ std::string still_fails(const RunSoFar& run) {
                      counted(run.ooms, "time"));
 }
 
-// On a device that was full: what each retry costs, and what else changes.
-std::string fewer_retries(const TuneResult& r, const RunSoFar& now, const RunSoFar& then) {
-  const std::string before = human_size(now.peak_reserved);
-  const std::string after = human_size(then.peak_reserved);
-  return fmt::format(
-      "{} comes with {} for the {} of {}: the device was full, and each one empties the cache and "
-      "waits for the device. It reserves {}, with {} device calls instead of {}.",
-      setting_phrase(r.conf(r.outcomes[r.best])), retries_phrase(then.oom_retries),
-      human_count(now.oom_retries), r.baseline,
-      before == after ? after + " too" : fmt::format("{} instead of {}", after, before),
-      human_count(then.device_calls), human_count(now.device_calls));
-}
-
-std::string gain(const TuneResult& r, const RunSoFar& now, const RunSoFar& then) {
-  const std::string setting = setting_phrase(r.conf(r.outcomes[r.best]));
-  const bool full = r.objective == Objective::full_device;
-  if (full && then.oom_retries < now.oom_retries) return fewer_retries(r, now, then);
-  if (r.objective == Objective::reserved || (full && then.peak_reserved < now.peak_reserved)) {
-    const std::vector<std::string> peaks = sizes_beside({then.peak_reserved, now.peak_reserved});
-    return fmt::format("{} reserves {} less than {}: {} instead of {}.", setting,
-                       human_size(now.peak_reserved - then.peak_reserved), r.baseline, peaks[0],
-                       peaks[1]);
-  }
-  return fmt::format("{} makes {} with {}, {} {} with {}.", setting,
-                     counted(then.device_calls, "device call"), retries_phrase(then.oom_retries),
-                     r.baseline, human_count(now.device_calls), retries_phrase(now.oom_retries));
-}
-
 std::string verdict(const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
   const RunSoFar now = r.baseline_outcome.total();
@@ -161,7 +133,7 @@ std::string verdict(const TuneAnswer& answer) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
                        setting, counted(then.ooms, "time"), r.baseline, counted(now.ooms, "time"));
   }
-  return late ? late_sentence(r, answer.late) : gain(r, now, then) + still_fails(then);
+  return late ? late_sentence(r, answer.late) : gain_sentence(r) + still_fails(then);
 }
 
 // What the simplest gives away.

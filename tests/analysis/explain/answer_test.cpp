@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "analysis/explain/explained.hpp"
 #include "analysis/explain/question.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/question.hpp"
@@ -84,6 +85,45 @@ TEST(ExplainAnswer, RetriesOfTheRecordingAreCounted) {
   EXPECT_GT(explained.devices[0].explanation.retries, 0u);
   EXPECT_EQ(explained.devices[0].explanation.retries,
             explained.devices[0].tuned->baseline_outcome.runs[0].metrics.oom_retries);
+}
+
+TEST(ExplainAnswer, WhereAFailureLeavesNoEntryNobodyKnows) {
+  Recording recording = read_recording(std::string(MEMREPLAY_TRACES) + "/torch/layers_4.pickle");
+  recording.settings.conf = "throw_on_cudamalloc_oom:True";
+  const Chosen chosen{&recording, &recording.traces[0]};
+  const ExplainedDevice device = explained(chosen, chosen.subject({}), {.most_settings = 8}, {});
+  EXPECT_TRUE(device.untold);
+  EXPECT_EQ(device.explanation.cause, Cause::unknown);
+}
+
+// Stops the work when it hears of something.
+class StoppingAtOnce final : public ExplainListener {
+ public:
+  explicit StoppingAtOnce(std::atomic<bool>& stop) : stop_(stop) {}
+  void on_explained(const ExplainedDevice&) override { stop_ = true; }
+  void on_searched(const ExplainedDevice& device) override { tuned = device.tuned.has_value(); }
+  bool tuned = false;
+
+ private:
+  std::atomic<bool>& stop_;
+};
+
+TEST(ExplainAnswer, StoppedBeforeTheSearchItKeepsWhatIsKnown) {
+  std::atomic<bool> stop = false;
+  StoppingAtOnce listener(stop);
+  const ExplainAnswer explained =
+      answer(bundled("gpt_train_oom.pickle"), {.most_settings = 8}, {.stop = &stop}, &listener);
+  EXPECT_EQ(explained.devices.size(), 1u);
+  EXPECT_FALSE(listener.tuned);
+  EXPECT_TRUE(explained.interrupted);
+}
+
+TEST(ExplainAnswer, OtherCommandsAreToLookAtTheSameDevice) {
+  ExplainQuestion question{.most_settings = 8};
+  question.setup.device.capacity = 5000 * kMiB;
+  question.setup.device.reserve = 8 * kMiB;
+  const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), question, {});
+  EXPECT_EQ(explained.devices[0].options, " --capacity 5000MiB --reserve 8MiB");
 }
 
 TEST(ExplainAnswer, StoppedAtOnceItHasNoDevice) {

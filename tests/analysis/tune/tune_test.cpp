@@ -234,6 +234,18 @@ TEST(Tune, WhatIsLiveBesideARequestMayBeMoreThanThereIs) {
   EXPECT_FALSE(result.helps);
 }
 
+TEST(Tune, WhatWasLiveWhenItWasRecordedFitsUnderNoSetting) {
+  // What fails first frees room for what comes later: only the recording shows that it is too much.
+  const Recording recording =
+      RecordingWriter().alloc(0, 70 * kMiB).alloc(1, 20 * kMiB).alloc(2, 50 * kMiB).recording();
+  TuneOptions options = plain_options(30);
+  options.bench.devices[0].capacity = 120 * kMiB;
+  const TuneResult result = tuned(recording, options);
+  ASSERT_TRUE(result.shortage);
+  EXPECT_EQ(result.shortage->event, 2u);
+  EXPECT_EQ(result.shortage->live + result.shortage->requested, 140 * kMiB);
+}
+
 TEST(Tune, WhereTheDeviceWasFullRetriesCountFirst) {
   const Recording recording = random_recording(5, 800);
   TuneOptions options = plain_options(20);

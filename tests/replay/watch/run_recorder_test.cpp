@@ -56,6 +56,15 @@ TEST(RunRecorder, WhatLedUpToTheMeasuredEventsIsNotInItButWhatIsHeldThenIs) {
   EXPECT_EQ(recorded.metrics.peak_allocated, 4 * kMiB);
 }
 
+TEST(RunRecorder, OfALongReservedPeakTheMomentWithMostAllocatedIsTheFullest) {
+  // One segment of 20 MiB from the first event on.
+  const Trace trace = trace_of({{Op::allocate, 0, 2 * kMiB},
+                                {Op::allocate, 1, 9 * kMiB},
+                                {Op::free, 1, 9 * kMiB},
+                                {Op::allocate, 1, 8 * kMiB}});
+  EXPECT_EQ(record(trace, "torch", {}).picture.fullest, 2u);
+}
+
 TEST(RunRecorder, ASegmentLastsFromItsAllocationToItsFree) {
   const Trace trace =
       trace_of({{Op::allocate, 0, 2 * kMiB}, {Op::allocate, 1, 6 * kMiB}, {Op::free, 0, 2 * kMiB}});

@@ -81,6 +81,7 @@ TEST(InfoText, SaysWhatBlocksAndSegmentsShowOfSettingsThatAreNotStated) {
 TEST(InfoText, WhatWasLeftOutIsCountedByReason) {
   TraceSummary trace;
   trace.path = "a.csv";
+  trace.events = 100;
   trace.complete = trace.gapless = false;
   trace.dropped = {{"free of an unknown block", 12}};
   const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});

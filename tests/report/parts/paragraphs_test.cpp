@@ -31,5 +31,11 @@ TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldTakeItApart) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(PathWord, NoPathBeginsLikeAnOption) {
+  EXPECT_EQ(path_word("-s.pickle"), "./-s.pickle");
+  EXPECT_EQ(path_word("a b.pickle"), "'a b.pickle'");
+  EXPECT_EQ(path_word("run.pickle"), "run.pickle");
+}
+
 }  // namespace
 }  // namespace memreplay

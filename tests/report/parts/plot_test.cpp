@@ -12,7 +12,7 @@ namespace {
 constexpr auto kMi = static_cast<std::int64_t>(kMiB);
 
 RunPicture steps() {
-  RunPicture picture{.from = 0, .to = 100};
+  RunPicture picture{.from = 0, .to = 100, .fullest = 26};
   picture.allocated = {{0, 0}, {1, 600 * kMi}, {51, 200 * kMi}};
   picture.reserved = {{0, 0}, {1, 600 * kMi}, {26, 1200 * kMi}, {76, 400 * kMi}};
   return picture;
