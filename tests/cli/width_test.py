@@ -30,11 +30,11 @@ COMMANDS = [
 PROGRAM = ""
 
 
-def on_terminal(arguments, columns, **environment):
-    """What a terminal of that width shows, without colours."""
+def on_terminal(arguments, columns, rows=0, **environment):
+    """What a terminal of that size shows, without colours; of no rows, it does not say how many it has."""
     pid, terminal = pty.fork()
     if pid == 0:
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.chdir(ROOT)
         os.environ.update({"LC_ALL": "C.UTF-8", "NO_COLOR": "1", **environment})
         os.execv(PROGRAM, [PROGRAM, *arguments])
@@ -93,6 +93,11 @@ class Width(unittest.TestCase):
         self.assertIn("    memreplay tune " + OOM, on_terminal(["explain", OOM], 60))
         self.assertIn(" export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
                       on_terminal(["tune", OOM, "--runs", "200"], 60))
+
+    def test_an_answer_that_has_scrolled_away_is_said_again(self):
+        verdict = "Fragmentation: the 760 MiB request would have fitted, with 46.8 MiB to spare."
+        self.assertEqual(on_terminal(["explain", OOM], 80, rows=24)[-1].strip(), verdict)
+        self.assertNotEqual(on_terminal(["explain", OOM], 80, rows=60)[-1].strip(), verdict)
 
     def test_a_number_keeps_its_unit(self):
         for columns in range(60, 121, 4):

@@ -54,6 +54,12 @@ std::size_t text_width() {
   return std::clamp(columns_of(STDOUT_FILENO), kLeast, kMost);
 }
 
+std::size_t screen_height() {
+  winsize size{};
+  if (!stdout_is_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_row;
+}
+
 }  // namespace
 
 const std::atomic<bool>& interrupted() { return interrupt_seen; }
@@ -72,7 +78,8 @@ TextStyle terminal_style(Colour colour) {
       stdout_is_terminal() && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   return {.colour = colour == Colour::always || (colour == Colour::automatic && wanted),
           .unicode = locale_is_utf8(),
-          .width = text_width()};
+          .width = text_width(),
+          .height = screen_height()};
 }
 
 TextStyle stderr_style() { return terminal_style(Colour::never); }

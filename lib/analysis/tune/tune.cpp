@@ -7,8 +7,8 @@
 
 #include "analysis/parallel.hpp"
 #include "analysis/tune/known.hpp"
+#include "analysis/tune/shortage.hpp"
 #include "analysis/tune/space.hpp"
-#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {
@@ -44,26 +44,6 @@ StrategySpec settings_in_use(const Recording& recording) {
   const bool expand = recording.settings.expandable_segments.value_or(false);
   if (usual.name == "recorded" || !expand) return usual;
   return torch_spec_from_conf(conf_of({.expandable_segments = true}, {}));
-}
-
-// What is asked beside what is live, where that is more than the device has for it.
-std::optional<Shortage> shortage_of(const Run& run, const SimulatedDeviceOptions& device) {
-  const std::optional<OomPlace>& oom = run.metrics.first_oom;
-  const std::optional<Bytes> room = device.room();
-  if (!oom || !room || oom->live + oom->requested <= *room) return std::nullopt;
-  return Shortage{oom->event, oom->live, oom->requested, *room};
-}
-
-// By what was live when it was recorded: no setting makes that less.
-std::optional<Shortage> shortage_in(const Trace& trace, std::optional<Bytes> room) {
-  RecordedLevels levels(trace);
-  for (std::uint64_t i = 0; room && i < trace.size(); ++i) {
-    const Bytes live = levels.requested();
-    levels.play(i);
-    if (!is_request(trace.ops[i]) || live + trace.sizes[i] <= *room) continue;
-    return Shortage{i, live, trace.sizes[i], *room};
-  }
-  return std::nullopt;
 }
 
 class Search {
@@ -384,10 +364,8 @@ class Search {
     if (result_.outcomes.front().total().ooms == 0) return;
     const std::vector<Run>& runs = result_.baseline_outcome.runs;
     for (std::size_t i = 0; i < runs.size() && !result_.shortage; ++i) {
-      result_.shortage = shortage_of(runs[i], options_.bench.devices[i]);
-      if (result_.shortage) return;
       const Trace& trace = options_.bench.subjects[i]->trace();
-      result_.shortage = shortage_in(trace, options_.bench.devices[i].room());
+      result_.shortage = shortage_of(runs[i], trace, options_.bench.devices[i].room());
     }
   }
 

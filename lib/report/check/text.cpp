@@ -59,7 +59,9 @@ void append_entry(Sheet& out, const EntryCheck& entry) {
 
 std::string change_phrase(const EntryUpdate& update) {
   if (update.changes.empty()) {
-    return update.kind == EntryUpdate::Kind::changed ? "the same values" : std::string();
+    return update.kind == EntryUpdate::Kind::changed
+               ? "the same values under other terms (tolerance, start, device or path)"
+               : std::string();
   }
   std::string text;
   for (const EntryUpdate::Change& change : update.changes) {

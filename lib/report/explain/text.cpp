@@ -211,6 +211,9 @@ std::string explained_text(const ExplainedDevice& device, const TextStyle& style
 std::string searched_text(const ExplainedDevice& device, const TextStyle& style) {
   Sheet out(style);
   append_searched(out, device);
+  const std::string before = explained_text(device, style);
+  append_answer_again(out, verdict_sentence(device),
+                      static_cast<std::size_t>(std::ranges::count(before, '\n')));
   return out.text();
 }
 

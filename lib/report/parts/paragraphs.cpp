@@ -28,6 +28,13 @@ void append_table(Sheet& out, const Table& table) {
   out += out.style().markdown ? markdown_table(table) : text_table(table, out.width());
 }
 
+void append_answer_again(Sheet& out, std::string_view answer, std::size_t before) {
+  constexpr std::size_t kPrompt = 2;  // and the line of the command itself
+  const auto lines = static_cast<std::size_t>(std::ranges::count(out.text(), '\n')) + before;
+  if (out.style().height == 0 || lines + kPrompt <= out.style().height) return;
+  out += "\n " + bold(wrapped(answer, 1, out.width()), out.style()) + '\n';
+}
+
 std::string path_word(std::string_view path) {
   return shell_word(path.starts_with('-') ? "./" + std::string(path) : std::string(path));
 }

@@ -40,6 +40,9 @@ void append_paragraph(Sheet& out, std::string_view text, std::size_t indent = 1)
 
 void append_table(Sheet& out, const Table& table);
 
+/// Says an answer again at the end of a text that has scrolled it away; `before` lines were there.
+void append_answer_again(Sheet& out, std::string_view answer, std::size_t before = 0);
+
 /// As a shell takes it for one word, quoted where it must be.
 std::string shell_word(std::string_view text);
 /// A file's path as a shell and a program take it: none begins like an option.

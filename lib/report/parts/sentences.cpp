@@ -116,6 +116,15 @@ std::string freed_text(std::uint64_t served) {
                      served == 1 ? "it" : "them");
 }
 
+// "11.0 GiB" and "11 GiB" look the same to who reads an interval.
+bool look_alike(const std::string& a, const std::string& b) {
+  const auto plain = [](std::string size) {
+    const std::size_t zero = size.find(".0 ");
+    return zero == std::string::npos ? size : size.erase(zero, 2);
+  };
+  return plain(a) == plain(b);
+}
+
 }  // namespace
 
 std::string counted(std::uint64_t count, const std::string& noun) {
@@ -184,12 +193,12 @@ std::string oom_advice(const Run& run) {
 std::string range_text(const BytesInterval& interval) {
   const std::string low = human_size(interval.low);
   const std::string high = human_size(interval.high);
-  return low == high ? low : fmt::format("{} to {}", low, high);
+  return look_alike(low, high) ? high : fmt::format("{} to {}", low, high);
 }
 
 std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
   const std::string estimate = "≈ " + human_size(bytes);
-  const bool wide = human_size(interval.low) != human_size(interval.high);
+  const bool wide = !look_alike(human_size(interval.low), human_size(interval.high));
   return wide ? fmt::format("{} ({})", estimate, range_text(interval)) : estimate;
 }
 

@@ -92,10 +92,15 @@ std::vector<std::string> inexact_sentences(const std::vector<Run>& runs) {
   const auto why = [](const Run& run) {
     return run.exact ? std::string() : run.inexact_because + (run.interval ? "…" : ".");
   };
+  std::size_t named = 0;
   for (const Group& group : grouped(runs, why)) {
     const Run& run = *group.front();
-    sentences.push_back(group.size() == 1 ? inexact_sentence(run)
-                                          : inexact_sentence(run, rows_named(group, runs)));
+    named += group.size();
+    // "All but" those that are estimates for another reason would say that they are none.
+    const bool others = named == runs.size() && named > group.size();
+    sentences.push_back(
+        group.size() == 1 ? inexact_sentence(run)
+                          : inexact_sentence(run, others ? "The others" : rows_named(group, runs)));
   }
   return sentences;
 }

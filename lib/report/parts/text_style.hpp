@@ -12,6 +12,7 @@ struct TextStyle {
   bool unicode = false;     ///< plots may be drawn with more than ASCII
   bool markdown = false;    ///< tables are Markdown's, paragraphs unbroken and apart
   std::size_t width = 100;  ///< columns that a line may take
+  std::size_t height = 0;   ///< lines that a screen shows at once; 0: nobody looks at one
 };
 
 /// Emphasis in the colours of a terminal, or the text as it is. Marked by characters that are none,

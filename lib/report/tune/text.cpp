@@ -82,7 +82,7 @@ std::string effort(const TuneAnswer& answer) {
     text += fmt::format(" {} ended early: another setting was better in every respect.",
                         counted(r.abandoned, "replay"));
   }
-  if (!r.every_split_size) {
+  if (!r.every_split_size && r.finished) {
     text +=
         " Not every max_split_size_mb was tried that could change something; --runs allows more.";
   }
@@ -221,6 +221,7 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   out += line_to_paste(answer, style);
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);
+  append_answer_again(out, verdict(answer));
   return out.text();
 }
 

@@ -31,6 +31,18 @@ TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldTakeItApart) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(AnswerAgain, IsSaidWhereTheScreenHasScrolledItAway) {
+  const auto said = [](std::size_t height) {
+    Sheet out({.height = height});
+    for (int line = 0; line < 10; ++line) append_paragraph(out, "a line");
+    append_answer_again(out, "The answer.");
+    return out.text().ends_with("a line\n\n The answer.\n");
+  };
+  EXPECT_TRUE(said(11));
+  EXPECT_FALSE(said(12));
+  EXPECT_FALSE(said(0)) << "nobody looks at a screen";
+}
+
 TEST(PathWord, NoPathBeginsLikeAnOption) {
   EXPECT_EQ(path_word("-s.pickle"), "./-s.pickle");
   EXPECT_EQ(path_word("a b.pickle"), "'a b.pickle'");

@@ -64,6 +64,11 @@ TEST(OomWarning, TellsFragmentationFromShortage) {
             std::string::npos);
 }
 
+TEST(Estimate, WhoseEndsLookTheSameHasNoInterval) {
+  EXPECT_EQ(estimated_text(11 * kGiB, {11 * kGiB - 9 * kMiB, 11 * kGiB}), "≈ 11 GiB");
+  EXPECT_EQ(estimated_text(11 * kGiB, {10 * kGiB, 11 * kGiB}), "≈ 11 GiB (10 GiB to 11 GiB)");
+}
+
 TEST(InexactSentence, IsForEstimatesOnly) {
   auto run = run_of("torch", {});
   EXPECT_EQ(inexact_sentence(run), "");
