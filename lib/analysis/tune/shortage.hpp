@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "analysis/tune/answer.hpp"
@@ -8,8 +9,9 @@
 namespace memreplay {
 
 /// A request that is more, with what is live beside it, than `room` (nothing: endless): the first
-/// that a run was refused, else one of the recording, whose live blocks no setting makes fewer.
-/// Nothing where there is none. O(events).
-std::optional<Shortage> shortage_of(const Run& run, const Trace& trace, std::optional<Bytes> room);
+/// that a run was refused, else one of the recording's events before `to`, whose live blocks no
+/// setting makes fewer. Nothing where there is none. O(events).
+std::optional<Shortage> shortage_of(const Run& run, const Trace& trace, std::uint64_t to,
+                                    std::optional<Bytes> room);
 
 }  // namespace memreplay

@@ -361,11 +361,11 @@ class Search {
   }
 
   void look_for_shortage() {
-    if (result_.outcomes.front().total().ooms == 0) return;
     const std::vector<Run>& runs = result_.baseline_outcome.runs;
     for (std::size_t i = 0; i < runs.size() && !result_.shortage; ++i) {
       const Trace& trace = options_.bench.subjects[i]->trace();
-      result_.shortage = shortage_of(runs[i], trace, options_.bench.devices[i].room());
+      result_.shortage = shortage_of(runs[i], trace, options_.replaying.program.to,
+                                     options_.bench.devices[i].room());
     }
   }
 
