@@ -2,42 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
+#include "core/peaks.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
-
-/// A moment of a run at which most was live, or most was reserved.
-struct Peak {
-  std::optional<std::uint64_t> event;  ///< right after which; nothing: before the first one
-  Bytes requested = 0;                 ///< by live blocks
-  Bytes reserved = 0;
-};
-
-/// Follows what is live and reserved for the moments of the most of each.
-class Peaks {
- public:
-  /// To be called for every moment in turn. O(1).
-  void note(std::optional<std::uint64_t> event, Bytes requested, Bytes reserved) {
-    const Peak here{event, requested, reserved};
-    if (fresh_ || requested > live_.requested) live_ = here;
-    // Where a cache is full, most is reserved for long: what is live then tells the moments apart.
-    const bool fuller = reserved == reserved_.reserved && requested > reserved_.requested;
-    if (fresh_ || reserved > reserved_.reserved || fuller) reserved_ = here;
-    fresh_ = false;
-  }
-
-  /// The first moment at which most was requested.
-  const Peak& live() const { return live_; }
-  /// Of the moments at which most was reserved the first one with most requested.
-  const Peak& reserved() const { return reserved_; }
-
- private:
-  bool fresh_ = true;
-  Peak live_;
-  Peak reserved_;
-};
 
 /// Bytes requested by live blocks, and held by the recorded allocator from its device, event by
 /// event.

@@ -23,7 +23,7 @@ TEST(FrameKind, PyTorchAndTheInterpreterAreTheFramework) {
   for (const char* file :
        {"/venv/lib/python3.12/site-packages/torch/nn/functional.py",
         "C:\\py\\Lib\\site-packages\\torch\\functional.py", "/src/pytorch/torch/optim/adam.py",
-        "/root/.local/share/uv/python/cpython-3.13.14-linux/lib/python3.13/contextlib.py",
+        "/home/me/.local/share/uv/python/cpython-3.13.14-linux/lib/python3.13/contextlib.py",
         "C:\\Users\\me\\AppData\\Local\\Programs\\Python\\Python311\\Lib\\contextlib.py",
         "D:\\miniconda3\\envs\\ml\\Lib\\threading.py", "C:\\py\\Lib\\contextlib.py",
         "<frozen runpy>"}) {
@@ -34,7 +34,7 @@ TEST(FrameKind, PyTorchAndTheInterpreterAreTheFramework) {
 TEST(FrameKind, WhatAPersonWroteIsTheirOwn) {
   for (const char* file : {"/home/me/model.py", "D:/Dev/x/model.py", "D:\\Dev\\lib\\model.py",
                            "model.py", "/tmp/ipykernel_4711/12345.py", "<ipython-input-3-5fd1>",
-                           "<stdin>", "/root/pkgs/model.py", "/home/me/torch/model.py"}) {
+                           "<stdin>", "/home/me/pkgs/model.py", "/home/me/torch/model.py"}) {
     EXPECT_EQ(of_file(file), FrameKind::own) << file;
   }
   EXPECT_EQ(frame_kind("<module>", "/home/me/train"), FrameKind::own);

@@ -53,10 +53,14 @@ class Telling final : public ExplainListener {
       : shown_(printer.shows_text()), style_(style), progress_(progress) {}
 
   void on_explained(const ExplainedDevice& device) override {
-    say((first_ ? "" : "\n") + explained_text(device, style_));
+    const std::string text = (first_ ? "" : "\n") + explained_text(device, style_);
+    lines_ = static_cast<std::size_t>(std::ranges::count(text, '\n'));
     first_ = false;
+    say(text);
   }
-  void on_searched(const ExplainedDevice& device) override { say(searched_text(device, style_)); }
+  void on_searched(const ExplainedDevice& device) override {
+    say(searched_text(device, style_, lines_));
+  }
 
  private:
   void say(const std::string& text) {
@@ -67,6 +71,7 @@ class Telling final : public ExplainListener {
   bool shown_;
   TextStyle style_;
   bool first_ = true;
+  std::size_t lines_ = 0;  ///< said of the device
   Progress& progress_;
 };
 

@@ -36,10 +36,8 @@ const Trace& only_trace(const Recording& recording, std::optional<int> gpu) {
 
 /// The file holds one replay from the recorded start; where that leaves the figures open, those of
 /// the program itself are estimates.
-Run judge(const Subject& subject, const StrategySpec& spec, const ConvertQuestion& question,
-          const Control& control, ReplayResult result) {
-  const Setup& setup = question.setup;
-  const OpenDevice device = simulated(sized_for(subject, setup.device));
+Run judge(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
+          const Setup& setup, const Control& control, ReplayResult result) {
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   return judged(subject, spec, device, setup, late, std::move(result));
 }
@@ -56,11 +54,11 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
       throw InputError(recording.path, "", "is of host memory; a PyTorch snapshot is of devices");
     }
     const Subject subject = Chosen{&recording, trace}.subject(control);
-    RecordedReplay replay = record_replay(
-        subject, spec, trial_options(simulated(sized_for(subject, setup.device)), setup),
-        replay_options(*trace, setup, control));
+    const OpenDevice device = simulated(sized_for(subject, setup.device));
+    RecordedReplay replay = record_replay(subject, spec, trial_options(device, setup),
+                                          replay_options(*trace, setup, control));
     if (!replay.result.finished) return std::nullopt;
-    runs.push_back(judge(subject, spec, question, control, std::move(replay.result)));
+    runs.push_back(judge(subject, spec, device, setup, control, std::move(replay.result)));
     if (control.stopped()) return std::nullopt;
     replays.push_back(std::move(replay.trace));
     if (replays.size() == 1) snapshot = snapshot_of(subject, spec, setup.torch_version, {});

@@ -9,6 +9,7 @@
 #include "analysis/recorded/answer.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/tune/answer.hpp"
+#include "core/peaks.hpp"
 #include "core/request.hpp"
 #include "verify/verdict.hpp"
 
@@ -77,13 +78,6 @@ struct PhasePeak {
   Bytes peak_reserved = 0;
 };
 
-/// A moment of a run, with what is requested by live blocks and reserved there.
-struct PeakMoment {
-  std::optional<std::uint64_t> event;  ///< right after which; nothing: before the first one
-  Bytes requested = 0;
-  Bytes reserved = 0;
-};
-
 /// The memory at a moment of a run, and why a request was not served there.
 struct Explanation {
   /// Which moment it is.
@@ -98,8 +92,8 @@ struct Explanation {
   bool at_oom = false;         ///< the event is a refused request
   bool fails = false;          ///< some request of the run is refused, here or elsewhere
   std::uint64_t retries = 0;   ///< of the run: requests for which memory was released first
-  PeakMoment live_peak;        ///< the first moment with most live
-  PeakMoment reserved_peak;    ///< of those with most reserved the first with most live
+  Peak live_peak;              ///< the first moment with most live
+  Peak reserved_peak;          ///< of those with most reserved the first with most live
   bool shows_requests = true;  ///< else nothing that was recorded could have failed
   std::uint64_t step = 0;      ///< of the program, from 1; 0: unknown
   StreamIndex stream = 0;      ///< of the request

@@ -11,6 +11,7 @@
 #include "analysis/recorded/call_tree.hpp"
 #include "analysis/recorded/live_blocks.hpp"
 #include "analysis/recorded/steps.hpp"
+#include "analysis/recorded/summary.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -117,8 +118,6 @@ Bytes kept_whole(const Moment& moment, Bytes split_limit) {
   return sum;
 }
 
-PeakMoment summary_of(const Peak& peak) { return {peak.event, peak.requested, peak.reserved}; }
-
 bool refuses(const Curves& curves) { return curves.start_refused || !curves.ooms.empty(); }
 
 void choose_moment(const Subject& subject, const Curves& curves, const At& at, Explanation& e) {
@@ -185,11 +184,11 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   const Trace& trace = subject.trace();
   const Curves curves = source.curves();
   Explanation e;
-  e.live_peak = summary_of(curves.peaks.live());
-  e.reserved_peak = summary_of(curves.peaks.reserved());
+  e.live_peak = curves.peaks.live();
+  e.reserved_peak = curves.peaks.reserved();
   e.fails = refuses(curves);
   e.retries = curves.retries;
-  e.shows_requests = std::ranges::any_of(trace.ops, is_request);
+  e.shows_requests = requests_anything(trace);
   choose_moment(subject, curves, options.at, e);
   e.at_oom = e.event && std::ranges::binary_search(curves.ooms, *e.event);
   const bool refused = e.at_oom || e.moment == Explanation::Moment::oom;

@@ -10,6 +10,7 @@
 #include "analysis/explain/view.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/recorded/summary.hpp"
+#include "analysis/run/arguments.hpp"
 #include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"
@@ -44,14 +45,9 @@ ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
 std::string options_like(const ExplainQuestion& question, const TraceSummary& trace) {
   const DeviceShape& device = question.setup.device;
   std::string options;
-  const auto add = [&](std::string_view name, Bytes size) {
-    std::string text = exact_size(size);
-    std::erase(text, ' ');
-    options += fmt::format(" {} {}", name, text);
-  };
-  if (device.capacity) add("--capacity", *device.capacity);
+  if (device.capacity) options += " --capacity " + size_argument(*device.capacity);
   if (device.endless) options += " --capacity none";
-  if (device.reserve) add("--reserve", *device.reserve);
+  if (device.reserve) options += " --reserve " + size_argument(*device.reserve);
   if (trace.devices > 1) options += fmt::format(" --gpu {}", trace.gpu);
   if (!question.setup.torch_version.empty()) {
     options += " --torch-version " + question.setup.torch_version;

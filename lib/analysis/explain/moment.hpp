@@ -6,8 +6,8 @@
 
 #include "analysis/recorded/live_blocks.hpp"
 #include "core/memory_state.hpp"
+#include "core/peaks.hpp"
 #include "replay/trial.hpp"
-#include "trace/recorded_levels.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

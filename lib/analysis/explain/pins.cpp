@@ -44,7 +44,7 @@ class PinCounter {
  private:
   Pin& pin_of(std::size_t age) {
     const bool known = age < live_->size();
-    const std::string& place = known ? places_.name_of((*live_)[age].asker) : kWaiting;
+    const std::string& place = known ? places_.name_of((*live_)[age].asker) : kOfNobody;
     auto& [oldest, pin] = pins_.try_emplace(place, age, Pin{place}).first->second;
     if (age <= oldest) {
       oldest = age;
@@ -53,7 +53,7 @@ class PinCounter {
     return pin;
   }
 
-  inline static const std::string kWaiting = "(waiting for another stream)";
+  inline static const std::string kOfNobody{kWaiting};
 
   const Places& places_;
   const std::vector<LiveBlock>* live_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/minimise/minimise.hpp"
+#include "analysis/run/arguments.hpp"
 #include "analysis/run/run.hpp"
 #include "core/text.hpp"
 #include "strategy/torch/settings.hpp"
@@ -15,12 +16,6 @@ namespace {
 // The result has no settings of the allocator that recorded it.
 StrategySpec plainly(const StrategySpec& spec, const Recording& recording) {
   return spec.name == "recorded" ? torch_spec_from_conf(recording.settings.conf) : spec;
-}
-
-std::string size_argument(Bytes size) {
-  std::string text = exact_size(size);
-  std::erase(text, ' ');
-  return text;
 }
 
 /// What shows it: the strategy with what it depends on.

@@ -35,6 +35,7 @@ struct Steps {
 /// What stands for a place where none is known. A recording without stacks may have tags.
 inline constexpr std::string_view kNoStack = "(no stack recorded)";
 inline constexpr std::string_view kNoTag = "(no tag)";
+inline constexpr std::string_view kWaiting = "(waiting for another stream)";
 inline constexpr std::string_view kFromBefore = "(from before the recording)";
 
 /// What counts as one place: a line, or all lines of a function, of a file, of a folder or package.

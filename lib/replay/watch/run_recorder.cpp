@@ -35,8 +35,8 @@ RunRecorder::RunRecorder(const Trace& trace, const DeviceModel& device, const De
 void RunRecorder::on_start(const EventState& state, const Strategy& strategy) {
   const ReducedCurve empty(moments(trace_, options_.to), options_.most_points);
   requested_ = allocated_ = reserved_ = fragmentation_ = empty;
-  picture_ = {.from = state.event, .to = state.event, .fullest = state.event};
-  fullest_ = {};
+  picture_ = {.from = state.event, .to = state.event};
+  peaks_ = {};
   held_.clear();
   for (const SegmentInfo& segment : strategy.memory_state().segments) {
     held_[segment.address] = {segment.size, state.event};
@@ -64,10 +64,8 @@ void RunRecorder::add_point(std::uint64_t moment, const EventState& state,
   const std::int64_t reserved = signed_bytes(state.reserved);
   const Bytes highest = state.peak_reserved > peak_reserved_ ? state.peak_reserved : state.reserved;
   peak_reserved_ = state.peak_reserved;
-  if (const std::pair here{highest, state.allocated}; here > fullest_) {
-    fullest_ = here;
-    picture_.fullest = moment;
-  }
+  peaks_.note(moment, state.allocated, highest);
+  picture_.fullest = *peaks_.reserved().event;
   requested_.add(moment, requested, requested);
   allocated_.add(moment, allocated, allocated, reserved);
   reserved_.add(moment, reserved, signed_bytes(highest), allocated);

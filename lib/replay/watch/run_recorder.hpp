@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <map>
-#include <utility>
 
+#include "core/peaks.hpp"
 #include "device/watch/device_log.hpp"
 #include "metrics/run_picture.hpp"
 #include "replay/replay.hpp"
@@ -53,7 +53,7 @@ class RunRecorder final : public ReplayObserver {
   std::map<Address, Held> held_;
   std::size_t calls_seen_ = 0;
   Bytes peak_reserved_ = 0;
-  std::pair<Bytes, Bytes> fullest_;  ///< reserved and allocated at the picture's fullest moment
+  Peaks peaks_;  ///< of moments, with what is allocated for requested
   std::uint64_t ooms_ = 0;
   std::uint64_t retries_ = 0;
 };

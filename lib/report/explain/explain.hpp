@@ -12,7 +12,9 @@ namespace memreplay {
 /// What is known of a device before a search for a setting that helps, and what there is to say
 /// behind it. Together they are its part of the text.
 std::string explained_text(const ExplainedDevice& device, const TextStyle& style);
-std::string searched_text(const ExplainedDevice& device, const TextStyle& style);
+/// `before` lines of the device stand above.
+std::string searched_text(const ExplainedDevice& device, const TextStyle& style,
+                          std::size_t before);
 
 std::string to_text(const ExplainAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with a result for each device. `worst` is the first with an OOM.

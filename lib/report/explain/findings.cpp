@@ -9,8 +9,6 @@
 namespace memreplay {
 namespace {
 
-constexpr std::string_view kWaiting = "(waiting for another stream)";
-
 bool has(const std::string& conf, std::string_view option) {
   return conf.find(option) != std::string::npos;
 }

@@ -15,7 +15,7 @@ std::string_view name_of(Explanation::Moment moment) {
   return kNames[static_cast<std::size_t>(moment)];
 }
 
-Json peak_json(const PeakMoment& peak) {
+Json peak_json(const Peak& peak) {
   return {{"event", or_null(peak.event)},
           {"live_requested_bytes", peak.requested},
           {"reserved_bytes", peak.reserved}};

@@ -33,7 +33,7 @@ std::string moment_line(const ExplainedDevice& device) {
   return fmt::format("{}at event {} of {}{}", what, human_count(*e.event), events, step);
 }
 
-std::string where_of(const PeakMoment& peak) {
+std::string where_of(const Peak& peak) {
   return peak.event ? fmt::format("at event {}", human_count(*peak.event))
                     : std::string("before the first event");
 }
@@ -208,12 +208,11 @@ std::string explained_text(const ExplainedDevice& device, const TextStyle& style
   return out.text();
 }
 
-std::string searched_text(const ExplainedDevice& device, const TextStyle& style) {
+std::string searched_text(const ExplainedDevice& device, const TextStyle& style,
+                          std::size_t before) {
   Sheet out(style);
   append_searched(out, device);
-  const std::string before = explained_text(device, style);
-  append_answer_again(out, verdict_sentence(device),
-                      static_cast<std::size_t>(std::ranges::count(before, '\n')));
+  append_answer_again(out, verdict_sentence(device), before);
   return out.text();
 }
 

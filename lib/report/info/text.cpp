@@ -108,7 +108,7 @@ std::string before(const TraceSummary& trace) {
 
 std::string trust(const TraceSummary& trace) {
   if (trace.events == 0) return "a state without a history: nothing to replay.";
-  if (trace.allocs + trace.ooms == 0) return "nothing was requested in it: nothing to replay.";
+  if (requests_nothing(trace)) return "nothing was requested in it: nothing to replay.";
   if (trace.starts_empty && trace.complete) {
     return "exact under any settings: it starts with nothing allocated and lost nothing.";
   }
@@ -151,7 +151,7 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
                                      counted(trace.frees, "free"), counted(trace.streams, "stream"),
                                      counted(trace.pools, "pool")));
     out += line("recorded", recorded(trace));
-    const bool asks = trace.allocs + trace.ooms > 0;
+    const bool asks = !requests_nothing(trace);
     if (trace.state && !asks) out += line("state", state(*trace.state));
     if (!trace.dropped.empty()) out += line("dropped", by_reason(trace.dropped));
     if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));

@@ -179,7 +179,7 @@ void append_replays(Sheet& out, const std::vector<TraceRuns>& reports) {
     Sheet below(out.style());
     append_notes(below, report);
     append_unfinished(below, report);
-    if (asks_for_memory(report) && report.trace.allocs + report.trace.ooms == 0) {
+    if (asks_for_memory(report) && requests_nothing(report.trace)) {
       append_paragraph(below, nothing_requested_sentence(report.trace));
     }
     append_apart(out, below.text());
@@ -211,7 +211,7 @@ void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
   if (!asks_for_memory(report)) {
     return append_paragraph(out, "It asks for no memory: there is nothing to compare.");
   }
-  if (report.trace.allocs + report.trace.ooms == 0) {
+  if (requests_nothing(report.trace)) {
     return append_paragraph(out, nothing_requested_sentence(report.trace));
   }
   Sheet notes(out.style());

@@ -11,10 +11,6 @@
 namespace memreplay {
 namespace {
 
-std::string bounds(const BytesInterval& interval) {
-  return interval.low == interval.high ? human_size(interval.low) : range_text(interval);
-}
-
 // What the recording does not settle, by what is likeliest.
 std::string likely_sentence(const TuneResult& result, const LateVerdict& late) {
   const TuneOutcome& best = result.outcomes[result.best];
@@ -110,11 +106,11 @@ std::string late_sentence(const TuneResult& result, const LateVerdict& late) {
       if (late.best.high >= late.baseline.low) {
         return fmt::format(
             "{} reserves {} and serves every request; by the estimate {} runs out of memory there.",
-            whole_setting(late.setting), bounds(late.best), result.baseline);
+            whole_setting(late.setting), range_text(late.best), result.baseline);
       }
       return fmt::format("{} reserves {}, {} {}: less by the whole interval.",
-                         whole_setting(late.setting), bounds(late.best), result.baseline,
-                         bounds(late.baseline));
+                         whole_setting(late.setting), range_text(late.best), result.baseline,
+                         range_text(late.baseline));
     case LateVerdict::Kind::undecided:
       return likely_sentence(result, late);
     case LateVerdict::Kind::nothing_better:

@@ -133,7 +133,8 @@ TEST(Explain, AnOomThatDoesNotHappenCannotBeLookedAt) {
   EXPECT_THROW(explained_under(reserved_first(), "torch", {}, {.at = {At::Kind::oom}}), UsageError);
 }
 
-TEST(Explain, WithoutARequestNobodyKnows) {
+// A block of 40 MiB, and no event.
+Recording state_alone() {
   Recording recording = RecordingWriter().recording();
   recording.traces[0].start.segments = {{.size = 40 * kMiB,
                                          .blocks = {{.size = 40 * kMiB,
@@ -141,7 +142,11 @@ TEST(Explain, WithoutARequestNobodyKnows) {
                                                      .state = BlockState::allocated,
                                                      .slot = 0}}}};
   recording.traces[0].slot_count = 1;
-  const Explanation e = explained_under(recording, "torch", {});
+  return recording;
+}
+
+TEST(Explain, WithoutARequestNobodyKnows) {
+  const Explanation e = explained_under(state_alone(), "torch", {});
   EXPECT_EQ(e.cause, Cause::unknown);
   EXPECT_EQ(e.moment, Explanation::Moment::end);
   EXPECT_FALSE(e.event);
@@ -149,14 +154,7 @@ TEST(Explain, WithoutARequestNobodyKnows) {
 }
 
 TEST(Explain, WhatWasThereBeforeTheRecordingMayFindNoRoom) {
-  Recording recording = RecordingWriter().recording();
-  recording.traces[0].start.segments = {{.size = 40 * kMiB,
-                                         .blocks = {{.size = 40 * kMiB,
-                                                     .requested = 40 * kMiB,
-                                                     .state = BlockState::allocated,
-                                                     .slot = 0}}}};
-  recording.traces[0].slot_count = 1;
-  const Explanation e = explained_under(recording, "torch", {.capacity = 20 * kMiB});
+  const Explanation e = explained_under(state_alone(), "torch", {.capacity = 20 * kMiB});
   EXPECT_EQ(e.cause, Cause::shortage);
   EXPECT_FALSE(e.at_oom);
 }
