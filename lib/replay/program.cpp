@@ -1,6 +1,9 @@
 #include "replay/program.hpp"
 
 #include <algorithm>
+#include <cassert>
+
+#include "trace/gate.hpp"
 
 namespace memreplay {
 namespace {
@@ -129,6 +132,7 @@ class Weaver {
 }  // namespace
 
 Program program_of(const Trace& trace, const Reading* reading, const ProgramOptions& options) {
+  assert(!fault_in(trace));
   return Weaver(trace, options).weave(reading);
 }
 

@@ -138,7 +138,12 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   if (ledger_) tell(*ledger_);
   if (work_) tell(*work_);
   const Program program = program_of(subject_, asked.program);
-  ReplayResult result = replay(program, *strategy_, *device_, playing);
+  ReplayResult result;
+  try {
+    result = replay(program, *strategy_, *device_, playing);
+  } catch (const AuditError& error) {
+    throw AuditError(subject_.recording().path + ": " + error.what());
+  }
   if (following_) {
     result.followed =
         following_->followed(result.finished ? program.size() : *following_->event() + 1);

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/gate.hpp"
 #include "trace/input.hpp"
 #include "trace/python/python_plugin.hpp"
 #include "trace/torch/torch_pickle.hpp"
@@ -101,12 +102,14 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
     input.progress = [&](double share) { options.progress(path, share); };
   }
   const ReaderInfo& reader = reader_for(input, named, options);
-  if (!options.python_reader) return reader.read(input, options);
-  if (reader.name != kTorchPickleFormat) {
+  if (options.python_reader && reader.name != kTorchPickleFormat) {
     throw UsageError("the reader 'python' reads pickles only; " + path + " is of the format " +
                      std::string(reader.name));
   }
-  return read_with_python(input);
+  Recording recording =
+      options.python_reader ? read_with_python(input) : reader.read(input, options);
+  check_recording(recording);
+  return recording;
 }
 
 void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {

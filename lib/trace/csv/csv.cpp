@@ -68,8 +68,8 @@ class CsvReader {
   }
 
   Recording read() {
-    for (const std::string& what : fields_.header().notes) note(what);
     while (fields_.next()) read_row();
+    for (const std::string& what : fields_.header().notes) note(what);
     note_times();
     note_left_out();
     for (auto& [gpu, device] : devices_) {

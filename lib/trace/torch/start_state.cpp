@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "trace/gate.hpp"
+
 namespace memreplay {
 
-SegmentHistory::SegmentHistory(const TorchSnapshot& snapshot, int device, Bytes large_segment_size)
+SegmentHistory::SegmentHistory(const std::vector<TorchSegment>& segments, Bytes large_segment_size)
     : large_segment_size_(large_segment_size) {
-  for (const TorchSegment& segment : snapshot.segments) {
-    if (segment.device != device) continue;
+  for (const TorchSegment& segment : segments) {
     segments_[segment.address] = {segment.size, segment.stream, segment.pool, segment.small_pool,
                                   segment.expandable};
   }
@@ -20,36 +21,68 @@ const SegmentHistory::Segment* SegmentHistory::find(Address address) const {
   return address - it->first < it->second.size ? &it->second : nullptr;
 }
 
+bool SegmentHistory::is_apart(const TorchEntry& entry) const {
+  const Address end = entry.address + entry.size;
+  if (end <= entry.address || entry.size >= kMostBytes) return false;
+  const auto next = segments_.lower_bound(end);
+  if (next == segments_.begin()) return true;
+  const auto& [address, last] = *std::prev(next);
+  return address + last.size <= entry.address;
+}
+
+bool SegmentHistory::add_plain(const TorchEntry& entry) {
+  if (!is_apart(entry)) return false;
+  segments_[entry.address] = {entry.size, entry.stream, entry.pool,
+                              entry.size == torch::kSmallBuffer, false};
+  return true;
+}
+
+bool SegmentHistory::take_plain(const TorchEntry& entry) {
+  const auto it = segments_.find(entry.address);
+  if (it == segments_.end() || it->second.size != entry.size || it->second.expandable) return false;
+  segments_.erase(it);
+  return true;
+}
+
 bool SegmentHistory::undo(const TorchEntry& entry) {
   switch (entry.action) {
-    case TorchAction::segment_alloc: {
-      const auto it = segments_.find(entry.address);
-      if (it == segments_.end() || it->second.size != entry.size) return false;
-      segments_.erase(it);
-      return true;
-    }
+    case TorchAction::segment_alloc:
+      return take_plain(entry);
     case TorchAction::segment_free:
-      return segments_
-          .try_emplace(entry.address, Segment{entry.size, entry.stream, entry.pool,
-                                              entry.size == torch::kSmallBuffer, false})
-          .second;
+      return add_plain(entry);
     case TorchAction::segment_map:
       return cut_run(segments_, entry.address, entry.size);
     case TorchAction::segment_unmap:
-      undo_unmap(entry);
-      return true;
+      return add_mapped(entry);
     default:
       return true;
   }
 }
 
-void SegmentHistory::undo_unmap(const TorchEntry& entry) {
+bool SegmentHistory::redo(const TorchEntry& entry) {
+  switch (entry.action) {
+    case TorchAction::segment_alloc:
+      return add_plain(entry);
+    case TorchAction::segment_free:
+      return take_plain(entry);
+    case TorchAction::segment_map:
+      return add_mapped(entry);
+    case TorchAction::segment_unmap:
+      return cut_run(segments_, entry.address, entry.size);
+    default:
+      return true;
+  }
+}
+
+bool SegmentHistory::add_mapped(const TorchEntry& entry) {
+  if (!is_apart(entry)) return false;
   const Segment run{entry.size, entry.stream, entry.pool, entry.size % large_segment_size_ != 0,
                     true};
   add_run(segments_, entry.address, run, [&](const Segment& other) {
     return other.expandable && other.stream == run.stream &&
            (entry.pool == kUnknownPool || other.pool == entry.pool);
   });
+  return true;
 }
 
 void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
@@ -71,17 +104,32 @@ void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
 }
 
 bool cut_run(SegmentTable& segments, Address from, Bytes size) {
-  auto run = segments.upper_bound(from);
-  if (run == segments.begin()) return false;
-  --run;
   const Address to = from + size;
-  const Address end = run->first + run->second.size;
-  if (to > end) return false;
-  SegmentHistory::Segment rest = run->second;
-  run->second.size = from - run->first;
-  if (run->second.size == 0) segments.erase(run);
-  rest.size = end - to;
-  if (rest.size > 0) segments[to] = rest;
+  const auto behind = segments.upper_bound(from);
+  if (to <= from || behind == segments.begin()) return false;
+  const auto first = std::prev(behind);
+  // Mapped runs without a hole between them.
+  Address reached = from;
+  for (auto run = first; reached < to; ++run) {
+    if (run == segments.end() || !run->second.expandable || run->first > reached) return false;
+    if (run->first + run->second.size <= reached) return false;
+    reached = run->first + run->second.size;
+  }
+  for (auto run = first; run != segments.end() && run->first < to;) {
+    SegmentHistory::Segment part = run->second;
+    const Address end = run->first + part.size;
+    const Address begin = run->first;
+    run = segments.erase(run);
+    if (begin < from) {
+      part.size = from - begin;
+      segments[begin] = part;
+    }
+    if (end > to) {
+      part.size = end - to;
+      segments[to] = part;
+      break;
+    }
+  }
   return true;
 }
 

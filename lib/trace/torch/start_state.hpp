@@ -33,16 +33,22 @@ class SegmentHistory {
     bool expandable = false;
   };
 
-  SegmentHistory(const TorchSnapshot& snapshot, int device, Bytes large_segment_size);
+  /// `segments`: apart from each other.
+  SegmentHistory(const std::vector<TorchSegment>& segments, Bytes large_segment_size);
 
-  /// Undoes a segment entry. False where it contradicts the segments known so far.
+  /// Undoes a segment entry. False, and nothing done, where it contradicts the segments so far.
   bool undo(const TorchEntry& entry);
+  /// Does a segment entry again. False, and nothing done, where it contradicts them.
+  bool redo(const TorchEntry& entry);
   /// The segment that holds `address` at this point; null where there is none.
   const Segment* find(Address address) const;
   const std::map<Address, Segment>& segments() const { return segments_; }
 
  private:
-  void undo_unmap(const TorchEntry& entry);
+  bool is_apart(const TorchEntry& entry) const;
+  bool add_plain(const TorchEntry& entry);
+  bool take_plain(const TorchEntry& entry);
+  bool add_mapped(const TorchEntry& entry);
 
   std::map<Address, Segment> segments_;
   Bytes large_segment_size_;
@@ -51,11 +57,11 @@ class SegmentHistory {
 /// Segments and mapped runs of one device by address.
 using SegmentTable = std::map<Address, SegmentHistory::Segment>;
 
-/// Enters a mapped run. With runs that touch it and of which `joins` is true it becomes one, in the
-/// pool of the one behind it.
+/// Enters a mapped run where nothing is. With runs that touch it and of which `joins` is true it
+/// becomes one, in the pool of the one behind it.
 void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
              const std::function<bool(const SegmentHistory::Segment&)>& joins);
-/// Takes a range out of the run that holds it. False, and nothing done, where none does.
+/// Takes a range out of the mapped runs that hold it. False, and nothing done, where they do not.
 bool cut_run(SegmentTable& segments, Address from, Bytes size);
 
 /// The settings from which sizes of blocks follow.

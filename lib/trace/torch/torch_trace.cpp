@@ -5,6 +5,8 @@
 
 #include "core/address_table.hpp"
 #include "core/error.hpp"
+#include "trace/gate.hpp"
+#include "trace/torch/final_segments.hpp"
 #include "trace/torch/request_padding.hpp"
 #include "trace/torch/start_state.hpp"
 #include "trace/torch/torch_snapshot.hpp"
@@ -55,8 +57,6 @@ void read_between_the_lines(TorchSnapshot& snapshot) {
   }
 }
 
-constexpr int kMaxDevices = 1024;
-
 // As people choose the length of a ring: 1,000, 2,500, 100,000, 65,536.
 bool is_round(std::uint64_t count) {
   constexpr std::uint64_t kLeast = 1000;
@@ -73,9 +73,9 @@ class DeviceReading {
       : snapshot_(snapshot),
         device_(device),
         builder_(device),
-        history_(
-            snapshot, device,
-            megabytes_of(snapshot.settings.conf, "large_segment_size_mb", torch::kLargeBuffer)) {
+        segments_(final_segments(snapshot, device, builder_.trace().coverage.dropped)),
+        history_(segments_, megabytes_of(snapshot.settings.conf, "large_segment_size_mb",
+                                         torch::kLargeBuffer)) {
     if (static_cast<std::size_t>(device) < snapshot.device_traces.size()) {
       entries_ = std::move(snapshot.device_traces[static_cast<std::size_t>(device)]);
     }
@@ -101,16 +101,17 @@ class DeviceReading {
     Bytes size = 0;
     bool requested_free = false;
     std::size_t start_block = SIZE_MAX;  ///< index into start_, for blocks from before
+
+    bool is_gone() const { return slot == kNoSlot; }
   };
 
-  void count_dropped(const char* reason) { ++builder_.trace().coverage.dropped[reason]; }
+  Coverage& coverage() { return builder_.trace().coverage; }
   PoolId pool_id(std::uint32_t pool) const {
     return pool == kUnknownPool ? PoolId{} : snapshot_.pools[pool];
   }
 
   void copy_end() {
-    for (const TorchSegment& segment : snapshot_.segments) {
-      if (segment.device != device_) continue;
+    for (const TorchSegment& segment : segments_) {
       SegmentInfo info{.address = segment.address,
                        .size = segment.size,
                        .stream = builder_.stream(segment.stream),
@@ -128,21 +129,24 @@ class DeviceReading {
       }
       builder_.trace().end.segments.push_back(std::move(info));
     }
-    std::ranges::sort(builder_.trace().end.segments, {}, &SegmentInfo::address);
   }
 
   // Leaves `history_` at the first moment; entries of releases that named no pool get that of the
-  // segment they lie in.
+  // segment they lie in. Those that cannot have been, even from the start so found, are left out.
   void walk_back() {
+    std::uint64_t contradicting = 0;
     const bool find_pools = !snapshot_.has_entry_pools && snapshot_.pools.size() > 1;
     for (std::size_t i = entries_.size(); i-- > 0;) {
       TorchEntry& entry = entries_[i];
       if (find_pools && entry.pool == kUnknownPool) {
         if (const auto* segment = history_.find(entry.address)) entry.pool = segment->pool;
       }
-      if (!history_.undo(entry))
-        count_dropped("segment entries that contradict the final segments");
+      if (!history_.undo(entry)) ++contradicting;
     }
+    if (contradicting == 0) return;
+    coverage().dropped["segment entries that contradict the final segments"] = contradicting;
+    SegmentHistory forward = history_;
+    std::erase_if(entries_, [&](const TorchEntry& entry) { return !forward.redo(entry); });
   }
 
   void reserve() {
@@ -197,10 +201,10 @@ class DeviceReading {
   }
 
   void add_alloc(const TorchEntry& entry) {
-    const auto [live, fresh] = live_.emplace(entry.address);
-    if (!fresh) {
-      ++builder_.trace().coverage.synthesised["frees that the recording lacks"];
-      append(entry, Op::free, live->slot, live->size);
+    Live* const live = live_.emplace(entry.address).first;
+    if (!live->is_gone()) {
+      ++coverage().synthesised["frees that the recording lacks"];
+      append(entry, live->requested_free ? Op::free_completed : Op::free, live->slot, live->size);
       builder_.return_slot(live->slot);
     }
     *live = {.slot = builder_.take_slot(), .size = entry.size};
@@ -210,9 +214,15 @@ class DeviceReading {
   void add_free(const TorchEntry& entry, std::size_t index) {
     const bool completes = entry.action == TorchAction::free_completed || !completions_recorded_;
     Live* known = live_.find(entry.address);
+    if (known != nullptr && (known->is_gone() || (known->requested_free && !completes))) {
+      ++coverage().dropped["frees of blocks that were freed already"];
+      return;
+    }
     Live& live = known != nullptr ? *known : note_from_before(entry);
-    const bool at_once =
-        completes && !live.requested_free && (!completions_recorded_ || !requests_recorded_);
+    const bool at_once = completes && !live.requested_free;
+    if (at_once && completions_recorded_ && requests_recorded_) {
+      ++coverage().synthesised["requests of frees that the recording lacks"];
+    }
     append(entry,
            at_once     ? Op::free
            : completes ? Op::free_completed
@@ -222,7 +232,7 @@ class DeviceReading {
     if (!completes) return;
     if (live.start_block != SIZE_MAX) start_[live.start_block].freed_at = index;
     builder_.return_slot(live.slot);
-    live_.erase(entry.address);
+    live.slot = kNoSlot;
   }
 
   // A free of a block that no entry allocated: it existed before the recording. The entry's stack
@@ -242,14 +252,23 @@ class DeviceReading {
     return live;
   }
 
+  void cut_to_fit(StartBlock& block) {
+    if (block.requested <= block.size) return;
+    block.requested = block.size;
+    ++coverage().dropped["parts of requests that are larger than their block"];
+  }
+
   // Blocks that were there before the recording and still are.
   void find_untouched() {
     const auto note = [&](BlockInfo& block) {
-      if (const Live* live = live_.find(block.address)) {
+      const Live* live = live_.find(block.address);
+      if (live != nullptr && !live->is_gone()) {
         block.slot = live->slot;
         if (live->start_block != SIZE_MAX) {
-          start_[live->start_block].size = block.size;
-          start_[live->start_block].stack = block.stack;
+          StartBlock& start = start_[live->start_block];
+          start.size = block.size;
+          cut_to_fit(start);
+          start.stack = block.stack;
         }
         return;
       }
@@ -302,9 +321,11 @@ class DeviceReading {
   TorchSnapshot& snapshot_;
   int device_;
   TraceBuilder builder_;
+  std::vector<TorchSegment> segments_;  ///< final
   SegmentHistory history_;
   std::vector<TorchEntry> entries_;
-  AddressTable<Live> live_;
+  AddressTable<Live>
+      live_;  ///< those that are gone too: to be freed again they are allocated again
   std::vector<StartBlock> start_;
   bool requests_recorded_ = false;
   bool completions_recorded_ = false;
@@ -322,10 +343,15 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
   recording.path = path;
   recording.format = format;
   recording.detail = detail;
+  if (snapshot.device_traces.size() > kMostDevices) {
+    throw InputError(path, "device_traces",
+                     std::to_string(snapshot.device_traces.size()) + " devices; expected at most " +
+                         std::to_string(kMostDevices));
+  }
   int devices = static_cast<int>(snapshot.device_traces.size());
   std::vector<bool> used(static_cast<std::size_t>(devices));
   for (const TorchSegment& segment : snapshot.segments) {
-    if (segment.device < 0 || segment.device >= kMaxDevices) {
+    if (segment.device < 0 || segment.device >= kMostDevices) {
       throw InputError(
           path, "segments",
           "device " + std::to_string(segment.device) + "; expected a number from 0 to 1023");

@@ -1,0 +1,278 @@
+#include "trace/gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/range_set.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string too_large(Bytes size) {
+  return fmt::format("a size of {} bytes; expected less than 1 EiB, the most that PyTorch serves",
+                     human_count(size));
+}
+
+bool is_time(std::int64_t us) { return us >= -kMostTime && us <= kMostTime; }
+
+std::string no_time(std::int64_t us) {
+  return fmt::format("a time of {} microseconds; expected at most {} either way", us, kMostTime);
+}
+
+/// Follows the events of a trace with nothing but the rules that every allocator's callers keep.
+class Walk {
+ public:
+  explicit Walk(const Trace& trace)
+      : trace_(trace), blocks_(trace.slot_count), has_addresses_(!trace.addresses.empty()) {}
+
+  std::optional<Fault> first_fault() {
+    if (!columns_fit()) return Fault{"", "columns of different lengths"};
+    if (const char* what = state_fault(trace_.end)) return Fault{"the end", what};
+    if (const char* what = state_fault(trace_.start)) return Fault{"the start", what};
+    if (!enter_start()) return Fault{"the start", problem_};
+    for (std::size_t i = 0; i < trace_.size(); ++i) {
+      if (!step(i)) return Fault{"event " + human_count(i), problem_};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  enum class Life : std::uint8_t { unknown, allocated, pending, gone };
+  struct Block {
+    Bytes size = 0;
+    Life life = Life::unknown;
+  };
+
+  bool columns_fit() const;
+  static const char* state_fault(const MemoryState& state);
+  static const char* segment_fault(const SegmentInfo& segment);
+  bool enter_start();
+  bool step(std::size_t event);
+  bool allocate(std::size_t event);
+  bool free(std::size_t event);
+  bool driver_event(std::size_t event);
+  bool is_apart(Address from, Address to) const;
+
+  bool fails(std::string what) {
+    problem_ = std::move(what);
+    return false;
+  }
+  bool add_bytes(Bytes size) {
+    if (size >= kMostBytes) return fails(too_large(size));
+    together_ += size;
+    return together_ <= kMostBytesTogether ||
+           fails("more than 4 EiB of memory so far, one block after the other");
+  }
+
+  const Trace& trace_;
+  std::vector<Block> blocks_;            ///< by slot
+  std::map<Address, Address> segments_;  ///< from -> to, those not mapped
+  RangeSet mapped_;
+  Bytes together_ = 0;
+  bool has_addresses_;
+  std::string problem_;
+};
+
+bool Walk::columns_fit() const {
+  const std::size_t size = trace_.ops.size();
+  const auto hot = [&](const auto& column) { return column.size() == size; };
+  const auto cold = [&](const auto& column) { return column.empty() || column.size() == size; };
+  return hot(trace_.align_log2) && hot(trace_.lane_of) && hot(trace_.slots) && hot(trace_.sizes) &&
+         cold(trace_.times_us) && cold(trace_.threads) && cold(trace_.stacks) &&
+         cold(trace_.tags) && cold(trace_.addresses) && cold(trace_.ids) &&
+         cold(trace_.freed_before) && cold(trace_.upper_end) && !trace_.lanes.empty();
+}
+
+const char* Walk::segment_fault(const SegmentInfo& segment) {
+  if (segment.size == 0 || segment.size >= kMostBytes) return "a segment of no size";
+  if (segment.address + segment.size < segment.address) return "a segment beyond 64 bits";
+  Address at = segment.address;
+  for (const BlockInfo& block : segment.blocks) {
+    const bool fits =
+        block.address == at && block.size > 0 && block.size <= segment.address + segment.size - at;
+    if (!fits) return "blocks that do not tile their segment";
+    if (block.requested > block.size) return "a block smaller than what was requested of it";
+    at += block.size;
+  }
+  return at == segment.address + segment.size ? nullptr : "blocks that do not tile their segment";
+}
+
+const char* Walk::state_fault(const MemoryState& state) {
+  Address end = 0;
+  for (const SegmentInfo& segment : state.segments) {
+    if (const char* what = segment_fault(segment)) return what;
+    if (segment.address < end) return "segments that overlap";
+    end = segment.address + segment.size;
+  }
+  return nullptr;
+}
+
+bool Walk::enter_start() {
+  for (const SegmentInfo& segment : trace_.start.segments) {
+    const AddressRange range{segment.address, segment.address + segment.size};
+    if (segment.expandable) {
+      mapped_.insert(range);
+    } else {
+      segments_.emplace(range.from, range.to);
+    }
+    if (!add_bytes(segment.size)) return false;
+    for (const BlockInfo& block : segment.blocks) {
+      if ((block.state == BlockState::free) != (block.slot == kNoSlot)) {
+        return fails("a free block with a slot, or a live one without");
+      }
+      if (block.slot == kNoSlot) continue;
+      if (block.slot >= blocks_.size() || blocks_[block.slot].life != Life::unknown) {
+        return fails("two blocks of one slot");
+      }
+      const bool pending = block.state == BlockState::pending;
+      blocks_[block.slot] = {block.requested, pending ? Life::pending : Life::allocated};
+    }
+  }
+  return true;
+}
+
+bool Walk::step(std::size_t event) {
+  if (trace_.lane_of[event] >= trace_.lanes.size()) return fails("a lane that there is not");
+  if (!trace_.times_us.empty() && !is_time(trace_.times_us[event])) {
+    return fails(no_time(trace_.times_us[event]));
+  }
+  const Op op = trace_.ops[event];
+  switch (op) {
+    case Op::allocate:
+      return allocate(event);
+    case Op::free:
+    case Op::free_requested:
+    case Op::free_completed:
+      return free(event);
+    case Op::oom:
+      if (has_addresses_ && trace_.addresses[event] >= kMostBytes) {
+        return fails(too_large(trace_.addresses[event]));
+      }
+      return add_bytes(trace_.sizes[event]);
+    case Op::empty_cache:
+    case Op::marker:
+    case Op::safe_frontier:
+      return true;
+    default:
+      return driver_event(event);
+  }
+}
+
+bool Walk::allocate(std::size_t event) {
+  const Slot slot = trace_.slots[event];
+  const std::uint8_t log2 = trace_.align_log2[event];
+  const Bytes size = trace_.sizes[event];
+  if (log2 >= 64 || (Bytes{1} << log2) > kMostAlignment) {
+    return fails("an alignment beyond 1 TiB");
+  }
+  if (size >= kMostBytes) return fails(too_large(size));
+  if (has_addresses_ && trace_.addresses[event] + size < size) {
+    return fails("a block that ends beyond 64 bits");
+  }
+  if (slot >= blocks_.size()) return fails("a slot that there is not");
+  Block& block = blocks_[slot];
+  if (block.life == Life::allocated || block.life == Life::pending) {
+    return fails("the allocation of a block that is live already");
+  }
+  block = {size, Life::allocated};
+  return add_bytes(size + (log2 == 0 ? 0 : Bytes{1} << log2));
+}
+
+bool Walk::free(std::size_t event) {
+  const Slot slot = trace_.slots[event];
+  if (slot >= blocks_.size()) return fails("a slot that there is not");
+  const Op op = trace_.ops[event];
+  Block& block = blocks_[slot];
+  // It was there before, in no segment that is known.
+  if (block.life == Life::unknown && !trace_.coverage.starts_empty) {
+    if (!add_bytes(trace_.sizes[event])) return false;
+    block = {trace_.sizes[event], op == Op::free_completed ? Life::pending : Life::allocated};
+  }
+  if (block.life != (op == Op::free_completed ? Life::pending : Life::allocated)) {
+    return fails(op == Op::free_completed ? "the completed free of a block whose free was not "
+                                            "requested"
+                                          : "the free of a block that is not allocated");
+  }
+  if (block.size != trace_.sizes[event]) return fails("a free of other than the block's size");
+  block.life = op == Op::free_requested ? Life::pending : Life::gone;
+  return true;
+}
+
+bool Walk::is_apart(Address from, Address to) const {
+  const auto next = segments_.lower_bound(to);
+  if (next != segments_.begin() && std::prev(next)->second > from) return false;
+  const auto range = mapped_.above(from);
+  return !range || range->from >= to;
+}
+
+bool Walk::driver_event(std::size_t event) {
+  const Op op = trace_.ops[event];
+  if (!has_addresses_) return fails("an event of the driver without an address");
+  const Address from = trace_.addresses[event];
+  const Address to = from + trace_.sizes[event];
+  if (trace_.sizes[event] >= kMostBytes) return fails(too_large(trace_.sizes[event]));
+  if (to <= from) return fails("a segment of no size, or beyond 64 bits");
+  if (obtains_memory(op)) {
+    if (!is_apart(from, to)) return fails("a segment where one is already");
+    if (op == Op::segment_map) {
+      mapped_.insert({from, to});
+    } else {
+      segments_.emplace(from, to);
+    }
+    return add_bytes(to - from);
+  }
+  if (op == Op::segment_unmap) return mapped_.erase({from, to}) || fails("no segment to unmap");
+  const auto segment = segments_.find(from);
+  if (segment == segments_.end() || segment->second != to) return fails("no segment to free");
+  segments_.erase(segment);
+  return true;
+}
+
+void check_settings(const Recording& recording) {
+  const auto& threshold = recording.settings.garbage_collection_threshold;
+  if (threshold && !(*threshold >= 0 && *threshold < 1)) {
+    throw InputError(recording.path, "allocator_settings",
+                     fmt::format("garbage_collection_threshold is {}; expected a number from 0 to "
+                                 "1, 1 excluded",
+                                 *threshold));
+  }
+  const auto& max_split_size = recording.settings.max_split_size;
+  if (max_split_size && *max_split_size < -1) {
+    throw InputError(
+        recording.path, "allocator_settings",
+        fmt::format("max_split_size is {}; expected bytes, or -1 for no limit", *max_split_size));
+  }
+}
+
+void check_trace(const Recording& recording, const Trace& trace) {
+  std::string place = recording.traces.size() == 1 ? "" : fmt::format("gpu {}", trace.gpu);
+  if (trace.gpu < -1 || trace.gpu >= kMostDevices) {
+    throw InputError(
+        recording.path, "",
+        fmt::format("device {}; expected a number from -1 to {}", trace.gpu, kMostDevices - 1));
+  }
+  const std::optional<Fault> fault = fault_in(trace);
+  if (!fault) return;
+  if (!place.empty() && !fault->place.empty()) place += ", ";
+  throw InputError(recording.path, place + fault->place, fault->what);
+}
+
+}  // namespace
+
+std::optional<Fault> fault_in(const Trace& trace) { return Walk(trace).first_fault(); }
+
+void check_recording(const Recording& recording) {
+  check_settings(recording);
+  for (const Trace& trace : recording.traces) check_trace(recording, trace);
+  for (const Annotation& annotation : recording.annotations) {
+    if (!is_time(annotation.time_us)) {
+      throw InputError(recording.path, "external_annotations", no_time(annotation.time_us));
+    }
+  }
+}
+
+}  // namespace memreplay

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+// The limits of a recording. Within them no sum, difference or rounding up of its numbers
+// overflows.
+inline constexpr Bytes kMostBytes = Bytes{1} << 60;  ///< of one request; PyTorch's own limit
+inline constexpr Bytes kMostBytesTogether = Bytes{1} << 62;  ///< of all blocks of a device, one
+                                                             ///< after the other
+inline constexpr Bytes kMostAlignment = Bytes{1} << 40;
+inline constexpr std::int64_t kMostTime = std::int64_t{1} << 62;  ///< microseconds, either way
+inline constexpr int kMostDevices = 1024;
+
+/// Where a trace contradicts itself, or leaves the limits.
+struct Fault {
+  std::string place;  ///< "event 12"; empty: of no event
+  std::string what;   ///< "the free of a block that is free already"
+};
+
+/// The first fault of a trace; nothing: replays, models and reports may take it as it is. That is:
+/// columns of one length; every block is allocated, requested to be freed and freed in this order,
+/// or was there before and is freed once; segments are obtained where none is and returned as they
+/// are; the start and the end are segments apart from each other, tiled by their blocks.
+/// O(1) an event, O(log segments) an event of the driver.
+std::optional<Fault> fault_in(const Trace& trace);
+
+/// The gate behind every reader: a reader repairs and counts what its format may get wrong, what
+/// then is still at fault is refused here. Throws InputError "FILE: gpu 0, event 12: …".
+void check_recording(const Recording& recording);
+
+}  // namespace memreplay
