@@ -27,6 +27,19 @@ Bytes Allocator::granule_of(std::span<const SegmentInfo> runs) const {
   return granule;
 }
 
+// The reservation that the first of these runs begins holds all of its runs, and ends where other
+// memory begins, however large the device is.
+Bytes Allocator::length_of_reservation(std::span<const SegmentInfo> runs, Bytes granule) const {
+  const Address begin = runs.front().address;
+  std::size_t last = 0;
+  while (last + 1 < runs.size() && same_reservation(runs[last], runs[last + 1])) ++last;
+  const Address end = runs[last].address + runs[last].size;
+  const Address others = last + 1 < runs.size() ? runs[last + 1].address : ~Address{0};
+  const Bytes length = std::min(reservation_size(settings_, device_->total_bytes(), granule),
+                                (others - begin) / granule * granule);
+  return std::max(length, end - begin);
+}
+
 // Ranks in the order in which the segments came; runs of one reservation share that of the first.
 std::vector<std::uint64_t> Allocator::ranks_by_age(const std::vector<SegmentInfo>& segments) {
   std::vector<std::size_t> by_age;
@@ -56,11 +69,11 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       last = adopt_unmapped(last, segment.address);
     } else if (segment.expandable) {
       // Where a reservation begins below its first mapped run is in no recording: it begins there.
-      const Bytes granule = granule_of(std::span(state.segments).subspan(i));
+      const auto runs = std::span(state.segments).subspan(i);
+      const Bytes granule = granule_of(runs);
       block.rank = ranks[i];
       block.reservation = keep_reservation(
-          {segment.address, reservation_size(settings_, device_->total_bytes(), granule), granule,
-           block.rank, true});
+          {segment.address, length_of_reservation(runs, granule), granule, block.rank, true});
     } else {
       block.rank = ranks[i];
       statistics_.segment.increase(segment.small_pool, 1);

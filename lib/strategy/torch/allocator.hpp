@@ -169,6 +169,7 @@ class Allocator final : public StrategyOn<Allocator>,
   // adopt.cpp: taking over a recorded state
   std::vector<std::uint64_t> ranks_by_age(const std::vector<SegmentInfo>& segments);
   Bytes granule_of(std::span<const SegmentInfo> runs) const;
+  Bytes length_of_reservation(std::span<const SegmentInfo> runs, Bytes granule) const;
   Handle adopt_block(Block block, const BlockInfo& info, Handle before);
   Handle adopt_unmapped(Handle last, Address end);
   Handle append_block(Block block, Handle before);
