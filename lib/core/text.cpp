@@ -10,6 +10,8 @@
 namespace memreplay {
 namespace {
 
+constexpr Bytes kLargestSize = Bytes{1} << 62;
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Damerau-Levenshtein with adjacent swaps, so that "torhc" is one step from "torch".
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -53,7 +55,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   if (unit == 0) return std::nullopt;
   if (const auto whole = parse_whole(number)) {
     if (*whole > UINT64_MAX / unit) return std::nullopt;
-    return *whole * unit;
+    return std::min(*whole * unit, kLargestSize);
   }
   double value = 0;
   const char* end = number.data() + number.size();
@@ -62,7 +64,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   if (number.empty() || error != std::errc{} || stop != end || unit == 1 || bytes >= 0x1p63) {
     return std::nullopt;
   }
-  return static_cast<Bytes>(std::llround(bytes));
+  return std::min(static_cast<Bytes>(std::llround(bytes)), kLargestSize);
 }
 
 std::string human_size(Bytes size) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/bytes_of.hpp"
 #include "trace/recorded_levels.hpp"
 #include "verify/verification.hpp"
 
@@ -107,15 +108,25 @@ std::optional<Clues::Threshold> Verification::possible_threshold(const Group& gr
 Bytes limit_for_threshold(Bytes threshold, double garbage_collection_threshold) {
   constexpr double kEndless = 1e18;
   const double limit = static_cast<double>(threshold) / garbage_collection_threshold;
-  if (limit >= kEndless) return static_cast<Bytes>(kEndless);
+  if (limit >= kEndless) return bytes_of(kEndless);
   // Rounding may end a byte beside it.
-  auto found = static_cast<Bytes>(limit);
   const auto starts = [&](Bytes bytes) {
-    return static_cast<Bytes>(garbage_collection_threshold * static_cast<double>(bytes));
+    return bytes_of(garbage_collection_threshold * static_cast<double>(bytes));
   };
-  while (starts(found) < threshold) ++found;
-  while (found > 0 && starts(found) > threshold) --found;
-  return found;
+  // The lowest limit for which it starts above `bytes`; where the share is tiny, many do alike.
+  const auto lowest_above = [&](Bytes bytes) {
+    Bytes low = 0, high = bytes_of(2 * kEndless);
+    while (low < high) {
+      const Bytes middle = low + (high - low) / 2;
+      (starts(middle) > bytes ? high : low) = starts(middle) > bytes ? middle : middle + 1;
+    }
+    return low;
+  };
+  const Bytes found = bytes_of(limit);
+  if (starts(found) > threshold) return lowest_above(threshold) - 1;
+  if (starts(found) == threshold || threshold == 0) return found;
+  const Bytes lowest = lowest_above(threshold - 1);
+  return starts(lowest) > threshold ? lowest - 1 : lowest;
 }
 
 }  // namespace memreplay

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bytes_of.hpp"
 #include "trace/recorded_levels.hpp"
 #include "trace/torch/request_padding.hpp"
 #include "verify/pool_guesses.hpp"
@@ -202,8 +203,7 @@ class Search {
     if (collection_share_ == 0) return 0;
     RecordedLevels levels(trace_);
     for (std::size_t i = 0; i < trace_.size(); ++i) levels.play(i);
-    return static_cast<Bytes>(collection_share_ *
-                              static_cast<double>(levels.peaks().reserved().reserved));
+    return bytes_of(collection_share_ * static_cast<double>(levels.peaks().reserved().reserved));
   }
 
   static bool leads_further(const Candidate& a, const Candidate& b) {

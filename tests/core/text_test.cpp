@@ -15,6 +15,11 @@ TEST(ParseSize, ReadsUnitsAsPowersOfTwo) {
   EXPECT_EQ(parse_size("512K"), 512 * kKiB);
 }
 
+TEST(ParseSize, TakesWhatNoDeviceReachesForFourExbibytes) {
+  EXPECT_EQ(parse_size("18446744073709551615"), Bytes{1} << 62);
+  EXPECT_EQ(parse_size("5000000.5T"), Bytes{1} << 62);
+}
+
 TEST(ParseSize, RefusesWhatIsNoSize) {
   for (const char* bad :
        {"", "G", "-1", "4k6", "1.5", "1e3", "24GB", "99999999999999999999", "17000000T"}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/bytes_of.hpp"
 #include "trace/recorded_levels.hpp"
 #include "verify/recorded_state.hpp"
 
@@ -69,7 +70,7 @@ Bytes allowed_beyond(const Trace& trace, std::uint64_t event, const torch::Setti
   const Bytes needed = torch::get_allocation_size(trace.sizes[event], settings.large_segment_size);
   if (device_free < needed) return UINT64_MAX;
   const double share = settings.per_process_memory_fraction;
-  const auto limit = static_cast<Bytes>(share * static_cast<double>(reserved + device_free));
+  const Bytes limit = bytes_of(share * static_cast<double>(reserved + device_free));
   const bool plausible = share < 1 && limit >= reserved && limit < reserved + needed;
   return plausible ? limit - reserved : 0;
 }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "core/bytes_of.hpp"
 #include "replay/beginning.hpp"
 
 namespace memreplay {
 namespace {
 
 Bytes scaled_by(Bytes size, double factor) {
-  return std::max<Bytes>(1, static_cast<Bytes>(static_cast<double>(size) * factor));
+  return std::max<Bytes>(1, bytes_of(static_cast<double>(size) * factor));
 }
 
 bool holds_block(const SegmentInfo& segment) {

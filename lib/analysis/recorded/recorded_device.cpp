@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/bytes_of.hpp"
 #include "strategy/registry.hpp"
 #include "trace/recorded_levels.hpp"
 
@@ -33,7 +34,7 @@ std::optional<RecordedRoom> recorded_room(const Subject& subject) {
     const Bytes limit = subject.verified()->reading.memory_limit.value_or(0);
     const auto held = static_cast<double>(std::max(recorded_peak_reserved(subject.trace()), limit));
     // A limit that is a share of the device was full, not the device.
-    return RecordedRoom{static_cast<Bytes>(std::ceil(held / (share > 0 ? share : 1))), false};
+    return RecordedRoom{bytes_of(std::ceil(held / (share > 0 ? share : 1))), false};
   }
   return std::nullopt;
 }

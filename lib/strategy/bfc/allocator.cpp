@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "core/bytes_of.hpp"
+
 namespace memreplay::bfc {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr Bytes kLargestRequest = Bytes{1} << 62;
 
 Bytes threshold_of(const Options& options) {
   if (options.fragmentation_fraction <= 0) return kDefaultSplitThreshold;
-  return static_cast<Bytes>(options.fragmentation_fraction * static_cast<double>(options.limit));
+  return bytes_of(options.fragmentation_fraction * static_cast<double>(options.limit));
 }
 
 Bytes padding(const Piece& chunk, Bytes alignment) {

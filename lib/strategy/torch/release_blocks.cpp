@@ -1,13 +1,14 @@
 #include <vector>
 
+#include "core/bytes_of.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay::torch {
 
 // Frees old whole blocks of the default large pool until the limit's share is met.
 void Allocator::garbage_collect_cached_blocks() {
-  const auto threshold = static_cast<Bytes>(settings_.garbage_collection_threshold *
-                                            static_cast<double>(*allowed_memory_maximum_));
+  const Bytes threshold = bytes_of(settings_.garbage_collection_threshold *
+                                   static_cast<double>(*allowed_memory_maximum_));
   if (total_allocated_memory_ <= threshold) return;
   for (const Handle block : blocks_to_collect(total_allocated_memory_ - threshold)) {
     release_block(block);

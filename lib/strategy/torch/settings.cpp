@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/bytes_of.hpp"
 #include "core/text.hpp"
 #include "strategy/torch/numbers.hpp"
 #include "strategy/torch/roundup.hpp"
@@ -299,7 +300,7 @@ std::optional<Bytes> memory_limit(const Settings& settings, const std::function<
   if (settings.memory_limit) return settings.memory_limit;
   const double fraction = settings.per_process_memory_fraction;
   if (fraction >= 1 && !settings.fraction_set_by_call) return std::nullopt;
-  return static_cast<Bytes>(fraction * static_cast<double>(total()));
+  return bytes_of(fraction * static_cast<double>(total()));
 }
 
 }  // namespace memreplay::torch
