@@ -19,8 +19,8 @@ std::string served_remark(const Run& run, const std::string& target) {
 std::string estimate_remark(const Run& run) {
   if (!run.interval) return {};
   return fmt::format(
-      "the recording starts late; under {} the program itself is estimated to have reserved {} at "
-      "its peak",
+      "the recording behind it starts late; under {} the program itself is estimated to have "
+      "reserved {} at its peak",
       run.strategy, estimated_text(run.metrics.peak_reserved, run.interval->peak_reserved));
 }
 
@@ -28,15 +28,16 @@ std::string estimate_remark(const Run& run) {
 
 std::vector<std::string> remarks(const ConvertAnswer& answer, const std::string& target) {
   std::vector<std::string> remarks;
-  const auto add = [&](const std::string& text) {
-    if (!text.empty()) remarks.push_back(answer.path + ": " + text);
+  const auto add_of = [&](const std::string& file, const std::string& text) {
+    if (!text.empty()) remarks.push_back(file + ": " + text);
   };
+  const auto add = [&](const std::string& text) { add_of(answer.path, text); };
   for (const auto& [what, count] : answer.left_out) {
     add(fmt::format("left out: {} {}", count, what));
   }
   for (const Run& run : answer.runs) {
     add(served_remark(run, target));
-    add(estimate_remark(run));
+    add_of(target, estimate_remark(run));
   }
   if (answer.unknown_settings) {
     add(fmt::format("its settings '{}' hold something else than known options; left out",
