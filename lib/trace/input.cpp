@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/uninterrupted.hpp"
 #include "core/units.hpp"
 #include "trace/decompress.hpp"
 
@@ -25,7 +26,9 @@ namespace {
 class File {
  public:
   explicit File(const std::string& path)
-      : number_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : number_(path == "-" ? STDIN_FILENO : uninterrupted([&] {
+          return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        })) {
     if (number_ < 0) fail(path, "cannot be opened");
   }
   ~File() {
@@ -39,13 +42,23 @@ class File {
   int number_;
 };
 
+/// What may never end, /dev/zero say.
+bool is_device(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) &&
+         ::isatty(file) == 0;
+}
+
 std::string read_all(int file, const std::string& path) {
   std::string content;
   for (std::size_t used = 0;;) {
     if (content.size() - used < kMiB) content.resize(used + std::max<std::size_t>(kMiB, used / 2));
-    const ssize_t count = ::read(file, content.data() + used, content.size() - used);
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count =
+        uninterrupted([&] { return ::read(file, content.data() + used, content.size() - used); });
     if (count < 0) fail(path, "cannot be read");
+    if (count > 0 && used == 0 && is_device(file)) {
+      throw InputError(path, "", "is a device: expected a file");
+    }
     used += static_cast<std::size_t>(count);
     if (count == 0) {
       content.resize(used);
@@ -55,6 +68,8 @@ std::string read_all(int file, const std::string& path) {
 }
 
 }  // namespace
+
+std::string read_file(const std::string& path) { return read_all(File(path).number(), path); }
 
 OpenedInput::OpenedInput(const std::string& path) {
   input_.name = path;

@@ -6,6 +6,9 @@
 
 namespace memreplay {
 
+/// A small file's bytes as they are. Throws InputError.
+std::string read_file(const std::string& path);
+
 /// A file's bytes, mapped or held in memory, decompressed where its first bytes say gzip or zstd.
 class OpenedInput {
  public:

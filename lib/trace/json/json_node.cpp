@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/input.hpp"
 
 namespace memreplay {
 namespace {
@@ -52,9 +52,7 @@ std::string text_of_file(const std::string& path) {
   if (std::filesystem::is_directory(std::filesystem::status(path, ignored))) {
     throw InputError(path, "", "is a directory");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path, "", "cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_file(path);
 }
 
 std::shared_ptr<const ParsedJson> parse_json(const std::string& path, const std::string& text,
