@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
-#include <vector>
 
 namespace memreplay {
 
@@ -24,12 +25,16 @@ void for_each_parallel(std::size_t count, unsigned threads,
       }
     }
   };
-  std::vector<std::thread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
-    helpers.emplace_back(take_turns);
+  std::deque<std::jthread> helpers;
+  try {
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
+      helpers.emplace_back(take_turns);
+    }
+  } catch (const std::system_error&) {
+    // No more threads are to be had: those that there are do the work.
   }
   take_turns();
-  for (std::thread& helper : helpers) helper.join();
+  helpers.clear();
   if (failure) std::rethrow_exception(failure);
 }
 
