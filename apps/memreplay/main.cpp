@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "device/host/malloc_library.hpp"
 #include "options/command_line.hpp"
+#include "output/last_words.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 
@@ -106,7 +107,7 @@ int guarded(char** argv, const std::vector<std::string>& arguments) {
   } catch (const StaticTlsError& error) {
     return start_again(argv, error);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory");
+    end_without_memory();
   } catch (const ClosedOutput&) {
     return kDone;
   } catch (const std::exception& error) {
@@ -119,6 +120,8 @@ int guarded(char** argv, const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  memreplay::prepare_last_words();
   std::ios::sync_with_stdio(false);
   return memreplay::guarded(argv, std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -1,9 +1,6 @@
 #include "output/output_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -34,62 +31,28 @@ void flush_stdout() {
   throw UsageError(fmt::format("standard output: {}", reason(errno)));
 }
 
-// Creates the file with the rights of the one that it will replace.
-int create(const std::string& temporary, const std::string& target) {
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  struct stat old {};
-  if (fd >= 0 && stat(target.c_str(), &old) == 0) fchmod(fd, old.st_mode & 07777);
-  return fd;
-}
-
 }  // namespace
 
 OutputFile::OutputFile(const OutputPath& path) : path_(path.text()) {
   path.claim();
   if (path_ == "-") return;
   std::error_code ignored;
-  target_ = fs::is_symlink(path_, ignored) ? fs::weakly_canonical(path_, ignored).string() : path_;
-  if (target_.empty()) target_ = path_;
-  const fs::file_status status = fs::status(target_, ignored);
-  if (fs::is_directory(status)) fail(EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    file_.open(target_, std::ios::binary);
-    if (!file_) fail(errno);
-    return;
-  }
-  if (fs::exists(status) && access(target_.c_str(), W_OK) != 0) fail(errno);
-  const fs::path name(target_);
-  static int files = 0;
-  temporary_ = (name.parent_path() /
-                fmt::format(".{}.{}-{}.part", name.filename().string(), getpid(), ++files))
-                   .string();
-  const int fd = create(temporary_, target_);
-  if (fd < 0) {
-    temporary_.clear();
-    fail(errno);
-  }
-  close(fd);
-  file_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!file_) fail(errno);
-}
-
-OutputFile::~OutputFile() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  std::string target = path_;
+  if (fs::is_symlink(path_, ignored)) target = fs::weakly_canonical(path_, ignored).string();
+  if (const int error = file_.open(target.empty() ? path_ : target)) fail(error);
+  buffer_.write_to(file_.number());
 }
 
 std::ostream& OutputFile::stream() {
   if (path_ == "-") return std::cout;
-  return file_;
+  return stream_;
 }
 
 void OutputFile::commit() {
   if (path_ == "-") return flush_stdout();
-  if (file_) errno = 0;
-  file_.close();
-  if (!file_) fail(errno);
-  if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
-  temporary_.clear();
+  stream_.flush();
+  if (!stream_) fail(buffer_.error());
+  if (const int error = file_.finish()) fail(error);
 }
 
 void OutputFile::fail(int error) const {

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <fstream>
 #include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "output/file_buffer.hpp"
 #include "output/output_path.hpp"
+#include "output/target_file.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {
@@ -17,15 +18,13 @@ class ClosedOutput : public std::runtime_error {
   ClosedOutput() : std::runtime_error("standard output is closed") {}
 };
 
-/// A file that appears under its name when it is complete: written beside the target, renamed by
-/// `commit`. Without `commit` the target stays as it was. "-" is standard output; what is no
-/// ordinary file (a pipe, /dev/null) is written to directly.
+/// A file that appears under its name when it is complete, by `commit`. Without `commit` the target
+/// stays as it was. "-" is standard output.
 class OutputFile {
  public:
   /// Throws UsageError where the file cannot be written, or the command reads it, or writes it
   /// otherwise.
   explicit OutputFile(const OutputPath& path);
-  ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -36,9 +35,9 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   std::string path_;
-  std::string target_;     ///< path_ with links followed
-  std::string temporary_;  ///< empty: written to directly
-  std::ofstream file_;
+  TargetFile file_;
+  FileBuffer buffer_;
+  std::ostream stream_{&buffer_};
 };
 
 /// Text for people leaves the program through these two, as terminal_text has it.

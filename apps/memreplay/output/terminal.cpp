@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "output/last_words.hpp"
 #include "report/parts/terminal_text.hpp"
 
 namespace memreplay {
@@ -22,7 +23,9 @@ using namespace std::chrono_literals;
 
 std::atomic<bool> interrupt_seen{false};
 
-void on_interrupt(int) { interrupt_seen.store(true, std::memory_order_relaxed); }
+void on_interrupt(int signal) {
+  if (interrupt_seen.exchange(true, std::memory_order_relaxed)) end_by(signal);
+}
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
@@ -67,7 +70,7 @@ const std::atomic<bool>& interrupted() { return interrupt_seen; }
 void watch_for_interrupt() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
 }
 
