@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -35,7 +36,7 @@ char* add_room(const Input& input, std::string& content, std::size_t used) {
 
 std::string gunzip(const Input& input) {
   z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) damaged(input, "gzip", stream.msg);
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
   std::string content;
   std::size_t used = 0, taken = 0;
@@ -70,6 +71,7 @@ std::string gunzip(const Input& input) {
 std::string unzstd(const Input& input) {
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                              ZSTD_freeDStream);
+  if (!stream) throw std::bad_alloc();
   std::string content;
   std::size_t used = 0;
   ZSTD_inBuffer from{input.bytes.data(), input.bytes.size(), 0};
