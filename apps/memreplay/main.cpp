@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -115,10 +116,20 @@ int guarded(char** argv, const std::vector<std::string>& arguments) {
   }
 }
 
+/// So that no file that is opened gets the number of a standard stream, and with it our texts. What
+/// stands there now refuses what a closed one does.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 }  // namespace memreplay
 
 int main(int argc, char** argv) {
+  memreplay::hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   memreplay::prepare_last_words();

@@ -71,16 +71,16 @@ int run_calibrate(const Command& command, const std::vector<std::string>& argume
   const CalibrateAnswer answered =
       answer(*devices.front().memory, asked.question, progress.control());
   progress.clear();
+  const bool finished = answered.calibration.finished;
+  if (output && finished) {
+    output->stream() << to_json(answered);
+    output->commit();
+  }
   if (!asked.quiet && !asked.output.is_stdout()) {
     const TextStyle style = terminal_style(asked.colour);
     write_stdout(to_text(answered, style), style);
   }
-  if (!answered.calibration.finished) return kInterrupted;
-  if (output) {
-    output->stream() << to_json(answered);
-    output->commit();
-  }
-  return kDone;
+  return finished ? kDone : kInterrupted;
 }
 
 }  // namespace memreplay

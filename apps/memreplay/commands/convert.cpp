@@ -64,9 +64,11 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   const ConvertAnswer answered =
       answer(question_of(asked), takes_long ? progress.control() : Control());
   progress.clear();
+  if (answered.recording) {
+    finish(out, asked.target.text(), asked.writer->write(*answered.recording, out.stream()));
+  }
   say(answered, asked);
   if (!answered.recording) return kInterrupted;
-  finish(out, asked.target.text(), asked.writer->write(*answered.recording, out.stream()));
   return answered.interrupted ? kInterrupted : kDone;
 }
 

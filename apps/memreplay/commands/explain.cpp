@@ -50,7 +50,7 @@ At at_argument(const std::string& text) {
 class Telling final : public ExplainListener {
  public:
   Telling(const Printer& printer, const TextStyle& style, Progress& progress)
-      : shown_(printer.shows_text()), style_(style), progress_(progress) {}
+      : printer_(printer), shown_(printer.shows_text()), style_(style), progress_(progress) {}
 
   void on_explained(const ExplainedDevice& device) override {
     const std::string text = (first_ ? "" : "\n") + explained_text(device, style_);
@@ -65,9 +65,16 @@ class Telling final : public ExplainListener {
  private:
   void say(const std::string& text) {
     progress_.clear();
-    if (shown_) write_stdout(text, style_);
+    if (!shown_) return;
+    try {
+      write_stdout(text, style_);
+    } catch (const ClosedOutput&) {
+      if (!printer_.writes_files()) throw;
+      shown_ = false;
+    }
   }
 
+  const Printer& printer_;
   bool shown_;
   TextStyle style_;
   bool first_ = true;

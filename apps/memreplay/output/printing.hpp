@@ -21,6 +21,7 @@ class Printer {
     print_parts(parts_of(answer), text_on_stdout);
   }
 
+  bool writes_files() const { return !files_.empty(); }
   /// Whether a text is to go to standard output.
   bool shows_text() const { return !options_.quiet && !options_.takes_stdout(); }
 
