@@ -5,6 +5,7 @@
 #include "analysis/convert/answer.hpp"
 #include "commands.hpp"
 #include "options/convert.hpp"
+#include "output/last_words.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "report/minimise/minimise.hpp"
@@ -56,6 +57,7 @@ int copy(const Conversion& asked, OutputFile& out) {
 
 int run_convert(const Command& command, const std::vector<std::string>& arguments) {
   const Conversion asked = parse_conversion(command, arguments);
+  set_recording(asked.question.input.paths.front());
   OutputFile out(asked.target);
   if (asked.copies()) return copy(asked, out);
 

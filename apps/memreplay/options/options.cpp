@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/device.hpp"
+#include "output/last_words.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "strategy/torch/settings.hpp"
@@ -277,9 +278,11 @@ void add_plot_option(CommandLine& line, bool& plot) {
 }
 
 void require_paths(const InputOptions& options, const Command& command) {
-  if (!options.paths.empty()) return;
-  throw UsageError(
-      fmt::format("which recording? (memreplay {} {})", command.name, command.arguments));
+  if (options.paths.empty()) {
+    throw UsageError(
+        fmt::format("which recording? (memreplay {} {})", command.name, command.arguments));
+  }
+  if (options.paths.size() == 1) set_recording(options.paths.front());
 }
 
 }  // namespace memreplay

@@ -68,7 +68,7 @@ void add_run_options(CommandLine& line, RunOptions& options);
 /// Whether a plot is drawn, by --plot and the terminal; `plot` is set when the line is parsed.
 void add_plot_option(CommandLine& line, bool& plot);
 
-/// At least one path. Throws UsageError.
+/// At least one path. Throws UsageError. A single one is named where memory runs out.
 void require_paths(const InputOptions& options, const Command& command);
 
 }  // namespace memreplay

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "core/error.hpp"
+#include "output/last_words.hpp"
 #include "output/output_file.hpp"
 
 namespace memreplay {
@@ -32,6 +33,7 @@ int for_each_recording(const InputOptions& input, Progress& progress,
   show_reading(one, progress);
   for (const std::string& path : input.paths) {
     one.paths = {path};
+    set_recording(path);
     try {
       if (!use(one)) break;
     } catch (const InputError& error) {

@@ -17,6 +17,11 @@
 namespace memreplay {
 namespace {
 
+char recording[4096];  ///< its path, as the beginning of a sentence
+std::size_t recording_length = 0;
+
+char printable(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c; }
+
 void say(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
@@ -67,9 +72,7 @@ class Mappings {
   std::string_view file_of(std::string_view line) {
     const std::size_t path = line.find('/');
     if (path == line.npos) return {};
-    std::replace_if(
-        line_ + path, line_ + line.size(),
-        [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+    std::transform(line_ + path, line_ + line.size(), line_ + path, printable);
     return line.substr(path);
   }
 
@@ -98,7 +101,15 @@ void handle(int signal, const struct sigaction& action) {
 
 }  // namespace
 
-void end_without_memory() { end("", "out of memory\n"); }
+void set_recording(std::string_view path) {
+  recording_length = std::min(path.size(), sizeof recording - 2);
+  std::ranges::transform(path.substr(0, recording_length), recording, printable);
+  if (path.empty()) return;
+  recording[recording_length++] = ':';
+  recording[recording_length++] = ' ';
+}
+
+void end_without_memory() { end({recording, recording_length}, "out of memory\n"); }
 
 void end_by(int signal) {
   remove_unfinished_files();

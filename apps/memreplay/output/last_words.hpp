@@ -1,6 +1,12 @@
 #pragma once
 
+#include <string_view>
+
 namespace memreplay {
+
+/// The recording that the work is about from now on, named where memory runs out; empty: no single
+/// one.
+void set_recording(std::string_view path);
 
 /// From here on the program ends in order, with nothing left of its unfinished files: without
 /// memory and when a recording is cut short under it with a line and exit 2, by a signal that ends
