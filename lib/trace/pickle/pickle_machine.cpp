@@ -121,12 +121,12 @@ PickleValue PickleMachine::run() {
           push_value(memo[number]);
           op += is_wide ? 5 : 2;
         }
-        p = op;
         if (op != at) {
+          p = op;
           if (at == run_begin_) run_end_ = op;
           break;
         }
-        // The last bytes of the file.
+        // Too few bytes are left for a LONG_BINGET.
         need(*at == kLongBinget ? 4 : 1);
         if (at[1] >= memo_size || memo[at[1]].tag == PickleTag::unset) bad_memo(at, at[1]);
         push_value(memo[at[1]]);

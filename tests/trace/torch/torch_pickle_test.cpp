@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "support/guarded_bytes.hpp"
 #include "trace/pickle_bytes.hpp"
 
 namespace memreplay {
@@ -202,9 +203,38 @@ TEST(Pickle, EveryTruncationIsAnInputError) {
       entry("free_requested", 4096, 512));
   for (const std::string& bytes : {whole, kProtocol0, kProtocol1}) {
     for (std::size_t length = 0; length < bytes.size(); ++length) {
-      EXPECT_THROW(read(bytes.substr(0, length)), InputError) << length;
+      const GuardedBytes cut(std::string_view(bytes).substr(0, length));
+      EXPECT_THROW(read_torch_pickle({"x", cut.bytes()}), InputError) << length;
     }
     EXPECT_EQ(complaint(bytes + "\0\0\0"s), "");
+  }
+}
+
+TEST(Pickle, NothingBehindTheEndIsRead) {
+  const std::string stored = kProto4 + std::string(300, 'N') + "q\1";
+  const auto complaint_at_the_end = [](const std::string& bytes) -> std::string {
+    const GuardedBytes guarded(bytes);
+    try {
+      read_torch_pickle({"x", guarded.bytes()});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(complaint_at_the_end(stored + "h"),
+            "x: byte 304: the file ends inside opcode BINGET: it is truncated");
+  EXPECT_EQ(complaint_at_the_end(stored + "h\1"),
+            "x: byte 306: the file ends before the opcode STOP: it is truncated");
+  for (const std::string& cut : {"j"s, "j\1"s, "j\1\0"s, "j\1\0\0"s}) {
+    EXPECT_EQ(complaint_at_the_end(stored + cut),
+              "x: byte 304: the file ends inside opcode LONG_BINGET: it is truncated");
+  }
+  EXPECT_EQ(complaint_at_the_end(stored + "j\1\0\0\0"s),
+            "x: byte 309: the file ends before the opcode STOP: it is truncated");
+  for (int op = 0; op < 256; ++op) {
+    for (const std::string operand : {"", "\1", "\x08xyz", "\1\1\1", "12\r", "\xff\xff\xff\xff"}) {
+      EXPECT_NE(complaint_at_the_end(stored + static_cast<char>(op) + operand), "") << op;
+    }
   }
 }
 
