@@ -1,5 +1,6 @@
 #include "trace/decompress.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -14,8 +15,14 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
+constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // behind one of sixteen bytes
 constexpr std::size_t kMostBytes = 64 * kGiB;
 constexpr std::size_t kChunk = 1 * kMiB;
+
+bool is_zstd(std::string_view bytes) {
+  if (bytes.starts_with(kZstd)) return true;
+  return !bytes.empty() && (bytes[0] & 0xF0) == 0x50 && bytes.substr(1).starts_with(kSkippable);
+}
 
 [[noreturn]] void cut_off(const Input& input, std::string_view kind) {
   throw InputError(input.name, "",
@@ -27,10 +34,25 @@ constexpr std::size_t kChunk = 1 * kMiB;
                    std::string(kind) + " data is damaged: " + (why == nullptr ? "unknown" : why));
 }
 
-/// Room for another chunk at the end; grows by half, so that little is left over.
+/// Zeros may pad a file.
+bool is_padding(std::string_view rest) { return rest.find_first_not_of('\0') == rest.npos; }
+
+Bytes memory_of_machine() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? Bytes(pages) * Bytes(page) : kMostBytes;
+}
+
+/// Room for another chunk at the end; grows by half, so that little is left over. What is there
+/// and what it grows to must fit side by side: a system that promises more memory than it has ends
+/// a program without a word.
 char* add_room(const Input& input, std::string& content, std::size_t used) {
+  static const Bytes kMemory = memory_of_machine();
   if (used >= kMostBytes) throw InputError(input.name, "", "more than 64 GiB after decompression");
-  if (content.size() - used < kChunk) content.resize(used + std::max(kChunk, used / 2));
+  if (content.size() - used < kChunk) {
+    const std::size_t wanted = used + std::max(kChunk, used / 2);
+    if (wanted > kMemory - std::min(used, kMemory)) throw std::bad_alloc();
+    content.resize(wanted);
+  }
   return content.data() + used;
 }
 
@@ -51,7 +73,7 @@ std::string gunzip(const Input& input) {
     taken += offered - stream.avail_in;
     used += kChunk - stream.avail_out;
     if (state == Z_STREAM_END) {
-      // Another member may follow, or zeros that pad the file.
+      // Another member may follow.
       if (!bytes.substr(taken).starts_with(kGzip)) break;
       inflateReset(&stream);
     } else if (state == Z_BUF_ERROR ||
@@ -61,9 +83,7 @@ std::string gunzip(const Input& input) {
       damaged(input, "gzip", stream.msg);
     }
   }
-  if (bytes.find_first_not_of('\0', taken) != std::string_view::npos) {
-    damaged(input, "gzip", "other data follows it");
-  }
+  if (!is_padding(bytes.substr(taken))) damaged(input, "gzip", "other data follows it");
   content.resize(used);
   return content;
 }
@@ -80,9 +100,14 @@ std::string unzstd(const Input& input) {
     const std::size_t left = ZSTD_decompressStream(stream.get(), &to, &from);
     if (ZSTD_isError(left)) damaged(input, "zstd", ZSTD_getErrorName(left));
     used += to.pos;
-    if (from.pos < from.size || to.pos == to.size) continue;
-    if (left != 0) cut_off(input, "zstd");
-    break;
+    if (left == 0) {
+      // Another frame may follow.
+      const std::string_view rest = input.bytes.substr(from.pos);
+      if (is_padding(rest)) break;
+      if (!is_zstd(rest)) damaged(input, "zstd", "other data follows it");
+    } else if (from.pos == from.size && to.pos < to.size) {
+      cut_off(input, "zstd");
+    }
   }
   content.resize(used);
   return content;
@@ -90,9 +115,7 @@ std::string unzstd(const Input& input) {
 
 }  // namespace
 
-bool is_compressed(std::string_view bytes) {
-  return bytes.starts_with(kGzip) || bytes.starts_with(kZstd);
-}
+bool is_compressed(std::string_view bytes) { return bytes.starts_with(kGzip) || is_zstd(bytes); }
 
 std::string decompress(const Input& input) {
   return input.bytes.starts_with(kGzip) ? gunzip(input) : unzstd(input);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -73,25 +74,30 @@ std::string read_file(const std::string& path) { return read_all(File(path).numb
 
 OpenedInput::OpenedInput(const std::string& path) {
   input_.name = path;
-  map_or_read(File(path).number());
-  if (input_.bytes.empty()) {
-    unmap();
-    throw InputError(path, "", "is empty: expected a recording");
-  }
-  if (!is_compressed(input_.bytes)) return;
   try {
-    held_ = decompress(input_);
+    open();
+  } catch (const std::bad_alloc&) {
+    unmap();
+    throw InputError(path, "", "is too large for the memory that there is");
   } catch (...) {
     unmap();
     throw;
   }
-  unmap();
-  input_.bytes = held_;
-  if (held_.empty())
-    throw InputError(path, "", "is empty after decompression: expected a recording");
 }
 
 OpenedInput::~OpenedInput() { unmap(); }
+
+void OpenedInput::open() {
+  map_or_read(File(input_.name).number());
+  if (input_.bytes.empty()) throw InputError(input_.name, "", "is empty: expected a recording");
+  if (!is_compressed(input_.bytes)) return;
+  held_ = decompress(input_);
+  unmap();
+  input_.bytes = held_;
+  if (held_.empty()) {
+    throw InputError(input_.name, "", "is empty after decompression: expected a recording");
+  }
+}
 
 void OpenedInput::map_or_read(int file) {
   struct stat status {};

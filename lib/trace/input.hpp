@@ -21,6 +21,7 @@ class OpenedInput {
   const Input& input() const { return input_; }
 
  private:
+  void open();
   void map_or_read(int file);
   void unmap();
 

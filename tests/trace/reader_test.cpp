@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -89,6 +92,50 @@ TEST_F(Reader, DamagedCompressionIsAnError) {
               HasSubstr("truncated"));
   EXPECT_THAT(complaint(file("more.gz", gzip + "x")), HasSubstr("other data follows"));
 }
+
+TEST_F(Reader, WhatUnpacksToAWholeNumberOfMebibytesIsRead) {
+  for (const std::size_t mebibytes : {1, 2, 3}) {
+    std::string bytes = "op,id,size\n";
+    while (bytes.size() < (mebibytes << 20) - 8) bytes += "a,1,8\nf,1\n"s;
+    bytes.resize((mebibytes << 20) - 1, '\n');
+    bytes += '\n';
+    EXPECT_GT(read_recording(file("packed", zstandard(bytes))).traces.at(0).size(), 9u);
+    EXPECT_GT(read_recording(file("packed", gzipped(bytes))).traces.at(0).size(), 9u);
+  }
+}
+
+TEST_F(Reader, FramesAndMembersAreJoinedAndEmptyOnesSkipped) {
+  const std::string csv = "op,id,size\na,0,5\n", skipped = "\x5a\x2a\x4d\x18\3\0\0\0abc"s;
+  const std::size_t half = csv.size() / 2;
+  const std::pair<std::string (*)(const std::string&), std::string> kinds[] = {
+      {zstandard, skipped}, {gzipped, gzipped("")}};
+  for (const auto& [pack, nothing] : kinds) {
+    const std::string first = pack(csv.substr(0, half)), second = pack(csv.substr(half));
+    const std::string whole = nothing + first + pack("") + nothing + second;
+    EXPECT_EQ(read_recording(file("joined", whole)).traces.at(0).size(), 1u);
+    EXPECT_EQ(complaint(file("padded", whole + std::string(600, '\0'))), "");
+    EXPECT_THAT(complaint(file("more", whole + "\0x"s)), HasSubstr("other data follows it"));
+    EXPECT_THAT(complaint(file("cut", whole.substr(0, whole.size() - 2))), HasSubstr("truncated"));
+    EXPECT_THAT(complaint(file("none", nothing + pack(""))), HasSubstr("empty after decompress"));
+  }
+}
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_F(Reader, WhatUnpacksBeyondTheMemoryEndsInOneLine) {
+  // A frame without a size whose blocks repeat one byte 131,072 times: 2 GiB.
+  std::string bomb = "\x28\xb5\x2f\xfd\0\x58"s;
+  for (int i = 0; i < 16384; ++i) bomb += "\x02\0\x10\0"s;
+  const std::string path = file("bomb.zst", bomb + "\1\0\0"s);
+  const auto read_with_little_memory = [&] {
+    const rlimit limit{kGiB, kGiB};
+    setrlimit(RLIMIT_AS, &limit);
+    std::fputs(complaint(path).c_str(), stderr);
+    std::exit(0);
+  };
+  EXPECT_EXIT(read_with_little_memory(), testing::ExitedWithCode(0),
+              "^[^\n]*bomb.zst: is too large for the memory that there is$");
+}
+#endif
 
 TEST_F(Reader, WhatIsNoFileSaysSo) {
   EXPECT_EQ(complaint(folder_.string()),
