@@ -99,6 +99,19 @@ class Terminal(unittest.TestCase):
                     self.assertEqual(controls, set(), shown)
         self.assertIn("\\x1b]0;gone\\x07\\x1b[31m\\u009b\\x0d\\u202e…", self.piped("explain", name)[0])
 
+    def test_a_name_with_line_breaks_makes_one_line_of_error(self):
+        name = "a\nmemreplay: b\x1b[2J.csv"
+        for content in ("op,id,size\nf,1,\n", "", None, "op,id,size\na,\x1b[31m\n"):
+            if content is not None:
+                (self.folder / name).write_text(content)
+            for command in ("info", "explain", "verify", "replay"):
+                printed, error = self.piped(command, name)
+                self.assertEqual(printed, "")
+                self.assertRegex(error, r"^memreplay: a\\x0amemreplay: b\\x1b\[2J\.csv[^\n]*\n$")
+            (self.folder / name).unlink(missing_ok=True)
+        error = self.piped("replay", name, "-s", "bfc:a\nb=1")[1]
+        self.assertEqual(error.count("\n"), 1, error)
+
     def test_data_that_no_terminal_reads_stay_as_they_are(self):
         (self.folder / "é.csv").write_text("op,id,size\na,0,100\n")
         table = self.piped("compare", "é.csv", "-s", "torch", "--csv", LC_ALL="C")[0]

@@ -65,7 +65,7 @@ void write_stdout(std::string_view text, const TextStyle& style) {
 }
 
 void write_stderr(std::string_view message) {
-  std::cerr << terminal_text(fmt::format("memreplay: {}\n", message), stderr_style());
+  std::cerr << terminal_line(fmt::format("memreplay: {}", message), stderr_style()) + '\n';
 }
 
 }  // namespace memreplay

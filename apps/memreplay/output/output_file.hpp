@@ -43,7 +43,7 @@ class OutputFile {
 /// Text for people leaves the program through these two, as terminal_text has it.
 /// Throws ClosedOutput when nobody reads it, UsageError when the disk is full.
 void write_stdout(std::string_view text, const TextStyle& style);
-/// A line of its own, which begins with the program's name.
+/// One line, whatever names are in it, which begins with the program's name.
 void write_stderr(std::string_view message);
 
 }  // namespace memreplay

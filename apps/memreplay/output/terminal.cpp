@@ -98,7 +98,7 @@ void Progress::show(const std::string& what, double share) {
   // A line that is full would be continued on the next one, which nothing clears.
   constexpr std::size_t kShare = 7;
   const std::size_t room = std::max(columns_of(STDERR_FILENO), kShare) - kShare;
-  const std::string line = terminal_text(what, stderr_style()).substr(0, room);
+  const std::string line = terminal_line(what, stderr_style()).substr(0, room);
   std::cerr << fmt::format("\r\033[K{:3.0f} % {}", share * 100, line) << std::flush;
   shown_ = true;
   next_ = std::chrono::steady_clock::now() + 100ms;

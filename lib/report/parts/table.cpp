@@ -149,6 +149,14 @@ void append_row(std::string& out, const Table& table, const TableLayout& layout,
   append_cells(out, table, layout, cells, titles);
 }
 
+// A row is a line, also where a name of a recording holds a line break.
+Table of_lines(Table table) {
+  for (auto& row : table.rows) {
+    for (std::string& cell : row) std::ranges::replace(cell, '\n', ' ');
+  }
+  return table;
+}
+
 std::string csv_cell(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string quoted = "\"";
@@ -172,7 +180,8 @@ std::size_t display_width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string text_table(const Table& table, std::size_t width) {
+std::string text_table(const Table& given, std::size_t width) {
+  const Table table = of_lines(given);
   const TableLayout layout = layout_for(table, width);
   std::string out;
   append_row(out, table, layout, titles(table), true);

@@ -71,7 +71,8 @@ char32_t decoded(std::string_view sequence) {
 /// Writes one character after another.
 class TerminalText {
  public:
-  explicit TerminalText(const TextStyle& style) : style_(style) {}
+  explicit TerminalText(const TextStyle& style, bool one_line = false)
+      : style_(style), one_line_(one_line) {}
 
   void add(std::string_view text) {
     while (!text.empty()) {
@@ -90,7 +91,7 @@ class TerminalText {
 
  private:
   void add_character(std::string_view sequence, char32_t c) {
-    if (c == U'\n') return end_line();
+    if (c == U'\n' && !one_line_) return end_line();
     if (style_.colour && within(c, kFirstMark, kFirstMark + kColours.size() - 1)) {
       out_ += kColours.at(c - kFirstMark);
     } else if (is_control(c) && c != U'\t') {
@@ -121,6 +122,7 @@ class TerminalText {
   }
 
   TextStyle style_;
+  bool one_line_;
   std::string out_;
   std::size_t longer_ = 0;  ///< columns that this line has more than it had
 };
@@ -129,6 +131,12 @@ class TerminalText {
 
 std::string terminal_text(std::string_view text, const TextStyle& style) {
   TerminalText out(style);
+  out.add(text);
+  return out.take();
+}
+
+std::string terminal_line(std::string_view text, const TextStyle& style) {
+  TerminalText out(style, true);
   out.add(text);
   return out.take();
 }

@@ -14,4 +14,7 @@ namespace memreplay {
 /// there are blanks.
 std::string terminal_text(std::string_view text, const TextStyle& style);
 
+/// The same of what must stay one line: line breaks are written out too, as \x0a.
+std::string terminal_line(std::string_view text, const TextStyle& style);
+
 }  // namespace memreplay

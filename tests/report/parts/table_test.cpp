@@ -23,6 +23,11 @@ TEST(TextTable, ALongNameStandsOnALineOfItsOwn) {
   EXPECT_EQ(text, " strategy  reserved\n " + name + "\n              1 GiB\n bfc         12 GiB\n");
 }
 
+TEST(TextTable, ALineBreakInANameEndsNoLine) {
+  EXPECT_EQ(text_table({kTable.columns, {{"a\nb", "1 B"}}}),
+            " strategy  reserved\n a b            1 B\n");
+}
+
 TEST(TextTable, LettersOfSeveralBytesTakeOneColumn) {
   const std::string text = text_table({kTable.columns, {{"é", "1 B"}, {"ab", "2 B"}}});
   EXPECT_NE(text.find(" é              1 B\n ab             2 B\n"), std::string::npos) << text;

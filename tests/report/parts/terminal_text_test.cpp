@@ -49,6 +49,12 @@ TEST(TerminalText, ColumnsBehindWhatBecameLongerStayInPlace) {
   EXPECT_EQ(terminal_text("… b  1\n", kAscii), "... b 1\n");
 }
 
+TEST(TerminalText, ALineStaysOneLine) {
+  EXPECT_EQ(terminal_line("a\nmemreplay: b\x1b[31m\u2028", kUnicode),
+            "a\\x0amemreplay: b\\x1b[31m\\u2028");
+  EXPECT_EQ(terminal_line("a\n…", kAscii), "a\\x0a...");
+}
+
 TEST(TerminalText, TabsAndNewlinesStay) {
   EXPECT_EQ(terminal_text("a\tb\n\tc", kUnicode), "a\tb\n\tc");
 }
