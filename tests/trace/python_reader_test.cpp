@@ -41,17 +41,34 @@ TEST(PythonReader, GivesTheSameRecordingForEveryPickle) {
   }
 }
 
-TEST(PythonReader, RefusesEveryGlobal) {
+/// What the reader says of these bytes.
+std::string complaint_of_python(const std::string& bytes) {
   const auto path = std::filesystem::temp_directory_path() / ("global." + std::to_string(getpid()));
-  std::ofstream(path, std::ios::binary) << kProto4 + "]cos\nsystem\n(X\4\0\0\0true\x85Ra."s;
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::string message;
   try {
     read_recording(path.string(), {.python_reader = true});
-    ADD_FAILURE() << "was read";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(),
-                testing::HasSubstr("os.system': this file wants to run code; refused"));
+    message = error.what();
   }
   std::filesystem::remove(path);
+  return message;
+}
+
+TEST(PythonReader, RefusesEveryGlobal) {
+  EXPECT_THAT(complaint_of_python(kProto4 + "]cos\nsystem\n(X\4\0\0\0true\x85Ra."s),
+              testing::HasSubstr("os.system': this file wants to run code; refused"));
+}
+
+TEST(PythonReader, ItsErrorsAreWholeAndOnOneLine) {
+  const std::string error =
+      complaint_of_python(kProto4 + text("o\ns") + text("sys\ntem") + "\x93.");
+  EXPECT_THAT(error,
+              testing::EndsWith("global 'o?s.sys?tem': this file wants to run code; refused"));
+  for (const std::string& bytes : {kProto4 + "Fa\nb\n.", kProto4 + "]", kProto4 + "\x8c\1\xff."}) {
+    EXPECT_THAT(complaint_of_python(bytes), testing::Not(testing::HasSubstr("\n")));
+    EXPECT_THAT(complaint_of_python(bytes), testing::HasSubstr("global."));
+  }
 }
 
 TEST(PythonReader, ReadsALineThatIsNoneAsTheOtherDoes) {

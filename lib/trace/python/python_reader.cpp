@@ -2,6 +2,9 @@
 
 #include <pybind11/embed.h>
 
+#include <algorithm>
+#include <string>
+
 #include "core/error.hpp"
 #include "trace/python/python_view.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
@@ -42,7 +45,13 @@ void start_python(const Input& input) {
   PyEval_SaveThread();
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// What Python says, on one line, without where in its own code.
+std::string message_of(const py::error_already_set& error) {
+  std::string text = error.what();
+  text.resize(std::min(text.find("\n\nAt:\n"), text.size()));
+  std::ranges::replace(text, '\n', '?');
+  return text;
+}
 
 TorchSnapshot convert(const Input& input) {
   py::dict scope;
@@ -67,6 +76,6 @@ extern "C" __attribute__((visibility("default"))) void memreplay_read_with_pytho
     snapshot = memreplay::convert(input);
   } catch (const pybind11::error_already_set& error) {
     throw memreplay::InputError(input.name, "",
-                                "Python cannot read it: " + memreplay::first_line(error.what()));
+                                "Python cannot read it: " + memreplay::message_of(error));
   }
 }
