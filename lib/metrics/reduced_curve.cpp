@@ -46,8 +46,9 @@ void ReducedCurve::close(const Bucket& bucket, std::vector<CurvePoint>& points) 
   std::array<Change, kMostPerBucket> kept = {bucket.first, bucket.lowest, bucket.highest,
                                              bucket.last};
   std::ranges::sort(kept, {}, &Change::number);
-  const auto doubles = std::ranges::unique(kept, {}, &Change::number);
-  for (auto change = kept.begin(); change != doubles.begin(); ++change) {
+  const auto same = [](const Change& a, const Change& b) { return a.number == b.number; };
+  const auto doubles = std::unique(kept.begin(), kept.end(), same);
+  for (auto change = kept.begin(); change != doubles; ++change) {
     points.push_back(change->point);
   }
 }

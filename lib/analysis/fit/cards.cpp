@@ -94,7 +94,7 @@ std::vector<Card> cards_like(const std::vector<std::string>& asked) {
   const auto is_usual = [](const Card& card) {
     return std::ranges::find(kUsual, card.name) != kUsual.end();
   };
-  std::ranges::stable_partition(found, is_usual);
+  std::stable_partition(found.begin(), found.end(), is_usual);
   return found;
 }
 

@@ -51,13 +51,15 @@ class Scales {
     const Setting best = result_.outcomes[result_.best].settings.front();
     std::vector<TuneOutcome> apart;
     for (TuneOutcome& outcome : result_.outcomes) {
-      const auto leaving = std::ranges::stable_partition(
-          outcome.settings, [&](const Setting& setting) { return stays_under(setting, outcome); });
-      if (leaving.empty()) continue;
+      std::vector<Setting>& settings = outcome.settings;
+      const auto leaving = std::stable_partition(
+          settings.begin(), settings.end(),
+          [&](const Setting& setting) { return stays_under(setting, outcome); });
+      if (leaving == settings.end()) continue;
       TuneOutcome other = outcome;
-      other.settings.assign(leaving.begin(), leaving.end());
+      other.settings.assign(leaving, settings.end());
       judge_anew(other);
-      outcome.settings.erase(leaving.begin(), leaving.end());
+      settings.erase(leaving, settings.end());
       if (outcome.settings.empty()) {
         outcome = std::move(other);
       } else {

@@ -40,8 +40,7 @@ SettingSpace::SettingSpace(const std::vector<const Subject*>& subjects, Options 
   for (std::size_t entry = 0; entry < sizes.size(); ++entry) {
     std::vector<Bytes>& distinct = sizes[entry];
     std::ranges::sort(distinct);
-    const auto [first, last] = std::ranges::unique(distinct);
-    distinct.erase(first, last);
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     if (!distinct.empty()) classes_.push_back({entry, std::move(distinct)});
   }
   torch::SettingIssues ignored;

@@ -40,8 +40,7 @@ std::vector<Held> together(const RunPicture& picture) {
   std::vector<Held> all;
   std::ranges::merge(reserved, allocated, std::back_inserter(all), {}, &Held::moment,
                      &Held::moment);
-  const auto doubles = std::ranges::unique(all);
-  all.erase(doubles.begin(), doubles.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 

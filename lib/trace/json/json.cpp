@@ -4,6 +4,13 @@
 #include <nlohmann/json.hpp>
 
 namespace memreplay {
+
+Json::Json() = default;
+Json::Json(std::nullptr_t) {}
+Json::Json(double value) : value_(value) {}
+Json::Json(const char* text) : value_(std::string(text)) {}
+Json::Json(std::string_view text) : value_(std::string(text)) {}
+Json::Json(std::string text) : value_(std::move(text)) {}
 Json::~Json() = default;
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;

@@ -20,24 +20,16 @@ class Json {
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
-  Json() = default;
-  Json(std::nullptr_t) {}
+  Json();
+  Json(std::nullptr_t);
   template <std::integral T>
-  Json(T value) {
-    if constexpr (std::same_as<T, bool>) {
-      value_ = value;
-    } else if constexpr (std::signed_integral<T>) {
-      value_ = static_cast<std::int64_t>(value);
-    } else {
-      value_ = static_cast<std::uint64_t>(value);
-    }
-  }
-  Json(double value) : value_(value) {}
-  Json(const char* text) : value_(std::string(text)) {}
-  Json(std::string_view text) : value_(std::string(text)) {}
-  Json(std::string text) : value_(std::move(text)) {}
+  Json(T value);
+  Json(double value);
+  Json(const char* text);
+  Json(std::string_view text);
+  Json(std::string text);
   template <typename T>
-  Json(const std::vector<T>& values) : value_(Array(values.begin(), values.end())) {}
+  Json(const std::vector<T>& values);
   /// An object if all of `values` are pairs that begin with a text, as in {{"key", 1}, {"b", 2}};
   /// otherwise an array.
   Json(std::initializer_list<Json> values);
@@ -77,5 +69,19 @@ struct Json::Member {
   std::string key;
   Json value;
 };
+
+template <std::integral T>
+Json::Json(T value) {
+  if constexpr (std::same_as<T, bool>) {
+    value_ = value;
+  } else if constexpr (std::signed_integral<T>) {
+    value_ = static_cast<std::int64_t>(value);
+  } else {
+    value_ = static_cast<std::uint64_t>(value);
+  }
+}
+
+template <typename T>
+Json::Json(const std::vector<T>& values) : value_(Array(values.begin(), values.end())) {}
 
 }  // namespace memreplay

@@ -18,6 +18,8 @@ template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
 
 /// Decimal digits of a number in two's complement, least byte first.
 std::string decimal(std::string_view bytes) {
