@@ -104,6 +104,9 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : known) {
+    // No less than what one is longer by; a name of a hostile file may be as long as the file.
+    const std::size_t a = name.size(), b = candidate.size();
+    if (std::max(a, b) - std::min(a, b) >= best_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best = candidate;

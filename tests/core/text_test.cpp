@@ -58,6 +58,9 @@ TEST(DidYouMean, NamesTheNearestAndOnlyANearOne) {
   const std::vector<std::string> known{"torch", "bump", "direct"};
   EXPECT_EQ(did_you_mean("torhc", known), "; did you mean 'torch'?");
   EXPECT_EQ(did_you_mean("elephant", known), "");
+  EXPECT_EQ(did_you_mean("torchbearer", known), "");
+  EXPECT_EQ(did_you_mean("to", known), "");
+  EXPECT_EQ(did_you_mean(std::string(std::size_t{1} << 20, 't'), known), "");
 }
 
 TEST(InputError, PutsLinesCloseToTheFileAndWordsApart) {

@@ -62,6 +62,8 @@ std::shared_ptr<const ParsedJson> parse_json(const std::string& path, const std:
   } catch (const ParsedJson::parse_error& error) {
     throw InputError(path, line_and_column(text, error.byte),
                      "is no JSON here; expected " + expected);
+  } catch (const ParsedJson::out_of_range&) {
+    throw InputError(path, "", "a number of this JSON is out of range; expected " + expected);
   }
 }
 

@@ -74,6 +74,9 @@ TEST(BaselineFile, BrokenJsonIsRefusedWithLineAndColumn) {
   EXPECT_EQ(complaint("{\n  \"schema\": oops}"),
             "memory.json:2:13: is no JSON here; expected a baseline as --update writes it");
   EXPECT_TRUE(complaint("").starts_with("memory.json:1:1: is no JSON"));
+  EXPECT_EQ(complaint(R"({"schema": 1e999})"),
+            "memory.json: a number of this JSON is out of range; expected a baseline as --update "
+            "writes it");
 }
 
 TEST(BaselineFile, WhatMeansNothingIsRefusedWithItsPlace) {
