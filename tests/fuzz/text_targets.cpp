@@ -1,0 +1,121 @@
+#include "analysis/calibrate/answer.hpp"
+#include "analysis/calibrate/cost_profile.hpp"
+#include "analysis/check/baseline_file.hpp"
+#include "core/text.hpp"
+#include "device/simulated_device.hpp"
+#include "fuzz/fuzz_target.hpp"
+#include "strategy/registry.hpp"
+#include "strategy/torch/lint.hpp"
+#include "strategy/torch/settings.hpp"
+
+namespace memreplay {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+const std::string kProfile = R"({"schema": ")" + std::string(kProfileSchema) + R"(", "device": {},
+  "calls": {"alloc": {"sizes": [{"bytes": 1024, "p50_ms": 1}, {"bytes": 3072, "p50_ms": 2.5}]},
+            "free": {"sizes": [{"bytes": 1, "p50_ms": 0.5e-1}], "waits_for_device": true},
+            "map": {"sizes": []}, "unmap": {"sizes": []}}})";
+
+Texts bundled_baselines() {
+  Texts found;
+  for (const std::string& text : bundled_files()) {
+    if (text.find("memreplay-baseline/") != text.npos) found.push_back(text);
+  }
+  return found;
+}
+
+void read_profile(std::string_view bytes) {
+  const CostModel cost = parse_cost_profile("fuzz", std::string(bytes));
+  for (const CostCurve* curve : {&cost.alloc, &cost.free, &cost.map, &cost.unmap}) {
+    for (const Bytes size : {Bytes{0}, kMiB, ~Bytes{0}}) curve->ms(size);
+  }
+}
+
+void read_baseline_and_write_it(std::string_view bytes) {
+  const Baseline baseline = parse_baseline("fuzz", std::string(bytes));
+  parse_baseline("written", baseline_text(baseline));
+}
+
+// Of simulated memory only: others would run what a specification names.
+bool is_simulated(const StrategySpec& spec) {
+  for (const StrategyInfo& info : strategies()) {
+    if (info.name == spec.name && !info.needs_device.empty()) return false;
+  }
+  for (const StrategySpec& inner : spec.inner) {
+    if (!is_simulated(inner)) return false;
+  }
+  return true;
+}
+
+void make_specified(std::string_view bytes) {
+  const StrategySpec spec = parse_strategy(bytes);
+  joins_regions(spec);
+  stitched_chunk(spec);
+  const auto wish = plan_wish(spec);
+  if (wish || !is_simulated(spec)) return;
+  SimulatedDevice device({.capacity = 16 * kGiB});
+  const auto made = make_strategy(spec, {.device = device, .capacity = 16 * kGiB});
+  if (const auto placed = made->allocate({.size = kMiB})) made->free(placed->handle, {});
+}
+
+Texts strategy_seeds() {
+  Texts seeds;
+  for (const StrategyInfo& info : strategies()) {
+    const std::string name(info.example.empty() ? info.name : info.example);
+    seeds.push_back(name);
+    for (const OptionInfo& option : info.options) {
+      seeds.push_back(name + ":" + std::string(option.key) + "=" +
+                      std::string(option.default_value));
+    }
+  }
+  return seeds;
+}
+
+Texts strategy_words() {
+  Texts texts = strategy_seeds();
+  for (const StrategyInfo& info : strategies()) {
+    for (const OptionInfo& option : info.options) texts.emplace_back(option.values);
+  }
+  Texts words = words_in(texts);
+  for (const char* mark : {":", "=", ",", "(", ")", "[", "]", ">:", "GiB", "MiB"}) {
+    words.emplace_back(mark);
+  }
+  return words;
+}
+
+void read_conf_of_every_release(std::string_view bytes) {
+  for (const char* version : {"", "2.0", "2.6", "2.9", "2.10"}) {
+    torch::SettingIssues issues;
+    torch::read_conf(bytes, torch::parse_release(version), issues);
+    torch::lint_settings(bytes, version);
+  }
+  torch_spec_from_conf(bytes);
+}
+
+Texts conf_seeds() {
+  Texts seeds = {"roundup_power2_divisions:[256:1,512:2,1024:4,>:8],expandable_segments:True",
+                 "garbage_collection_threshold:0.6,max_split_size_mb:128"};
+  for (const StrategyInfo& info : strategies()) {
+    if (info.name != "torch") continue;
+    for (const OptionInfo& option : info.options) {
+      seeds.push_back(std::string(option.key) + ":" + std::string(option.default_value));
+    }
+  }
+  return seeds;
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> text_targets() {
+  const Texts baselines = bundled_baselines();
+  return {
+      {"baseline", read_baseline_and_write_it, baselines, words_in(baselines)},
+      {"cost-profile", read_profile, {kProfile}, words_in({kProfile})},
+      {"strategy", make_specified, strategy_seeds(), strategy_words()},
+      {"alloc-conf", read_conf_of_every_release, conf_seeds(), strategy_words()},
+  };
+}
+
+}  // namespace memreplay
