@@ -101,6 +101,15 @@ class Offload final : public StrategyWrapper<OffloadedBlock> {
     StrategyWrapper::release_pool(pool, cache);
   }
 
+  void marker() override {
+    state_.moved_out.clear();
+    StrategyWrapper::marker();
+  }
+  void safe_frontier(std::uint64_t frees) override {
+    state_.moved_out.clear();
+    StrategyWrapper::safe_frontier(frees);
+  }
+
   StrategyUsage usage() const override {
     StrategyUsage usage = StrategyWrapper::usage();
     usage.moved_out = &state_.moved_out;

@@ -151,6 +151,17 @@ TEST(Offload, WhatAStreamStillUsesStays) {
   EXPECT_TRUE(m->allocate({.size = 6}));
 }
 
+TEST(Offload, AMarkerAndAFrontierMoveNothing) {
+  for (const auto step : {+[](ProgramSteps& steps) { steps.marker(); },
+                          +[](ProgramSteps& steps) { steps.safe_frontier(1); }}) {
+    Offloaded m("offload(direct)", 10);
+    m.alloc('A', 6).alloc('B', 6);
+    ASSERT_EQ(m.strategy().usage().moved_out->size(), 1u);
+    step(*m.strategy().abilities().steps);
+    EXPECT_TRUE(m.strategy().usage().moved_out->empty());
+  }
+}
+
 TEST(Offload, OptionsThatMeanNothingAreRefused) {
   for (const char* spec :
        {"offload", "offload(torch,torch)", "offload(torch):host_bandwidth=0",
