@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/simulated_device.hpp"
+#include "strategy/torch/pytorch.hpp"
 
 namespace memreplay::torch {
 namespace {
@@ -57,6 +58,67 @@ TEST(TorchAllocator, ARecordedReservationGrowsInThePiecesThatItWasMappedIn) {
   EXPECT_EQ(allocator.allocate({.size = 50 * kMiB})->address, kRecorded);
   EXPECT_EQ(device.usage().held, 56 * kMiB);
   EXPECT_TRUE(allocator.allocate({.size = 900 * kMiB}));
+}
+
+constexpr Address kFirst = Address{1} << 44;
+
+/// Reservations of 100 MiB.
+const std::string kShort = "expandable_segments:True,expandable_segments_reserve:0.1";
+
+TEST(TorchAllocator, AReservationThatWasGivenUpIsAtNoAddress) {
+  Pytorch torch(kShort, 1000 * kMiB);
+  torch.search(3 * kMiB);
+  const Allocator& allocator = torch.allocator();
+  ASSERT_TRUE(allocator.reservation_at(kFirst + 100 * kMiB - 1));
+  EXPECT_FALSE(allocator.reservation_at(kFirst + 100 * kMiB));
+  torch.empty_cache();
+  EXPECT_FALSE(allocator.reservation_at(kFirst));
+  torch.alloc('a', 3 * kMiB);
+  EXPECT_EQ(allocator.reservation_at(kFirst + 100 * kMiB)->address, kFirst + 100 * kMiB);
+}
+
+// Free blocks of 40 MiB, then of 70, each at the front of a reservation.
+TEST(TorchAllocator, ABlockThatCanGrowServesWhatTheNextOneCannotReach) {
+  Pytorch torch(kShort, 1000 * kMiB);
+  torch.alloc('a', 70 * kMiB);
+  torch.alloc('b', 40 * kMiB);
+  torch.free('a');
+  torch.free('b');
+  const auto growing = torch.allocator().growing_block_at(kFirst + 100 * kMiB, 0);
+  ASSERT_TRUE(growing);
+  EXPECT_EQ(growing->end, kFirst + 140 * kMiB);
+  EXPECT_EQ(growing->tail, 60 * kMiB);
+  EXPECT_EQ(growing->longest, 60 * kMiB);
+  EXPECT_FALSE(torch.allocator().growing_block_at(kFirst, 0)) << "no other comes behind it";
+}
+
+TEST(TorchAllocator, ABlockWithoutUnmappedMemoryBehindItDoesNotGrow) {
+  Pytorch torch(kShort, 1000 * kMiB);
+  torch.alloc('a', 30 * kMiB);
+  torch.alloc('c', 70 * kMiB);
+  torch.alloc('b', 40 * kMiB);
+  torch.free('a');
+  torch.free('b');
+  EXPECT_FALSE(torch.allocator().growing_block_at(kFirst, 0));
+}
+
+// Behind a free block of 40 MiB that reaches 100, one of `size`.
+std::optional<Allocator::GrowingBlock> growing_behind_another(Bytes size) {
+  Pytorch torch(kShort, 1000 * kMiB);
+  torch.alloc('b', 40 * kMiB);
+  torch.set("expandable_segments:True,expandable_segments_reserve:0.2");
+  torch.alloc('a', size);
+  torch.free('b');
+  torch.free('a');
+  return torch.allocator().growing_block_at(kFirst + 100 * kMiB, kFirst);
+}
+
+TEST(TorchAllocator, TheSearchGoesOnToABlockAsFarAsTheOneBeforeItReaches) {
+  const auto growing = growing_behind_another(80 * kMiB);
+  ASSERT_TRUE(growing);
+  EXPECT_EQ(growing->tail, 120 * kMiB);
+  EXPECT_EQ(growing->longest, 20 * kMiB - 1);
+  EXPECT_FALSE(growing_behind_another(100 * kMiB));
 }
 
 }  // namespace

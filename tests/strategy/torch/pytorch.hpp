@@ -73,6 +73,7 @@ class Pytorch {
     for (std::size_t i = 0; i < handles.size(); ++i) blocks_.at(names[i]).handle = handles[i];
   }
 
+  const Allocator& allocator() const { return *allocator_; }
   Bytes charged(char name) const { return blocks_.at(name).size; }
   std::optional<std::int64_t> find_stat(const std::string& key) const {
     const Testimony testimony = allocator_->testimony();
