@@ -149,6 +149,31 @@ TEST(Bfc, CollectionThatCannotHelpReturnsNothing) {
   EXPECT_EQ(m.ooms(), 1);
 }
 
+TEST(Bfc, CollectionForMoreThanTheLimitReturnsNothing) {
+  MemoryPicture m("bfc:first_region=512,garbage_collection=true,limit=2047", 16, kUnit);
+  m.alloc('A', 1).free('A').alloc('B', 8);
+  EXPECT_EQ(m.picture(), "..");
+}
+
+TEST(Bfc, ARegionThatWasCollectedIsForgotten) {
+  SimulatedDevice simulated({.granularity = 1, .policy = AddressPolicy::first_fit});
+  Ledger ledger("bfc");
+  HeardDevice device(simulated, ledger);
+  bfc::Allocator bfc(device,
+                     {.limit = 20 * kUnit, .garbage_collection = true, .first_region = 512});
+  const auto free_at_once = [&](std::initializer_list<Bytes> granules) {
+    std::vector<Handle> blocks;
+    for (const Bytes size : granules)
+      blocks.push_back(bfc.allocate({.size = size * kUnit})->handle);
+    for (const Handle block : blocks) bfc.free(block, {});
+  };
+  free_at_once({2, 4});  // two regions
+  free_at_once({15});    // one of 16 in their place
+  EXPECT_NO_THROW(free_at_once({18}));
+  EXPECT_EQ(simulated.usage().allocs, 4u);
+  EXPECT_EQ(simulated.usage().frees, 3u);
+}
+
 TEST(Bfc, FreedMemoryMergesWhenTheFrontierHasPassedIt) {
   auto m = region_of(4, ",timestamped=true");
   // Too large, and bound to what is safe: it only makes the allocator look at its queue.
@@ -283,6 +308,38 @@ TEST(Bfc, TheModernReportNamesEndsAndHumanSizes) {
         "InUse:                          1.2KiB\n", "Spatial partitioning summary for GPU_0_bfc"}) {
     EXPECT_NE(report.find(line), std::string::npos) << line << report;
   }
+}
+
+TEST(Bfc, ChunksThatJoinedTheGapAreInNoBinOfTheReport) {
+  auto m = region_of(10, ",spatial=true");
+  m.alloc('A', 2).alloc('B', 2).free('A').free('B');
+  const std::string report = m.abilities().oom_report->oom_report({.size = 11 * kUnit});
+  EXPECT_NE(report.find("Bin (2048): \tTotal Chunks: 0,"), std::string::npos) << report;
+}
+
+TEST(Bfc, AnAlignedChunkIsCutFromTheFreeOneBeforeItAndIsInNoBin) {
+  auto m = region_of(8, ",generation=modern");
+  m.alloc('A', 1).alloc('B', 1, 2 * kUnit);
+  EXPECT_EQ(m.picture(), "A.B.....");
+  const std::string report = m.abilities().oom_report->oom_report({.size = kUnit});
+  EXPECT_NE(report.find("in_use: 0 | bin_num: 0, prev:   Size: 256B | Requested Size: 256B | "
+                        "in_use: 1 | bin_num: -1, next:   Size: 256B | Requested Size: 256B | "
+                        "in_use: 1 | bin_num: -1\n"),
+            std::string::npos)
+      << report;
+}
+
+TEST(Bfc, ARequestIsCalledByItsTag) {
+  SimulatedDevice device({.granularity = 1});
+  const bfc::Allocator bfc(device, {.limit = kMiB}, {"", "MatMul"});
+  EXPECT_EQ(bfc.op_name({.tag = 0}), "(driver)");
+  EXPECT_EQ(bfc.op_name({.tag = 1}), "MatMul");
+  EXPECT_EQ(bfc.op_name({.tag = 2}), "(driver)");
+}
+
+TEST(Bfc, RegionsJoinWhereTheyAreToldTo) {
+  EXPECT_FALSE(joins_regions(parse_strategy("bfc")));
+  EXPECT_TRUE(joins_regions(parse_strategy("bfc:coalesce_regions=true")));
 }
 
 TEST(Bfc, OptionsThatMeanNothingAreRefused) {
