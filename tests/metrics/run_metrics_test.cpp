@@ -39,6 +39,11 @@ TEST(RunMetrics, NothingCountedIsNothing) {
   EXPECT_EQ(none.allocs, 0u);
   EXPECT_EQ(none.events, 0u);
   EXPECT_EQ(none.gap(), 0u);
+  const OomPlace nowhere;
+  EXPECT_EQ(nowhere.event + nowhere.requested + nowhere.free + nowhere.largest_free + nowhere.live,
+            0u);
+  EXPECT_EQ(RealUse{}.not_adopted, 0u);
+  EXPECT_EQ(BytesInterval{}.low + BytesInterval{}.high, 0u);
 }
 
 }  // namespace

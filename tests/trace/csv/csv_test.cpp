@@ -79,6 +79,12 @@ TEST(CsvReader, AFreeThatDoesNotSayWhereItComesFromComesFromItsBlock) {
   EXPECT_EQ(trace.threads, (std::vector<std::uint32_t>{3, 3, 3, 4}));
 }
 
+TEST(CsvReader, AFreeWithAPoolOfItsOwnIsInThatPool) {
+  const Trace trace = read("op,id,size,pool\na,0,9,1:2\na,1,9,1:2\nf,0,,\nf,1,,3\n").traces.at(0);
+  EXPECT_EQ(trace.pools.at(trace.lane(2).pool), (PoolId{1, 2}));
+  EXPECT_EQ(trace.pools.at(trace.lane(3).pool), (PoolId{0, 3}));
+}
+
 TEST(CsvReader, AFreeThatCompletesLaterIsRequestedFirst) {
   const Trace trace =
       read("op,id,size\na,0,1\nf,0,\na,1,1\nc,0,\na,2,1\nf,1,\nf,2,\n").traces.at(0);
@@ -98,8 +104,9 @@ TEST(CsvReader, MarkersFrontiersAndEmptyingTheCacheConcernNoBuffer) {
   const Recording recording = read("op,id,size,tag\nm,,,step 1\ns,,40,\ne,,,\n");
   const Trace& trace = recording.traces.at(0);
   EXPECT_EQ(trace.ops, (std::vector<Op>{Op::marker, Op::safe_frontier, Op::empty_cache}));
-  EXPECT_EQ(trace.sizes[1], 40u);
-  EXPECT_EQ(trace.slots[0], kNoSlot);
+  EXPECT_EQ(trace.sizes, (std::vector<Bytes>{0, 40, 0}));
+  EXPECT_EQ(trace.slots, (std::vector<Slot>{kNoSlot, kNoSlot, kNoSlot}));
+  EXPECT_EQ(trace.slot_count, 0u);
   EXPECT_EQ(recording.texts.at(trace.tags.at(0)), "step 1");
 }
 
@@ -157,6 +164,11 @@ TEST(CsvReader, RowsThatDoNotFitAreRefused) {
   EXPECT_EQ(complaint("op,id,time\nm,0,soon\n"),
             "t.csv:2:5: time is 'soon'; expected seconds, whole microseconds, or a clock such as "
             "09:15:02.25");
+}
+
+TEST(CsvReader, WhatATerminalWouldObeyIsShownAsAQuestionMark) {
+  EXPECT_EQ(complaint("op,id,size\na,\x1b[2J\x7f~,5\n"),
+            "t.csv:2:3: id is '?[2J?~'; expected a whole number, or 0x and hexadecimal digits");
 }
 
 TEST(CsvReader, ColumnsAndOpsHaveTheNamesThatPeopleGiveThem) {
