@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "pickle_bytes.hpp"
+#include "trace/compressed.hpp"
 
 namespace memreplay {
 namespace {
@@ -50,26 +49,6 @@ class Reader : public testing::Test {
                entry("free_requested", 1 << 21, 512) + entry("free_completed", 1 << 21, 512) +
                entry("segment_free", 1 << 21, 1 << 21));
 };
-
-std::string gzipped(const std::string& bytes) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(bytes.size() + 200, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
-std::string zstandard(const std::string& bytes) {
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
-  return packed;
-}
 
 TEST_F(Reader, CompressedFilesAreRecognisedByTheirFirstBytes) {
   Recording plain = read_recording(file("plain", pickle_));

@@ -33,6 +33,10 @@ TEST(Json, WithAnIndentEveryValueHasItsLine) {
   EXPECT_EQ(json.dump(2), "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": [],\n  \"c\": {}\n}");
 }
 
+TEST(Json, AnIndentOfNothingStillBreaksLines) {
+  EXPECT_EQ(Json({{"a", {1, 2}}}).dump(0), "{\n\"a\": [\n1,\n2\n]\n}");
+}
+
 TEST(Json, NumbersKeepAllTheirDigits) {
   const Json json = {UINT64_MAX, INT64_MIN, 0.1, 1e300, 3.0, std::nan("")};
   EXPECT_EQ(json.dump(), "[18446744073709551615,-9223372036854775808,0.1,1e+300,3.0,null]");
