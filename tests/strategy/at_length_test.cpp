@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string>
@@ -60,6 +61,7 @@ TEST_P(EveryStrategyAtLength, KeepsTheLedgerSilent) {
   const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
   fmt::print("{}: {} operations from seed {}, {:.0f} a second of processor time\n", GetParam(),
              operations, seed, static_cast<double>(operations) / seconds);
+  std::fflush(stdout);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryStrategyAtLength, testing::ValuesIn(specs()),
