@@ -26,7 +26,7 @@ STATEMENT = re.compile(r"[ \t]+(?:(?:\+\+|--)?[a-z_*(][\w.:()*\[\]]*(?:->[\w.:()
                        r"(?:\(.*\)| [-+|&*/]?= .*|\+\+)|continue|break);$")
 # Assertions and what only saves time have no effect that a test could see.
 NOT_MUTATED = re.compile(r"^\s*(?:#|template\b|using\b|namespace\b|static_assert\b|assert\(|friend\b)|"
-                         r"operator[<>=!+-]|= default;|\.reserve\(|__builtin_prefetch")
+                         r"operator[<>=!+-]|= default;|\.(?:reserve|shrink_to_fit)\(|__builtin_prefetch")
 
 
 @dataclasses.dataclass(frozen=True)

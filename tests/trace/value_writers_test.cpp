@@ -123,6 +123,17 @@ TEST(JsonWriter, NumbersBeyond64BitsAreWrittenInFull) {
   EXPECT_EQ(written({"\0\0\0\0\0\0\0\0\xff"sv, false}), "-18446744073709551616\n");
 }
 
+TEST(JsonWriter, AnyLossIsOne) {
+  EXPECT_FALSE(JsonLosses{}.any());
+  EXPECT_TRUE(JsonLosses{.byte_strings = 1}.any());
+  EXPECT_TRUE(JsonLosses{.texts = 1}.any());
+  EXPECT_TRUE(JsonLosses{.keys = 1}.any());
+  EXPECT_TRUE(JsonLosses{.numbers = 1}.any());
+  EXPECT_TRUE((JsonLosses{.byte_strings = 1, .texts = 1}.any()));
+  EXPECT_TRUE((JsonLosses{.texts = 1, .keys = 1}.any()));
+  EXPECT_TRUE((JsonLosses{.keys = 1, .numbers = 1}.any()));
+}
+
 TEST(JsonWriter, WhatJsonCannotHoldIsCounted) {
   JsonLosses losses;
   EXPECT_EQ(json(
