@@ -63,6 +63,12 @@ TEST(PlainCopy, AnObjectInSeveralPlacesIsWrittenOnce) {
   EXPECT_EQ(copy_of<JsonWriter>(file.path()), "{\"segments\":[],\"x\":[null],\"y\":[null]}\n");
 }
 
+TEST(PlainCopy, AnObjectInOnePlaceIsNotRememberedForOthers) {
+  const TemporaryFile file(with(text("x") + kList + "N"s + kAppend), ".pickle");
+  const std::string copy = copy_of<PickleWriter>(file.path());
+  EXPECT_EQ(std::count(copy.begin(), copy.end(), '\x94'), 2) << "the texts alone";
+}
+
 TEST(PlainCopy, PoolIdsAreTuplesAgainAndEqualStacksOneObject) {
   const std::string frames = R"("frames": [{"name": "f", "filename": "a.py", "line": 1}])";
   const TemporaryFile json(R"({"device_traces": [[{"pool_id": [0, 1], )" + frames +

@@ -56,5 +56,23 @@ TEST(RequestPadding, BlocksThatNothingExplainsAreLeftAlone) {
   EXPECT_EQ(request_padding(with_blocks({{100, 512}, {100, 2048}})), 0u);
 }
 
+std::vector<Bytes> possible(std::vector<std::pair<Bytes, Bytes>> requested_and_size) {
+  MemoryState end;
+  SegmentInfo& segment = end.segments.emplace_back();
+  segment.small_pool = true;
+  for (const auto& [requested, size] : requested_and_size) {
+    segment.blocks.push_back(
+        {.size = size, .requested = requested, .state = BlockState::allocated});
+  }
+  return possible_paddings(end, {});
+}
+
+TEST(RequestPadding, PossibleOnesArePowersOfTwoTheUsualOneFirst) {
+  EXPECT_EQ(possible({{256, 512}}), (std::vector<Bytes>{32, 1, 2, 4, 8, 16, 64, 128, 256}));
+  EXPECT_EQ(possible({{511, 512}}), std::vector<Bytes>{1});
+  EXPECT_EQ(possible({{512, 4608}}), std::vector<Bytes>{4096});
+  EXPECT_EQ(possible({{512, 8704}}), std::vector<Bytes>{});
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -19,6 +19,11 @@ TEST(TorchJson, WholeNumbersKeepAll64Bits) {
   EXPECT_EQ(snapshot.device_traces[0][0].address, 18446744073709551104u);
 }
 
+TEST(TorchJson, SizesAreBelow2To63) {
+  EXPECT_EQ(with_size("9223372036854775807").device_traces[0][0].size, INT64_MAX);
+  EXPECT_THROW(with_size("9223372036854775808"), InputError);
+}
+
 TEST(TorchJson, NumbersThatAreNotWholeAreNoSizes) {
   for (const char* size : {"512.0", "-1", "\"512\"", "null", "1e3"}) {
     EXPECT_THROW(with_size(size), InputError) << size;
