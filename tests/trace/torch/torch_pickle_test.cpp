@@ -238,5 +238,19 @@ TEST(Pickle, NothingBehindTheEndIsRead) {
   }
 }
 
+TEST(Pickle, TheSignOfALongNumberIsInItsLastByte) {
+  // What follows each of them, MEMOIZE twice, has the bit of the sign.
+  const auto address = [](const std::string& number) {
+    const auto snapshot =
+        read(memreplay::snapshot(dict(text("action") + text("alloc") + text("addr") + number +
+                                      kMemoize + kMemoize + text("size") + "K\1"s)));
+    return snapshot.device_traces.at(0).at(0).address;
+  };
+  EXPECT_EQ(address("\x8a\x02\x00\x10"s), 4096u);
+  EXPECT_EQ(address("\x8a\x03\x00\x80\x00"s), 0x8000u);
+  EXPECT_EQ(address("\x8a\x01\xff"s), UINT64_MAX);
+  EXPECT_EQ(address("\x8a\x00"s), 0u);
+}
+
 }  // namespace
 }  // namespace memreplay

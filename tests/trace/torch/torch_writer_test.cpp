@@ -61,5 +61,20 @@ TEST(TorchWriter, ALineThatIsNoneIsWrittenAsPyTorchDoes) {
   EXPECT_NE(out.str().find("\"line\":18446744073709551615"), std::string::npos) << out.str();
 }
 
+TEST(TorchWriter, ATraceWithoutTagsAndStacksHasNone) {
+  const TemporaryFile file(
+      snapshot(entry("alloc", 4096, 512,
+                     text("user_metadata") + text("step") + text("frames") + list(frame("f", 3)))),
+      ".pickle");
+  Recording recording = recording_of(file.path());
+  recording.traces.at(0).tags.clear();
+  recording.traces.at(0).stacks.clear();
+  std::ostringstream out;
+  JsonWriter writer(out);
+  write_torch_snapshot(recording, writer);
+  EXPECT_EQ(out.str().find("step"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("\"line\":3"), std::string::npos) << out.str();
+}
+
 }  // namespace
 }  // namespace memreplay
