@@ -252,5 +252,18 @@ TEST(Pickle, TheSignOfALongNumberIsInItsLastByte) {
   EXPECT_EQ(address("\x8a\x00"s), 0u);
 }
 
+TEST(Pickle, ALargeFileTellsHowFarItIsWhereAnybodyAsks) {
+  std::string entries;
+  while (entries.size() < 10 * kMiB) entries += entry("alloc", 4096, 512);
+  const std::string bytes = memreplay::snapshot(entries);
+  std::vector<double> shares;
+  const auto told = [&](double share) { shares.push_back(share); };
+  read_torch_pickle({.name = "x.pickle", .bytes = bytes, .progress = told});
+  ASSERT_GE(shares.size(), 2u);
+  EXPECT_NEAR(shares[0], 0.4, 0.01);
+  EXPECT_NEAR(shares[1], 0.8, 0.01);
+  EXPECT_EQ(complaint(bytes), "");
+}
+
 }  // namespace
 }  // namespace memreplay
