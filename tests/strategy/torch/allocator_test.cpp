@@ -121,5 +121,19 @@ TEST(TorchAllocator, TheSearchGoesOnToABlockAsFarAsTheOneBeforeItReaches) {
   EXPECT_FALSE(growing_behind_another(100 * kMiB));
 }
 
+// What is compared with a request is the limit of now.
+TEST(TorchAllocator, LimitsThatTheProgramChangesHoldFromThenOn) {
+  const std::string narrow = "max_split_size_mb:100";
+  Pytorch torch(narrow + ",max_non_split_rounding_mb:40");
+  torch.search(150 * kMiB);
+  torch.set(narrow);
+  torch.alloc('a', 120 * kMiB);
+  EXPECT_EQ(torch.charged('a'), 120 * kMiB) << "30 MiB is more than the 20 of the default";
+  torch.set("max_split_size_mb:200");
+  torch.alloc('b', 60 * kMiB);
+  EXPECT_EQ(torch.charged('b'), 60 * kMiB) << "150 MiB may be split";
+  EXPECT_EQ(torch.calls(), "+150 +120");
+}
+
 }  // namespace
 }  // namespace memreplay::torch
