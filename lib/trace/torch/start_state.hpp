@@ -19,6 +19,7 @@ struct StartBlock {
   BlockState state = BlockState::allocated;
   Slot slot = kNoSlot;
   std::uint32_t stack = 0;          ///< of its allocation; 0: not known
+  std::size_t first_free = 0;       ///< the first entry that frees it
   std::size_t freed_at = SIZE_MAX;  ///< entry that ends it
 };
 

@@ -73,7 +73,7 @@ class DeviceReading {
       : snapshot_(snapshot),
         device_(device),
         builder_(device),
-        segments_(final_segments(snapshot, device, builder_.trace().coverage.dropped)),
+        segments_(final_segments(snapshot, device, dropped_)),
         history_(segments_, megabytes_of(snapshot.settings.conf, "large_segment_size_mb",
                                          torch::kLargeBuffer)) {
     if (static_cast<std::size_t>(device) < snapshot.device_traces.size()) {
@@ -86,10 +86,12 @@ class DeviceReading {
   }
 
   Trace read() {
-    copy_end();
     walk_back();
-    reserve();
-    for (std::size_t i = 0; i < entries_.size(); ++i) add(i);
+    play();
+    if (frees_again()) {
+      knows_gone_ = true;
+      play();
+    }
     find_untouched();
     lay_out();
     return builder_.finish();
@@ -108,6 +110,33 @@ class DeviceReading {
   Coverage& coverage() { return builder_.trace().coverage; }
   PoolId pool_id(std::uint32_t pool) const {
     return pool == kUnknownPool ? PoolId{} : snapshot_.pools[pool];
+  }
+
+  void play() {
+    builder_ = TraceBuilder(device_);
+    coverage().dropped = dropped_;
+    live_ = {};
+    start_.clear();
+    copy_end();
+    reserve();
+    for (std::size_t i = 0; i < entries_.size(); ++i) add(i);
+  }
+
+  // Whether a block that seemed to be from before the recording is one that it allocated or freed
+  // itself. To know all that are gone all along would cost a third of the time of reading.
+  bool frees_again() const {
+    AddressTable<std::size_t> freed_at;
+    for (const StartBlock& block : start_) {
+      const auto [index, fresh] = freed_at.emplace(block.address);
+      if (!fresh) return true;
+      *index = block.first_free;
+    }
+    for (std::size_t i = 0; i < entries_.size() && !start_.empty(); ++i) {
+      if (entries_[i].action != TorchAction::alloc) continue;
+      const std::size_t* index = freed_at.find(entries_[i].address);
+      if (index != nullptr && i < *index) return true;
+    }
+    return false;
   }
 
   void copy_end() {
@@ -144,7 +173,7 @@ class DeviceReading {
       if (!history_.undo(entry)) ++contradicting;
     }
     if (contradicting == 0) return;
-    coverage().dropped["segment entries that contradict the final segments"] = contradicting;
+    dropped_["segment entries that contradict the final segments"] = contradicting;
     SegmentHistory forward = history_;
     std::erase_if(entries_, [&](const TorchEntry& entry) { return !forward.redo(entry); });
   }
@@ -218,7 +247,7 @@ class DeviceReading {
       ++coverage().dropped["frees of blocks that were freed already"];
       return;
     }
-    Live& live = known != nullptr ? *known : note_from_before(entry);
+    Live& live = known != nullptr ? *known : note_from_before(entry, index);
     const bool at_once = completes && !live.requested_free;
     if (at_once && completions_recorded_ && requests_recorded_) {
       ++coverage().synthesised["requests of frees that the recording lacks"];
@@ -232,18 +261,23 @@ class DeviceReading {
     if (!completes) return;
     if (live.start_block != SIZE_MAX) start_[live.start_block].freed_at = index;
     builder_.return_slot(live.slot);
-    live.slot = kNoSlot;
+    if (knows_gone_) {
+      live.slot = kNoSlot;
+    } else {
+      live_.erase(entry.address);
+    }
   }
 
   // A free of a block that no entry allocated: it existed before the recording. The entry's stack
   // is that of the free; who asked for the block is not known.
-  Live& note_from_before(const TorchEntry& entry) {
+  Live& note_from_before(const TorchEntry& entry, std::size_t index) {
     const bool pending = entry.action == TorchAction::free_completed && requests_recorded_;
     const Slot slot = builder_.trace().slot_count++;
     start_.push_back({.address = entry.address,
                       .requested = entry.size,
                       .state = pending ? BlockState::pending : BlockState::allocated,
-                      .slot = slot});
+                      .slot = slot,
+                      .first_free = index});
     Live& live = *live_.emplace(entry.address).first;
     live = {.slot = slot,
             .size = entry.size,
@@ -321,11 +355,12 @@ class DeviceReading {
   TorchSnapshot& snapshot_;
   int device_;
   TraceBuilder builder_;
-  std::vector<TorchSegment> segments_;  ///< final
+  std::map<std::string, std::uint64_t> dropped_;  ///< before the first event
+  std::vector<TorchSegment> segments_;            ///< final
   SegmentHistory history_;
   std::vector<TorchEntry> entries_;
-  AddressTable<Live>
-      live_;  ///< those that are gone too: to be freed again they are allocated again
+  AddressTable<Live> live_;
+  bool knows_gone_ = false;  ///< `live_` has what is gone, too: it cannot be freed again
   std::vector<StartBlock> start_;
   bool requests_recorded_ = false;
   bool completions_recorded_ = false;
