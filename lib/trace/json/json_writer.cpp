@@ -7,19 +7,13 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/overloaded.hpp"
 #include "core/utf8.hpp"
 
 namespace memreplay {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
 
 /// Decimal digits of a number in two's complement, least byte first.
 std::string decimal(std::string_view bytes) {

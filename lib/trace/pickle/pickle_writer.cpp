@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/overloaded.hpp"
 #include "core/utf8.hpp"
 
 namespace memreplay {
@@ -11,13 +12,6 @@ namespace {
 constexpr std::size_t kFrameBytes = std::size_t{64} << 10;
 constexpr std::uint32_t kBatch = 1000;
 constexpr std::size_t kLeastFrame = 4;
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
