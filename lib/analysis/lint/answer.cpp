@@ -12,7 +12,7 @@ namespace memreplay {
 namespace {
 
 // A setting never names a file that exists, but for the empty one.
-std::string conf_of(const std::string& conf_or_path) {
+std::string conf_asked_for(const std::string& conf_or_path) {
   std::error_code ignored;
   if (conf_or_path.empty() || !std::filesystem::exists(conf_or_path, ignored)) return conf_or_path;
   const Recording recording = read_recording(conf_or_path);
@@ -27,7 +27,7 @@ std::string conf_of(const std::string& conf_or_path) {
 bool LintAnswer::valid() const { return std::ranges::none_of(issues, &Issue::error); }
 
 LintAnswer answer(const LintQuestion& question) {
-  LintAnswer answer{.conf = conf_of(question.conf_or_path), .issues = {}};
+  LintAnswer answer{.conf = conf_asked_for(question.conf_or_path), .issues = {}};
   for (SettingIssue& issue : lint_settings(answer.conf, question.torch_version)) {
     answer.issues.push_back(
         {issue.severity == SettingIssue::Severity::error, std::move(issue.text)});

@@ -7,6 +7,7 @@
 #include "analysis/minimise/minimise.hpp"
 #include "analysis/run/arguments.hpp"
 #include "analysis/run/run.hpp"
+#include "analysis/tune/setting.hpp"
 #include "core/text.hpp"
 #include "strategy/torch/settings.hpp"
 
@@ -15,7 +16,9 @@ namespace {
 
 // The result has no settings of the allocator that recorded it.
 StrategySpec plainly(const StrategySpec& spec, const Recording& recording) {
-  return spec.name == "recorded" ? torch_spec_from_conf(recording.settings.conf) : spec;
+  if (spec.name != "recorded") return spec;
+  return torch_spec_from_conf(
+      conf_of(torch::entries_read(recording.settings.conf, torch::kNewestRelease)));
 }
 
 /// What shows it: the strategy with what it depends on.

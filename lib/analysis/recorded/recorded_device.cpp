@@ -27,7 +27,8 @@ Bytes recorded_peak_reserved(const Trace& trace) {
 }
 
 std::optional<RecordedRoom> recorded_room(const Subject& subject) {
-  if (const auto oom = first_recorded_oom(subject.trace())) return RecordedRoom{oom->room(), true};
+  const auto oom = first_recorded_oom(subject.trace());
+  if (oom && oom->room() > 0) return RecordedRoom{oom->room(), true};
   if (subject.verified() && subject.verified()->reading.released_memory) {
     const auto model = subject.model_of(parse_strategy("recorded"), {});
     const double share = model ? model->settings.per_process_memory_fraction : 1;

@@ -37,6 +37,15 @@ std::vector<std::string> search_remarks(const std::vector<const Subject*>& subje
   for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
     said.push_back("The recorded setting: " + issue.text + ".");
   }
+  for (const Subject* subject : subjects) {
+    const std::string& conf = subject->recording().settings.conf;
+    for (const SettingIssue& issue : lint_settings(conf, result.torch_version)) {
+      if (issue.severity != SettingIssue::Severity::error) continue;
+      std::string text = fmt::format("Left out of the settings of {}: {}.",
+                                     subject->recording().path, issue.text);
+      if (std::ranges::find(said, text) == said.end()) said.push_back(std::move(text));
+    }
+  }
   if (const std::string reason = first_reason(result.baseline_outcome); !reason.empty()) {
     said.push_back(fmt::format("{} is an estimate: {}.", result.baseline, reason));
   }

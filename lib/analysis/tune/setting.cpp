@@ -101,8 +101,7 @@ Setting setting_of(const torch::Settings& settings) {
 }
 
 std::vector<torch::ConfEntry> kept_options(const std::string& conf, const torch::Release& release) {
-  torch::SettingIssues ignored;
-  std::vector<torch::ConfEntry> entries = torch::split_conf(conf, release, ignored);
+  std::vector<torch::ConfEntry> entries = torch::entries_read(conf, release);
   std::erase_if(entries, [](const torch::ConfEntry& entry) {
     return std::ranges::find(kVaried, entry.key) != kVaried.end();
   });

@@ -31,7 +31,8 @@ std::string conf_of(const std::vector<torch::ConfEntry>& entries);
 /// The setting that a configuration comes to, as far as a search varies it.
 Setting setting_of(const torch::Settings& settings);
 
-/// The options of a configuration that a search leaves as they are.
+/// The options of a configuration that a search leaves as they are, but for those that the rules
+/// do not read.
 std::vector<torch::ConfEntry> kept_options(const std::string& conf, const torch::Release& release);
 
 }  // namespace memreplay

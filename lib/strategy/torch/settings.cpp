@@ -270,6 +270,17 @@ Settings read_settings(const std::vector<ConfEntry>& entries, const Release& rel
   return settings;
 }
 
+std::vector<ConfEntry> entries_read(std::string_view conf, const Release& release) {
+  SettingIssues ignored;
+  std::vector<ConfEntry> entries = split_conf(conf, release, ignored);
+  std::erase_if(entries, [&](const ConfEntry& entry) {
+    SettingIssues issues;
+    read_settings({entry}, release, issues);
+    return std::ranges::find(issues, Severity::error, &SettingIssue::severity) != issues.end();
+  });
+  return entries;
+}
+
 Settings read_conf(std::string_view conf, const Release& release, SettingIssues& issues) {
   return read_settings(split_conf(conf, release, issues), release, issues);
 }

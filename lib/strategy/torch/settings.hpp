@@ -45,6 +45,10 @@ enum class Purpose { replay, lint };
 Settings read_settings(const std::vector<ConfEntry>& entries, const Release& release,
                        SettingIssues& issues, Purpose purpose = Purpose::replay);
 
+/// The entries of a configuration, as far as the rules of `release` read them without an error:
+/// a recorded one may have been written by later rules, or by nobody.
+std::vector<ConfEntry> entries_read(std::string_view conf, const Release& release);
+
 /// Reads a whole configuration string by the rules of `release`, as read_settings does.
 Settings read_conf(std::string_view conf, const Release& release, SettingIssues& issues);
 

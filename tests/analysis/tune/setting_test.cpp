@@ -49,5 +49,10 @@ TEST(Setting, WhatASearchDoesNotVaryIsKept) {
   EXPECT_EQ(conf_of({}, {}), "");
 }
 
+TEST(Setting, WhatNoReleaseReadsIsNotKept) {
+  const auto kept = kept_options("of_2_99:True,per_process_memory_fraction:0.9", {});
+  EXPECT_EQ(conf_of(kept), "per_process_memory_fraction:0.9");
+}
+
 }  // namespace
 }  // namespace memreplay
