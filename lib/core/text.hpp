@@ -11,7 +11,8 @@
 
 namespace memreplay {
 
-/// "24GiB", "24G" (= GiB), "512MiB", "1.5GiB", "1000" (bytes). Nothing for anything else.
+/// "24GiB", "24G" (= GiB), "512MiB", "1.5GiB", "1000" (bytes). Nothing for anything else. More than
+/// 4 EiB, which no device has, is taken for 4 EiB, so that sums of sizes do not overflow.
 std::optional<Bytes> parse_size(std::string_view text);
 
 /// A whole decimal number that fits; nothing for anything else (signs and blanks included).

@@ -86,7 +86,8 @@ TEST(Check, BlocksFromBeforeTheRecordingAreLeftOutAndCounted) {
   trace.start.segments = {
       {.address = 0,
        .size = 100,
-       .blocks = {{.size = 60, .requested = 50, .state = BlockState::allocated, .slot = 0}}}};
+       .blocks = {{.size = 60, .requested = 50, .state = BlockState::allocated, .slot = 0},
+                  {.address = 60, .size = 40}}}};
   trace.coverage = {.starts_empty = false, .preexisting_blocks = 1, .preexisting_bytes = 50};
   const EntryCheck check = check_of(recording, entry_with("peak_requested_bytes", 5, "0"));
   EXPECT_EQ(check.values[0].value, 5u);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "analysis/late_start/parts.hpp"
@@ -20,14 +21,18 @@ class LateTrace {
   /// Behind what the segment holds already. Its slot is the number of blocks before it.
   LateTrace& live(Bytes size) { return add(size, size, BlockState::allocated); }
   LateTrace& free_space(Bytes size) { return add(size, 0, BlockState::free); }
-  LateTrace& alloc(Slot slot, Bytes size) { return event(Op::allocate, slot, size); }
-  LateTrace& free(Slot slot) { return event(Op::free, slot, 0); }
-  LateTrace& request_free(Slot slot) { return event(Op::free_requested, slot, 0); }
+  LateTrace& alloc(Slot slot, Bytes size) {
+    sizes_[slot] = size;
+    return event(Op::allocate, slot);
+  }
+  LateTrace& free(Slot slot) { return event(Op::free, slot); }
+  LateTrace& request_free(Slot slot) { return event(Op::free_requested, slot); }
 
   /// To be called once, as `parts`.
   Trace finish() {
     Trace trace = builder_.finish();
     trace.slot_count = 32;
+    trace.coverage.starts_empty = segments_.empty();
     trace.start.segments = segments_;
     return trace;
   }
@@ -36,18 +41,21 @@ class LateTrace {
  private:
   LateTrace& add(Bytes size, Bytes requested, BlockState state) {
     SegmentInfo& segment = segments_.back();
+    const bool free = state == BlockState::free;
+    if (!free) sizes_[next_slot_] = requested;
     segment.blocks.push_back({segment.address + filled_, size, requested, state,
-                              requested == 0 ? kNoSlot : next_slot_++});
+                              free ? kNoSlot : next_slot_++});
     filled_ += size;
     return *this;
   }
-  LateTrace& event(Op op, Slot slot, Bytes size) {
-    builder_.add(op, builder_.lane(0, PoolId{}), slot, size);
+  LateTrace& event(Op op, Slot slot) {
+    builder_.add(op, builder_.lane(0, PoolId{}), slot, sizes_[slot]);
     return *this;
   }
 
   TraceBuilder builder_{0};
   std::vector<SegmentInfo> segments_;
+  std::map<Slot, Bytes> sizes_;
   Address next_ = Address{1} << 40;
   Bytes filled_ = 0;
   Slot next_slot_ = 0;

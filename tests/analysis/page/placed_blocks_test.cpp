@@ -91,7 +91,11 @@ TEST(PlacedBlocks, ABlockFromBeforeTheTraceHasThePlaceThatItWasGiven) {
   Recording recording = writer.recording();
   recording.traces[0].start.segments.push_back({.address = Address{1} << 40, .size = 4096});
   recording.traces[0].start.segments[0].blocks = {
-      {.size = 4096, .requested = 4096, .state = BlockState::allocated, .slot = 0}};
+      {.address = Address{1} << 40,
+       .size = 4096,
+       .requested = 4096,
+       .state = BlockState::allocated,
+       .slot = 0}};
   const PlacedBlocks blocks = placed(recording, recording.traces[0], "direct");
   EXPECT_THAT(offsets(blocks), ElementsAre(0, 4096));
   EXPECT_THAT(steps_of(blocks.reserved_bytes), ElementsAre(4096, 6144));

@@ -135,7 +135,7 @@ TEST(JsonNode, AFileIsReadAsItIs) {
     }
   };
   EXPECT_EQ(fails_with(folder), folder.string() + ": is a directory");
-  EXPECT_EQ(fails_with(file + ".missing"), file + ".missing: cannot be read");
+  EXPECT_EQ(fails_with(file + ".missing"), file + ".missing: cannot be opened: No such file or directory");
 }
 
 }  // namespace
