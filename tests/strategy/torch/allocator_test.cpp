@@ -60,6 +60,27 @@ TEST(TorchAllocator, ARecordedReservationGrowsInThePiecesThatItWasMappedIn) {
   EXPECT_TRUE(allocator.allocate({.size = 900 * kMiB}));
 }
 
+// The device of a replay may be larger than the recorded one, and its reservations longer.
+TEST(TorchAllocator, ARecordedReservationEndsWhereOtherMemoryBegins) {
+  const auto run = [](Address address, bool small_pool) {
+    return SegmentInfo{.address = address,
+                       .size = 20 * kMiB,
+                       .small_pool = small_pool,
+                       .expandable = true,
+                       .blocks = {{.address = address, .size = 20 * kMiB}}};
+  };
+  const MemoryState start{{run(kRecorded, false), run(kRecorded + 60 * kMiB, true)}};
+  SimulatedDevice device;
+  for (const SegmentInfo& held : start.segments) device.adopt(held.address, held.size, true);
+  Settings settings;
+  settings.expandable_segments = true;
+  Allocator allocator(device, settings, kNewestRelease, {});
+  allocator.adopt(start, {});
+  EXPECT_EQ(allocator.allocate({.size = 60 * kMiB})->address, kRecorded);
+  EXPECT_EQ(allocator.allocate({.size = 20 * kMiB})->address, Address{1} << 44) << "a new one";
+  EXPECT_EQ(device.usage().held, 100 * kMiB);
+}
+
 constexpr Address kFirst = Address{1} << 44;
 
 /// Reservations of 100 MiB.
