@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/recorded_levels.hpp"
 
@@ -269,26 +270,45 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
   if (!group.ends_in_request && script.empty()) {
     return try_tail(group, base, script, {completions, 0});
   }
+  // The first try is always made.
+  bool first = true;
+  const auto explained_by = [&](const Explanation& explanation) {
+    if (!std::exchange(first, false) && !may_try_again(group, base)) return false;
+    return try_tail(group, base, script, explanation);
+  };
   // A device that once held more did not refuse for want of memory.
   for (const bool plausible : {true, false}) {
     // Malloc first notices completions, later its synchronisation makes the others; where the ones
     // end is not recorded. Without any release all are taken for noticed.
     for (std::size_t early = completions + 1; group.ends_in_request && early-- > 0;) {
-      if (try_tail(group, base, script, {early, 0, plausible})) return true;
-      if (releases == 0) break;
+      if (explained_by({early, 0, plausible})) return true;
+      if (releases == 0 || work_left_ == 0) break;
     }
     if (group.ends_in_request && assumptions_.prefer_collection) continue;
     // Else an empty_cache came first and made all completions. Releases that it did not make are
     // malloc's; without a request there is no malloc to make them.
     for (std::size_t emptied = releases; emptied > 0; --emptied) {
-      if (try_tail(group, base, script, {completions, emptied, plausible})) return true;
-      if (!group.ends_in_request) break;
+      if (explained_by({completions, emptied, plausible})) return true;
+      if (!group.ends_in_request || work_left_ == 0) break;
     }
   }
   if (!problem_) {
     problem_ = {group.tail, "the recorded segment releases", "others", "no call explains them"};
   }
   return false;
+}
+
+// A try copies the model, and plays the events.
+bool Verification::may_try_again(const Group& group, const Model& base) {
+  const torch::Statistics& now = base.allocator->statistics();
+  const auto blocks = static_cast<std::uint64_t>(now.active.all.current + now.segment.all.current +
+                                                 now.inactive_split.all.current);
+  work_left_ -= std::min(work_left_, blocks + (group.to - group.tail));
+  if (work_left_ == 0 && result_.reason.empty()) {
+    result_.reason = fmt::format("not all that could explain event {} was tried: there is too much",
+                                 group.to - 1);
+  }
+  return work_left_ > 0;
 }
 
 bool Verification::try_tail(const Group& group, const Model& base,

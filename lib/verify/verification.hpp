@@ -58,6 +58,10 @@ class Verification {
   Verification(const Recording& recording, const Trace& trace, const Assumptions& assumptions);
 
   VerifyResult run();
+  /// What tries of further explanations may cost altogether, in events and blocks; unlimited where
+  /// it is not called. To be called before `run`.
+  void limit_work(std::uint64_t most) { work_left_ = most; }
+  std::uint64_t work_left() const { return work_left_; }
   /// The clues of the first divergence; empty before it.
   const Clues& clues() const { return clues_; }
 
@@ -101,6 +105,7 @@ class Verification {
   bool play_before_tail(const Group& group);
   bool play_tail(const Group& group);
   bool explain_tail(const Group& group, const Model& base);
+  bool may_try_again(const Group& group, const Model& base);
   bool try_tail(const Group& group, const Model& base, std::span<const ScriptEntry> script,
                 const Explanation& explanation);
   bool explain_by_other_settings(const Group& group);
@@ -126,6 +131,7 @@ class Verification {
   std::optional<ScriptEntry> contradiction_;     ///< of the attempt of `problem_`
   std::optional<Handle> misplaced_;              ///< placed elsewhere by the attempt of `problem_`
   std::uint64_t blocks_laid_out_ = 0;            ///< to resynchronise
+  std::uint64_t work_left_ = UINT64_MAX;         ///< see limit_work
   Bytes placed_size_ = 0;      ///< of the last request that was placed as recorded
   Bytes once_held_ = 0;        ///< the device has room for that much at least
   bool empties_idly_ = false;  ///< before the request of the group under way

@@ -50,6 +50,10 @@ std::size_t run_budget(const Trace& trace) {
   return std::clamp<std::size_t>(40'000'000 / (trace.size() + 1), 12, 400);
 }
 
+/// What tries of further explanations of an event may cost in all of a verification: a second or
+/// two. Recordings that the model reproduces take some thousand.
+constexpr std::uint64_t kMostWork = 20'000'000;
+
 std::optional<std::size_t> start_segment_at(const Trace& trace, Address address) {
   const auto& segments = trace.start.segments;
   const auto behind = std::ranges::upper_bound(segments, address, {}, &SegmentInfo::address);
@@ -129,9 +133,11 @@ std::vector<Bytes> possible_alignments(const RecordedSettings& settings, const T
 // next, whatever it has a clue to is tried, and what leads further is kept.
 class Search {
  public:
+  /// `work_left`, of all searches together, outlives this: see Verification::limit_work.
   Search(const Recording& recording, const Trace& trace, const Release& release,
-         const Addition& addition)
-      : recording_(recording),
+         const Addition& addition, std::uint64_t& work_left)
+      : work_left_(work_left),
+        recording_(recording),
         trace_(trace),
         collection_share_(
             torch::settings_of(recording.settings, release).garbage_collection_threshold),
@@ -180,7 +186,9 @@ class Search {
     }
     const Trace& trace = trace_of(candidate);
     Verification verification(recording_, trace, candidate.assumptions);
+    verification.limit_work(work_left_);
     candidate.result = verification.run();
+    work_left_ = verification.work_left();
     candidate.clues = verification.clues();
     Reading& reading = candidate.result.reading;
     reading.corrected = candidate.corrected;
@@ -285,6 +293,7 @@ class Search {
     }
   }
 
+  std::uint64_t& work_left_;
   const Recording& recording_;
   const Trace& trace_;
   double collection_share_;  ///< garbage_collection_threshold
@@ -345,11 +354,12 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
   if (!unsupported.reason.empty()) return unsupported;
   std::optional<Candidate> best;
   std::optional<Search> best_search;
+  std::uint64_t work_left = kMostWork;
   const RecordedSettings& settings = recording.settings;
   const auto try_all_releases = [&](const Addition& addition) {
     for (const Release& release : candidates(recording, torch_version)) {
       if (best && best->result.verdict == Verdict::exact) return;
-      Search search(recording, trace, release, addition);
+      Search search(recording, trace, release, addition, work_left);
       Candidate found = search.run();
       if (!best || found.result.allocs_matched > best->result.allocs_matched) {
         best = std::move(found);

@@ -164,6 +164,30 @@ TEST(Verify, SettingsThatChangedOnTheWayAreFound) {
       << result.reason;
 }
 
+// Many completions and releases before one request, which no call explains: every number of
+// completions with every number of releases would have to be tried.
+TEST(Verify, WhatNothingExplainsIsNotTriedWithoutEnd) {
+  constexpr Slot kBlocks = 1000;
+  const auto at = [](Slot block) { return Address{1} << 40 | Address{block} << 25; };
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  Trace& trace = recording.traces[0];
+  trace.slot_count = kBlocks + 1;
+  for (Slot i = 1; i < kBlocks; ++i) {
+    add(trace, Op::segment_alloc, kNoSlot, 20 * kMiB, at(i));
+    add(trace, Op::allocate, i, 20 * kMiB, at(i));
+  }
+  for (const Op op : {Op::free_requested, Op::free_completed}) {
+    for (Slot i = 1; i < kBlocks; ++i) add(trace, op, i, 20 * kMiB, at(i));
+  }
+  for (Slot i = 2; i < kBlocks; ++i) add(trace, Op::segment_free, kNoSlot, 20 * kMiB, at(i));
+  add(trace, Op::segment_alloc, kNoSlot, 24 * kMiB, at(kBlocks));
+  add(trace, Op::allocate, kBlocks, 23 * kMiB, at(kBlocks));
+  const VerifyResult result = verify(recording, trace);
+  EXPECT_NE(result.verdict, Verdict::exact);
+  EXPECT_NE(result.reason.find("not all that could explain event"), std::string::npos)
+      << result.reason;
+}
+
 TEST(Verify, ARecordingWithoutAllocationsIsUnsupportedAndSaysWhy) {
   Recording recording = one_segment(0x10000000, 0x10000000);
   recording.traces[0].ops.assign(5, Op::marker);
