@@ -232,14 +232,20 @@ void HeaderReading::require_needed() const {
 }
 
 void HeaderReading::note_what_is_left_out() {
+  std::string unknown;
+  std::size_t count = 0;
   for (std::size_t place = 0; place < header_.names.size(); ++place) {
     if (std::ranges::find(header_.places, place) != header_.places.end()) continue;
     header_.own = false;
     const std::string name = shown(header_.names[place]);
     const auto& meaning = meanings_[place];
     if (!meaning) {
-      header_.notes.push_back(fmt::format("column {} is not known and left out{}", name,
-                                          did_you_mean(header_.names[place], own_names())));
+      const std::string meant = did_you_mean(header_.names[place], own_names());
+      if (meant.empty()) {
+        unknown += (count++ == 0 ? "" : ", ") + name;
+      } else {
+        header_.notes.push_back(fmt::format("column {} is not known and left out{}", name, meant));
+      }
       continue;
     }
     const std::string_view ours = kColumns[meaning->column].name;
@@ -247,6 +253,8 @@ void HeaderReading::note_what_is_left_out() {
         fmt::format("column {} is left out: {} is taken for {} (--columns {}=NAME for another)",
                     name, shown(header_.names[*header_.places[meaning->column]]), ours, ours));
   }
+  if (count == 1) header_.notes.push_back("column " + unknown + " is not known and left out");
+  if (count > 1) header_.notes.push_back("columns " + unknown + " are not known and left out");
 }
 
 }  // namespace

@@ -210,9 +210,9 @@ TEST(CsvReader, AnUnknownColumnIsLeftOutAndSaid) {
   const std::string text = "op,id,size,colour,steam\na,0,100,red,1\n";
   EXPECT_EQ(rewritten(text), "op,id,size\na,0,100\n");
   EXPECT_EQ(notes_on(text),
-            (std::vector<std::string>{"t.csv: column 'colour' is not known and left out",
-                                      "t.csv: column 'steam' is not known and left out; did you "
-                                      "mean 'stream'?"}));
+            (std::vector<std::string>{"t.csv: column 'steam' is not known and left out; did you "
+                                      "mean 'stream'?",
+                                      "t.csv: column 'colour' is not known and left out"}));
   EXPECT_TRUE(notes_on("op,id,size,time_us\na,0,100,5\n").empty());
 }
 
@@ -282,8 +282,7 @@ TEST(CsvReader, AHistoryOfPyTorchAsATableLeavesOutItsSegments) {
   EXPECT_EQ(rewritten(text), "op,id,size,time_us\na,4096,512,1\nf,4096,,2\nc,4096,,2\n");
   EXPECT_EQ(notes_on(text),
             (std::vector<std::string>{
-                "t.csv: column '' is not known and left out",
-                "t.csv: column 'frames' is not known and left out",
+                "t.csv: columns '', 'frames' are not known and left out",
                 "t.csv: rows left out: segments and other doings of the allocator (1)"}));
 }
 
