@@ -1,35 +1,17 @@
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <string_view>
 
 #include "core/address_table.hpp"
 #include "core/error.hpp"
 #include "trace/gate.hpp"
 #include "trace/torch/final_segments.hpp"
-#include "trace/torch/request_padding.hpp"
 #include "trace/torch/start_state.hpp"
 #include "trace/torch/torch_snapshot.hpp"
+#include "trace/torch/unstated_settings.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
 namespace {
-
-// The settings that matter for sizes and are in no field of their own.
-std::optional<std::uint64_t> number_in(std::string_view conf, std::string_view key) {
-  const std::size_t at = conf.rfind(key);
-  if (at == conf.npos) return std::nullopt;
-  const std::size_t digits = conf.find_first_of("0123456789", at + key.size());
-  if (digits == conf.npos) return std::nullopt;
-  std::uint64_t value = 0;
-  std::from_chars(conf.data() + digits, conf.data() + conf.size(), value);
-  return value;
-}
-
-Bytes megabytes_of(std::string_view conf, std::string_view key, Bytes default_value) {
-  const std::uint64_t value = number_in(conf, key).value_or(0);
-  return value == 0 || value > UINT64_MAX / kMiB ? default_value : value * kMiB;
-}
 
 BlockRules rules_of(const RecordedSettings& settings) {
   BlockRules rules;
@@ -38,23 +20,6 @@ BlockRules rules_of(const RecordedSettings& settings) {
   rules.expandable = settings.expandable_segments.value_or(false);
   rules.request_padding = settings.request_padding;
   return rules;
-}
-
-// What a snapshot without its allocator's settings shows of them all the same.
-void read_between_the_lines(TorchSnapshot& snapshot) {
-  RecordedSettings& settings = snapshot.settings;
-  find_request_padding(snapshot);
-  const auto kibibytes = number_in(settings.conf, "base_addr_aligned_kb");
-  if (kibibytes && *kibibytes <= 16) settings.large_alignment = *kibibytes * kKiB;
-  if (settings.expandable_segments) return;
-  const auto maps = [](const std::vector<TorchEntry>& entries) {
-    return std::ranges::find(entries, TorchAction::segment_map, &TorchEntry::action) !=
-           entries.end();
-  };
-  if (std::ranges::any_of(snapshot.segments, &TorchSegment::expandable) ||
-      std::ranges::any_of(snapshot.device_traces, maps)) {
-    settings.expandable_segments = true;
-  }
 }
 
 // As people choose the length of a ring: 1,000, 2,500, 100,000, 65,536.
@@ -74,8 +39,7 @@ class DeviceReading {
         device_(device),
         builder_(device),
         segments_(final_segments(snapshot, device, dropped_)),
-        history_(segments_, megabytes_of(snapshot.settings.conf, "large_segment_size_mb",
-                                         torch::kLargeBuffer)) {
+        history_(segments_, large_segment_size(snapshot.settings)) {
     if (static_cast<std::size_t>(device) < snapshot.device_traces.size()) {
       entries_ = std::move(snapshot.device_traces[static_cast<std::size_t>(device)]);
     }
@@ -395,7 +359,7 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
     used.resize(static_cast<std::size_t>(devices));
     used[static_cast<std::size_t>(segment.device)] = true;
   }
-  read_between_the_lines(snapshot);
+  find_unstated_settings(snapshot);
   for (int device = 0; device < devices; ++device) {
     const auto index = static_cast<std::size_t>(device);
     const bool has_events =
