@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/limits.hpp"
+
 namespace memreplay {
 namespace {
-
-constexpr Bytes kLargestSize = Bytes{1} << 62;
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Damerau-Levenshtein with adjacent swaps, so that "torhc" is one step from "torch".
@@ -55,7 +55,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   if (unit == 0) return std::nullopt;
   if (const auto whole = parse_whole(number)) {
     if (*whole > UINT64_MAX / unit) return std::nullopt;
-    return std::min(*whole * unit, kLargestSize);
+    return std::min(*whole * unit, kBeyondDevices);
   }
   double value = 0;
   const char* end = number.data() + number.size();
@@ -64,7 +64,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   if (number.empty() || error != std::errc{} || stop != end || unit == 1 || bytes >= 0x1p63) {
     return std::nullopt;
   }
-  return std::min(static_cast<Bytes>(std::llround(bytes)), kLargestSize);
+  return std::min(static_cast<Bytes>(std::llround(bytes)), kBeyondDevices);
 }
 
 std::string human_size(Bytes size) {

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/limits.hpp"
+
 namespace memreplay {
 namespace {
 
 constexpr Bytes kEndlessTotal = kTiB;
 constexpr Bytes kAddressUnit = 256;  // what drivers promise
-/// Above every size that a device grants; rounding up a smaller one cannot wrap.
-constexpr Bytes kTooLarge = Bytes{1} << 62;
 
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(const SimulatedDeviceOptions& options)
     : options_(options),
       addresses_(options.policy, std::max(options.granularity, kAddressUnit), options.address_gap) {
-  if (options_.granularity == 0 || options_.granularity > kTooLarge) {
+  if (options_.granularity == 0 || options_.granularity > kBeyondDevices) {
     throw std::invalid_argument("the granularity of a device is between 1 byte and 4 EiB");
   }
 }
@@ -30,9 +30,9 @@ bool SimulatedDevice::grants(Bytes charge) const {
 }
 
 bool SimulatedDevice::has_room_for(Bytes size) const {
-  if (size >= kTooLarge) return false;
+  if (size >= kBeyondDevices) return false;
   const Bytes charge = round_up(size, options_.granularity);
-  return charge < kTooLarge && grants(charge);
+  return charge < kBeyondDevices && grants(charge);
 }
 
 void SimulatedDevice::hold(Bytes charge) {

@@ -64,7 +64,7 @@ class Walk {
   bool add_bytes(Bytes size) {
     if (size >= kMostBytes) return fails(too_large(size));
     together_ += size;
-    return together_ <= kMostBytesTogether ||
+    return together_ <= kBeyondDevices ||
            fails("more than 4 EiB of memory so far, one block after the other");
   }
 

@@ -4,15 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "core/limits.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
 
-// The limits of a recording. Within them no sum, difference or rounding up of its numbers
-// overflows.
-inline constexpr Bytes kMostBytes = Bytes{1} << 60;  ///< of one request; PyTorch's own limit
-inline constexpr Bytes kMostBytesTogether = Bytes{1} << 62;  ///< of all blocks of a device, one
-                                                             ///< after the other
+// The limits of a recording; one request is below kMostBytes, and all blocks of a device, one after
+// the other, come to kBeyondDevices at most. Within them no sum, difference or rounding up of its
+// numbers overflows.
 inline constexpr Bytes kMostAlignment = Bytes{1} << 40;
 inline constexpr std::int64_t kMostTime = std::int64_t{1} << 62;  ///< microseconds, either way
 inline constexpr int kMostDevices = 1024;

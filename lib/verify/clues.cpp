@@ -118,7 +118,11 @@ Bytes limit_for_threshold(Bytes threshold, double garbage_collection_threshold) 
     Bytes low = 0, high = bytes_of(2 * kEndless);
     while (low < high) {
       const Bytes middle = low + (high - low) / 2;
-      (starts(middle) > bytes ? high : low) = starts(middle) > bytes ? middle : middle + 1;
+      if (starts(middle) > bytes) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
     }
     return low;
   };

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/limits.hpp"
 
 namespace memreplay::torch {
 namespace {
 
-constexpr Bytes kTooLarge = Bytes{1} << 60;  // "more than 1EB memory": refused before anything else
-constexpr int kPoolsExpand = 5;              // before 2.5 private pools had plain segments only
+constexpr int kPoolsExpand = 5;  // before 2.5 private pools had plain segments only
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void Allocator::change_settings(const Settings& settings) {
 }
 
 std::optional<Placement> Allocator::allocate(const Request& request) {
-  if (request.size >= kTooLarge) return std::nullopt;
+  if (request.size >= kMostBytes) return std::nullopt;
   Search search;
   search.size = round_size(request.size + settings_.request_padding,
                            settings_.roundup_power2_divisions, !release_.has(1));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/gate.hpp"
+#include "core/limits.hpp"
 
 namespace memreplay {
 
