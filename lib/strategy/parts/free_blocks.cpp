@@ -1,215 +1,279 @@
 #include "strategy/parts/free_blocks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace memreplay {
+namespace {
 
-// A bit for each class, and one for each word of those: a stretch of 4,096 empty classes costs one
-// look.
-void FreeBlocks::mark(std::uint32_t size_class, bool used) {
-  const std::uint32_t word = size_class / 64;
-  if (used) {
-    used_[word] |= std::uint64_t{1} << (size_class % 64);
-    used_words_[word / 64] |= std::uint64_t{1} << (word % 64);
-    return;
-  }
-  used_[word] &= ~(std::uint64_t{1} << (size_class % 64));
-  if (used_[word] == 0) used_words_[word / 64] &= ~(std::uint64_t{1} << (word % 64));
+constexpr auto by_key = [](const auto& a, const auto& b) {
+  return a.units != b.units ? a.units < b.units : a.rank < b.rank;
+};
+
+}  // namespace
+
+// All tables at their full size, so that no call has to ask.
+void FreeBlocks::prepare() {
+  if (!first_.empty()) return;
+  sizes_end_ = kUnitsEnd << unit_log2_;
+  first_.resize(kClasses, kNoChunk);
+  chunks_.emplace_back();
+  static_assert(kClasses / 64 < 64);
+  used_.resize(kClasses / 64);
 }
 
-// The first block of the first class from this one on that holds any.
-FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
+std::uint32_t FreeBlocks::used_class_from(std::uint32_t size_class) const {
+  if (size_class >= kClasses) return kNone;
   std::uint32_t word = size_class / 64;
-  if (word >= used_.size()) return {};
   // The lowest bit left is the class itself, the next ones those behind it.
   const std::uint64_t here = used_[word] >> (size_class % 64);
-  if (here != 0) return {size_class + static_cast<std::uint32_t>(std::countr_zero(here)), 0, 0};
-  ++word;
-  for (std::uint32_t group = word / 64; group < used_words_.size(); ++group) {
-    std::uint64_t words = used_words_[group];
-    // Words before the first one that counts are shifted out.
-    if (group == word / 64) words = words >> (word % 64) << (word % 64);
-    if (words == 0) continue;
-    const auto found = group * 64 + static_cast<std::uint32_t>(std::countr_zero(words));
-    return {found * 64 + static_cast<std::uint32_t>(std::countr_zero(used_[found])), 0, 0};
+  if (here != 0) return size_class + static_cast<std::uint32_t>(std::countr_zero(here));
+  for (std::uint64_t words; (words = words_behind(size_class / 64)) != 0;
+       used_words_ &= ~(words & -words)) {
+    word = static_cast<std::uint32_t>(std::countr_zero(words));
+    if (used_[word] != 0)
+      return word * 64 + static_cast<std::uint32_t>(std::countr_zero(used_[word]));
   }
-  return {};
+  return kNone;
 }
 
-// The last block of the last class up to, but without, this one that holds any.
-FreeBlocks::Cursor FreeBlocks::last_to(std::uint32_t size_class) const {
-  const std::size_t below =
-      std::min<std::size_t>(size_class, classes_.size());  // classes that may hold it
-  // The rest of the class's own word, shifted so that the highest bit is the class before it; then
-  // whole words, a group at a time.
-  if (below % 64 != 0) {
-    const std::uint64_t here = used_[below / 64] << (64 - below % 64);
-    if (here != 0) return last_of(below - 1 - std::countl_zero(here));
+// The last class below this one that holds any.
+std::uint32_t FreeBlocks::used_class_before(std::uint32_t size_class) const {
+  std::uint32_t word = size_class / 64;
+  const auto last_bit = [](std::uint64_t bits) {
+    return 63 - static_cast<std::uint32_t>(std::countl_zero(bits));
+  };
+  const auto below = [](std::uint32_t bit) { return (std::uint64_t{1} << bit) - 1; };
+  if (word < used_.size()) {
+    const std::uint64_t here = used_[word] & below(size_class % 64);
+    if (here != 0) return word * 64 + last_bit(here);
   }
-  const std::size_t words = below / 64;
-  for (std::size_t group = words / 64 + 1; group-- > 0;) {
-    if (group >= used_words_.size()) continue;
-    std::uint64_t bits = used_words_[group];
-    if (group == words / 64) bits &= (std::uint64_t{1} << (words % 64)) - 1;
-    if (bits == 0) continue;
-    const std::size_t word = group * 64 + 63 - static_cast<std::size_t>(std::countl_zero(bits));
-    return last_of(word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(used_[word])));
+  for (std::uint64_t words; (words = used_words_ & below(word)) != 0;) {
+    word = last_bit(words);
+    if (used_[word] != 0) return word * 64 + last_bit(used_[word]);
   }
-  return {};
+  return kNone;
 }
 
-FreeBlocks::Cursor FreeBlocks::last_of(std::size_t size_class) const {
-  const SizeClass& found = classes_[size_class];
-  const std::uint32_t chunk = found.chunks - 1;
-  return {static_cast<std::uint32_t>(size_class), chunk, chunks_[chunk_of(found, chunk)].count - 1};
+FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
+  const std::uint32_t found = used_class_from(size_class);
+  if (found == kNone) return beyond(beyond_.begin());
+  return cursor(first_[found], best_of(chunks_[first_[found]], 0).index);
 }
 
-// The first block of the class that is not before `key`; its index may be one behind the last.
-FreeBlocks::Cursor FreeBlocks::find(std::uint32_t size_class, const FreeBlock& key) const {
-  const SizeClass& c = classes_[size_class];
-  std::uint32_t low = 0;
-  // The first chunk whose last block is not before the key, else the last chunk.
-  if (c.chunks > 1) {
-    const std::vector<std::uint32_t>& directory = directories_[c.where];
-    std::uint32_t high = c.chunks - 1;
-    while (low < high) {
-      const std::uint32_t middle = (low + high) / 2;
-      const Chunk& chunk = chunks_[directory[middle]];
-      if (chunk.blocks[chunk.count - 1] < key) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-  }
-  const Chunk& chunk = chunks_[chunk_of(c, low)];
-  // Counted without branches, which nothing could predict; kNothing behind the last block is before
-  // no key.
-  std::uint32_t index = 0;
-  for (std::uint32_t i = 0; i < chunk.count; i += kStride) {
-    for (std::uint32_t j = 0; j < kStride; ++j) index += chunk.blocks[i + j] < key;
-  }
-  return {size_class, low, index};
+FreeBlocks::Cursor FreeBlocks::beyond(std::set<FreeBlock>::const_iterator at) const {
+  return at == beyond_.end() ? Cursor{} : Cursor{*at, kBeyond, 0};
 }
 
 FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
-  const std::uint32_t size_class = class_of(size);
-  if (size_class >= classes_.size()) return {};
+  if (count_ == 0) return {};
+  const std::uint64_t units = (size >> unit_log2_) + ((size & rest_of_unit_) != 0);
+  if (units >= kUnitsEnd) return beyond(beyond_.lower_bound({.size = size}));
+  const auto wanted = static_cast<std::uint32_t>(units);
+  const std::uint32_t size_class = used_class_from(class_of(wanted));
+  if (size_class == kNone) return beyond(beyond_.begin());
   // Sizes of one class differ: all of its blocks may be too small, those of the next never are.
-  if (classes_[size_class].chunks > 0) {
-    const Cursor at = find(size_class, {.size = size, .rank = 0, .block = 0});
-    const SizeClass& c = classes_[size_class];
-    if (at.index < chunks_[chunk_of(c, at.chunk)].count) return at;
-  }
+  const Place place = first_[size_class];
+  const Chunk& chunk = chunks_[place];
+  if (chunk.directory != kNone && !is_exact(size_class)) return lower_bound_in(size_class, wanted);
+  const Found found = best_of(chunk, wanted);
+  if (found.fits()) return cursor(place, found.index);
   return first_from(size_class + 1);
 }
 
-FreeBlocks::Cursor FreeBlocks::next(Cursor at) const {
-  const SizeClass& c = classes_[at.size_class];
-  if (++at.index < chunks_[chunk_of(c, at.chunk)].count) return at;
-  if (at.chunk + 1 < c.chunks) return {at.size_class, at.chunk + 1, 0};
-  return first_from(at.size_class + 1);
+Handle FreeBlocks::take_rare(Bytes size) {
+  const Cursor at = lower_bound(size);
+  if (!at.at_end()) erase(at);
+  return at.block.block;
 }
 
-FreeBlocks::Cursor FreeBlocks::previous(Cursor at) const {
-  if (at.at_end()) return last_to(UINT32_MAX);
-  if (at.index > 0) return {at.size_class, at.chunk, at.index - 1};
-  if (at.chunk == 0) return last_to(at.size_class);
-  const SizeClass& c = classes_[at.size_class];
-  return {at.size_class, at.chunk - 1, chunks_[chunk_of(c, at.chunk - 1)].count - 1};
+// Of a class of several chunks.
+FreeBlocks::Cursor FreeBlocks::lower_bound_in(std::uint32_t size_class, std::uint32_t units) const {
+  const Chunk& first = chunks_[first_[size_class]];
+  const std::vector<Separator>& directory = directories_[first.directory];
+  const std::size_t at = separator_of(directory, {.rank = 0, .units = units});
+  const Found found = best_of(chunks_[directory[at].chunk], units);
+  if (found.fits()) return cursor(directory[at].chunk, found.index);
+  if (at + 1 == directory.size()) return first_from(size_class + 1);
+  const Place place = directory[at + 1].chunk;
+  return cursor(place, best_of(chunks_[place], 0).index);
+}
+
+// The last one that is not behind the entry. The first is before everything.
+std::size_t FreeBlocks::separator_of(const std::vector<Separator>& directory,
+                                     const Entry& entry) const {
+  std::size_t low = 0;
+  std::size_t count = directory.size();
+  while (count > 1) {
+    const std::size_t half = count / 2;
+    low = by_key(entry, directory[low + half]) ? low : low + half;
+    count -= half;
+  }
+  return low;
+}
+
+FreeBlocks::Place FreeBlocks::place_of(const Entry& entry) const {
+  const Place first = first_[class_of(entry.units)];
+  if (chunks_[first].directory == kNone) return first;
+  const std::vector<Separator>& directory = directories_[chunks_[first].directory];
+  return directory[separator_of(directory, entry)].chunk;
+}
+
+FreeBlocks::Place FreeBlocks::last_chunk(std::uint32_t size_class) const {
+  const Place first = first_[size_class];
+  const std::uint32_t directory = chunks_[first].directory;
+  return directory == kNone ? first : directories_[directory].back().chunk;
+}
+
+FreeBlocks::Cursor FreeBlocks::next(const Cursor& at) const {
+  if (at.chunk == kBeyond) return beyond(beyond_.upper_bound(at.block));
+  const Chunk& chunk = chunks_[at.chunk];
+  const Entry& before = chunk.entries[at.index];
+  const Entry* best = nullptr;
+  for (std::uint32_t i = 0; i < chunk.count; ++i) {
+    const Entry& entry = chunk.entries[i];
+    if (by_key(before, entry) && (best == nullptr || by_key(entry, *best))) best = &entry;
+  }
+  if (best != nullptr) {
+    return cursor(at.chunk, static_cast<std::uint32_t>(best - chunk.entries.data()));
+  }
+  if (chunk.directory != kNone) {
+    const std::vector<Separator>& directory = directories_[chunk.directory];
+    const std::size_t behind = separator_of(directory, before) + 1;
+    if (behind < directory.size()) {
+      const Place place = directory[behind].chunk;
+      return cursor(place, best_of(chunks_[place], 0).index);
+    }
+  }
+  return first_from(chunk.size_class + 1);
+}
+
+FreeBlocks::Cursor FreeBlocks::previous(const Cursor& at) const {
+  const auto last_of = [&](Place place) {
+    const Chunk& chunk = chunks_[place];
+    const auto end = chunk.entries.begin() + chunk.count;
+    const auto last = std::max_element(chunk.entries.begin(), end, by_key);
+    return cursor(place, static_cast<std::uint32_t>(last - chunk.entries.begin()));
+  };
+  if (empty()) return {};
+  if (at.at_end() || at.chunk == kBeyond) {
+    const auto behind = at.at_end() ? beyond_.end() : beyond_.find(at.block);
+    if (behind != beyond_.begin()) return beyond(std::prev(behind));
+    const std::uint32_t last = first_.empty() ? kNone : used_class_before(kClasses);
+    return last == kNone ? Cursor{} : last_of(last_chunk(last));
+  }
+  const Chunk& chunk = chunks_[at.chunk];
+  const Entry& behind = chunk.entries[at.index];
+  const Entry* best = nullptr;
+  for (std::uint32_t i = 0; i < chunk.count; ++i) {
+    const Entry& entry = chunk.entries[i];
+    if (by_key(entry, behind) && (best == nullptr || by_key(*best, entry))) best = &entry;
+  }
+  if (best != nullptr) {
+    return cursor(at.chunk, static_cast<std::uint32_t>(best - chunk.entries.data()));
+  }
+  if (chunk.directory != kNone) {
+    const std::vector<Separator>& directory = directories_[chunk.directory];
+    const std::size_t own = separator_of(directory, behind);
+    if (own > 0) return last_of(directory[own - 1].chunk);
+  }
+  const std::uint32_t before = used_class_before(chunk.size_class);
+  return before == kNone ? Cursor{} : last_of(last_chunk(before));
 }
 
 Bytes FreeBlocks::largest() const {
-  const Cursor last = last_to(UINT32_MAX);
-  return last.at_end() ? 0 : (*this)[last].size;
+  if (empty()) return 0;
+  if (!beyond_.empty()) return beyond_.rbegin()->size;
+  const Chunk& chunk = chunks_[last_chunk(used_class_before(kClasses))];
+  std::uint32_t units = 0;
+  for (std::uint32_t i = 0; i < chunk.count; ++i) units = std::max(units, chunk.entries[i].units);
+  return Bytes{units} << unit_log2_;
 }
 
-std::uint32_t FreeBlocks::new_chunk() {
+std::vector<FreeBlock> FreeBlocks::in_order() const {
+  std::vector<FreeBlock> blocks;
+  blocks.reserve(count_);
+  for (const Chunk& chunk : chunks_) {
+    for (std::uint32_t i = 0; i < chunk.count; ++i) blocks.push_back(block_of(chunk.entries[i]));
+  }
+  std::ranges::sort(blocks, [](const FreeBlock& a, const FreeBlock& b) { return a < b; });
+  blocks.insert(blocks.end(), beyond_.begin(), beyond_.end());
+  return blocks;
+}
+
+std::vector<FreeBlock> FreeBlocks::take_all_by_bytes() {
+  std::vector<FreeBlock> blocks = in_order();
+  *this = FreeBlocks{};
+  unit_log2_ = 0;
+  rest_of_unit_ = 0;
+  prepare();
+  return blocks;
+}
+
+FreeBlocks::Place FreeBlocks::new_chunk(std::uint32_t size_class) {
   if (unused_chunks_.empty()) {
+    unused_chunks_.push_back(static_cast<Place>(chunks_.size()));
     chunks_.emplace_back();
-    return static_cast<std::uint32_t>(chunks_.size() - 1);
   }
-  const std::uint32_t chunk = unused_chunks_.back();
+  const Place place = unused_chunks_.back();
   unused_chunks_.pop_back();
-  return chunk;
+  chunks_[place].size_class = size_class;
+  return place;
 }
 
-void FreeBlocks::add_chunk(SizeClass& c, std::uint32_t position, std::uint32_t chunk) {
-  if (c.chunks == 0) {
-    c = {1, chunk};
-    return;
-  }
-  if (c.chunks == 1) {
-    std::uint32_t directory = static_cast<std::uint32_t>(directories_.size());
+FreeBlocks::Place FreeBlocks::split(Place full) {
+  const Place fresh = new_chunk(chunks_[full].size_class);
+  Chunk& lower = chunks_[full];
+  Chunk& upper = chunks_[fresh];
+  std::ranges::sort(lower.entries, by_key);
+  const auto middle = lower.entries.begin() + kChunkSize / 2 + 1;
+  std::copy(middle, lower.entries.end(), upper.entries.begin());
+  std::fill(middle, lower.entries.end(), Entry{});
+  lower.count = kChunkSize / 2 + 1;
+  upper.count = kChunkSize - lower.count;
+  if (lower.directory == kNone) {
     if (unused_directories_.empty()) {
+      unused_directories_.push_back(static_cast<std::uint32_t>(directories_.size()));
       directories_.emplace_back();
-    } else {
-      directory = unused_directories_.back();
-      unused_directories_.pop_back();
     }
-    directories_[directory] = {c.where};
-    c.where = directory;
+    lower.directory = unused_directories_.back();
+    unused_directories_.pop_back();
+    directories_[lower.directory] = {{0, 0, full}};
   }
-  std::vector<std::uint32_t>& directory = directories_[c.where];
-  directory.insert(directory.begin() + position, chunk);
-  ++c.chunks;
+  upper.directory = lower.directory;
+  lower.open = 0;
+  std::vector<Separator>& directory = directories_[lower.directory];
+  const Entry& border = upper.entries.front();
+  const std::size_t at = separator_of(directory, border) + 1;
+  directory.insert(directory.begin() + static_cast<std::ptrdiff_t>(at),
+                   {border.rank, border.units, fresh});
+  return fresh;
 }
 
-void FreeBlocks::remove_chunk(std::uint32_t size_class, std::uint32_t position) {
-  SizeClass& c = classes_[size_class];
-  unused_chunks_.push_back(chunk_of(c, position));
-  if (--c.chunks == 0) return mark(size_class, false);
-  std::vector<std::uint32_t>& directory = directories_[c.where];
-  directory.erase(directory.begin() + position);
-  if (c.chunks > 1) return;
-  unused_directories_.push_back(c.where);
-  c.where = directory.front();
+// Of a class of several. `last` was the last entry in it.
+void FreeBlocks::drop_chunk(Place place, const Entry& last) {
+  const std::uint32_t number = std::exchange(chunks_[place].directory, kNone);
+  chunks_[place].open = 0;
+  std::vector<Separator>& directory = directories_[number];
+  directory.erase(directory.begin() + static_cast<std::ptrdiff_t>(separator_of(directory, last)));
+  directory.front().rank = 0;
+  directory.front().units = 0;
+  first_[chunks_[place].size_class] = directory.front().chunk;
+  unused_chunks_.push_back(place);
+  if (directory.size() > 1) return;
+  chunks_[directory.front().chunk].directory = kNone;
+  chunks_[directory.front().chunk].open = kChunkSize;
+  unused_directories_.push_back(number);
 }
 
-void FreeBlocks::insert(const FreeBlock& block) {
-  const std::uint32_t size_class = class_of(block.size);
-  if (size_class >= classes_.size()) {
-    classes_.resize(size_class + 1);
-    used_.resize(size_class / 64 + 1);
-    used_words_.resize(used_.size() / 64 + 1);
-  }
-  ++count_;
-  SizeClass& c = classes_[size_class];
-  if (c.chunks == 0) {
-    add_chunk(c, 0, new_chunk());
-    mark(size_class, true);
-  }
-  Cursor at = find(size_class, block);
-  std::uint32_t number = chunk_of(c, at.chunk);
-  if (chunks_[number].count == kChunkSize) {
-    // The second half moves to a chunk of its own.
-    constexpr std::uint32_t kHalf = kChunkSize / 2;
-    const std::uint32_t fresh = new_chunk();
-    Chunk& full = chunks_[number];
-    std::copy(full.blocks.begin() + kHalf, full.blocks.end(), chunks_[fresh].blocks.begin());
-    chunks_[fresh].count = kChunkSize - kHalf;
-    full.count = kHalf;
-    std::fill(full.blocks.begin() + kHalf, full.blocks.end(), kNothing);
-    add_chunk(c, at.chunk + 1, fresh);
-    if (at.index > kHalf) {
-      at.index -= kHalf;
-      number = fresh;
-    }
-  }
-  Chunk& chunk = chunks_[number];
-  for (std::uint32_t i = chunk.count++; i > at.index; --i) chunk.blocks[i] = chunk.blocks[i - 1];
-  chunk.blocks[at.index] = block;
-}
-
-void FreeBlocks::erase(const FreeBlock& block) { erase(find(class_of(block.size), block)); }
-
-void FreeBlocks::erase(const Cursor& at) {
-  --count_;
-  Chunk& chunk = chunks_[chunk_of(classes_[at.size_class], at.chunk)];
-  --chunk.count;
-  for (std::uint32_t i = at.index; i < chunk.count; ++i) chunk.blocks[i] = chunk.blocks[i + 1];
-  chunk.blocks[chunk.count] = kNothing;
-  if (chunk.count == 0) remove_chunk(at.size_class, at.chunk);
+void FreeBlocks::erase(const FreeBlock& block) {
+  if (!is_regular(block.size)) return erase(block, kBeyond);
+  const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
+  const Place place = place_of({block.rank, units, block.block});
+  const auto& entries = chunks_[place].entries;
+  std::uint32_t index = 0;
+  while (entries[index].rank != block.rank || entries[index].units != units) ++index;
+  remove(place, index);
 }
 
 }  // namespace memreplay

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "core/request.hpp"
@@ -15,103 +16,301 @@ struct FreeBlock {
   std::uint64_t rank = 0;  ///< among blocks of equal size; often the address
   Handle block = kNoHandle;
 
-  /// Ranks are distinct among blocks of equal size. As one number of 128 bits, two compare in two
-  /// instructions.
-  friend bool operator<(const FreeBlock& a, const FreeBlock& b) { return a.key() < b.key(); }
-
- private:
-  __extension__ using Key = unsigned __int128;
-  Key key() const { return static_cast<Key>(size) << 64 | rank; }
+  /// Ranks are distinct among blocks of equal size.
+  friend bool operator<(const FreeBlock& a, const FreeBlock& b) {
+    return a.size != b.size ? a.size < b.size : a.rank < b.rank;
+  }
+  friend bool operator==(const FreeBlock&, const FreeBlock&) = default;
 };
 
 /// Free blocks by size, then rank: an ordered set for the search of a best fit.
 ///
-/// Sizes fall into classes: one for each multiple of 512 bytes up to 64 KiB, 128 for each doubling
-/// above. A bitmap finds the next class that holds anything; within a class blocks lie sorted in
-/// chunks. Insert, erase and search touch one chunk, O(1) but for classes of many chunks, whose
-/// directory is searched in O(log chunks) and shifted where a chunk fills or empties. A copy is
-/// three flat copies.
+/// Sizes count in units of 512 bytes, of 1 from the first size on that is no multiple of that. They
+/// fall into classes: one for each size up to 2^8 units, 128 for each doubling above. A bitmap
+/// finds the next class that holds anything. The blocks of a class lie in chunks, which follow each
+/// other in order; within one they lie as they came. Insert, erase and search touch one chunk, O(1)
+/// but for classes of many chunks, whose directory is searched in O(log chunks) and shifted where a
+/// chunk fills or empties. A copy is a few flat copies.
 class FreeBlocks {
  public:
-  /// A place in the order. Invalid after a change.
+  /// Where a block lies. Who remembers it finds the block again without a search.
+  using Place = std::uint32_t;
+  /// A block in the order, or its end. Invalid after a change.
   struct Cursor {
-    std::uint32_t size_class = UINT32_MAX;
-    std::uint32_t chunk = 0;  ///< of the class, by order
+    FreeBlock block;
+    Place chunk = 0;
     std::uint32_t index = 0;  ///< in the chunk
 
-    bool at_end() const { return size_class == UINT32_MAX; }
-    friend bool operator==(const Cursor&, const Cursor&) = default;
+    bool at_end() const { return block.block == kNoHandle; }
+    friend bool operator==(const Cursor& a, const Cursor& b) { return a.block == b.block; }
   };
 
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
-  void insert(const FreeBlock& block);
+
+  void insert(const FreeBlock& block) {
+    insert(block, [](Handle, Place) {});
+  }
+  /// Tells `lies_at(block, place)` of every block that has another place now, this one too.
+  template <typename LiesAt>
+  void insert(const FreeBlock& block, const LiesAt& lies_at);
   /// The block is there.
   void erase(const FreeBlock& block);
+  /// By its number, which no other block in here has.
+  void erase(const FreeBlock& block, Place place);
   void erase(const Cursor& at);
 
-  const FreeBlock& operator[](const Cursor& at) const {
-    return chunks_[chunk_of(classes_[at.size_class], at.chunk)].blocks[at.index];
-  }
-  Cursor begin() const { return first_from(0); }
+  /// Takes out the first block of at least this size; kNoHandle where there is none.
+  Handle take(Bytes size);
+
+  const FreeBlock& operator[](const Cursor& at) const { return at.block; }
+  Cursor begin() const { return empty() ? Cursor{} : first_from(0); }
   /// The first block of at least this size.
   Cursor lower_bound(Bytes size) const;
-  Cursor next(Cursor at) const;
+  Cursor next(const Cursor& at) const;
   /// The one before; before the end, the last. None before the first: the end.
-  Cursor previous(Cursor at) const;
+  Cursor previous(const Cursor& at) const;
   /// Size of the largest; 0 where there is none.
   Bytes largest() const;
   /// Visits every block in order. `visit` must not change this.
   template <typename Visit>
   void for_each(const Visit& visit) const {
-    for (Cursor at = begin(); !at.at_end(); at = next(at)) visit((*this)[at]);
+    for (const FreeBlock& block : in_order()) visit(block);
   }
 
  private:
-  static constexpr std::uint32_t kChunkSize = 20;
-  static constexpr std::uint32_t kStride = 4;  ///< blocks compared at once
-  static constexpr FreeBlock kNothing{UINT64_MAX, UINT64_MAX, kNoHandle};
+  static constexpr std::uint32_t kChunkSize = 19;  ///< a chunk is five cache lines, an odd number
+  static constexpr std::uint32_t kInFirstLine = 3;
   static constexpr std::uint32_t kFineBits = 7;
+  static constexpr std::uint32_t kUnitBits = 31;
+  static constexpr std::uint64_t kUnitsEnd = std::uint64_t{1} << kUnitBits;
+  static constexpr std::uint32_t kClasses = (kUnitBits + 1 - kFineBits) << kFineBits;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr Place kNoChunk = 0;  ///< one that is always full
+  static constexpr Place kBeyond = UINT32_MAX;
 
-  struct Chunk {
-    Chunk() { blocks.fill(kNothing); }
-
+  struct Entry {
+    std::uint64_t rank = UINT64_MAX;
+    std::uint32_t units = UINT32_MAX;
+    Handle block = kNoHandle;
+  };
+  struct alignas(64) Chunk {
     std::uint32_t count = 0;
-    std::array<FreeBlock, kChunkSize> blocks;  ///< behind the last: kNothing
+    std::uint32_t size_class = 0;
+    std::uint32_t open = 0;  ///< as long as `count` is below, the next block needs no search
+    std::uint32_t directory = kNone;             ///< of its class, where that has several chunks
+    std::array<Entry, kChunkSize> entries = {};  ///< behind the last: Entry{}
   };
-  /// The chunks of a class: a chunk's number, or where there are several, that of a directory.
-  struct SizeClass {
-    std::uint32_t chunks = 0;
-    std::uint32_t where = 0;
+  /// Blocks from this one on, in order, lie in the chunk.
+  struct Separator {
+    std::uint64_t rank = 0;
+    std::uint32_t units = 0;
+    std::uint32_t chunk = 0;
+  };
+  struct Found {
+    std::uint32_t index = 0;
+    std::uint32_t surplus = 0;  ///< units above what was wanted
+    bool fits() const { return surplus < kUnitsEnd; }
   };
 
-  static std::uint32_t class_of(Bytes size) {
-    const std::uint64_t units = size >> 9;
-    if (units < (1u << kFineBits)) return static_cast<std::uint32_t>(units);
-    const auto octave = static_cast<std::uint32_t>(std::bit_width(units)) - 1 - kFineBits;
-    return ((octave + 1) << kFineBits) +
-           static_cast<std::uint32_t>((units >> octave) & ((1u << kFineBits) - 1));
+  static std::uint32_t class_of(std::uint32_t units) {
+    const auto octave =
+        31u - static_cast<std::uint32_t>(std::countl_zero((units >> kFineBits) | 1));
+    return (octave << kFineBits) + (units >> octave);
   }
-  std::uint32_t chunk_of(const SizeClass& c, std::uint32_t i) const {
-    return c.chunks == 1 ? c.where : directories_[c.where][i];
+  static bool is_exact(std::uint32_t size_class) { return size_class < 2u << kFineBits; }
+  /// The first block of at least `wanted` units; where none fits, one that does not.
+  static Found best_of(const Chunk& chunk, std::uint32_t wanted);
+  static std::uint32_t index_of(const Chunk& chunk, Handle block);
+
+  /// A whole number of units that is counted.
+  bool is_regular(Bytes size) const { return (size & rest_of_unit_) == 0 && size < sizes_end_; }
+  FreeBlock block_of(const Entry& entry) const {
+    return {Bytes{entry.units} << unit_log2_, entry.rank, entry.block};
   }
+  Cursor cursor(Place chunk, std::uint32_t index) const {
+    return {block_of(chunks_[chunk].entries[index]), chunk, index};
+  }
+  std::uint64_t words_behind(std::uint32_t word) const {
+    return used_words_ & ~((std::uint64_t{2} << word) - 1);
+  }
+  void remove(Place place, std::uint32_t index);
+  void mark(std::uint32_t size_class);
+  void unmark(std::uint32_t size_class);
+
+  // free_blocks.cpp: what is rare
+  Handle take_rare(Bytes size);
+  Cursor lower_bound_in(std::uint32_t size_class, std::uint32_t units) const;
+  /// Of the first class from this one on that holds any, else of those beyond.
   Cursor first_from(std::uint32_t size_class) const;
-  Cursor last_to(std::uint32_t size_class) const;
-  Cursor last_of(std::size_t size_class) const;
-  Cursor find(std::uint32_t size_class, const FreeBlock& key) const;
-  std::uint32_t new_chunk();
-  void add_chunk(SizeClass& c, std::uint32_t position, std::uint32_t chunk);
-  void remove_chunk(std::uint32_t size_class, std::uint32_t position);
-  void mark(std::uint32_t size_class, bool used);
+  std::uint32_t used_class_from(std::uint32_t size_class) const;
+  std::uint32_t used_class_before(std::uint32_t size_class) const;
+  Place last_chunk(std::uint32_t size_class) const;
+  std::size_t separator_of(const std::vector<Separator>& directory, const Entry& entry) const;
+  Cursor beyond(std::set<FreeBlock>::const_iterator at) const;
+  Place place_of(const Entry& entry) const;
+  void prepare();
+  std::vector<FreeBlock> in_order() const;
+  Place new_chunk(std::uint32_t size_class);
+  std::vector<FreeBlock> take_all_by_bytes();
+  /// Makes room in a full chunk: the upper half of it moves to a chunk of its own.
+  Place split(Place full);
+  void drop_chunk(Place place, const Entry& last);
+  template <typename LiesAt>
+  Place place_with_room(const Entry& entry, const LiesAt& lies_at);
+  template <typename LiesAt>
+  void insert_irregular(const FreeBlock& block, const LiesAt& lies_at);
 
   std::size_t count_ = 0;
-  std::vector<SizeClass> classes_;
-  std::vector<std::uint64_t> used_;        ///< a bit for each class
-  std::vector<std::uint64_t> used_words_;  ///< a bit for each word of used_
+  std::uint32_t unit_log2_ = 9;
+  Bytes rest_of_unit_ = 511;
+  Bytes sizes_end_ = 0;       ///< of what is counted in units; 0: the tables are not there yet
+  std::vector<Place> first_;  ///< the first chunk of each class, kept when it is empty
+  std::vector<std::uint64_t> used_;  ///< a bit for each class that holds any
+  /// A bit for each word of used_ that may have one; those that have none are found by searches.
+  mutable std::uint64_t used_words_ = 0;
   std::vector<Chunk> chunks_;
-  std::vector<std::uint32_t> unused_chunks_;
-  std::vector<std::vector<std::uint32_t>> directories_;
+  std::vector<Place> unused_chunks_;
+  std::vector<std::vector<Separator>> directories_;
   std::vector<std::uint32_t> unused_directories_;
+  std::set<FreeBlock> beyond_;  ///< too large to be counted in units
 };
+
+// The one of least (surplus, rank), without a branch; what is too small has a surplus above all
+// that fit, and so has what is no block.
+inline FreeBlocks::Found FreeBlocks::best_of(const Chunk& chunk, std::uint32_t wanted) {
+  const auto* entries = chunk.entries.data();
+  Found best{0, entries[0].units - wanted};
+  std::uint64_t rank = entries[0].rank;
+  const auto look_at = [&](std::uint32_t i) {
+    const std::uint32_t surplus = entries[i].units - wanted;
+    const bool better =
+        (surplus < best.surplus) | ((surplus == best.surplus) & (entries[i].rank < rank));
+    best.index = better ? i : best.index;
+    best.surplus = better ? surplus : best.surplus;
+    rank = better ? entries[i].rank : rank;
+  };
+  for (std::uint32_t i = 1; i < kInFirstLine; ++i) look_at(i);
+  for (std::uint32_t i = kInFirstLine; i < chunk.count; ++i) look_at(i);
+  return best;
+}
+
+inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
+  const auto* entries = chunk.entries.data();
+  std::uint32_t index =
+      (entries[1].block == block ? 1u : 0u) + (entries[2].block == block ? 2u : 0u);
+  for (std::uint32_t i = kInFirstLine; i < chunk.count; ++i) {
+    index = entries[i].block == block ? i : index;
+  }
+  return index;
+}
+
+// As lower_bound and erase do; the common case without any detour.
+[[gnu::always_inline]] inline Handle FreeBlocks::take(Bytes size) {
+  if ((size & rest_of_unit_) != 0 || size >= sizes_end_) return take_rare(size);
+  const auto wanted = static_cast<std::uint32_t>(size >> unit_log2_);
+  std::uint32_t size_class = class_of(wanted);
+  std::uint64_t here = used_[size_class / 64] >> size_class % 64;
+  if (here == 0) {
+    const std::uint64_t words = words_behind(size_class / 64);
+    if (words == 0) return take_rare(size);
+    size_class = static_cast<std::uint32_t>(std::countr_zero(words)) * 64;
+    here = used_[size_class / 64];
+    if (here == 0) return take_rare(size);
+  }
+  size_class += static_cast<std::uint32_t>(std::countr_zero(here));
+  const Place place = first_[size_class];
+  Chunk& chunk = chunks_[place];
+  Found found{0, chunk.entries[0].units - wanted};
+  if (chunk.count != 1) {
+    if (chunk.directory != kNone && !is_exact(size_class)) return take_rare(size);
+    found = best_of(chunk, wanted);
+  }
+  if (!found.fits()) return take_rare(size);
+  const Handle block = chunk.entries[found.index].block;
+  remove(place, found.index);
+  return block;
+}
+
+inline void FreeBlocks::mark(std::uint32_t size_class) {
+  used_[size_class / 64] |= std::uint64_t{1} << size_class % 64;
+  used_words_ |= std::uint64_t{1} << size_class / 64;
+}
+
+inline void FreeBlocks::unmark(std::uint32_t size_class) {
+  used_[size_class / 64] &= ~(std::uint64_t{1} << size_class % 64);
+}
+
+template <typename LiesAt>
+[[gnu::always_inline]] inline void FreeBlocks::insert(const FreeBlock& block,
+                                                      const LiesAt& lies_at) {
+  if (!is_regular(block.size)) return insert_irregular(block, lies_at);
+  const Entry entry{block.rank, static_cast<std::uint32_t>(block.size >> unit_log2_), block.block};
+  const std::uint32_t size_class = class_of(entry.units);
+  ++count_;
+  Place place = first_[size_class];
+  if (chunks_[place].count >= chunks_[place].open) place = place_with_room(entry, lies_at);
+  mark(size_class);
+  Chunk& chunk = chunks_[place];
+  chunk.entries[chunk.count++] = entry;
+  lies_at(block.block, place);
+}
+
+template <typename LiesAt>
+[[gnu::noinline]] FreeBlocks::Place FreeBlocks::place_with_room(const Entry& entry,
+                                                                const LiesAt& lies_at) {
+  Place& first = first_[class_of(entry.units)];
+  if (first == kNoChunk) {
+    first = new_chunk(class_of(entry.units));
+    chunks_[first].open = kChunkSize;
+    return first;
+  }
+  const Place place = place_of(entry);
+  if (chunks_[place].count < kChunkSize) return place;
+  const Place fresh = split(place);
+  const Chunk& upper = chunks_[fresh];
+  for (std::uint32_t i = 0; i < upper.count; ++i) lies_at(upper.entries[i].block, fresh);
+  return place_of(entry);
+}
+
+template <typename LiesAt>
+[[gnu::noinline]] void FreeBlocks::insert_irregular(const FreeBlock& block, const LiesAt& lies_at) {
+  prepare();
+  if (is_regular(block.size)) return insert(block, lies_at);
+  if ((block.size & rest_of_unit_) == 0) {
+    ++count_;
+    beyond_.insert(block);
+    return lies_at(block.block, kBeyond);
+  }
+  const std::vector<FreeBlock> all = take_all_by_bytes();
+  for (const FreeBlock& other : all) insert(other, lies_at);
+  insert(block, lies_at);
+}
+
+[[gnu::always_inline]] inline void FreeBlocks::remove(Place place, std::uint32_t index) {
+  Chunk& chunk = chunks_[place];
+  --count_;
+  const std::uint32_t last = --chunk.count;
+  const Entry gone = chunk.entries[index];
+  chunk.entries[index] = chunk.entries[last];
+  chunk.entries[last] = Entry{};
+  if (last != 0) return;
+  if (chunk.directory != kNone) return drop_chunk(place, gone);
+  unmark(chunk.size_class);
+}
+
+[[gnu::always_inline]] inline void FreeBlocks::erase(const FreeBlock& block, Place place) {
+  if (place == kBeyond) {
+    --count_;
+    beyond_.erase(block);
+    return;
+  }
+  remove(place, index_of(chunks_[place], block.block));
+}
+
+inline void FreeBlocks::erase(const Cursor& at) {
+  if (at.chunk == kBeyond) return erase(at.block, kBeyond);
+  remove(at.chunk, at.index);
+}
 
 }  // namespace memreplay

@@ -2,16 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
 
 namespace memreplay {
 namespace {
-
-bool same(const FreeBlock& a, const FreeBlock& b) {
-  return a.size == b.size && a.rank == b.rank && a.block == b.block;
-}
 
 // Both in order, and the search from every size that a request may have.
 void expect_same(const FreeBlocks& tested, const std::set<FreeBlock>& model, Bytes wanted) {
@@ -23,48 +20,65 @@ void expect_same(const FreeBlocks& tested, const std::set<FreeBlock>& model, Byt
     ASSERT_EQ(tested.previous(at).at_end(), model.empty());
     return;
   }
-  ASSERT_TRUE(same(tested[at], *expected));
+  ASSERT_EQ(tested[at], *expected);
   const auto after = tested.next(at);
   ASSERT_EQ(after.at_end(), std::next(expected) == model.end());
   if (!after.at_end()) {
-    ASSERT_TRUE(same(tested[after], *std::next(expected)));
+    ASSERT_EQ(tested[after], *std::next(expected));
     ASSERT_EQ(tested.previous(after), at);
   }
 }
 
-Bytes random_size(std::mt19937_64& random, bool few_sizes) {
-  if (few_sizes) return 512 * (1 + random() % 5);
-  return 512 * (1 + (random() % (Bytes{1} << (random() % 28))));
+enum class Sizes { many, few, large, odd };
+
+Bytes random_size(std::mt19937_64& random, Sizes sizes) {
+  if (sizes == Sizes::few) return 512 * (1 + random() % 5);
+  const Bytes units = 1 + (random() % (Bytes{1} << (random() % 28)));
+  if (sizes == Sizes::large && random() % 2 == 0) return units << 20;
+  return sizes == Sizes::odd ? units : units * 512;
 }
 
-TEST(FreeBlocks, HoldsTheOrderOfAPlainSet) {
-  for (const bool few_sizes : {false, true}) {
-    std::mt19937_64 random(7);
-    FreeBlocks tested;
-    std::set<FreeBlock> model;
-    std::vector<FreeBlock> all;
-    for (Handle step = 0; step < 20'000; ++step) {
-      const bool grows = all.size() < 5 || random() % 100 < (step / 2000 % 2 == 0 ? 70 : 30);
-      if (grows) {
-        const FreeBlock block{random_size(random, few_sizes), random(), step};
-        tested.insert(block);
-        model.insert(block);
-        all.push_back(block);
+class FreeBlocksOf : public testing::TestWithParam<Sizes> {};
+
+TEST_P(FreeBlocksOf, TheOrderIsThatOfAPlainSet) {
+  const Sizes sizes = GetParam();
+  std::mt19937_64 random(7);
+  FreeBlocks tested;
+  std::set<FreeBlock> model;
+  std::vector<FreeBlock> all;
+  std::map<Handle, FreeBlocks::Place> places;
+  const auto lies_at = [&](Handle block, FreeBlocks::Place place) { places[block] = place; };
+  for (Handle step = 0; step < 20'000; ++step) {
+    const bool grows = all.size() < 5 || random() % 100 < (step / 2000 % 2 == 0 ? 70 : 30);
+    // The first odd size comes late: what is there by then is counted anew.
+    const Sizes now = sizes == Sizes::odd && step < 1'000 ? Sizes::large : sizes;
+    if (grows) {
+      const FreeBlock block{random_size(random, now), random(), step};
+      tested.insert(block, lies_at);
+      model.insert(block);
+      all.push_back(block);
+    } else {
+      std::swap(all[random() % all.size()], all.back());
+      const FreeBlock gone = all.back();
+      if (random() % 2 == 0) {
+        tested.erase(gone);
       } else {
-        std::swap(all[random() % all.size()], all.back());
-        tested.erase(all.back());
-        model.erase(all.back());
-        all.pop_back();
+        tested.erase(gone, places.at(gone.block));
       }
-      expect_same(tested, model, random_size(random, few_sizes));
-      if (HasFatalFailure()) return;
+      model.erase(gone);
+      all.pop_back();
     }
-    std::vector<FreeBlock> walked;
-    tested.for_each([&](const FreeBlock& block) { walked.push_back(block); });
-    EXPECT_TRUE(std::equal(walked.begin(), walked.end(), model.begin(), model.end(), same));
-    EXPECT_EQ(tested.largest(), model.rbegin()->size);
+    expect_same(tested, model, random_size(random, now));
+    if (HasFatalFailure()) return;
   }
+  std::vector<FreeBlock> walked;
+  tested.for_each([&](const FreeBlock& block) { walked.push_back(block); });
+  EXPECT_TRUE(std::equal(walked.begin(), walked.end(), model.begin(), model.end()));
+  EXPECT_EQ(tested.largest(), model.rbegin()->size);
 }
+
+INSTANTIATE_TEST_SUITE_P(AllSizes, FreeBlocksOf,
+                         testing::Values(Sizes::many, Sizes::few, Sizes::large, Sizes::odd));
 
 TEST(FreeBlocks, ACopyGoesItsOwnWay) {
   FreeBlocks original;
