@@ -13,14 +13,14 @@ double ratio_above(Bytes whole, Bytes part) {
 
 bool Accounts::begin_measuring() {
   metrics_ = {};
-  fullest_ = 0;
+  tally_ = {.requested = tally_.requested, .allocated = tally_.allocated};
   usage_before_ = device_.usage();
   strategy_before_ = strategy_.usage();
   // What the strategy took when it was made belongs to a run from the first event on.
   if (options_.device_seconds && options_.measuring.from > 0) {
     seconds_before_ = *options_.device_seconds;
   }
-  highest_held_ = device_.usage().peak_held;
+  tally_.highest_held = device_.usage().peak_held;
   note_allocated();
   return note_reserved(device_.usage().held);
 }
@@ -28,27 +28,19 @@ bool Accounts::begin_measuring() {
 void Accounts::move_out(Bytes allocated) {
   ++metrics_.moved_out_blocks;
   metrics_.moved_out += allocated;
-  allocated_ -= allocated;
+  tally_.allocated -= allocated;
 }
 
 void Accounts::note_served_after_all(Bytes requested) {
-  metrics_.peak_asked = std::max(metrics_.peak_asked, requested_ + requested);
+  metrics_.peak_asked = std::max(metrics_.peak_asked, tally_.requested + requested);
   ++metrics_.recorded_ooms_served;
 }
 
 bool Accounts::note_reserved(Bytes reserved) {
-  if (reserved <= metrics_.peak_reserved) return false;
-  metrics_.peak_reserved = reserved;
-  note_fuller();
+  if (reserved <= tally_.peak_reserved) return false;
+  tally_.peak_reserved = reserved;
+  tally_.note_fuller(strategy_.free_space());
   return true;
-}
-
-void Accounts::note_fuller() {
-  fullest_ = allocated_;
-  const Bytes reserved = metrics_.peak_reserved;
-  metrics_.gap_at_peak_reserved = reserved > allocated_ ? reserved - allocated_ : 0;
-  const FreeSpace space = strategy_.free_space();
-  metrics_.external_fragmentation = ratio_above(space.total, space.largest);
 }
 
 void Accounts::note_oom(std::uint64_t event, const Request& request) {
@@ -57,7 +49,7 @@ void Accounts::note_oom(std::uint64_t event, const Request& request) {
   const FreeSpace space = strategy_.free_space();
   const Bytes outside = std::min(device_.free_bytes(), space.obtainable);
   metrics_.first_oom = OomPlace{event, request.size, outside + space.total,
-                                std::max(space.largest, outside), requested_};
+                                std::max(space.largest, outside), tally_.requested};
 }
 
 DeviceUsage Accounts::calls_since_measuring() const {
@@ -73,12 +65,17 @@ DeviceUsage Accounts::calls_since_measuring() const {
 RunSoFar Accounts::so_far() const {
   const DeviceUsage made = calls_since_measuring();
   return {metrics_.ooms, strategy_.usage().oom_retries - strategy_before_.oom_retries,
-          metrics_.peak_reserved, made.allocs + made.frees + made.maps + made.unmaps};
+          tally_.peak_reserved, made.allocs + made.frees + made.maps + made.unmaps};
 }
 
 EventState Accounts::state_after(std::uint64_t event,
                                  const std::optional<Placement>& concerned) const {
-  return {event,        concerned, requested_, allocated_, usage_.held, metrics_.peak_reserved,
+  return {event,
+          concerned,
+          tally_.requested,
+          tally_.allocated,
+          usage_.held,
+          tally_.peak_reserved,
           metrics_.ooms};
 }
 
@@ -86,13 +83,22 @@ RunMetrics Accounts::finish(double seconds) const {
   RunMetrics m = metrics_;
   const StrategyUsage own = strategy_.usage();
   const DeviceUsage made = calls_since_measuring();
-  m.end_requested = requested_;
-  m.end_allocated = allocated_;
+  m.events = tally_.events;
+  m.allocs = tally_.requests;
+  m.peak_requested = tally_.peak_requested;
+  m.peak_asked = std::max(m.peak_asked, tally_.peak_requested);
+  m.peak_allocated = tally_.peak_allocated;
+  m.peak_reserved = tally_.peak_reserved;
+  m.gap_at_peak_reserved = tally_.peak_reserved - std::min(tally_.peak_reserved, tally_.fullest);
+  m.external_fragmentation =
+      ratio_above(tally_.space_at_fullest.total, tally_.space_at_fullest.largest);
+  m.end_requested = tally_.requested;
+  m.end_allocated = tally_.allocated;
   m.end_reserved = usage_.held;
   // Of blocks that are away only the request counts on, which says nothing of waste.
   m.internal_fragmentation = m.moved_out_blocks != 0
                                  ? std::numeric_limits<double>::quiet_NaN()
-                                 : ratio_above(m.peak_allocated, requested_at_peak_);
+                                 : ratio_above(m.peak_allocated, tally_.requested_at_peak);
   m.lower_bound = m.peak_allocated;
   m.device_allocs = made.allocs;
   m.device_frees = made.frees;

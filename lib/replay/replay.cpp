@@ -34,14 +34,13 @@ class Replay {
   ReplayResult run() {
     begin();
     const std::uint64_t end = program_.size();
-    for (std::uint64_t event = 0; event < end && result_.finished; ++event) {
-      if (options_.event) *options_.event = event;
+    for (std::uint64_t event = 0; event < end && result_.finished;) {
+      event_ = event;
       if (event == options_.measuring.from && event > 0) begin_measuring(event);
       if (event % events_between_checks_ == 0 && !check_in(event, end)) break;
       if (options_.paced) wait_for(event);
       if (next_act_event_ <= event) do_acts(event);
-      caller_.prefetch(event);
-      play(event);
+      event = is_watched_ ? play_watched(event) : play_stretch(event, end);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     result_.metrics = accounts_.finish(took.count());
@@ -96,6 +95,41 @@ class Replay {
     for (; next_act_event_ <= event; note_next_act()) {
       caller_.act(event, program_.acts[next_act_++]);
     }
+  }
+
+  /// By the strategy itself, up to where somebody else has something to do. Returns the next event.
+  std::uint64_t play_stretch(std::uint64_t event, std::uint64_t end) {
+    std::uint64_t to = std::min(end, next_act_event_);
+    to = std::min(to, event + events_between_checks_ - event % events_between_checks_);
+    if (event < options_.measuring.from) to = std::min(to, options_.measuring.from);
+    const Halt halt = strategy_.play({.program = program_,
+                                      .from = event,
+                                      .to = to,
+                                      .blocks = caller_.blocks(),
+                                      .tally = accounts_.tally(),
+                                      .device = device_.usage(),
+                                      .event = event_});
+    switch (halt.why) {
+      case Pause::none:
+        return halt.next;
+      case Pause::other:
+        return play_watched(halt.next);
+      case Pause::refused:
+        note_oom(halt.next - 1, program_.request(halt.next - 1));
+        [[fallthrough]];
+      case Pause::holds_more:
+        look_at_device();
+        return halt.next;
+    }
+    return halt.next;
+  }
+
+  /// Whoever listens hears of all that happens. Returns the next event.
+  std::uint64_t play_watched(std::uint64_t event) {
+    event_ = event;
+    caller_.prefetch(event);
+    play(event);
+    return event + 1;
   }
 
   void play(std::uint64_t event) {
@@ -205,6 +239,11 @@ class Replay {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::uint64_t events_between_checks_ =
       options_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;
+  std::uint64_t no_event_ = 0;
+  std::uint64_t& event_ = options_.event ? *options_.event : no_event_;
+  /// Somebody wants to know of every event, or it is not the strategy alone that plays it.
+  const bool is_watched_ = options_.observer || options_.witness || options_.times ||
+                           options_.paced || caller_.moves_blocks();
   ReplayResult result_;
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,22 +12,10 @@
 #include "core/request.hpp"
 #include "device/device_model.hpp"
 #include "strategy/abilities.hpp"
+#include "strategy/free_space.hpp"
+#include "strategy/play.hpp"
 
 namespace memreplay {
-
-/// Free bytes inside what the strategy holds.
-struct FreeSpace {
-  Bytes total = 0;
-  Bytes largest = 0;  ///< the largest single hole
-  /// What it may still take from the device by a limit of its own.
-  Bytes obtainable = UINT64_MAX;
-
-  /// With the holes of another part of the same strategy.
-  void add(const FreeSpace& part) {
-    total += part.total;
-    largest = std::max(largest, part.largest);
-  }
-};
 
 /// What a strategy did beside placing blocks.
 struct StrategyUsage {
@@ -104,6 +91,9 @@ class Strategy {
   virtual void complete_free(Handle block) { free(block, {}); }
   /// The program asks for unused memory to be returned to the device.
   virtual void empty_cache() {}
+  /// Plays events without a virtual call for each, as the calls above would one by one; as far as it
+  /// likes to.
+  virtual Halt play(const Stretch& stretch) { return {stretch.from, Pause::other}; }
 
   virtual FreeSpace free_space() const = 0;
   /// The free memory as the structures have it from which requests are served, in any order.
@@ -128,6 +118,10 @@ class StrategyOn : public Strategy {
     return made;
   }
   std::unique_ptr<Strategy> clone(DeviceModel& device) const final { return copy(device); }
+  Halt play(const Stretch& stretch) override {
+    return play_directly(DirectCalls<Own>{static_cast<Own&>(*this), this->abilities().prefetch},
+                         stretch);
+  }
 
  protected:
   explicit StrategyOn(DeviceModel& device) : device_(&device) {}

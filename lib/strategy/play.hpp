@@ -1,0 +1,185 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/program.hpp"
+#include "device/device_model.hpp"
+#include "strategy/abilities.hpp"
+#include "strategy/free_space.hpp"
+
+namespace memreplay {
+
+/// What a replay sums up event by event.
+struct Tally {
+  std::uint64_t events = 0;  ///< of the program, not of its driver
+  std::uint64_t requests = 0;
+  Bytes requested = 0;
+  Bytes allocated = 0;
+  Bytes peak_requested = 0;
+  Bytes peak_allocated = 0;
+  Bytes requested_at_peak = 0;  ///< when the most was allocated
+  Bytes peak_reserved = 0;
+  Bytes highest_held = 0;      ///< by the device, also within an event
+  Bytes fullest = 0;           ///< the most allocated while the most was reserved
+  FreeSpace space_at_fullest;  ///< then
+
+  void add_block(Bytes size, Bytes charged) {
+    requested += size;
+    allocated += charged;
+  }
+  void remove_block(Bytes size, Bytes charged) {
+    requested -= size;
+    allocated -= charged;
+  }
+  /// After a request that was served.
+  void note_allocated() {
+    peak_requested = std::max(peak_requested, requested);
+    if (allocated <= peak_allocated) return;
+    peak_allocated = allocated;
+    requested_at_peak = requested;
+  }
+  /// After a request: only then a strategy holds more.
+  bool holds_more(const DeviceUsage& device) const {
+    return device.held > peak_reserved || device.peak_held > highest_held;
+  }
+  /// After a request: more is in use than at the moments before that reserved as much.
+  bool is_fuller(const DeviceUsage& device) const {
+    return device.held == peak_reserved && allocated > fullest;
+  }
+  void note_fuller(const FreeSpace& space) {
+    fullest = allocated;
+    space_at_fullest = space;
+  }
+};
+
+/// Events of a program that a strategy may play without being watched.
+struct Stretch {
+  const Program& program;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::span<Placement> blocks;  ///< by slot; no handle: not placed
+  Tally& tally;
+  const DeviceUsage& device;
+  std::uint64_t&
+      event;  ///< kept at the event under way, wherever the device is asked for something
+};
+
+enum class Pause : std::uint8_t {
+  none,        ///< the stretch is over
+  holds_more,  ///< the device holds more than ever
+  refused,     ///< the last request found no room
+  other,       ///< the next event is none that a strategy plays by itself
+};
+
+/// How far a stretch was played, and why no further.
+struct Halt {
+  std::uint64_t next = 0;  ///< event
+  Pause why = Pause::none;
+};
+
+/// Plays a stretch by direct calls. `Player` has the calls of a strategy for events that are
+/// requests and frees, `free_space`, and `prefetch(program, event, blocks)`. It looks ahead for
+/// hints alone.
+template <class Player>
+Halt play_directly(Player&& player, const Stretch& stretch) {
+  const Program& program = stretch.program;
+  Placement* const blocks = stretch.blocks.data();
+  const DeviceUsage& device = stretch.device;
+  Tally tally = stretch.tally;
+  // As long as the device stays as it is, one comparison tells that there is nothing to note.
+  Bytes held = device.held;
+  Bytes most_held = device.peak_held;
+  Bytes full = held == tally.peak_reserved ? tally.fullest : UINT64_MAX;
+  std::uint64_t of_driver = 0;
+  std::uint64_t event = stretch.from;
+  const auto stop = [&](Pause why) {
+    tally.events += event - stretch.from - of_driver;
+    stretch.tally = tally;
+    return Halt{event, why};
+  };
+  for (; event < stretch.to; ++event) {
+    stretch.event = event;
+    player.prefetch(program, event, blocks);
+    const Op op = program.ops[event];
+    if (op == Op::allocate) {
+      ++tally.requests;
+      const Bytes size = program.sizes[event];
+      if (size == 0) continue;
+      Placement& placed = blocks[program.slots[event]];
+      if (!player.allocate(program, event, placed)) {
+        ++event;
+        return stop(Pause::refused);
+      }
+      tally.add_block(size, placed.size);
+      tally.note_allocated();
+      if (device.held == held && device.peak_held == most_held && tally.allocated <= full) continue;
+      if (tally.holds_more(device)) {
+        ++event;
+        return stop(Pause::holds_more);
+      }
+      if (tally.is_fuller(device)) tally.note_fuller(player.free_space());
+      held = device.held;
+      most_held = device.peak_held;
+      full = held == tally.peak_reserved ? tally.fullest : UINT64_MAX;
+      continue;
+    }
+    if (op > Op::free_completed) {
+      if (!is_driver_event(op)) return stop(Pause::other);
+      ++of_driver;
+      continue;
+    }
+    Placement& block = blocks[program.slots[event]];
+    const Handle handle = block.handle;
+    if (handle == kNoHandle) continue;
+    if (op != Op::free_completed) tally.remove_block(program.sizes[event], block.size);
+    if (op == Op::free_requested) {
+      player.request_free(handle);
+      continue;
+    }
+    block.handle = kNoHandle;
+    if (op == Op::free) {
+      player.free(program, event, handle);
+    } else {
+      player.complete_free(handle);
+    }
+  }
+  return stop(Pause::none);
+}
+
+/// The calls of a strategy whose type is known.
+template <class Own>
+struct DirectCalls {
+  Own& own;
+  const Prefetch* hints;  ///< null: it has none to give
+
+  /// False, and `placed` as it was, where there is no room.
+  bool allocate(const Program& program, std::uint64_t event, Placement& placed) {
+    const auto placement = own.allocate(program.request(event));
+    if (placement) placed = *placement;
+    return placement.has_value();
+  }
+  void free(const Program& program, std::uint64_t event, Handle block) {
+    own.free(block, program.giver(event));
+  }
+  void request_free(Handle block) { own.request_free(block); }
+  void complete_free(Handle block) { own.complete_free(block); }
+  FreeSpace free_space() const { return own.free_space(); }
+  /// Which memory the next frees touch is in the trace; to wait for it costs more than all else.
+  [[gnu::always_inline]] void prefetch(const Program& program, std::uint64_t event,
+                                       const Placement* blocks) const {
+    constexpr std::uint64_t kFar = 12;
+    constexpr std::uint64_t kNear = 5;
+    if (event + kFar >= program.size()) return;
+    const Slot far = program.slots[event + kFar];
+    if (far != kNoSlot) __builtin_prefetch(&blocks[far]);
+    if (hints == nullptr) return;
+    const Slot near = program.slots[event + kNear];
+    if (program.ops[event + kNear] == Op::allocate || near == kNoSlot) return;
+    if (blocks[near].handle != kNoHandle) hints->prefetch(blocks[near].handle);
+  }
+};
+
+}  // namespace memreplay
