@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "strategy/torch/allocator.hpp"
+#include "strategy/torch/serving.hpp"
 
 namespace memreplay::torch {
 namespace {
@@ -54,11 +54,11 @@ std::vector<std::uint64_t> Allocator::ranks_by_age(const std::vector<SegmentInfo
 
 void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
   const std::vector<std::uint64_t> ranks = ranks_by_age(state.segments);
-  Handle last = kNoHandle;
+  Handle last = kNoBlock;
   for (std::size_t i = 0; i < state.segments.size(); ++i) {
     const SegmentInfo& segment = state.segments[i];
     const bool continues = i > 0 && same_reservation(state.segments[i - 1], segment);
-    if (!continues) last = kNoHandle;
+    if (!continues) last = kNoBlock;
     Block block{.address = segment.address,
                 .stream = segment.stream,
                 .pool = pool_of(segment.pool, segment.small_pool)};
@@ -76,9 +76,10 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
           {segment.address, length_of_reservation(runs, granule), granule, block.rank, true});
     } else {
       block.rank = ranks[i];
-      statistics_.segment.increase(segment.small_pool, 1);
+      statistics_.increase(&PoolStatistics::segment, statistics_.of_pool[segment.small_pool], 1);
       if (segment.size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
     }
+    open_pool(block.pool, block.stream);
     count_reserved(block, segment.size, true);
     for (const BlockInfo& info : segment.blocks) {
       last = adopt_block(block, info, last);
@@ -90,20 +91,23 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       const Reservation& reservation = reservations_[block.reservation - 1];
       adopt_unmapped(last, reservation.address + reservation.size);
     }
-    if (!segment.expandable) last = kNoHandle;
+    if (!segment.expandable) last = kNoBlock;
   }
   for (const Block& block : blocks_) {
-    if (!block.mapped || block.expandable() || block.allocated || block.pending) continue;
+    if (!block.mapped || block.expandable() || block.state != BlockState::free) continue;
     if (!block.is_split()) continue;
-    statistics_.inactive_split.increase(pools_[block.pool].small, 1);
-    statistics_.inactive_split_bytes.increase(pools_[block.pool].small, block.size);
+    const bool small = is_small(block.pool);
+    statistics_.increase(&PoolStatistics::inactive_split, statistics_.of_pool[small], 1);
+    statistics_.increase(&PoolStatistics::inactive_split_bytes, statistics_.of_pool[small],
+                         block.size);
   }
 }
 
 Handle Allocator::append_block(Block block, Handle before) {
   block.prev = before;
+  block.rank = rank_of_new(block);
   const Handle handle = new_block(block);
-  if (before != kNoHandle) blocks_[before].next = handle;
+  blocks_[before].next = handle;
   if (!block.mapped) {
     unmapped_set(block).insert({block.address, handle});
   }
@@ -117,8 +121,9 @@ Handle Allocator::adopt_unmapped(Handle last, Address end) {
   if (gap.address >= end) return last;
   gap.size = end - gap.address;
   gap.rank = rank_behind(gap.rank, blocks_[last].size);
-  gap.allocated = gap.pending = gap.mapped = false;
-  gap.next = kNoHandle;
+  gap.state = BlockState::free;
+  gap.mapped = false;
+  gap.next = kNoBlock;
   return append_block(gap, last);
 }
 
@@ -130,21 +135,19 @@ Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before)
   block.requested = info.requested;
   const Handle handle = append_block(block, before);
   if (info.state == BlockState::free) {
-    insert_free(handle);
+    insert_free<AllRules>(handle, free_set(block));
     return handle;
   }
-  statistics_.active.increase(small, 1);
-  statistics_.active_bytes.increase(small, info.size);
-  statistics_.requested_bytes.increase(small, info.requested);
-  blocks_[handle].allocated = info.state == BlockState::allocated;
+  statistics_.increase(&PoolStatistics::requested_bytes, statistics_.of_pool[small],
+                       info.requested);
+  blocks_[handle].state = info.state;
   if (info.state == BlockState::pending) {
-    blocks_[handle].pending = true;
+    statistics_.find_pending_block(statistics_.of_pool[small], info.size);
     blocks_[handle].since = next_pending_;
     pending_.emplace(next_pending_++, handle);
     return handle;
   }
-  statistics_.allocation.increase(small, 1);
-  statistics_.allocated_bytes.increase(small, info.size);
+  statistics_.take_block(statistics_.of_pool[small], info.size);
   if (info.size >= settings_.max_split_size) statistics_.oversize_allocations.increase(1);
   return handle;
 }

@@ -12,6 +12,7 @@
 #include "strategy/parts/free_blocks.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/strategy.hpp"
+#include "strategy/torch/path_rules.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 #include "strategy/torch/statistics.hpp"
@@ -19,8 +20,12 @@
 
 namespace memreplay::torch {
 
+/// No block: the number of one that is always in use, so that a block without a neighbour needs no
+/// rule of its own.
+inline constexpr Handle kNoBlock = 0;
+
 /// A piece of a segment or of a reservation, linked with its neighbours in address order.
-struct Block {
+struct alignas(64) Block {
   Address address = 0;
   Bytes size = 0;
   Bytes requested = 0;
@@ -29,20 +34,21 @@ struct Block {
   std::uint64_t rank = 0;
   /// Searches of the pool when it became free (gc_count_base); its key in pending_ while pending.
   std::uint64_t since = 0;
-  Handle prev = kNoHandle;
-  Handle next = kNoHandle;
+  Handle prev = kNoBlock;
+  Handle next = kNoBlock;
+  FreeBlocks::Place place = 0;    ///< of a free block, among those of its pool
   std::uint32_t reservation = 0;  ///< one above the index into reservations_; 0: plain segment
   StreamIndex stream = 0;
   std::uint16_t pool = 0;  ///< index into pools_
-  bool allocated = false;
-  bool pending = false;  ///< freed by its owner, not yet by other streams
+  BlockState state = BlockState::free;
   bool mapped = true;
   /// Completed by a synchronisation before the trace says so; the memory has another handle now.
   bool completed_early = false;
 
-  bool is_split() const { return prev != kNoHandle || next != kNoHandle; }
+  bool is_split() const { return (prev | next) != kNoBlock; }
   bool expandable() const { return reservation != 0; }
 };
+static_assert(sizeof(Block) == 64);
 
 /// Parts of reservations without memory behind them, by address.
 using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
@@ -66,10 +72,11 @@ class Allocator final : public StrategyOn<Allocator>,
   Abilities abilities() override { return {.pools = this, .adoption = this, .prefetch = this}; }
   void release_pool(PoolIndex pool, PoolCache cache) override;
   void adopt(const MemoryState& state, std::span<Handle> by_slot) override;
+  Halt play(const Stretch& stretch) override;
   void prefetch(Handle block) const override {
     const Block& freed = blocks_[block];
-    if (freed.prev != kNoHandle) __builtin_prefetch(&blocks_[freed.prev]);
-    if (freed.next != kNoHandle) __builtin_prefetch(&blocks_[freed.next]);
+    __builtin_prefetch(&blocks_[freed.prev]);
+    __builtin_prefetch(&blocks_[freed.next]);
   }
   FreeSpace free_space() const override;
   std::vector<AddressRange> free_ranges() const override;
@@ -112,37 +119,67 @@ class Allocator final : public StrategyOn<Allocator>,
   std::vector<Bytes> collectable(Bytes target) const;
 
  private:
+  static constexpr int kPoolsExpand = 5;  ///< before 2.5 private pools had plain segments only
+
   struct BlockPool {
     bool small = false;
     PoolIndex owner = 0;
     bool freeable = false;                   ///< private and held by nobody
     std::uint64_t searches = 0;              ///< get_free_blocks_call_count
-    std::vector<FreeBlocks> free{};          ///< by stream
+    std::vector<FreeBlocks> free{};          ///< by stream, of those that have segments
     std::vector<UnmappedBlocks> unmapped{};  ///< by stream
+
+    bool is_open(StreamIndex stream) const {
+      return free.data() + stream < free.data() + free.size();
+    }
   };
   struct Search {
-    Bytes size = 0;        ///< rounded
-    Bytes alloc_size = 0;  ///< of the segment that would be obtained
+    Bytes size = 0;  ///< rounded
     std::uint16_t pool = 0;
     StreamIndex stream = 0;
     bool expandable = false;
   };
   enum class Attempt { served, refused, rejected };
 
-  // allocator.cpp: the path of a request
+  // serving.hpp: the path of a request and of a free
+  template <class Rules>
+  bool serve(Bytes size, Lane lane, Placement& placed);
+  [[gnu::noinline]] bool serve_by_all_rules(Bytes size, Lane lane, Placement& placed);
+  template <class Rules>
   Handle get_free_block(const Search& search);
-  Attempt alloc_block(const Search& search, bool is_retry, Handle& found);
-  Handle obtain_block(Search& search, Attempt& outcome);
+  template <class Rules>
   bool should_split(const Block& block, const Search& search) const;
+  template <class Rules>
   Handle split_front(Handle block, Bytes size);
-  void leave_front_unaligned(Handle block, Bytes size);
+  template <class Rules>
   Placement alloc_found_block(Handle block, const Search& search, Bytes requested);
-  void give_up(Handle block);
+  template <class Rules>
+  void take_back(Handle block);
+  template <class Rules>
   void free_block(Handle block);
-  Bytes try_merge(Handle into, Handle from);
-  bool over_limit(const Search& search) const;
+  template <class Rules>
+  Bytes try_merge(Handle into, Handle from, FreeBlocks& free);
+  template <class Rules>
+  void insert_free(Handle block, FreeBlocks& free);
+
+  // play.cpp: many events at once
+  template <class Rules, bool kHints>
+  struct Player;
+  bool is_plain() const;
+
+  // allocator.cpp: what a request tries where no block fits
+  [[gnu::noinline]] bool serve_from_device(Search search, Bytes requested, Placement& placed);
+  Handle obtain_block(Search& search, Attempt& outcome);
+  Attempt alloc_block(const Search& search, bool is_retry, Handle& found);
+  Bytes allocation_size(const Search& search) const {
+    return get_allocation_size(search.size, settings_.large_segment_size);
+  }
+  bool over_limit(Bytes more) const;
   bool captures(const Search& search) const;
   Handle try_mempool_fallback(Search& search);
+  void leave_front_unaligned(Handle block, Bytes size);
+  void count_oversize_free(const Block& block);
+  void complete(Handle block);
 
   // release_blocks.cpp: giving memory back
   void garbage_collect_cached_blocks();
@@ -156,6 +193,8 @@ class Allocator final : public StrategyOn<Allocator>,
   void synchronize_and_free_events(std::optional<PoolIndex> pool = {});
 
   // expandable.cpp
+  FreeBlocks::Cursor tightest_from(const FreeBlocks& free, FreeBlocks::Cursor at) const;
+  FreeBlocks::Cursor plain_from(const FreeBlocks& free, FreeBlocks::Cursor at) const;
   Handle try_allocate_expandable(const Search& search);
   Handle find_expandable_block(const Search& search);
   Handle new_reservation(const Search& search);
@@ -175,9 +214,20 @@ class Allocator final : public StrategyOn<Allocator>,
   Handle append_block(Block block, Handle before);
 
   // blocks.cpp: blocks, pools and states
-  Handle new_block(const Block& block);  ///< with a number of its own where objects have one
-  Handle new_block(Block block, std::uint64_t rank);
-  void drop_block(Handle block);
+  /// Of a block that is not filled in yet.
+  Handle take_handle() {
+    if (unused_.empty()) add_handle();
+    const Handle handle = unused_.back();
+    unused_.pop_back();
+    return handle;
+  }
+  [[gnu::noinline]] void add_handle();
+  Handle new_block(const Block& block);
+  void drop_block(Handle block) { unused_.push_back(block); }
+  /// A new Block object has a number of its own where these have one.
+  std::uint64_t rank_of_new(const Block& block) {
+    return tie_break_ == Release::TieBreak::object_number ? next_number_++ : block.rank;
+  }
   std::uint64_t first_rank(Address segment);
   std::uint64_t rank_behind(std::uint64_t rank, Bytes distance) const;
   std::uint16_t pool_of(PoolIndex owner, bool small) {
@@ -186,10 +236,15 @@ class Allocator final : public StrategyOn<Allocator>,
     return static_cast<std::uint16_t>(first + small);
   }
   void add_pools(PoolIndex up_to);
-  FreeBlocks& free_set(const Block& block);
+  static bool is_small(std::uint16_t pool) { return pool % 2 != 0; }
+  void open_pool(std::uint16_t pool, StreamIndex stream);
   UnmappedBlocks& unmapped_set(const Block& block);
-  void insert_free(Handle block);
-  void erase_free(Handle block);
+  /// Those among which the block lies, or will.
+  FreeBlocks& free_set(const Block& block) { return pools_[block.pool].free[block.stream]; }
+  [[gnu::always_inline]] void erase_free(Handle handle, FreeBlocks& free) {
+    const Block& block = blocks_[handle];
+    free.erase({block.size, block.rank, handle}, block.place);
+  }
   void count_reserved(const Block& block, Bytes amount, bool grows);
 
   Settings settings_;

@@ -5,24 +5,16 @@
 
 namespace memreplay::torch {
 
-Handle Allocator::new_block(const Block& block) {
-  const bool numbered = tie_break_ == Release::TieBreak::object_number;
-  return new_block(block, numbered ? next_number_++ : block.rank);
+void Allocator::add_handle() {
+  unused_.push_back(static_cast<Handle>(blocks_.size()));
+  blocks_.emplace_back();
 }
 
-Handle Allocator::new_block(Block block, std::uint64_t rank) {
-  block.rank = rank;
-  if (unused_.empty()) {
-    blocks_.push_back(block);
-    return static_cast<Handle>(blocks_.size() - 1);
-  }
-  const Handle handle = unused_.back();
-  unused_.pop_back();
+Handle Allocator::new_block(const Block& block) {
+  const Handle handle = take_handle();
   blocks_[handle] = block;
   return handle;
 }
-
-void Allocator::drop_block(Handle block) { unused_.push_back(block); }
 
 namespace {
 
@@ -58,10 +50,10 @@ void Allocator::add_pools(PoolIndex up_to) {
   statistics_.reserved_by_pool.resize(pools_.size() / 2);
 }
 
-FreeBlocks& Allocator::free_set(const Block& block) {
-  std::vector<FreeBlocks>& by_stream = pools_[block.pool].free;
-  if (by_stream.size() <= block.stream) by_stream.resize(std::size_t{block.stream} + 1);
-  return by_stream[block.stream];
+// Room for the free blocks of the first segment of a pool and stream.
+void Allocator::open_pool(std::uint16_t pool, StreamIndex stream) {
+  std::vector<FreeBlocks>& by_stream = pools_[pool].free;
+  if (by_stream.size() <= stream) by_stream.resize(std::size_t{stream} + 1);
 }
 
 UnmappedBlocks& Allocator::unmapped_set(const Block& block) {
@@ -70,30 +62,19 @@ UnmappedBlocks& Allocator::unmapped_set(const Block& block) {
   return by_stream[block.stream];
 }
 
-void Allocator::insert_free(Handle handle) {
-  Block& block = blocks_[handle];
-  block.since = pools_[block.pool].searches;
-  free_set(block).insert({block.size, block.rank, handle});
-}
-
-void Allocator::erase_free(Handle handle) {
-  const Block& block = blocks_[handle];
-  free_set(block).erase(FreeBlock{block.size, block.rank, handle});
-}
-
 void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
   const BlockPool& pool = pools_[block.pool];
-  StatArray& of_pool = statistics_.reserved_by_pool[pool.owner];
+  auto& of_pool = statistics_.reserved_by_pool[pool.owner];
   if (grows) {
     total_allocated_memory_ += amount;
     ++statistics_.num_device_alloc;
-    statistics_.reserved_bytes.increase(pool.small, amount);
-    of_pool.increase(pool.small, amount);
+    statistics_.increase(&PoolStatistics::reserved_bytes, statistics_.of_pool[pool.small], amount);
+    for (const int of : {0, 1 + pool.small}) of_pool[of].increase(amount);
   } else {
     total_allocated_memory_ -= amount;
     ++statistics_.num_device_free;
-    statistics_.reserved_bytes.decrease(pool.small, amount);
-    of_pool.decrease(pool.small, amount);
+    statistics_.decrease(&PoolStatistics::reserved_bytes, statistics_.of_pool[pool.small], amount);
+    for (const int of : {0, 1 + pool.small}) of_pool[of].decrease(amount);
   }
 }
 
@@ -103,8 +84,8 @@ FreeSpace Allocator::free_space() const {
     space.obtainable =
         *allowed_memory_maximum_ - std::min(*allowed_memory_maximum_, total_allocated_memory_);
   }
-  space.total = static_cast<Bytes>(statistics_.reserved_bytes.all.current -
-                                   statistics_.active_bytes.all.current);
+  space.total =
+      static_cast<Bytes>(statistics_.all.reserved_bytes.current() - statistics_.all.bytes.active());
   for (const BlockPool& pool : pools_) {
     for (const FreeBlocks& free : pool.free) {
       space.largest = std::max(space.largest, free.largest());
@@ -138,11 +119,11 @@ MemoryState Allocator::memory_state() const {
   MemoryState state;
   std::vector<bool> dead(blocks_.size());
   for (const Handle handle : unused_) dead[handle] = true;
-  for (Handle first = 0; first < blocks_.size(); ++first) {
-    if (dead[first] || blocks_[first].completed_early || blocks_[first].prev != kNoHandle) continue;
+  for (Handle first = kNoBlock + 1; first < blocks_.size(); ++first) {
+    if (dead[first] || blocks_[first].completed_early || blocks_[first].prev != kNoBlock) continue;
     // A reservation is one segment for each mapped run.
     SegmentInfo* segment = nullptr;
-    for (Handle handle = first; handle != kNoHandle; handle = blocks_[handle].next) {
+    for (Handle handle = first; handle != kNoBlock; handle = blocks_[handle].next) {
       const Block& block = blocks_[handle];
       if (!block.mapped) {
         segment = nullptr;
@@ -158,14 +139,12 @@ MemoryState Allocator::memory_state() const {
                                   .blocks = {}});
         segment = &state.segments.back();
       }
-      const bool free = !block.allocated && !block.pending;
+      const bool free = block.state == BlockState::free;
       segment->size += block.size;
       segment->blocks.push_back({.address = block.address,
                                  .size = block.size,
                                  .requested = free ? 0 : block.requested,
-                                 .state = free            ? BlockState::free
-                                          : block.pending ? BlockState::pending
-                                                          : BlockState::allocated});
+                                 .state = block.state});
     }
   }
   std::ranges::sort(state.segments, {}, &SegmentInfo::address);

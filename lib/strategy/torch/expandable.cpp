@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "strategy/torch/allocator.hpp"
+#include "strategy/torch/serving.hpp"
 
 namespace memreplay::torch {
 
 bool Allocator::allocatable(Handle handle) const {
-  return handle != kNoHandle && !blocks_[handle].allocated && !blocks_[handle].pending;
+  return blocks_[handle].state == BlockState::free;
 }
 
 Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule) {
@@ -21,6 +21,26 @@ Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule) {
     if (bytes < static_cast<double>(length)) length = static_cast<Bytes>(bytes);
   }
   return round_up(length, granule);
+}
+
+// From a block that may grow: a slightly larger hole inside is better than the tail that can still
+// grow.
+FreeBlocks::Cursor Allocator::tightest_from(const FreeBlocks& free, FreeBlocks::Cursor at) const {
+  const auto extent = [&](const FreeBlocks::Cursor& candidate) {
+    return candidate.block.size + unmapped_behind(candidate.block.block);
+  };
+  for (auto next = free.next(at);
+       blocks_[at.block.block].expandable() && !next.at_end() && extent(next) < extent(at);
+       next = free.next(next)) {
+    at = next;
+  }
+  return at;
+}
+
+// The first block of a plain segment.
+FreeBlocks::Cursor Allocator::plain_from(const FreeBlocks& free, FreeBlocks::Cursor at) const {
+  while (!at.at_end() && blocks_[at.block.block].expandable()) at = free.next(at);
+  return at;
 }
 
 Handle Allocator::find_expandable_block(const Search& search) {
@@ -43,20 +63,23 @@ Handle Allocator::new_reservation(const Search& search) {
   const Bytes granule = pools_[search.pool].small ? kSmallBuffer : settings_.large_segment_size;
   const Bytes size = reservation_size(settings_, device_->total_bytes(), granule);
   const auto address = memory->reserve(size);
-  if (!address) return kNoHandle;
+  if (!address) return kNoBlock;
   if (size < search.size) {
     memory->release(*address);
-    return kNoHandle;
+    return kNoBlock;
   }
   const std::uint64_t rank = first_rank(*address);
   const std::uint32_t reservation = keep_reservation({*address, size, granule, rank});
-  const Handle handle = new_block({.address = *address,
-                                   .size = size,
-                                   .rank = rank,
-                                   .reservation = reservation,
-                                   .stream = search.stream,
-                                   .pool = search.pool,
-                                   .mapped = false});
+  open_pool(search.pool, search.stream);
+  Block block{.address = *address,
+              .size = size,
+              .rank = rank,
+              .reservation = reservation,
+              .stream = search.stream,
+              .pool = search.pool,
+              .mapped = false};
+  block.rank = rank_of_new(block);
+  const Handle handle = new_block(block);
   unmapped_set(blocks_[handle]).insert({*address, handle});
   return handle;
 }
@@ -75,7 +98,7 @@ std::optional<Allocator::Reservation> Allocator::reservation_at(Address address)
 
 Bytes Allocator::unmapped_behind(Handle block) const {
   const Handle next = blocks_[block].next;
-  return next != kNoHandle && !blocks_[next].mapped ? blocks_[next].size : 0;
+  return blocks_[next].mapped ? 0 : blocks_[next].size;
 }
 
 std::optional<Allocator::GrowingBlock> Allocator::growing_block_at(Address address,
@@ -116,17 +139,17 @@ std::uint32_t Allocator::keep_reservation(const Reservation& reservation) {
 // What was mapped before a refusal stays, as free blocks.
 Handle Allocator::try_allocate_expandable(const Search& search) {
   Handle block = find_expandable_block(search);
-  if (block == kNoHandle) return kNoHandle;
+  if (block == kNoBlock) return kNoBlock;
   if (!blocks_[block].mapped && !map_block(block, std::min(blocks_[block].size, search.size))) {
-    return kNoHandle;
+    return kNoBlock;
   }
   while (blocks_[block].size < search.size) {
     const Handle next = blocks_[block].next;
     const Bytes missing = search.size - blocks_[block].size;
-    if (!map_block(next, std::min(missing, blocks_[next].size))) return kNoHandle;
+    if (!map_block(next, std::min(missing, blocks_[next].size))) return kNoBlock;
     block = next;  // it has absorbed the one before
   }
-  erase_free(block);
+  erase_free(block, free_set(blocks_[block]));
   return block;
 }
 
@@ -143,17 +166,18 @@ bool Allocator::map_block(Handle handle, Bytes want) {
     rest.size -= size;
     rest.rank = rank_behind(rest.rank, size);
     rest.prev = handle;
+    rest.rank = rank_of_new(rest);
     const Handle after = new_block(rest);
-    if (rest.next != kNoHandle) blocks_[rest.next].prev = after;
+    blocks_[rest.next].prev = after;
     blocks_[handle].next = after;
     blocks_[handle].size = size;
     unmapped.insert({rest.address, after});
   }
   blocks_[handle].mapped = true;
   for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
-    try_merge(handle, neighbour);
+    try_merge<AllRules>(handle, neighbour, free_set(blocks_[handle]));
   }
-  insert_free(handle);
+  insert_free<AllRules>(handle, free_set(blocks_[handle]));
   count_reserved(blocks_[handle], size, true);
   return true;
 }
@@ -166,16 +190,17 @@ void Allocator::unmap_block(Handle handle) {
   const Bytes from = round_up(offset, reservation.granule);
   const Bytes to = (offset + block.size) / reservation.granule * reservation.granule;
   if (to <= from) return;
-  erase_free(handle);
+  erase_free(handle, free_set(blocks_[handle]));
   device_->virtual_memory()->unmap(reservation.address + from, to - from);
   if (from > offset) {
     Block head = block;
     head.size = from - offset;
     head.next = handle;
+    head.rank = rank_of_new(head);
     const Handle before = new_block(head);
-    if (head.prev != kNoHandle) blocks_[head.prev].next = before;
+    blocks_[head.prev].next = before;
     blocks_[handle].prev = before;
-    insert_free(before);
+    insert_free<AllRules>(before, free_set(blocks_[before]));
   }
   if (to < offset + block.size) {
     Block tail = block;
@@ -183,17 +208,18 @@ void Allocator::unmap_block(Handle handle) {
     tail.rank = rank_behind(block.rank, to - offset);
     tail.size = offset + block.size - to;
     tail.prev = handle;
+    tail.rank = rank_of_new(tail);
     const Handle after = new_block(tail);
-    if (tail.next != kNoHandle) blocks_[tail.next].prev = after;
+    blocks_[tail.next].prev = after;
     blocks_[handle].next = after;
-    insert_free(after);
+    insert_free<AllRules>(after, free_set(blocks_[after]));
   }
   blocks_[handle].address = reservation.address + from;
   blocks_[handle].rank = rank_behind(block.rank, from - offset);
   blocks_[handle].size = to - from;
   blocks_[handle].mapped = false;
   for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
-    try_merge(handle, neighbour);
+    try_merge<AllRules>(handle, neighbour, free_set(blocks_[handle]));
   }
   unmapped_set(block).insert({blocks_[handle].address, handle});
   count_reserved(block, to - from, false);

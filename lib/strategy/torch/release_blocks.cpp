@@ -19,7 +19,6 @@ void Allocator::garbage_collect_cached_blocks() {
 // and is not cut short when the target is reached.
 std::vector<Handle> Allocator::blocks_to_collect(Bytes target) const {
   std::vector<Handle> chosen;
-  if (pools_.empty()) return chosen;
   const BlockPool& pool = pools_.front();
   const auto age = [&](Handle handle) {
     return static_cast<int>(pool.searches - blocks_[handle].since);
@@ -135,12 +134,12 @@ void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {
     }
     it = pending_.erase(it);
     // A block that the trace completes later keeps its handle until then; the memory gets another.
-    const Handle now = new_block(blocks_[handle], blocks_[handle].rank);
-    const Block& block = blocks_[now];
-    if (block.prev != kNoHandle) blocks_[block.prev].next = now;
-    if (block.next != kNoHandle) blocks_[block.next].prev = now;
+    const Handle now = take_handle();
+    const Block& block = blocks_[now] = blocks_[handle];
+    blocks_[block.prev].next = now;
+    blocks_[block.next].prev = now;
     blocks_[handle].completed_early = true;
-    free_block(now);
+    complete(now);
   }
 }
 
@@ -166,9 +165,9 @@ void Allocator::release_blocks(BlockPool& pool) {
 
 void Allocator::release_block(Handle handle) {
   const Block block = blocks_[handle];
-  erase_free(handle);
+  erase_free(handle, free_set(block));
   device_->give_back(block.address);
-  statistics_.segment.decrease(pools_[block.pool].small, 1);
+  statistics_.decrease(&PoolStatistics::segment, statistics_.of_pool[is_small(block.pool)], 1);
   count_reserved(block, block.size, false);
   if (block.size >= settings_.max_split_size) statistics_.oversize_segments.decrease(1);
   drop_block(handle);

@@ -22,6 +22,10 @@ class WatchedLimit {
     smallest_from_ = std::min(smallest_from_, size);
     return false;
   }
+  /// Of a size that no limit is above: as `above` does.
+  void note_below(Bytes size) const {
+    if (size > largest_below_) largest_below_ = size;
+  }
   /// Every limit in (lowest, highest] would have given the same answers so far.
   Bytes lowest() const { return largest_below_; }
   Bytes highest() const { return smallest_from_; }

@@ -1,0 +1,63 @@
+#include "strategy/play.hpp"
+
+#include "strategy/torch/serving.hpp"
+
+namespace memreplay::torch {
+
+/// The calls of the allocator by fewer rules.
+template <class Rules, bool kHints>
+struct Allocator::Player {
+  Allocator& allocator;
+
+  bool allocate(const Program& program, std::uint64_t event, Placement& placed) {
+    return allocator.serve<Rules>(program.sizes[event], program.lane(event), placed);
+  }
+  void free(const Program&, std::uint64_t, Handle block) { allocator.take_back<Rules>(block); }
+  void request_free(Handle block) { allocator.request_free(block); }
+  void complete_free(Handle block) { allocator.complete_free(block); }
+  FreeSpace free_space() const { return allocator.free_space(); }
+  /// Where blocks are many, the next frees wait for memory longer than for all else. First comes
+  /// the entry of the slot, then its block, then the neighbours of that; without a branch, for
+  /// events that are no frees too.
+  [[gnu::always_inline]] void prefetch(const Program& program, std::uint64_t event,
+                                       const Placement* blocks) const {
+    if constexpr (!kHints) return;
+    constexpr std::uint64_t kAhead = 24;
+    if (event + kAhead >= program.size()) return;
+    const auto entry_of = [&](std::uint64_t at) {
+      const Slot slot = program.slots[at];
+      return blocks + (slot == kNoSlot ? 0 : slot);
+    };
+    const auto block_of = [&](std::uint64_t at) {
+      const Handle handle = entry_of(at)->handle;
+      return allocator.blocks_.data() + (handle == kNoHandle ? kNoBlock : handle);
+    };
+    __builtin_prefetch(entry_of(event + kAhead));
+    __builtin_prefetch(block_of(event + kAhead * 2 / 3));
+    const Block* const near = block_of(event + kAhead / 3);
+    __builtin_prefetch(allocator.blocks_.data() + near->prev);
+    __builtin_prefetch(allocator.blocks_.data() + near->next);
+  }
+};
+
+bool Allocator::is_plain() const {
+  return tie_break_ == Release::TieBreak::segment_number && !settings_.expandable_segments &&
+         reservations_.empty() && settings_.max_split_size == kUnlimited &&
+         settings_.garbage_collection_threshold <= 0 && pools_.front().searches == 0 &&
+         settings_.request_padding == 0 && settings_.large_alignment == 0 &&
+         std::ranges::all_of(settings_.roundup_power2_divisions,
+                             [](std::uint32_t divisions) { return divisions <= 1; });
+}
+
+Halt Allocator::play(const Stretch& stretch) {
+  constexpr std::size_t kFewBlocks = 4096;  // all of them are in the processor's nearest memory
+  const bool few = blocks_.size() <= kFewBlocks;
+  if (is_plain()) {
+    if (few) return play_directly(Player<PlainRules, false>{*this}, stretch);
+    return play_directly(Player<PlainRules, true>{*this}, stretch);
+  }
+  if (few) return play_directly(Player<AllRules, false>{*this}, stretch);
+  return play_directly(Player<AllRules, true>{*this}, stretch);
+}
+
+}  // namespace memreplay::torch

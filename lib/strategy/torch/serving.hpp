@@ -1,0 +1,196 @@
+#pragma once
+
+#include <optional>
+
+#include "core/limits.hpp"
+#include "strategy/torch/allocator.hpp"
+
+/// The path of a request that finds a free block, and of a free, by the rules that it reckons with.
+namespace memreplay::torch {
+
+template <class Rules>
+[[gnu::always_inline]] inline bool Allocator::serve(Bytes requested, Lane lane, Placement& placed) {
+  if (requested >= kMostBytes) return false;
+  if (!Rules::kPrivatePools && lane.pool != 0) return serve_by_all_rules(requested, lane, placed);
+  Search search;
+  search.stream = lane.stream;
+  search.size = round_up(requested, kMinBlockSize);
+  if constexpr (Rules::kRounds || Rules::kForks) {
+    search.size = round_size(requested + settings_.request_padding,
+                             settings_.roundup_power2_divisions, !release_.has(1));
+  }
+  search.pool = search.size <= kSmallSize;
+  if constexpr (Rules::kPrivatePools) search.pool = pool_of(lane.pool, search.pool != 0);
+  if constexpr (Rules::kExpandable) {
+    search.expandable =
+        settings_.expandable_segments && (lane.pool == 0 || release_.has(kPoolsExpand));
+  }
+  const Handle block = get_free_block<Rules>(search);
+  if (block == kNoBlock) return serve_from_device(search, requested, placed);
+  if constexpr (Rules::kForks) leave_front_unaligned(block, search.size);
+  placed = alloc_found_block<Rules>(block, search, requested);
+  return true;
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline Handle Allocator::get_free_block(const Search& search) {
+  BlockPool& pool = pools_[search.pool];
+  if (Rules::kCollects && allowed_memory_maximum_ && settings_.garbage_collection_threshold > 0) {
+    ++pool.searches;
+  }
+  if (!pool.is_open(search.stream)) return kNoBlock;
+  FreeBlocks& free = pool.free[search.stream];
+  if constexpr (!Rules::kExpandable && !Rules::kLimits) {
+    const Handle block = free.take(search.size);
+    if (block == kNoHandle) return kNoBlock;
+    max_split_size_.note_below(blocks_[block].size);
+    return block;
+  }
+  FreeBlocks::Cursor at = free.lower_bound(search.size);
+  if (at.at_end()) return kNoBlock;
+  if (Rules::kExpandable && blocks_[at.block.block].expandable()) {
+    at = search.expandable ? tightest_from(free, at) : plain_from(free, at);
+    if (at.at_end()) return kNoBlock;
+  }
+  const bool fits = max_split_size_.above(search.size)
+                        ? max_split_size_.above(at.block.size)
+                        : max_non_split_rounding_size_.above(at.block.size - search.size);
+  if (!fits) return kNoBlock;
+  free.erase(at);
+  return at.block.block;
+}
+
+template <class Rules>
+inline bool Allocator::should_split(const Block& block, const Search& search) const {
+  const bool small = is_small(search.pool);
+  if constexpr (Rules::kPrivatePools) {
+    const PoolIndex owner = pools_[search.pool].owner;
+    if (owner != 0 && owner < pool_options_.size() && pool_options_[owner].no_split) return false;
+  }
+  const Bytes rest = block.size - search.size;
+  if constexpr (Rules::kExpandable) {
+    const bool expandable =
+        search.expandable || (settings_.expandable_segments && !release_.has(kPoolsExpand));
+    if (expandable) return rest >= kMinBlockSize;
+  }
+  const Bytes least = small ? kMinBlockSize : kSmallSize + 1;
+  return rest >= least && (!Rules::kLimits || small || max_split_size_.above(search.size));
+}
+
+// The front becomes a new block; the old object stays as the rest and keeps its number.
+template <class Rules>
+[[gnu::always_inline]] inline Handle Allocator::split_front(Handle rest, Bytes size) {
+  const Handle handle = take_handle();
+  Block& front = blocks_[handle];
+  Block& back = blocks_[rest];
+  front = back;
+  front.size = size;
+  front.next = rest;
+  if (Rules::kAnyRanks) front.rank = rank_of_new(front);
+  blocks_[front.prev].next = handle;
+  back.prev = handle;
+  back.address += size;
+  back.size -= size;
+  back.rank = Rules::kAnyRanks ? rank_behind(back.rank, size) : back.rank + size / kMinBlockSize;
+  return handle;
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline Placement Allocator::alloc_found_block(Handle handle,
+                                                                     const Search& search,
+                                                                     Bytes requested) {
+  PoolStatistics& own = statistics_.of_pool[is_small(search.pool)];
+  const bool was_split = blocks_[handle].is_split();
+  const bool counts_as_split = !Rules::kExpandable || !blocks_[handle].expandable();
+  if (should_split<Rules>(blocks_[handle], search)) {
+    const Handle rest = handle;
+    handle = split_front<Rules>(rest, search.size);
+    insert_free<Rules>(rest, free_set(blocks_[rest]));
+    if (counts_as_split && was_split) {
+      statistics_.decrease(&PoolStatistics::inactive_split_bytes, own, search.size);
+    } else if (counts_as_split) {
+      statistics_.increase(&PoolStatistics::inactive_split_bytes, own, blocks_[rest].size);
+      statistics_.increase(&PoolStatistics::inactive_split, own, 1);
+    }
+  } else if (counts_as_split && was_split) {
+    statistics_.decrease(&PoolStatistics::inactive_split_bytes, own, blocks_[handle].size);
+    statistics_.decrease(&PoolStatistics::inactive_split, own, 1);
+  }
+  Block& block = blocks_[handle];
+  block.state = BlockState::allocated;
+  block.requested = requested;
+  statistics_.take_block(own, block.size);
+  statistics_.increase(&PoolStatistics::requested_bytes, own, requested);
+  if (Rules::kLimits && block.size >= settings_.max_split_size) {
+    statistics_.oversize_allocations.increase(1);
+  }
+  return {block.address, block.size, handle};
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline void Allocator::take_back(Handle handle) {
+  const Block& block = blocks_[handle];
+  statistics_.give_block(statistics_.of_pool[is_small(block.pool)], block.size);
+  if constexpr (Rules::kLimits) count_oversize_free(block);
+  free_block<Rules>(handle);
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline void Allocator::free_block(Handle handle) {
+  Block& block = blocks_[handle];
+  FreeBlocks& free = free_set(block);
+  PoolStatistics& own = statistics_.of_pool[is_small(block.pool)];
+  block.state = BlockState::free;
+  // How the number and bytes of free pieces change, as one net change each.
+  const Bytes before = try_merge<Rules>(handle, block.prev, free);
+  const Bytes behind = try_merge<Rules>(handle, block.next, free);
+  auto pieces = -std::int64_t{before != 0} - std::int64_t{behind != 0};
+  auto piece_bytes = -static_cast<std::int64_t>(before + behind);
+  insert_free<Rules>(handle, free);
+  if (block.is_split()) {
+    ++pieces;
+    piece_bytes += static_cast<std::int64_t>(block.size);
+  }
+  const bool changes = pieces != 0 || piece_bytes != 0;
+  if (changes && (!Rules::kExpandable || !block.expandable())) {
+    statistics_.change(&PoolStatistics::inactive_split, own, pieces);
+    statistics_.change(&PoolStatistics::inactive_split_bytes, own, piece_bytes);
+  }
+  statistics_.decrease(&PoolStatistics::requested_bytes, own, block.requested);
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline Bytes Allocator::try_merge(Handle into, Handle from,
+                                                         FreeBlocks& free) {
+  const Block& src = blocks_[from];
+  Block& dst = blocks_[into];
+  if (src.state != BlockState::free) return 0;
+  if (Rules::kExpandable && src.mapped != dst.mapped) return 0;
+  if (!Rules::kExpandable || src.mapped) {
+    erase_free(from, free);
+  } else {
+    unmapped_set(src).erase({src.address, from});
+  }
+  if (dst.prev == from) {
+    dst.address = src.address;
+    if (!Rules::kAnyRanks || tie_break_ != Release::TieBreak::object_number) dst.rank = src.rank;
+    dst.prev = src.prev;
+    blocks_[dst.prev].next = into;
+  } else {
+    dst.next = src.next;
+    blocks_[dst.next].prev = into;
+  }
+  dst.size += src.size;
+  drop_block(from);
+  return src.size;
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline void Allocator::insert_free(Handle handle, FreeBlocks& free) {
+  Block& block = blocks_[handle];
+  if (Rules::kCollects) block.since = pools_[block.pool].searches;
+  free.insert({block.size, block.rank, handle},
+              [this](Handle moved, FreeBlocks::Place place) { blocks_[moved].place = place; });
+}
+
+}  // namespace memreplay::torch
