@@ -19,6 +19,8 @@ struct FreeSpace {
     total += part.total;
     largest = std::max(largest, part.largest);
   }
+
+  friend bool operator==(const FreeSpace&, const FreeSpace&) = default;
 };
 
 }  // namespace memreplay

@@ -53,6 +53,8 @@ struct Tally {
     fullest = allocated;
     space_at_fullest = space;
   }
+
+  friend bool operator==(const Tally&, const Tally&) = default;
 };
 
 /// Events of a program that a strategy may play without being watched.
