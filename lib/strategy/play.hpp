@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "core/program.hpp"
 #include "device/device_model.hpp"
@@ -149,6 +150,31 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
     }
   }
   return stop(Pause::none);
+}
+
+/// Hints for frees to come, for a strategy of many blocks whose `records` are numbered by handle:
+/// they wait for memory longer than for all else. First comes the entry of the slot, then its
+/// record, then those of the two that `neighbours(record)` names; without a branch, for events that
+/// are no frees too.
+template <class Record, class Neighbours>
+[[gnu::always_inline]] inline void hint_at_frees(const Program& program, std::uint64_t event,
+                                                 const Placement* blocks, const Record* records,
+                                                 const Neighbours& neighbours) {
+  constexpr std::uint64_t kAhead = 24;
+  if (event + kAhead >= program.size()) return;
+  const auto entry_of = [&](std::uint64_t at) {
+    const Slot slot = program.slots[at];
+    return blocks + (slot == kNoSlot ? 0 : slot);
+  };
+  const auto record_of = [&](std::uint64_t at) {
+    const Handle handle = entry_of(at)->handle;
+    return records + (handle == kNoHandle ? 0 : handle);
+  };
+  __builtin_prefetch(entry_of(event + kAhead));
+  __builtin_prefetch(record_of(event + kAhead * 2 / 3));
+  const auto [one, other] = neighbours(*record_of(event + kAhead / 3));
+  __builtin_prefetch(records + one);
+  __builtin_prefetch(records + other);
 }
 
 /// The calls of a strategy whose type is known.

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "core/bytes_of.hpp"
+#include "strategy/bfc/serving.hpp"
 
 namespace memreplay::bfc {
 namespace {
 
 constexpr Bytes kDefaultSplitThreshold = 128 * kMiB;
-constexpr Bytes kLargestRequest = Bytes{1} << 62;
 
 Bytes threshold_of(const Options& options) {
   if (options.fragmentation_fraction <= 0) return kDefaultSplitThreshold;
@@ -89,14 +89,8 @@ Handle Allocator::take(Handle chunk, const Wanted& wanted) {
   const bool exact = chunks_[chunk].tag == Tag::central_gap || policy(wanted.end).exact;
   chunk =
       wanted.end == Tag::upper ? cut_upper(chunk, wanted, exact) : cut_lower(chunk, wanted, exact);
-  Piece& taken = chunks_[chunk];
-  taken.in_use = true;
-  taken.requested = wanted.requested;
-  taken.tag = wanted.end;
-  statistics_.bytes_in_use += taken.size;
-  statistics_.peak_bytes_in_use = std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
-  statistics_.largest_alloc_size = std::max(statistics_.largest_alloc_size, taken.size);
-  ++statistics_.num_allocs;
+  chunks_[chunk].tag = wanted.end;
+  hand_out(chunks_[chunk], wanted.requested);
   return chunk;
 }
 
@@ -105,12 +99,12 @@ Handle Allocator::cut_lower(Handle chunk, const Wanted& wanted, bool exact) {
   if (const Bytes pad = padding(chunks_[chunk], wanted.alignment); pad > 0) {
     const Handle rest = split(chunk, pad, source);
     chunks_[chunk].tag = Tag::lower;
-    insert(chunk);
+    insert<false>(chunk);
     chunk = rest;
   }
   const Bytes size = chunks_[chunk].size;
   if (size > wanted.size && (exact || should_split(size, wanted.size))) {
-    insert(split(chunk, wanted.size, source));
+    insert<false>(split(chunk, wanted.size, source));
   }
   return chunk;
 }
@@ -123,12 +117,12 @@ Handle Allocator::cut_upper(Handle chunk, const Wanted& wanted, bool exact) {
   const Address start = at_end ? upper_start(whole, wanted.size, wanted.alignment) : lowest;
   if (const Bytes below = start - whole.address; below > 0) {
     const Handle rest = split(chunk, below, whole.tag);
-    insert(chunk);
+    insert<false>(chunk);
     chunk = rest;
   }
   const Bytes size = chunks_[chunk].size;
   if (size > wanted.size && (exact || should_split(size, wanted.size))) {
-    insert(split(chunk, wanted.size, Tag::upper));
+    insert<false>(split(chunk, wanted.size, Tag::upper));
   }
   return chunk;
 }
@@ -137,56 +131,6 @@ Handle Allocator::split(Handle chunk, Bytes size, Tag upper_tag) {
   const Handle upper = chunks_.split(chunk, size);
   chunks_[upper].tag = upper_tag;
   return upper;
-}
-
-FreeBlock Allocator::key_of(Handle chunk) const {
-  const Piece& piece = chunks_[chunk];
-  return {piece.size, policy(piece.tag).descending ? ~piece.address : piece.address, chunk};
-}
-
-void Allocator::insert(Handle chunk) {
-  Piece& piece = chunks_[chunk];
-  if (piece.tag == Tag::central_gap) {
-    gap_ = chunk;
-    return;
-  }
-  piece.binned = true;
-  bins(piece.tag).insert(key_of(chunk));
-}
-
-void Allocator::remove(Handle chunk) {
-  Piece& piece = chunks_[chunk];
-  if (piece.tag == Tag::central_gap) {
-    gap_ = kNoHandle;
-    return;
-  }
-  piece.binned = false;
-  bins(piece.tag).erase(key_of(chunk));
-}
-
-bool Allocator::mergeable(Handle chunk, bool ignore_stamps) const {
-  return chunk != kNoHandle && !chunks_[chunk].in_use &&
-         (ignore_stamps || chunks_[chunk].freed_at == 0);
-}
-
-Handle Allocator::coalesce(Handle chunk, bool ignore_stamps) {
-  if (!mergeable(chunk, ignore_stamps)) return chunk;
-  const auto absorb = [&](Handle lower, Handle upper) {
-    const std::uint64_t freed_at = std::max(chunks_[lower].freed_at, chunks_[upper].freed_at);
-    if (chunks_[lower].tag != chunks_[upper].tag) chunks_[lower].tag = Tag::central_gap;
-    chunks_.absorb_above(lower);
-    chunks_[lower].freed_at = freed_at;
-  };
-  const Handle above = chunks_[chunk].above;
-  if (mergeable(above, ignore_stamps)) {
-    remove(above);
-    absorb(chunk, above);
-  }
-  const Handle below = chunks_[chunk].below;
-  if (!mergeable(below, ignore_stamps)) return chunk;
-  remove(below);
-  absorb(below, chunk);
-  return below;
 }
 
 // A freed chunk at the border of its end becomes part of the gap.
@@ -203,12 +147,12 @@ void Allocator::free(Handle chunk, Giver) {
   statistics_.bytes_in_use -= piece.size;
   if (options_.timestamped) {
     piece.freed_at = ++frees_;
-    insert(chunk);
+    insert<false>(chunk);
     queue_.push_back(chunk);
     return;
   }
   retag(chunk);
-  insert(coalesce(chunk, false));
+  insert<false>(coalesce<false>(chunk, false));
 }
 
 FreeSpace Allocator::free_space() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,7 +15,9 @@
 namespace memreplay::bfc {
 
 /// Of everything that BFC hands out.
-inline constexpr Bytes kGranule = 256;
+inline constexpr int kGranuleLog2 = 8;
+inline constexpr Bytes kGranule = Bytes{1} << kGranuleLog2;
+inline constexpr Bytes kLargestRequest = Bytes{1} << 62;
 
 enum class Generation : std::uint8_t {
   classic,  ///< TensorFlow 2 up to about 2025
@@ -47,11 +50,13 @@ struct Options {
   std::string name = "GPU_0_bfc";
 };
 
-struct Piece : Chunk {
-  std::uint64_t freed_at = 0;  ///< count of the free; 0: safe
+struct alignas(64) Piece : Chunk {
+  std::uint64_t freed_at = 0;   ///< count of the free; 0: safe
+  FreeBlocks::Place place = 0;  ///< of a chunk that is binned, there
   Tag tag = Tag::lower;
   bool binned = false;
 };
+static_assert(sizeof(Piece) == 64);
 
 /// Counted as the original does: whole chunks, not requests.
 struct Statistics {
@@ -76,6 +81,7 @@ class Allocator final : public StrategyOn<Allocator>,
 
   std::optional<Placement> allocate(const Request& request) override;
   void free(Handle chunk, Giver) override;
+  Halt play(const Stretch& stretch) override;
   Abilities abilities() override { return {.steps = this, .prefetch = this, .oom_report = this}; }
   void safe_frontier(std::uint64_t count) override;
   void prefetch(Handle chunk) const override {
@@ -116,7 +122,6 @@ class Allocator final : public StrategyOn<Allocator>,
   bool should_split(Bytes chunk, Bytes size) const {
     return chunk - size >= size || chunk - size >= split_threshold_;
   }
-  FreeBlocks& bins(Tag tag) { return bins_[tag == Tag::upper]; }
   FreeBlock key_of(Handle chunk) const;
   const EndPolicy& policy(Tag end) const {
     return end == Tag::upper ? options_.upper : options_.lower;
@@ -128,12 +133,24 @@ class Allocator final : public StrategyOn<Allocator>,
   Handle cut_lower(Handle chunk, const Wanted& wanted, bool exact);
   Handle cut_upper(Handle chunk, const Wanted& wanted, bool exact);
   Handle split(Handle chunk, Bytes size, Tag upper_tag);
+  void retag(Handle chunk);
+
+  // serving.hpp: what both ways of playing do. `kPlain`: of the lower end, without stamps.
+  void hand_out(Piece& chunk, Bytes requested);
+  template <bool kPlain>
   void insert(Handle chunk);
+  template <bool kPlain>
   void remove(Handle chunk);
   /// Joins it with free neighbours; the lowest survives, and is not in a bin.
+  template <bool kPlain>
   Handle coalesce(Handle chunk, bool ignore_stamps);
-  void retag(Handle chunk);
+  template <bool kPlain>
   bool mergeable(Handle chunk, bool ignore_stamps) const;
+
+  // play.cpp: many events at once
+  template <bool kHints>
+  struct Player;
+  bool is_plain() const;
 
   bool extend(Bytes size);
   std::optional<Address> obtain(Bytes& size, Bytes at_least);
@@ -150,7 +167,8 @@ class Allocator final : public StrategyOn<Allocator>,
   std::vector<std::string> op_names_;
   Bytes split_threshold_;
   ChunkTable<Piece> chunks_;
-  FreeBlocks bins_[2];  ///< of the lower end, of the upper end
+  /// Of the lower end, of the upper end.
+  std::array<FreeBlocks, 2> bins_ = {FreeBlocks(kGranuleLog2), FreeBlocks(kGranuleLog2)};
   Handle gap_ = kNoHandle;
   std::map<Address, Address> obtained_;  ///< start of what is used -> address that the device gave
   Bytes next_region_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "strategy/bfc/allocator.hpp"
+#include "strategy/bfc/serving.hpp"
 
 namespace memreplay::bfc {
 namespace {
@@ -68,9 +68,9 @@ void Allocator::add_region(Address address, Bytes size) {
   if (last == kNoHandle) {
     chunk = chunks_.add_region(address, size, fresh);
   } else {
-    chunk = coalesce(chunks_.append(last, size, fresh), false);
+    chunk = coalesce<false>(chunks_.append(last, size, fresh), false);
   }
-  insert(chunk);
+  insert<false>(chunk);
 }
 
 bool Allocator::in_use_anywhere(Handle first) const {
@@ -93,7 +93,7 @@ bool Allocator::collect_garbage(Bytes size) {
   if (free_bytes == 0 || size > options_.limit - statistics_.pool_bytes + free_bytes) return false;
   for (const AddressRange region : unused) {
     const Handle first = chunks_.regions().at(region.from);
-    for (Handle c = first; c != kNoHandle; c = chunks_[c].above) remove(c);
+    for (Handle c = first; c != kNoHandle; c = chunks_[c].above) remove<false>(c);
     chunks_.remove_region(first);
     const auto begin = obtained_.lower_bound(region.from);
     const auto end = obtained_.lower_bound(region.to);

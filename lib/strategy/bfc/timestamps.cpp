@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "strategy/bfc/allocator.hpp"
+#include "strategy/bfc/serving.hpp"
 
 // Freed chunks may still be in use by what was queued on the device. They are not merged until the
 // safe frontier has passed the count of their free, unless a request would fail otherwise.
@@ -31,9 +31,9 @@ std::vector<Handle> Allocator::leave_queue(bool also_unsafe) {
 void Allocator::merge_what_is_safe() {
   for (const Handle chunk : leave_queue(false)) {
     if (chunks_[chunk].size == 0) continue;  // merged with one before it
-    remove(chunk);
+    remove<false>(chunk);
     retag(chunk);
-    insert(coalesce(chunk, false));
+    insert<false>(coalesce<false>(chunk, false));
   }
 }
 
@@ -46,10 +46,10 @@ bool Allocator::merge_for(Bytes size) {
       continue;
     }
     if (chunks_[chunk].size == 0) continue;
-    remove(chunk);
+    remove<false>(chunk);
     retag(chunk);
-    const Handle merged = coalesce(chunk, true);
-    insert(merged);
+    const Handle merged = coalesce<false>(chunk, true);
+    insert<false>(merged);
     if (merged != chunk && chunks_[merged].freed_at > 0) queue_.push_back(merged);
     satisfied = chunks_[merged].size >= size;
   }

@@ -28,6 +28,10 @@ class ChunkTable {
   Piece& operator[](Handle chunk) { return chunks_[chunk]; }
   const Piece& operator[](Handle chunk) const { return chunks_[chunk]; }
 
+  /// All of them, by number.
+  const Piece* data() const { return chunks_.data(); }
+  std::size_t count() const { return chunks_.size(); }
+
   /// One free chunk over a new region.
   Handle add_region(Address address, Bytes size, Piece piece = {}) {
     const Handle chunk = take_number();

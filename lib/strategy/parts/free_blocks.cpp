@@ -203,9 +203,7 @@ std::vector<FreeBlock> FreeBlocks::in_order() const {
 
 std::vector<FreeBlock> FreeBlocks::take_all_by_bytes() {
   std::vector<FreeBlock> blocks = in_order();
-  *this = FreeBlocks{};
-  unit_log2_ = 0;
-  rest_of_unit_ = 0;
+  *this = FreeBlocks(0);
   prepare();
   return blocks;
 }

@@ -25,12 +25,12 @@ struct FreeBlock {
 
 /// Free blocks by size, then rank: an ordered set for the search of a best fit.
 ///
-/// Sizes count in units of 512 bytes, of 1 from the first size on that is no multiple of that. They
-/// fall into classes: one for each size up to 2^8 units, 128 for each doubling above. A bitmap
-/// finds the next class that holds anything. The blocks of a class lie in chunks, which follow each
-/// other in order; within one they lie as they came. Insert, erase and search touch one chunk, O(1)
-/// but for classes of many chunks, whose directory is searched in O(log chunks) and shifted where a
-/// chunk fills or empties. A copy is a few flat copies.
+/// Sizes count in units of 512 bytes or another power of two, of 1 from the first size on that is
+/// no multiple of that. They fall into classes: one for each size up to 2^8 units, 128 for each
+/// doubling above. A bitmap finds the next class that holds anything. The blocks of a class lie in
+/// chunks, which follow each other in order; within one they lie as they came. Insert, erase and
+/// search touch one chunk, O(1) but for classes of many chunks, whose directory is searched in
+/// O(log chunks) and shifted where a chunk fills or empties. A copy is a few flat copies.
 class FreeBlocks {
  public:
   /// Where a block lies. Who remembers it finds the block again without a search.
@@ -44,6 +44,10 @@ class FreeBlocks {
     bool at_end() const { return block.block == kNoHandle; }
     friend bool operator==(const Cursor& a, const Cursor& b) { return a.block == b.block; }
   };
+
+  /// Sizes are expected to be multiples of a unit of 2^`unit_log2` bytes.
+  explicit FreeBlocks(std::uint32_t unit_log2 = 9)
+      : unit_log2_(unit_log2), rest_of_unit_((Bytes{1} << unit_log2) - 1) {}
 
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
@@ -162,8 +166,8 @@ class FreeBlocks {
   void insert_irregular(const FreeBlock& block, const LiesAt& lies_at);
 
   std::size_t count_ = 0;
-  std::uint32_t unit_log2_ = 9;
-  Bytes rest_of_unit_ = 511;
+  std::uint32_t unit_log2_;
+  Bytes rest_of_unit_;
   Bytes sizes_end_ = 0;       ///< of what is counted in units; 0: the tables are not there yet
   std::vector<Place> first_;  ///< the first chunk of each class, kept when it is empty
   std::vector<std::uint64_t> used_;  ///< a bit for each class that holds any

@@ -16,27 +16,11 @@ struct Allocator::Player {
   void request_free(Handle block) { allocator.request_free(block); }
   void complete_free(Handle block) { allocator.complete_free(block); }
   FreeSpace free_space() const { return allocator.free_space(); }
-  /// Where blocks are many, the next frees wait for memory longer than for all else. First comes
-  /// the entry of the slot, then its block, then the neighbours of that; without a branch, for
-  /// events that are no frees too.
   [[gnu::always_inline]] void prefetch(const Program& program, std::uint64_t event,
                                        const Placement* blocks) const {
     if constexpr (!kHints) return;
-    constexpr std::uint64_t kAhead = 24;
-    if (event + kAhead >= program.size()) return;
-    const auto entry_of = [&](std::uint64_t at) {
-      const Slot slot = program.slots[at];
-      return blocks + (slot == kNoSlot ? 0 : slot);
-    };
-    const auto block_of = [&](std::uint64_t at) {
-      const Handle handle = entry_of(at)->handle;
-      return allocator.blocks_.data() + (handle == kNoHandle ? kNoBlock : handle);
-    };
-    __builtin_prefetch(entry_of(event + kAhead));
-    __builtin_prefetch(block_of(event + kAhead * 2 / 3));
-    const Block* const near = block_of(event + kAhead / 3);
-    __builtin_prefetch(allocator.blocks_.data() + near->prev);
-    __builtin_prefetch(allocator.blocks_.data() + near->next);
+    hint_at_frees(program, event, blocks, allocator.blocks_.data(),
+                  [](const Block& block) { return std::pair(block.prev, block.next); });
   }
 };
 
