@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/run/run.hpp"
-#include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
 namespace {
@@ -36,8 +35,7 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
     ReplayResult result = trial.run(replaying);
     experiment.cancelled |= !result.finished && !experiment.given_up;
     if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
-      experiment.split.narrow(torch->max_split_size());
-      experiment.rounding.narrow(torch->max_non_split_rounding_size());
+      experiment.shown.narrow(*torch);
     }
     Run& run = experiment.outcome.runs.emplace_back(
         judged(subject, spec, setup, bench.devices[i].room(), std::move(result), std::nullopt));

@@ -20,9 +20,8 @@ struct Bench {
 
 /// One strategy tried on all of them.
 struct Experiment {
-  TuneOutcome outcome;  ///< its settings are left empty
-  Gap split;            ///< other limits that would have done the same
-  Gap rounding;
+  TuneOutcome outcome;    ///< its settings are left empty
+  Known shown;            ///< without the number of its outcome
   bool given_up = false;  ///< something in `front` is better in every respect
   bool cancelled = false;
 };

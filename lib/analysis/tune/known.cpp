@@ -5,10 +5,13 @@
 namespace memreplay {
 namespace {
 
+Bytes large_segment_of(const Setting& s) {
+  return s.large_segment_size_mb != 0 ? s.large_segment_size_mb * kMiB : torch::kLargeBuffer;
+}
+
 Bytes bytes_of(const Setting& s, Limit limit) {
   if (s.*limit != 0) return s.*limit * kMiB;
-  if (limit == kSplitLimit) return torch::kUnlimited;
-  return s.large_segment_size_mb != 0 ? s.large_segment_size_mb * kMiB : torch::kLargeBuffer;
+  return limit == kSplitLimit ? torch::kUnlimited : large_segment_of(s);
 }
 
 }  // namespace
@@ -18,8 +21,20 @@ void Gap::narrow(const torch::WatchedLimit& limit) {
   high = std::min(high, limit.highest());
 }
 
+void Known::narrow(const torch::Allocator& replayed) {
+  split.narrow(replayed.max_split_size());
+  rounding.narrow(replayed.max_non_split_rounding_size());
+  if (replayed.needed_large_segments()) large_segment = replayed.settings().large_segment_size;
+}
+
+Setting KnownReplays::kind_of(const Setting& setting) const {
+  Setting kind = space_.canonical(setting);
+  if (!kind.expandable_segments) kind.large_segment_size_mb = 0;
+  return kind;
+}
+
 Setting KnownReplays::key_of(const Setting& setting) const {
-  Setting key = space_.canonical(setting);
+  Setting key = kind_of(setting);
   key.max_split_size_mb = 0;
   key.max_non_split_rounding_mb = 0;
   return key;
@@ -34,7 +49,8 @@ const Known* KnownReplays::find(const Setting& setting) const {
   if (at == replays_.end()) return nullptr;
   const auto found = std::ranges::find_if(at->second, [&](const Known& known) {
     return known.split.holds(bytes_of(setting, kSplitLimit)) &&
-           known.rounding.holds(bytes_of(setting, kRoundingLimit));
+           known.rounding.holds(bytes_of(setting, kRoundingLimit)) &&
+           known.holds(large_segment_of(setting));
   });
   return found == at->second.end() ? nullptr : &*found;
 }
@@ -46,6 +62,7 @@ std::vector<Values> KnownReplays::unknown(const Setting& base, Limit limit, std:
   if (const auto at = replays_.find(key_of(base)); at != replays_.end()) {
     for (const Known& known : at->second) {
       if (!known.gap(other).holds(bytes_of(base, other))) continue;
+      if (!known.holds(large_segment_of(base))) continue;
       const Gap& gap = known.gap(limit);
       known_values.emplace_back(gap.low / kMiB + 1, gap.high / kMiB + 1);
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/tune/space.hpp"
-#include "strategy/torch/watched_limit.hpp"
+#include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
 
@@ -31,17 +31,26 @@ using Values = std::pair<std::uint64_t, std::uint64_t>;
 struct Known {
   Gap split;
   Gap rounding;
+  /// large_segment_size; nothing: any other one would have done the same.
+  std::optional<Bytes> large_segment;
   std::optional<std::size_t> outcome;  ///< its number; nothing: given up
 
+  /// One more replay of it decided like that.
+  void narrow(const torch::Allocator& replayed);
   const Gap& gap(Limit limit) const { return limit == kSplitLimit ? split : rounding; }
+  bool holds(Bytes large_segment_size) const {
+    return !large_segment || *large_segment == large_segment_size;
+  }
 };
 
 /// What is known of settings without a replay of their own.
 class KnownReplays {
  public:
-  explicit KnownReplays(const SettingSpace& space) : space_(space) {}
+  explicit KnownReplays(SettingSpace& space) : space_(space) {}
 
   void add(const Setting& setting, const Known& known);
+  /// Settings for which this is the same are likely to be told by one replay.
+  Setting kind_of(const Setting& setting) const;
   /// Null where a replay is needed. Holds until the next `add`.
   const Known* find(const Setting& setting) const;
   /// Values of the limit from `from` to `highest` for which nothing is known beside the other
@@ -52,8 +61,8 @@ class KnownReplays {
  private:
   Setting key_of(const Setting& setting) const;
 
-  const SettingSpace& space_;
-  std::map<Setting, std::vector<Known>> replays_;  ///< by canonical setting without limits
+  SettingSpace& space_;
+  std::map<Setting, std::vector<Known>> replays_;  ///< by canonical setting without what Known has
 };
 
 }  // namespace memreplay

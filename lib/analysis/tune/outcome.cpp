@@ -4,6 +4,7 @@
 #include <array>
 #include <climits>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <tuple>
 
@@ -155,12 +156,23 @@ bool same_figures(const TuneOutcome& a, const TuneOutcome& b) {
                             [](const Run& x, const Run& y) { return same_figures(x, y); });
 }
 
-void mark_pareto_front(std::vector<TuneOutcome>& outcomes) {
+std::vector<RunSoFar> pareto_front(const std::vector<TuneOutcome>& outcomes) {
   std::vector<RunSoFar> totals;
   for (const TuneOutcome& outcome : outcomes) totals.push_back(outcome.total());
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    outcomes[i].pareto = std::ranges::none_of(
-        totals, [&](const RunSoFar& other) { return dominates(other, totals[i]); });
+  std::vector<RunSoFar> front;
+  std::ranges::copy_if(totals, std::back_inserter(front), [&](const RunSoFar& total) {
+    return std::ranges::none_of(totals,
+                                [&](const RunSoFar& other) { return dominates(other, total); });
+  });
+  return front;
+}
+
+void mark_pareto_front(std::vector<TuneOutcome>& outcomes) {
+  const std::vector<RunSoFar> front = pareto_front(outcomes);
+  for (TuneOutcome& outcome : outcomes) {
+    const RunSoFar total = outcome.total();
+    outcome.pareto =
+        std::ranges::none_of(front, [&](const RunSoFar& other) { return dominates(other, total); });
   }
 }
 

@@ -29,6 +29,9 @@ bool dominates(const RunSoFar& a, const RunSoFar& b);
 /// Whether two outcomes agree in every figure that a report shows, times and counters aside.
 bool same_figures(const TuneOutcome& a, const TuneOutcome& b);
 
+/// What those came to that no other one dominates. O(outcomes²).
+std::vector<RunSoFar> pareto_front(const std::vector<TuneOutcome>& outcomes);
+
 /// Sets `pareto` of every outcome. O(outcomes²).
 void mark_pareto_front(std::vector<TuneOutcome>& outcomes);
 

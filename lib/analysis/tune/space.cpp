@@ -61,34 +61,32 @@ bool SettingSpace::sensible(const Setting& s) const {
   });
 }
 
-Setting SettingSpace::canonical(const Setting& setting) const {
+// The coarsest divisions that give the same sizes; none at all, if that does.
+std::uint32_t SettingSpace::coarsest(const SizeClass& c, std::uint32_t given) {
+  const auto rounded = [&](Bytes size, std::uint32_t divisions) {
+    torch::RoundupTable table{};
+    table[c.entry] = divisions;
+    return torch::round_size(size, table);
+  };
+  const auto same = [&](std::uint32_t divisions) {
+    return divisions == given || std::ranges::all_of(c.sizes, [&](Bytes size) {
+             return rounded(size, divisions) == rounded(size, given);
+           });
+  };
+  if (same(0)) return 0;
+  const auto found = std::ranges::find_if(kDivisions, same);
+  return found != kDivisions.end() ? *found : given;
+}
+
+Setting SettingSpace::canonical(const Setting& setting) {
   Setting s = setting;
   s.roundup_power2_divisions = {};
-  bool segments_matter = s.expandable_segments || s.max_split_size_mb != 0;
-  for (const SizeClass& c : classes_) {
-    const auto rounded = [&](Bytes size, std::uint32_t divisions) {
-      torch::RoundupTable table{};
-      table[c.entry] = divisions;
-      return torch::round_size(size, table);
-    };
-    // The coarsest divisions that give the same sizes; none at all, if that does.
+  for (SizeClass& c : classes_) {
     const std::uint32_t given = setting.roundup_power2_divisions[c.entry];
-    std::uint32_t& chosen = s.roundup_power2_divisions[c.entry];
-    const auto same = [&](std::uint32_t divisions) {
-      return divisions == given || std::ranges::all_of(c.sizes, [&](Bytes size) {
-               return rounded(size, divisions) == rounded(size, given);
-             });
-    };
-    if (!same(0)) {
-      const auto found = std::ranges::find_if(kDivisions, same);
-      chosen = found != kDivisions.end() ? *found : given;
-    }
-    segments_matter |= std::ranges::any_of(c.sizes, [&](Bytes size) {
-      const Bytes block = rounded(size, given);
-      return block > torch::kSmallSize && block < torch::kMinLargeAlloc;
-    });
+    const auto [at, fresh] = c.coarsest.try_emplace(given);
+    if (fresh) at->second = coarsest(c, given);
+    s.roundup_power2_divisions[c.entry] = at->second;
   }
-  if (!segments_matter) s.large_segment_size_mb = 0;
   return s;
 }
 

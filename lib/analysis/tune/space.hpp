@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,9 +27,9 @@ class SettingSpace {
 
   /// The release reads it without an error, and no option of it fights or disables another.
   bool sensible(const Setting& setting) const;
-  /// The simplest setting that is the same for these recordings: rounding that changes no size and
-  /// segments that nothing asks for go.
-  Setting canonical(const Setting& setting) const;
+  /// The simplest setting that is the same for these recordings: rounding that changes no size
+  /// goes. O(distinct sizes) for divisions not seen before.
+  Setting canonical(const Setting& setting);
 
   /// Settings with one option each, but for the limits, whose values a walk finds.
   std::vector<Setting> single_options() const;
@@ -39,9 +40,11 @@ class SettingSpace {
 
  private:
   struct SizeClass {
-    std::size_t entry = 0;     ///< of the table
-    std::vector<Bytes> sizes;  ///< distinct, requested
+    std::size_t entry = 0;                            ///< of the table
+    std::vector<Bytes> sizes;                         ///< distinct, requested
+    std::map<std::uint32_t, std::uint32_t> coarsest;  ///< by divisions, those that do the same
   };
+  static std::uint32_t coarsest(const SizeClass& c, std::uint32_t given);
 
   Options options_;
   std::string kept_;  ///< the configuration of the options that stay

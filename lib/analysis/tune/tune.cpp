@@ -142,8 +142,10 @@ class Search {
   }
 
   void keep(const Setting& setting, Experiment tried) {
+    cut_short_ |= tried.cancelled;
+    if (tried.cancelled) return;
     ++result_.replayed;
-    std::optional<std::size_t> number;
+    std::optional<std::size_t>& number = tried.shown.outcome;
     if (tried.given_up) {
       ++result_.abandoned;
     } else {
@@ -153,19 +155,8 @@ class Search {
       number = static_cast<std::size_t>(same - result_.outcomes.begin());
       if (same == result_.outcomes.end()) result_.outcomes.push_back(std::move(tried.outcome));
     }
-    known_.add(setting, {tried.split, tried.rounding, number});
+    known_.add(setting, tried.shown);
     note(setting, number);
-  }
-
-  std::vector<RunSoFar> front() const {
-    std::vector<RunSoFar> totals;
-    for (const TuneOutcome& outcome : result_.outcomes) totals.push_back(outcome.total());
-    std::vector<RunSoFar> front;
-    std::ranges::copy_if(totals, std::back_inserter(front), [&](const RunSoFar& total) {
-      return std::ranges::none_of(totals,
-                                  [&](const RunSoFar& other) { return dominates(other, total); });
-    });
-    return front;
   }
 
   // Tries them in this order until `budget` settings are tried in all.
@@ -193,19 +184,41 @@ class Search {
       cut_short_ = true;
       return;
     }
-    const std::vector<RunSoFar> others = prune == Prune::yes ? front() : std::vector<RunSoFar>();
-    std::vector<Experiment> tried(batch.size());
-    for_each_parallel(batch.size(), options_.threads, [&](std::size_t i) {
-      const StrategySpec spec = torch_spec_from_conf(conf_of(batch[i], result_.kept));
-      tried[i] = try_on(options_.bench, spec, result_.torch_version, options_.replaying, others);
-    });
+    std::vector<std::optional<Experiment>> tried = try_batch(batch, prune);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      cut_short_ |= tried[i].cancelled;
-      if (!tried[i].cancelled) keep(batch[i], std::move(tried[i]));
+      if (!tried[i]) note(batch[i], known_.find(batch[i])->outcome);
+      if (tried[i]) keep(batch[i], *std::move(tried[i]));
     }
     if (options_.progress) {
       options_.progress(static_cast<double>(result_.tried) / static_cast<double>(options_.runs));
     }
+  }
+
+  // Nothing where an earlier one of the batch tells: the first of each kind are replayed first.
+  std::vector<std::optional<Experiment>> try_batch(const std::vector<Setting>& batch, Prune prune) {
+    const auto front =
+        prune == Prune::yes ? pareto_front(result_.outcomes) : std::vector<RunSoFar>();
+    std::vector<std::optional<Experiment>> tried(batch.size());
+    const auto replay = [&](const std::vector<std::size_t>& which) {
+      for_each_parallel(which.size(), options_.threads, [&](std::size_t i) {
+        const StrategySpec spec = torch_spec_from_conf(conf_of(batch[which[i]], result_.kept));
+        tried[which[i]] =
+            try_on(options_.bench, spec, result_.torch_version, options_.replaying, front);
+      });
+    };
+    std::set<Setting> kinds;
+    std::vector<std::size_t> first, rest;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (kinds.insert(known_.kind_of(batch[i])).second) first.push_back(i);
+    }
+    replay(first);
+    KnownReplays told(space_);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (tried[i] && !tried[i]->cancelled) told.add(batch[i], tried[i]->shown);
+      if (told.find(batch[i]) == nullptr) rest.push_back(i);
+    }
+    replay(rest);
+    return tried;
   }
 
   // Replays until every value of a limit is known to be like one that was replayed; true when it

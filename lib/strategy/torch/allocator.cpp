@@ -107,6 +107,7 @@ bool Allocator::over_limit(Bytes more) const {
 
 Allocator::Attempt Allocator::alloc_block(const Search& search, bool is_retry, Handle& found) {
   statistics_.num_alloc_retries += is_retry;
+  needed_large_segments_ |= search.size > kSmallSize && search.size < kMinLargeAlloc;
   const Bytes size = allocation_size(search);
   if (over_limit(size)) return Attempt::refused;
   if (settings_.throw_on_cudamalloc_oom) {

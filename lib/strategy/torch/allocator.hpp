@@ -114,6 +114,9 @@ class Allocator final : public StrategyOn<Allocator>,
   /// value between would have placed every block where this one did.
   const WatchedLimit& max_split_size() const { return max_split_size_; }
   const WatchedLimit& max_non_split_rounding_size() const { return max_non_split_rounding_size_; }
+  /// Plain segments of large_segment_size were asked for; else another size would have done the
+  /// same.
+  bool needed_large_segments() const { return needed_large_segments_; }
   /// Sizes of the whole blocks that garbage collection would free, in its order, to reclaim
   /// `target` bytes.
   std::vector<Bytes> collectable(Bytes target) const;
@@ -250,6 +253,7 @@ class Allocator final : public StrategyOn<Allocator>,
   Settings settings_;
   WatchedLimit max_split_size_;
   WatchedLimit max_non_split_rounding_size_;
+  bool needed_large_segments_ = false;
   Release release_;
   Release::TieBreak tie_break_;
   std::optional<Bytes> allowed_memory_maximum_;

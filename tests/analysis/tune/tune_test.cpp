@@ -109,6 +109,32 @@ TEST_P(TuneOnRandomRecordings, TheNumberOfThreadsChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TuneOnRandomRecordings, testing::Range(0u, 4u));
 
+TEST(Tune, WhatASettingLeavesUndecidedIsNotReplayedAgain) {
+  RecordingWriter writer;
+  writer.alloc(0, 30 * kMiB).free(0);
+  for (Slot slot = 1; slot < 9; ++slot) writer.alloc(slot, 3 * kMiB);
+  TuneOptions options = plain_options(8);
+  options.forbidden = {"expandable_segments", "max_split_size_mb", "roundup_power2_divisions"};
+  const TuneResult result = tuned(writer.recording(), options);
+  EXPECT_EQ(result.tried, 8u);
+  EXPECT_EQ(result.replayed, 1u);  // all that is asked for lies in the first segment
+  ASSERT_EQ(result.outcomes.size(), 1u);
+  EXPECT_EQ(result.outcomes[0].settings.size(), 8u);
+}
+
+TEST(Tune, NoSettingIsReplayedTwice) {
+  std::mt19937 random(1);
+  RecordingWriter writer;
+  for (Slot slot = 0; slot < 600; ++slot) {  // few sizes of a limit are left at the end
+    writer.alloc(slot, 20 * kMiB + random() % (20 * kMiB));
+    if (slot >= 40) writer.free(slot - 40);
+  }
+  TuneOptions options = plain_options(1000);
+  options.forbidden = {"expandable_segments", "large_segment_size_mb", "roundup_power2_divisions"};
+  const TuneResult result = tuned(writer.recording(), options);
+  EXPECT_LE(result.replayed, result.tried);
+}
+
 TEST(Tune, FightingOptionsAreNotCombined) {
   const Recording recording =
       read_recording(std::string(MEMREPLAY_TRACES) + "/torch/split_expandable.pickle");
