@@ -1,0 +1,76 @@
+"""Requests to measure with, the same for a seed: random ones, and those of a recording in a loop.
+
+Run as a program it writes one load to files, so that what it holds is not held by who measures.
+"""
+import argparse
+import pickle
+import random
+
+
+def random_requests(events, live, low, high, seed):
+    """(block, size), or (block, None) for a free. Sizes even in the exponent, from 2^low to 2^high; up to `live`
+    blocks, from then on one is allocated or freed at random."""
+    rng = random.Random(seed)
+    blocks = []
+    for event in range(events):
+        if len(blocks) >= live or (blocks and rng.random() < 0.45):
+            at = rng.randrange(len(blocks))
+            blocks[at], blocks[-1] = blocks[-1], blocks[at]
+            yield blocks.pop(), None
+        else:
+            blocks.append(event)
+            yield event, int(2 ** rng.uniform(low, high))
+
+
+def recorded_requests(path):
+    """Those of the device with most events; what is left at the end is freed."""
+    with open(path, "rb") as file:
+        entries = max(pickle.load(file)["device_traces"], key=len)
+    live, block = {}, 0
+    for entry in entries:
+        if entry["action"] == "alloc":
+            live[entry["addr"]] = block
+            yield block, entry["size"]
+            block += 1
+        elif entry["action"] == "free_completed" and entry["addr"] in live:
+            yield live.pop(entry["addr"]), None
+    for block in live.values():
+        yield block, None
+
+
+def looped(path, events):
+    """A recording again and again, whole times, until there are as many events."""
+    once = list(recorded_requests(path))
+    blocks = sum(size is not None for _, size in once)
+    for turn in range(-(-events // len(once))):
+        for block, size in once:
+            yield block + turn * blocks, size
+
+
+def write(requests, csv, plain):
+    """For memreplay, and for the originals' own benchmarks ("a ID SIZE STREAM", "f ID")."""
+    with open(csv, "w", encoding="ascii") as ours, open(plain, "w", encoding="ascii") as original:
+        ours.write("op,id,size\n")
+        for block, size in requests:
+            ours.write(f"f,{block},\n" if size is None else f"a,{block},{size}\n")
+            original.write(f"f {block}\n" if size is None else f"a {block} {size} 0\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes one load as CSV and as plain text.")
+    parser.add_argument("csv")
+    parser.add_argument("plain")
+    parser.add_argument("--events", type=int, required=True)
+    parser.add_argument("--recording")
+    parser.add_argument("--random", type=int, nargs=3, metavar=("LIVE", "LOW", "HIGH"))
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.recording:
+        requests = looped(options.recording, options.events)
+    else:
+        requests = random_requests(options.events, *options.random, options.seed)
+    write(requests, options.csv, options.plain)
+
+
+if __name__ == "__main__":
+    main()
