@@ -28,7 +28,7 @@ def install(installed, *arguments):
 
 
 EVERYTHING = """g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev zlib1g-dev libjs-dygraphs
-                libgtest-dev pybind11-dev python3 python3-dev""".split()
+                libgtest-dev pybind11-dev python3 python3-dev valgrind""".split()
 
 
 class InstallDependencies(unittest.TestCase):
