@@ -34,12 +34,12 @@ def line(figure, then):
         return f"{figure.name}\n    not measured: {figure.note}"
     spread = f"±{figure.spread() * 50:3.0f} %" if len(figure.samples["memreplay"]) > 1 else ""
     parts = [f"{figure.name:<36} {figure.median():9.2f} {figure.unit:<10} {spread:6}"]
-    for who in figure.samples.keys() - {"memreplay"}:
+    for who in [who for who in figure.samples if who != "memreplay"]:
         ratio_then = f", then {then.ratio(who):.1f}x" if then and who in then.samples else ""
         parts.append(f"{who} {figure.median(who):.2f} ({figure.ratio(who):.1f}x{ratio_then})")
     if then:
         parts.append(f"then {then.median():.2f} ({figure.times_better(figure.median(), then.median()):.2f}x)")
-    return "   ".join(parts) + (f"\n    {figure.note}" if figure.note else "")
+    return "   ".join(parts).rstrip() + (f"\n    {figure.note}" if figure.note else "")
 
 
 def as_json(figure):

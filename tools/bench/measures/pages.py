@@ -31,5 +31,4 @@ def cases(bench):
     for strategy in (*THREE, "buddy"):
         command = ["convert", full, bench.folder / "small.csv", "--minimise", "-s", strategy, "--capacity", CAPACITY]
         minimised = lambda program: done([program, *command]).seconds
-        yield Case(f"pages/minimise/{strategy}", "s", bench.each(minimised), rounds=1,
-                   note=lambda: done([bench.program, *command]).output.splitlines()[0])
+        yield Case(f"pages/minimise/{strategy}", "s", bench.each(minimised), rounds=1)
