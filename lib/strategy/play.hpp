@@ -110,15 +110,19 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
     if (op == Op::allocate) {
       ++tally.requests;
       const Bytes size = program.sizes[event];
-      if (size == 0) continue;
+      if (size == 0) [[unlikely]]
+        continue;
       Placement& placed = blocks[program.slots[event]];
-      if (!player.allocate(program, event, placed)) {
+      if (!player.allocate(program, event, placed)) [[unlikely]] {
         ++event;
         return stop(Pause::refused);
       }
       tally.add_block(size, placed.size);
       tally.note_allocated();
-      if (device.held == held && device.peak_held == most_held && tally.allocated <= full) continue;
+      if (device.held == held && device.peak_held == most_held && tally.allocated <= full)
+          [[likely]] {
+        continue;
+      }
       if (tally.holds_more(device)) {
         ++event;
         return stop(Pause::holds_more);
@@ -129,7 +133,7 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
       full = held == tally.peak_reserved ? tally.fullest : UINT64_MAX;
       continue;
     }
-    if (op > Op::free_completed) {
+    if (op > Op::free_completed) [[unlikely]] {
       if (!is_driver_event(op)) return stop(Pause::other);
       ++of_driver;
       continue;

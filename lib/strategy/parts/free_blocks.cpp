@@ -81,6 +81,11 @@ FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
   return first_from(size_class + 1);
 }
 
+void FreeBlocks::erase_beyond(FreeBlock block) {
+  --count_;
+  beyond_.erase(block);
+}
+
 Handle FreeBlocks::take_rare(Bytes size) {
   const Cursor at = lower_bound(size);
   if (!at.at_end()) erase(at);
@@ -248,8 +253,9 @@ FreeBlocks::Place FreeBlocks::split(Place full) {
   return fresh;
 }
 
-// Of a class of several. `last` was the last entry in it.
-void FreeBlocks::drop_chunk(Place place, const Entry& last) {
+// Of a class of several. Its last entry is still there.
+void FreeBlocks::drop_chunk(Place place) {
+  const Entry& last = chunks_[place].entries.front();
   const std::uint32_t number = std::exchange(chunks_[place].directory, kNone);
   chunks_[place].open = 0;
   std::vector<Separator>& directory = directories_[number];

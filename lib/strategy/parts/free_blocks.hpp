@@ -139,6 +139,15 @@ class FreeBlocks {
     return used_words_ & ~((std::uint64_t{2} << word) - 1);
   }
   void remove(Place place, std::uint32_t index);
+  /// Its last entry goes.
+  void leave(Place place) {
+    const Chunk& chunk = chunks_[place];
+    if (chunk.directory != kNone) [[unlikely]] {
+      drop_chunk(place);
+    } else {
+      unmark(chunk.size_class);
+    }
+  }
   void mark(std::uint32_t size_class);
   void unmark(std::uint32_t size_class);
 
@@ -159,11 +168,12 @@ class FreeBlocks {
   std::vector<FreeBlock> take_all_by_bytes();
   /// Makes room in a full chunk: the upper half of it moves to a chunk of its own.
   Place split(Place full);
-  void drop_chunk(Place place, const Entry& last);
+  void drop_chunk(Place place);
   template <typename LiesAt>
-  Place place_with_room(const Entry& entry, const LiesAt& lies_at);
+  Place place_with_room(Entry entry, LiesAt lies_at);
   template <typename LiesAt>
-  void insert_irregular(const FreeBlock& block, const LiesAt& lies_at);
+  void insert_irregular(FreeBlock block, LiesAt lies_at);
+  void erase_beyond(FreeBlock block);
 
   std::size_t count_ = 0;
   std::uint32_t unit_log2_;
@@ -211,7 +221,8 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
 
 // As lower_bound and erase do; the common case without any detour.
 [[gnu::always_inline]] inline Handle FreeBlocks::take(Bytes size) {
-  if ((size & rest_of_unit_) != 0 || size >= sizes_end_) return take_rare(size);
+  if (!is_regular(size)) [[unlikely]]
+    return take_rare(size);
   const auto wanted = static_cast<std::uint32_t>(size >> unit_log2_);
   std::uint32_t size_class = class_of(wanted);
   std::uint64_t here = used_[size_class / 64] >> size_class % 64;
@@ -245,24 +256,30 @@ inline void FreeBlocks::unmark(std::uint32_t size_class) {
   used_[size_class / 64] &= ~(std::uint64_t{1} << size_class % 64);
 }
 
+// What is rare takes its arguments by value: so they need not lie in memory before.
 template <typename LiesAt>
 [[gnu::always_inline]] inline void FreeBlocks::insert(const FreeBlock& block,
                                                       const LiesAt& lies_at) {
-  if (!is_regular(block.size)) return insert_irregular(block, lies_at);
-  const Entry entry{block.rank, static_cast<std::uint32_t>(block.size >> unit_log2_), block.block};
-  const std::uint32_t size_class = class_of(entry.units);
+  if (!is_regular(block.size)) [[unlikely]]
+    return insert_irregular<LiesAt>(block, lies_at);
+  const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
+  const std::uint32_t size_class = class_of(units);
   ++count_;
   Place place = first_[size_class];
-  if (chunks_[place].count >= chunks_[place].open) place = place_with_room(entry, lies_at);
+  if (chunks_[place].count >= chunks_[place].open) [[unlikely]] {
+    place = place_with_room<LiesAt>({block.rank, units, block.block}, lies_at);
+  }
   mark(size_class);
   Chunk& chunk = chunks_[place];
-  chunk.entries[chunk.count++] = entry;
+  Entry& entry = chunk.entries[chunk.count++];
+  entry.rank = block.rank;
+  entry.units = units;
+  entry.block = block.block;
   lies_at(block.block, place);
 }
 
 template <typename LiesAt>
-[[gnu::noinline]] FreeBlocks::Place FreeBlocks::place_with_room(const Entry& entry,
-                                                                const LiesAt& lies_at) {
+[[gnu::noinline]] FreeBlocks::Place FreeBlocks::place_with_room(Entry entry, LiesAt lies_at) {
   Place& first = first_[class_of(entry.units)];
   if (first == kNoChunk) {
     first = new_chunk(class_of(entry.units));
@@ -278,7 +295,7 @@ template <typename LiesAt>
 }
 
 template <typename LiesAt>
-[[gnu::noinline]] void FreeBlocks::insert_irregular(const FreeBlock& block, const LiesAt& lies_at) {
+[[gnu::noinline]] void FreeBlocks::insert_irregular(FreeBlock block, LiesAt lies_at) {
   prepare();
   if (is_regular(block.size)) return insert(block, lies_at);
   if ((block.size & rest_of_unit_) == 0) {
@@ -295,20 +312,14 @@ template <typename LiesAt>
   Chunk& chunk = chunks_[place];
   --count_;
   const std::uint32_t last = --chunk.count;
-  const Entry gone = chunk.entries[index];
+  if (last == 0) leave(place);
   chunk.entries[index] = chunk.entries[last];
   chunk.entries[last] = Entry{};
-  if (last != 0) return;
-  if (chunk.directory != kNone) return drop_chunk(place, gone);
-  unmark(chunk.size_class);
 }
 
 [[gnu::always_inline]] inline void FreeBlocks::erase(const FreeBlock& block, Place place) {
-  if (place == kBeyond) {
-    --count_;
-    beyond_.erase(block);
-    return;
-  }
+  if (place == kBeyond) [[unlikely]]
+    return erase_beyond(block);
   remove(place, index_of(chunks_[place], block.block));
 }
 

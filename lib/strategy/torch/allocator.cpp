@@ -19,6 +19,7 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
       pool_options_(std::move(pool_options)) {
   pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));
   blocks_.push_back({.state = BlockState::allocated});
+  unused_.resize(blocks_.size());
   add_pools(0);
 }
 

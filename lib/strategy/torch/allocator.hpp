@@ -143,6 +143,7 @@ class Allocator final : public StrategyOn<Allocator>,
     bool expandable = false;
   };
   enum class Attempt { served, refused, rejected };
+  enum class Side { before, behind };
 
   // serving.hpp: the path of a request and of a free
   template <class Rules>
@@ -160,8 +161,9 @@ class Allocator final : public StrategyOn<Allocator>,
   void take_back(Handle block);
   template <class Rules>
   void free_block(Handle block);
-  template <class Rules>
-  Bytes try_merge(Handle into, Handle from, FreeBlocks& free);
+  /// With the neighbour on that side, where that is free. How many bytes came with it.
+  template <class Rules, Side kSide>
+  Bytes try_merge(Handle into, FreeBlocks& free);
   template <class Rules>
   void insert_free(Handle block, FreeBlocks& free);
 
@@ -219,14 +221,13 @@ class Allocator final : public StrategyOn<Allocator>,
   // blocks.cpp: blocks, pools and states
   /// Of a block that is not filled in yet.
   Handle take_handle() {
-    if (unused_.empty()) add_handle();
-    const Handle handle = unused_.back();
-    unused_.pop_back();
-    return handle;
+    if (unused_count_ == 0) [[unlikely]]
+      add_handle();
+    return unused_[--unused_count_];
   }
   [[gnu::noinline]] void add_handle();
   Handle new_block(const Block& block);
-  void drop_block(Handle block) { unused_.push_back(block); }
+  void drop_block(Handle block) { unused_[unused_count_++] = block; }
   /// A new Block object has a number of its own where these have one.
   std::uint64_t rank_of_new(const Block& block) {
     return tie_break_ == Release::TieBreak::object_number ? next_number_++ : block.rank;
@@ -259,7 +260,8 @@ class Allocator final : public StrategyOn<Allocator>,
   std::optional<Bytes> allowed_memory_maximum_;
   Bytes total_allocated_memory_ = 0;
   std::vector<Block> blocks_;
-  std::vector<Handle> unused_;
+  std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all blocks
+  std::size_t unused_count_ = 0;
   std::vector<BlockPool> pools_;  ///< small and large pool of each pool index in turn
   std::vector<Reservation> reservations_;
   std::vector<std::uint32_t> unused_reservations_;

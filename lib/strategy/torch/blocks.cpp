@@ -6,8 +6,9 @@
 namespace memreplay::torch {
 
 void Allocator::add_handle() {
-  unused_.push_back(static_cast<Handle>(blocks_.size()));
+  drop_block(static_cast<Handle>(blocks_.size()));
   blocks_.emplace_back();
+  unused_.resize(blocks_.size());
 }
 
 Handle Allocator::new_block(const Block& block) {
@@ -118,7 +119,7 @@ Testimony Allocator::testimony() const {
 MemoryState Allocator::memory_state() const {
   MemoryState state;
   std::vector<bool> dead(blocks_.size());
-  for (const Handle handle : unused_) dead[handle] = true;
+  for (std::size_t i = 0; i < unused_count_; ++i) dead[unused_[i]] = true;
   for (Handle first = kNoBlock + 1; first < blocks_.size(); ++first) {
     if (dead[first] || blocks_[first].completed_early || blocks_[first].prev != kNoBlock) continue;
     // A reservation is one segment for each mapped run.

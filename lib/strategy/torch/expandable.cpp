@@ -174,9 +174,8 @@ bool Allocator::map_block(Handle handle, Bytes want) {
     unmapped.insert({rest.address, after});
   }
   blocks_[handle].mapped = true;
-  for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
-    try_merge<AllRules>(handle, neighbour, free_set(blocks_[handle]));
-  }
+  try_merge<AllRules, Side::before>(handle, free_set(blocks_[handle]));
+  try_merge<AllRules, Side::behind>(handle, free_set(blocks_[handle]));
   insert_free<AllRules>(handle, free_set(blocks_[handle]));
   count_reserved(blocks_[handle], size, true);
   return true;
@@ -218,9 +217,8 @@ void Allocator::unmap_block(Handle handle) {
   blocks_[handle].rank = rank_behind(block.rank, from - offset);
   blocks_[handle].size = to - from;
   blocks_[handle].mapped = false;
-  for (const Handle neighbour : {blocks_[handle].prev, blocks_[handle].next}) {
-    try_merge<AllRules>(handle, neighbour, free_set(blocks_[handle]));
-  }
+  try_merge<AllRules, Side::before>(handle, free_set(blocks_[handle]));
+  try_merge<AllRules, Side::behind>(handle, free_set(blocks_[handle]));
   unmapped_set(block).insert({blocks_[handle].address, handle});
   count_reserved(block, to - from, false);
 }

@@ -10,8 +10,11 @@ namespace memreplay::torch {
 
 template <class Rules>
 [[gnu::always_inline]] inline bool Allocator::serve(Bytes requested, Lane lane, Placement& placed) {
-  if (requested >= kMostBytes) return false;
-  if (!Rules::kPrivatePools && lane.pool != 0) return serve_by_all_rules(requested, lane, placed);
+  if (requested >= kMostBytes) [[unlikely]]
+    return false;
+  if (!Rules::kPrivatePools && lane.pool != 0) {
+    return serve_by_all_rules(requested, lane, placed);
+  }
   Search search;
   search.stream = lane.stream;
   search.size = round_up(requested, kMinBlockSize);
@@ -26,7 +29,8 @@ template <class Rules>
         settings_.expandable_segments && (lane.pool == 0 || release_.has(kPoolsExpand));
   }
   const Handle block = get_free_block<Rules>(search);
-  if (block == kNoBlock) return serve_from_device(search, requested, placed);
+  if (block == kNoBlock) [[unlikely]]
+    return serve_from_device(search, requested, placed);
   if constexpr (Rules::kForks) leave_front_unaligned(block, search.size);
   placed = alloc_found_block<Rules>(block, search, requested);
   return true;
@@ -38,7 +42,8 @@ template <class Rules>
   if (Rules::kCollects && allowed_memory_maximum_ && settings_.garbage_collection_threshold > 0) {
     ++pool.searches;
   }
-  if (!pool.is_open(search.stream)) return kNoBlock;
+  if (!pool.is_open(search.stream)) [[unlikely]]
+    return kNoBlock;
   FreeBlocks& free = pool.free[search.stream];
   if constexpr (!Rules::kExpandable && !Rules::kLimits) {
     const Handle block = free.take(search.size);
@@ -142,8 +147,8 @@ template <class Rules>
   PoolStatistics& own = statistics_.of_pool[is_small(block.pool)];
   block.state = BlockState::free;
   // How the number and bytes of free pieces change, as one net change each.
-  const Bytes before = try_merge<Rules>(handle, block.prev, free);
-  const Bytes behind = try_merge<Rules>(handle, block.next, free);
+  const Bytes before = try_merge<Rules, Side::before>(handle, free);
+  const Bytes behind = try_merge<Rules, Side::behind>(handle, free);
   auto pieces = -std::int64_t{before != 0} - std::int64_t{behind != 0};
   auto piece_bytes = -static_cast<std::int64_t>(before + behind);
   insert_free<Rules>(handle, free);
@@ -159,11 +164,11 @@ template <class Rules>
   statistics_.decrease(&PoolStatistics::requested_bytes, own, block.requested);
 }
 
-template <class Rules>
-[[gnu::always_inline]] inline Bytes Allocator::try_merge(Handle into, Handle from,
-                                                         FreeBlocks& free) {
-  const Block& src = blocks_[from];
+template <class Rules, Allocator::Side kSide>
+[[gnu::always_inline]] inline Bytes Allocator::try_merge(Handle into, FreeBlocks& free) {
   Block& dst = blocks_[into];
+  const Handle from = kSide == Side::before ? dst.prev : dst.next;
+  const Block& src = blocks_[from];
   if (src.state != BlockState::free) return 0;
   if (Rules::kExpandable && src.mapped != dst.mapped) return 0;
   if (!Rules::kExpandable || src.mapped) {
@@ -171,7 +176,7 @@ template <class Rules>
   } else {
     unmapped_set(src).erase({src.address, from});
   }
-  if (dst.prev == from) {
+  if constexpr (kSide == Side::before) {
     dst.address = src.address;
     if (!Rules::kAnyRanks || tie_break_ != Release::TieBreak::object_number) dst.rank = src.rank;
     dst.prev = src.prev;

@@ -21,14 +21,15 @@ struct Level {
   std::int64_t current() const { return peak - room; }
   void increase(Bytes amount) {
     room -= static_cast<std::int64_t>(amount);
-    if (room < 0) pass();
+    if (room < 0) [[unlikely]]
+      pass();
   }
   void decrease(Bytes amount) { room += static_cast<std::int64_t>(amount); }
   /// By an amount of either sign.
   void change(std::int64_t by) { increase(static_cast<Bytes>(by)); }
 
  private:
-  void pass() {
+  [[gnu::noinline, gnu::cold]] void pass() {
     peak -= room;
     room = 0;
   }
@@ -61,7 +62,8 @@ struct LiveLevel {
   std::int64_t active() const { return current() + pending; }
   void take(Bytes amount) {
     room -= static_cast<std::int64_t>(amount);
-    if (room < 0) note(current(), pending);
+    if (room < 0) [[unlikely]]
+      note(current(), pending);
   }
   void give(Bytes amount) { room += static_cast<std::int64_t>(amount); }
   /// From allocated to pending.
@@ -69,7 +71,7 @@ struct LiveLevel {
   void change_pending(std::int64_t by) { note(current(), pending + by); }
 
  private:
-  void note(std::int64_t now, std::int64_t pending_now) {
+  [[gnu::noinline]] void note(std::int64_t now, std::int64_t pending_now) {
     peak = std::max(peak, now);
     active_peak = std::max(active_peak, now + pending_now);
     pending = pending_now;
