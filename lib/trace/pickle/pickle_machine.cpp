@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/pickle/pickle_numbers.hpp"
 
 namespace memreplay {
 namespace {
@@ -17,18 +18,6 @@ constexpr std::size_t kMostMarks = 1000;  // a snapshot nests six deep
 constexpr std::size_t kReleaseEvery = 4 * kMiB;
 constexpr auto kBinget = static_cast<unsigned char>(PickleOp::binget);
 constexpr auto kLongBinget = static_cast<unsigned char>(PickleOp::long_binget);
-
-template <class T>
-T little(const unsigned char* p) {
-  static_assert(std::endian::native == std::endian::little);
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-
-PickleValue whole(std::int64_t value) {
-  return {.tag = PickleTag::whole, .bits = static_cast<std::uint64_t>(value)};
-}
 
 PickleValue long_value(const unsigned char* p, std::uint64_t length) {
   const PickleValue huge{.tag = PickleTag::huge,
@@ -89,7 +78,7 @@ PickleValue PickleMachine::run() {
     memo = memo_.data();
     memo_size = memo_.size();
   };
-  const auto push_value = [&](const PickleValue& value) {
+  const auto push_value = [&](const PickleValue& value) __attribute__((always_inline)) {
     if (top == limit) [[unlikely]] {
       save();
       grow_stack();
@@ -138,8 +127,7 @@ PickleValue PickleMachine::run() {
         const std::uint64_t length = *p++;
         need(static_cast<std::ptrdiff_t>(length));
         if (length > 0 && length <= 8 && end - p >= 8) {
-          const auto shift = static_cast<unsigned>(64 - 8 * length);
-          push_value(whole(static_cast<std::int64_t>(little<std::uint64_t>(p) << shift) >> shift));
+          push_value(short_long(p, length));
         } else {
           push_value(long_value(p, length));
         }
@@ -186,7 +174,14 @@ PickleValue PickleMachine::run() {
         marks_.push_back(top_);
         break;
       case PickleOp::empty_dict:
-        push_value(new_object(PickleTag::dict));
+        save();
+        if (const Byte* const after = skip_entry(p); after != p) {
+          p = after;
+          if (p >= release_at_) release_pages(p);
+        } else {
+          push(new_object(PickleTag::dict));
+        }
+        load();
         break;
       case PickleOp::empty_list:
         push_value(new_object(PickleTag::list));
@@ -265,6 +260,7 @@ void PickleMachine::set_items(const Byte* at, std::size_t height) {
   if (height <= floor_) underflow(at);
   const PickleValue& target = stack_[height - 1];
   const auto items = above(height);
+  if (target.tag == PickleTag::entry) throw NeedsPlainValues{};
   if (target.tag != PickleTag::dict || items.size() % 2 != 0) {
     fail(at, "items for something that is no dict; the file is damaged");
   }
@@ -313,6 +309,7 @@ void PickleMachine::put(const Byte* at, std::uint64_t number) {
     ++memo_used_;
   } else {
     runs_.forget();
+    entry_keys_ = {};
   }
   memo_[number] = stack_[top_ - 1];
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,7 +37,7 @@ class PickleMachine {
   /// The rest of a line, without its end; moves p behind it.
   std::string_view line(const Byte* at, const Byte*& p) const;
   std::uint64_t line_number(const Byte* at, const Byte*& p) const;
-  PickleValue text_value(std::string_view text);
+  static PickleValue text_value(std::string_view text);
   PickleValue keep_text(std::string text);
   PickleValue counted(const Byte* at, const Byte*& p, unsigned length_bytes, PickleTag tag);
   PickleValue new_object(PickleTag tag);
@@ -51,6 +52,17 @@ class PickleMachine {
   void append(const Byte* at, std::size_t height);
   /// The byte behind the APPENDS of a known stack for the list on top; p where there is none.
   const Byte* skip_known_stack(const Byte* p);
+  class EntryAhead;
+  /// A key as the last entry referred to it.
+  struct EntryKey {
+    std::uint64_t bytes = 1;
+    std::uint64_t mask = 0;  ///< of the bytes that are the reference; of no key at first
+    std::uint32_t length = 0;
+    Word word = Word::none;
+  };
+  /// The byte behind the trace entry whose EMPTY_DICT was read, pushed as converted; p where
+  /// something else or an unusual entry stands there.
+  const Byte* skip_entry(const Byte* p);
   void push(const PickleValue& value) {
     if (top_ == stack_.size()) grow_stack();
     stack_[top_++] = value;
@@ -76,6 +88,7 @@ class PickleMachine {
   std::vector<PickleValue> memo_;
   std::size_t memo_used_ = 0;
   PickleRuns runs_;
+  std::array<EntryKey, 16> entry_keys_;
   const Byte* run_begin_ = nullptr;  ///< of memo references after MARK, for an empty list
   const Byte* run_end_ = nullptr;    ///< its APPENDS, where nothing else stands between
   const Byte* release_at_;

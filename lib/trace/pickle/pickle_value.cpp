@@ -5,13 +5,7 @@ namespace {
 
 using Form = PickleObject::Form;
 
-bool is_handle(const PickleValue& v) {
-  return v.tag == PickleTag::whole || v.tag == PickleTag::whole_above_2_63;
-}
-
-bool is_size(const PickleValue& v) {
-  return v.tag == PickleTag::whole && static_cast<std::int64_t>(v.bits) >= 0;
-}
+constexpr std::uint32_t kNoEntry = UINT32_MAX;
 
 bool is_no_line(const PickleValue& v) { return is_handle(v) && v.bits == kNoLineWritten; }
 
@@ -38,7 +32,8 @@ PickleValue PickleStore::make_tuple(std::span<const PickleValue> items) {
 void PickleStore::append(std::uint32_t list, std::span<const PickleValue> items) {
   PickleObject& object = objects[list];
   if (object.in_use) throw NeedsPlainValues{};
-  if (converts_early && items.front().tag == PickleTag::dict) {
+  const PickleTag first = items.front().tag;
+  if (converts_early && (first == PickleTag::dict || first == PickleTag::entry)) {
     if (object.form == Form::empty && items.size() > 1 && try_stack(object, items)) return;
     if (try_range(object, items)) return;
   }
@@ -54,10 +49,7 @@ void PickleStore::set_items(std::uint32_t dict, std::span<const PickleValue> ite
     std::uint64_t keys = 0;
     for (std::size_t i = 0; i < items.size(); i += 2) keys |= bit_of(items[i].word);
     if ((keys & bit_of(Word::action)) != 0) {
-      if (try_entry(object, items)) {
-        entry_words |= keys;
-        return;
-      }
+      if (try_entry(object, items)) return;
     } else if ((keys & bit_of(Word::filename)) != 0 && try_frame(object, items)) {
       return;
     }
@@ -66,67 +58,31 @@ void PickleStore::set_items(std::uint32_t dict, std::span<const PickleValue> ite
   plain.insert(plain.end(), items.begin(), items.end());
 }
 
-// What these three do not accept stays plain, and the conversion says what is wrong with it.
+// What these do not accept stays plain, and the conversion says what is wrong with it.
+
+bool PickleStore::add_entry(PickleEntry& made) {
+  TorchEntry& entry = made.entry;
+  const auto has = [&](Word key) { return (made.keys & bit_of(key)) != 0; };
+  if (entry.action == TorchAction::oom) {
+    entry.address = made.device_free;
+  } else if (entry.action == TorchAction::other || !has(Word::addr)) {
+    return false;
+  }
+  if (!has(Word::size)) return false;
+  entry_words |= made.keys;
+  if (entry.action == TorchAction::annotate) entry_words |= bit_of(Word::annotate);
+  entries.push_back(entry);
+  return true;
+}
 
 bool PickleStore::try_entry(PickleObject& dict, std::span<const PickleValue> items) {
-  TorchEntry entry;
-  std::uint64_t device_free = 0;
-  bool has_address = false, has_size = false;
+  PickleEntry made;
   for (std::size_t i = 0; i < items.size(); i += 2) {
-    const PickleValue& v = items[i + 1];
-    switch (items[i].word) {
-      case Word::action:
-        if (v.tag != PickleTag::text || v.word < Word::alloc || v.word > Word::annotate)
-          return false;
-        entry.action =
-            static_cast<TorchAction>(static_cast<int>(v.word) - static_cast<int>(Word::alloc));
-        break;
-      case Word::addr:
-        if (!is_handle(v)) return false;
-        entry.address = v.bits;
-        has_address = true;
-        break;
-      case Word::device_free:
-        if (!is_handle(v)) return false;
-        device_free = v.bits;
-        break;
-      case Word::size:
-        if (!is_size(v)) return false;
-        entry.size = v.bits;
-        has_size = true;
-        break;
-      case Word::stream:
-        if (!is_handle(v)) return false;
-        entry.stream = v.bits;
-        break;
-      case Word::time_us:
-        if (v.tag != PickleTag::whole) return false;
-        entry.time_us = static_cast<std::int64_t>(v.bits);
-        break;
-      case Word::user_metadata:
-        if (v.tag != PickleTag::text) return false;
-        entry.tag = v.index == 0 ? 0 : texts.text(v.text());
-        break;
-      case Word::pool_id:
-        if (v.tag != PickleTag::pair) return false;
-        entry.pool = v.index;
-        break;
-      case Word::frames:
-        if (!stack_of(v, entry.stack)) return false;
-        break;
-      default:
-        break;
-    }
+    if (!set_field(made, items[i].word, items[i + 1])) return false;
   }
-  if (entry.action == TorchAction::oom) {
-    entry.address = device_free;
-    has_address = true;
-  }
-  if (!has_address || !has_size || entry.action == TorchAction::other) return false;
-  if (entry.action == TorchAction::annotate) entry_words |= bit_of(Word::annotate);
+  if (!add_entry(made)) return false;
   dict.form = Form::entry;
-  dict.at = static_cast<std::uint32_t>(entries.size());
-  entries.push_back(entry);
+  dict.at = static_cast<std::uint32_t>(entries.size() - 1);
   return true;
 }
 
@@ -177,13 +133,17 @@ bool PickleStore::try_stack(PickleObject& list, std::span<const PickleValue> ite
 
 bool PickleStore::try_range(PickleObject& list, std::span<const PickleValue> items) {
   if (list.form != Form::empty && list.form != Form::range) return false;
-  const PickleObject& front = objects[items.front().index];
-  const std::uint32_t first =
-      list.form == Form::range ? ranges[list.at].first + ranges[list.at].count : front.at;
+  const auto number_of = [&](const PickleValue& v) {
+    if (v.tag == PickleTag::entry) return v.index;
+    const bool is_entry = v.tag == PickleTag::dict && objects[v.index].form == Form::entry;
+    return is_entry ? objects[v.index].at : kNoEntry;
+  };
+  const std::uint32_t first = list.form == Form::range
+                                  ? ranges[list.at].first + ranges[list.at].count
+                                  : number_of(items.front());
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].tag != PickleTag::dict) return false;
-    const PickleObject& entry = objects[items[i].index];
-    if (entry.form != Form::entry || entry.at != first + i) return false;
+    const std::uint32_t number = number_of(items[i]);
+    if (number == kNoEntry || number != first + i) return false;
   }
   if (list.form == Form::empty) {
     list.form = Form::range;

@@ -43,6 +43,14 @@ struct PickleValue {
   std::string_view text() const { return {reinterpret_cast<const char*>(bits), index}; }
 };
 
+inline bool is_handle(const PickleValue& v) {
+  return v.tag == PickleTag::whole || v.tag == PickleTag::whole_above_2_63;
+}
+
+inline bool is_size(const PickleValue& v) {
+  return v.tag == PickleTag::whole && static_cast<std::int64_t>(v.bits) >= 0;
+}
+
 /// A list, dict or tuple: what `at` counts depends on the form.
 struct PickleObject {
   enum class Form : std::uint8_t {
@@ -68,6 +76,13 @@ struct PickleRange {
 /// after it was used, say). Such a pickle is read again without early conversion.
 struct NeedsPlainValues {};
 
+/// A trace entry, as far as its keys have been read.
+struct PickleEntry {
+  TorchEntry entry;
+  std::uint64_t device_free = 0;
+  std::uint64_t keys = 0;
+};
+
 /// Everything that a pickle has built so far.
 struct PickleStore {
   explicit PickleStore(bool early) : converts_early(early) {}
@@ -87,6 +102,10 @@ struct PickleStore {
   void append(std::uint32_t list, std::span<const PickleValue> items);
   /// Adds key, value, … to a dict; an entry or a frame is converted at once.
   void set_items(std::uint32_t dict, std::span<const PickleValue> items);
+  /// Sets a field of an entry, adds one that is complete. False: it stays plain, and the conversion
+  /// says what is wrong with it.
+  bool set_field(PickleEntry& made, Word key, const PickleValue& value);
+  bool add_entry(PickleEntry& made);
 
  private:
   bool try_entry(PickleObject& dict, std::span<const PickleValue> items);
@@ -99,5 +118,44 @@ struct PickleStore {
 
   std::vector<std::uint32_t> frame_numbers_;
 };
+
+// Here, as most of a large snapshot is entries.
+inline bool PickleStore::set_field(PickleEntry& made, Word key, const PickleValue& v) {
+  TorchEntry& entry = made.entry;
+  made.keys |= bit_of(key);
+  switch (key) {
+    case Word::action:
+      if (v.tag != PickleTag::text || v.word < Word::alloc || v.word > Word::annotate) return false;
+      entry.action =
+          static_cast<TorchAction>(static_cast<int>(v.word) - static_cast<int>(Word::alloc));
+      return true;
+    case Word::addr:
+      entry.address = v.bits;
+      return is_handle(v);
+    case Word::device_free:
+      made.device_free = v.bits;
+      return is_handle(v);
+    case Word::size:
+      entry.size = v.bits;
+      return is_size(v);
+    case Word::stream:
+      entry.stream = v.bits;
+      return is_handle(v);
+    case Word::time_us:
+      entry.time_us = static_cast<std::int64_t>(v.bits);
+      return v.tag == PickleTag::whole;
+    case Word::user_metadata:
+      if (v.tag != PickleTag::text) return false;
+      entry.tag = v.index == 0 ? 0 : texts.text(v.text());
+      return true;
+    case Word::pool_id:
+      entry.pool = v.index;
+      return v.tag == PickleTag::pair;
+    case Word::frames:
+      return stack_of(v, entry.stack);
+    default:
+      return true;
+  }
+}
 
 }  // namespace memreplay

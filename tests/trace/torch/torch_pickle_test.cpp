@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/error.hpp"
 #include "support/guarded_bytes.hpp"
 #include "trace/pickle_bytes.hpp"
@@ -79,6 +81,87 @@ TEST(Pickle, AnEntryChangedAfterItWasFilledKeepsTheLastValue) {
   const TorchSnapshot snapshot = read(memreplay::snapshot(first + change));
   ASSERT_EQ(entries_of(snapshot), 2u);
   EXPECT_EQ(snapshot.device_traces[0][0].size, 1024u);
+}
+
+// Entries as Python writes nearly all of them: keys are stored with the first and referred to by
+// the others, texts, pools and lists are stored as they come.
+class PythonsEntries {
+ public:
+  std::string operator()(std::int64_t address, std::string_view tag) {
+    std::string out = kDict + kMemoize + kMark;
+    ++stored_;
+    key(out, "action");
+    key(out, "alloc");
+    key(out, "addr");
+    out += number(address);
+    key(out, "size");
+    out += "M\0\2"s;
+    key(out, "stream");
+    out += "K\0"s;
+    key(out, "user_metadata");
+    out += text(tag) + kMemoize;
+    ++stored_;
+    key(out, "pool_id");
+    out += "K\0K\1\x86"s + kMemoize;
+    ++stored_;
+    key(out, "frames");
+    ++stored_;
+    return out + kList + kMemoize + kSetItems;
+  }
+
+ private:
+  void key(std::string& out, const std::string& name) {
+    const auto [place, is_new] = numbers_.emplace(name, stored_);
+    out += is_new ? text(name) + kMemoize : get(place->second);
+    if (is_new) ++stored_;
+  }
+
+  std::map<std::string, unsigned char> numbers_;
+  unsigned char stored_ = 0;
+};
+
+const std::string kMuchBehind =
+    text(std::string(200, 'x')) + "0" + text(std::string(200, 'x')) + "0";
+
+TEST(Pickle, EntriesAsPythonWritesThemKeepEveryField) {
+  PythonsEntries python;
+  std::string entries;
+  for (int i = 0; i < 5; ++i) entries += python(4096 * (i + 1), i == 3 ? "other" : "step");
+  const TorchSnapshot snapshot = read(memreplay::snapshot(entries + kMuchBehind));
+  ASSERT_EQ(entries_of(snapshot), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const TorchEntry& entry = snapshot.device_traces[0][i];
+    EXPECT_EQ(entry.action, TorchAction::alloc);
+    EXPECT_EQ(entry.address, 4096 * (i + 1));
+    EXPECT_EQ(entry.size, 512u);
+    EXPECT_EQ(snapshot.texts[entry.tag], i == 3 ? "other" : "step");
+    EXPECT_EQ(snapshot.pools[entry.pool], (PoolId{0, 1}));
+    EXPECT_EQ(entry.stack, 0u);
+  }
+}
+
+TEST(Pickle, AnEntryOfPythonThatIsChangedLaterKeepsTheLastValue) {
+  PythonsEntries python;
+  std::string two = python(1, "");
+  two += python(2, "");
+  // The first dict stored 12 values.
+  const std::string later = get(12) + text("size") + number(1024) + "s";
+  const TorchSnapshot snapshot = read(memreplay::snapshot(two + later + kMuchBehind));
+  ASSERT_EQ(entries_of(snapshot), 3u);
+  EXPECT_EQ(snapshot.device_traces[0][1].size, 1024u);
+}
+
+TEST(Pickle, KeysThatGetAnotherNumberAreLookedUpAnew) {
+  PythonsEntries python;
+  std::string entries = python(1, "");
+  entries += python(2, "");
+  // "size" and "stream" change places: 4 and 5 are their numbers.
+  entries += text("stream") + "q\x04" + "0" + text("size") + "q\x05" + "0";
+  entries += python(3, "") + kMuchBehind;
+  const TorchSnapshot snapshot = read(memreplay::snapshot(entries));
+  ASSERT_EQ(entries_of(snapshot), 3u);
+  EXPECT_EQ(snapshot.device_traces[0][2].size, 0u);
+  EXPECT_EQ(snapshot.device_traces[0][2].stream, 512u);
 }
 
 TEST(Pickle, AListOfFramesThatGrowsAfterItsUseGivesTheWholeStack) {
@@ -201,7 +284,11 @@ TEST(Pickle, EveryTruncationIsAnInputError) {
   const std::string whole = memreplay::snapshot(
       entry("alloc", 4096, 512, text("frames") + list(frame("f", 1) + frame("g", 2))) +
       entry("free_requested", 4096, 512));
-  for (const std::string& bytes : {whole, kProtocol0, kProtocol1}) {
+  PythonsEntries python;
+  std::string pythons = python(1, "a");
+  for (int i = 2; i < 5; ++i) pythons += python(i, std::string(200, 'b'));
+  pythons = memreplay::snapshot(pythons);
+  for (const std::string& bytes : {whole, kProtocol0, kProtocol1, pythons}) {
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       const GuardedBytes cut(std::string_view(bytes).substr(0, length));
       EXPECT_THROW(read_torch_pickle({"x", cut.bytes()}), InputError) << length;
