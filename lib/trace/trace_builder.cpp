@@ -49,10 +49,13 @@ void TraceBuilder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::ui
   trace_.align_log2.push_back(align_log2);
 }
 
-std::uint16_t TraceBuilder::lane(std::uint64_t stream_handle, PoolId pool_id) {
-  const Lane wanted{stream(stream_handle), pool(pool_id)};
+std::uint16_t TraceBuilder::number_of_lane(const LaneName& name) {
+  const Lane wanted{stream(name.first), pool(name.second)};
   const auto number = number_of(lanes_, {wanted.stream, wanted.pool}, "pairs of stream and pool");
-  if (number == trace_.lanes.size()) trace_.lanes.push_back(wanted);
+  if (number == trace_.lanes.size()) {
+    trace_.lanes.push_back(wanted);
+    lane_names_.push_back(name);
+  }
   return number;
 }
 

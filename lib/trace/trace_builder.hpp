@@ -20,7 +20,15 @@ class TraceBuilder {
   /// Appends an event. `slot` is kNoSlot where it concerns no block.
   void add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2 = 0);
   /// The number of (stream handle, pool). Throws std::length_error above 65,535 of them.
-  std::uint16_t lane(std::uint64_t stream, PoolId pool);
+  std::uint16_t lane(std::uint64_t stream, PoolId pool) {
+    const LaneName wanted{stream, pool};
+    if (lane_names_.empty() || lane_names_[latest_] != wanted) latest_ = number_of_lane(wanted);
+    return latest_;
+  }
+  /// The stream handle and the pool of a lane.
+  std::pair<std::uint64_t, PoolId> lane_named(std::uint16_t lane) const {
+    return lane_names_[lane];
+  }
   Slot take_slot();
   void return_slot(Slot slot);
 
@@ -33,10 +41,16 @@ class TraceBuilder {
   PoolIndex pool(PoolId id);
 
  private:
+  using LaneName = std::pair<std::uint64_t, PoolId>;
+
+  std::uint16_t number_of_lane(const LaneName& name);
+
   Trace trace_;
   std::map<std::uint64_t, StreamIndex> streams_;
   std::map<PoolId, PoolIndex> pools_;
   std::map<std::pair<StreamIndex, PoolIndex>, std::uint16_t> lanes_;
+  std::vector<LaneName> lane_names_;
+  std::uint16_t latest_ = 0;  ///< lane asked for
   std::vector<Slot> free_slots_;
 };
 

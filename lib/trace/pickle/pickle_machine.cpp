@@ -15,7 +15,6 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kMostMarks = 1000;  // a snapshot nests six deep
-constexpr std::size_t kReleaseEvery = 4 * kMiB;
 constexpr auto kBinget = static_cast<unsigned char>(PickleOp::binget);
 constexpr auto kLongBinget = static_cast<unsigned char>(PickleOp::long_binget);
 
@@ -52,11 +51,9 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
     : name_(input.name),
       begin_(reinterpret_cast<const Byte*>(input.bytes.data())),
       end_(begin_ + input.bytes.size()),
-      mapped_(input.mapped),
-      progress_(input.progress),
       store_(store),
       stack_(4096),
-      release_at_(begin_ + kReleaseEvery) {
+      behind_(input) {
   // As large snapshots have them; memory that is not needed is never touched.
   reserve(memo_, input.bytes.size() / 100);
   reserve(store_.objects, input.bytes.size() / 100);
@@ -177,7 +174,7 @@ PickleValue PickleMachine::run() {
         save();
         if (const Byte* const after = skip_entry(p); after != p) {
           p = after;
-          if (p >= release_at_) release_pages(p);
+          behind_.passed(reinterpret_cast<const char*>(p));
         } else {
           push(new_object(PickleTag::dict));
         }
@@ -190,7 +187,7 @@ PickleValue PickleMachine::run() {
         save();
         set_items(at, pop_mark(at));
         load();
-        if (p >= release_at_) release_pages(p);
+        behind_.passed(reinterpret_cast<const char*>(p));
         break;
       case PickleOp::appends:
         save();
@@ -315,19 +312,6 @@ void PickleMachine::put(const Byte* at, std::uint64_t number) {
 }
 
 void PickleMachine::grow_stack() { stack_.resize(stack_.size() * 2); }
-
-// What has been read of a file is in the page cache: dropping it here halves the memory of a run.
-void PickleMachine::release_pages(const Byte* p) {
-  if (mapped_) {
-    const auto page = static_cast<std::uintptr_t>(4095);
-    const auto from =
-        (reinterpret_cast<std::uintptr_t>(release_at_ - kReleaseEvery) + page) & ~page;
-    const auto to = reinterpret_cast<std::uintptr_t>(p) & ~page;
-    madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
-  }
-  release_at_ = p + kReleaseEvery;
-  if (progress_) progress_(static_cast<double>(p - begin_) / static_cast<double>(end_ - begin_));
-}
 
 int pickle_protocol(std::string_view bytes) {
   if (bytes.size() >= 2 && static_cast<unsigned char>(bytes[0]) == 0x80) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/pages_behind.hpp"
 #include "trace/pickle/pickle_opcodes.hpp"
 #include "trace/pickle/pickle_runs.hpp"
 #include "trace/pickle/pickle_value.hpp"
@@ -73,13 +74,10 @@ class PickleMachine {
   }
   /// All opcodes that large snapshots hardly use; returns the next byte.
   const Byte* rare(const Byte* at, const Byte* p);
-  void release_pages(const Byte* p);
 
   std::string name_;
   const Byte* begin_;
   const Byte* end_;
-  bool mapped_;
-  const std::function<void(double)>& progress_;
   PickleStore& store_;
   std::vector<PickleValue> stack_;
   std::size_t top_ = 0;
@@ -91,7 +89,7 @@ class PickleMachine {
   std::array<EntryKey, 16> entry_keys_;
   const Byte* run_begin_ = nullptr;  ///< of memo references after MARK, for an empty list
   const Byte* run_end_ = nullptr;    ///< its APPENDS, where nothing else stands between
-  const Byte* release_at_;
+  PagesBehind behind_;
 };
 
 /// The protocol of a pickle as its PROTO states it; 0 or 1 where it has none.

@@ -152,13 +152,7 @@ class DeviceReading {
   }
 
   void append(const TorchEntry& entry, Op op, Slot slot, Bytes size) {
-    if (entry.stream != lane_stream_ || entry.pool != lane_pool_ || !lane_known_) {
-      lane_ = builder_.lane(entry.stream, pool_id(entry.pool));
-      lane_stream_ = entry.stream;
-      lane_pool_ = entry.pool;
-      lane_known_ = true;
-    }
-    builder_.add(op, lane_, slot, size);
+    builder_.add(op, builder_.lane(entry.stream, pool_id(entry.pool)), slot, size);
     Trace& trace = builder_.trace();
     if (snapshot_.has_times) trace.times_us.push_back(entry.time_us);
     trace.stacks.push_back(entry.stack);
@@ -328,10 +322,6 @@ class DeviceReading {
   std::vector<StartBlock> start_;
   bool requests_recorded_ = false;
   bool completions_recorded_ = false;
-  std::uint16_t lane_ = 0;
-  std::uint64_t lane_stream_ = 0;
-  std::uint32_t lane_pool_ = kUnknownPool;
-  bool lane_known_ = false;
 };
 
 }  // namespace
