@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/address_table.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_columns.hpp"
 #include "trace/csv/csv_fields.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/csv/csv_time.hpp"
+#include "trace/pages_behind.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -33,25 +35,52 @@ struct Row {
   std::uint8_t align_log2 = 0;
 };
 
+/// The events that allocated and freed a block.
 struct Buffer {
-  Slot number = 0;  ///< of the allocation; takes the place of a slot until all rows are read
-  Bytes size = 0;
-  std::uint64_t stream = 0;
-  PoolId pool;
-  std::uint32_t thread = 0;
-  std::optional<std::size_t> freed_at;  ///< event
+  std::size_t allocated = 0;
+  std::optional<std::size_t> freed = {};
   bool completed = false;
 };
 
 struct DeviceRows {
   explicit DeviceRows(int gpu) : builder(gpu) {}
 
+  /// From the first completion on: any block that was freed may be meant.
+  void keep_freed() {
+    if (std::exchange(keeps_freed, true)) return;
+    const Trace& trace = builder.trace();
+    for (std::size_t event = 0; event < trace.size(); ++event) {
+      const Op op = trace.ops[event];
+      if (op == Op::allocate) *buffers.emplace(trace.ids[event]).first = {event};
+      if (op == Op::free) buffers.find(trace.ids[event])->freed = event;
+    }
+  }
+
+  bool was_allocated(std::uint64_t id) {
+    const Trace& trace = builder.trace();
+    for (std::size_t event = 0; event < trace.size(); ++event) {
+      if (trace.ops[event] == Op::allocate && trace.ids[event] == id) return true;
+    }
+    return false;
+  }
+
   TraceBuilder builder;
-  std::unordered_map<std::uint64_t, Buffer> buffers;  ///< by id, the latest of each
-  Slot allocations = 0;
+  AddressTable<Buffer> buffers;  ///< by id, the latest of each: live, or freed where these are kept
+  bool keeps_freed = false;
+  Slot allocations = 0;  ///< their numbers take the place of slots until all rows are read
 };
 
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
+
+/// The rows of a CSV, by those that it begins with; as these are mostly short, rather too many.
+/// Memory that is reserved for more than there are is never touched.
+std::size_t about_rows(std::string_view text) {
+  constexpr std::size_t kShortRow = 8;
+  const std::string_view sample = text.substr(0, 64 * kKiB);
+  const auto rows = static_cast<std::size_t>(std::ranges::count(sample, '\n'));
+  const std::size_t samples = text.size() / std::max<std::size_t>(sample.size(), 1) + 1;
+  return std::min(rows * samples, text.size() / kShortRow);
+}
 
 /// The times of a column whose name does not say the unit are of one kind each.
 enum class TimesSoFar { none, whole, seconds, clock };
@@ -59,7 +88,10 @@ enum class TimesSoFar { none, whole, seconds, clock };
 class CsvReader {
  public:
   CsvReader(const Input& input, const ReadOptions& options)
-      : options_(options), fields_(input.name, input.bytes, options.columns) {
+      : options_(options),
+        fields_(input.name, input.bytes, options.columns),
+        behind_(input),
+        rows_(about_rows(input.bytes)) {
     recording_.path = input.name;
     recording_.format = "csv";
     recording_.detail = "CSV";
@@ -68,7 +100,10 @@ class CsvReader {
   }
 
   Recording read() {
-    while (fields_.next()) read_row();
+    while (fields_.next()) {
+      read_row();
+      behind_.passed(fields_.rest());
+    }
     for (const std::string& what : fields_.header().notes) note(what);
     note_times();
     note_left_out();
@@ -80,12 +115,14 @@ class CsvReader {
   }
 
  private:
+  DeviceRows& device_of(int gpu);
+  void reserve(TraceBuilder& builder);
   void read_row();
   void leave_out(DeviceRows& device, const char* reason) {
     ++device.builder.trace().coverage.dropped[reason];
   }
   void add_event(DeviceRows& device, Row row);
-  void add_free(DeviceRows& device, const Row& row, std::uint16_t lane);
+  void add_free(DeviceRows& device, const Row& row, std::uint16_t lane, Buffer* known);
   void add_cold_columns(Trace& trace, const Row& row);
   static void number_slots(DeviceRows& device);
 
@@ -102,8 +139,11 @@ class CsvReader {
 
   const ReadOptions& options_;
   CsvFields fields_;
+  PagesBehind behind_;
+  std::size_t rows_;  ///< about as many, rather more
   TimesSoFar times_ = TimesSoFar::none;
   std::map<int, DeviceRows> devices_;
+  std::pair<const int, DeviceRows>* latest_ = nullptr;  ///< of `devices_`
   std::unordered_map<std::string, std::uint32_t> tags_;
   Recording recording_;
 };
@@ -176,13 +216,30 @@ void CsvReader::note_left_out() {
   }
 }
 
+DeviceRows& CsvReader::device_of(int gpu) {
+  if (latest_ != nullptr && latest_->first == gpu) return latest_->second;
+  const bool first = devices_.empty();
+  latest_ = &*devices_.try_emplace(gpu, gpu).first;
+  if (first) reserve(latest_->second.builder);
+  return latest_->second;
+}
+
+void CsvReader::reserve(TraceBuilder& builder) {
+  builder.reserve(rows_);
+  Trace& trace = builder.trace();
+  trace.ids.reserve(rows_);
+  if (fields_.has(kThread)) trace.threads.reserve(rows_);
+  if (fields_.has(kTime)) trace.times_us.reserve(rows_);
+  if (fields_.has(kTag)) trace.tags.reserve(rows_);
+}
+
 void CsvReader::read_row() {
   Row row;
   row.op = fields_.op();
   const int gpu =
       fields_.number<int>(kDevice, "the number of a device, or -1 for the host").value_or(0);
   if (gpu < -1) fields_.bad(kDevice, "the number of a device, or -1 for the host");
-  DeviceRows& device = devices_.try_emplace(gpu, gpu).first->second;
+  DeviceRows& device = device_of(gpu);
   if (row.op == kFailedOp) return leave_out(device, "allocations that failed");
   if (row.op == kDriverOp) return leave_out(device, "segments and other doings of the allocator");
   if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
@@ -198,12 +255,17 @@ void CsvReader::read_row() {
 }
 
 void CsvReader::add_event(DeviceRows& device, Row row) {
+  if (row.op == 'c') device.keep_freed();
+  Buffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
   // A free that does not say where it comes from comes from where the block was asked for.
-  const auto known = row.id ? device.buffers.find(*row.id) : device.buffers.end();
-  if (known != device.buffers.end() && (row.op == 'f' || row.op == 'c')) {
-    if (!row.stream) row.stream = known->second.stream;
-    if (!row.pool) row.pool = known->second.pool;
-    if (!row.thread) row.thread = known->second.thread;
+  if (known != nullptr && (row.op == 'f' || row.op == 'c')) {
+    const Trace& trace = device.builder.trace();
+    if (!row.stream || !row.pool) {
+      const auto [stream, pool] = device.builder.lane_named(trace.lane_of[known->allocated]);
+      if (!row.stream) row.stream = stream;
+      if (!row.pool) row.pool = pool;
+    }
+    if (!row.thread && !trace.threads.empty()) row.thread = trace.threads[known->allocated];
   }
   std::uint16_t lane = 0;
   try {
@@ -223,23 +285,17 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
   }
   switch (row.op) {
     case 'a': {
-      const auto [buffer, is_new] = device.buffers.try_emplace(*row.id);
-      if (!is_new && !buffer->second.freed_at) {
+      if (known != nullptr && !known->freed) {
         fields_.fail(fmt::format("allocation of buffer {}, which is live already", id_text()));
       }
       if (device.allocations == kNoSlot) fields_.fail("more than 4,294,967,295 allocations");
-      buffer->second = {.number = device.allocations++,
-                        .size = *row.size,
-                        .stream = row.stream.value_or(0),
-                        .pool = row.pool.value_or(PoolId{}),
-                        .thread = row.thread.value_or(0),
-                        .freed_at = {}};
-      device.builder.add(Op::allocate, lane, buffer->second.number, *row.size, row.align_log2);
+      *device.buffers.emplace(*row.id).first = {device.builder.trace().size()};
+      device.builder.add(Op::allocate, lane, device.allocations++, *row.size, row.align_log2);
       break;
     }
     case 'f':
     case 'c':
-      add_free(device, row, lane);
+      add_free(device, row, lane, known);
       break;
     case 'e':
       device.builder.add(Op::empty_cache, lane, kNoSlot, 0);
@@ -253,28 +309,27 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
   add_cold_columns(device.builder.trace(), row);
 }
 
-void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane) {
-  const auto known = device.buffers.find(*row.id);
-  if (known == device.buffers.end()) {
+void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane, Buffer* known) {
+  if (known == nullptr && !device.was_allocated(*row.id)) {
     fields_.fail(fmt::format("free of buffer {}, which was never allocated", id_text()));
   }
-  Buffer& buffer = known->second;
   Trace& trace = device.builder.trace();
   if (row.op == 'f') {
-    if (buffer.freed_at) {
+    if (known == nullptr || known->freed) {
       fields_.fail(fmt::format("free of buffer {}, which is free already", id_text()));
     }
-    buffer.freed_at = trace.size();
+    known->freed = trace.size();
   } else {
-    if (!buffer.freed_at || buffer.completed) {
+    if (known == nullptr || !known->freed || known->completed) {
       fields_.fail(fmt::format("free of buffer {} completed without an 'f' before it", id_text()));
     }
     // Only now is it known that the free was not done at once.
-    trace.ops[*buffer.freed_at] = Op::free_requested;
-    buffer.completed = true;
+    trace.ops[*known->freed] = Op::free_requested;
+    known->completed = true;
   }
-  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane, buffer.number,
-                     buffer.size);
+  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane,
+                     trace.slots[known->allocated], trace.sizes[known->allocated]);
+  if (!device.keeps_freed) device.buffers.erase(*row.id);
 }
 
 void CsvReader::add_cold_columns(Trace& trace, const Row& row) {

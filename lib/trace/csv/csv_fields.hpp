@@ -23,6 +23,8 @@ class CsvFields {
   /// Moves to the next row; false at the end. Only an allocation needs all of its fields.
   bool next();
 
+  /// Where the next row begins.
+  const char* rest() const { return rows_.rest(); }
   const CsvHeader& header() const { return header_; }
   bool has(CsvColumn column) const { return header_.places[column].has_value(); }
   /// As the header calls a column that is there.

@@ -24,7 +24,8 @@ class CsvRows {
   /// Adds empty fields to the row where it has fewer.
   void fill_up(std::size_t count);
   const std::vector<std::string_view>& fields() const { return fields_; }
-  std::uint64_t line() const { return line_; }  ///< of the row's beginning, from 1
+  const char* rest() const { return text_.data() + at_; }  ///< behind the row
+  std::uint64_t line() const { return line_; }             ///< of the row's beginning, from 1
 
   /// Throws InputError at the row, or at one of its fields by line and column.
   [[noreturn]] void fail(std::string_view message) const;

@@ -93,6 +93,16 @@ TEST(CsvReader, AFreeThatCompletesLaterIsRequestedFirst) {
   EXPECT_EQ(trace.slots, (std::vector<Slot>{0, 0, 1, 0, 0, 1, 0}));
 }
 
+TEST(CsvReader, ABlockFreedLongBeforeMayStillBeCompleted) {
+  const Trace trace =
+      read("op,id,size,stream\na,1,8,5\nf,1,,6\na,2,9,5\nf,2,,\nc,1,,\nc,2,,\n").traces.at(0);
+  EXPECT_EQ(trace.ops, (std::vector{Op::allocate, Op::free_requested, Op::allocate,
+                                    Op::free_requested, Op::free_completed, Op::free_completed}));
+  EXPECT_EQ(trace.sizes, (std::vector<Bytes>{8, 8, 9, 9, 8, 9}));
+  EXPECT_NE(trace.slots[0], trace.slots[2]);
+  EXPECT_EQ(trace.lane_of[4], trace.lane_of[0]);  // asked for there, whoever freed it
+}
+
 TEST(CsvReader, AnIdMayNameAnotherBufferAfterItsFree) {
   const Trace trace = read("op,id,size\na,0,1\nf,0,\na,0,2\nf,0,\nc,0,\n").traces.at(0);
   EXPECT_EQ(trace.ops[1], Op::free);
@@ -324,6 +334,12 @@ TEST(CsvReader, FreesThatContradictTheRowsBeforeAreRefused) {
             "t.csv:4: free of buffer 0, which is free already");
   EXPECT_EQ(complaint("op,id,size\na,0,1\nc,0,\n"),
             "t.csv:3: free of buffer 0 completed without an 'f' before it");
+  EXPECT_EQ(complaint("op,id,size\na,0,1\nf,0,\nf,0,\n"),
+            "t.csv:4: free of buffer 0, which is free already");
+  EXPECT_EQ(complaint("op,id,size\na,0,1\nf,0,\nc,0,\nc,0,\n"),
+            "t.csv:5: free of buffer 0 completed without an 'f' before it");
+  EXPECT_EQ(complaint("op,id,size\na,0,1\nf,0,\nc,1,\n"),
+            "t.csv:4: free of buffer 1, which was never allocated");
   EXPECT_EQ(complaint("op,id,size\na,0,1\na,0,1\n"),
             "t.csv:3: allocation of buffer 0, which is live already");
 }
