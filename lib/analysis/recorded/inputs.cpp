@@ -2,11 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
 #include <utility>
 
+#include "analysis/parallel.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
+namespace {
+
+/// What came of a file, to be told in the order given.
+struct ReadFile {
+  Recording recording;
+  std::exception_ptr failure;
+  std::vector<std::string> notes;
+};
+
+/// On as many threads as there are cores; those behind a failure that stops all may be left out.
+std::vector<ReadFile> read_files(const InputOptions& input, OnUnreadable behind) {
+  const std::vector<std::string>& paths = input.paths;
+  std::vector<ReadFile> files(paths.size());
+  std::mutex showing;
+  std::atomic<std::size_t> read_up_to = files.size();
+  const auto read = [&](std::size_t i) {
+    if (i > read_up_to) return;
+    ReadOptions options = input.read;
+    if (options.note) options.note = [&](const auto& note) { files[i].notes.push_back(note); };
+    if (options.progress) {
+      options.progress = [&](const std::string& path, double share) {
+        const std::lock_guard lock(showing);
+        input.read.progress(path, share);
+      };
+    }
+    try {
+      files[i].recording = read_recording(paths[i], options);
+    } catch (...) {
+      files[i].failure = std::current_exception();
+      if (behind == OnUnreadable::stop) read_up_to = std::min(read_up_to.load(), i);
+    }
+  };
+  // Standard input goes to the first that names it; there is one Python.
+  const bool in_turn = input.read.python_reader || std::ranges::find(paths, "-") != paths.end();
+  for_each_parallel(paths.size(), in_turn ? 1 : std::thread::hardware_concurrency(), read);
+  return files;
+}
+
+}  // namespace
 
 std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu) {
   std::vector<const Trace*> with_events;
@@ -30,23 +75,25 @@ Subject Chosen::subject(const Control& control) const {
 }
 
 Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
-  for (const std::string& path : input.paths) {
+  std::vector<ReadFile> files = read_files(input, behind);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (const std::string& note : files[i].notes) input.read.note(note);
     try {
-      read(path, input);
+      if (files[i].failure) std::rethrow_exception(files[i].failure);
+      add(std::move(files[i].recording), input.gpu);
     } catch (const InputError& error) {
       if (behind == OnUnreadable::stop) throw;
-      unreadable_.push_back({path, error.what()});
+      unreadable_.push_back({input.paths[i], error.what()});
     }
   }
 }
 
-void Inputs::read(const std::string& path, const InputOptions& input) {
-  Recording recording = read_recording(path, input.read);
-  if (chosen_traces(recording, input.gpu).empty()) {
+void Inputs::add(Recording&& recording, std::optional<int> gpu) {
+  if (chosen_traces(recording, gpu).empty()) {
     throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
   }
   const Recording& kept = recordings_.emplace_back(std::move(recording));
-  for (const Trace* trace : chosen_traces(kept, input.gpu)) chosen_.push_back({&kept, trace});
+  for (const Trace* trace : chosen_traces(kept, gpu)) chosen_.push_back({&kept, trace});
 }
 
 std::optional<VerifyRun> model_check(const Subject& subject) {

@@ -43,7 +43,7 @@ enum class OnUnreadable { stop, go_on };
 /// The recordings that a question is about, in the order given.
 class Inputs {
  public:
-  /// Reads them all. Throws InputError, also where one has nothing to replay; going on, such files
+  /// Reads them all, several at once. Throws InputError, also where one has nothing to replay; going on, such files
   /// are kept in `unreadable()`, and it may be that nothing else is there.
   explicit Inputs(const InputOptions& input, OnUnreadable behind = OnUnreadable::stop);
 
@@ -52,7 +52,7 @@ class Inputs {
   const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
  private:
-  void read(const std::string& path, const InputOptions& input);
+  void add(Recording&& recording, std::optional<int> gpu);
 
   std::deque<Recording> recordings_;
   std::vector<Chosen> chosen_;

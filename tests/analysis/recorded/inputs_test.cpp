@@ -26,6 +26,28 @@ TEST(Inputs, GoingOnTheOthersAreReadInTheirOrder) {
   EXPECT_TRUE(inputs.unreadable()[0].message.starts_with(kMissing + ": "));
 }
 
+TEST(Inputs, ManyFilesAreKeptInTheOrderGiven) {
+  std::vector<std::string> paths;
+  for (int i = 0; i < 20; ++i) paths.push_back(i % 3 == 0 ? kOther : kGood);
+  const Inputs inputs({.paths = paths});
+  ASSERT_EQ(inputs.recordings().size(), paths.size());
+  for (std::size_t i = 0; i < paths.size(); ++i) EXPECT_EQ(inputs.recordings()[i].path, paths[i]);
+}
+
+TEST(Inputs, TheFirstFailureInTheOrderGivenIsTold) {
+  std::vector<std::string> paths(8, kOther);
+  paths[5] = paths[6] = kMissing + "2";
+  paths[4] = kMissing + "1";
+  for (int i = 0; i < 20; ++i) {
+    try {
+      Inputs({.paths = paths});
+      FAIL() << "read what is not there";
+    } catch (const InputError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with(kMissing + "1: ")) << error.what();
+    }
+  }
+}
+
 TEST(Inputs, GoingOnNothingMayBeLeft) {
   const Inputs inputs({.paths = {kMissing}}, OnUnreadable::go_on);
   EXPECT_TRUE(inputs.chosen().empty());
