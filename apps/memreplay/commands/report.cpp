@@ -13,7 +13,6 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kCurvePoints = 4000;
-constexpr std::uint64_t kSearchEvents = 20'000'000;
 constexpr std::uint64_t kLeastRuns = 8;
 
 struct Asked {
@@ -62,7 +61,6 @@ void require_target(const OutputPath& target) {
 
 int run_report(const Command& command, const std::vector<std::string>& arguments) {
   Asked asked;
-  asked.page.explain.search_events = kSearchEvents;
   CommandLine line(command);
   add_options(line, asked);
   line.parse(arguments);
