@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -91,6 +93,7 @@ class Packer {
   explicit Packer(const PageAnswer& page) : page_(page), room_(page.most_bytes) {}
 
   PageData pack() {
+    for (const PageDevice& device : page_.devices) begin_places(device);
     Json devices = Json::array();
     for (const PageDevice& device : page_.devices) devices.push_back(described(device));
     // What is there whatever the size comes first; places take what room is left.
@@ -160,9 +163,17 @@ class Packer {
             {"why_no_places", nullptr}};
   }
 
+  // Packing is most of the work: on threads of its own, while the rest is packed.
+  void begin_places(const PageDevice& device) {
+    for (const PlacedBlocks& placed : device.placed) {
+      const Blob& blob = place_blobs_.emplace_back(places_blob(placed));
+      packed_places_.push_back(std::async([&blob] { return blob.packed(); }));
+    }
+  }
+
   void add_places(std::size_t number, Json& runs) {
     const PageDevice& device = page_.devices[number];
-    for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (std::size_t r = 0; r < runs.size(); ++r, ++places_added_) {
       const PlacedBlocks& placed = device.placed[r];
       const std::string strategy = device.report.runs[r].name();
       if (!placed.keeps_places) {
@@ -170,8 +181,7 @@ class Packer {
             "{} moves blocks out of the device and back: where they lie is not drawn.", strategy);
         continue;
       }
-      const Blob blob = places_blob(placed);
-      std::string packed = blob.packed();
+      std::string packed = packed_places_[places_added_].get();
       if (packed.size() > room_) {
         data_.left_out.push_back(fmt::format(
             "Where {} places blocks would take {} more and is left out; a report of it alone has "
@@ -183,13 +193,16 @@ class Packer {
       runs[r]["base"] = std::to_string(placed.base);
       runs[r]["unit"] = placed.unit;
       runs[r]["early_regions"] = placed.early_regions;
-      runs[r]["places"] = put(std::move(packed), blob);
+      runs[r]["places"] = put(std::move(packed), place_blobs_[places_added_]);
     }
   }
 
   const PageAnswer& page_;
   Bytes room_;
   PageData data_;
+  std::deque<Blob> place_blobs_;                         ///< of every run of every device
+  std::vector<std::future<std::string>> packed_places_;  ///< behind the blobs: they are waited for
+  std::size_t places_added_ = 0;
 };
 
 }  // namespace
