@@ -255,10 +255,11 @@ void CsvReader::read_row() {
 }
 
 void CsvReader::add_event(DeviceRows& device, Row row) {
+  const bool frees = row.op == 'f' || row.op == 'c';
   if (row.op == 'c') device.keep_freed();
   Buffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
   // A free that does not say where it comes from comes from where the block was asked for.
-  if (known != nullptr && (row.op == 'f' || row.op == 'c')) {
+  if (known != nullptr && frees) {
     const Trace& trace = device.builder.trace();
     if (!row.stream || !row.pool) {
       const auto [stream, pool] = device.builder.lane_named(trace.lane_of[known->allocated]);
@@ -273,10 +274,10 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
   } catch (const std::length_error& error) {
     fields_.fail(error.what());
   }
-  if (std::string_view("afc").find(row.op) != std::string_view::npos && !row.id) {
+  if ((frees || row.op == 'a') && !row.id) {
     fields_.bad(kId, "the number of a buffer");
   }
-  if (std::string_view("as").find(row.op) != std::string_view::npos && !row.size) {
+  if ((row.op == 'a' || row.op == 's') && !row.size) {
     if (!fields_.has(kSize)) {
       fields_.fail(fmt::format("op {} needs a column 'size'; the header is {}",
                                shown(fields_.text(kOp)), header_text(fields_.header().names)));

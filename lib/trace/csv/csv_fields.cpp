@@ -83,9 +83,9 @@ char CsvFields::op() const {
 bool CsvFields::is_null_id() const {
   constexpr std::array<std::string_view, 7> kNull = {"(nil)", "nil",     "null", "NULL",
                                                      "None",  "nullptr", "0x0"};
-  const std::string_view field = trimmed(text(kId));
+  const std::string_view field = text(kId);
   const bool plain_number = !field.empty() && field.front() >= '1' && field.front() <= '9';
-  return !plain_number && std::ranges::find(kNull, field) != kNull.end();
+  return !plain_number && std::ranges::find(kNull, trimmed(field)) != kNull.end();
 }
 
 std::optional<PoolId> CsvFields::pool() const {
