@@ -5,6 +5,8 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -42,14 +44,32 @@ Bytes memory_of_machine() {
   return pages > 0 && page > 0 ? Bytes(pages) * Bytes(page) : kMostBytes;
 }
 
-/// Room for another chunk at the end; grows by half, so that little is left over. What is there
-/// and what it grows to must fit side by side: a system that promises more memory than it has ends
-/// a program without a word.
+/// Room for what a file states to hold: to grow into it would cost as much as the reading. No
+/// statement is believed that is far from what recordings are compressed by.
+std::string room_for(const Input& input, std::uint64_t stated) {
+  constexpr std::size_t kBestRatio = 64;
+  std::string content;
+  if (stated < kBestRatio * input.bytes.size()) content.reserve(stated + kChunk);
+  return content;
+}
+
+/// Of the last member, modulo 4 GiB.
+std::uint64_t stated_by_gzip(std::string_view bytes) {
+  std::uint32_t size = 0;
+  if (bytes.size() < sizeof size) return 0;
+  std::memcpy(&size, bytes.end() - sizeof size, sizeof size);
+  return size;
+}
+
+/// Room for another chunk at the end; beyond what was reserved it grows by half, so that little is
+/// left over. What is there and what it grows to must fit side by side: a system that promises more
+/// memory than it has ends a program without a word.
 char* add_room(const Input& input, std::string& content, std::size_t used) {
   static const Bytes kMemory = memory_of_machine();
   if (used >= kMostBytes) throw InputError(input.name, "", "more than 64 GiB after decompression");
   if (content.size() - used < kChunk) {
-    const std::size_t wanted = used + std::max(kChunk, used / 2);
+    const bool fits = content.capacity() - used >= kChunk;
+    const std::size_t wanted = used + (fits ? kChunk : std::max(kChunk, used / 2));
     if (wanted > kMemory - std::min(used, kMemory)) throw std::bad_alloc();
     content.resize(wanted);
   }
@@ -60,7 +80,7 @@ std::string gunzip(const Input& input) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
-  std::string content;
+  std::string content = room_for(input, stated_by_gzip(input.bytes));
   std::size_t used = 0, taken = 0;
   const std::string_view bytes = input.bytes;
   for (int state = Z_OK;;) {
@@ -92,7 +112,9 @@ std::string unzstd(const Input& input) {
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                              ZSTD_freeDStream);
   if (!stream) throw std::bad_alloc();
-  std::string content;
+  // What is unknown is more than any ratio.
+  std::string content =
+      room_for(input, ZSTD_getFrameContentSize(input.bytes.data(), input.bytes.size()));
   std::size_t used = 0;
   ZSTD_inBuffer from{input.bytes.data(), input.bytes.size(), 0};
   for (;;) {
