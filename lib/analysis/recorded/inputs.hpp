@@ -43,8 +43,8 @@ enum class OnUnreadable { stop, go_on };
 /// The recordings that a question is about, in the order given.
 class Inputs {
  public:
-  /// Reads them all, several at once. Throws InputError, also where one has nothing to replay; going on, such files
-  /// are kept in `unreadable()`, and it may be that nothing else is there.
+  /// Reads them all, several at once. Throws InputError, also where one has nothing to replay;
+  /// going on, such files are kept in `unreadable()`, and it may be that nothing else is there.
   explicit Inputs(const InputOptions& input, OnUnreadable behind = OnUnreadable::stop);
 
   const std::deque<Recording>& recordings() const { return recordings_; }
