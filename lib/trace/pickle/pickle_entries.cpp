@@ -120,15 +120,14 @@ inline const unsigned char* PickleMachine::EntryAhead::value(const Byte* p, Pick
 
 /// A list of frames, behind its EMPTY_LIST: with none, or with the bytes of one that is known.
 const unsigned char* PickleMachine::EntryAhead::frames(const Byte* p) {
-  PickleStore& store = machine_.store_;
-  const PickleValue list = machine_.new_object(PickleTag::list);
-  store.objects.back() = {.form = PickleObject::Form::stack, .in_use = true};
+  const std::size_t place = machine_.memo_.size();
+  p = memoize(p, {.tag = PickleTag::stack});
   made_.keys |= bit_of(Word::frames);
-  p = memoize(p, list);
+  made_.entry.stack = 0;
   if (p == nullptr || !stands_at(p, PickleOp::mark)) return p;
   const auto* known = machine_.runs_.find(p + 1, static_cast<std::size_t>(machine_.end_ - p - 1));
   if (known == nullptr) return nullptr;
-  store.objects.back().at = made_.entry.stack = known->stack;
+  machine_.memo_[place].index = made_.entry.stack = known->stack;
   return p + 1 + known->length;
 }
 
@@ -140,12 +139,11 @@ inline const unsigned char* PickleMachine::EntryAhead::memoize(const Byte* p,
 }
 
 const unsigned char* PickleMachine::skip_entry(const Byte* p) {
-  const std::size_t number = memo_.size(), objects = store_.objects.size();
+  const std::size_t number = memo_.size();
   if (!store_.converts_early || memo_used_ != number) return p;
   const Byte* const behind = EntryAhead(*this).read(p);
   if (behind == nullptr) {
     memo_.resize(number);
-    store_.objects.resize(objects);
     return p;
   }
   const PickleValue entry{.tag = PickleTag::entry,

@@ -37,12 +37,12 @@ PickleValue long_value(const unsigned char* p, std::uint64_t length) {
 /// With few page faults where the reserve is large: they would cost a tenth of the whole reading.
 template <class T>
 void reserve(std::vector<T>& items, std::size_t count) {
-  constexpr std::uintptr_t kPage = 4095;
+  constexpr std::uintptr_t kPageEnd = 4095;
   items.reserve(count);
   const std::size_t bytes = items.capacity() * sizeof(T);
   if (bytes < 4 * kMiB) return;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(items.data()) + kPage) & ~kPage;
-  madvise(reinterpret_cast<void*>(begin), (bytes - kPage) & ~kPage, MADV_HUGEPAGE);
+  const auto begin = (reinterpret_cast<std::uintptr_t>(items.data()) + kPageEnd) & ~kPageEnd;
+  madvise(reinterpret_cast<void*>(begin), (bytes - kPageEnd) & ~kPageEnd, MADV_HUGEPAGE);
 }
 
 }  // namespace
@@ -56,7 +56,6 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
       behind_(input) {
   // As large snapshots have them; memory that is not needed is never touched.
   reserve(memo_, input.bytes.size() / 100);
-  reserve(store_.objects, input.bytes.size() / 100);
   reserve(store_.entries, input.bytes.size() / 140);
 }
 
@@ -268,6 +267,7 @@ void PickleMachine::set_items(const Byte* at, std::size_t height) {
 void PickleMachine::append(const Byte* at, std::size_t height) {
   if (height <= floor_) underflow(at);
   const PickleValue& target = stack_[height - 1];
+  if (target.tag == PickleTag::stack) throw NeedsPlainValues{};
   if (target.tag != PickleTag::list) {
     fail(at, "items for something that is no list; the file is damaged");
   }

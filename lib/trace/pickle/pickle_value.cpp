@@ -171,6 +171,10 @@ void PickleStore::make_plain(PickleObject& list) {
 }
 
 bool PickleStore::stack_of(const PickleValue& list, std::uint32_t& stack) {
+  if (list.tag == PickleTag::stack) {
+    stack = list.index;
+    return true;
+  }
   if (list.tag != PickleTag::list) return false;
   PickleObject& object = objects[list.index];
   if (object.form == Form::range) return false;

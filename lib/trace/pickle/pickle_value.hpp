@@ -13,7 +13,8 @@
 namespace memreplay {
 
 /// What a pickle can hold here. `pair` is a tuple of two whole numbers at or above 0, kept as a
-/// pool id; `frame` and `entry` stand in a list that was a stack or a range of entries for a while.
+/// pool id; `frame` stands in a list that was a stack for a while. `entry` and `stack` are a dict
+/// and a list that were converted as they were read, and must not change any more.
 enum class PickleTag : std::uint8_t {
   unset,
   none,
@@ -28,6 +29,7 @@ enum class PickleTag : std::uint8_t {
   pair,
   frame,
   entry,
+  stack,
   list,
   dict,
   tuple,
@@ -36,9 +38,10 @@ enum class PickleTag : std::uint8_t {
 /// One value in 16 bytes. Texts and huge numbers lie in the input or in PickleStore::decoded.
 struct PickleValue {
   PickleTag tag = PickleTag::unset;
-  Word word = Word::none;   ///< of a text
-  std::uint32_t index = 0;  ///< object, pool, frame or entry; of a text or huge number its length
-  std::uint64_t bits = 0;   ///< number, double or address of the text or huge number
+  Word word = Word::none;  ///< of a text
+  std::uint32_t index =
+      0;  ///< object, pool, frame, entry or stack; of a text or huge number its length
+  std::uint64_t bits = 0;  ///< number, double or address of the text or huge number
 
   std::string_view text() const { return {reinterpret_cast<const char*>(bits), index}; }
 };

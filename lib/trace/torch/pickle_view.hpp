@@ -30,6 +30,7 @@ class PickleView {
         return ValueKind::text;
       case PickleTag::pair:
       case PickleTag::tuple:
+      case PickleTag::stack:
       case PickleTag::list:
         return ValueKind::list;
       case PickleTag::frame:
@@ -91,6 +92,7 @@ class PickleView {
     return dict == nullptr ? std::nullopt : std::optional(dict->at);
   }
   std::optional<std::uint32_t> ready_stack() const {
+    if (value_.tag == PickleTag::stack) return value_.index;
     const PickleObject* list = object(PickleTag::list, PickleObject::Form::stack);
     return list == nullptr ? std::nullopt : std::optional(list->at);
   }
@@ -122,7 +124,9 @@ class PickleView {
 
   const std::vector<PickleValue>& items() const {
     static const std::vector<PickleValue> kNothing;
-    if (value_.tag == PickleTag::frame || value_.tag == PickleTag::entry) throw NeedsPlainValues{};
+    const bool converted = value_.tag == PickleTag::frame || value_.tag == PickleTag::entry ||
+                           value_.tag == PickleTag::stack;
+    if (converted) throw NeedsPlainValues{};
     const PickleObject& object = store_->objects[value_.index];
     if (object.form == PickleObject::Form::empty) return kNothing;
     if (object.form != PickleObject::Form::plain) throw NeedsPlainValues{};

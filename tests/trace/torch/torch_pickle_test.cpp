@@ -151,6 +151,18 @@ TEST(Pickle, AnEntryOfPythonThatIsChangedLaterKeepsTheLastValue) {
   EXPECT_EQ(snapshot.device_traces[0][1].size, 1024u);
 }
 
+TEST(Pickle, AListOfPythonThatGrowsAfterItsUseGivesTheWholeStack) {
+  PythonsEntries python;
+  std::string two = python(1, "");
+  two += python(2, "");
+  // The second entry stored itself as 12, its text, its pool and its list as 15.
+  const std::string grow = get(15) + frame("f", 1) + "a" + "0";
+  const TorchSnapshot snapshot = read(memreplay::snapshot(two + grow + kMuchBehind));
+  ASSERT_EQ(entries_of(snapshot), 2u);
+  EXPECT_EQ(snapshot.stacks[snapshot.device_traces[0][0].stack].size(), 0u);
+  EXPECT_EQ(snapshot.stacks[snapshot.device_traces[0][1].stack].size(), 1u);
+}
+
 TEST(Pickle, KeysThatGetAnotherNumberAreLookedUpAnew) {
   PythonsEntries python;
   std::string entries = python(1, "");
