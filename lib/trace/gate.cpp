@@ -23,19 +23,27 @@ std::string no_time(std::int64_t us) {
   return fmt::format("a time of {} microseconds; expected at most {} either way", us, kMostTime);
 }
 
-/// Follows the events of a trace with nothing but the rules that every allocator's callers keep.
-class Walk {
- public:
-  explicit Walk(const Trace& trace)
-      : trace_(trace), blocks_(trace.slot_count), has_addresses_(!trace.addresses.empty()) {}
+}  // namespace
 
-  std::optional<Fault> first_fault() {
-    if (!columns_fit()) return Fault{"", "columns of different lengths"};
+/// Follows the events of a trace with nothing but the rules that every allocator's callers keep.
+class TraceGate::Walk {
+ public:
+  explicit Walk(const Trace& trace) : trace_(trace), blocks_(trace.slot_count) {}
+
+  std::optional<Fault> fault_before() {
+    if (trace_.lanes.empty()) return Fault{"", "no lanes"};
     if (const char* what = state_fault(trace_.end)) return Fault{"the end", what};
     if (const char* what = state_fault(trace_.start)) return Fault{"the start", what};
     if (!enter_start()) return Fault{"the start", problem_};
-    for (std::size_t i = 0; i < trace_.size(); ++i) {
-      if (!step(i)) return Fault{"event " + human_count(i), problem_};
+    return std::nullopt;
+  }
+
+  std::optional<Fault> fault_in(const EventColumns& events) {
+    events_ = &events;
+    blocks_.resize(std::max<std::size_t>(blocks_.size(), trace_.slot_count));
+    if (!columns_fit()) return Fault{"", "columns of different lengths"};
+    for (std::size_t i = 0; i < events.ops.size(); ++i, ++seen_) {
+      if (!step(i)) return Fault{"event " + human_count(seen_), problem_};
     }
     return std::nullopt;
   }
@@ -68,26 +76,29 @@ class Walk {
            fails("more than 4 EiB of memory so far, one block after the other");
   }
 
+  bool has_addresses() const { return !events_->addresses.empty(); }
+
   const Trace& trace_;
-  std::vector<Block> blocks_;            ///< by slot
-  std::map<Address, Address> segments_;  ///< from -> to, those not mapped
+  const EventColumns* events_ = nullptr;  ///< those at hand
+  std::uint64_t seen_ = 0;                ///< events, so far
+  std::vector<Block> blocks_;             ///< by slot
+  std::map<Address, Address> segments_;   ///< from -> to, those not mapped
   RangeSet mapped_;
   Bytes together_ = 0;
-  bool has_addresses_;
   std::string problem_;
 };
 
-bool Walk::columns_fit() const {
-  const std::size_t size = trace_.ops.size();
+bool TraceGate::Walk::columns_fit() const {
+  const std::size_t size = events_->ops.size();
   const auto hot = [&](const auto& column) { return column.size() == size; };
   const auto cold = [&](const auto& column) { return column.empty() || column.size() == size; };
-  return hot(trace_.align_log2) && hot(trace_.lane_of) && hot(trace_.slots) && hot(trace_.sizes) &&
-         cold(trace_.times_us) && cold(trace_.threads) && cold(trace_.stacks) &&
-         cold(trace_.tags) && cold(trace_.addresses) && cold(trace_.ids) &&
-         cold(trace_.freed_before) && cold(trace_.upper_end) && !trace_.lanes.empty();
+  return hot(events_->align_log2) && hot(events_->lane_of) && hot(events_->slots) &&
+         hot(events_->sizes) && cold(events_->times_us) && cold(events_->threads) &&
+         cold(events_->stacks) && cold(events_->tags) && cold(events_->addresses) &&
+         cold(events_->ids) && cold(events_->freed_before) && cold(events_->upper_end);
 }
 
-const char* Walk::segment_fault(const SegmentInfo& segment) {
+const char* TraceGate::Walk::segment_fault(const SegmentInfo& segment) {
   if (segment.size == 0 || segment.size >= kMostBytes) return "a segment of no size";
   if (segment.address + segment.size < segment.address) return "a segment beyond 64 bits";
   Address at = segment.address;
@@ -101,7 +112,7 @@ const char* Walk::segment_fault(const SegmentInfo& segment) {
   return at == segment.address + segment.size ? nullptr : "blocks that do not tile their segment";
 }
 
-const char* Walk::state_fault(const MemoryState& state) {
+const char* TraceGate::Walk::state_fault(const MemoryState& state) {
   Address end = 0;
   for (const SegmentInfo& segment : state.segments) {
     if (const char* what = segment_fault(segment)) return what;
@@ -111,7 +122,7 @@ const char* Walk::state_fault(const MemoryState& state) {
   return nullptr;
 }
 
-bool Walk::enter_start() {
+bool TraceGate::Walk::enter_start() {
   for (const SegmentInfo& segment : trace_.start.segments) {
     const AddressRange range{segment.address, segment.address + segment.size};
     if (segment.expandable) {
@@ -135,12 +146,12 @@ bool Walk::enter_start() {
   return true;
 }
 
-bool Walk::step(std::size_t event) {
-  if (trace_.lane_of[event] >= trace_.lanes.size()) return fails("a lane that there is not");
-  if (!trace_.times_us.empty() && !is_time(trace_.times_us[event])) {
-    return fails(no_time(trace_.times_us[event]));
+bool TraceGate::Walk::step(std::size_t event) {
+  if (events_->lane_of[event] >= trace_.lanes.size()) return fails("a lane that there is not");
+  if (!events_->times_us.empty() && !is_time(events_->times_us[event])) {
+    return fails(no_time(events_->times_us[event]));
   }
-  const Op op = trace_.ops[event];
+  const Op op = events_->ops[event];
   switch (op) {
     case Op::allocate:
       return allocate(event);
@@ -149,10 +160,10 @@ bool Walk::step(std::size_t event) {
     case Op::free_completed:
       return free(event);
     case Op::oom:
-      if (has_addresses_ && trace_.addresses[event] >= kMostBytes) {
-        return fails(too_large(trace_.addresses[event]));
+      if (has_addresses() && events_->addresses[event] >= kMostBytes) {
+        return fails(too_large(events_->addresses[event]));
       }
-      return add_bytes(trace_.sizes[event]);
+      return add_bytes(events_->sizes[event]);
     case Op::empty_cache:
     case Op::marker:
     case Op::safe_frontier:
@@ -162,15 +173,15 @@ bool Walk::step(std::size_t event) {
   }
 }
 
-bool Walk::allocate(std::size_t event) {
-  const Slot slot = trace_.slots[event];
-  const std::uint8_t log2 = trace_.align_log2[event];
-  const Bytes size = trace_.sizes[event];
+bool TraceGate::Walk::allocate(std::size_t event) {
+  const Slot slot = events_->slots[event];
+  const std::uint8_t log2 = events_->align_log2[event];
+  const Bytes size = events_->sizes[event];
   if (log2 >= 64 || (Bytes{1} << log2) > kMostAlignment) {
     return fails("an alignment beyond 1 TiB");
   }
   if (size >= kMostBytes) return fails(too_large(size));
-  if (has_addresses_ && trace_.addresses[event] + size < size) {
+  if (has_addresses() && events_->addresses[event] + size < size) {
     return fails("a block that ends beyond 64 bits");
   }
   if (slot >= blocks_.size()) return fails("a slot that there is not");
@@ -182,39 +193,39 @@ bool Walk::allocate(std::size_t event) {
   return add_bytes(size + (log2 == 0 ? 0 : Bytes{1} << log2));
 }
 
-bool Walk::free(std::size_t event) {
-  const Slot slot = trace_.slots[event];
+bool TraceGate::Walk::free(std::size_t event) {
+  const Slot slot = events_->slots[event];
   if (slot >= blocks_.size()) return fails("a slot that there is not");
-  const Op op = trace_.ops[event];
+  const Op op = events_->ops[event];
   Block& block = blocks_[slot];
   // It was there before, in no segment that is known.
   if (block.life == Life::unknown && !trace_.coverage.starts_empty) {
-    if (!add_bytes(trace_.sizes[event])) return false;
-    block = {trace_.sizes[event], op == Op::free_completed ? Life::pending : Life::allocated};
+    if (!add_bytes(events_->sizes[event])) return false;
+    block = {events_->sizes[event], op == Op::free_completed ? Life::pending : Life::allocated};
   }
   if (block.life != (op == Op::free_completed ? Life::pending : Life::allocated)) {
     return fails(op == Op::free_completed ? "the completed free of a block whose free was not "
                                             "requested"
                                           : "the free of a block that is not allocated");
   }
-  if (block.size != trace_.sizes[event]) return fails("a free of other than the block's size");
+  if (block.size != events_->sizes[event]) return fails("a free of other than the block's size");
   block.life = op == Op::free_requested ? Life::pending : Life::gone;
   return true;
 }
 
-bool Walk::is_apart(Address from, Address to) const {
+bool TraceGate::Walk::is_apart(Address from, Address to) const {
   const auto next = segments_.lower_bound(to);
   if (next != segments_.begin() && std::prev(next)->second > from) return false;
   const auto range = mapped_.above(from);
   return !range || range->from >= to;
 }
 
-bool Walk::driver_event(std::size_t event) {
-  const Op op = trace_.ops[event];
-  if (!has_addresses_) return fails("an event of the driver without an address");
-  const Address from = trace_.addresses[event];
-  const Address to = from + trace_.sizes[event];
-  if (trace_.sizes[event] >= kMostBytes) return fails(too_large(trace_.sizes[event]));
+bool TraceGate::Walk::driver_event(std::size_t event) {
+  const Op op = events_->ops[event];
+  if (!has_addresses()) return fails("an event of the driver without an address");
+  const Address from = events_->addresses[event];
+  const Address to = from + events_->sizes[event];
+  if (events_->sizes[event] >= kMostBytes) return fails(too_large(events_->sizes[event]));
   if (to <= from) return fails("a segment of no size, or beyond 64 bits");
   if (obtains_memory(op)) {
     if (!is_apart(from, to)) return fails("a segment where one is already");
@@ -231,6 +242,8 @@ bool Walk::driver_event(std::size_t event) {
   segments_.erase(segment);
   return true;
 }
+
+namespace {
 
 void check_settings(const Recording& recording) {
   const auto& threshold = recording.settings.garbage_collection_threshold;
@@ -263,7 +276,17 @@ void check_trace(const Recording& recording, const Trace& trace) {
 
 }  // namespace
 
-std::optional<Fault> fault_in(const Trace& trace) { return Walk(trace).first_fault(); }
+TraceGate::TraceGate(const Trace& trace) : walk_(std::make_unique<Walk>(trace)) {
+  fault_before_ = walk_->fault_before();
+}
+
+TraceGate::~TraceGate() = default;
+
+std::optional<Fault> TraceGate::fault_in(const EventColumns& events) {
+  return fault_before_ ? fault_before_ : walk_->fault_in(events);
+}
+
+std::optional<Fault> fault_in(const Trace& trace) { return TraceGate(trace).fault_in(trace); }
 
 void check_recording(const Recording& recording) {
   check_settings(recording);

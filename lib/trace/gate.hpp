@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,23 @@ struct Fault {
 /// are; the start and the end are segments apart from each other, tiled by their blocks.
 /// O(1) an event, O(log segments) an event of the driver.
 std::optional<Fault> fault_in(const Trace& trace);
+
+/// The same for a trace whose events come in pieces.
+class TraceGate {
+ public:
+  /// Its columns are not looked at; its lanes and slots may become more. `trace` outlives this.
+  explicit TraceGate(const Trace& trace);
+  ~TraceGate();
+
+  /// The first fault of the trace, or in these events, which come next. Not to be asked again
+  /// behind a fault.
+  std::optional<Fault> fault_in(const EventColumns& events);
+
+ private:
+  class Walk;
+  std::unique_ptr<Walk> walk_;
+  std::optional<Fault> fault_before_;  ///< the first event
+};
 
 /// The gate behind every reader: a reader repairs and counts what its format may get wrong, what
 /// then is still at fault is refused here. Throws InputError "FILE: gpu 0, event 12: …".

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/event.hpp"
 #include "core/memory_state.hpp"
 #include "core/recorded_settings.hpp"
 #include "core/request.hpp"
+#include "trace/event_columns.hpp"
 
 namespace memreplay {
 
@@ -28,28 +28,9 @@ struct Coverage {
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-/// The events of one device in columns: 16 bytes an event hot, at most 32 cold.
-/// A cold column is empty where the format has no such field.
-struct Trace {
+/// The events of one device, in the columns that it is.
+struct Trace : EventColumns {
   int gpu = 0;  ///< the recording's device number; -1: host memory
-
-  // Hot: all that a replay reads.
-  std::vector<Op> ops;
-  std::vector<std::uint8_t> align_log2;  ///< 0: the caller did not say
-  std::vector<std::uint16_t> lane_of;    ///< index into lanes
-  std::vector<Slot> slots;               ///< kNoSlot where the event concerns no block
-  std::vector<Bytes>
-      sizes;  ///< requested; of a free the size of its block; of driver events theirs
-
-  // Cold: read by reports.
-  std::vector<std::int64_t> times_us;
-  std::vector<std::uint32_t> threads;
-  std::vector<std::uint32_t> stacks;        ///< index into Recording::stacks; 0: none
-  std::vector<std::uint32_t> tags;          ///< index into Recording::texts; 0: none
-  std::vector<Address> addresses;           ///< as recorded
-  std::vector<std::uint64_t> ids;           ///< the caller's own names of blocks
-  std::vector<std::uint64_t> freed_before;  ///< BFC: only memory freed by then will do; 0: any
-  std::vector<std::uint8_t> upper_end;      ///< BFC: 1 asks for the upper end of the region
 
   Slot slot_count = 0;                 ///< one above the highest slot in use
   std::vector<Lane> lanes;             ///< never empty

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/request.hpp"
+
+namespace memreplay {
+
+/// Events in columns: 16 bytes an event hot, at most 45 cold. A cold column is empty where the
+/// format has no such field.
+struct EventColumns {
+  // Hot: all that a replay reads.
+  std::vector<Op> ops;
+  std::vector<std::uint8_t> align_log2;  ///< 0: the caller did not say
+  std::vector<std::uint16_t> lane_of;    ///< index into lanes
+  std::vector<Slot> slots;               ///< kNoSlot where the event concerns no block
+  std::vector<Bytes>
+      sizes;  ///< requested; of a free the size of its block; of driver events theirs
+
+  // Cold: read by reports.
+  std::vector<std::int64_t> times_us;
+  std::vector<std::uint32_t> threads;
+  std::vector<std::uint32_t> stacks;        ///< index into Recording::stacks; 0: none
+  std::vector<std::uint32_t> tags;          ///< index into Recording::texts; 0: none
+  std::vector<Address> addresses;           ///< as recorded
+  std::vector<std::uint64_t> ids;           ///< the caller's own names of blocks
+  std::vector<std::uint64_t> freed_before;  ///< BFC: only memory freed by then will do; 0: any
+  std::vector<std::uint8_t> upper_end;      ///< BFC: 1 asks for the upper end of the region
+
+  friend bool operator==(const EventColumns&, const EventColumns&) = default;
+};
+
+/// Every cold column, in the order above.
+inline constexpr std::tuple kColdColumns{&EventColumns::times_us,     &EventColumns::threads,
+                                         &EventColumns::stacks,       &EventColumns::tags,
+                                         &EventColumns::addresses,    &EventColumns::ids,
+                                         &EventColumns::freed_before, &EventColumns::upper_end};
+
+/// Calls `use` with every column.
+template <typename Use>
+void for_each_column(Use use) {
+  use(&EventColumns::ops);
+  use(&EventColumns::align_log2);
+  use(&EventColumns::lane_of);
+  use(&EventColumns::slots);
+  use(&EventColumns::sizes);
+  std::apply([&](auto... column) { (use(column), ...); }, kColdColumns);
+}
+
+/// Puts further events behind those there are.
+inline void append(const EventColumns& further, EventColumns& events) {
+  for_each_column([&](auto column) {
+    auto& all = events.*column;
+    all.insert(all.end(), (further.*column).begin(), (further.*column).end());
+  });
+}
+
+}  // namespace memreplay
