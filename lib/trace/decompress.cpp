@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
 constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // behind one of sixteen bytes
-constexpr std::size_t kMostBytes = 64 * kGiB;
+constexpr std::size_t kMostUnpacked = 64 * kGiB;
 constexpr std::size_t kChunk = 1 * kMiB;
 
 bool is_zstd(std::string_view bytes) {
@@ -41,7 +41,7 @@ bool is_padding(std::string_view rest) { return rest.find_first_not_of('\0') == 
 
 Bytes memory_of_machine() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? Bytes(pages) * Bytes(page) : kMostBytes;
+  return pages > 0 && page > 0 ? Bytes(pages) * Bytes(page) : kMostUnpacked;
 }
 
 /// Room for what a file states to hold: to grow into it would cost as much as the reading. No
@@ -66,7 +66,8 @@ std::uint64_t stated_by_gzip(std::string_view bytes) {
 /// memory than it has ends a program without a word.
 char* add_room(const Input& input, std::string& content, std::size_t used) {
   static const Bytes kMemory = memory_of_machine();
-  if (used >= kMostBytes) throw InputError(input.name, "", "more than 64 GiB after decompression");
+  if (used >= kMostUnpacked)
+    throw InputError(input.name, "", "more than 64 GiB after decompression");
   if (content.size() - used < kChunk) {
     const bool fits = content.capacity() - used >= kChunk;
     const std::size_t wanted = used + (fits ? kChunk : std::max(kChunk, used / 2));

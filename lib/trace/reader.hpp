@@ -24,6 +24,8 @@ struct ReadOptions {
   std::string format;          ///< a registered name; empty: recognise it
   bool python_reader = false;  ///< unpickle with CPython instead of our own reader
   std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
+  /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
+  std::uint64_t most_in_memory = UINT64_MAX;
   /// Told what a reader left out, or had to take for something: "FILE: column …". May be null.
   std::function<void(const std::string&)> note;
   /// Called now and then with the share of a file that has been read; may be empty.

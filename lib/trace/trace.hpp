@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/recorded_settings.hpp"
 #include "core/request.hpp"
 #include "trace/event_columns.hpp"
+#include "trace/streamed_events.hpp"
 
 namespace memreplay {
 
@@ -28,7 +30,7 @@ struct Coverage {
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-/// The events of one device, in the columns that it is.
+/// The events of one device, in the columns that it is, or left in their file.
 struct Trace : EventColumns {
   int gpu = 0;  ///< the recording's device number; -1: host memory
 
@@ -41,7 +43,10 @@ struct Trace : EventColumns {
   MemoryState end;    ///< as the recording states it; empty where it does not
   Coverage coverage;
 
-  std::size_t size() const { return ops.size(); }
+  /// Instead of the columns, which are empty then: only for commands that ask for it.
+  std::shared_ptr<const StreamedEvents> streamed;
+
+  std::size_t size() const { return streamed ? streamed->totals().events : ops.size(); }
   Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
   /// True where this event requests a free that the next one completes.
   bool completes_at_once(std::size_t event) const {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "trace/event_sink.hpp"
 #include "trace/trace.hpp"
 #include "trace/value_writer.hpp"
 
@@ -23,6 +25,8 @@ struct WriterInfo {
   bool one_device = false;      ///< a recording must have one trace
   bool for_stdout = false;      ///< what "-" is written in; of one format
   Losses (*write)(const Recording&, std::ostream&) = nullptr;
+  /// Begins a file that is written as its events come; null where a writer needs them all.
+  std::unique_ptr<EventSink> (*open)(std::ostream&) = nullptr;
   /// Writes the plain value that `content` hands on; null where the format has no form for it.
   Losses (*write_value)(const std::function<void(ValueWriter&)>& content, std::ostream&) = nullptr;
 };

@@ -1,10 +1,13 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "fuzz/fuzz_target.hpp"
 #include "trace/decompress.hpp"
+#include "trace/mrt/block_code.hpp"
 #include "trace/pickle/pickle_opcodes.hpp"
 #include "trace/pickle_bytes.hpp"
 #include "trace/reader.hpp"
@@ -55,6 +58,19 @@ Texts copies(const ReaderInfo& reader, const Input& input) {
   return written;
 }
 
+/// As formats that are written as their events come.
+Texts written_again(const ReaderInfo& reader, const Input& input) {
+  const Recording recording = reader.read(input, {.note = [](const std::string&) {}});
+  Texts written;
+  for (const WriterInfo& writer : writers()) {
+    if (writer.open == nullptr) continue;
+    std::ostringstream out;
+    writer.write(recording, out);
+    written.push_back(std::move(out).str());
+  }
+  return written;
+}
+
 /// Bundled files and small snapshots, also in the other forms that they have.
 Texts all_contents() {
   Texts contents = bundled_files();
@@ -63,8 +79,11 @@ Texts all_contents() {
   for (const std::string& bytes : contents) {
     for (const ReaderInfo& reader : readers()) {
       const Input input{"seed", bytes};
-      if (reader.copy == nullptr || !reader.recognises(input)) continue;
-      for (std::string& copy : copies(reader, input)) others.push_back(std::move(copy));
+      if (!reader.recognises(input)) continue;
+      Texts forms = written_again(reader, input);
+      if (reader.copy != nullptr)
+        std::ranges::move(copies(reader, input), std::back_inserter(forms));
+      std::ranges::move(forms, std::back_inserter(others));
     }
   }
   contents.insert(contents.end(), others.begin(), others.end());
@@ -111,6 +130,30 @@ std::string zstandard(const std::string& bytes) {
   return packed;
 }
 
+/// A block behind its checksum, which else keeps out all but what was written.
+void decode_block(std::string_view bytes) {
+  EventColumns events;
+  try {
+    BlockDecoder({.slots = 50, .texts = 3, .stacks = 3}, kEveryColdColumn)
+        .decode(bytes, std::min<std::size_t>(bytes.size(), 100), events);
+  } catch (const MrtFault&) {
+  }
+}
+
+std::string block_of_hundred() {
+  EventColumns events;
+  for (Slot i = 0; i < 100; ++i) {
+    events.ops.push_back(i < 50 ? Op::allocate : Op::free);
+    events.slots.push_back(i % 50);
+    events.sizes.push_back(Bytes{1000} + i % 50);
+    events.times_us.push_back(i);
+    events.tags.push_back(i % 3);
+  }
+  events.lane_of.resize(100);
+  events.align_log2.resize(100);
+  return BlockEncoder().encode(events, 0, 100);
+}
+
 void unpack(std::string_view bytes) {
   const Input input{"fuzz", bytes};
   if (is_compressed(bytes)) decompress(input);
@@ -145,6 +188,7 @@ std::vector<FuzzTarget> reader_targets() {
                          words});
     }
   }
+  targets.push_back({"mrt-block", decode_block, {block_of_hundred()}, {}});
   const std::string little = "op,id,size\na,1,100\nf,1,\n", none;
   targets.push_back(
       {"gzip", unpack, {gzipped(little), gzipped(none) + gzipped(little)}, {"\x1f\x8b"}});

@@ -66,6 +66,7 @@ inline Recording random_recording(const RandomProgram& program) {
   recording.path = "random";
   recording.format = "csv";
   recording.texts = {""};
+  recording.stacks = {{}};
   recording.traces.push_back(builder.finish());
   return recording;
 }

@@ -130,11 +130,12 @@ TEST_F(Reader, TextOfTwoBytesALetterIsCalledSo) {
 
 TEST_F(Reader, UnknownContentsNameTheKnownFormats) {
   EXPECT_THAT(complaint(file("zeros", std::string(1000, '\0'))),
-              HasSubstr("torch-snapshot, torch-json"));
+              HasSubstr("torch-snapshot, torch-json, csv, mrt"));
 }
 
 TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
   const std::pair<std::string, std::string> contents[] = {
+      {"mrt", "\x93memreplay-mrt\n\x01"},
       {"torch-snapshot", pickle_},
       {"torch-json", R"({"segments": [], "device_traces": [[]]})"},
       {"csv", "op,id,size\na,0,5\n"},

@@ -24,9 +24,9 @@ TEST(Writers, AnotherEndIsRefusedWithThoseThatAreKnown) {
     writer_for("small.txt");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_NE(
-        std::string(error.what()).find("expected NAME.pickle, NAME.json or NAME.csv, or - for"),
-        std::string::npos)
+    EXPECT_NE(std::string(error.what())
+                  .find("expected NAME.pickle, NAME.json, NAME.csv or NAME.mrt, or - for"),
+              std::string::npos)
         << error.what();
   }
   EXPECT_EQ(files_with_addresses(), "NAME.pickle or NAME.json");
