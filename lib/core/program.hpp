@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,16 @@ struct Act {
   friend bool operator==(const Act&, const Act&) = default;
 };
 
+/// Fills the columns of a program that is longer than memory, for who plays it from first to last.
+class ProgramFeed {
+ public:
+  virtual ~ProgramFeed() = default;
+  /// How far ahead of `event` the columns can be read then, at least; what lies before it is gone.
+  static constexpr std::uint64_t kAhead = (1 << 14) + 64;
+  /// To be called with ascending events, the first of them 0. Throws InputError.
+  virtual void advance(std::uint64_t event) = 0;
+};
+
 /// All that a program asks of an allocator: its events, and its acts between them. A player does
 /// the acts before an event in their order, then plays the event. Requests of no bytes are passed
 /// over, and so is whatever frees a block that was never placed. A refused request (Op::oom) is
@@ -43,7 +54,8 @@ struct Program {
   Program(Program&&) = default;
   Program& operator=(Program&&) = default;
 
-  // By event, up to the last that is played. Views of the trace, but for `sizes` of a scaled one.
+  // By event, up to the last that is played. Views of the trace, but for `sizes` of a scaled one;
+  // with a `feed`, to be read as that allows.
   std::span<const Op> ops;
   std::span<const std::uint8_t> align_log2;
   std::span<const std::uint16_t> lane_of;  ///< index into lanes
@@ -67,6 +79,7 @@ struct Program {
   std::vector<Act> acts;        ///< in order; completions may come behind the last event
   std::uint32_t parkings = 0;   ///< all numbers of parked blocks are below
   std::vector<Bytes> rescaled;  ///< what `sizes` views where it does not view the trace
+  std::unique_ptr<ProgramFeed> feed;  ///< null: all events are there
 
   std::size_t size() const { return ops.size(); }
   Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }

@@ -17,7 +17,7 @@ struct RunPicture {
   struct Oom {
     std::uint64_t event = 0;
     std::uint64_t count = 1;
-    std::optional<Bytes> requested;  ///< nothing: not by a request of the trace
+    std::optional<Bytes> requested;  ///< nothing: not by a request, or its trace is in a file
     Bytes free = 0;                  ///< inside what the strategy holds, and outside
     Bytes largest_free = 0;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "replay/column_window.hpp"
 #include "trace/gate.hpp"
 
 namespace memreplay {
@@ -14,7 +15,13 @@ class Weaver {
       : trace_(trace), options_(options), end_(std::min<std::uint64_t>(options.to, trace.size())) {}
 
   Program weave(const Reading* reading) {
-    view_columns();
+    if (trace_.streamed) {
+      view_streamed(trace_, end_, program_);
+    } else {
+      view_columns();
+    }
+    program_.lanes = trace_.lanes;
+    program_.slot_count = trace_.slot_count;
     if (options_.scale != 1) scale_sizes();
     program_.start = &trace_.start;
     program_.starts_cold = options_.start == StartMode::cold;
@@ -43,8 +50,6 @@ class Weaver {
     program_.tags = played(trace_.tags);
     program_.freed_before = played(trace_.freed_before);
     program_.upper_end = played(trace_.upper_end);
-    program_.lanes = trace_.lanes;
-    program_.slot_count = trace_.slot_count;
     program_.says_more = !trace_.threads.empty() || !trace_.tags.empty() ||
                          !trace_.freed_before.empty() || !trace_.upper_end.empty();
   }

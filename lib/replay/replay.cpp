@@ -68,6 +68,7 @@ class Replay {
   /// False: that is the end of it.
   bool check_in(std::uint64_t event, std::uint64_t end) {
     if (cancelled()) result_.finished = false;
+    if (program_.feed) program_.feed->advance(event);
     if (options_.stops.progress) {
       options_.stops.progress(static_cast<double>(event) / static_cast<double>(end));
     }

@@ -24,9 +24,9 @@ class RecordedLevels {
   }
 
   /// To be called for every event in turn. O(1).
-  void play(std::size_t event) {
-    const Op op = trace_.ops[event];
-    const Bytes size = trace_.sizes[event];
+  void play(std::size_t event) { play(event, trace_.ops[event], trace_.sizes[event]); }
+  /// The same of a trace whose events are elsewhere.
+  void play(std::uint64_t event, Op op, Bytes size) {
     // A recording that lost its beginning may free, and return, more than it is known to hold.
     if (op == Op::allocate) requested_ += size;
     if (op == Op::free || op == Op::free_requested) requested_ -= std::min(requested_, size);

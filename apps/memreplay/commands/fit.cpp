@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"
+#include "options/streaming.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
@@ -56,6 +57,7 @@ FitCommand parse(const Command& command, const std::vector<std::string>& argumen
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
   add_report_options(line, asked.reports);
   line.parse(arguments);
+  if (can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
   return asked;
 }
 

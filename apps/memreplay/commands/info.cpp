@@ -6,6 +6,7 @@
 #include "analysis/info/question.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
+#include "options/streaming.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 
@@ -27,6 +28,7 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   line.parse(arguments);
   require_paths(question.input, command);
   if (plotted) question.points = kPlotPoints;
+  leave_in_file(question.input.read);
 
   Printer printer(reports);
   Progress progress(reports.quiet);

@@ -1,6 +1,7 @@
 #include "analysis/run/question.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
+#include "options/streaming.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/run_outputs.hpp"
@@ -32,6 +33,8 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   add_report_options(line, reports);
   line.parse(arguments);
   require_paths(input, command);
+  const bool usual_ones_plan = ranked && options.strategies.empty();
+  if (!usual_ones_plan && can_leave_in_file(options)) leave_in_file(input.read);
 
   Printer printer(reports);
   const std::vector<OpenDevice> devices = open_devices(options.setup, options.strategies);

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/options.hpp"
+#include "options/streaming.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
@@ -74,6 +75,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   line.parse(arguments);
   require_paths(input, command);
   question.setup = options.setup;
+  if (question.insertions.empty()) leave_in_file(input.read);
 
   Printer printer(reports);
   Progress progress(reports.quiet);

@@ -6,6 +6,7 @@
 #include "analysis/late_start/warm_start.hpp"
 #include "analysis/recorded/recorded_picture.hpp"
 #include "analysis/recorded/summary.hpp"
+#include "trace/event_blocks.hpp"
 
 namespace memreplay {
 namespace {
@@ -20,12 +21,18 @@ void look_before(const Subject& subject, TraceSummary& summary) {
 
 // Costs a verification, only where there is something to find.
 void look_closer(const Recording& recording, const Trace& trace, TraceSummary& summary) {
+  if (!is_torch(recording)) return;
   const bool tells_of_before = trace.coverage.preexisting_blocks > 0 && summary.allocs > 0;
   const bool released = summary.ooms > 0 || std::ranges::any_of(trace.ops, returns_memory);
-  if (!is_torch(recording) || (!tells_of_before && !released)) return;
+  if (!tells_of_before && !released) return;
   const Subject subject(recording, trace);
   if (released) summary.retries = subject.verified()->reading.retries;
   if (tells_of_before) look_before(subject, summary);
+}
+
+// Whether it can be trusted shows when it is read.
+void read_through(const Trace& trace) {
+  for_each_block(trace, ColdColumns::and_times, [](std::uint64_t, const auto&) { return true; });
 }
 
 }  // namespace
@@ -38,7 +45,11 @@ InfoAnswer answer(const InfoQuestion& question, const Control& control) {
     const auto traces = chosen_traces(recording, question.input.gpu);
     for (const Trace* trace : traces) {
       TraceSummary& summary = answer.traces.emplace_back(summarise(recording, *trace));
-      if (question.points) summary.picture = recorded_picture(*trace, *question.points);
+      if (question.points) {
+        summary.picture = recorded_picture(*trace, *question.points);
+      } else if (trace->streamed) {
+        read_through(*trace);
+      }
       look_closer(recording, *trace, summary);
     }
     if (traces.empty()) answer.traces.push_back(summarise(recording));

@@ -10,6 +10,7 @@
 namespace memreplay {
 
 std::optional<RecordedOom> first_recorded_oom(const Trace& trace) {
+  if (trace.streamed) return std::nullopt;
   RecordedLevels levels(trace);
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
     levels.play(i);

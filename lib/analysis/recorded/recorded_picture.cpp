@@ -1,5 +1,6 @@
 #include "analysis/recorded/recorded_picture.hpp"
 
+#include "trace/event_blocks.hpp"
 #include "trace/recorded_levels.hpp"
 
 namespace memreplay {
@@ -15,16 +16,21 @@ RunPicture recorded_picture(const Trace& trace, std::size_t most_points) {
     reserved_curve.add(moment, held, held, inside);
   };
   add(0);
-  for (std::uint64_t event = 0; event < trace.size(); ++event) {
-    const Op op = trace.ops[event];
-    levels.play(event);
+  const auto play = [&](std::uint64_t event, Op op, Bytes size) {
+    levels.play(event, op, size);
     if (op == Op::oom && picture.ooms.size() < most_points) {
-      picture.ooms.push_back({.event = event, .requested = trace.sizes[event]});
+      picture.ooms.push_back({.event = event, .requested = size});
     } else if (op == Op::oom) {
       ++picture.ooms_left_out;
     }
     add(event + 1);
-  }
+  };
+  for_each_block(trace, ColdColumns::of_requests, [&](std::uint64_t first, const auto& events) {
+    for (std::size_t i = 0; i < events.ops.size(); ++i) {
+      play(first + i, events.ops[i], events.sizes[i]);
+    }
+    return true;
+  });
   if (const auto event = levels.peaks().reserved().event) picture.fullest = *event + 1;
   picture.allocated = requested_curve.points();
   if (shows_reserved(trace)) picture.reserved = reserved_curve.points();

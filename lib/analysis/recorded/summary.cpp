@@ -8,7 +8,16 @@
 namespace memreplay {
 namespace {
 
+void enter(const EventTotals& totals, TraceSummary& summary) {
+  summary.allocs = totals.allocs;
+  summary.frees = totals.frees;
+  summary.peak_requested = totals.peak_requested;
+  summary.peak_requested_event = totals.peak_event;
+  if (const auto& times = totals.times_us) summary.duration_us = times->second - times->first;
+}
+
 void count_events(const Trace& trace, TraceSummary& summary) {
+  if (trace.streamed) return enter(trace.streamed->totals(), summary);
   RecordedLevels levels(trace);
   for (std::size_t i = 0; i < trace.size(); ++i) {
     levels.play(i);
@@ -83,6 +92,9 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   return summary;
 }
 
-bool requests_anything(const Trace& trace) { return std::ranges::any_of(trace.ops, is_request); }
+bool requests_anything(const Trace& trace) {
+  if (trace.streamed) return trace.streamed->totals().allocs > 0;
+  return std::ranges::any_of(trace.ops, is_request);
+}
 
 }  // namespace memreplay

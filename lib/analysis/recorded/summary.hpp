@@ -5,7 +5,7 @@
 
 namespace memreplay {
 
-/// What a recording says about one of its devices. O(events).
+/// What a recording says about one of its devices. O(events), but for those left in their file.
 TraceSummary summarise(const Recording& recording, const Trace& trace);
 /// What a recording says that has no device.
 TraceSummary summarise(const Recording& recording);

@@ -8,21 +8,33 @@
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
+#include "trace/event_blocks.hpp"
 
 namespace memreplay {
 namespace {
 
+bool has_times(const Trace& trace) {
+  return trace.streamed ? trace.streamed->totals().times_us.has_value() : !trace.times_us.empty();
+}
+
 std::uint64_t event_at(const Trace& trace, const TracePoint& point, const char* option) {
   if (!point.seconds) return point.event;
-  if (trace.times_us.empty()) {
+  if (!has_times(trace)) {
     throw UsageError(fmt::format("{} in seconds: this recording has no times", option));
   }
   const double from_first = *point.seconds * 1e6;
-  const auto first = trace.times_us.front();
-  const auto found = std::find_if(
-      trace.times_us.begin(), trace.times_us.end(),
-      [&](std::int64_t time) { return static_cast<double>(time - first) >= from_first; });
-  return static_cast<std::uint64_t>(found - trace.times_us.begin());
+  std::uint64_t event = trace.size();
+  std::optional<std::int64_t> begin;
+  for_each_block(trace, ColdColumns::and_times, [&](std::uint64_t first, const auto& events) {
+    const std::vector<std::int64_t>& times = events.times_us;
+    if (!begin && !times.empty()) begin = times.front();
+    const auto found = std::ranges::find_if(
+        times, [&](std::int64_t time) { return static_cast<double>(time - *begin) >= from_first; });
+    if (found == times.end()) return true;
+    event = first + static_cast<std::uint64_t>(found - times.begin());
+    return false;
+  });
+  return event;
 }
 
 std::string as_given(const char* option, const std::optional<TracePoint>& point) {

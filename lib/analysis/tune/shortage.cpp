@@ -1,7 +1,6 @@
 #include "analysis/tune/shortage.hpp"
 
-#include <algorithm>
-
+#include "trace/event_blocks.hpp"
 #include "trace/recorded_levels.hpp"
 
 namespace memreplay {
@@ -14,14 +13,19 @@ std::optional<Shortage> shortage_of(const Run& run, const Trace& trace, std::uin
     return Shortage{oom->event, oom->live, oom->requested, *room};
   }
   RecordedLevels levels(trace);
-  to = std::min<std::uint64_t>(to, trace.size());
-  for (std::uint64_t i = 0; i < to; ++i) {
-    const Bytes live = levels.requested();
-    levels.play(i);
-    if (!is_request(trace.ops[i]) || live + trace.sizes[i] <= *room) continue;
-    return Shortage{i, live, trace.sizes[i], *room};
-  }
-  return std::nullopt;
+  std::optional<Shortage> found;
+  for_each_block(trace, ColdColumns::of_requests, [&](std::uint64_t first, const auto& events) {
+    for (std::uint64_t i = 0; i < events.ops.size() && first + i < to && !found; ++i) {
+      const Bytes live = levels.requested();
+      const Bytes size = events.sizes[i];
+      levels.play(first + i, events.ops[i], size);
+      if (is_request(events.ops[i]) && live + size > *room) {
+        found = Shortage{first + i, live, size, *room};
+      }
+    }
+    return !found && first + events.ops.size() < to;
+  });
+  return found;
 }
 
 }  // namespace memreplay

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "trace/event_blocks.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -18,29 +20,61 @@ std::size_t entry_of(Bytes size) {
   return static_cast<std::size_t>(std::clamp(power - 20, 0, 15));
 }
 
+/// Every size once, by entry of the table of roundings.
+class DistinctSizes {
+ public:
+  static constexpr std::size_t kEntries = 16;
+
+  void add(Bytes size) {
+    Entry& entry = entries_[entry_of(size)];
+    entry.sizes.push_back(size);
+    if (entry.sizes.size() > 2 * entry.distinct + kAtOnce) keep_distinct(entry);
+  }
+  /// Ascending.
+  std::vector<Bytes> take(std::size_t entry) {
+    keep_distinct(entries_[entry]);
+    return std::move(entries_[entry].sizes);
+  }
+
+ private:
+  static constexpr std::size_t kAtOnce = 1 << 16;
+  struct Entry {
+    std::vector<Bytes> sizes;
+    std::size_t distinct = 0;  ///< when they were sorted last
+  };
+
+  static void keep_distinct(Entry& entry) {
+    std::ranges::sort(entry.sizes);
+    entry.sizes.erase(std::unique(entry.sizes.begin(), entry.sizes.end()), entry.sizes.end());
+    entry.distinct = entry.sizes.size();
+  }
+
+  std::array<Entry, kEntries> entries_;
+};
+
 }  // namespace
 
 SettingSpace::SettingSpace(const std::vector<const Subject*>& subjects, Options options)
     : options_(std::move(options)), kept_(conf_of(options_.kept)) {
-  std::array<std::vector<Bytes>, 16> sizes;
+  DistinctSizes sizes;
   for (const Subject* subject : subjects) {
     if (subject->settings()) padding_ = subject->settings()->request_padding;
     const Trace& trace = subject->trace();
-    for (std::size_t i = 0; i < trace.size(); ++i) {
-      const Bytes size = trace.sizes[i] + padding_;
-      if (is_request(trace.ops[i]) && size != 0) sizes[entry_of(size)].push_back(size);
-    }
+    for_each_block(trace, ColdColumns::of_requests, [&](std::uint64_t, const auto& events) {
+      for (std::size_t i = 0; i < events.ops.size(); ++i) {
+        const Bytes size = events.sizes[i] + padding_;
+        if (is_request(events.ops[i]) && size != 0) sizes.add(size);
+      }
+      return true;
+    });
     for (const SegmentInfo& segment : trace.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
-        const Bytes size = block.requested + padding_;
-        if (block.requested != 0) sizes[entry_of(size)].push_back(size);
+        if (block.requested != 0) sizes.add(block.requested + padding_);
       }
     }
   }
-  for (std::size_t entry = 0; entry < sizes.size(); ++entry) {
-    std::vector<Bytes>& distinct = sizes[entry];
-    std::ranges::sort(distinct);
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  for (std::size_t entry = 0; entry < DistinctSizes::kEntries; ++entry) {
+    std::vector<Bytes> distinct = sizes.take(entry);
     if (!distinct.empty()) classes_.push_back({entry, std::move(distinct)});
   }
   torch::SettingIssues ignored;

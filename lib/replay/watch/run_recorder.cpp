@@ -85,7 +85,7 @@ void RunRecorder::note_ooms(const EventState& state, const Strategy& strategy) {
   const Bytes outside = std::min(device_.free_bytes(), space.obtainable);
   RunPicture::Oom oom{
       state.event, count, {}, space.total + outside, std::max(space.largest, outside)};
-  if (is_request(trace_.ops[state.event]) && !state.placement) {
+  if (!trace_.streamed && is_request(trace_.ops[state.event]) && !state.placement) {
     oom.requested = scaled(trace_.sizes[state.event], options_.scale);
   }
   picture_.ooms.push_back(oom);
