@@ -18,13 +18,16 @@ int run_list(const Command& command, const std::vector<std::string>& arguments) 
   add_report_options(line, reports);
   line.parse(arguments);
   if (given.empty() || given.size() > 2) {
-    throw UsageError("list what? (memreplay list strategies|formats|metrics|cards [NAME])");
+    throw UsageError(
+        "list what? (memreplay list strategies|formats|metrics|cards|workloads [NAME])");
   }
   using What = ListQuestion::What;
-  constexpr std::array kWhat = {What::strategies, What::formats, What::metrics, What::cards};
+  constexpr std::array kWhat = {What::strategies, What::formats, What::metrics, What::cards,
+                                What::workloads};
   Printer printer(reports);
-  ListQuestion question{.what = kWhat.at(choice_argument(
-                            "list", given[0], {"strategies", "formats", "metrics", "cards"}))};
+  ListQuestion question{
+      .what = kWhat.at(choice_argument(
+          "list", given[0], {"strategies", "formats", "metrics", "cards", "workloads"}))};
   if (given.size() == 2) question.name = given[1];
   printer.print(answer(question));
   return kDone;

@@ -11,6 +11,7 @@
 #include "metrics/metrics.hpp"
 #include "strategy/registry.hpp"
 #include "trace/reader.hpp"
+#include "trace/workload/workload.hpp"
 
 namespace memreplay {
 namespace {
@@ -53,6 +54,12 @@ ListAnswer all_cards() {
   return answer;
 }
 
+ListAnswer all_workloads() {
+  ListAnswer answer{.what = "workloads", .titles = {"workload", "what it is"}};
+  for (const WorkloadInfo& info : workloads()) add_row(answer, info.name, info.summary);
+  return answer;
+}
+
 ListAnswer all_of(ListQuestion::What what) {
   using What = ListQuestion::What;
   switch (what) {
@@ -62,6 +69,8 @@ ListAnswer all_of(ListQuestion::What what) {
       return all_formats();
     case What::metrics:
       return all_metrics();
+    case What::workloads:
+      return all_workloads();
     default:
       return all_cards();
   }

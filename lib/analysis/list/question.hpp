@@ -7,7 +7,7 @@ namespace memreplay {
 
 /// What is there to choose from?
 struct ListQuestion {
-  enum class What { strategies, formats, metrics, cards };
+  enum class What { strategies, formats, metrics, cards, workloads };
   What what = What::strategies;
   std::optional<std::string>
       name;  ///< that one alone; of a strategy its options, of a format its columns

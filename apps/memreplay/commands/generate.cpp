@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "core/error.hpp"
+#include "options/command_line.hpp"
+#include "output/output_file.hpp"
+#include "trace/workload/workload.hpp"
+#include "trace/writer.hpp"
+
+namespace memreplay {
+namespace {
+
+/// More blocks at once than could be told apart.
+constexpr std::uint64_t kMostLive = 1'000'000'000;
+
+void add_workload_options(CommandLine& line, WorkloadOptions& options) {
+  line.value("--events", "N", "How many there are. Default: 1000000.",
+             [&](const std::string& text) { options.events = whole_argument("--events", text); });
+  line.value("--live", "N", "Blocks that live at once, about. Default: 5000.",
+             [&](const std::string& text) {
+               options.live = whole_argument("--live", text);
+               if (options.live == 0 || options.live > kMostLive) {
+                 throw UsageError(fmt::format("--live is {}; expected 1 to {}", text, kMostLive));
+               }
+             });
+  line.value("--seed", "N", "The same one gives the same trace. Default: 1.",
+             [&](const std::string& text) { options.seed = whole_argument("--seed", text); });
+}
+
+/// Without keeping them where the format can be written so.
+void write(const std::string& workload, const WorkloadOptions& options, const WriterInfo& writer,
+           std::ostream& out) {
+  if (writer.open != nullptr) {
+    const std::unique_ptr<EventSink> sink = writer.open(out);
+    sink->finish(generate(workload, options, [&](const auto& events) { sink->add(0, events); }));
+    return;
+  }
+  EventColumns all;
+  Recording recording =
+      generate(workload, options, [&](const EventColumns& events) { append(events, all); });
+  static_cast<EventColumns&>(recording.traces.front()) = std::move(all);
+  writer.write(recording, out);
+}
+
+}  // namespace
+
+int run_generate(const Command& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  OutputPath target;
+  WorkloadOptions options;
+  CommandLine line(command);
+  line.inputs("KIND", names);
+  line.output_behind_inputs("OUT", target);
+  add_workload_options(line, options);
+  line.parse(arguments);
+  if (names.size() != 1 || target.empty()) {
+    throw UsageError("generate what, and where? (memreplay generate KIND OUT)");
+  }
+  const WriterInfo& writer = writer_for(target.text());
+  if (writer.needs_addresses) {
+    throw UsageError(
+        fmt::format("{}: a workload has no addresses; expected NAME.mrt or NAME.csv, "
+                    "which convert -s gives them",
+                    target.text()));
+  }
+  OutputFile out(target);
+  write(names.front(), options, writer, out.stream());
+  out.commit();
+  return kDone;
+}
+
+}  // namespace memreplay
