@@ -85,8 +85,9 @@ void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
   addresses_.claim(region, size);
   if (mapped) {
     mapped_.insert({region, region + size});
-    // It lies in a reservation, as long as PyTorch makes it, of which nothing else was mapped.
-    addresses_.avoid(region, total_bytes() + total_bytes() / 8);
+    // It lies in a reservation, as long as PyTorch makes it, of which nothing else was mapped: the
+    // device and an eighth, rounded up to a granule, which is no longer than the device.
+    addresses_.avoid(region, 2 * total_bytes() + total_bytes() / 8);
     hold(size);
   } else {
     hold_region(region, round_up(size, options_.granularity));

@@ -135,6 +135,14 @@ TEST(SimulatedDevice, NothingIsPlacedWhereAnAdoptedReservationMayStillGrow) {
   }
 }
 
+TEST(SimulatedDevice, AnAdoptedReservationEndsAtAWholeGranule) {
+  SimulatedDevice device({.capacity = kGiB});
+  device.adopt(kBase, 20 * kMiB, true);
+  const Bytes length = round_up(kGiB + kGiB / 8, 20 * kMiB);
+  EXPECT_GE(*device.reserve(2 * kMiB), kBase + length);
+  EXPECT_TRUE(device.map(kBase + length - 20 * kMiB, 20 * kMiB, 20 * kMiB));
+}
+
 TEST(SimulatedDevice, AnAdoptedRegionThatIsReturnedIsAHoleAgain) {
   auto device = first_fit();
   device.adopt(kBase + kMiB, kMiB / 2, false);
