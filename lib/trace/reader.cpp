@@ -20,6 +20,9 @@ namespace memreplay {
 
 namespace {
 
+/// Smaller files are read faster at once.
+constexpr std::size_t kWorthStreaming = 16 << 20;
+
 std::string names(std::string_view separator) {
   std::string text;
   for (const ReaderInfo& reader : readers()) {
@@ -58,6 +61,9 @@ std::string about_its_header(std::string_view text) {
 /// one that has columns.
 const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
                              const ReadOptions& options) {
+  if (input.bytes.starts_with("\xFF\xFE") || input.bytes.starts_with("\xFE\xFF")) {
+    throw InputError(input.name, "", "is text in UTF-16; expected UTF-8");
+  }
   const auto all = readers();
   auto found = std::ranges::find_if(all, [&](const ReaderInfo& reader) {
     return named != nullptr ? reader.name == named->name : reader.recognises(input);
@@ -95,9 +101,6 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
   const OpenedInput opened(path);
   Input input = opened.input();
-  if (input.bytes.starts_with("\xFF\xFE") || input.bytes.starts_with("\xFE\xFF")) {
-    throw InputError(path, "", "is text in UTF-16; expected UTF-8");
-  }
   if (options.progress) {
     input.progress = [&](double share) { options.progress(path, share); };
   }
@@ -110,6 +113,16 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
       options.python_reader ? read_with_python(input) : reader.read(input, options);
   check_recording(recording);
   return recording;
+}
+
+bool stream_recording(const std::string& path, const ReadOptions& options,
+                      const BeginEvents& begin) {
+  const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
+  if (path == "-" || options.python_reader) return false;  // "-" cannot be read again
+  const OpenedInput opened(path);
+  if (opened.input().bytes.size() < kWorthStreaming) return false;
+  const ReaderInfo& reader = reader_for(opened.input(), named, options);
+  return reader.stream != nullptr && reader.stream(opened.input(), options, begin);
 }
 
 void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {

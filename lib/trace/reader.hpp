@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "trace/event_sink.hpp"
 #include "trace/trace.hpp"
 #include "trace/value_writer.hpp"
 
@@ -39,6 +40,9 @@ struct ColumnInfo {
   std::string_view meaning;  ///< one sentence
 };
 
+/// Called at most once, for who takes the events.
+using BeginEvents = std::function<EventSink&()>;
+
 /// A format, as it registers itself (readers.def).
 struct ReaderInfo {
   std::string_view name;
@@ -49,6 +53,9 @@ struct ReaderInfo {
   /// Hands on the content as it is, also what no reader looks at; null where it has no form that a
   /// ValueWriter takes. Throws InputError.
   void (*copy)(const Input&, ValueWriter&) = nullptr;
+  /// Hands on the events as they are read, and then the recording. False, before `begin` is called,
+  /// where the file must be read whole; null where all files of the format must. Throws InputError.
+  bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
 };
 
@@ -58,6 +65,12 @@ std::span<const ReaderInfo> readers();
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
 /// input. Throws InputError with file and place, UsageError for an unknown format.
 Recording read_recording(const std::string& path, const ReadOptions& options = {});
+
+/// Hands a recording's events on as they are read, so that they need not fit into memory; checked
+/// like those of `read_recording`, and throws what that throws. False, before `begin` is called,
+/// where it must be read whole, or is not worth it.
+bool stream_recording(const std::string& path, const ReadOptions& options,
+                      const BeginEvents& begin);
 
 /// Writes the content of a PyTorch snapshot as it is. Throws what read_recording does, UsageError
 /// for other formats.

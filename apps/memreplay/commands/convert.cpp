@@ -53,6 +53,17 @@ int copy(const Conversion& asked, OutputFile& out) {
   return kDone;
 }
 
+/// False where the recording has to be held in memory.
+bool stream(const Conversion& asked, OutputFile& out) {
+  if (!asked.streams()) return false;
+  const InputOptions& input = asked.question.input;
+  std::unique_ptr<EventSink> sink;
+  const auto begin = [&]() -> EventSink& { return *(sink = asked.writer->open(out.stream())); };
+  if (!stream_recording(input.paths.front(), input.read, begin)) return false;
+  out.commit();
+  return true;
+}
+
 }  // namespace
 
 int run_convert(const Command& command, const std::vector<std::string>& arguments) {
@@ -60,6 +71,7 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   set_recording(asked.question.input.paths.front());
   OutputFile out(asked.target);
   if (asked.copies()) return copy(asked, out);
+  if (stream(asked, out)) return kDone;
 
   Progress progress(false);
   const bool takes_long = asked.replays() || asked.minimise.wanted;

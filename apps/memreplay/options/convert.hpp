@@ -21,9 +21,14 @@ struct Conversion {
 
   bool replays() const { return !run.strategies.empty(); }
   /// The content of the file as it is, also what no reader looks at.
-  bool copies() const {
-    return writer->write_value != nullptr && !replays() && !question.anonymise && !minimise.wanted;
+  bool copies() const { return writer->write_value != nullptr && changes_nothing(); }
+  /// Event by event, where the recording can be read so.
+  bool streams() const {
+    return writer->open != nullptr && changes_nothing() && !question.input.gpu;
   }
+
+ private:
+  bool changes_nothing() const { return !replays() && !question.anonymise && !minimise.wanted; }
 };
 
 /// Throws HelpAsked, and UsageError where the options do not go together.

@@ -9,15 +9,16 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "core/address_table.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_columns.hpp"
+#include "trace/csv/csv_device.hpp"
 #include "trace/csv/csv_fields.hpp"
+#include "trace/csv/csv_probe.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/csv/csv_time.hpp"
+#include "trace/gate.hpp"
 #include "trace/pages_behind.hpp"
 #include "trace/trace_builder.hpp"
 
@@ -35,41 +36,8 @@ struct Row {
   std::uint8_t align_log2 = 0;
 };
 
-/// The events that allocated and freed a block.
-struct Buffer {
-  std::size_t allocated = 0;
-  std::optional<std::size_t> freed = {};
-  bool completed = false;
-};
-
-struct DeviceRows {
-  explicit DeviceRows(int gpu) : builder(gpu) {}
-
-  /// From the first completion on: any block that was freed may be meant.
-  void keep_freed() {
-    if (std::exchange(keeps_freed, true)) return;
-    const Trace& trace = builder.trace();
-    for (std::size_t event = 0; event < trace.size(); ++event) {
-      const Op op = trace.ops[event];
-      if (op == Op::allocate) *buffers.emplace(trace.ids[event]).first = {event};
-      if (op == Op::free) buffers.find(trace.ids[event])->freed = event;
-    }
-  }
-
-  bool was_allocated(std::uint64_t id) {
-    const Trace& trace = builder.trace();
-    for (std::size_t event = 0; event < trace.size(); ++event) {
-      if (trace.ops[event] == Op::allocate && trace.ids[event] == id) return true;
-    }
-    return false;
-  }
-
-  TraceBuilder builder;
-  AddressTable<Buffer> buffers;  ///< by id, the latest of each: live, or freed where these are kept
-  bool keeps_freed = false;
-  Slot allocations = 0;  ///< their numbers take the place of slots until all rows are read
-};
-
+/// As many as a block of an .mrt has: the file is the same as of a recording that was held.
+constexpr std::size_t kEventsAtOnce = 1 << 16;
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
 
 /// The rows of a CSV, by those that it begins with; as these are mostly short, rather too many.
@@ -87,8 +55,10 @@ enum class TimesSoFar { none, whole, seconds, clock };
 
 class CsvReader {
  public:
-  CsvReader(const Input& input, const ReadOptions& options)
-      : options_(options),
+  CsvReader(const Input& input, const ReadOptions& options, CsvEvents events)
+      : input_(input),
+        options_(options),
+        events_(events),
         fields_(input.name, input.bytes, options.columns),
         behind_(input),
         rows_(about_rows(input.bytes)) {
@@ -104,32 +74,47 @@ class CsvReader {
       read_row();
       behind_.passed(fields_.rest());
     }
-    for (const std::string& what : fields_.header().notes) note(what);
-    note_times();
-    note_left_out();
+    note_all();
     for (auto& [gpu, device] : devices_) {
-      number_slots(device);
+      device.number_slots();
       recording_.traces.push_back(device.builder.finish());
     }
     return std::move(recording_);
   }
 
+  /// Of a file for which can_stream_csv holds. False where it has no events.
+  bool stream(const BeginEvents& begin) {
+    while (fields_.next()) {
+      read_row();
+      behind_.passed(fields_.rest());
+      if (latest_->second.builder.trace().size() == kEventsAtOnce) hand_on(begin);
+    }
+    if (latest_ != nullptr) hand_on(begin);
+    if (sink_ == nullptr) return false;
+    note_all();
+    recording_.traces.push_back(latest_->second.builder.finish());
+    check_recording(recording_);
+    sink_->finish(recording_);
+    return true;
+  }
+
  private:
-  DeviceRows& device_of(int gpu);
+  void hand_on(const BeginEvents& begin);
+  CsvDevice& device_of(int gpu);
   void reserve(TraceBuilder& builder);
   void read_row();
-  void leave_out(DeviceRows& device, const char* reason) {
+  void leave_out(CsvDevice& device, const char* reason) {
     ++device.builder.trace().coverage.dropped[reason];
   }
-  void add_event(DeviceRows& device, Row row);
-  void add_free(DeviceRows& device, const Row& row, std::uint16_t lane, Buffer* known);
+  void add_event(CsvDevice& device, Row row);
+  void add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known);
   void add_cold_columns(Trace& trace, const Row& row);
-  static void number_slots(DeviceRows& device);
 
   std::uint32_t tag();
   std::int64_t time_us();
   std::int64_t undecided_us(const CsvTime& time);
   void times_are_seconds();
+  void note_all();
   void note_times() const;
   void note_left_out();
   void note(std::string_view what) const {
@@ -137,16 +122,32 @@ class CsvReader {
   }
   std::string_view id_text() const { return trimmed(fields_.text(kId)); }
 
+  const Input& input_;
   const ReadOptions& options_;
+  CsvEvents events_;
   CsvFields fields_;
   PagesBehind behind_;
   std::size_t rows_;  ///< about as many, rather more
   TimesSoFar times_ = TimesSoFar::none;
-  std::map<int, DeviceRows> devices_;
-  std::pair<const int, DeviceRows>* latest_ = nullptr;  ///< of `devices_`
+  std::map<int, CsvDevice> devices_;
+  std::pair<const int, CsvDevice>* latest_ = nullptr;  ///< of `devices_`
   std::unordered_map<std::string, std::uint32_t> tags_;
   Recording recording_;
+  EventSink* sink_ = nullptr;  ///< once there were events to hand on
+  std::optional<TraceGate> gate_;
 };
+
+void CsvReader::hand_on(const BeginEvents& begin) {
+  Trace& trace = latest_->second.builder.trace();
+  if (trace.ops.empty()) return;
+  if (!gate_) gate_.emplace(trace);
+  if (const auto fault = gate_->fault_in(trace)) {
+    throw InputError(recording_.path, fault->place, fault->what);
+  }
+  if (sink_ == nullptr) sink_ = &begin();
+  sink_->add(0, trace);
+  for_each_column([&](auto column) { (trace.*column).clear(); });
+}
 
 std::uint32_t CsvReader::tag() {
   const std::string_view text = fields_.text(kTag);
@@ -195,6 +196,12 @@ void CsvReader::times_are_seconds() {
   times_ = TimesSoFar::seconds;
 }
 
+void CsvReader::note_all() {
+  for (const std::string& what : fields_.header().notes) note(what);
+  note_times();
+  note_left_out();
+}
+
 void CsvReader::note_times() const {
   if (times_ == TimesSoFar::none || times_ == TimesSoFar::clock) return;
   const std::string_view name = fields_.name(kTime);
@@ -216,21 +223,22 @@ void CsvReader::note_left_out() {
   }
 }
 
-DeviceRows& CsvReader::device_of(int gpu) {
+CsvDevice& CsvReader::device_of(int gpu) {
   if (latest_ != nullptr && latest_->first == gpu) return latest_->second;
   const bool first = devices_.empty();
-  latest_ = &*devices_.try_emplace(gpu, gpu).first;
+  latest_ = &*devices_.try_emplace(gpu, gpu, events_).first;
   if (first) reserve(latest_->second.builder);
   return latest_->second;
 }
 
 void CsvReader::reserve(TraceBuilder& builder) {
-  builder.reserve(rows_);
+  const std::size_t events = events_ == CsvEvents::kept ? rows_ : kEventsAtOnce;
+  builder.reserve(events);
   Trace& trace = builder.trace();
-  trace.ids.reserve(rows_);
-  if (fields_.has(kThread)) trace.threads.reserve(rows_);
-  if (fields_.has(kTime)) trace.times_us.reserve(rows_);
-  if (fields_.has(kTag)) trace.tags.reserve(rows_);
+  trace.ids.reserve(events);
+  if (fields_.has(kThread)) trace.threads.reserve(events);
+  if (fields_.has(kTime)) trace.times_us.reserve(events);
+  if (fields_.has(kTag)) trace.tags.reserve(events);
 }
 
 void CsvReader::read_row() {
@@ -239,7 +247,7 @@ void CsvReader::read_row() {
   const int gpu =
       fields_.number<int>(kDevice, "the number of a device, or -1 for the host").value_or(0);
   if (gpu < -1) fields_.bad(kDevice, "the number of a device, or -1 for the host");
-  DeviceRows& device = device_of(gpu);
+  CsvDevice& device = device_of(gpu);
   if (row.op == kFailedOp) return leave_out(device, "allocations that failed");
   if (row.op == kDriverOp) return leave_out(device, "segments and other doings of the allocator");
   if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
@@ -254,19 +262,21 @@ void CsvReader::read_row() {
   add_event(device, row);
 }
 
-void CsvReader::add_event(DeviceRows& device, Row row) {
+void CsvReader::add_event(CsvDevice& device, Row row) {
   const bool frees = row.op == 'f' || row.op == 'c';
   if (row.op == 'c') device.keep_freed();
-  Buffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
+  CsvBuffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
   // A free that does not say where it comes from comes from where the block was asked for.
   if (known != nullptr && frees) {
-    const Trace& trace = device.builder.trace();
+    const EventColumns& allocations = device.allocations();
     if (!row.stream || !row.pool) {
-      const auto [stream, pool] = device.builder.lane_named(trace.lane_of[known->allocated]);
+      const auto [stream, pool] = device.builder.lane_named(allocations.lane_of[known->allocated]);
       if (!row.stream) row.stream = stream;
       if (!row.pool) row.pool = pool;
     }
-    if (!row.thread && !trace.threads.empty()) row.thread = trace.threads[known->allocated];
+    if (!row.thread && !allocations.threads.empty()) {
+      row.thread = allocations.threads[known->allocated];
+    }
   }
   std::uint16_t lane = 0;
   try {
@@ -289,9 +299,8 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
       if (known != nullptr && !known->freed) {
         fields_.fail(fmt::format("allocation of buffer {}, which is live already", id_text()));
       }
-      if (device.allocations == kNoSlot) fields_.fail("more than 4,294,967,295 allocations");
-      *device.buffers.emplace(*row.id).first = {device.builder.trace().size()};
-      device.builder.add(Op::allocate, lane, device.allocations++, *row.size, row.align_log2);
+      if (device.is_full()) fields_.fail("more than 4,294,967,295 allocations");
+      device.allocate(*row.id, lane, *row.size, row.align_log2, row.thread.value_or(0));
       break;
     }
     case 'f':
@@ -310,11 +319,12 @@ void CsvReader::add_event(DeviceRows& device, Row row) {
   add_cold_columns(device.builder.trace(), row);
 }
 
-void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane, Buffer* known) {
-  if (known == nullptr && !device.was_allocated(*row.id)) {
+void CsvReader::add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known) {
+  Trace& trace = device.builder.trace();
+  if (known == nullptr &&
+      !csv_has_allocated(input_, options_, trace.gpu, *row.id, fields_.rest())) {
     fields_.fail(fmt::format("free of buffer {}, which was never allocated", id_text()));
   }
-  Trace& trace = device.builder.trace();
   if (row.op == 'f') {
     if (known == nullptr || known->freed) {
       fields_.fail(fmt::format("free of buffer {}, which is free already", id_text()));
@@ -328,9 +338,10 @@ void CsvReader::add_free(DeviceRows& device, const Row& row, std::uint16_t lane,
     trace.ops[*known->freed] = Op::free_requested;
     known->completed = true;
   }
-  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane,
-                     trace.slots[known->allocated], trace.sizes[known->allocated]);
-  if (!device.keeps_freed) device.buffers.erase(*row.id);
+  const Slot slot = device.allocations().slots[known->allocated];
+  const Bytes size = device.allocations().sizes[known->allocated];
+  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane, slot, size);
+  if (!device.keeps_freed) device.forget(*row.id, slot);
 }
 
 void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
@@ -353,45 +364,21 @@ void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
   }
 }
 
-void CsvReader::number_slots(DeviceRows& device) {
-  std::vector<Slot> slot_of(device.allocations, kNoSlot);
-  Trace& trace = device.builder.trace();
-  for (std::size_t event = 0; event < trace.size(); ++event) {
-    Slot& slot = trace.slots[event];
-    if (slot == kNoSlot) continue;
-    Slot& own = slot_of[slot];
-    if (trace.ops[event] == Op::allocate) own = device.builder.take_slot();
-    slot = own;
-    const Op op = trace.ops[event];
-    if (op == Op::free || op == Op::free_completed) device.builder.return_slot(own);
-  }
-}
-
-/// By its first line alone: it names what happens, and to which block.
-bool recognises(const Input& input) {
-  constexpr std::size_t kLongestHeader = 4000;
-  std::string_view header = input.bytes.substr(0, kLongestHeader);
-  header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));
-  header = header.substr(0, header.find('\n'));
-  try {
-    CsvRows rows(input.name, header, csv_separator(header));
-    rows.keep_blanks(false);
-    if (!rows.next()) return false;
-    read_csv_header(rows, {});
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 ReaderInfo csv_reader() {
   return {.name = "csv",
           .summary = "One event a row: op, id, size and, where known, stream, pool, time and more.",
-          .recognises = recognises,
-          .read = [](const Input& input,
-                     const ReadOptions& options) { return CsvReader(input, options).read(); },
+          .recognises = is_csv,
+          .read =
+              [](const Input& input, const ReadOptions& options) {
+                return CsvReader(input, options, CsvEvents::kept).read();
+              },
+          .stream =
+              [](const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+                return can_stream_csv(input, options) &&
+                       CsvReader(input, options, CsvEvents::handed_on).stream(begin);
+              },
           .columns = csv_columns()};
 }
 
