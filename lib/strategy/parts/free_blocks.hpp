@@ -103,7 +103,7 @@ class FreeBlocks {
     std::uint32_t size_class = 0;
     std::uint32_t open = 0;  ///< as long as `count` is below, the next block needs no search
     std::uint32_t directory = kNone;             ///< of its class, where that has several chunks
-    std::array<Entry, kChunkSize> entries = {};  ///< behind the last: Entry{}
+    std::array<Entry, kChunkSize> entries = {};  ///< behind the last, but for the first: Entry{}
   };
   /// Blocks from this one on, in order, lie in the chunk.
   struct Separator {
@@ -312,7 +312,7 @@ template <typename LiesAt>
   Chunk& chunk = chunks_[place];
   --count_;
   const std::uint32_t last = --chunk.count;
-  if (last == 0) leave(place);
+  if (last == 0) return leave(place);
   chunk.entries[index] = chunk.entries[last];
   chunk.entries[last] = Entry{};
 }
@@ -320,7 +320,8 @@ template <typename LiesAt>
 [[gnu::always_inline]] inline void FreeBlocks::erase(const FreeBlock& block, Place place) {
   if (place == kBeyond) [[unlikely]]
     return erase_beyond(block);
-  remove(place, index_of(chunks_[place], block.block));
+  const Chunk& chunk = chunks_[place];
+  remove(place, chunk.count == 1 ? 0 : index_of(chunk, block.block));
 }
 
 inline void FreeBlocks::erase(const Cursor& at) {
