@@ -28,11 +28,11 @@ std::uint32_t FreeBlocks::used_class_from(std::uint32_t size_class) const {
   // The lowest bit left is the class itself, the next ones those behind it.
   const std::uint64_t here = used_[word] >> (size_class % 64);
   if (here != 0) return size_class + static_cast<std::uint32_t>(std::countr_zero(here));
-  for (std::uint64_t words; (words = words_behind(size_class / 64)) != 0;
-       used_words_ &= ~(words & -words)) {
+  for (std::uint64_t words = words_behind(word); words != 0; words &= words - 1) {
     word = static_cast<std::uint32_t>(std::countr_zero(words));
-    if (used_[word] != 0)
+    if (used_[word] != 0) {
       return word * 64 + static_cast<std::uint32_t>(std::countr_zero(used_[word]));
+    }
   }
   return kNone;
 }

@@ -181,8 +181,7 @@ class FreeBlocks {
   Bytes sizes_end_ = 0;       ///< of what is counted in units; 0: the tables are not there yet
   std::vector<Place> first_;  ///< the first chunk of each class, kept when it is empty
   std::vector<std::uint64_t> used_;  ///< a bit for each class that holds any
-  /// A bit for each word of used_ that may have one; those that have none are found by searches.
-  mutable std::uint64_t used_words_ = 0;
+  std::uint64_t used_words_ = 0;     ///< a bit for each word of used_ that may have one
   std::vector<Chunk> chunks_;
   std::vector<Place> unused_chunks_;
   std::vector<std::vector<Separator>> directories_;
@@ -231,7 +230,10 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
     if (words == 0) return take_rare(size);
     size_class = static_cast<std::uint32_t>(std::countr_zero(words)) * 64;
     here = used_[size_class / 64];
-    if (here == 0) return take_rare(size);
+    if (here == 0) {
+      used_words_ &= ~(words & -words);
+      return take_rare(size);
+    }
   }
   size_class += static_cast<std::uint32_t>(std::countr_zero(here));
   const Place place = first_[size_class];
