@@ -10,6 +10,7 @@
 #include "replay/accounts.hpp"
 #include "replay/op_times.hpp"
 #include "replay/replay.hpp"
+#include "strategy/play.hpp"
 #include "strategy/strategy.hpp"
 
 namespace memreplay {
@@ -27,7 +28,6 @@ class Caller {
   bool holds(Slot slot) const { return blocks_[slot].handle != kNoHandle; }
   const Placement& block(Slot slot) const { return blocks_[slot]; }
 
-  /// Which memory the next frees touch is in the trace; to wait for it costs more than all else.
   void prefetch(std::uint64_t event) const;
 
   /// False where the strategy has no room.
@@ -81,15 +81,7 @@ class Caller {
 };
 
 inline void Caller::prefetch(std::uint64_t event) const {
-  constexpr std::uint64_t kFar = 12;
-  constexpr std::uint64_t kNear = 5;
-  if (event + kFar >= program_.size()) return;
-  const Slot far = program_.slots[event + kFar];
-  if (far != kNoSlot) __builtin_prefetch(&blocks_[far]);
-  if (abilities_.prefetch == nullptr) return;
-  const Slot near = program_.slots[event + kNear];
-  if (program_.ops[event + kNear] == Op::allocate || near == kNoSlot) return;
-  if (holds(near)) abilities_.prefetch->prefetch(blocks_[near].handle);
+  hint_at_next_free(program_, event, blocks_.data(), abilities_.prefetch);
 }
 
 inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request) {

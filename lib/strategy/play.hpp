@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -66,8 +67,7 @@ struct Stretch {
   std::span<Placement> blocks;  ///< by slot; no handle: not placed
   Tally& tally;
   const DeviceUsage& device;
-  std::uint64_t&
-      event;  ///< kept at the event under way, wherever the device is asked for something
+  std::uint64_t& event;  ///< kept at the one under way
 };
 
 enum class Pause : std::uint8_t {
@@ -181,6 +181,25 @@ template <class Record, class Neighbours>
   __builtin_prefetch(records + other);
 }
 
+/// Hints for frees to come, for any strategy; `hints` may be null. Which memory they touch is in
+/// the trace; to wait for it costs more than all else.
+[[gnu::always_inline]] inline void hint_at_next_free(const Program& program, std::uint64_t event,
+                                                     const Placement* blocks,
+                                                     const Prefetch* hints) {
+  constexpr std::uint64_t kFar = 12;
+  constexpr std::uint64_t kNear = 5;
+  if (event + kFar >= program.size()) return;
+  const Slot far = program.slots[event + kFar];
+  if (far != kNoSlot) __builtin_prefetch(&blocks[far]);
+  if (hints == nullptr) return;
+  const Slot near = program.slots[event + kNear];
+  if (program.ops[event + kNear] == Op::allocate || near == kNoSlot) return;
+  if (blocks[near].handle != kNoHandle) hints->prefetch(blocks[near].handle);
+}
+
+/// Up to so many records all lie in the processor's nearest memory: hints cost more than they save.
+inline constexpr std::size_t kFewRecords = 4096;
+
 /// The calls of a strategy whose type is known.
 template <class Own>
 struct DirectCalls {
@@ -199,18 +218,9 @@ struct DirectCalls {
   void request_free(Handle block) { own.request_free(block); }
   void complete_free(Handle block) { own.complete_free(block); }
   FreeSpace free_space() const { return own.free_space(); }
-  /// Which memory the next frees touch is in the trace; to wait for it costs more than all else.
   [[gnu::always_inline]] void prefetch(const Program& program, std::uint64_t event,
                                        const Placement* blocks) const {
-    constexpr std::uint64_t kFar = 12;
-    constexpr std::uint64_t kNear = 5;
-    if (event + kFar >= program.size()) return;
-    const Slot far = program.slots[event + kFar];
-    if (far != kNoSlot) __builtin_prefetch(&blocks[far]);
-    if (hints == nullptr) return;
-    const Slot near = program.slots[event + kNear];
-    if (program.ops[event + kNear] == Op::allocate || near == kNoSlot) return;
-    if (blocks[near].handle != kNoHandle) hints->prefetch(blocks[near].handle);
+    hint_at_next_free(program, event, blocks, hints);
   }
 };
 

@@ -122,7 +122,6 @@ class Allocator final : public StrategyOn<Allocator>,
   bool should_split(Bytes chunk, Bytes size) const {
     return chunk - size >= size || chunk - size >= split_threshold_;
   }
-  FreeBlock key_of(Handle chunk) const;
   const EndPolicy& policy(Tag end) const {
     return end == Tag::upper ? options_.upper : options_.lower;
   }
@@ -137,6 +136,8 @@ class Allocator final : public StrategyOn<Allocator>,
 
   // serving.hpp: what both ways of playing do. `kPlain`: of the lower end, without stamps.
   void hand_out(Piece& chunk, Bytes requested);
+  template <bool kPlain>
+  FreeBlock key_of(Handle chunk) const;
   template <bool kPlain>
   void insert(Handle chunk);
   template <bool kPlain>

@@ -61,9 +61,8 @@ bool Allocator::is_plain() const {
 }
 
 Halt Allocator::play(const Stretch& stretch) {
-  constexpr std::size_t kFewChunks = 4096;  // all of them are in the processor's nearest memory
   if (!is_plain() || !stretch.program.freed_before.empty()) return StrategyOn::play(stretch);
-  if (chunks_.count() <= kFewChunks) return play_directly(Player<false>{*this}, stretch);
+  if (chunks_.count() <= kFewRecords) return play_directly(Player<false>{*this}, stretch);
   return play_directly(Player<true>{*this}, stretch);
 }
 

@@ -7,9 +7,11 @@
 /// The parts of a request and of a free that every way of playing shares.
 namespace memreplay::bfc {
 
-inline FreeBlock Allocator::key_of(Handle chunk) const {
+template <bool kPlain>
+[[gnu::always_inline]] inline FreeBlock Allocator::key_of(Handle chunk) const {
   const Piece& piece = chunks_[chunk];
-  return {piece.size, policy(piece.tag).descending ? ~piece.address : piece.address, chunk};
+  const bool descending = !kPlain && policy(piece.tag).descending;
+  return {piece.size, descending ? ~piece.address : piece.address, chunk};
 }
 
 [[gnu::always_inline]] inline void Allocator::hand_out(Piece& chunk, Bytes requested) {
@@ -29,9 +31,9 @@ template <bool kPlain>
     return;
   }
   piece.binned = true;
-  const FreeBlock key = kPlain ? FreeBlock{piece.size, piece.address, chunk} : key_of(chunk);
   bins_[!kPlain && piece.tag == Tag::upper].insert(
-      key, [this](Handle moved, FreeBlocks::Place place) { chunks_[moved].place = place; });
+      key_of<kPlain>(chunk),
+      [this](Handle moved, FreeBlocks::Place place) { chunks_[moved].place = place; });
 }
 
 template <bool kPlain>
@@ -42,8 +44,7 @@ template <bool kPlain>
     return;
   }
   piece.binned = false;
-  const FreeBlock key = kPlain ? FreeBlock{piece.size, piece.address, chunk} : key_of(chunk);
-  bins_[!kPlain && piece.tag == Tag::upper].erase(key, piece.place);
+  bins_[!kPlain && piece.tag == Tag::upper].erase(key_of<kPlain>(chunk), piece.place);
 }
 
 template <bool kPlain>

@@ -128,7 +128,7 @@ Handle Allocator::adopt_unmapped(Handle last, Address end) {
 }
 
 Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before) {
-  const bool small = pools_[block.pool].small;
+  const bool small = is_small(block.pool);
   block.rank = rank_behind(block.rank, info.address - block.address);
   block.address = info.address;
   block.size = info.size;

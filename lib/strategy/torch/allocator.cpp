@@ -92,7 +92,7 @@ Handle Allocator::try_mempool_fallback(Search& search) {
   for (PoolIndex owner = 1; owner < pool_options_.size(); ++owner) {
     if (!pool_options_[owner].use_on_oom || pools_[pool_of(owner, false)].freeable) continue;
     Search lender = search;
-    lender.pool = pool_of(owner, pools_[search.pool].small);
+    lender.pool = pool_of(owner, is_small(search.pool));
     lender.expandable = false;
     const Handle found = get_free_block<AllRules>(lender);
     if (found == kNoBlock) continue;

@@ -125,7 +125,6 @@ class Allocator final : public StrategyOn<Allocator>,
   static constexpr int kPoolsExpand = 5;  ///< before 2.5 private pools had plain segments only
 
   struct BlockPool {
-    bool small = false;
     PoolIndex owner = 0;
     bool freeable = false;                   ///< private and held by nobody
     std::uint64_t searches = 0;              ///< get_free_blocks_call_count

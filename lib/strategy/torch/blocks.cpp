@@ -45,8 +45,7 @@ std::uint64_t Allocator::rank_behind(std::uint64_t rank, Bytes distance) const {
 
 void Allocator::add_pools(PoolIndex up_to) {
   while (pools_.size() < (std::size_t{up_to} + 1) * 2) {
-    pools_.push_back(
-        {.small = pools_.size() % 2 == 1, .owner = static_cast<PoolIndex>(pools_.size() / 2)});
+    pools_.push_back({.owner = static_cast<PoolIndex>(pools_.size() / 2)});
   }
   statistics_.reserved_by_pool.resize(pools_.size() / 2);
 }
@@ -64,18 +63,18 @@ UnmappedBlocks& Allocator::unmapped_set(const Block& block) {
 }
 
 void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
-  const BlockPool& pool = pools_[block.pool];
-  auto& of_pool = statistics_.reserved_by_pool[pool.owner];
+  const bool small = is_small(block.pool);
+  auto& of_pool = statistics_.reserved_by_pool[pools_[block.pool].owner];
   if (grows) {
     total_allocated_memory_ += amount;
     ++statistics_.num_device_alloc;
-    statistics_.increase(&PoolStatistics::reserved_bytes, statistics_.of_pool[pool.small], amount);
-    for (const int of : {0, 1 + pool.small}) of_pool[of].increase(amount);
+    statistics_.increase(&PoolStatistics::reserved_bytes, statistics_.of_pool[small], amount);
+    for (const int of : {0, 1 + small}) of_pool[of].increase(amount);
   } else {
     total_allocated_memory_ -= amount;
     ++statistics_.num_device_free;
-    statistics_.decrease(&PoolStatistics::reserved_bytes, statistics_.of_pool[pool.small], amount);
-    for (const int of : {0, 1 + pool.small}) of_pool[of].decrease(amount);
+    statistics_.decrease(&PoolStatistics::reserved_bytes, statistics_.of_pool[small], amount);
+    for (const int of : {0, 1 + small}) of_pool[of].decrease(amount);
   }
 }
 
@@ -135,7 +134,7 @@ MemoryState Allocator::memory_state() const {
         state.segments.push_back({.address = block.address,
                                   .stream = block.stream,
                                   .pool = pool.owner,
-                                  .small_pool = pool.small,
+                                  .small_pool = is_small(block.pool),
                                   .expandable = block.expandable(),
                                   .blocks = {}});
         segment = &state.segments.back();

@@ -60,7 +60,7 @@ Handle Allocator::find_expandable_block(const Search& search) {
 
 Handle Allocator::new_reservation(const Search& search) {
   VirtualMemory* memory = device_->virtual_memory();
-  const Bytes granule = pools_[search.pool].small ? kSmallBuffer : settings_.large_segment_size;
+  const Bytes granule = is_small(search.pool) ? kSmallBuffer : settings_.large_segment_size;
   const Bytes size = reservation_size(settings_, device_->total_bytes(), granule);
   const auto address = memory->reserve(size);
   if (!address) return kNoBlock;

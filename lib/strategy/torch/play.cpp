@@ -34,8 +34,7 @@ bool Allocator::is_plain() const {
 }
 
 Halt Allocator::play(const Stretch& stretch) {
-  constexpr std::size_t kFewBlocks = 4096;  // all of them are in the processor's nearest memory
-  const bool few = blocks_.size() <= kFewBlocks;
+  const bool few = blocks_.size() <= kFewRecords;
   if (is_plain()) {
     if (few) return play_directly(Player<PlainRules, false>{*this}, stretch);
     return play_directly(Player<PlainRules, true>{*this}, stretch);
