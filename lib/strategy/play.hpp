@@ -38,10 +38,16 @@ struct Tally {
   }
   /// After a request that was served.
   void note_allocated() {
-    peak_requested = std::max(peak_requested, requested);
+    note_requested();
     if (allocated <= peak_allocated) return;
     peak_allocated = allocated;
     requested_at_peak = requested;
+  }
+  void note_requested() { peak_requested = std::max(peak_requested, requested); }
+  /// Up to so much is allocated, there is nothing to note but what is requested, as long as the
+  /// device holds what it does.
+  Bytes nothing_new_up_to(const DeviceUsage& device) const {
+    return device.held == peak_reserved ? std::min(fullest, peak_allocated) : peak_allocated;
   }
   /// After a request: only then a strategy holds more.
   bool holds_more(const DeviceUsage& device) const {
@@ -77,6 +83,13 @@ enum class Pause : std::uint8_t {
   other,       ///< the next event is none that a strategy plays by itself
 };
 
+/// What became of a request.
+enum class Service : std::uint8_t {
+  refused,
+  at_once,  ///< the device was not asked
+  served,
+};
+
 /// How far a stretch was played, and why no further.
 struct Halt {
   std::uint64_t next = 0;  ///< event
@@ -92,10 +105,10 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
   Placement* const blocks = stretch.blocks.data();
   const DeviceUsage& device = stretch.device;
   Tally tally = stretch.tally;
-  // As long as the device stays as it is, one comparison tells that there is nothing to note.
+  // One comparison tells that there is nothing to note.
   Bytes held = device.held;
   Bytes most_held = device.peak_held;
-  Bytes full = held == tally.peak_reserved ? tally.fullest : UINT64_MAX;
+  Bytes nothing_new = tally.nothing_new_up_to(device);
   std::uint64_t of_driver = 0;
   std::uint64_t event = stretch.from;
   const auto stop = [&](Pause why) {
@@ -113,16 +126,18 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
       if (size == 0) [[unlikely]]
         continue;
       Placement& placed = blocks[program.slots[event]];
-      if (!player.allocate(program, event, placed)) [[unlikely]] {
+      const Service service = player.allocate(program, event, placed);
+      if (service == Service::refused) [[unlikely]] {
         ++event;
         return stop(Pause::refused);
       }
       tally.add_block(size, placed.size);
-      tally.note_allocated();
-      if (device.held == held && device.peak_held == most_held && tally.allocated <= full)
-          [[likely]] {
+      tally.note_requested();
+      const bool same_device =
+          service == Service::at_once || (device.held == held && device.peak_held == most_held);
+      if (same_device && tally.allocated <= nothing_new) [[likely]]
         continue;
-      }
+      tally.note_allocated();
       if (tally.holds_more(device)) {
         ++event;
         return stop(Pause::holds_more);
@@ -130,7 +145,7 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
       if (tally.is_fuller(device)) tally.note_fuller(player.free_space());
       held = device.held;
       most_held = device.peak_held;
-      full = held == tally.peak_reserved ? tally.fullest : UINT64_MAX;
+      nothing_new = tally.nothing_new_up_to(device);
       continue;
     }
     if (op > Op::free_completed) [[unlikely]] {
@@ -206,11 +221,12 @@ struct DirectCalls {
   Own& own;
   const Prefetch* hints;  ///< null: it has none to give
 
-  /// False, and `placed` as it was, where there is no room.
-  bool allocate(const Program& program, std::uint64_t event, Placement& placed) {
+  /// `placed` as it was where there is no room.
+  Service allocate(const Program& program, std::uint64_t event, Placement& placed) {
     const auto placement = own.allocate(program.request(event));
-    if (placement) placed = *placement;
-    return placement.has_value();
+    if (!placement) return Service::refused;
+    placed = *placement;
+    return Service::served;
   }
   void free(const Program& program, std::uint64_t event, Handle block) {
     own.free(block, program.giver(event));

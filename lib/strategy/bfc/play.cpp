@@ -9,7 +9,7 @@ template <bool kHints>
 struct Allocator::Player {
   Allocator& allocator;
 
-  bool allocate(const Program& program, std::uint64_t event, Placement& placed) {
+  Service allocate(const Program& program, std::uint64_t event, Placement& placed) {
     const Bytes requested = program.sizes[event];
     if (requested > kLargestRequest || program.align_log2[event] > kGranuleLog2) {
       return anew(program, event, placed);
@@ -25,7 +25,7 @@ struct Allocator::Player {
     Piece& taken = a.chunks_[chunk];
     a.hand_out(taken, requested);
     placed = {taken.address, taken.size, chunk};
-    return true;
+    return Service::at_once;
   }
   void free(const Program&, std::uint64_t, Handle chunk) {
     Allocator& a = allocator;
@@ -48,10 +48,11 @@ struct Allocator::Player {
 
  private:
   /// By all rules.
-  [[gnu::noinline]] bool anew(const Program& program, std::uint64_t event, Placement& placed) {
+  [[gnu::noinline]] Service anew(const Program& program, std::uint64_t event, Placement& placed) {
     const auto placement = allocator.allocate(program.request(event));
-    if (placement) placed = *placement;
-    return placement.has_value();
+    if (!placement) return Service::refused;
+    placed = *placement;
+    return Service::served;
   }
 };
 

@@ -23,7 +23,7 @@ void FreeBlocks::prepare() {
 }
 
 std::uint32_t FreeBlocks::used_class_from(std::uint32_t size_class) const {
-  if (size_class >= kClasses) return kNone;
+  if (size_class >= first_.size()) return kNone;
   std::uint32_t word = size_class / 64;
   // The lowest bit left is the class itself, the next ones those behind it.
   const std::uint64_t here = used_[word] >> (size_class % 64);
@@ -55,6 +55,12 @@ std::uint32_t FreeBlocks::used_class_before(std::uint32_t size_class) const {
   return kNone;
 }
 
+std::size_t FreeBlocks::size() const {
+  std::size_t count = beyond_.size();
+  for (const Chunk& chunk : chunks_) count += chunk.count;
+  return count;
+}
+
 FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
   const std::uint32_t found = used_class_from(size_class);
   if (found == kNone) return beyond(beyond_.begin());
@@ -66,7 +72,6 @@ FreeBlocks::Cursor FreeBlocks::beyond(std::set<FreeBlock>::const_iterator at) co
 }
 
 FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
-  if (count_ == 0) return {};
   const std::uint64_t units = (size >> unit_log2_) + ((size & rest_of_unit_) != 0);
   if (units >= kUnitsEnd) return beyond(beyond_.lower_bound({.size = size}));
   const auto wanted = static_cast<std::uint32_t>(units);
@@ -81,10 +86,7 @@ FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
   return first_from(size_class + 1);
 }
 
-void FreeBlocks::erase_beyond(FreeBlock block) {
-  --count_;
-  beyond_.erase(block);
-}
+void FreeBlocks::erase_beyond(FreeBlock block) { beyond_.erase(block); }
 
 Handle FreeBlocks::take_rare(Bytes size) {
   const Cursor at = lower_bound(size);
@@ -197,7 +199,6 @@ Bytes FreeBlocks::largest() const {
 
 std::vector<FreeBlock> FreeBlocks::in_order() const {
   std::vector<FreeBlock> blocks;
-  blocks.reserve(count_);
   for (const Chunk& chunk : chunks_) {
     for (std::uint32_t i = 0; i < chunk.count; ++i) blocks.push_back(block_of(chunk.entries[i]));
   }

@@ -49,8 +49,8 @@ class FreeBlocks {
   explicit FreeBlocks(std::uint32_t unit_log2 = 9)
       : unit_log2_(unit_log2), rest_of_unit_((Bytes{1} << unit_log2) - 1) {}
 
-  bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
+  bool empty() const { return beyond_.empty() && used_class_from(0) == kNone; }
+  std::size_t size() const;
 
   void insert(const FreeBlock& block) {
     insert(block, [](Handle, Place) {});
@@ -175,7 +175,6 @@ class FreeBlocks {
   void insert_irregular(FreeBlock block, LiesAt lies_at);
   void erase_beyond(FreeBlock block);
 
-  std::size_t count_ = 0;
   std::uint32_t unit_log2_;
   Bytes rest_of_unit_;
   Bytes sizes_end_ = 0;       ///< of what is counted in units; 0: the tables are not there yet
@@ -266,7 +265,6 @@ template <typename LiesAt>
     return insert_irregular<LiesAt>(block, lies_at);
   const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
   const std::uint32_t size_class = class_of(units);
-  ++count_;
   Place place = first_[size_class];
   if (chunks_[place].count >= chunks_[place].open) [[unlikely]] {
     place = place_with_room<LiesAt>({block.rank, units, block.block}, lies_at);
@@ -301,7 +299,6 @@ template <typename LiesAt>
   prepare();
   if (is_regular(block.size)) return insert(block, lies_at);
   if ((block.size & rest_of_unit_) == 0) {
-    ++count_;
     beyond_.insert(block);
     return lies_at(block.block, kBeyond);
   }
@@ -312,7 +309,6 @@ template <typename LiesAt>
 
 [[gnu::always_inline]] inline void FreeBlocks::remove(Place place, std::uint32_t index) {
   Chunk& chunk = chunks_[place];
-  --count_;
   const std::uint32_t last = --chunk.count;
   if (last == 0) return leave(place);
   chunk.entries[index] = chunk.entries[last];

@@ -60,8 +60,7 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
     const bool continues = i > 0 && same_reservation(state.segments[i - 1], segment);
     if (!continues) last = kNoBlock;
     Block block{.address = segment.address,
-                .stream = segment.stream,
-                .pool = pool_of(segment.pool, segment.small_pool)};
+                .shelf = open_shelf(pool_of(segment.pool, segment.small_pool), segment.stream)};
     if (segment.expandable && continues) {
       block.reservation = blocks_[last].reservation;
       const Reservation& reservation = reservations_[block.reservation - 1];
@@ -79,7 +78,6 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
       statistics_.increase(&PoolStatistics::segment, statistics_.of_pool[segment.small_pool], 1);
       if (segment.size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
     }
-    open_pool(block.pool, block.stream);
     count_reserved(block, segment.size, true);
     for (const BlockInfo& info : segment.blocks) {
       last = adopt_block(block, info, last);
@@ -96,7 +94,7 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
   for (const Block& block : blocks_) {
     if (!block.mapped || block.expandable() || block.state != BlockState::free) continue;
     if (!block.is_split()) continue;
-    const bool small = is_small(block.pool);
+    const bool small = is_small(block);
     statistics_.increase(&PoolStatistics::inactive_split, statistics_.of_pool[small], 1);
     statistics_.increase(&PoolStatistics::inactive_split_bytes, statistics_.of_pool[small],
                          block.size);
@@ -128,7 +126,7 @@ Handle Allocator::adopt_unmapped(Handle last, Address end) {
 }
 
 Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before) {
-  const bool small = is_small(block.pool);
+  const bool small = is_small(block);
   block.rank = rank_behind(block.rank, info.address - block.address);
   block.address = info.address;
   block.size = info.size;

@@ -21,6 +21,7 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
   blocks_.push_back({.state = BlockState::allocated});
   unused_.resize(blocks_.size());
   add_pools(0);
+  shelves_.resize(2);
 }
 
 void Allocator::change_settings(const Settings& settings) {
@@ -32,24 +33,24 @@ void Allocator::change_settings(const Settings& settings) {
 std::optional<Placement> Allocator::allocate(const Request& request) {
   Placement placed;
   const Lane lane{request.stream, request.pool};
-  if (!serve_by_all_rules(request.size, lane, placed)) return std::nullopt;
+  if (serve_by_all_rules(request.size, lane, placed) == Service::refused) return std::nullopt;
   return placed;
 }
 
-bool Allocator::serve_by_all_rules(Bytes size, Lane lane, Placement& placed) {
+Service Allocator::serve_by_all_rules(Bytes size, Lane lane, Placement& placed) {
   return serve<AllRules>(size, lane, placed);
 }
 
-bool Allocator::serve_from_device(Search search, Bytes requested, Placement& placed) {
+Service Allocator::serve_from_device(Search search, Bytes requested, Placement& placed) {
   Attempt outcome = Attempt::refused;
   const Handle block = obtain_block(search, outcome);
   if (outcome != Attempt::served) {
     statistics_.num_ooms += outcome == Attempt::refused;
-    return false;
+    return Service::refused;
   }
   leave_front_unaligned(block, search.size);
-  placed = alloc_found_block<AllRules>(block, search, requested);
-  return true;
+  placed = alloc_found_block<AllRules>(block, search, requested, free_set(blocks_[block]));
+  return Service::served;
 }
 
 // What malloc tries, in its order, when no free block fits. The pool is not searched again after
@@ -94,7 +95,7 @@ Handle Allocator::try_mempool_fallback(Search& search) {
     Search lender = search;
     lender.pool = pool_of(owner, is_small(search.pool));
     lender.expandable = false;
-    const Handle found = get_free_block<AllRules>(lender);
+    const Handle found = get_free_block<AllRules>(lender, shelf_of(lender.pool, lender.stream));
     if (found == kNoBlock) continue;
     search = lender;
     return found;
@@ -125,12 +126,10 @@ Allocator::Attempt Allocator::alloc_block(const Search& search, bool is_retry, H
   }
   const auto address = device_->obtain(size);
   if (!address) return Attempt::refused;
-  open_pool(search.pool, search.stream);
   Block block{.address = *address,
               .size = size,
               .rank = first_rank(*address),
-              .stream = search.stream,
-              .pool = search.pool};
+              .shelf = open_shelf(search.pool, search.stream)};
   block.rank = rank_of_new(block);
   found = new_block(block);
   statistics_.increase(&PoolStatistics::segment, statistics_.of_pool[is_small(search.pool)], 1);
@@ -157,7 +156,7 @@ void Allocator::free(Handle block, Giver) { take_back<AllRules>(block); }
 
 void Allocator::request_free(Handle handle) {
   Block& block = blocks_[handle];
-  statistics_.give_block_later(statistics_.of_pool[is_small(block.pool)], block.size);
+  statistics_.give_block_later(statistics_.of_pool[is_small(block)], block.size);
   count_oversize_free(block);
   block.state = BlockState::pending;
   block.since = next_pending_++;
@@ -173,7 +172,7 @@ void Allocator::complete_free(Handle handle) {
 // No stream uses the pending block any more.
 void Allocator::complete(Handle handle) {
   const Block& block = blocks_[handle];
-  statistics_.complete_block(statistics_.of_pool[is_small(block.pool)], block.size);
+  statistics_.complete_block(statistics_.of_pool[is_small(block)], block.size);
   free_block<AllRules>(handle);
 }
 

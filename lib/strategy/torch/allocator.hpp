@@ -38,8 +38,7 @@ struct alignas(64) Block {
   Handle next = kNoBlock;
   FreeBlocks::Place place = 0;    ///< of a free block, among those of its pool
   std::uint32_t reservation = 0;  ///< one above the index into reservations_; 0: plain segment
-  StreamIndex stream = 0;
-  std::uint16_t pool = 0;  ///< index into pools_
+  std::uint32_t shelf = 0;        ///< index into shelves_
   BlockState state = BlockState::free;
   bool mapped = true;
   /// Completed by a synchronisation before the trace says so; the memory has another handle now.
@@ -124,16 +123,21 @@ class Allocator final : public StrategyOn<Allocator>,
  private:
   static constexpr int kPoolsExpand = 5;  ///< before 2.5 private pools had plain segments only
 
+  using ShelfIndex = std::uint32_t;
+  static constexpr ShelfIndex kNoShelf = 0;  ///< nothing is on it, nor on the next
+
   struct BlockPool {
     PoolIndex owner = 0;
-    bool freeable = false;                   ///< private and held by nobody
-    std::uint64_t searches = 0;              ///< get_free_blocks_call_count
-    std::vector<FreeBlocks> free{};          ///< by stream, of those that have segments
-    std::vector<UnmappedBlocks> unmapped{};  ///< by stream
-
-    bool is_open(StreamIndex stream) const {
-      return free.data() + stream < free.data() + free.size();
-    }
+    bool freeable = false;              ///< private and held by nobody
+    std::uint64_t searches = 0;         ///< get_free_blocks_call_count
+    std::vector<ShelfIndex> shelves{};  ///< by stream; kNoShelf: it had no segment yet
+  };
+  /// A pool's blocks of one stream. Aligned so that its number is shifted, not multiplied.
+  struct alignas(256) Shelf {
+    std::uint16_t pool = 0;
+    StreamIndex stream = 0;
+    FreeBlocks free{};
+    UnmappedBlocks unmapped{};
   };
   struct Search {
     Bytes size = 0;  ///< rounded
@@ -146,16 +150,17 @@ class Allocator final : public StrategyOn<Allocator>,
 
   // serving.hpp: the path of a request and of a free
   template <class Rules>
-  bool serve(Bytes size, Lane lane, Placement& placed);
-  [[gnu::noinline]] bool serve_by_all_rules(Bytes size, Lane lane, Placement& placed);
+  Service serve(Bytes size, Lane lane, Placement& placed);
+  [[gnu::noinline]] Service serve_by_all_rules(Bytes size, Lane lane, Placement& placed);
   template <class Rules>
-  Handle get_free_block(const Search& search);
+  Handle get_free_block(const Search& search, ShelfIndex shelf);
   template <class Rules>
   bool should_split(const Block& block, const Search& search) const;
   template <class Rules>
   Handle split_front(Handle block, Bytes size);
   template <class Rules>
-  Placement alloc_found_block(Handle block, const Search& search, Bytes requested);
+  Placement alloc_found_block(Handle block, const Search& search, Bytes requested,
+                              FreeBlocks& free);
   template <class Rules>
   void take_back(Handle block);
   template <class Rules>
@@ -172,7 +177,7 @@ class Allocator final : public StrategyOn<Allocator>,
   bool is_plain() const;
 
   // allocator.cpp: what a request tries where no block fits
-  [[gnu::noinline]] bool serve_from_device(Search search, Bytes requested, Placement& placed);
+  [[gnu::noinline]] Service serve_from_device(Search search, Bytes requested, Placement& placed);
   Handle obtain_block(Search& search, Attempt& outcome);
   Attempt alloc_block(const Search& search, bool is_retry, Handle& found);
   Bytes allocation_size(const Search& search) const {
@@ -240,10 +245,27 @@ class Allocator final : public StrategyOn<Allocator>,
   }
   void add_pools(PoolIndex up_to);
   static bool is_small(std::uint16_t pool) { return pool % 2 != 0; }
-  void open_pool(std::uint16_t pool, StreamIndex stream);
-  UnmappedBlocks& unmapped_set(const Block& block);
+  static bool is_small(const Block& block) { return block.shelf % 2 != 0; }
+  /// kNoShelf where the pool has had no segment for the stream.
+  ShelfIndex shelf_of(std::uint16_t pool, StreamIndex stream) const {
+    const std::vector<ShelfIndex>& shelves = pools_[pool].shelves;
+    return stream < shelves.size() ? shelves[stream] : kNoShelf;
+  }
+  /// The next requests are of this lane.
+  [[gnu::noinline]] void turn_to(Lane lane);
+  /// Where the pool's blocks of the stream go.
+  ShelfIndex open_shelf(std::uint16_t pool, StreamIndex stream);
+  const BlockPool& pool_of(const Block& block) const { return pools_[shelves_[block.shelf].pool]; }
+  /// Visits the free blocks of each stream, in order.
+  template <typename Visit>
+  void for_each_shelf(const BlockPool& pool, const Visit& visit) const {
+    for (const ShelfIndex shelf : pool.shelves) {
+      if (shelf != kNoShelf) visit(shelves_[shelf].free);
+    }
+  }
+  UnmappedBlocks& unmapped_set(const Block& block) { return shelves_[block.shelf].unmapped; }
   /// Those among which the block lies, or will.
-  FreeBlocks& free_set(const Block& block) { return pools_[block.pool].free[block.stream]; }
+  FreeBlocks& free_set(const Block& block) { return shelves_[block.shelf].free; }
   [[gnu::always_inline]] void erase_free(Handle handle, FreeBlocks& free) {
     const Block& block = blocks_[handle];
     free.erase({block.size, block.rank, handle}, block.place);
@@ -261,7 +283,10 @@ class Allocator final : public StrategyOn<Allocator>,
   std::vector<Block> blocks_;
   std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all blocks
   std::size_t unused_count_ = 0;
-  std::vector<BlockPool> pools_;  ///< small and large pool of each pool index in turn
+  std::vector<BlockPool> pools_;        ///< large and small pool of each pool index in turn
+  std::vector<Shelf> shelves_;          ///< those of a large and of the small pool in turn
+  Lane lane_;                           ///< of the last request
+  ShelfIndex lane_shelves_ = kNoShelf;  ///< its large one; the small one is the next
   std::vector<Reservation> reservations_;
   std::vector<std::uint32_t> unused_reservations_;
   std::map<std::uint64_t, Handle> pending_;  ///< by order of request

@@ -50,21 +50,29 @@ void Allocator::add_pools(PoolIndex up_to) {
   statistics_.reserved_by_pool.resize(pools_.size() / 2);
 }
 
-// Room for the free blocks of the first segment of a pool and stream.
-void Allocator::open_pool(std::uint16_t pool, StreamIndex stream) {
-  std::vector<FreeBlocks>& by_stream = pools_[pool].free;
-  if (by_stream.size() <= stream) by_stream.resize(std::size_t{stream} + 1);
+void Allocator::turn_to(Lane lane) {
+  lane_ = lane;
+  lane_shelves_ = shelf_of(pool_of(lane.pool, false), lane.stream);
 }
 
-UnmappedBlocks& Allocator::unmapped_set(const Block& block) {
-  std::vector<UnmappedBlocks>& by_stream = pools_[block.pool].unmapped;
-  if (by_stream.size() <= block.stream) by_stream.resize(std::size_t{block.stream} + 1);
-  return by_stream[block.stream];
+// For the first segment of a pool and stream: room for its blocks. Those of the other size come
+// with it, so that the number of a shelf tells which it is.
+Allocator::ShelfIndex Allocator::open_shelf(std::uint16_t pool, StreamIndex stream) {
+  if (const ShelfIndex open = shelf_of(pool, stream); open != kNoShelf) return open;
+  const std::uint16_t large = pool - is_small(pool);
+  for (const std::uint16_t of : {large, static_cast<std::uint16_t>(large + 1)}) {
+    std::vector<ShelfIndex>& shelves = pools_[of].shelves;
+    if (shelves.size() <= stream) shelves.resize(std::size_t{stream} + 1, kNoShelf);
+    shelves[stream] = static_cast<ShelfIndex>(shelves_.size());
+    shelves_.push_back({of, stream});
+  }
+  turn_to(lane_);
+  return shelf_of(pool, stream);
 }
 
 void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
-  const bool small = is_small(block.pool);
-  auto& of_pool = statistics_.reserved_by_pool[pools_[block.pool].owner];
+  const bool small = is_small(block);
+  auto& of_pool = statistics_.reserved_by_pool[pool_of(block).owner];
   if (grows) {
     total_allocated_memory_ += amount;
     ++statistics_.num_device_alloc;
@@ -87,9 +95,9 @@ FreeSpace Allocator::free_space() const {
   space.total =
       static_cast<Bytes>(statistics_.all.reserved_bytes.current() - statistics_.all.bytes.active());
   for (const BlockPool& pool : pools_) {
-    for (const FreeBlocks& free : pool.free) {
+    for_each_shelf(pool, [&](const FreeBlocks& free) {
       space.largest = std::max(space.largest, free.largest());
-    }
+    });
   }
   return space;
 }
@@ -97,12 +105,12 @@ FreeSpace Allocator::free_space() const {
 std::vector<AddressRange> Allocator::free_ranges() const {
   std::vector<AddressRange> ranges;
   for (const BlockPool& pool : pools_) {
-    for (const FreeBlocks& free : pool.free) {
+    for_each_shelf(pool, [&](const FreeBlocks& free) {
       free.for_each([&](const FreeBlock& block) {
         const Address from = blocks_[block.block].address;
         ranges.push_back({from, from + block.size});
       });
-    }
+    });
   }
   return ranges;
 }
@@ -130,11 +138,10 @@ MemoryState Allocator::memory_state() const {
         continue;
       }
       if (segment == nullptr) {
-        const BlockPool& pool = pools_[block.pool];
         state.segments.push_back({.address = block.address,
-                                  .stream = block.stream,
-                                  .pool = pool.owner,
-                                  .small_pool = is_small(block.pool),
+                                  .stream = shelves_[block.shelf].stream,
+                                  .pool = pool_of(block).owner,
+                                  .small_pool = is_small(block),
                                   .expandable = block.expandable(),
                                   .blocks = {}});
         segment = &state.segments.back();

@@ -44,9 +44,8 @@ FreeBlocks::Cursor Allocator::plain_from(const FreeBlocks& free, FreeBlocks::Cur
 }
 
 Handle Allocator::find_expandable_block(const Search& search) {
-  BlockPool& pool = pools_[search.pool];
-  if (pool.unmapped.size() <= search.stream) pool.unmapped.resize(std::size_t{search.stream} + 1);
-  for (const auto& [address, handle] : pool.unmapped[search.stream]) {
+  const ShelfIndex shelf = open_shelf(search.pool, search.stream);
+  for (const auto& [address, handle] : shelves_[shelf].unmapped) {
     const Handle before = blocks_[handle].prev;
     const Handle first = allocatable(before) ? before : handle;
     Bytes reach = 0;
@@ -70,13 +69,11 @@ Handle Allocator::new_reservation(const Search& search) {
   }
   const std::uint64_t rank = first_rank(*address);
   const std::uint32_t reservation = keep_reservation({*address, size, granule, rank});
-  open_pool(search.pool, search.stream);
   Block block{.address = *address,
               .size = size,
               .rank = rank,
               .reservation = reservation,
-              .stream = search.stream,
-              .pool = search.pool,
+              .shelf = open_shelf(search.pool, search.stream),
               .mapped = false};
   block.rank = rank_of_new(block);
   const Handle handle = new_block(block);
@@ -104,7 +101,9 @@ Bytes Allocator::unmapped_behind(Handle block) const {
 std::optional<Allocator::GrowingBlock> Allocator::growing_block_at(Address address,
                                                                    Address before) const {
   for (const BlockPool& pool : pools_) {
-    for (const FreeBlocks& free : pool.free) {
+    for (const ShelfIndex shelf : pool.shelves) {
+      if (shelf == kNoShelf) continue;
+      const FreeBlocks& free = shelves_[shelf].free;
       std::optional<Bytes> reach_before;
       for (auto at = free.begin(); !at.at_end(); at = free.next(at)) {
         const FreeBlock& block = free[at];

@@ -9,7 +9,7 @@ template <class Rules, bool kHints>
 struct Allocator::Player {
   Allocator& allocator;
 
-  bool allocate(const Program& program, std::uint64_t event, Placement& placed) {
+  Service allocate(const Program& program, std::uint64_t event, Placement& placed) {
     return allocator.serve<Rules>(program.sizes[event], program.lane(event), placed);
   }
   void free(const Program&, std::uint64_t, Handle block) { allocator.take_back<Rules>(block); }

@@ -25,13 +25,13 @@ std::vector<Handle> Allocator::blocks_to_collect(Bytes target) const {
   };
   double total_age = 0;
   std::vector<Handle> candidates;
-  for (const FreeBlocks& free : pool.free) {
+  for_each_shelf(pool, [&](const FreeBlocks& free) {
     free.for_each([&](const FreeBlock& candidate) {
       if (blocks_[candidate.block].is_split()) return;
       total_age += age(candidate.block);
       candidates.push_back(candidate.block);
     });
-  }
+  });
   // Expandable blocks count for the average but are never freed here.
   std::size_t count = candidates.size();
   std::erase_if(candidates, [&](Handle handle) { return blocks_[handle].expandable(); });
@@ -61,9 +61,9 @@ std::vector<Bytes> Allocator::collectable(Bytes target) const {
 
 // Second stage: whole blocks above max_split_size that make room for this request.
 bool Allocator::release_available_cached_blocks(const Search& search) {
-  const BlockPool& pool = pools_[search.pool];
-  if (pool.free.size() <= search.stream) return false;
-  const FreeBlocks& free = pool.free[search.stream];
+  const ShelfIndex shelf = shelf_of(search.pool, search.stream);
+  if (shelf == kNoShelf) return false;
+  const FreeBlocks& free = shelves_[shelf].free;
   if (max_split_size_.above(free.largest())) return false;
   const bool wants_limit = max_split_size_.above(search.size);
   const Bytes wanted = wants_limit ? max_split_size_.value() : search.size;
@@ -128,7 +128,7 @@ void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {
   ++statistics_.num_sync_all_streams;
   for (auto it = pending_.begin(); it != pending_.end();) {
     const Handle handle = it->second;
-    if (pool && pools_[blocks_[handle].pool].owner != *pool) {
+    if (pool && pool_of(blocks_[handle]).owner != *pool) {
       ++it;
       continue;
     }
@@ -146,7 +146,7 @@ void Allocator::synchronize_and_free_events(std::optional<PoolIndex> pool) {
 void Allocator::release_blocks(BlockPool& pool) {
   std::vector<Handle> to_release;
   std::vector<Handle> to_unmap;
-  for (const FreeBlocks& free : pool.free) {
+  for_each_shelf(pool, [&](const FreeBlocks& free) {
     free.for_each([&](const FreeBlock& candidate) {
       const Block& block = blocks_[candidate.block];
       if (block.expandable()) {
@@ -155,7 +155,7 @@ void Allocator::release_blocks(BlockPool& pool) {
         to_release.push_back(candidate.block);
       }
     });
-  }
+  });
   for (const Handle handle : to_release) release_block(handle);
   for (const Handle handle : to_unmap) {
     unmap_block(handle);
@@ -167,7 +167,7 @@ void Allocator::release_block(Handle handle) {
   const Block block = blocks_[handle];
   erase_free(handle, free_set(block));
   device_->give_back(block.address);
-  statistics_.decrease(&PoolStatistics::segment, statistics_.of_pool[is_small(block.pool)], 1);
+  statistics_.decrease(&PoolStatistics::segment, statistics_.of_pool[is_small(block)], 1);
   count_reserved(block, block.size, false);
   if (block.size >= settings_.max_split_size) statistics_.oversize_segments.decrease(1);
   drop_block(handle);

@@ -9,9 +9,10 @@
 namespace memreplay::torch {
 
 template <class Rules>
-[[gnu::always_inline]] inline bool Allocator::serve(Bytes requested, Lane lane, Placement& placed) {
+[[gnu::always_inline]] inline Service Allocator::serve(Bytes requested, Lane lane,
+                                                       Placement& placed) {
   if (requested >= kMostBytes) [[unlikely]]
-    return false;
+    return Service::refused;
   if (!Rules::kPrivatePools && lane.pool != 0) {
     return serve_by_all_rules(requested, lane, placed);
   }
@@ -28,23 +29,24 @@ template <class Rules>
     search.expandable =
         settings_.expandable_segments && (lane.pool == 0 || release_.has(kPoolsExpand));
   }
-  const Handle block = get_free_block<Rules>(search);
+  if (lane != lane_) [[unlikely]]
+    turn_to(lane);
+  const ShelfIndex shelf = lane_shelves_ + (search.size <= kSmallSize);
+  const Handle block = get_free_block<Rules>(search, shelf);
   if (block == kNoBlock) [[unlikely]]
     return serve_from_device(search, requested, placed);
   if constexpr (Rules::kForks) leave_front_unaligned(block, search.size);
-  placed = alloc_found_block<Rules>(block, search, requested);
-  return true;
+  placed = alloc_found_block<Rules>(block, search, requested, shelves_[shelf].free);
+  return Service::at_once;
 }
 
 template <class Rules>
-[[gnu::always_inline]] inline Handle Allocator::get_free_block(const Search& search) {
-  BlockPool& pool = pools_[search.pool];
+[[gnu::always_inline]] inline Handle Allocator::get_free_block(const Search& search,
+                                                               ShelfIndex shelf) {
   if (Rules::kCollects && allowed_memory_maximum_ && settings_.garbage_collection_threshold > 0) {
-    ++pool.searches;
+    ++pools_[search.pool].searches;
   }
-  if (!pool.is_open(search.stream)) [[unlikely]]
-    return kNoBlock;
-  FreeBlocks& free = pool.free[search.stream];
+  FreeBlocks& free = shelves_[shelf].free;
   if constexpr (!Rules::kExpandable && !Rules::kLimits) {
     const Handle block = free.take(search.size);
     if (block == kNoHandle) return kNoBlock;
@@ -103,14 +105,15 @@ template <class Rules>
 template <class Rules>
 [[gnu::always_inline]] inline Placement Allocator::alloc_found_block(Handle handle,
                                                                      const Search& search,
-                                                                     Bytes requested) {
+                                                                     Bytes requested,
+                                                                     FreeBlocks& free) {
   PoolStatistics& own = statistics_.of_pool[is_small(search.pool)];
   const bool was_split = blocks_[handle].is_split();
   const bool counts_as_split = !Rules::kExpandable || !blocks_[handle].expandable();
   if (should_split<Rules>(blocks_[handle], search)) {
     const Handle rest = handle;
     handle = split_front<Rules>(rest, search.size);
-    insert_free<Rules>(rest, free_set(blocks_[rest]));
+    insert_free<Rules>(rest, free);
     if (counts_as_split && was_split) {
       statistics_.decrease(&PoolStatistics::inactive_split_bytes, own, search.size);
     } else if (counts_as_split) {
@@ -135,7 +138,7 @@ template <class Rules>
 template <class Rules>
 [[gnu::always_inline]] inline void Allocator::take_back(Handle handle) {
   const Block& block = blocks_[handle];
-  statistics_.give_block(statistics_.of_pool[is_small(block.pool)], block.size);
+  statistics_.give_block(statistics_.of_pool[is_small(block)], block.size);
   if constexpr (Rules::kLimits) count_oversize_free(block);
   free_block<Rules>(handle);
 }
@@ -144,7 +147,7 @@ template <class Rules>
 [[gnu::always_inline]] inline void Allocator::free_block(Handle handle) {
   Block& block = blocks_[handle];
   FreeBlocks& free = free_set(block);
-  PoolStatistics& own = statistics_.of_pool[is_small(block.pool)];
+  PoolStatistics& own = statistics_.of_pool[is_small(block)];
   block.state = BlockState::free;
   // How the number and bytes of free pieces change, as one net change each.
   const Bytes before = try_merge<Rules, Side::before>(handle, free);
@@ -193,7 +196,7 @@ template <class Rules, Allocator::Side kSide>
 template <class Rules>
 [[gnu::always_inline]] inline void Allocator::insert_free(Handle handle, FreeBlocks& free) {
   Block& block = blocks_[handle];
-  if (Rules::kCollects) block.since = pools_[block.pool].searches;
+  if (Rules::kCollects) block.since = pool_of(block).searches;
   free.insert({block.size, block.rank, handle},
               [this](Handle moved, FreeBlocks::Place place) { blocks_[moved].place = place; });
 }
