@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/program.hpp"
@@ -25,6 +26,8 @@ class Caller {
 
   /// By slot; no handle: not placed; size 0: it was moved out.
   std::span<Placement> blocks() { return blocks_; }
+  /// After the last call.
+  std::vector<Placement> take_blocks() { return std::move(blocks_); }
   bool holds(Slot slot) const { return blocks_[slot].handle != kNoHandle; }
   const Placement& block(Slot slot) const { return blocks_[slot]; }
 

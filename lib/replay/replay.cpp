@@ -45,6 +45,7 @@ class Replay {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     result_.metrics = accounts_.finish(took.count());
     result_.refusals = device_.usage().refusals;
+    result_.blocks = caller_.take_blocks();
     return std::move(result_);
   }
 

@@ -102,10 +102,11 @@ struct ReplayResult {
   RunMetrics metrics;
   bool finished = true;  ///< false: cancelled, hopeless, or stopped at an OOM
   std::string oom_report = {};
-  std::uint64_t refused_before = 0;  ///< requests of `begin_with` that found no room
-  bool started_exact = true;         ///< the start state was empty, or taken over as recorded
-  std::uint64_t refusals = 0;        ///< calls that the device had no room for
-  std::optional<Followed> followed;  ///< nothing: the device did not follow the recording
+  std::uint64_t refused_before = 0;    ///< requests of `begin_with` that found no room
+  bool started_exact = true;           ///< the start state was empty, or taken over as recorded
+  std::uint64_t refusals = 0;          ///< calls that the device had no room for
+  std::vector<Placement> blocks = {};  ///< at the end, by slot; no handle: not placed
+  std::optional<Followed> followed;    ///< nothing: the device did not follow the recording
 };
 
 /// Plays the program's events, but not those of its driver, on `strategy` over `device`.

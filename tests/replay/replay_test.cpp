@@ -33,6 +33,18 @@ TEST(Replay, CountsRequestedAllocatedAndReserved) {
   EXPECT_EQ(m.events, 2u);
 }
 
+TEST(Replay, SaysWhereBlocksLieAtItsEnd) {
+  const Trace trace = trace_of({{Op::allocate, 0, 1000},
+                                {Op::allocate, 1, 1000},
+                                {Op::free, 0, 1000},
+                                {Op::allocate, 2, 8 * kMiB}});
+  const ReplayResult result = run(trace, "torch", {.capacity = 4 * kMiB});
+  ASSERT_EQ(result.blocks.size(), 3u);
+  EXPECT_EQ(result.blocks[0].handle, kNoHandle);  // freed
+  EXPECT_EQ(result.blocks[1].address, (Address{1} << 44) + 1024);
+  EXPECT_EQ(result.blocks[2].handle, kNoHandle);  // refused
+}
+
 TEST(Replay, OfALongReservedPeakTheMomentWithMostInUseCounts) {
   // One segment of 20 MiB: at first 2 of it are used, later 18.
   const Trace trace = trace_of({{Op::allocate, 0, 2 * kMiB},

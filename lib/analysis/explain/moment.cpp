@@ -10,18 +10,10 @@
 namespace memreplay {
 namespace {
 
-/// Notes the curves of a replay, and where each block was placed.
+/// Notes the curves of a replay.
 class Watcher final : public ReplayObserver {
  public:
-  explicit Watcher(const Trace& trace) : trace_(trace), places_(trace.slot_count) {
-    for (const SegmentInfo& segment : trace.start.segments) {
-      for (const BlockInfo& block : segment.blocks) {
-        if (block.slot != kNoSlot) places_[block.slot] = block.address;
-      }
-    }
-  }
-
-  void on_start_block(Slot slot, const Placement& block) override { places_[slot] = block.address; }
+  explicit Watcher(const Trace& trace) : trace_(trace) {}
 
   void on_start(const EventState& state, const Strategy&) override {
     curves.peaks = {};
@@ -34,15 +26,6 @@ class Watcher final : public ReplayObserver {
     curves.peaks.note(state.event, state.requested, state.reserved);
     if (state.ooms > ooms_) note_oom(state);
     ooms_ = state.ooms;
-    if (trace_.ops[state.event] == Op::allocate && state.placement) {
-      places_[trace_.slots[state.event]] = state.placement->address;
-    }
-  }
-
-  std::unordered_map<Address, Slot> slots_of(const std::vector<LiveBlock>& live) const {
-    std::unordered_map<Address, Slot> slots;
-    for (const LiveBlock& block : live) slots[places_[block.slot]] = block.slot;
-    return slots;
   }
 
   Curves curves;
@@ -58,9 +41,18 @@ class Watcher final : public ReplayObserver {
   }
 
   const Trace& trace_;
-  std::vector<Address> places_;  ///< by slot
   std::uint64_t ooms_ = 0;
 };
+
+std::unordered_map<Address, Slot> slots_of(const std::vector<LiveBlock>& live,
+                                           const std::vector<Placement>& by_slot) {
+  std::unordered_map<Address, Slot> slots;
+  for (const LiveBlock& block : live) {
+    const Placement& placed = by_slot[block.slot];
+    if (placed.handle != kNoHandle) slots[placed.address] = block.slot;
+  }
+  return slots;
+}
 
 // A device with room for the request refused it: a limit of the program's was reached. A share of
 // the device is known where the device is, that is where nobody else holds any of it.
@@ -135,18 +127,16 @@ Curves ReplayedMoments::curves() const {
 }
 
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
-  Watcher watcher(subject_.trace());
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
   ReplayOptions replaying = replaying_;
-  replaying.observer = &watcher;
   replaying.program.to = to;
-  trial.run(replaying);
+  const ReplayResult result = trial.run(replaying);
   Moment moment;
   moment.memory = trial.strategy().memory_state();
   moment.live = live_before(subject_.trace(), event);
   moment.device_free = trial.device_free();
   moment.allowed = trial.strategy().free_space().obtainable;
-  const auto slots = watcher.slots_of(moment.live);
+  const auto slots = slots_of(moment.live, result.blocks);
   for (SegmentInfo& segment : moment.memory.segments) {
     for (BlockInfo& block : segment.blocks) {
       const auto found = slots.find(block.address);
