@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <future>
+#include <mutex>
 
 #include "analysis/explain/explained.hpp"
 #include "analysis/page/placed_blocks.hpp"
@@ -46,7 +48,10 @@ std::vector<std::string> settings_said(const ExplainedDevice& explained, const S
   return said;
 }
 
-/// Makes the pictures while the replays run.
+/// Shorter ones are explained before another thread has begun.
+constexpr std::uint64_t kEventsOfALongTrace = 100'000;
+
+/// Makes the pictures while the replays run; beside them, what is pictured is explained.
 class PageMaker final : public RunsWatcher {
  public:
   PageMaker(const PageQuestion& question, const Control& control)
@@ -55,12 +60,17 @@ class PageMaker final : public RunsWatcher {
   bool needs_device_log() const override { return true; }
 
   void begin_trace(const Chosen& chosen, const Subject& subject) override {
+    finish_trace();
     PageDevice& device = devices_.emplace_back();
     device.trace = picture_of(subject, window_of(subject.trace(), question_));
-    ExplainQuestion explain = question_.explain;
-    explain.setup = question_.replay.setup;
-    device.explained = explained(chosen, subject, explain, control_);
-    device.settings = settings_said(device.explained, explain.setup);
+    const bool is_long = subject.trace().size() >= kEventsOfALongTrace;
+    explanation_ =
+        std::async(is_long ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                   [this, chosen, subject] {
+                     ExplainQuestion explain = question_.explain;
+                     explain.setup = question_.replay.setup;
+                     return explained(chosen, subject, explain, control_);
+                   });
   }
 
   void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override {
@@ -69,25 +79,43 @@ class PageMaker final : public RunsWatcher {
 
   void end_run(const Trial&) override { devices_.back().placed.push_back(places_->finish()); }
 
-  std::deque<PageDevice>& devices() { return devices_; }
+  std::deque<PageDevice>& finish() {
+    finish_trace();
+    return devices_;
+  }
 
  private:
+  void finish_trace() {
+    if (!explanation_.valid()) return;
+    PageDevice& device = devices_.back();
+    device.explained = explanation_.get();
+    device.settings = settings_said(device.explained, question_.replay.setup);
+  }
+
   const PageQuestion& question_;
   const Control& control_;
   std::deque<PageDevice> devices_;
   std::optional<PlaceRecorder> places_;
+  std::future<ExplainedDevice> explanation_;  ///< of the last device
 };
 
 }  // namespace
 
 PageAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
                   const PageQuestion& question, const Control& control) {
-  PageMaker maker(question, control);
-  ReplayAnswer replayed = answer(inputs, devices, question.replay, control, &maker);
+  std::mutex showing;
+  Control shared = control;
+  shared.progress = [&](const std::string& what, double share) {
+    const std::lock_guard lock(showing);
+    control.show(what, share);
+  };
+  PageMaker maker(question, shared);
+  ReplayAnswer replayed = answer(inputs, devices, question.replay, shared, &maker);
   PageAnswer page;
-  page.interrupted = replayed.interrupted;
-  for (std::size_t d = 0; d < maker.devices().size(); ++d) {
-    PageDevice& device = page.devices.emplace_back(std::move(maker.devices()[d]));
+  std::deque<PageDevice>& made = maker.finish();
+  page.interrupted = replayed.interrupted || shared.stopped();
+  for (std::size_t d = 0; d < made.size(); ++d) {
+    PageDevice& device = page.devices.emplace_back(std::move(made[d]));
     device.report = std::move(replayed.traces[d]);
   }
   return page;
