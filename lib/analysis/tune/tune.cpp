@@ -17,6 +17,8 @@ namespace {
 // what is given up depends on it.
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kValuesPerOption = 64;  // in combinations
+/// Replays of fewer are over before another thread has begun, on a machine with other work.
+constexpr std::uint64_t kEventsOfAThread = 200'000;
 constexpr std::uint64_t kUnlimitedMb = std::uint64_t{1} << 20;
 
 constexpr std::string_view kNpuVariable = "PYTORCH_NPU_ALLOC_CONF";
@@ -135,6 +137,15 @@ class Search {
     result_.without_insertions = replayed(as_it_was);
   }
 
+  unsigned threads_for(std::uint64_t replays) const {
+    std::uint64_t events = 0;
+    for (const Subject* subject : options_.bench.subjects) {
+      events += std::min(subject->trace().size(), options_.replaying.program.to);
+    }
+    const std::uint64_t busy = replays * events / kEventsOfAThread + 1;
+    return static_cast<unsigned>(std::min<std::uint64_t>(options_.threads, busy));
+  }
+
   void note(const Setting& setting, std::optional<std::size_t> outcome) {
     if (!seen_.insert(setting).second) return;
     ++result_.tried;
@@ -200,7 +211,7 @@ class Search {
         prune == Prune::yes ? pareto_front(result_.outcomes) : std::vector<RunSoFar>();
     std::vector<std::optional<Experiment>> tried(batch.size());
     const auto replay = [&](const std::vector<std::size_t>& which) {
-      for_each_parallel(which.size(), options_.threads, [&](std::size_t i) {
+      for_each_parallel(which.size(), threads_for(which.size()), [&](std::size_t i) {
         const StrategySpec spec = torch_spec_from_conf(conf_of(batch[which[i]], result_.kept));
         tried[which[i]] =
             try_on(options_.bench, spec, result_.torch_version, options_.replaying, front);
