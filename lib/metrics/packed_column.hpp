@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -25,8 +27,11 @@ class PackedColumn {
 
 inline void PackedColumn::number(std::uint64_t value) {
   constexpr std::uint64_t kMore = 0x80;
-  for (; value >= kMore; value >>= 7) byte(static_cast<std::uint8_t>(value | kMore));
-  byte(static_cast<std::uint8_t>(value));
+  std::array<char, 10> bytes;
+  std::size_t count = 0;
+  for (; value >= kMore; value >>= 7) bytes[count++] = static_cast<char>(value | kMore);
+  bytes[count++] = static_cast<char>(value);
+  bytes_.append(bytes.data(), count);
 }
 
 inline void PackedColumn::signed_number(std::int64_t value) {

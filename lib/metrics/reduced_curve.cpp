@@ -22,17 +22,20 @@ void ReducedCurve::add(std::uint64_t event, std::int64_t value, std::int64_t hig
   if (first || value != value_) change({event, value, beside});
 }
 
+// Events and buckets both fit in 64 bits, their product does not.
+std::uint64_t ReducedCurve::behind_bucket_of(std::uint64_t event) const {
+  const auto bucket = static_cast<unsigned __int128>(event) * buckets_ / events_;
+  return static_cast<std::uint64_t>(((bucket + 1) * events_ + buckets_ - 1) / buckets_);
+}
+
 void ReducedCurve::change(const CurvePoint& point) {
-  // Events and buckets both fit in 64 bits, their product does not.
-  const auto bucket =
-      static_cast<std::uint64_t>(static_cast<unsigned __int128>(point.event) * buckets_ / events_);
   const Change change{point, changes_++};
   value_ = point.value;
-  if (open_ && bucket != current_) {
-    close(*open_, closed_);
+  if (point.event >= next_bucket_) {
+    if (open_) close(*open_, closed_);
     open_.reset();
+    next_bucket_ = behind_bucket_of(point.event);
   }
-  current_ = bucket;
   if (!open_) {
     open_ = Bucket{change, change, change, change};
     return;

@@ -46,11 +46,13 @@ class ReducedCurve {
   };
 
   void change(const CurvePoint& point);
+  /// The first event of the bucket behind that of `event`.
+  std::uint64_t behind_bucket_of(std::uint64_t event) const;
   static void close(const Bucket& bucket, std::vector<CurvePoint>& points);
 
   std::uint64_t events_;
   std::uint64_t buckets_;
-  std::uint64_t current_ = 0;
+  std::uint64_t next_bucket_ = 0;  ///< its first event
   std::uint64_t changes_ = 0;
   std::int64_t value_ = 0;
   std::optional<Bucket> open_;

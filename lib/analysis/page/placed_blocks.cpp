@@ -106,8 +106,11 @@ void PlaceRecorder::find_unit() {
   for (const Place& block : blocks_) lowest = std::min(lowest, block.address.value_or(lowest));
   for (const Region& region : regions_) lowest = std::min(lowest, region.what.address);
   Bytes unit = 0;
-  for (const Place& block : blocks_) unit = std::gcd(unit, block.address.value_or(lowest) - lowest);
-  for (const Region& region : regions_) unit = std::gcd(unit, region.what.address - lowest);
+  const auto divide = [&](Bytes distance) {
+    if (unit == 0 || distance % unit != 0) unit = std::gcd(unit, distance);
+  };
+  for (const Place& block : blocks_) divide(block.address.value_or(lowest) - lowest);
+  for (const Region& region : regions_) divide(region.what.address - lowest);
   placed_.base = lowest == UINT64_MAX ? 0 : lowest;
   placed_.unit = std::max<Bytes>(unit, 1);
 }

@@ -2,13 +2,14 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace memreplay {
 namespace {
 
 std::string compressed(const std::string& bytes) {
-  constexpr int kQuick = 4;
+  constexpr int kQuick = 2;
   uLongf size = compressBound(bytes.size());
   std::string packed(size, '\0');
   const int result = compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
@@ -21,16 +22,15 @@ std::string compressed(const std::string& bytes) {
 std::string base64(const std::string& bytes) {
   constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+  std::string text((bytes.size() + 2) / 3 * 4, '=');
+  for (std::size_t at = 0, to = 0; at < bytes.size(); at += 3, to += 4) {
+    const std::size_t here = std::min<std::size_t>(bytes.size() - at, 3);
     std::uint32_t three = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      three = three << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0);
+    for (std::size_t i = 0; i < here; ++i) {
+      three |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + i]))
+               << (16 - 8 * i);
     }
-    for (std::size_t i = 0; i < 4; ++i) {
-      text += at + i <= bytes.size() ? kLetters[three >> (18 - 6 * i) & 63] : '=';
-    }
+    for (std::size_t i = 0; i <= here; ++i) text[to + i] = kLetters[three >> (18 - 6 * i) & 63];
   }
   return text;
 }
