@@ -5,7 +5,7 @@ from cases import Case
 from processes import done
 
 SIZES = [10**6, 10**7]
-LIVE = [10**2, 10**4, 10**6]
+LIVE = [10**2, 10**3, 10**4, 10**5, 10**6]
 
 
 def generate(bench, trace, events, live):
