@@ -23,6 +23,8 @@ struct Command {
 
 /// Every registered command, in the order of commands.def.
 std::span<const Command> commands();
+/// Throws UsageError with the nearest known name.
+const Command& command_named(const std::string& name);
 
 // What each row registers, in the file that it names.
 #define MEMREPLAY_COMMAND(name, file, arguments, summary, example) \

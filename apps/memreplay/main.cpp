@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "device/host/malloc_library.hpp"
+#include "help/text.hpp"
 #include "options/command_line.hpp"
 #include "output/last_words.hpp"
 #include "output/output_file.hpp"
@@ -21,32 +22,6 @@ namespace {
 
 constexpr std::string_view kVersion = MEMREPLAY_VERSION;
 
-std::string help() {
-  std::string out =
-      "memreplay COMMAND ...   replays recorded allocations against any allocator\n\n";
-  for (const Command& command : commands()) {
-    out += fmt::format("  {:<10} {}\n", command.name, command.summary);
-  }
-  out +=
-      "\nStrategies (-s NAME or -s NAME:key=value,...): memreplay list strategies [NAME]\n"
-      "Sizes read 24GiB, 24G (= GiB), 512MiB, 1000 (bytes). TRACE - is standard input.\n"
-      "Exit codes: 0 done; 1 the answer is no; 2 wrong usage or input; 130 Ctrl-C.\n"
-      "\n  memreplay help COMMAND    the options of a command, as COMMAND --help\n"
-      "  memreplay --version, -V   the version\n";
-  return out;
-}
-
-const Command& command_named(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Command& command : commands()) {
-    if (command.name == name) return command;
-    names.emplace_back(command.name);
-  }
-  const char* what = name.starts_with("-") ? "option" : "command";
-  throw UsageError(
-      fmt::format("unknown {} '{}'{} (memreplay --help)", what, name, did_you_mean(name, names)));
-}
-
 void print_text(std::string_view text) { write_stdout(text, terminal_style()); }
 
 int run_command(const std::string& name, const std::vector<std::string>& arguments) {
@@ -56,7 +31,7 @@ int run_command(const std::string& name, const std::vector<std::string>& argumen
     if (status == kInterrupted) write_stderr("interrupted");
     return status;
   } catch (const HelpAsked& asked) {
-    print_text(asked.what());
+    print_text(help_text(asked.description, asked.shown));
     return kDone;
   }
 }
@@ -74,7 +49,7 @@ int run(std::vector<std::string> arguments) {
     return run_command(arguments.front(), {"--help"});
   }
   if (first == "--help" || first == "-h" || first == "help") {
-    print_text(help());
+    print_text(help_text());
     return kDone;
   }
   return run_command(first, arguments);

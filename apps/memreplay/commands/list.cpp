@@ -1,5 +1,7 @@
 #include "report/list/list.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "analysis/list/question.hpp"
@@ -18,8 +20,7 @@ int run_list(const Command& command, const std::vector<std::string>& arguments) 
   add_report_options(line, reports);
   line.parse(arguments);
   if (given.empty() || given.size() > 2) {
-    throw UsageError(
-        "list what? (memreplay list strategies|formats|metrics|cards|workloads [NAME])");
+    throw UsageError(fmt::format("list what? (memreplay list {})", command.arguments));
   }
   using What = ListQuestion::What;
   constexpr std::array kWhat = {What::strategies, What::formats, What::metrics, What::cards,

@@ -33,7 +33,7 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                asked.baseline);
   line.flag("--update", "Write what it comes to now into F. Default: off.", asked.update);
   line.repeated(
-      "--metric", "NAME[=T]",
+      "--metric", "METRIC[=T]",
       "With --update what to keep, else another tolerance for it. Default: as in F; "
       "peak_reserved_bytes and peak_allocated_bytes where it is new.",
       [&](const std::string& text) { question.metrics.push_back(metric_argument(text)); });

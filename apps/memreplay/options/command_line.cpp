@@ -12,7 +12,6 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/parts/table.hpp"
 
 namespace memreplay {
 namespace {
@@ -25,15 +24,11 @@ std::vector<std::string> long_names(const CLI::App& app) {
   return names;
 }
 
-/// What an option is called and takes: "-s, --strategy S".
-std::string left_of(const CLI::Option& option) {
-  std::string left;
-  for (const std::string& name : option.get_snames()) left += "-" + name + ", ";
-  for (const std::string& name : option.get_lnames()) left += "--" + name + ", ";
-  left.resize(left.size() - 2);
-  const std::string values = option.get_type_name();
-  if (!values.empty() && values.front() != '[') left += ' ';
-  return left + values;
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
@@ -62,14 +57,6 @@ struct CommandLine::Parser {
     std::string group;
     Shown shown;
   };
-
-  std::vector<std::string> groups() const {
-    std::vector<std::string> titles;
-    for (const Described& one : described) {
-      if (std::ranges::find(titles, one.group) == titles.end()) titles.push_back(one.group);
-    }
-    return titles;
-  }
 
   CLI::App app;
   std::vector<Described> described;  ///< in the order of the help, but for the groups
@@ -174,9 +161,9 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   try {
     parser_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    throw HelpAsked(help(Shown::always));
+    throw HelpAsked(description(), Shown::always);
   } catch (const CLI::CallForAllHelp&) {
-    throw HelpAsked(help(Shown::in_help_all));
+    throw HelpAsked(description(), Shown::in_help_all);
   } catch (const CLI::ParseError& error) {
     refuse_unknown();
     throw UsageError(fmt::format("{} (memreplay {} --help)", error.what(), command_.name));
@@ -239,37 +226,16 @@ void CommandLine::describe(const CLI::Option* option) {
   parser_->described.push_back({option, group_, shown_});
 }
 
-std::string CommandLine::help(Shown shown) const {
-  constexpr std::size_t kWidth = 80;
-  constexpr std::size_t kWidestLeft = 26;
-  std::vector<Parser::Described> options = parser_->described;
-  if (shown == Shown::always) {
-    std::erase_if(options, [](const auto& one) { return one.shown != Shown::always; });
+CommandDescription CommandLine::description() const {
+  CommandDescription all{&command_, {}};
+  for (const auto& [option, title, shown] : parser_->described) {
+    const auto repeats = std::ranges::find(parser_->repeated, option, &Parser::Repeated::option);
+    auto group = std::ranges::find(all.groups, title, &OptionGroup::title);
+    if (group == all.groups.end()) group = all.groups.insert(group, {title, {}});
+    group->options.push_back({names_of(*option), option->get_type_name(), option->get_description(),
+                              shown, repeats != parser_->repeated.end()});
   }
-  std::size_t left = 0;
-  for (const auto& [option, group, when] : options) {
-    const std::size_t size = left_of(*option).size();
-    if (size <= kWidestLeft) left = std::max(left, size);
-  }
-  const std::size_t column = left + 4;
-  std::string out =
-      wrapped(fmt::format("memreplay {} {}", command_.name, command_.arguments), 4, kWidth) +
-      fmt::format("\n{}\n\n", command_.summary);
-  for (const std::string& title : parser_->groups()) {
-    std::string lines;
-    for (const auto& [option, group, when] : options) {
-      if (group != title) continue;
-      const std::string names = left_of(*option);
-      lines += "  " + names;
-      lines += names.size() <= left ? std::string(column - 2 - names.size(), ' ')
-                                    : '\n' + std::string(column, ' ');
-      lines += wrapped(option->get_description(), column, kWidth) + '\n';
-    }
-    if (!lines.empty()) out += fmt::format("{}:\n{}", title, lines);
-  }
-  out += fmt::format("\nExample: memreplay {} {}\n", command_.name, command_.example);
-  if (options.size() == parser_->described.size()) return out;
-  return out + fmt::format("All options: memreplay {} --help-all\n", command_.name);
+  return all;
 }
 
 std::uint64_t size_argument(const std::string& option, const std::string& text) {

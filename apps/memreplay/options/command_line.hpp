@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "help/description.hpp"
 #include "output/output_path.hpp"
 
 namespace CLI {
@@ -16,14 +18,12 @@ class Option;
 
 namespace memreplay {
 
-/// `--help` was asked for; what() is the help.
-class HelpAsked : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+/// `--help` was asked for, or `--help-all`.
+struct HelpAsked : std::exception {
+  HelpAsked(CommandDescription of, Shown how_much) : description(std::move(of)), shown(how_much) {}
+  CommandDescription description;
+  Shown shown;
 };
-
-/// Where an option stands in the help.
-enum class Shown { always, in_help_all };
 
 /// The options of one command. Functions given here may throw UsageError.
 class CommandLine {
@@ -47,7 +47,8 @@ class CommandLine {
   };
 
   using Use = std::function<void(const std::string&)>;
-  /// "--capacity" with its values and one sentence that ends in the default.
+  /// "--capacity" with its values, by which shells complete them (help/candidates.hpp), and one
+  /// sentence that ends in the default.
   void value(const std::string& names, const std::string& values, const std::string& sentence,
              Use use);
   /// An option that may be given any number of times; calls to `use` keep the order on the command
@@ -86,7 +87,7 @@ class CommandLine {
   struct Parser;
 
   void describe(const CLI::Option* option);
-  std::string help(Shown shown) const;
+  CommandDescription description() const;
   void refuse_unknown() const;
   void use_values();
   void claim_outputs();

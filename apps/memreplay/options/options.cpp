@@ -172,7 +172,7 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                o.gpu = static_cast<int>(gpu);
              });
   const CommandLine::Group rare(line, kInput, Shown::in_help_all);
-  line.value("--format", "F", "Format of the recording. Default: recognised.",
+  line.value("--format", "FORMAT", "Format of the recording. Default: recognised.",
              [&o](const std::string& text) { o.read.format = text; });
   line.value("--columns", "ID=NAME,...",
              "Names of a CSV's columns: id=ptr,size=n. Default: list formats csv.",
