@@ -1,7 +1,9 @@
-"""The README shows what tools/demo ends with; while it builds it says that it lives."""
+"""The README shows what tools/demo ends with; while it builds it says that it lives; a program that is given is run."""
+import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -13,7 +15,29 @@ def sourced(script):
                           capture_output=True, text=True, check=False)
 
 
+def demo(*arguments, **environment):
+    return subprocess.run([ROOT / "tools" / "demo", *arguments], capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
+
+
 class Demo(unittest.TestCase):
+    def test_a_program_that_is_given_is_run_and_none_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "any name")
+            program.write_text('#!/bin/sh\nls "$2"; echo "$@"\n', encoding="ascii")
+            program.chmod(0o755)
+            for done in (demo(program), demo(MEMREPLAY=str(program))):
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                shown, answered = done.stdout.lstrip("\n").split("\n", 1)
+                trace = "traces/torch/seq_growth.pickle"
+                self.assertTrue(shown.startswith(f"$ memreplay compare {trace} "))
+                self.assertEqual(answered, f"{trace}\n{shown.removeprefix('$ memreplay ')}\n")
+
+    def test_what_is_no_program_is_refused(self):
+        done = demo("no/such/memreplay")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no/such/memreplay is no program; expected", done.stderr)
+
     def test_its_command_is_the_first_of_the_readme(self):
         demo = (ROOT / "tools" / "demo").read_text(encoding="utf-8")
         command = " ".join(re.search(r"^command=\((.*?)\)", demo, re.MULTILINE | re.DOTALL).group(1).split())
