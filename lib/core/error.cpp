@@ -19,6 +19,9 @@ std::string located(std::string_view file, std::string_view place, std::string_v
 }  // namespace
 
 InputError::InputError(std::string_view file, std::string_view place, std::string_view message)
-    : std::runtime_error(located(file, place, message)) {}
+    : std::runtime_error(located(file, place, message)),
+      file_(file),
+      place_(place),
+      message_(message) {}
 
 }  // namespace memreplay

@@ -12,6 +12,15 @@ class InputError : public std::runtime_error {
   /// `place` is a line ("14"), a line and column ("14:9"), or "byte 48,211"; empty when there is
   /// none.
   InputError(std::string_view file, std::string_view place, std::string_view message);
+
+  const std::string& file() const { return file_; }
+  const std::string& place() const { return place_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  std::string file_;
+  std::string place_;
+  std::string message_;
 };
 
 /// A command line or a setting that means nothing: an unknown name, a value out of range.

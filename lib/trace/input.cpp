@@ -74,11 +74,22 @@ std::string read_file(const std::string& path) { return read_all(File(path).numb
 
 OpenedInput::OpenedInput(const std::string& path) {
   input_.name = path;
+  guarded([&] { map_or_read(File(path).number()); });
+}
+
+OpenedInput::OpenedInput(const std::string& name, std::string_view bytes) {
+  input_.name = name;
+  guarded([&] { input_.bytes = bytes; });
+}
+
+template <typename Fill>
+void OpenedInput::guarded(Fill fill) {
   try {
-    open();
+    fill();
+    unpack();
   } catch (const std::bad_alloc&) {
     unmap();
-    throw InputError(path, "", "is too large for the memory that there is");
+    throw InputError(input_.name, "", "is too large for the memory that there is");
   } catch (...) {
     unmap();
     throw;
@@ -87,8 +98,7 @@ OpenedInput::OpenedInput(const std::string& path) {
 
 OpenedInput::~OpenedInput() { unmap(); }
 
-void OpenedInput::open() {
-  map_or_read(File(input_.name).number());
+void OpenedInput::unpack() {
   if (input_.bytes.empty()) throw InputError(input_.name, "", "is empty: expected a recording");
   if (!is_compressed(input_.bytes)) return;
   held_ = decompress(input_);

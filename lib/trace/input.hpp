@@ -14,6 +14,8 @@ class OpenedInput {
  public:
   /// Opens a file; "-" is standard input. Throws InputError.
   explicit OpenedInput(const std::string& path);
+  /// Bytes that are at hand, and outlive this.
+  OpenedInput(const std::string& name, std::string_view bytes);
   ~OpenedInput();
   OpenedInput(const OpenedInput&) = delete;
   OpenedInput& operator=(const OpenedInput&) = delete;
@@ -21,7 +23,9 @@ class OpenedInput {
   const Input& input() const { return input_; }
 
  private:
-  void open();
+  template <typename Fill>
+  void guarded(Fill fill);
+  void unpack();
   void map_or_read(int file);
   void unmap();
 

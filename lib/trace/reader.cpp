@@ -85,6 +85,28 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
   return *found;
 }
 
+/// The reader of that name, or null where it is to be recognised.
+const ReaderInfo* named_reader(const ReadOptions& options) {
+  return options.format.empty() ? nullptr : &reader_named(options.format);
+}
+
+Recording read_opened(const OpenedInput& opened, const ReaderInfo* named,
+                      const ReadOptions& options) {
+  Input input = opened.input();
+  if (options.progress) {
+    input.progress = [&](double share) { options.progress(input.name, share); };
+  }
+  const ReaderInfo& reader = reader_for(input, named, options);
+  if (options.python_reader && reader.name != kTorchPickleFormat) {
+    throw UsageError("the reader 'python' reads pickles only; " + input.name +
+                     " is of the format " + std::string(reader.name));
+  }
+  Recording recording =
+      options.python_reader ? read_with_python(input) : reader.read(input, options);
+  check_recording(recording);
+  return recording;
+}
+
 }  // namespace
 
 std::span<const ReaderInfo> readers() {
@@ -97,27 +119,26 @@ std::span<const ReaderInfo> readers() {
 }
 
 Recording read_recording(const std::string& path, const ReadOptions& options) {
+  if (options.at_hand) {
+    if (auto recording = options.at_hand(path)) {
+      check_recording(*recording);
+      return std::move(*recording);
+    }
+  }
   // A wrong name is told before a long file is read.
-  const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
-  const OpenedInput opened(path);
-  Input input = opened.input();
-  if (options.progress) {
-    input.progress = [&](double share) { options.progress(path, share); };
-  }
-  const ReaderInfo& reader = reader_for(input, named, options);
-  if (options.python_reader && reader.name != kTorchPickleFormat) {
-    throw UsageError("the reader 'python' reads pickles only; " + path + " is of the format " +
-                     std::string(reader.name));
-  }
-  Recording recording =
-      options.python_reader ? read_with_python(input) : reader.read(input, options);
-  check_recording(recording);
-  return recording;
+  const ReaderInfo* named = named_reader(options);
+  return read_opened(OpenedInput(path), named, options);
+}
+
+Recording read_recording(const std::string& name, std::string_view bytes,
+                         const ReadOptions& options) {
+  const ReaderInfo* named = named_reader(options);
+  return read_opened(OpenedInput(name, bytes), named, options);
 }
 
 bool stream_recording(const std::string& path, const ReadOptions& options,
                       const BeginEvents& begin) {
-  const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
+  const ReaderInfo* named = named_reader(options);
   if (path == "-" || options.python_reader) return false;  // "-" cannot be read again
   const OpenedInput opened(path);
   if (opened.input().bytes.size() < kWorthStreaming) return false;
@@ -126,7 +147,7 @@ bool stream_recording(const std::string& path, const ReadOptions& options,
 }
 
 void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {
-  const ReaderInfo* named = options.format.empty() ? nullptr : &reader_named(options.format);
+  const ReaderInfo* named = named_reader(options);
   const OpenedInput opened(path);
   const ReaderInfo& reader = reader_for(opened.input(), named, options);
   if (reader.copy == nullptr) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ struct ReadOptions {
   std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
+  /// For who has recordings without a file: the one called `path`, or nothing where that is a file.
+  /// Any thread may ask. May be empty.
+  std::function<std::optional<Recording>(const std::string& path)> at_hand = {};
   /// Told what a reader left out, or had to take for something: "FILE: column …". May be null.
   std::function<void(const std::string&)> note;
   /// Called now and then with the share of a file that has been read; may be empty.
@@ -65,6 +69,9 @@ std::span<const ReaderInfo> readers();
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
 /// input. Throws InputError with file and place, UsageError for an unknown format.
 Recording read_recording(const std::string& path, const ReadOptions& options = {});
+/// The same of a file's bytes that are in memory, under a name for messages.
+Recording read_recording(const std::string& name, std::string_view bytes,
+                         const ReadOptions& options);
 
 /// Hands a recording's events on as they are read, so that they need not fit into memory; checked
 /// like those of `read_recording`, and throws what that throws. False, before `begin` is called,

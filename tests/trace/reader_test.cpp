@@ -61,6 +61,27 @@ TEST_F(Reader, CompressedFilesAreRecognisedByTheirFirstBytes) {
   }
 }
 
+TEST_F(Reader, BytesInMemoryAreReadLikeTheirFile) {
+  Recording plain = read_recording(file("plain", pickle_));
+  for (const std::string& bytes : {pickle_, gzipped(pickle_)}) {
+    Recording read = read_recording("<bytes>", bytes, {});
+    EXPECT_EQ(read.path, "<bytes>");
+    read.path = plain.path;
+    EXPECT_EQ(read, plain);
+  }
+}
+
+TEST_F(Reader, ARecordingAtHandIsNotLookedForAmongTheFiles) {
+  ReadOptions options;
+  options.at_hand = [&](const std::string& path) -> std::optional<Recording> {
+    if (path == "<mine>") return read_recording(path, pickle_, {});
+    return std::nullopt;
+  };
+  EXPECT_EQ(read_recording("<mine>", options).path, "<mine>");
+  EXPECT_EQ(read_recording(file("plain", pickle_), options).format, "torch-snapshot");
+  EXPECT_THAT(complaint("<other>", options), HasSubstr("cannot be opened"));
+}
+
 TEST_F(Reader, DamagedCompressionIsAnError) {
   const std::string gzip = gzipped(pickle_), zstd = zstandard(pickle_);
   for (const std::size_t cut : {2, 12, 30, 8}) {
