@@ -185,8 +185,10 @@ void CommandLine::refuse_unknown() const {
   for (const std::string& extra : extras) {
     if (extra.size() < 2 || extra.front() != '-') continue;
     const std::string name = extra.substr(0, extra.find('='));
-    throw UsageError(fmt::format("unknown option '{}'{} (memreplay {} --help)", name,
-                                 did_you_mean(name, long_names(parser_->app)), command_.name));
+    const std::vector<std::string> known = long_names(parser_->app);
+    throw UnknownOption(fmt::format("unknown option '{}'{} (memreplay {} --help)", name,
+                                    did_you_mean(name, known), command_.name),
+                        name, nearest_name(name, known));
   }
   if (extras.empty()) return;
   throw UsageError(fmt::format("unexpected argument '{}' (memreplay {} {})", extras.front(),

@@ -4,11 +4,13 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "core/error.hpp"
 #include "help/description.hpp"
 #include "output/output_path.hpp"
 
@@ -23,6 +25,20 @@ struct HelpAsked : std::exception {
   HelpAsked(CommandDescription of, Shown how_much) : description(std::move(of)), shown(how_much) {}
   CommandDescription description;
   Shown shown;
+};
+
+/// An option that the command does not have.
+class UnknownOption : public UsageError {
+ public:
+  UnknownOption(const std::string& message, std::string name, std::optional<std::string> nearest)
+      : UsageError(message), name_(std::move(name)), nearest_(std::move(nearest)) {}
+
+  const std::string& name() const { return name_; }                       ///< "--capacty"
+  const std::optional<std::string>& nearest() const { return nearest_; }  ///< "--capacity"
+
+ private:
+  std::string name_;
+  std::optional<std::string> nearest_;
 };
 
 /// The options of one command. Functions given here may throw UsageError.

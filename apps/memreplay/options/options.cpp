@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/device.hpp"
+#include "output/command_host.hpp"
 #include "output/last_words.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
@@ -181,6 +182,9 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                o.read.columns = text;
              });
   o.read.note = [](const std::string& what) { write_stderr(what); };
+  if (CommandHost* from = command_host()) {
+    o.read.at_hand = [from](const std::string& path) { return from->at_hand(path); };
+  }
   line.value("--reader", "native|python", "Who reads pickles. Default: native.",
              [&o](const std::string& text) {
                o.read.python_reader = choice_argument("--reader", text, {"native", "python"}) == 1;

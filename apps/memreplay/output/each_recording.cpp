@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "core/error.hpp"
+#include "output/command_host.hpp"
 #include "output/last_words.hpp"
 #include "output/output_file.hpp"
 
@@ -37,6 +38,7 @@ int for_each_recording(const InputOptions& input, Progress& progress,
     try {
       if (!use(one)) break;
     } catch (const InputError& error) {
+      if (command_host() != nullptr) throw;
       progress.clear();
       write_stderr(error.what());
       status = kUnusable;

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "core/error.hpp"
+#include "output/command_host.hpp"
 #include "output/terminal.hpp"
 #include "report/parts/terminal_text.hpp"
 
@@ -21,7 +22,12 @@ std::string reason(int error) {
   return error == 0 ? std::string("a write failed") : std::string(std::strerror(error));
 }
 
+std::ostream& standard_output() {
+  return command_host() == nullptr ? std::cout : command_host()->output();
+}
+
 void flush_stdout() {
+  if (command_host() != nullptr) return;
   if (std::cout) {
     errno = 0;
     std::cout.flush();
@@ -44,7 +50,7 @@ OutputFile::OutputFile(const OutputPath& path) : path_(path.text()) {
 }
 
 std::ostream& OutputFile::stream() {
-  if (path_ == "-") return std::cout;
+  if (path_ == "-") return standard_output();
   return stream_;
 }
 
@@ -60,11 +66,12 @@ void OutputFile::fail(int error) const {
 }
 
 void write_stdout(std::string_view text, const TextStyle& style) {
-  std::cout << terminal_text(text, style);
+  standard_output() << terminal_text(text, style);
   flush_stdout();
 }
 
 void write_stderr(std::string_view message) {
+  if (command_host() != nullptr) return command_host()->note(message);
   std::cerr << terminal_line(fmt::format("memreplay: {}", message), stderr_style()) + '\n';
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "output/command_host.hpp"
 #include "output/terminal.hpp"
 #include "report/parts/terminal_text.hpp"
 
@@ -43,7 +44,12 @@ Printer::Printer(const ReportOptions& options) : options_(options) {
   for (const ReportOptions::File& file : options.files) files_.emplace_back(file.path);
 }
 
+bool Printer::shows_text() const {
+  return command_host() == nullptr && !options_.quiet && !options_.takes_stdout();
+}
+
 void Printer::print_parts(const ReportParts& parts, bool text_on_stdout) {
+  if (command_host() != nullptr) command_host()->answered(parts);
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const ReportOptions::File& file = options_.files[i];
     const std::string written = file.format->write(parts);

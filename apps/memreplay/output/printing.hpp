@@ -23,7 +23,7 @@ class Printer {
 
   bool writes_files() const { return !files_.empty(); }
   /// Whether a text is to go to standard output.
-  bool shows_text() const { return !options_.quiet && !options_.takes_stdout(); }
+  bool shows_text() const;
 
  private:
   void print_parts(const ReportParts& parts, bool text_on_stdout);

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "output/command_host.hpp"
 #include "output/last_words.hpp"
 #include "report/parts/terminal_text.hpp"
 
@@ -74,7 +75,7 @@ void watch_for_interrupt() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+bool stdout_is_terminal() { return command_host() == nullptr && isatty(STDOUT_FILENO) == 1; }
 
 TextStyle terminal_style(Colour colour) {
   const bool wanted =
@@ -88,7 +89,7 @@ TextStyle terminal_style(Colour colour) {
 TextStyle stderr_style() { return terminal_style(Colour::never); }
 
 Progress::Progress(bool quiet)
-    : enabled_(!quiet && isatty(STDERR_FILENO) == 1),
+    : enabled_(!quiet && command_host() == nullptr && isatty(STDERR_FILENO) == 1),
       next_(std::chrono::steady_clock::now() + 1s) {}
 
 void Progress::show(const std::string& what, double share) {
@@ -105,6 +106,7 @@ void Progress::show(const std::string& what, double share) {
 }
 
 Control Progress::control() {
+  if (command_host() != nullptr) return {.stop = &command_host()->stop()};
   watch_for_interrupt();
   return {.stop = &interrupted(),
           .progress = [this](const std::string& what, double share) { show(what, share); }};
