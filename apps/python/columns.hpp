@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "report/parts/table.hpp"
+
+namespace memreplay {
+
+/// A column of values that are all of one kind, some of them missing.
+struct TypedColumn {
+  std::string name;
+  /// Of a missing value the empty one, zero.
+  std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values;
+  std::vector<bool> missing;  ///< by row
+};
+
+/// A table as data. Cells without text are missing values.
+struct TypedTable {
+  std::vector<TypedColumn> columns;
+  std::size_t rows = 0;
+
+  std::vector<std::string> names() const;
+};
+
+/// Whole numbers where every cell is one, else numbers, else texts. Of a column without any cell
+/// the name tells: `_bytes` are whole numbers.
+TypedTable columns_of(const Table& table);
+
+/// The same of a file of --placements, --timeline, --device-events or --segments: its first line
+/// names the columns, and no cell is quoted.
+TypedTable columns_of(const std::string& csv);
+
+/// What lived from where to where, of a table of --placements: `id, address, size, from_event,
+/// to_event`, the last one missing where it lives at the end, in the order of allocation. What was
+/// not served is left out.
+TypedTable blocks(const TypedTable& events);
+
+}  // namespace memreplay

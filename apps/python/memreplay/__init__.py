@@ -1,0 +1,165 @@
+"""Replays recorded GPU allocations: why did it run out of memory, and which setting helps?
+
+A trace is a path, the bytes of a file, or what torch.cuda.memory._snapshot() returns. Keyword
+arguments are the options of the command line: `--torch-version 2.9.0` is torch_version="2.9.0",
+`--from` is from_, a flag is True, an option that may be repeated takes a list. Sizes are whole
+numbers of bytes or texts ("24GiB", "512MiB"). `memreplay COMMAND --help-all` has every option.
+
+    >>> memreplay.explain("oom.pickle").verdict
+    'fragmentation'
+    >>> memreplay.tune(torch.cuda.memory._snapshot()).best.setting
+    'expandable_segments:True'
+"""
+import os
+
+from . import _memreplay
+from ._answer import Answer, Report
+from ._errors import Error, InputError, UsageError
+from ._question import Question
+from ._tables import Table
+
+__version__ = _memreplay.__version__
+__all__ = ["Answer", "Error", "InputError", "Report", "Table", "UsageError", "check", "compare", "convert", "diff",
+           "explain", "fit", "generate", "info", "lint", "replay", "report", "tune", "verify"]
+
+
+def info(*traces, **options):
+    """What does the recording cover, and can it be trusted?
+
+    Options: gpu, format, columns, reader.
+    """
+    return Answer(Question("info", traces, options))
+
+
+def replay(*traces, **options):
+    """What happens under these strategies? One run for each, in the order given.
+
+    strategies: ["recorded", "torch:max_split_size_mb=128", "bfc"]; by default `recorded` where the
+        recording has settings, else `torch`
+    alloc_conf: texts of PYTORCH_CUDA_ALLOC_CONF, for strategies="torch:..."
+    torch_version: rules of that release, "2.9.0"
+    capacity: memory of the device, bytes or "24GiB"; "none" for no limit
+    reserve: part of it that others hold, bytes or a size
+    from_, to: first event measured, first one left out; seconds as "3s"
+    start: "auto", or "cold" without the blocks from before the recording
+    gpu: which device of the recording
+    """
+    return Answer(Question("replay", traces, options))
+
+
+def compare(*traces, **options):
+    """Strategies side by side, ranked. Options are those of replay; without strategies the presets."""
+    return Answer(Question("compare", traces, options))
+
+
+def explain(*traces, **options):
+    """Fragmentation or shortage? What pins the memory?
+
+    at: "oom", "peak", "reserved-peak" or the number of an event
+    by: what counts as one place: "place", "function", "file", "module"
+    top: rows of each table of the text
+    tree: True shows who called the places
+    phases: ["forward=100:250"], peaks of the events in [100, 250)
+    strategy: memory of a replay under it instead of the recorded one
+    capacity, reserve, gpu, torch_version: as in replay
+    """
+    return Answer(Question("explain", traces, options))
+
+
+def tune(*traces, **options):
+    """Which allocator setting is best? One for all recordings; best.env is the line to paste.
+
+    runs: settings to try; 1000, fewer for long recordings
+    seconds: begin no further replay after so many
+    threads: replays at once; the processor's cores
+    objective: "reserved", "calls" or "retries": what is to be least after failures
+    allow, forbid: lists of options of PyTorch's allocator, varied alone or left at their default
+    capacity, reserve, gpu, torch_version: as in replay
+    """
+    return Answer(Question("tune", traces, options))
+
+
+def fit(*traces, **options):
+    """The smallest device on which it runs, per strategy; exit_code 1 where one does not fit.
+
+    strategies, torch_version, reserve, start, gpu: as in replay
+    capacity: judge this size, bytes or "24GiB"
+    device_name: "T4" or "4090,a100": judge these cards
+    budget: events that each search may replay
+    """
+    return Answer(Question("fit", traces, options))
+
+
+def diff(a, b=None, **options):
+    """What changed between two recordings; of one recording between two strategies.
+
+    strategies: one for both recordings, or two for one
+    at_step: compare the peaks within that step
+    by, top: as in explain
+    """
+    return Answer(Question("diff", [a] if b is None else [a, b], options))
+
+
+def check(*traces, baseline, **options):
+    """Did it get worse than the baseline file says? exit_code 1 where it did; `passed` says so too.
+
+    baseline: the file; update=True makes or renews it
+    tolerance: how much more is within: "2%", "64MiB"
+    metrics: ["peak_reserved_bytes=2%"]
+    """
+    return Answer(Question("check", traces, {"baseline": baseline, **options}))
+
+
+def verify(*traces, **options):
+    """Does the model give every recorded address and segment? exit_code 1 where it diverged.
+
+    Options: torch_version, gpu, format, columns, reader.
+    """
+    return Answer(Question("verify", traces, options))
+
+
+def lint(conf, **options):
+    """Is this allocator setting valid, and does it fight itself? exit_code 1 where it has an error.
+
+    conf: a PYTORCH_CUDA_ALLOC_CONF, or the path of a recording that has one
+    """
+    return Answer(Question("lint", [conf], options))
+
+
+def report(*traces, output=None, **options):
+    """Pictures in one file that opens anywhere. A Report, which `output` names a file for.
+
+    strategies, capacity, gpu: as in replay
+    from_, to: events that the page has in full
+    """
+    ran = Question("report", traces, {"output": "-" if output is None else output, **options}).ask()
+    if output is None:
+        return Report(ran.output)
+    with open(output, encoding="utf-8") as file:
+        return Report(file.read())
+
+
+def convert(source, target, **options):
+    """Writes a recording in the format that the ending of `target` says: pickle, json, csv, mrt. Returns the notes.
+
+    source, target: paths
+    strategy: as if it had been recorded under this one
+    anonymise, minimise: True for a recording to show to others, for the smallest that shows the same
+    """
+    return _written("convert", [source], target, options)
+
+
+def generate(kind, target, **options):
+    """Writes a synthetic recording from a seed. Returns the notes.
+
+    kind: "random" (memreplay list workloads)
+    target: a path that ends in .mrt or .csv
+    events, live, seed: whole numbers
+    """
+    return _written("generate", [kind], target, options)
+
+
+def _written(command, names, target, options):
+    if os.fspath(target) == "-":
+        raise UsageError(f"{command}: the target is '-'; expected a file")
+    return Question(command, [*names, target], options).ask().notes

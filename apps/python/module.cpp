@@ -1,0 +1,126 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <future>
+#include <optional>
+
+#include "arrow.hpp"
+#include "columns.hpp"
+#include "command.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "options/command_line.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace py = pybind11;
+using namespace std::chrono_literals;
+
+/// How often a Ctrl-C is looked for.
+constexpr auto kPatience = 50ms;
+
+/// Runs the command beside the interpreter, which meanwhile belongs to other threads.
+Ran run_beside(const Asked& asked) {
+  std::atomic<bool> stop{false};
+  std::optional<py::error_already_set> interruption;
+  const py::gil_scoped_release others_go_on;
+  auto work = std::async(std::launch::async, [&] { return run_command(asked, stop); });
+  while (work.wait_for(kPatience) != std::future_status::ready) {
+    const py::gil_scoped_acquire look;
+    if (interruption || PyErr_CheckSignals() == 0) continue;
+    interruption.emplace();
+    stop = true;
+  }
+  if (interruption) {
+    const py::gil_scoped_acquire raise;
+    throw py::error_already_set(*interruption);
+  }
+  return work.get();
+}
+
+/// None where a value is missing.
+py::list list_of(const TypedColumn& column) {
+  py::list out(column.missing.size());
+  const auto fill = [&](const auto& values) {
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      if (column.missing[row]) {
+        out[row] = py::none();
+      } else {
+        out[row] = py::cast(values[row]);
+      }
+    }
+  };
+  std::visit(fill, column.values);
+  return out;
+}
+
+/// int, float or str.
+py::object kind_of(const TypedColumn& column) {
+  constexpr const char* kNames[] = {"int", "float", "str"};
+  return py::module_::import("builtins").attr(kNames[column.values.index()]);
+}
+
+void raise(const char* name, const py::object& arguments) {
+  const py::object type = py::module_::import("memreplay._errors").attr(name);
+  PyErr_SetObject(
+      type.ptr(),
+      py::reinterpret_steal<py::object>(PyObject_CallObject(type.ptr(), arguments.ptr())).ptr());
+}
+
+void translate(std::exception_ptr exception) {
+  try {
+    if (exception) std::rethrow_exception(exception);
+  } catch (const InputError& error) {
+    raise("InputError", py::make_tuple(error.file(), error.place(), error.message(), error.what()));
+  } catch (const UnknownOption& error) {
+    raise("UnknownOption", py::make_tuple(error.what(), error.name(), error.nearest()));
+  } catch (const UsageError& error) {
+    raise("UsageError", py::make_tuple(error.what()));
+  }
+}
+
+}  // namespace
+}  // namespace memreplay
+
+PYBIND11_MODULE(_memreplay, module) {
+  using namespace memreplay;
+  module.attr("__version__") = MEMREPLAY_VERSION;
+  py::register_exception_translator(translate);
+  py::class_<RecordingSource, std::shared_ptr<RecordingSource>>(module, "RecordingSource");
+  module.def("source_of_bytes", [](const py::bytes& content) {
+    return std::shared_ptr<RecordingSource>(source_of_bytes(content));
+  });
+  module.def("source_of_snapshot", [](const py::object& snapshot, const std::string& name) {
+    return std::shared_ptr<RecordingSource>(source_of_snapshot(snapshot, name));
+  });
+  module.def("parse_size", parse_size);  // bytes of "24GiB"; None for what is no size
+  py::class_<Table>(module, "Table");
+  py::class_<Ran>(module, "Ran")
+      .def_readonly("status", &Ran::status)
+      .def_readonly("json", &Ran::json)
+      .def_readonly("text", &Ran::text)
+      .def_readonly("markdown", &Ran::markdown)
+      .def_readonly("table", &Ran::table)
+      .def_readonly("output", &Ran::output)
+      .def_readonly("notes", &Ran::notes);
+  module.def("run", [](const std::string& command, const std::vector<std::string>& arguments,
+                       const std::map<std::string, std::shared_ptr<RecordingSource>>& sources) {
+    return run_beside({command, arguments, {sources.begin(), sources.end()}});
+  });
+  py::class_<TypedTable, std::shared_ptr<TypedTable>>(module, "TypedTable")
+      .def(py::init(
+          [](const Table& table) { return std::make_shared<TypedTable>(columns_of(table)); }))
+      .def(py::init(
+          [](const std::string& csv) { return std::make_shared<TypedTable>(columns_of(csv)); }))
+      .def("blocks",
+           [](const TypedTable& events) { return std::make_shared<TypedTable>(blocks(events)); })
+      .def_property_readonly("names", &TypedTable::names)
+      .def_readonly("rows", &TypedTable::rows)
+      .def("kind",
+           [](const TypedTable& table, std::size_t i) { return kind_of(table.columns.at(i)); })
+      .def("values",
+           [](const TypedTable& table, std::size_t i) { return list_of(table.columns.at(i)); })
+      .def("arrow_stream", &arrow_stream);
+}
