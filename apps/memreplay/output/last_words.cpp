@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "commands.hpp"
+#include "output/command_host.hpp"
 #include "output/target_file.hpp"
 
 // All of this runs in signal handlers, or without memory: it allocates nothing.
@@ -102,6 +103,7 @@ void handle(int signal, const struct sigaction& action) {
 }  // namespace
 
 void set_recording(std::string_view path) {
+  if (command_host() != nullptr) return;  // its last words are its own
   recording_length = std::min(path.size(), sizeof recording - 2);
   std::ranges::transform(path.substr(0, recording_length), recording, printable);
   if (path.empty()) return;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "core/uninterrupted.hpp"
@@ -19,9 +20,10 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kRights = 0666;  // less what the umask takes
 
-// Those with a name of their own. Files are opened and finished on one thread; a signal handler
-// that comes between finds the list whole.
+// Those with a name of their own. Threads take turns to change the list; a signal handler that
+// comes between finds it whole.
 std::atomic<TargetFile*> unfinished{nullptr};
+std::mutex changing;
 
 int open_file(const std::string& path, int flags) {
   return uninterrupted([&] { return ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, kRights); });
@@ -33,7 +35,7 @@ std::string folder_of(const std::string& path) {
 }
 
 std::string name_beside(const std::string& path) {
-  static int files = 0;
+  static std::atomic<int> files = 0;
   const fs::path target(path);
   return (target.parent_path() /
           fmt::format(".{}.{}-{}.part", target.filename().string(), getpid(), ++files))
@@ -104,12 +106,14 @@ int TargetFile::close() {
 }
 
 void TargetFile::enlist() {
+  const std::lock_guard turn(changing);
   name_ = name_beside(target_);
   next_ = unfinished.load();
   unfinished = this;
 }
 
 void TargetFile::strike_off() {
+  const std::lock_guard turn(changing);
   if (unfinished == this) {
     unfinished = next_;
   } else {
