@@ -154,6 +154,16 @@ class Answers(unittest.TestCase):
             thread.join()
         self.assertEqual(results, ["expandable_segments:True"] * 4)
 
+    def test_threads_may_write_files_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            threads = [threading.Thread(target=memreplay.convert, args=(OOM, f"{folder}/{i}.mrt")) for i in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len({file.read_bytes() for file in pathlib.Path(folder).iterdir()}), 1)
+            self.assertEqual(len(list(pathlib.Path(folder).iterdir())), 8)
+
     def test_converted_and_generated_files_can_be_read(self):
         with tempfile.TemporaryDirectory() as folder:
             made, copy = f"{folder}/made.mrt", f"{folder}/made.csv"

@@ -81,6 +81,14 @@ class Run(unittest.TestCase):
             self.assertEqual(self.files(), ["memreplay_rank0.pickle"])
             (self.folder / "memreplay_rank0.pickle").unlink()
 
+    def test_processes_do_not_share_a_file(self):
+        script = ("import memreplay.auto, multiprocessing, torch\n"
+                  "if __name__ == '__main__':\n"
+                  "    child = multiprocessing.get_context('spawn').Process(target=torch.cuda.allocate_too_much)\n"
+                  "    child.start(); child.join()\n")
+        self.run_python("train.py", script=script)
+        self.assertEqual(self.files(), ["memreplay_rank0.pickle", "memreplay_rank1.pickle"])
+
     def test_a_place_that_cannot_be_written_does_not_hide_the_oom(self):
         done = self.run_python("-m", "memreplay", "run", "-o", "/proc/none/x.pickle", "train.py")
         self.assertEqual(done.returncode, 1)

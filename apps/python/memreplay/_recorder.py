@@ -2,6 +2,7 @@
 import contextlib
 import importlib.abc
 import importlib.util
+import multiprocessing
 import os
 import pickle
 import sys
@@ -12,11 +13,12 @@ TUNING_SECONDS = 20
 
 
 def rank():
-    """The number of this process among its peers, as launchers tell it."""
+    """The number of this process among its peers, as launchers tell it; SpawnProcess-3 has 3."""
     for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"):
         if os.environ.get(name, "").isdigit():
             return int(os.environ[name])
-    return 0
+    number = multiprocessing.current_process().name.rpartition("-")[2]
+    return int(number) if number.isdigit() else 0
 
 
 def say(text):
