@@ -2,7 +2,7 @@
 from html import escape
 
 WIDTH, HEIGHT, LEFT, BELOW = 720, 220, 76, 22
-MOST_EVENTS = 2_000_000
+MOST_EVENTS = 1_000_000
 MOST_ROWS = 12
 CURVES = {"reserved": "#b0b6c4", "allocated": "#3b6fb6"}
 RUNS = {"strategy": "strategy", "peak_allocated_bytes": "MaxInUse", "peak_reserved_bytes": "reserved",
