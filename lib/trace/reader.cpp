@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
+#include "trace/decompress.hpp"
 #include "trace/gate.hpp"
 #include "trace/input.hpp"
 #include "trace/python/python_plugin.hpp"
@@ -116,6 +119,18 @@ std::span<const ReaderInfo> readers() {
 #undef MEMREPLAY_READER
   };
   return kReaders;
+}
+
+bool seems_a_recording(const std::string& path) {
+  constexpr std::size_t kBeginning = 64 * kKiB;
+  std::string bytes(kBeginning, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.empty() || is_compressed(bytes)) return true;
+  return std::ranges::any_of(readers(), [&](const ReaderInfo& reader) {
+    return reader.recognises({.name = path, .bytes = bytes});
+  });
 }
 
 Recording read_recording(const std::string& path, const ReadOptions& options) {

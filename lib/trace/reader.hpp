@@ -66,6 +66,10 @@ struct ReaderInfo {
 /// Every registered reader, in the order in which detection asks them.
 std::span<const ReaderInfo> readers();
 
+/// Whether some reader takes a file, by how it begins. What is compressed, or cannot be opened, is
+/// not looked into: true, so that reading it tells.
+bool seems_a_recording(const std::string& path);
+
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
 /// input. Throws InputError with file and place, UsageError for an unknown format.
 Recording read_recording(const std::string& path, const ReadOptions& options = {});

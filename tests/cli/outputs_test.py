@@ -29,6 +29,7 @@ OUTPUTS = [
     (["explain", "run.pickle", "--markdown={}"], ["run.pickle"]),
     (["tune", "run.pickle", "--runs", "8", "--csv={}"], ["run.pickle"]),
     (["fit", "run.pickle", "--json={}"], ["run.pickle"]),
+    (["ranks", "run.pickle", "--csv={}"], ["run.pickle"]),
     (["lint", "run.pickle", "--json={}"], ["run.pickle"]),
     (["diff", "run.pickle", "second.pickle", "--json={}"], ["run.pickle", "second.pickle"]),
     (["report", "page.html", "-o", "{}"], ["page.html"]),

@@ -24,6 +24,7 @@ COMMANDS = [
     ["fit", OOM, "-s", "recorded", "-s", "torch:expandable_segments=True"],
     ["diff", "traces/torch/layers_4.pickle", "traces/torch/layers_5.pickle"],
     ["diff", OOM, "-s", "torch", "-s", "bfc"],
+    ["ranks", "traces/torch/layers_4.pickle", "traces/torch/layers_5.pickle", "-s", "recorded", "-s", "torch"],
     ["verify", OOM],
     ["list", "strategies"],
 ]

@@ -27,6 +27,8 @@ const std::vector<Words> kCommandLines = {
     {"explain", "FILE", "--capacity", "40MiB", "--tree"},
     {"tune", "FILE", "--runs", "5", "--threads", "1"},
     {"fit", "FILE"},
+    {"ranks", "FILE"},
+    {"ranks", "--merge", "FILE"},
     {"diff", "FILE", "FILE"},
     {"report", "FILE", "-o", "OUT.html"},
     {"convert", "FILE", "OUT.json"},

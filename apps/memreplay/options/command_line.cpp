@@ -64,6 +64,7 @@ struct CommandLine::Parser {
   std::vector<Repeated> repeated;
   std::vector<OptionalFile> optional_files;
   std::vector<std::string>* inputs = nullptr;
+  std::function<std::vector<std::string>(const std::string&)> files_in;
   std::optional<LastPositional> output_behind_inputs;
   std::vector<OutputPath> outputs;
 };
@@ -152,6 +153,11 @@ void CommandLine::inputs(const std::string& name, std::vector<std::string>& path
   parser_->inputs = &paths;
 }
 
+void CommandLine::expand_inputs(
+    std::function<std::vector<std::string>(const std::string&)> files_in) {
+  parser_->files_in = std::move(files_in);
+}
+
 void CommandLine::output_behind_inputs(const std::string& name, OutputPath& path) {
   parser_->output_behind_inputs = {name, &path};
 }
@@ -216,7 +222,12 @@ void CommandLine::claim_outputs() {
       *last->path = output_path(last->name, paths.back());
       paths.pop_back();
     }
-    for (const std::string& path : paths) files_->reads("the recording", path);
+    for (const std::string& path : paths) {
+      const auto& files_in = parser_->files_in;
+      for (const std::string& file : files_in ? files_in(path) : std::vector{path}) {
+        files_->reads("the recording", file);
+      }
+    }
   }
   OutputPath("the text", "-", files_).claim();
   for (const OutputPath& output : parser_->outputs) {

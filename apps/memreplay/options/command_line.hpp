@@ -88,6 +88,8 @@ class CommandLine {
   void positionals(const std::string& name, std::vector<std::string>& values);
   /// Positionals that name files to be read: recordings.
   void inputs(const std::string& name, std::vector<std::string>& paths);
+  /// Which files a path among the inputs stands for; without it that file alone.
+  void expand_inputs(std::function<std::vector<std::string>(const std::string&)> files_in);
   /// The last of the positionals, where there are two or more, names a file to be written.
   void output_behind_inputs(const std::string& name, OutputPath& path);
 

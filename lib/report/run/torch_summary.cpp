@@ -22,13 +22,13 @@ constexpr std::array kCounts = {Unit{" ", 1}, Unit{"K", 1000}, Unit{"M", 1000}};
 constexpr std::int64_t kTooManyBytes = 768 * 1024;
 constexpr std::int64_t kTooMany = 750 * 1000;
 
-struct Metric {
+struct SummaryRow {
   std::string_view title;
   std::string_view key;
   bool sizes = false;
   bool pools = true;  ///< followed by the same of the large and the small pools
 };
-constexpr Metric kMetrics[] = {
+constexpr SummaryRow kMetrics[] = {
     {"Allocated memory", "allocated_bytes", true},
     {"Active memory", "active_bytes", true},
     {"Requested memory", "requested_bytes", true},
@@ -61,7 +61,7 @@ std::string cell(std::int64_t value, std::int64_t whole, bool sizes) {
 }
 
 // A column of the pools is in the unit that suits all pools together.
-std::string row(std::string_view title, const Metric& metric, std::string_view pool,
+std::string row(std::string_view title, const SummaryRow& metric, std::string_view pool,
                 const Stats& stats) {
   std::string line = fmt::format("| {:<21} |", title);
   for (const std::string_view column : kColumns) {
@@ -75,7 +75,7 @@ std::string row(std::string_view title, const Metric& metric, std::string_view p
 
 bool complete(const Stats& stats) {
   if (!stats.contains("num_ooms") || !stats.contains("num_alloc_retries")) return false;
-  for (const Metric& metric : kMetrics) {
+  for (const SummaryRow& metric : kMetrics) {
     for (const std::string_view pool : {".all", ".large_pool", ".small_pool"}) {
       for (const std::string_view column : kColumns) {
         if (!stats.contains(fmt::format("{}{}{}", metric.key, metric.pools ? pool : "", column))) {
@@ -101,7 +101,7 @@ std::optional<std::string> torch_summary(
                      stats.at("num_ooms"), "", stats.at("num_alloc_retries"));
   out += thick;
   out += "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n";
-  for (const Metric& metric : kMetrics) {
+  for (const SummaryRow& metric : kMetrics) {
     out += thin + row(metric.title, metric, metric.pools ? ".all" : "", stats);
     if (!metric.pools) continue;
     out += row("      from large pool", metric, ".large_pool", stats);

@@ -1,0 +1,104 @@
+#include "report/ranks/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/ranks/question.hpp"
+#include "analysis/ranks/rank_files.hpp"
+#include "commands.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "options/options.hpp"
+#include "output/output_file.hpp"
+#include "output/printing.hpp"
+#include "output/terminal.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+struct RanksCommand {
+  RanksQuestion question;
+  RunOptions run;
+  ReportOptions reports;
+  bool shard = false;
+  bool merge = false;
+};
+
+RanksQuestion::Shard shard_argument(const std::string& text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto number = parse_whole(text.substr(0, slash));
+  const auto of = slash < text.size() ? parse_whole(text.substr(slash + 1)) : std::nullopt;
+  if (number && of && *number >= 1 && *number <= *of) return {*number, *of};
+  throw UsageError(
+      fmt::format("--shard is '{}'; expected I/N with I from 1 to N, such as 1/8", text));
+}
+
+// No output replaces a recording that a folder holds; other files of it may be written again.
+std::vector<std::string> recordings_in(const std::string& path) {
+  std::vector<std::string> files = files_in(path);
+  std::erase_if(files,
+                [&](const std::string& file) { return file != path && !seems_a_recording(file); });
+  return files;
+}
+
+RanksCommand ranks_arguments(const Command& command, const std::vector<std::string>& arguments) {
+  RanksCommand asked;
+  RanksQuestion& question = asked.question;
+  CommandLine line(command);
+  add_input_options(line, question.input);
+  line.expand_inputs(recordings_in);
+  line.value("--jobs", "N", "Recordings at once. Default: the processor's cores.",
+             [&](const std::string& text) {
+               question.jobs = static_cast<unsigned>(
+                   std::clamp<std::uint64_t>(whole_argument("--jobs", text), 1, 256));
+             });
+  line.value("--shard", "I/N", "Only every N-th, from the I-th on; --json=F is a part for --merge.",
+             [&](const std::string& text) {
+               question.shard = shard_argument(text);
+               asked.shard = true;
+             });
+  line.flag("--merge", "The files are such parts, in any order. Default: off.", asked.merge);
+  add_strategy_options(line, asked.run);
+  add_simulated_device_options(line, asked.run);
+  add_start_options(line, asked.run);
+  add_report_options(line, asked.reports);
+  line.parse(arguments);
+  require_paths(question.input, command);
+  question.strategies = asked.run.strategies;
+  question.setup = asked.run.setup;
+  if (asked.merge && asked.shard) {
+    throw UsageError("--merge and --shard are steps one after the other; expected one of them");
+  }
+  return asked;
+}
+
+RanksPart found(const RanksCommand& asked, Progress& progress) {
+  if (!asked.merge) return ranks_part(asked.question, progress.control());
+  std::vector<RanksPart> parts;
+  for (const std::string& path : asked.question.input.paths) parts.push_back(read_part(path));
+  return merged(std::move(parts));
+}
+
+}  // namespace
+
+int run_ranks(const Command& command, const std::vector<std::string>& arguments) {
+  const RanksCommand asked = ranks_arguments(command, arguments);
+  Printer printer(asked.reports);
+  Progress progress(asked.reports.quiet);
+  RanksPart part = found(asked, progress);
+  progress.clear();
+  for (const std::string& note : part.notes) write_stderr(note);
+  for (const UnreadableRank& file : part.unreadable) write_stderr(file.message);
+  const bool interrupted = part.interrupted;
+  const int status = part.unreadable.empty() ? kDone : kUnusable;
+  if (asked.shard || !part.is_whole()) {
+    printer.print(part);
+    return interrupted ? kInterrupted : status;
+  }
+  if (!part.rows.empty()) printer.print(answer(std::move(part)));
+  return interrupted ? kInterrupted : status;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/siphash.hpp"
+#include "core/units.hpp"
+#include "metrics/run_metrics.hpp"
+
+namespace memreplay {
+
+/// Who says which file is which rank.
+enum class RanksFrom { names, order };
+
+/// One strategy on the recording of one rank.
+struct RankRun {
+  std::string strategy;
+  Bytes peak_requested = 0;
+  Bytes peak_allocated = 0;
+  Bytes peak_reserved = 0;
+  std::uint64_t ooms = 0;
+  std::uint64_t oom_retries = 0;
+  std::optional<std::uint64_t> first_oom;      ///< event
+  std::optional<BytesInterval> peak_interval;  ///< of an estimate: the recording does not tell
+
+  Bytes gap() const { return peak_reserved > peak_allocated ? peak_reserved - peak_allocated : 0; }
+};
+
+/// What is kept of the recording of a rank.
+struct RankRow {
+  std::uint64_t rank = 0;
+  std::string path;
+  int gpu = 0;
+  std::uint64_t events = 0;
+  Hash128 stream;             ///< of all that the program asks for
+  std::vector<RankRun> runs;  ///< by strategy
+};
+
+/// A quantity of a rank that is laid beside those of others.
+struct RankMetric {
+  std::string_view name;  ///< in the JSON
+  std::string_view word;  ///< on screen
+  bool in_bytes = true;
+  std::uint64_t (*of)(const RankRow&, const RankRun&) = nullptr;
+};
+
+/// peak_reserved_bytes first.
+const std::vector<RankMetric>& rank_metrics();
+
+/// A file that could not be read.
+struct UnreadableRank {
+  std::uint64_t rank = 0;
+  std::string path;
+  std::string message;  ///< "FILE:PLACE: what is wrong"
+};
+
+/// What one machine found out of its share of the files, or several of theirs.
+struct RanksPart {
+  std::string asked;  ///< of which replays: only equal ones can be merged
+  RanksFrom ranks_from = RanksFrom::names;
+  std::size_t of = 1;
+  std::set<std::size_t> shards;  ///< from 1
+  std::uint64_t others = 0;      ///< files of the folders that are no recordings
+  std::vector<RankRow> rows;     ///< by rank
+  std::vector<UnreadableRank> unreadable;
+  /// Of the lowest rank of each class, packed.
+  struct Stream {
+    std::uint64_t rank = 0;
+    std::string packed;
+  };
+  std::map<Hash128, Stream> streams;
+  std::vector<std::string> notes;  ///< said while reading; not part of what is merged
+  bool interrupted = false;
+
+  bool is_whole() const { return shards.size() == of; }
+};
+
+/// A part as text, for another machine: JSON of the schema "memreplay-ranks-part/1".
+std::string part_text(const RanksPart& part);
+
+/// A call at which two programs part.
+struct DepartingCall {
+  std::string what;  ///< "request", "refused", "free", "empty_cache", "safe_frontier", "start"
+  Bytes size = 0;
+  std::string place;  ///< of the code; empty: not recorded
+};
+
+/// Where a class does something else than another.
+struct Departure {
+  std::size_t from = 0;          ///< the other class
+  std::uint64_t event = 0;       ///< of the recording of this one's representative
+  std::uint64_t twin_event = 0;  ///< of the other's
+  /// Nothing: the recording ends there.
+  std::optional<DepartingCall> call;
+  std::optional<DepartingCall> twin_call;
+};
+
+/// Ranks that ask for the same, in the same order.
+struct RankClass {
+  std::vector<std::uint64_t> ranks;
+  std::string representative;  ///< path of the lowest
+  Hash128 stream;
+  std::optional<Departure> departure;  ///< nothing: it begins like no larger class
+};
+
+struct Spread {
+  std::uint64_t min = 0, median = 0, max = 0;
+  std::uint64_t min_rank = 0, max_rank = 0;
+};
+
+/// All ranks under one strategy.
+struct RanksUnder {
+  std::string strategy;
+  std::size_t worst = 0;            ///< of the rows: most OOMs, then most reserved
+  std::uint64_t out_of_memory = 0;  ///< ranks with an OOM
+  std::vector<Spread> spreads;      ///< by rank_metrics()
+};
+
+/// Ranks side by side that seem to do the same part of the work.
+struct RankStage {
+  std::uint64_t first = 0, last = 0;
+  Bytes peak_reserved = 0;  ///< the most of them
+};
+
+struct RanksAnswer {
+  RanksPart part;                  ///< its rows by how they fare, the worst first
+  std::vector<RankClass> classes;  ///< the largest first
+  std::vector<RanksUnder> under;   ///< by strategy; none without rows
+  std::size_t best = 0;            ///< of them: fewest OOMs, then the lowest of the highest peaks
+  std::vector<RankStage> stages;   ///< guessed from the classes; empty: nothing to see
+
+  std::size_t class_of(const RankRow& row) const;
+};
+
+}  // namespace memreplay

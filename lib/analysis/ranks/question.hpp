@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analysis/ranks/answer.hpp"
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/run/setup.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+
+/// Which rank needs most, and which are alike?
+struct RanksQuestion {
+  InputOptions input;                    ///< recordings, and folders that are searched for them
+  std::vector<StrategySpec> strategies;  ///< empty: that of each recording, see usual_strategy
+  Setup setup;
+  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());  ///< recordings at once
+  /// One of several machines takes every `of`-th file.
+  struct Shard {
+    std::size_t number = 1;  ///< from 1
+    std::size_t of = 1;
+  } shard;
+};
+
+/// Reads and replays the recordings, `jobs` at a time, and keeps a row of each: the memory is that
+/// of so many recordings, and of one stream of requests for each class. Throws UsageError where two
+/// files are of one rank, or the question does not fit a recording.
+RanksPart ranks_part(const RanksQuestion& question, const Control& control);
+
+/// The parts as one, in any order. Throws UsageError where they do not belong together.
+RanksPart merged(std::vector<RanksPart> parts);
+
+/// What the rows of a part come to.
+RanksAnswer answer(RanksPart part);
+
+/// Reads what part_text wrote. Throws InputError.
+RanksPart read_part(const std::string& path);
+
+}  // namespace memreplay

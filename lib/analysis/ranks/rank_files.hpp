@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/ranks/answer.hpp"
+
+namespace memreplay {
+
+/// A file that is taken for the recording of a rank.
+struct RankFile {
+  std::string path;
+  std::uint64_t rank = 0;
+};
+
+/// What is there to be replayed, by ascending rank.
+struct RankFiles {
+  std::vector<RankFile> files;
+  RanksFrom ranks_from = RanksFrom::names;
+  std::vector<std::string> others;  ///< of a folder: no recordings, by their content
+};
+
+/// The rank that a path tells: behind the word in its name or in that of a folder
+/// ("oom_rank3.pickle", "rank_05/run.pickle"), else a number that ends or makes up the name
+/// ("snapshot_3.pickle", "7.pickle.gz").
+std::optional<std::uint64_t> rank_of_path(const std::string& path);
+
+/// A folder's files at any depth, in the order of their paths; what is hidden is left out. A path
+/// that is no folder is itself. Throws InputError.
+std::vector<std::string> files_in(const std::string& path);
+
+/// The files of folders and those named. Where some file tells no rank, or two tell the same number
+/// without the word, ranks count by the order of the paths. Throws InputError, and UsageError where
+/// two are of one rank.
+RankFiles rank_files(const std::vector<std::string>& paths);
+
+}  // namespace memreplay

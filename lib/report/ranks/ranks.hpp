@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/ranks/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// The worst ranks, the spread, who is like whom and who departs; last line a sentence.
+std::string to_text(const RanksAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1"; the same for the same ranks, on however many machines.
+std::string to_json(const RanksAnswer& answer);
+/// A row for each rank and strategy, the worst first.
+Table to_table(const RanksAnswer& answer);
+
+/// What is left to do with a part.
+std::string to_text(const RanksPart& part, const TextStyle& style);
+std::string to_json(const RanksPart& part);
+
+/// "0-4, 6"
+std::string ranks_text(const std::vector<std::uint64_t>& ranks);
+
+}  // namespace memreplay

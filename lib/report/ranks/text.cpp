@@ -1,0 +1,292 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include "report/parts/paragraphs.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/parts/sizes.hpp"
+#include "report/ranks/ranks.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kShown = 10;  ///< ranks, and classes
+
+std::string shown(const RankMetric& metric, std::uint64_t value) {
+  return metric.in_bytes ? human_size(value) : human_count(value);
+}
+
+// "5328 MiB reserved and 2 OOMs"
+std::string need_phrase(const RankRun& run) {
+  const std::string peak = run.peak_interval ? estimated_text(run.peak_reserved, *run.peak_interval)
+                                             : human_size(run.peak_reserved);
+  return run.ooms == 0 ? peak + " reserved"
+                       : fmt::format("{} reserved and {}", peak, counted(run.ooms, "OOM"));
+}
+
+std::string verdict(const RanksAnswer& answer) {
+  const RankRow& worst = answer.part.rows.front();
+  std::string text = fmt::format("Rank {} fares worst: {}", worst.rank, need_phrase(worst.runs[0]));
+  const std::size_t ranks = answer.part.rows.size();
+  const Spread& peak = answer.under.front().spreads.front();
+  if (ranks > 1) {
+    text += fmt::format("; the least is {} on rank {}", human_size(peak.min), peak.min_rank);
+  }
+  const std::size_t classes = answer.classes.size();
+  const char* kind = classes == 1 ? " class" : " classes";
+  return text + fmt::format(". {} in {}{}.", counted(ranks, "rank"), classes, kind);
+}
+
+/// Ranks that ask for the same and came to the same.
+struct Alike {
+  const RankRow* row;  ///< of the lowest
+  std::vector<std::uint64_t> ranks;
+};
+
+auto figures(const RankRow& row) {
+  const RankRun& run = row.runs.front();
+  return std::tuple(row.stream, run.strategy, run.peak_allocated, run.peak_reserved, run.ooms,
+                    run.oom_retries);
+}
+
+// The worst first.
+std::vector<Alike> alike_of(const std::vector<RankRow>& rows) {
+  std::vector<Alike> all;
+  for (const RankRow& row : rows) {
+    const auto same = std::ranges::find_if(
+        all, [&](const Alike& other) { return figures(*other.row) == figures(row); });
+    if (same == all.end()) {
+      all.push_back({&row, {row.rank}});
+    } else {
+      same->ranks.push_back(row.rank);
+    }
+  }
+  for (Alike& one : all) std::ranges::sort(one.ranks);
+  return all;
+}
+
+Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) {
+  Table table{{{"rank"}, {"class"}, {"peak reserved"}, {"peak allocated"}, {"OOM"}, {"retries"}},
+              {}};
+  std::vector<Bytes> sizes;
+  for (const auto& [row, ranks] : shown_ones) {
+    const RankRun& run = row->runs.front();
+    sizes.insert(sizes.end(), {run.peak_reserved, run.peak_allocated});
+  }
+  const std::vector<std::string> texts = sizes_beside(sizes);
+  for (std::size_t i = 0; i < shown_ones.size(); ++i) {
+    const auto& [row, ranks] = shown_ones[i];
+    const RankRun& run = row->runs.front();
+    table.rows.push_back({ranks_text(ranks), std::to_string(answer.class_of(*row) + 1),
+                          (run.peak_interval ? "≈ " : "") + texts[2 * i], texts[2 * i + 1],
+                          human_count(run.ooms), human_count(run.oom_retries)});
+  }
+  return table;
+}
+
+void append_ranks(Sheet& out, const RanksAnswer& answer) {
+  const std::vector<Alike> all = alike_of(answer.part.rows);
+  append_table(out, ranks_table(answer, std::span(all).first(std::min(kShown, all.size()))));
+  if (all.size() > kShown) {
+    append_paragraph(out, fmt::format("and {} more (--csv has all)", all.size() - kShown));
+  }
+}
+
+Table spread_table(const RanksUnder& under) {
+  Table table{{{""}, {"min"}, {"median"}, {"max"}, {"on rank"}}, {}};
+  for (std::size_t i = 0; i < under.spreads.size(); ++i) {
+    const RankMetric& metric = rank_metrics()[i];
+    const Spread& s = under.spreads[i];
+    table.rows.push_back({std::string(metric.word), shown(metric, s.min), shown(metric, s.median),
+                          shown(metric, s.max), std::to_string(s.max_rank)});
+  }
+  return table;
+}
+
+Table strategies_table(const RanksAnswer& answer) {
+  Table table{
+      {{"strategy"}, {"worst rank"}, {"its peak reserved"}, {"its OOM"}, {"ranks with OOM"}}, {}};
+  for (std::size_t i = 0; i < answer.under.size(); ++i) {
+    const RanksUnder& under = answer.under[i];
+    const RankRow& worst = answer.part.rows[under.worst];
+    table.rows.push_back({under.strategy, std::to_string(worst.rank),
+                          human_size(worst.runs[i].peak_reserved), human_count(worst.runs[i].ooms),
+                          human_count(under.out_of_memory)});
+  }
+  return table;
+}
+
+// In bytes where the other's is nearly the same.
+std::string size_text(const DepartingCall& call, const std::optional<DepartingCall>& beside) {
+  if (!beside || beside->size == call.size) return human_size(call.size);
+  const auto [less, more] = std::minmax(beside->size, call.size);
+  return more - less < more / 100 ? human_count(call.size) + " B" : human_size(call.size);
+}
+
+std::string call_phrase(const std::optional<DepartingCall>& call, std::uint64_t event,
+                        const std::optional<DepartingCall>& beside) {
+  if (!call) return fmt::format("ends at event {}", human_count(event));
+  const std::string size = size_text(*call, beside);
+  std::string text;
+  if (call->what == "request") {
+    text = "asks for " + size;
+  } else if (call->what == "refused") {
+    text = "is refused " + size;
+  } else if (call->what == "free") {
+    text = "frees " + size;
+  } else if (call->what == "start") {
+    text = fmt::format("starts with {} already there", size);
+  } else {
+    text = "calls " + call->what;
+  }
+  text += fmt::format(" at event {}", human_count(event));
+  return call->place.empty() ? text : fmt::format("{} ({})", text, call->place);
+}
+
+std::string alike(const RankClass& c) {
+  return c.ranks.size() == 1 ? fmt::format("rank {} alone", c.ranks.front())
+                             : "ranks " + ranks_text(c.ranks);
+}
+
+void append_classes(Sheet& out, const RanksAnswer& answer) {
+  constexpr std::size_t kIndent = 3;
+  const std::size_t count = answer.classes.size();
+  append_paragraph(out, count == 1 ? "All ask for the same." : "Who asks for the same:");
+  for (std::size_t i = 0; count > 1 && i < std::min(kShown, count); ++i) {
+    const RankClass& c = answer.classes[i];
+    std::string text = fmt::format("class {}: {}, {}", i + 1, alike(c), c.representative);
+    if (const auto& d = c.departure) {
+      const RankClass& twin = answer.classes[d->from];
+      text += fmt::format("; as class {}, until rank {} {} where rank {} {}", d->from + 1,
+                          c.ranks.front(), call_phrase(d->call, d->event, d->twin_call),
+                          twin.ranks.front(), call_phrase(d->twin_call, d->twin_event, d->call));
+    }
+    append_paragraph(out, text, kIndent);
+  }
+  if (count > kShown) append_paragraph(out, fmt::format("and {} more", count - kShown), kIndent);
+}
+
+void append_stages(Sheet& out, const RanksAnswer& answer) {
+  if (answer.stages.empty()) return;
+  const auto [least, most] = std::ranges::minmax(answer.stages, {}, &RankStage::peak_reserved);
+  std::vector<std::string> parts;
+  for (const RankStage& stage : answer.stages) {
+    parts.push_back(
+        fmt::format("{}-{} {}", stage.first, stage.last, human_size(stage.peak_reserved)));
+  }
+  std::string text =
+      fmt::format("Stages of a pipeline, guessed from the classes: {}", fmt::join(parts, ", "));
+  if (least.peak_reserved > 0) {
+    text += fmt::format(
+        "; the most is {:.2f}x the least",
+        static_cast<double>(most.peak_reserved) / static_cast<double>(least.peak_reserved));
+  }
+  append_paragraph(out, text + '.');
+}
+
+std::string files_sentence(const RanksPart& part) {
+  std::string text;
+  if (part.ranks_from == RanksFrom::order) {
+    text = "The names do not tell the ranks: they count by the order of the paths. ";
+  }
+  if (part.others > 0) {
+    text += counted(part.others, "file") +
+            (part.others == 1 ? " is no recording. " : " are no recordings. ");
+  }
+  if (!part.unreadable.empty()) {
+    text += counted(part.unreadable.size(), "recording") + " could not be read. ";
+  }
+  if (!part.is_whole()) {
+    text += fmt::format("Only {} of {} shards are there. ", part.shards.size(), part.of);
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+std::string last_sentence(const RanksAnswer& answer) {
+  const RanksUnder& best = answer.under[answer.best];
+  const RankRow& worst = answer.part.rows[best.worst];
+  if (answer.under.size() > 1) {
+    return fmt::format("One setting for all: {}; its worst is rank {} with {}.", best.strategy,
+                       worst.rank, need_phrase(worst.runs[answer.best]));
+  }
+  const Spread& peak = best.spreads.front();
+  if (peak.min == peak.max) {
+    return fmt::format("All {} reserve the same.", counted(answer.part.rows.size(), "rank"));
+  }
+  return fmt::format("Rank {} reserves {} more than rank {}.", peak.max_rank,
+                     human_size(peak.max - peak.min), peak.min_rank);
+}
+
+}  // namespace
+
+std::string ranks_text(const std::vector<std::uint64_t>& ranks) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < ranks.size() && ranks[i + 1] == ranks[i] + 1) ++i;
+    runs.push_back(std::to_string(ranks[first]));
+    if (i > first) runs.back() += fmt::format("-{}", ranks[i]);
+  }
+  if (runs.size() <= kMost) return fmt::format("{}", fmt::join(runs, ", "));
+  return fmt::format("{}, {} … {} ({} ranks)", runs[0], runs[1], runs.back(), ranks.size());
+}
+
+std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  out += bold(wrapped(verdict(answer), 0, style.width), style) + "\n\n";
+  append_ranks(out, answer);
+  if (answer.part.rows.size() > 1) {
+    out += '\n';
+    append_table(out, spread_table(answer.under.front()));
+  }
+  if (answer.under.size() > 1) {
+    out += '\n';
+    append_table(out, strategies_table(answer));
+  }
+  out += '\n';
+  if (answer.part.rows.size() > 1) append_classes(out, answer);
+  append_stages(out, answer);
+  append_paragraph(out, files_sentence(answer.part));
+  append_paragraph(out, last_sentence(answer));
+  return out.text();
+}
+
+Table to_table(const RanksAnswer& answer) {
+  Table table{{{"rank"}, {"path", true}, {"gpu"}, {"class"}, {"strategy", true}}, {}};
+  for (const RankMetric& metric : rank_metrics())
+    table.columns.push_back({std::string(metric.name)});
+  table.columns.push_back({"exact"});
+  for (const RankRow& row : answer.part.rows) {
+    for (const RankRun& run : row.runs) {
+      std::vector<std::string>& cells = table.rows.emplace_back();
+      cells = {std::to_string(row.rank), row.path, std::to_string(row.gpu),
+               std::to_string(answer.class_of(row)), run.strategy};
+      for (const RankMetric& metric : rank_metrics()) {
+        cells.push_back(std::to_string(metric.of(row, run)));
+      }
+      cells.push_back(run.peak_interval ? "false" : "true");
+    }
+  }
+  return table;
+}
+
+std::string to_text(const RanksPart& part, const TextStyle& style) {
+  Sheet out(style);
+  append_paragraph(
+      out, fmt::format("{} of {} shards: {} in {}. {}", part.shards.size(), part.of,
+                       counted(part.rows.size(), "rank"),
+                       part.streams.size() == 1 ? "one class"
+                                                : fmt::format("{} classes", part.streams.size()),
+                       files_sentence(part)));
+  append_paragraph(out, "memreplay ranks --merge with the JSON of all of them gives the answer.");
+  return out.text();
+}
+
+}  // namespace memreplay

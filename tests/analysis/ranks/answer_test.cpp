@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/ranks/question.hpp"
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Ranks that ask for some blocks, one after the other.
+class RanksTest : public testing::Test {
+ protected:
+  RanksTest() : folder_(fs::temp_directory_path() / ("ranks_" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~RanksTest() override { fs::remove_all(folder_); }
+
+  void rank(int number, const std::vector<int>& mebibytes) {
+    std::ofstream file(folder_ / ("rank" + std::to_string(number) + ".csv"));
+    file << "op,id,size\n";
+    for (std::size_t i = 0; i < mebibytes.size(); ++i) {
+      file << "a," << i << ',' << mebibytes[i] * kMiB << '\n';
+    }
+  }
+  RanksPart part(std::size_t number = 1, std::size_t of = 1) const {
+    return ranks_part({.input = {.paths = {folder_.string()}},
+                       .strategies = {parse_strategy("torch"), parse_strategy("direct")},
+                       .jobs = 2,
+                       .shard = {number, of}},
+                      {});
+  }
+  RanksAnswer answered() const { return answer(part()); }
+  /// As another machine reads it.
+  RanksPart sent(const RanksPart& part) const {
+    const std::string path = folder_.string() + ".part";
+    std::ofstream(path) << part_text(part);
+    const RanksPart read = read_part(path);
+    fs::remove(path);
+    return read;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(RanksTest, TheWorstIsFirstAndTheSpreadNamesRanks) {
+  rank(0, {40});
+  rank(1, {80});
+  rank(2, {60});
+  const RanksAnswer ranks = answered();
+  EXPECT_EQ(ranks.part.rows[0].rank, 1u);
+  EXPECT_EQ(ranks.part.rows[2].rank, 0u);
+  const Spread& peak = ranks.under[0].spreads[0];
+  EXPECT_EQ(peak.min, 40 * kMiB);
+  EXPECT_EQ(peak.median, 60 * kMiB);
+  EXPECT_EQ(peak.max, 80 * kMiB);
+  EXPECT_EQ(peak.min_rank, 0u);
+  EXPECT_EQ(peak.max_rank, 1u);
+}
+
+TEST_F(RanksTest, WhoDepartsIsNamedWithEventAndRequest) {
+  for (const int number : {0, 1, 3}) rank(number, {40, 50, 60});
+  rank(2, {40, 51, 60});
+  const RanksAnswer ranks = answered();
+  ASSERT_EQ(ranks.classes.size(), 2u);
+  EXPECT_EQ(ranks.classes[0].ranks, (std::vector<std::uint64_t>{0, 1, 3}));
+  EXPECT_FALSE(ranks.classes[0].departure);
+  const auto& departure = ranks.classes[1].departure;
+  ASSERT_TRUE(departure);
+  EXPECT_EQ(departure->event, 1u);
+  EXPECT_EQ(departure->call->size, 51 * kMiB);
+  EXPECT_EQ(departure->twin_call->size, 50 * kMiB);
+}
+
+TEST_F(RanksTest, ARecordingThatEndsEarlyDepartsAtItsEnd) {
+  rank(0, {40, 50, 60});
+  rank(1, {40, 50, 60});
+  rank(2, {40, 50});
+  const RanksAnswer ranks = answered();
+  const auto& departure = ranks.classes.at(1).departure;
+  ASSERT_TRUE(departure);
+  EXPECT_EQ(departure->event, 2u);
+  EXPECT_FALSE(departure->call);
+  EXPECT_TRUE(departure->twin_call);
+}
+
+TEST_F(RanksTest, WhoBeginsLikeNobodyDepartsNowhere) {
+  rank(0, {40, 50});
+  rank(1, {41, 50});
+  EXPECT_FALSE(answered().classes.at(1).departure);
+}
+
+TEST_F(RanksTest, NeighboursOfOneClassAreStages) {
+  for (int number = 0; number < 6; ++number) rank(number, {number < 3 ? 40 : 80, 10});
+  rank(4, {80, 12});
+  const RanksAnswer ranks = answered();
+  ASSERT_EQ(ranks.stages.size(), 2u);
+  EXPECT_EQ(ranks.stages[0].last, 2u);
+  EXPECT_EQ(ranks.stages[1].first, 3u);
+  EXPECT_EQ(ranks.stages[1].peak_reserved, 92 * kMiB);
+}
+
+TEST_F(RanksTest, ClassesThatTakeTurnsAreNoStages) {
+  for (int number = 0; number < 6; ++number) rank(number, {number % 2 == 0 ? 40 : 80});
+  EXPECT_TRUE(answered().stages.empty());
+}
+
+TEST_F(RanksTest, MergedShardsAreTheWholeInAnyOrderAndGrouping) {
+  for (int number = 0; number < 7; ++number) rank(number, {40 + number % 3, 50, number});
+  std::ofstream(folder_ / "rank9.csv") << "op,id,size\nf,1,1\n";
+  std::ofstream(folder_ / "notes.txt") << "nothing\n";
+  const RanksPart whole = part();
+  const std::vector<RanksPart> parts = {sent(part(1, 3)), sent(part(2, 3)), sent(part(3, 3))};
+  const auto text = [](RanksPart p) {
+    p.of = 1;
+    p.shards = {1};
+    return part_text(p);
+  };
+  EXPECT_EQ(text(merged({parts[0], parts[1], parts[2]})), text(whole));
+  EXPECT_EQ(text(merged({parts[2], parts[0], parts[1]})), text(whole));
+  EXPECT_EQ(text(merged({parts[1], sent(merged({parts[2], parts[0]}))})), text(whole));
+  EXPECT_EQ(whole.others, 1u);
+  ASSERT_EQ(whole.unreadable.size(), 1u);
+  EXPECT_EQ(whole.unreadable[0].rank, 9u);
+}
+
+TEST_F(RanksTest, PartsThatDoNotBelongTogetherAreRefused) {
+  for (int number = 0; number < 3; ++number) rank(number, {40});
+  EXPECT_THROW(merged({part(1, 3), part(1, 3)}), UsageError);
+  EXPECT_THROW(merged({part(1, 3), part(2, 2)}), UsageError);
+  EXPECT_FALSE(merged({part(1, 3), part(2, 3)}).is_whole());
+}
+
+TEST_F(RanksTest, TheBestStrategyHasTheLowestOfTheHighestPeaks) {
+  rank(0, {1, 1});
+  rank(1, {30, 40});
+  const RanksAnswer ranks = answered();
+  ASSERT_EQ(ranks.under.size(), 2u);
+  EXPECT_EQ(ranks.under[1].strategy, "direct");
+  EXPECT_EQ(ranks.part.rows[ranks.under[1].worst].rank, 1u);
+  EXPECT_EQ(ranks.best, ranks.under[0].spreads[0].max <= ranks.under[1].spreads[0].max ? 0u : 1u);
+}
+
+}  // namespace
+}  // namespace memreplay
