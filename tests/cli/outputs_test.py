@@ -36,7 +36,8 @@ OUTPUTS = [
     (["convert", "run.pickle", "{}"], ["run.pickle"]),
     (["convert", "run.pickle", "{}", "-s", "torch"], ["run.pickle"]),
     (["convert", "run.pickle", "{}", "--minimise", "--anonymise"], ["run.pickle"]),
-    (CHECK + ["--junit", "{}"], ["run.pickle", "base.json"]),
+    *[(CHECK + [f"--{name}", "{}"], ["run.pickle", "base.json"])
+      for name in ("junit", "github", "bencher", "benchmark-action", "oss-benchmark")],
     (CHECK + ["--csv={}"], ["run.pickle", "base.json"]),
     (CHECK + ["--update", "--json={}"], ["run.pickle", "base.json"]),
     (["check", "run.pickle", "--update", "--baseline", "{}"], ["run.pickle"]),

@@ -1,6 +1,8 @@
 #include "report/check/check.hpp"
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "analysis/check/baseline_file.hpp"
 #include "commands.hpp"
@@ -13,10 +15,36 @@
 namespace memreplay {
 namespace {
 
-void write_junit(OutputFile* file, const CheckAnswer& answered) {
-  if (file == nullptr || answered.interrupted) return;
-  file->stream() << to_junit(answered);
-  file->commit();
+/// The files for other programs, open from the start.
+class CheckFiles {
+ public:
+  explicit CheckFiles(const CheckCommand& asked) {
+    for (const OutputPath& path : asked.files) {
+      files_.push_back(path.empty() ? nullptr : std::make_unique<OutputFile>(path));
+    }
+  }
+
+  void write(const CheckAnswer& answered) {
+    for (std::size_t i = 0; !answered.interrupted && i < files_.size(); ++i) {
+      if (!files_[i]) continue;
+      files_[i]->stream() << check_formats()[i].write(answered);
+      files_[i]->commit();
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<OutputFile>> files_;  ///< by check_formats()
+};
+
+/// The longest end of a recorded path that is a file below this folder; the path where none is.
+std::string file_here(const std::string& recorded) {
+  std::error_code ignored;
+  for (std::size_t at = 0; at < recorded.size(); ++at) {
+    if (at > 0 && recorded[at - 1] != '/') continue;
+    const std::string end = recorded.substr(at);
+    if (!end.starts_with('/') && std::filesystem::is_regular_file(end, ignored)) return end;
+  }
+  return recorded;
 }
 
 CheckAnswer checked(const CheckCommand& asked) {
@@ -27,24 +55,27 @@ CheckAnswer checked(const CheckCommand& asked) {
   const Inputs inputs = read_inputs(asked.input, progress, OnUnreadable::go_on);
   CheckAnswer answered = answer(inputs, *baseline, asked.question, progress.control());
   progress.clear();
+  for (EntryCheck& entry : answered.entries) {
+    for (auto& [place, code] : entry.code) code.file = file_here(code.file);
+  }
   return answered;
 }
 
-/// Whatever could not be checked is an error in the JUnit file, so that none of a run before is
-/// taken for this one's.
+/// Whatever could not be checked is in the files too, so that none of a run before is taken for
+/// this one's.
 int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
-  const auto junit = asked.junit.empty() ? nullptr : std::make_unique<OutputFile>(asked.junit);
+  CheckFiles files(asked);
   CheckAnswer answered;
   try {
     answered = checked(asked);
   } catch (const InputError& error) {
-    write_junit(junit.get(), {.failed = {{asked.question.baseline, error.what()}}});
+    files.write({.failed = {{asked.question.baseline, error.what()}}});
     throw;
   }
-  write_junit(junit.get(), answered);
+  files.write(answered);
   for (const NotChecked& file : answered.failed) write_stderr(file.message);
   if (!answered.entries.empty() || answered.failed.empty()) {
-    printer.print(answered, !asked.junit.is_stdout());
+    printer.print(answered, !asked.takes_stdout());
   }
   if (answered.interrupted) return kInterrupted;
   if (!answered.failed.empty()) return kUnusable;

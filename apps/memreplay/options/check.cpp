@@ -7,6 +7,7 @@
 #include "analysis/check/plan.hpp"
 #include "analysis/check/tolerance.hpp"
 #include "core/error.hpp"
+#include "report/check/check.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
@@ -26,6 +27,23 @@ CheckQuestion::Metric metric_argument(const std::string& text) {
   return metric;
 }
 
+CheckQuestion::Budget budget_argument(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  std::string name = text.substr(0, equals);
+  const bool short_of_bytes = std::ranges::any_of(
+      checked_metrics(),
+      [&](const CheckedMetric& metric) { return metric.name == name + "_bytes"; });
+  if (short_of_bytes) name += "_bytes";
+  const CheckedMetric& metric = checked_metric(name);
+  if (equals == text.size()) {
+    throw UsageError(
+        fmt::format("--limit is '{0}'; expected {0}={1}", text, metric.in_bytes ? "24GiB" : "0"));
+  }
+  const std::string most = text.substr(equals + 1);
+  return {&metric,
+          metric.in_bytes ? size_argument("--limit", most) : whole_argument("--limit", most)};
+}
+
 void add_options(CommandLine& line, CheckCommand& asked) {
   add_input_options(line, asked.input);
   CheckQuestion& question = asked.question;
@@ -42,6 +60,10 @@ void add_options(CommandLine& line, CheckCommand& asked) {
              [&](const std::string& text) {
                question.tolerance = tolerance_argument("--tolerance", text);
              });
+  line.repeated(
+      "--limit", "NAME=SIZE",
+      "A budget beside the tolerances: peak_reserved=24GiB, ooms=0. Default: none.",
+      [&](const std::string& text) { question.budgets.push_back(budget_argument(text)); });
   line.repeated("-s,--strategy", "S",
                 "NAME or NAME:key=value,... Default: as in F; torch where it is new.",
                 [&](const std::string& text) {
@@ -70,7 +92,13 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                                    : FromBefore::left_out;
       });
   const CommandLine::Group group(line, "Output");
-  line.output("--junit", "F", "The values as test cases, in JUnit's XML.", asked.junit);
+  asked.files.resize(check_formats().size());
+  for (std::size_t i = 0; i < asked.files.size(); ++i) {
+    const CheckFormat& format = check_formats()[i];
+    const CommandLine::Group shown(line, "Output",
+                                   format.rare ? Shown::in_help_all : Shown::always);
+    line.output(std::string(format.option), "F", std::string(format.sentence), asked.files[i]);
+  }
   add_report_options(line, asked.reports);
 }
 
@@ -99,20 +127,29 @@ void require_sense(const CheckCommand& asked, const Command& command) {
         "--metric {0} has no tolerance; expected {0}=T, or --update to keep it", metric->name));
   }
   refuse_twice(names, "metric");
-  if (asked.update && !asked.junit.empty()) {
-    throw UsageError("--junit is of a check, not of --update");
+  for (std::size_t i = 0; asked.update && i < asked.files.size(); ++i) {
+    if (asked.files[i].empty()) continue;
+    throw UsageError(fmt::format("{} is of a check, not of --update", check_formats()[i].option));
+  }
+  if (asked.update && !question.budgets.empty()) {
+    throw UsageError("--limit is of a check, not of --update");
   }
   if (!asked.update &&
       (question.torch_version || question.capacity || question.endless || question.from_before)) {
     throw UsageError(
         "--torch-version, --capacity and --start go with --update; a check keeps to its file");
   }
-  if (asked.junit.is_stdout() && asked.reports.takes_stdout()) {
-    throw UsageError("only one of --json, --csv, --markdown and --junit can go to standard output");
+  const auto on_stdout = std::ranges::count_if(asked.files, &OutputPath::is_stdout);
+  if (on_stdout + (asked.reports.takes_stdout() ? 1 : 0) > 1) {
+    throw UsageError("only one of the reports can go to standard output");
   }
 }
 
 }  // namespace
+
+bool CheckCommand::takes_stdout() const {
+  return std::ranges::any_of(files, &OutputPath::is_stdout);
+}
 
 CheckCommand check_arguments(const Command& command, const std::vector<std::string>& arguments) {
   CheckCommand asked;

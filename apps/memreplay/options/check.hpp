@@ -14,8 +14,11 @@ struct CheckCommand {
   ReportOptions reports;
   CheckQuestion question;
   bool update = false;
-  OutputPath baseline;  ///< read, and written by --update
-  OutputPath junit;
+  OutputPath baseline;            ///< read, and written by --update
+  std::vector<OutputPath> files;  ///< by check_formats()
+
+  /// One of the files is standard output, where the text would be in the way.
+  bool takes_stdout() const;
 };
 
 /// Throws UsageError, also where the options do not go together.

@@ -50,6 +50,8 @@ enum class FromBefore {
 struct BaselineMetric {
   std::uint64_t value = 0;
   Tolerance tolerance = default_tolerance();
+  std::optional<std::uint64_t> budget =
+      {};  ///< of one check: no more, whatever is within; not kept
 
   friend bool operator==(const BaselineMetric&, const BaselineMetric&) = default;
 };
@@ -86,6 +88,7 @@ struct CheckedValue {
   /// At which it passed the limit, the last time if it had come back within. Nothing: it is within.
   std::optional<std::uint64_t> first_event_over;
   std::optional<std::uint64_t> step;  ///< of that event, 0 before the first; nothing: no steps
+  bool of_budget = false;             ///< the limit, which the tolerance would not have set
 
   bool passed() const { return value <= limit; }
 };
@@ -104,6 +107,12 @@ struct WithStart {
   std::string inexact_because;          ///< empty: the recording determines them
 };
 
+/// A line of the program, as its recording names the file.
+struct CodeLine {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
 /// An entry and the replay beside it.
 struct EntryCheck {
   std::string trace;  ///< path as given
@@ -112,8 +121,9 @@ struct EntryCheck {
   FromBefore from_before = FromBefore::unsaid;
   /// Values over their limits first; then in the order of checked_metrics().
   std::vector<CheckedValue> values;
-  PlacesHeld places;               ///< at the allocated peak, all
-  std::vector<PlaceGrowth> grown;  ///< since the baseline
+  PlacesHeld places;                     ///< at the allocated peak, all
+  std::vector<PlaceGrowth> grown;        ///< since the baseline
+  std::map<std::string, CodeLine> code;  ///< of those places that are a line
   std::string not_compared;  ///< why `grown` is empty whatever happened; empty: it was compared
   std::uint64_t ooms = 0;    ///< requests that were refused; less is asked of memory then
   std::uint64_t blocks_before = 0;      ///< from before the recording

@@ -5,6 +5,7 @@
 #include "analysis/check/run_watch.hpp"
 #include "analysis/check/tolerance.hpp"
 #include "analysis/recorded/growth.hpp"
+#include "analysis/recorded/places.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "analysis/run/run.hpp"
 
@@ -43,8 +44,11 @@ std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
   for (const CheckedMetric& metric : checked_metrics()) {
     const auto found = entry.metrics.find(metric.name);
     if (found == entry.metrics.end()) continue;
-    const auto& [baseline, tolerance] = found->second;
-    values.push_back({&metric, baseline, tolerance, limit_of(baseline, tolerance)});
+    const auto& [baseline, tolerance, budget] = found->second;
+    const std::uint64_t limit = limit_of(baseline, tolerance);
+    CheckedValue& value = values.emplace_back(CheckedValue{&metric, baseline, tolerance, limit});
+    value.of_budget = budget && *budget < limit;
+    if (value.of_budget) value.limit = *budget;
   }
   return values;
 }
@@ -96,6 +100,20 @@ void compare_places(const BaselineEntry& entry, EntryCheck& check) {
   }
 }
 
+// A place names its file by as many folders as it takes; its frame has all of them.
+void find_code(const Recording& recording, EntryCheck& check) {
+  for (const PlaceGrowth& growth : check.grown) {
+    for (const Frame& frame : recording.frames) {
+      const std::string whole = frame_text(recording, frame);
+      if (frame.line == kNoLine || !whole.ends_with(growth.place)) continue;
+      const std::size_t before = whole.size() - growth.place.size();
+      if (before > 0 && whole[before - 1] != '/') continue;
+      check.code[growth.place] = {recording.texts[frame.file], frame.line};
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 bool EntryCheck::passed() const { return std::ranges::all_of(values, &CheckedValue::passed); }
@@ -117,6 +135,7 @@ EntryCheck check_entry(const Subject& subject, const LateStart& late, const Base
   enter_figures(run, watcher, steps_of(subject.recording(), trace), check.values);
   check.places = places_held(subject.recording(), trace, watcher.live_at_peak());
   compare_places(entry, check);
+  if (!check.passed()) find_code(subject.recording(), check);
   check.ooms = run.metrics.ooms;
   check.blocks_before = trace.coverage.preexisting_blocks;
   check.bytes_before = trace.coverage.preexisting_bytes;

@@ -44,23 +44,35 @@ void refuse_empty(const Chosen& chosen) {
                   chosen.trace->gpu, strategy.empty() ? "" : " under " + strategy));
 }
 
-// What the question says counts for this once.
-void loosen(std::vector<CheckPlan>& plans, const CheckQuestion& question) {
-  for (const auto& [metric, tolerance] : question.metrics) {
-    bool known = false;
-    for (CheckPlan& plan : plans) {
-      for (BaselineEntry& entry : plan.entries) {
-        const auto found = entry.metrics.find(metric->name);
-        if (found == entry.metrics.end()) continue;
-        known = true;
-        found->second.tolerance = *tolerance;
-      }
+// Hands over a metric of every entry that has it; one must.
+template <typename Use>
+void for_each_kept(std::vector<CheckPlan>& plans, const CheckQuestion& question,
+                   const CheckedMetric& metric, Use use) {
+  bool known = plans.empty();
+  for (CheckPlan& plan : plans) {
+    for (BaselineEntry& entry : plan.entries) {
+      const auto found = entry.metrics.find(metric.name);
+      if (found == entry.metrics.end()) continue;
+      known = true;
+      use(found->second);
     }
-    if (known) continue;
-    throw InputError(
-        question.baseline, "",
-        fmt::format("has no {} of these traces; with --update, --metric chooses what it holds",
-                    metric->name));
+  }
+  if (known) return;
+  throw InputError(
+      question.baseline, "",
+      fmt::format("has no {} of these traces; with --update, --metric chooses what it holds",
+                  metric.name));
+}
+
+// What the question says counts for this once.
+void apply_limits(std::vector<CheckPlan>& plans, const CheckQuestion& question) {
+  for (const auto& [metric, tolerance] : question.metrics) {
+    for_each_kept(plans, question, *metric,
+                  [&, of_all = tolerance](BaselineMetric& kept) { kept.tolerance = *of_all; });
+  }
+  for (const auto& [metric, most] : question.budgets) {
+    for_each_kept(plans, question, *metric,
+                  [&, of_all = most](BaselineMetric& kept) { kept.budget = of_all; });
   }
 }
 
@@ -154,7 +166,7 @@ std::vector<CheckPlan> plan_check(const Inputs& inputs, const Baseline& baseline
       failed.push_back({chosen.recording->path, error.what()});
     }
   }
-  if (!plans.empty()) loosen(plans, question);
+  if (!plans.empty()) apply_limits(plans, question);
   return plans;
 }
 

@@ -22,6 +22,11 @@ struct CheckQuestion {
   std::optional<Bytes> capacity;
   bool endless = false;                   ///< of an update only: on a device without limit
   std::optional<FromBefore> from_before;  ///< of an update only; nothing: as it was, else counted
+  struct Budget {
+    const CheckedMetric* metric = nullptr;
+    std::uint64_t most = 0;
+  };
+  std::vector<Budget> budgets;  ///< of a check only: beside the tolerances
   std::vector<Metric> metrics;  ///< what an update keeps, or tolerances that hold for this once
   std::optional<Tolerance> tolerance;  ///< of all metrics; nothing: each its own
 };

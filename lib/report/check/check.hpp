@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "analysis/check/answer.hpp"
 #include "report/parts/table.hpp"
@@ -18,6 +20,23 @@ Table to_table(const CheckAnswer& answer);
 std::string to_markdown(const CheckAnswer& answer);
 /// JUnit's XML: a test case for each value.
 std::string to_junit(const CheckAnswer& answer);
+/// GitHub's workflow commands: an error on each line of code that grew, where something failed.
+std::string to_github(const CheckAnswer& answer);
+/// Bencher's metric format, JSON: what is estimated with its interval as bounds.
+std::string to_bencher(const CheckAnswer& answer);
+/// The JSON that github-action-benchmark reads as customSmallerIsBetter.
+std::string to_benchmark_action(const CheckAnswer& answer);
+/// PyTorch's records of benchmarks, version 3, JSON.
+std::string to_oss_benchmark(const CheckAnswer& answer);
+
+/// What other programs read of a check, each into a file of its own.
+struct CheckFormat {
+  std::string_view option;
+  std::string_view sentence;  ///< of its help
+  std::string (*write)(const CheckAnswer&) = nullptr;
+  bool rare = false;  ///< for the long help
+};
+std::span<const CheckFormat> check_formats();
 
 /// A line for each entry that was updated, and what changed in it.
 std::string to_text(const UpdateAnswer& answer, const TextStyle& style);

@@ -21,6 +21,7 @@ Json value_json(const EntryCheck& entry, const CheckedValue& value) {
               {"first_event_over", or_null(value.first_event_over)},
               {"step_over", or_null(value.step)},
               {"tolerance", value.tolerance.text},
+              {"of_budget", value.of_budget},
               {"interval",
                value.interval ? Json{value.interval->low, value.interval->high} : Json(nullptr)},
               {"trace", entry.trace},
@@ -57,7 +58,11 @@ Json entry_json(const EntryCheck& entry) {
   json["not_compared_because"] = text_or_null(entry.not_compared);
   json["grown"] = Json::array();
   for (const PlaceGrowth& growth : entry.grown) {
+    const auto code = entry.code.find(growth.place);
+    const bool known = code != entry.code.end();
     json["grown"].push_back({{"place", growth.place},
+                             {"file", known ? Json(code->second.file) : Json(nullptr)},
+                             {"line", known ? Json(code->second.line) : Json(nullptr)},
                              {"baseline_bytes", or_null(growth.before)},
                              {"bytes", growth.now},
                              {"grown_bytes", growth.grown},

@@ -87,6 +87,7 @@ std::string value_phrase(const CheckedValue& v) {
     value = human_count(v.value) + " B";
     limit = human_count(v.limit) + " B";
   }
+  if (v.of_budget) return fmt::format("{} > {} (the budget; baseline {})", value, limit, baseline);
   return fmt::format("{} > {} (baseline {}{})", value, limit, baseline,
                      tolerance_phrase(*v.metric, v.tolerance));
 }

@@ -57,6 +57,15 @@ void append_entry(Sheet& out, const EntryCheck& entry) {
   if (!doubts.empty()) append_paragraph(out, doubts, kIndent);
 }
 
+// A budget stays where it is.
+bool update_helps(const CheckAnswer& answer) {
+  return std::ranges::any_of(answer.entries, [](const EntryCheck& entry) {
+    return std::ranges::any_of(entry.values, [](const CheckedValue& value) {
+      return !value.passed() && !value.of_budget;
+    });
+  });
+}
+
 std::string change_phrase(const EntryUpdate& update) {
   if (update.changes.empty()) {
     return update.kind == EntryUpdate::Kind::changed
@@ -91,8 +100,7 @@ std::string to_text(const CheckAnswer& answer, const TextStyle& style) {
   }
   std::string last;
   if (several || !answer.passed()) last = verdict_sentence(answer);
-  const bool over = !std::ranges::all_of(answer.entries, &EntryCheck::passed);
-  if (!answer.interrupted && over) {
+  if (!answer.interrupted && update_helps(answer)) {
     last +=
         fmt::format(" If that is intended, repeat with --update and commit {}.", answer.baseline);
   }

@@ -53,6 +53,32 @@ TEST(Check, TheLimitItselfIsWithin) {
   EXPECT_EQ(over.values[0].limit, 101u);
 }
 
+TEST(Check, ABudgetLimitsWhatTheToleranceAllows) {
+  const Recording recording = RecordingWriter().alloc(0, 102).recording();
+  BaselineEntry entry = entry_with("peak_allocated_bytes", 100, "50%");
+  entry.metrics.begin()->second.budget = 101;
+  const EntryCheck over = check_of(recording, entry);
+  EXPECT_FALSE(over.passed());
+  EXPECT_EQ(over.values[0].limit, 101u);
+  EXPECT_TRUE(over.values[0].of_budget);
+  entry.metrics.begin()->second.budget = 1000;
+  const EntryCheck within = check_of(recording, entry);
+  EXPECT_EQ(within.values[0].limit, 150u);
+  EXPECT_FALSE(within.values[0].of_budget);
+}
+
+TEST(Check, WhatGrewIsFoundInTheWholePathOfItsFile) {
+  RecordingWriter writer;
+  const auto stack = writer.stack({"/home/me/job/model.py:41 forward"});
+  writer.alloc(0, 300, stack);
+  BaselineEntry entry = entry_with("peak_allocated_bytes", 100, "0");
+  entry.places = PlacesHeld{.places = {{"model.py:41 forward", 100}}};
+  const EntryCheck check = check_of(writer.recording(), entry);
+  ASSERT_TRUE(check.code.contains("model.py:41 forward"));
+  EXPECT_EQ(check.code.at("model.py:41 forward").file, "/home/me/job/model.py");
+  EXPECT_EQ(check.code.at("model.py:41 forward").line, 41u);
+}
+
 TEST(Check, NamesTheFirstEventOverTheLimitAndItsStep) {
   RecordingWriter writer;
   for (Slot step = 0; step < 3; ++step) {
