@@ -24,6 +24,7 @@ struct RanksCommand {
   ReportOptions reports;
   bool shard = false;
   bool merge = false;
+  bool tune = false;
 };
 
 RanksQuestion::Shard shard_argument(const std::string& text) {
@@ -60,6 +61,8 @@ RanksCommand ranks_arguments(const Command& command, const std::vector<std::stri
                asked.shard = true;
              });
   line.flag("--merge", "The files are such parts, in any order. Default: off.", asked.merge);
+  line.flag("--tune", "Search one setting for all, on a recording of each class. Default: off.",
+            asked.tune);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
   add_start_options(line, asked.run);
@@ -70,6 +73,9 @@ RanksCommand ranks_arguments(const Command& command, const std::vector<std::stri
   question.setup = asked.run.setup;
   if (asked.merge && asked.shard) {
     throw UsageError("--merge and --shard are steps one after the other; expected one of them");
+  }
+  if (asked.shard && asked.tune) {
+    throw UsageError("--tune needs all classes; expected it with --merge, not with --shard");
   }
   return asked;
 }
@@ -97,8 +103,12 @@ int run_ranks(const Command& command, const std::vector<std::string>& arguments)
     printer.print(part);
     return interrupted ? kInterrupted : status;
   }
-  if (!part.rows.empty()) printer.print(answer(std::move(part)));
-  return interrupted ? kInterrupted : status;
+  if (part.rows.empty()) return interrupted ? kInterrupted : status;
+  RanksAnswer answered = answer(std::move(part));
+  if (asked.tune && !interrupted) tune(answered, asked.question, progress.control());
+  progress.clear();
+  printer.print(answered);
+  return progress.control().stopped() ? kInterrupted : status;
 }
 
 }  // namespace memreplay

@@ -6,6 +6,7 @@
 
 #include "analysis/ranks/classes.hpp"
 #include "analysis/ranks/question.hpp"
+#include "analysis/tune/question.hpp"
 
 namespace memreplay {
 namespace {
@@ -89,6 +90,14 @@ RanksAnswer answer(RanksPart part) {
   }
   answer.stages = stages_of(answer.classes, peak_of);
   return answer;
+}
+
+void tune(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {
+  InputOptions input = question.input;
+  input.paths.clear();
+  for (const RankClass& c : answer.classes) input.paths.push_back(c.representative);
+  const TuneQuestion tuning{.setup = question.setup, .threads = question.jobs};
+  answer.tuned = memreplay::answer(Inputs(input), tuning, control);
 }
 
 }  // namespace memreplay

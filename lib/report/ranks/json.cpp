@@ -77,6 +77,16 @@ Json stages_json(const RanksAnswer& answer) {
   return stages;
 }
 
+Json tune_json(const TuneAnswer& tuned) {
+  const TuneResult& result = tuned.result;
+  if (result.outcomes.empty()) return nullptr;
+  const TuneOutcome& best = result.outcomes[result.best];
+  const RunSoFar total = best.total();
+  return Json{{"setting", result.conf(best)}, {"variable", result.variable},
+              {"helps", result.helps},        {"peak_reserved_bytes", total.peak_reserved},
+              {"ooms", total.ooms},           {"tried", result.tried}};
+}
+
 }  // namespace
 
 std::string to_json(const RanksAnswer& answer) {
@@ -96,6 +106,7 @@ std::string to_json(const RanksAnswer& answer) {
   }
   json["best"] = none ? Json(nullptr) : Json(answer.best);
   json["stages"] = stages_json(answer);
+  json["tune"] = answer.tuned ? tune_json(*answer.tuned) : Json(nullptr);
   json["ranks_from"] = answer.part.ranks_from == RanksFrom::names ? "names" : "order";
   json["ranks"] = Json::array();
   for (const RankRow& row : answer.part.rows) json["ranks"].push_back(row_json(answer, row));

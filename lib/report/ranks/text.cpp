@@ -11,6 +11,7 @@
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 #include "report/ranks/ranks.hpp"
+#include "report/tune/tune.hpp"
 
 namespace memreplay {
 namespace {
@@ -255,6 +256,11 @@ std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
   append_stages(out, answer);
   append_paragraph(out, files_sentence(answer.part));
   append_paragraph(out, last_sentence(answer));
+  if (answer.tuned) {
+    out += '\n';
+    append_paragraph(out, "One setting for all, searched on a recording of each class:");
+    out += '\n' + to_text(*answer.tuned, style);
+  }
   return out.text();
 }
 

@@ -135,6 +135,17 @@ TEST_F(RanksTest, PartsThatDoNotBelongTogetherAreRefused) {
   EXPECT_FALSE(merged({part(1, 3), part(2, 3)}).is_whole());
 }
 
+TEST_F(RanksTest, OneSettingForAllIsSearchedOnARecordingOfEachClass) {
+  for (const int number : {0, 1, 2}) rank(number, {30, 40});
+  rank(3, {50});
+  const RanksPart found = part();
+  RanksAnswer ranks = answer(found);
+  tune(ranks, {.jobs = 1}, {});
+  ASSERT_TRUE(ranks.tuned);
+  EXPECT_EQ(ranks.tuned->traces.size(), 2u);
+  EXPECT_FALSE(ranks.tuned->result.outcomes.empty());
+}
+
 TEST_F(RanksTest, TheBestStrategyHasTheLowestOfTheHighestPeaks) {
   rank(0, {1, 1});
   rank(1, {30, 40});
