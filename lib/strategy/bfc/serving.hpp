@@ -18,8 +18,11 @@ template <bool kPlain>
   chunk.in_use = true;
   chunk.requested = requested;
   statistics_.bytes_in_use += chunk.size;
-  statistics_.peak_bytes_in_use = std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
-  statistics_.largest_alloc_size = std::max(statistics_.largest_alloc_size, chunk.size);
+  // Seldom: so nothing is stored most of the time.
+  if (statistics_.bytes_in_use > statistics_.peak_bytes_in_use) [[unlikely]]
+    statistics_.peak_bytes_in_use = statistics_.bytes_in_use;
+  if (chunk.size > statistics_.largest_alloc_size) [[unlikely]]
+    statistics_.largest_alloc_size = chunk.size;
   ++statistics_.num_allocs;
 }
 

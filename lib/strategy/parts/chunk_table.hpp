@@ -67,16 +67,18 @@ class ChunkTable {
   /// `chunk` keeps its low `size` bytes; the rest is a new chunk above it, which is not in use.
   Handle split(Handle chunk, Bytes size) {
     const Handle upper = take_number();
-    Piece rest = chunks_[chunk];
+    Piece& lower = chunks_[chunk];
+    Piece& rest = chunks_[upper];
+    const Bytes last_served = rest.requested;
+    rest = lower;
     rest.address += size;
     rest.size -= size;
     rest.below = chunk;
     rest.in_use = false;
-    rest.requested = chunks_[upper].requested;
+    rest.requested = last_served;
     if (rest.above != kNoHandle) chunks_[rest.above].below = upper;
-    chunks_[chunk].size = size;
-    chunks_[chunk].above = upper;
-    chunks_[upper] = std::move(rest);
+    lower.size = size;
+    lower.above = upper;
     return upper;
   }
   /// `chunk` takes over the one above it.
@@ -131,22 +133,24 @@ class ChunkTable {
 
  private:
   Handle take_number() {
-    if (unused_.empty()) {
-      chunks_.emplace_back();
-      return static_cast<Handle>(chunks_.size() - 1);
-    }
-    const Handle number = unused_.back();
-    unused_.pop_back();
-    return number;
+    if (unused_count_ == 0) [[unlikely]]
+      add_number();
+    return unused_[--unused_count_];
+  }
+  [[gnu::noinline]] void add_number() {
+    unused_.resize(chunks_.size() + 1);
+    unused_[unused_count_++] = static_cast<Handle>(chunks_.size());
+    chunks_.emplace_back();
   }
   void release_number(Handle number) {
     chunks_[number].size = 0;
     chunks_[number].in_use = false;
-    unused_.push_back(number);
+    unused_[unused_count_++] = number;
   }
 
   std::vector<Piece> chunks_;
-  std::vector<Handle> unused_;
+  std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all numbers
+  std::size_t unused_count_ = 0;
   std::map<Address, Handle> regions_;
 };
 

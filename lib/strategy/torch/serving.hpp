@@ -159,10 +159,11 @@ template <class Rules>
     ++pieces;
     piece_bytes += static_cast<std::int64_t>(block.size);
   }
-  const bool changes = pieces != 0 || piece_bytes != 0;
-  if (changes && (!Rules::kExpandable || !block.expandable())) {
-    statistics_.change(&PoolStatistics::inactive_split, own, pieces);
-    statistics_.change(&PoolStatistics::inactive_split_bytes, own, piece_bytes);
+  if (!Rules::kExpandable || !block.expandable()) {
+    if (pieces != 0) statistics_.change(&PoolStatistics::inactive_split, own, pieces);
+    if (piece_bytes != 0) {
+      statistics_.change(&PoolStatistics::inactive_split_bytes, own, piece_bytes);
+    }
   }
   statistics_.decrease(&PoolStatistics::requested_bytes, own, block.requested);
 }
