@@ -100,6 +100,13 @@ class Width(unittest.TestCase):
         self.assertEqual(on_terminal(["explain", OOM], 80, rows=24)[-1].strip(), verdict)
         self.assertNotEqual(on_terminal(["explain", OOM], 80, rows=60)[-1].strip(), verdict)
 
+    def test_help_fits_a_screen_of_twenty_four_lines_of_eighty_columns(self):
+        first = piped(["--help"])
+        self.assertLessEqual(len(first), 24)
+        commands = [line.split()[0] for line in first if line.startswith("  ")]
+        pages = [first] + [piped([name, option]) for name in commands for option in ("--help", "--help-all")]
+        self.assertEqual([line for page in pages for line in page if len(line) > 80], [])
+
     def test_a_number_keeps_its_unit(self):
         for columns in range(60, 121, 4):
             text = on_terminal(["explain", OOM], columns)

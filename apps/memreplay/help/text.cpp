@@ -38,17 +38,15 @@ std::string help_text() {
   std::string out =
       "memreplay COMMAND ...   replays recorded allocations against any allocator\n\n";
   for (const Command& command : commands()) {
-    out += fmt::format("  {:<10} {}\n", command.name, command.summary);
+    out += fmt::format("  {:<10}  {}\n", command.name, command.summary);
   }
-  out += fmt::format(
-      "\nStrategies (-s NAME or -s NAME:key=value,...): memreplay list strategies [NAME]\n{}\n",
-      kArgumentsSentence);
+  out += fmt::format("\n{}\n", kArgumentsSentence);
   std::string codes;
   for (const ExitCode& exit : kExitCodes) {
     codes += fmt::format("{} {} {}", codes.empty() ? "" : ";", exit.code, exit.meaning);
   }
   return out + fmt::format("Exit codes:{}.\n", codes) +
-         "The options of one: memreplay help COMMAND, or COMMAND --help. Version: -V.\n";
+         "Options: COMMAND --help. Strategies (-s): list strategies [NAME]. Version: -V.\n";
 }
 
 std::string help_text(const CommandDescription& description, Shown shown) {
@@ -56,7 +54,8 @@ std::string help_text(const CommandDescription& description, Shown shown) {
   const std::size_t width = width_of_names(description, shown);
   std::string out =
       wrapped(fmt::format("memreplay {} {}", command.name, command.arguments), 4, kWidth) +
-      fmt::format("\n{}\n\n", command.summary);
+      fmt::format("\n{}\n", command.summary);
+  if (!description.groups.empty()) out += '\n';
   bool all = true;
   for (const OptionGroup& group : description.groups) {
     std::string lines;
