@@ -30,12 +30,27 @@ std::string need_phrase(const RankRun& run) {
                        : fmt::format("{} reserved and {}", peak, counted(run.ooms, "OOM"));
 }
 
+bool fare_alike(const std::vector<RankRow>& rows) {
+  const auto need = [](const RankRow& row) {
+    return std::pair(row.runs[0].ooms, row.runs[0].peak_reserved);
+  };
+  return std::ranges::all_of(rows, [&](const RankRow& row) { return need(row) == need(rows[0]); });
+}
+
 std::string verdict(const RanksAnswer& answer) {
   const RankRow& worst = answer.part.rows.front();
-  std::string text = fmt::format("Rank {} fares worst: {}", worst.rank, need_phrase(worst.runs[0]));
   const std::size_t ranks = answer.part.rows.size();
+  std::string text;
+  if (ranks == 1) {
+    text = fmt::format("Rank {} alone: ", worst.rank);
+  } else if (fare_alike(answer.part.rows)) {
+    text = "No rank fares worse than another: ";
+  } else {
+    text = fmt::format("Rank {} fares worst: ", worst.rank);
+  }
+  text += need_phrase(worst.runs[0]);
   const Spread& peak = answer.under.front().spreads.front();
-  if (ranks > 1) {
+  if (peak.min < peak.max) {
     text += fmt::format("; the least is {} on rank {}", human_size(peak.min), peak.min_rank);
   }
   const std::size_t classes = answer.classes.size();
@@ -202,9 +217,6 @@ std::string files_sentence(const RanksPart& part) {
   if (!part.unreadable.empty()) {
     text += counted(part.unreadable.size(), "recording") + " could not be read. ";
   }
-  if (!part.is_whole()) {
-    text += fmt::format("Only {} of {} shards are there. ", part.shards.size(), part.of);
-  }
   if (!text.empty()) text.pop_back();
   return text;
 }
@@ -217,6 +229,7 @@ std::string last_sentence(const RanksAnswer& answer) {
                        worst.rank, need_phrase(worst.runs[answer.best]));
   }
   const Spread& peak = best.spreads.front();
+  if (answer.part.rows.size() == 1) return "";
   if (peak.min == peak.max) {
     return fmt::format("All {} reserve the same.", counted(answer.part.rows.size(), "rank"));
   }

@@ -49,6 +49,26 @@ TEST(RanksReport, SaysTheWorstAndWhoDepartsInBytesWhereSizesLookAlike) {
   EXPECT_NE(text.find("Rank 1 reserves 100 MiB more than rank 0."), text.npos) << text;
 }
 
+TEST(RanksReport, NoRankIsCalledTheWorstWhereAllFareAlike) {
+  RanksAnswer answer = two_ranks();
+  answer.part.rows = {row(0, 100 * kMiB), row(1, 100 * kMiB)};
+  answer.under[0].spreads.assign(rank_metrics().size(), {100 * kMiB, 100 * kMiB, 100 * kMiB, 0, 0});
+  const std::string text = to_text(answer, {});
+  EXPECT_TRUE(text.starts_with("No rank fares worse than another: 100 MiB reserved. 2 ranks"))
+      << text;
+  EXPECT_NE(text.find("All 2 ranks reserve the same."), text.npos) << text;
+}
+
+TEST(RanksReport, OneRankAloneIsComparedWithNothing) {
+  RanksAnswer answer = two_ranks();
+  answer.part.rows = {row(4, 100 * kMiB)};
+  answer.classes.resize(1);
+  answer.under[0].spreads.assign(rank_metrics().size(), {100 * kMiB, 100 * kMiB, 100 * kMiB, 4, 4});
+  const std::string text = to_text(answer, {});
+  EXPECT_TRUE(text.starts_with("Rank 4 alone: 100 MiB reserved. 1 rank in 1 class.")) << text;
+  EXPECT_EQ(text.find("reserve the same"), text.npos) << text;
+}
+
 TEST(RanksReport, TheJsonHasTheKeysOfTheContract) {
   const auto json = nlohmann::json::parse(to_json(two_ranks()));
   EXPECT_EQ(json.at("command"), "ranks");
