@@ -78,6 +78,11 @@ class Bash(Completion):
         self.assertEqual(self.offered("memreplay replay a -s torch:max_s"), ["max_split_size_mb="])
         self.assertIn("-o nospace", self.notes.read_text(encoding="ascii"))
 
+    def test_a_metric_that_takes_a_value(self):
+        self.assertEqual(self.offered("memreplay check a --metric gap"), ["gap_bytes"])
+        self.assertEqual(self.offered("memreplay check a --limit gap"), ["gap_bytes="])
+        self.assertIn("-o nospace", self.notes.read_text(encoding="ascii"))
+
     def test_values_of_keys_and_further_keys(self):
         self.assertEqual(self.offered("memreplay replay a -s torch:expandable_segments="), ["True", "False"])
         self.assertEqual(self.offered("memreplay fit a -s torch:expandable_segments=True,max_s"),

@@ -1,5 +1,7 @@
 #include "help/candidates.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/fit/answer.hpp"
@@ -66,10 +68,13 @@ Candidates candidates(std::string_view values) {
     const std::size_t end = std::min(values.find('|'), values.size());
     std::string_view one = values.substr(0, end);
     values.remove_prefix(std::min(end + 1, values.size()));
-    // "cuda[:N]", "CARD,...", "TRACE..."
-    one = one.substr(0, one.find_first_of("[,."));
+    // "cuda[:N]", "CARD,...", "TRACE...", "METRIC=SIZE"
+    const std::size_t word_end = std::min(one.find_first_of("[,.="), one.size());
+    const std::string_view behind = one.substr(word_end).starts_with('=') ? "=" : "";
+    one = one.substr(0, word_end);
     if (is_word(one)) words.emplace_back(one);
-    for (std::string& name : names_meant_by(one)) words.push_back(std::move(name));
+    for (const std::string& name : names_meant_by(one))
+      words.push_back(fmt::format("{}{}", name, behind));
   }
   if (words.empty()) return {};
   return {Candidates::Kind::words, std::move(words)};

@@ -19,9 +19,18 @@ Tolerance tolerance_argument(const std::string& option, const std::string& text)
       fmt::format("{} is '{}'; expected a tolerance such as 2%, 64MiB or 0", option, text));
 }
 
+/// "peak_reserved" stands for "peak_reserved_bytes".
+const CheckedMetric& metric_named(std::string name) {
+  const bool short_of_bytes = std::ranges::any_of(
+      checked_metrics(),
+      [&](const CheckedMetric& metric) { return metric.name == name + "_bytes"; });
+  if (short_of_bytes) name += "_bytes";
+  return checked_metric(name);
+}
+
 CheckQuestion::Metric metric_argument(const std::string& text) {
   const std::size_t equals = std::min(text.find('='), text.size());
-  CheckQuestion::Metric metric{&checked_metric(text.substr(0, equals)), std::nullopt};
+  CheckQuestion::Metric metric{&metric_named(text.substr(0, equals)), std::nullopt};
   if (equals == text.size()) return metric;
   metric.tolerance = tolerance_argument("--metric", text.substr(equals + 1));
   return metric;
@@ -29,12 +38,7 @@ CheckQuestion::Metric metric_argument(const std::string& text) {
 
 CheckQuestion::Budget budget_argument(const std::string& text) {
   const std::size_t equals = std::min(text.find('='), text.size());
-  std::string name = text.substr(0, equals);
-  const bool short_of_bytes = std::ranges::any_of(
-      checked_metrics(),
-      [&](const CheckedMetric& metric) { return metric.name == name + "_bytes"; });
-  if (short_of_bytes) name += "_bytes";
-  const CheckedMetric& metric = checked_metric(name);
+  const CheckedMetric& metric = metric_named(text.substr(0, equals));
   if (equals == text.size()) {
     throw UsageError(
         fmt::format("--limit is '{0}'; expected {0}={1}", text, metric.in_bytes ? "24GiB" : "0"));
@@ -61,7 +65,7 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                question.tolerance = tolerance_argument("--tolerance", text);
              });
   line.repeated(
-      "--limit", "NAME=SIZE",
+      "--limit", "METRIC=SIZE",
       "A budget beside the tolerances: peak_reserved=24GiB, ooms=0. Default: none.",
       [&](const std::string& text) { question.budgets.push_back(budget_argument(text)); });
   line.repeated("-s,--strategy", "S",
