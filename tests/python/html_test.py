@@ -23,10 +23,23 @@ class Html(unittest.TestCase):
 
     def test_the_highest_of_a_column_is_drawn(self):
         events = list(range(100_000))
-        drawn = _html.svg(events, {"reserved": [5 if event == 50_001 else 1 for event in events]})
+        drawn = _html.svg(events, {"reserved": [5 if event == 50_001 else 1 for event in events]}, 5)
         self.assertIn("5 B at most", drawn)
         self.assertLess(len(drawn), 50_000)
         self.assertIn(",8.0", drawn)
+
+    def test_each_run_of_a_replay_has_its_verdict_and_its_timeline_on_one_scale(self):
+        answer = memreplay.replay(OOM, strategies=["recorded", "torch:expandable_segments=True"])
+        self.assertEqual(answer.sentence_of(), "recorded: out of memory at event 373 on a device of 5226 MiB. "
+                         "torch:expandable_segments=True: fits a device of 5226 MiB.")
+        page = answer._repr_html_()
+        self.assertEqual(page.count("<svg"), 2)
+        self.assertEqual(page.count(">5184 MiB</text>"), 2)
+
+    def test_settings_that_come_to_the_same_share_a_row(self):
+        page = memreplay.tune(OOM, runs=200)._repr_html_()
+        self.assertIn("torch:expandable_segments:True (+8 alike)", page)
+        self.assertEqual(page.count("<svg"), 1)
 
     def test_a_sentence_stands_for_an_answer(self):
         self.assertIn("Fragmentation: the 760 MiB", repr(memreplay.explain(OOM)))

@@ -74,11 +74,13 @@ class Answer:
         return f"<memreplay.{self.command}: {self.sentence_of()}>"
 
     def sentence_of(self):
-        """The verdict: what the answer says first, or, of a comparison, last."""
+        """The verdict: what the answer says first, of a comparison last, of a replay of each run."""
         if "sentence" in self._json:
             return self._json["sentence"]
+        if self.command == "replay":
+            return " ".join(_titles(self.text()))
         paragraphs = [" ".join(part.split()) for part in self.text().split("\n\n") if part.strip()]
-        return paragraphs[-1 if self.command in ("compare", "replay", "check") else 0] if paragraphs else ""
+        return paragraphs[-1 if self.command in ("compare", "check") else 0] if paragraphs else ""
 
     @property
     def own_table(self):
@@ -132,6 +134,14 @@ class Answer:
 
     def _repr_html_(self):
         return _html.page_of(self)
+
+
+def _titles(text):
+    """What a replay says of each run, above its figures."""
+    for part in text.split("\n\n"):
+        title, figures, _ = part.partition("\n   MaxInUse")
+        if figures:
+            yield " ".join(title.split()) + "."
 
 
 def _strategy(result, run):

@@ -1,14 +1,18 @@
 """Answers in a notebook: the verdict, a table, and the timeline as a picture without a script."""
 from html import escape
+from itertools import groupby
 
 WIDTH, HEIGHT, LEFT, BELOW = 720, 220, 76, 22
 MOST_EVENTS = 1_000_000
 MOST_ROWS = 12
+MOST_PICTURES = 3
 CURVES = {"reserved": "#b0b6c4", "allocated": "#3b6fb6"}
 RUNS = {"strategy": "strategy", "peak_allocated_bytes": "MaxInUse", "peak_reserved_bytes": "reserved",
         "gap_bytes": "gap", "ooms": "OOM", "oom_retries": "retries"}
 PLACES = {"place": "place", "live_bytes": "live", "live_blocks": "blocks", "pinned_bytes": "pinned"}
-STYLE = "text-align:{};padding:1px 8px;white-space:nowrap"
+# Long names break, that the numbers stay in sight.
+NAME_STYLE = "text-align:left;padding:1px 8px;overflow-wrap:anywhere;min-width:12em"
+NUMBER_STYLE = "text-align:right;padding:1px 8px;white-space:nowrap"
 
 
 def size(count):
@@ -21,7 +25,7 @@ def size(count):
 
 def page_of(answer):
     """The HTML of an answer."""
-    parts = [f"<p><b>{escape(answer.sentence_of())}</b></p>", _table(answer), _timeline(answer)]
+    parts = [f"<p><b>{escape(answer.sentence_of())}</b></p>", _table(answer), *_timelines(answer)]
     return "<div>" + "".join(parts) + "</div>"
 
 
@@ -51,8 +55,15 @@ def _cells(row, keys):
 
 def _runs(answer):
     for result in answer.get("results", [answer]):
-        for run in [*filter(None, [result.get("baseline")]), *result["runs"]]:
-            yield _cells(run, RUNS)
+        rows = [_cells(run, RUNS) for run in [*filter(None, [result.get("baseline")]), *result["runs"]]]
+        yield from _folded(rows) if answer.command == "tune" else rows
+
+
+def _folded(rows):
+    """Neighbours whose figures are the same, in one row."""
+    for _, same in groupby(rows, key=lambda row: row[1:]):
+        (name, *figures), *others = same
+        yield [f"{name} (+{len(others)} alike)" if others else name, *figures]
 
 
 def _places(answer):
@@ -70,21 +81,29 @@ def _rows(titles, rows):
 
 
 def _row(tag, cells):
-    aligned = zip(cells, ["left"] + ["right"] * (len(cells) - 1))
-    return "<tr>" + "".join(f'<{tag} style="{STYLE.format(side)}">{escape(cell)}</{tag}>' for cell, side in aligned) + "</tr>"
+    styled = zip(cells, [NAME_STYLE] + [NUMBER_STYLE] * (len(cells) - 1))
+    return "<tr>" + "".join(f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in styled) + "</tr>"
 
 
-def _timeline(answer):
-    trace = answer.get("results", [answer])[0].get("trace") or {}
-    if not 0 < (trace.get("events") or 0) <= MOST_EVENTS:
-        return ""
-    curves = answer.tables["curves"]
-    return svg(curves["event"], {name: curves[name] for name in CURVES}) if len(curves) else ""
+def _timelines(answer):
+    """Of the first runs, in the order of the table and on one scale; of tune the best."""
+    first = answer.get("results", [answer])[0]
+    if not 0 < ((first.get("trace") or {}).get("events") or 0) <= MOST_EVENTS:
+        return
+    names = [run["strategy"] for run in first.get("runs") or [] if "strategy" in run]
+    names = names[:MOST_PICTURES if answer.command in ("replay", "compare") else 1] or [None]
+    pictures = [(name, answer.table("curves", run)) for run, name in enumerate(names)]
+    top = max((max(table[curve]) for _, table in pictures if len(table) for curve in CURVES), default=0)
+    for name, table in pictures:
+        if name:
+            yield f"<p>{escape(name)}</p>"
+        if len(table):
+            yield svg(table["event"], {curve: table[curve] for curve in CURVES}, top)
 
 
-def svg(events, curves):
-    """Curves of bytes over events. Of the events that share a column of pixels the highest is drawn."""
-    top = max(1, *(max(values) for values in curves.values()))
+def svg(events, curves, top):
+    """Curves of bytes, at most top, over events. Of the events that share a column of pixels the highest is drawn."""
+    top = max(1, top)
     first, last = events[0], max(events[-1], events[0] + 1)
     columns = WIDTH - LEFT - 8
 
