@@ -57,6 +57,11 @@ class Run(unittest.TestCase):
         done = self.run_python("-m", "memreplay", "run", "-m", "train", "x")
         self.assertEqual((done.returncode, done.stdout), (1, "arguments ['x']\n"))
 
+    def test_a_program_that_is_not_there_is_one_line(self):
+        done = self.run_python("-m", "memreplay", "run", "trian.py")
+        self.assertEqual((done.returncode, done.stderr), (2, "memreplay: trian.py: no such file; "
+                                                          "expected a program of Python (-m names a module)\n"))
+
     def test_history_is_on_before_the_program_goes_on(self):
         done = self.run_python("-m", "memreplay", "run", "--max-entries", "9", "train.py",
                                script="import torch; print(torch.cuda.memory.asked)")

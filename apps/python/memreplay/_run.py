@@ -26,6 +26,10 @@ def arguments():
 def main(given):
     """Runs it. Its exception or exit code is passed on."""
     asked = arguments().parse_args(given)
+    if not asked.module and not os.path.exists(asked.program):
+        print(f"memreplay: {asked.program}: no such file; expected a program of Python (-m names a module)",
+              file=sys.stderr)
+        return 2
     recorder = Recorder(asked.output, asked.max_entries)
     recorder.watch_for_torch()
     sys.argv = [asked.program, *asked.arguments]
