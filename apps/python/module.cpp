@@ -4,6 +4,10 @@
 #include <chrono>
 #include <future>
 #include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "arrow.hpp"
 #include "columns.hpp"
@@ -62,6 +66,39 @@ py::object kind_of(const TypedColumn& column) {
   return py::module_::import("builtins").attr(kNames[column.values.index()]);
 }
 
+/// Texts and numbers, for a process elsewhere.
+py::tuple state_of(const Table& table) {
+  py::list columns;
+  for (const Table::Column& c : table.columns) {
+    columns.append(py::make_tuple(c.title, c.left, c.spare));
+  }
+  return py::make_tuple(columns, table.rows);
+}
+
+Table table_of(const py::tuple& state) {
+  Table table{.rows = state[1].cast<std::vector<std::vector<std::string>>>()};
+  using Column = std::tuple<std::string, bool, unsigned>;
+  for (auto& [title, left, spare] : state[0].cast<std::vector<Column>>()) {
+    table.columns.push_back({std::move(title), left, spare});
+  }
+  return table;
+}
+
+py::tuple state_of(const Ran& ran) {
+  return py::make_tuple(ran.status, ran.json, ran.text, ran.markdown, ran.table, ran.output,
+                        ran.notes);
+}
+
+Ran ran_of(const py::tuple& state) {
+  return {.status = state[0].cast<int>(),
+          .json = state[1].cast<std::optional<std::string>>(),
+          .text = state[2].cast<std::string>(),
+          .markdown = state[3].cast<std::optional<std::string>>(),
+          .table = state[4].cast<std::optional<Table>>(),
+          .output = state[5].cast<std::string>(),
+          .notes = state[6].cast<std::vector<std::string>>()};
+}
+
 void raise(const char* name, const py::object& arguments) {
   const py::object type = py::module_::import("memreplay._errors").attr(name);
   PyErr_SetObject(
@@ -96,7 +133,8 @@ PYBIND11_MODULE(_memreplay, module) {
     return std::shared_ptr<RecordingSource>(source_of_snapshot(snapshot, name));
   });
   module.def("parse_size", parse_size);  // bytes of "24GiB"; None for what is no size
-  py::class_<Table>(module, "Table");
+  py::class_<Table>(module, "Table")
+      .def(py::pickle([](const Table& table) { return state_of(table); }, &table_of));
   py::class_<Ran>(module, "Ran")
       .def_readonly("status", &Ran::status)
       .def_readonly("json", &Ran::json)
@@ -104,7 +142,8 @@ PYBIND11_MODULE(_memreplay, module) {
       .def_readonly("markdown", &Ran::markdown)
       .def_readonly("table", &Ran::table)
       .def_readonly("output", &Ran::output)
-      .def_readonly("notes", &Ran::notes);
+      .def_readonly("notes", &Ran::notes)
+      .def(py::pickle([](const Ran& ran) { return state_of(ran); }, &ran_of));
   module.def("run", [](const std::string& command, const std::vector<std::string>& arguments,
                        const std::map<std::string, std::shared_ptr<RecordingSource>>& sources) {
     return run_beside({command, arguments, {sources.begin(), sources.end()}});

@@ -1,6 +1,7 @@
 """Answers of the module: the JSON of the command line, whatever the recording comes as."""
 import json
 import pathlib
+import pickle
 import tempfile
 import threading
 import unittest
@@ -65,11 +66,54 @@ class SameAsTheCommand(unittest.TestCase):
             self.assertEqual(page.html, file.read_text())
             self.assertEqual(memreplay.report(OOM, output=file).html, page.html)
 
+    def test_ranks(self):
+        other = TRACES / "torch/layers_5.pickle"
+        self.check(memreplay.ranks(LAYERS, other, strategies=["recorded", "bfc"], capacity="24GiB", jobs=1),
+                   "ranks", LAYERS, other, "-s", "recorded", "-s", "bfc", "--capacity", "24GiB", "--jobs", 1)
+
     def test_texts(self):
         answer = memreplay.explain(OOM)
         self.assertTrue(answer.text().startswith("Fragmentation: the 760 MiB request would have fitted"))
         self.assertIn("| ", memreplay.compare(OOM, strategies=["torch"]).markdown())
         self.assertIn("warning", memreplay.lint("expandable_segments:True,max_split_size_mb:128").text())
+
+
+class Ranks(unittest.TestCase):
+    RANKS = LAYERS, TRACES / "torch/layers_5.pickle", OOM
+
+    def parts(self):
+        return [memreplay.ranks(*self.RANKS, shard=f"{i}/3") for i in (3, 1, 2)]
+
+    def test_merged_shards_are_the_whole_as_answers_bytes_or_files(self):
+        whole, parts = memreplay.ranks(*self.RANKS), self.parts()
+        self.assertEqual(memreplay.ranks(*parts, merge=True).json_text, whole.json_text)
+        self.assertEqual(memreplay.ranks(*(part.json_text.encode() for part in parts), merge=True).json_text, whole.json_text)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder) / str(i) for i in range(3)]
+            for file, part in zip(files, parts):
+                file.write_text(part.json_text)
+            self.assertEqual(memreplay.ranks(*files, merge=True).json_text, whole.json_text)
+
+    def test_some_shards_merged_are_a_part(self):
+        first, *others = self.parts()
+        some = memreplay.ranks(*others, merge=True)
+        self.assertEqual(memreplay.ranks(some, first, merge=True).json_text, memreplay.ranks(*self.RANKS).json_text)
+        with self.assertRaisesRegex(KeyError, "a shard has no tables"):
+            some.table("curves")
+
+    def test_bytes_that_are_no_part_are_refused(self):
+        with self.assertRaisesRegex(memreplay.InputError, "<parts>.*ranks --shard"):
+            memreplay.ranks(b"op,id,size", merge=True)
+
+    def test_the_tables_are_those_of_a_rank(self):
+        ranks = memreplay.ranks(*self.RANKS)
+        self.assertEqual(ranks.table()["path"], [str(path) for path in reversed(self.RANKS)])
+        self.assertEqual(ranks.table("curves", run=2).to_dict(), memreplay.replay(LAYERS).table("curves").to_dict())
+
+    def test_snapshots_in_memory_are_ranks_too(self):
+        in_memory = memreplay.ranks(*map(snapshot, self.RANKS))
+        self.assertEqual(in_memory.worst.peak_reserved_bytes, memreplay.ranks(*self.RANKS).worst.peak_reserved_bytes)
+        self.assertEqual([len(one.ranks) for one in in_memory.classes], [1, 1, 1])
 
 
 class FromMemory(unittest.TestCase):
@@ -144,6 +188,13 @@ class Answers(unittest.TestCase):
         self.assertIs(type(answer.json()["runs"][0]), dict)
         with self.assertRaisesRegex(AttributeError, "has no 'verdict'"):
             answer.verdict
+
+    def test_an_answer_travels_to_another_process(self):
+        for answer in memreplay.explain(OOM), memreplay.tune(OOM, runs=60), memreplay.lint("expandable_segments:True"):
+            other = pickle.loads(pickle.dumps(answer))
+            self.assertEqual((other.json_text, other.text(), other.markdown(), other.exit_code, other.notes),
+                             (answer.json_text, answer.text(), answer.markdown(), answer.exit_code, answer.notes))
+            self.assertEqual(other.table().to_dict(), answer.table().to_dict())
 
     def test_other_threads_go_on(self):
         results = []

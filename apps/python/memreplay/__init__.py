@@ -12,7 +12,7 @@ numbers of bytes or texts ("24GiB", "512MiB"). `memreplay COMMAND --help-all` ha
 """
 import os
 
-from . import _memreplay
+from . import _memreplay, _parts
 from ._answer import Answer, Report
 from ._errors import Error, InputError, UsageError
 from ._question import Question
@@ -20,7 +20,7 @@ from ._tables import Table
 
 __version__ = _memreplay.__version__
 __all__ = ["Answer", "Error", "InputError", "Report", "Table", "UsageError", "check", "compare", "convert", "diff",
-           "explain", "fit", "generate", "info", "lint", "replay", "report", "tune", "verify"]
+           "explain", "fit", "generate", "info", "lint", "ranks", "replay", "report", "tune", "verify"]
 
 
 def info(*traces, **options):
@@ -98,6 +98,22 @@ def diff(a, b=None, **options):
     by, top: as in explain
     """
     return Answer(Question("diff", [a] if b is None else [a, b], options))
+
+
+def ranks(*traces, **options):
+    """Which rank of a job needs most, which ask for the same, and where does one depart from its twins?
+
+    traces: one recording of each rank; folders are searched at any depth
+    strategies, capacity, reserve, torch_version, start, gpu: as in replay
+    jobs: recordings in memory at once; the processor's cores
+    tune: True searches one setting for all, on a recording of each class
+    shard: "1/8", only every eighth recording, from the first on: a part of the answer
+    merge: True where the traces are such parts, in any order: answers, the bytes or paths of their JSON
+    exit_code is 2 where a recording could not be read; `unreadable` and `notes` name it.
+    """
+    if options.get("merge"):
+        return _parts.merged(traces, options)
+    return Answer(Question("ranks", traces, options))
 
 
 def check(*traces, baseline, **options):

@@ -79,6 +79,10 @@ def fit(
 def diff(
     a: Trace, b: Trace | None = None, *, strategies: Texts = ..., at_step: int = ..., by: By = ..., top: int = ...,
     gpu: int = ..., **options: Any) -> Answer: ...
+def ranks(
+    *traces: Trace | Answer, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ...,
+    capacity: Size = ..., reserve: Size = ..., start: Literal["auto", "cold"] = ..., gpu: int = ..., jobs: int = ...,
+    shard: str = ..., merge: bool = ..., tune: bool = ..., **options: Any) -> Answer: ...
 def check(
     *traces: Trace, baseline: str | os.PathLike[str], update: bool = ..., tolerance: Size = ..., metrics: Texts = ...,
     strategies: Texts = ..., **options: Any) -> Answer: ...

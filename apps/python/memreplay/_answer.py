@@ -25,13 +25,17 @@ class Answer:
     notes: what the command line says on standard error
     """
 
-    def __init__(self, question):
-        ran = question.ask()
+    def __init__(self, question, ran=None):
+        ran = ran or question.ask()
         self._question, self._ran = question, ran
         self.command, self.exit_code, self.notes = question.command, ran.status, list(ran.notes)
         self.json_text = ran.json
         self._json = json.loads(ran.json, object_hook=Record)
         self.tables = Tables(self)
+
+    def __reduce__(self):
+        """An answer about files travels between processes; tables of other questions are asked where it arrives."""
+        return Answer, (self._question, self._ran)
 
     def json(self):
         """The answer as plain dicts and lists, a copy of one's own."""
@@ -117,6 +121,8 @@ class Answer:
     def _subject(self, run):
         """The recording of a run, and the strategy and device that another question is to name."""
         names = self._question.names
+        if self.command == "ranks":
+            return self._rank(run)
         results = self._json.get("results", [self._json])
         runs = [(result, one) for result in results for one in result.get("runs") or [] if "strategy" in one]
         if not runs:
@@ -127,6 +133,13 @@ class Answer:
         result, chosen = runs[run]
         trace = result.get("trace") or {}
         return self._known(trace, names), {**_strategy(result, chosen), **_gpu(trace)}
+
+    def _rank(self, run):
+        """Of the rows of the answer's own table, the worst rank first."""
+        if "ranks" not in self._json:
+            raise KeyError("a shard has no tables; expected the answer of all, ranks(*shards, merge=True)")
+        rank, chosen = [(rank, one) for rank in self._json["ranks"] for one in rank["runs"]][run]
+        return rank["path"], {"strategy": chosen["strategy"], **_gpu(rank)}
 
     @staticmethod
     def _known(trace, names):
