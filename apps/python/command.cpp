@@ -1,10 +1,8 @@
 #include "command.hpp"
 
-#include <algorithm>
 #include <sstream>
 
 #include "commands.hpp"
-#include "core/error.hpp"
 #include "output/command_host.hpp"
 #include "report/parts/terminal_text.hpp"
 
@@ -48,13 +46,11 @@ class Listener final : public CommandHost {
 }  // namespace
 
 Ran run_command(const Asked& asked, const std::atomic<bool>& stop) {
-  const auto all = commands();
-  const auto command = std::ranges::find(all, asked.command, &Command::name);
-  if (command == all.end()) throw UsageError("unknown command '" + asked.command + "'");
+  const Command& command = command_named(asked.command);
   Ran ran;
   Listener listener(asked, stop, ran);
   const CommandHostScope scope(listener);
-  ran.status = command->run(*command, asked.arguments);
+  ran.status = command.run(command, asked.arguments);
   ran.output = listener.text_of_output();
   return ran;
 }
