@@ -1,0 +1,2 @@
+extern "C" int ncclAllReduce() { return 2; }
+extern "C" int ncclOfTorchItself() { return 2; }
