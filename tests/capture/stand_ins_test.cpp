@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/loaded.hpp"
+#include "capture/temporary_folder.hpp"
+#include "core/error.hpp"
+#include "stand_ins/library_names.hpp"
+#include "stand_ins/write_stand_ins.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kTorch = MEMREPLAY_PRETENDED_TORCH;
+
+const NeededLibrary* library(const TorchNeeds& needs, std::string_view soname) {
+  const auto found = std::ranges::find(needs.libraries, soname, &NeededLibrary::soname);
+  return found == needs.libraries.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(LibraryNames, HaveAStemWithOrWithoutThePackagersHash) {
+  EXPECT_EQ(stem_of("libcudart.so.13"), "libcudart");
+  EXPECT_EQ(stem_of("libcudart-d0da41ae.so.11.0"), "libcudart");
+  EXPECT_EQ(stem_of("libnvidia-ml.so.1"), "libnvidia-ml");
+}
+
+TEST(LibraryNames, AreThoseOfTheFamilyOfAFunction) {
+  EXPECT_EQ(nvidia_library_of("cuMemCreate"), "libcuda");
+  EXPECT_EQ(nvidia_library_of("cuFileRead"), "libcufile");
+  EXPECT_EQ(nvidia_library_of("cudaMalloc"), "libcudart");
+  EXPECT_EQ(nvidia_library_of("__cudaRegisterVar"), "libcudart");
+  EXPECT_EQ(nvidia_library_of("cublasCreate_v2"), "libcublas");
+  EXPECT_EQ(nvidia_library_of("cublasLtCreate"), "libcublasLt");
+  EXPECT_EQ(nvidia_library_of("pncclSend"), "libnccl");
+  EXPECT_EQ(nvidia_library_of("nvshmem_malloc"), "libnvshmem_host");
+  EXPECT_EQ(nvidia_library_of("cudnn"), std::nullopt);
+  EXPECT_EQ(nvidia_library_of("custom"), std::nullopt);
+}
+
+TEST(TorchNeeds, AreTheFunctionsThatNoOtherLibraryOfItHas) {
+  const TorchNeeds needs = torch_needs(kTorch);
+  EXPECT_EQ(needs.cuda_major, 13);
+  EXPECT_EQ(needs.unknown, std::vector<std::string>{});
+  EXPECT_EQ(needs.homeless, std::vector<std::string>{});
+  ASSERT_EQ(needs.libraries.size(), 4);
+  const std::string version = "libcudart.so.13";
+  EXPECT_EQ(library(needs, version)->versions, std::vector{version});
+  EXPECT_EQ(library(needs, version)->functions,
+            (std::vector<VersionedSymbol>{{"cudaFree", version}, {"cudaMalloc", version}}));
+  EXPECT_EQ(library(needs, "libnccl.so.2")->functions,
+            (std::vector<VersionedSymbol>{{"ncclAllReduce", ""}}));
+  EXPECT_TRUE(library(needs, "libcuda.so.1")->functions.empty());
+  EXPECT_TRUE(library(needs, "libnvidia-ml.so.1")->functions.empty());
+}
+
+TEST(TorchNeeds, CoverOtherPackagesAndNameWhatIsUnknown) {
+  const TemporaryFolder folder;
+  folder.write("_C.so",
+               written({"", {"libnvjpeg.so.13", "libstrange.so.1", "libc10_cuda.so"}, {}, {}}));
+  const TorchNeeds needs = torch_needs(kTorch, std::vector{folder.path()});
+  EXPECT_NE(library(needs, "libnvjpeg.so.13"), nullptr);
+  EXPECT_EQ(needs.unknown, std::vector<std::string>{"libstrange.so.1"});
+}
+
+TEST(TorchNeeds, CoverWhatThePackageBringsAlongFromNvidia) {
+  const TemporaryFolder torch;
+  const std::string runtime = "libcudart-d0da41ae.so.11.0";
+  torch.write("lib/libtorch_cuda.so", written({"libtorch_cuda.so", {runtime}, {}, {}}));
+  torch.write("lib/" + runtime, "not even read");
+  const TorchNeeds needs = torch_needs(torch.path());
+  EXPECT_EQ(needs.cuda_major, 11);
+  EXPECT_NE(library(needs, runtime), nullptr);
+  EXPECT_EQ(needs.read.size(), 1);
+}
+
+TEST(TorchNeeds, OfATorchWithoutCudaAreAnErrorThatSaysWhatToInstall) {
+  const TemporaryFolder torch;
+  torch.write("lib/libtorch_cpu.so", written({.soname = "libtorch_cpu.so"}));
+  try {
+    torch_needs(torch.path());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_TRUE(error.message().starts_with("is a torch without CUDA")) << error.what();
+    EXPECT_NE(error.message().find("pip install torch"), std::string::npos);
+  }
+}
+
+TEST(StandIns, LetATorchRunThatMissesItsLibraries) {
+  const TemporaryFolder folder;
+  const Loaded gpu(folder.write(
+      "gpu.so", written({.soname = "libmemreplay_gpu.so", .functions = {{"cudaMalloc", ""}}})));
+  const Implementation implementation{.functions = {"cudaMalloc"}};
+  write_stand_ins(torch_needs(kTorch), folder.path() / "cache/ours", implementation);
+  const Loaded runtime(folder.path() / "cache/ours/libcudart.so.13");
+  const Loaded nccl(folder.path() / "cache/ours/libnccl.so.2");
+  const Loaded torch(kTorch / "lib/libtorch_cuda.so");
+  EXPECT_EQ(torch.call("train"), 115);
+  EXPECT_EQ(gpu.calls(), (std::map<std::string, std::uint64_t>{{"cudaMalloc", 1}}));
+  EXPECT_EQ(runtime.calls(), (std::map<std::string, std::uint64_t>{{"cudaFree", 1}}));
+  EXPECT_EQ(nccl.calls(), (std::map<std::string, std::uint64_t>{{"ncclAllReduce", 1}}));
+  EXPECT_EQ(runtime.find("cudaMalloc"), gpu.find("cudaMalloc"));
+}
+
+TEST(StandIns, AreCompleteWhenSeveralWriteThemAtOnce) {
+  const TemporaryFolder folder;
+  const TorchNeeds needs = torch_needs(kTorch);
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&] { write_stand_ins(needs, folder.path() / "ours", {}); });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"ours"});
+  EXPECT_EQ(names_in(folder.path() / "ours"),
+            (std::vector<std::string>{"libcuda.so.1", "libcudart.so.13", "libnccl.so.2",
+                                      "libnvidia-ml.so.1"}));
+}
+
+TEST(StandIns, ThatCannotBeWrittenAreAnError) {
+  const TemporaryFolder folder;
+  folder.write("file", "");
+  EXPECT_THROW(write_stand_ins(torch_needs(kTorch), folder.path() / "file/ours", {}), InputError);
+}
+
+TEST(StandIns, AreKeptUnderANameOfAllThatMakesThem) {
+  const TemporaryFolder torch;
+  const SharedObject cuda{"libtorch_cuda.so", {"libcudart.so.13"}, {}, {}};
+  const fs::path path = torch.write("lib/libtorch_cuda.so", written(cuda));
+  const std::string name = cache_folder_name(torch_needs(torch.path()), {});
+  EXPECT_TRUE(name.starts_with("cuda13-")) << name;
+  EXPECT_EQ(cache_folder_name(torch_needs(torch.path()), {}), name);
+  EXPECT_NE(cache_folder_name(torch_needs(torch.path()), {.functions = {"cudaMalloc"}}), name);
+  fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
+  EXPECT_NE(cache_folder_name(torch_needs(torch.path()), {}), name);
+}
+
+}  // namespace
+}  // namespace memreplay
