@@ -1,0 +1,56 @@
+#include "device_memory.hpp"
+
+#include <algorithm>
+
+namespace memreplay::gpu {
+
+Window::Window(AddressRange whole) : whole_(whole) { holes_.insert(whole); }
+
+std::optional<Address> Window::take(Bytes size) {
+  const Bytes granules = in_granules(size);
+  const auto hole = holes_.lowest(granules);
+  if (!hole) return std::nullopt;
+  holes_.erase({hole->from, hole->from + granules});
+  taken_.emplace(hole->from, granules);
+  return hole->from;
+}
+
+std::optional<Bytes> Window::give_back(Address at) {
+  const auto found = taken_.find(at);
+  if (found == taken_.end()) return std::nullopt;
+  const Bytes size = found->second;
+  taken_.erase(found);
+  holes_.insert({at, at + size});
+  return size;
+}
+
+std::optional<AddressRange> Window::holding(Address byte) const {
+  auto after = taken_.upper_bound(byte);
+  if (after == taken_.begin()) return std::nullopt;
+  --after;
+  if (byte >= after->first + after->second) return std::nullopt;
+  return AddressRange{after->first, after->first + after->second};
+}
+
+bool DeviceMemory::charge(Bytes size) {
+  if (size > capacity - used) return false;
+  used += size;
+  peak = std::max(peak, used);
+  return true;
+}
+
+std::optional<Address> DeviceMemory::allocate(Bytes size) {
+  const Bytes granules = in_granules(size);
+  if (granules < size || !charge(granules)) return std::nullopt;
+  const auto at = window.take(granules);
+  if (!at) discharge(granules);
+  return at;
+}
+
+bool DeviceMemory::free(Address at) {
+  const auto size = window.give_back(at);
+  if (size) discharge(*size);
+  return size.has_value();
+}
+
+}  // namespace memreplay::gpu

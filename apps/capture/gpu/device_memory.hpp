@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/range_set.hpp"
+
+namespace memreplay::gpu {
+
+inline constexpr Bytes kGranule = 2 << 20;  ///< what the driver hands out, in memory and addresses
+
+constexpr Bytes in_granules(Bytes size) { return (size + kGranule - 1) / kGranule * kGranule; }
+
+/// Ranges of an address window, the lowest that fits first. There is nothing behind them.
+class Window {
+ public:
+  explicit Window(AddressRange whole);
+
+  /// Whole granules; nothing when there is no hole of that size.
+  std::optional<Address> take(Bytes size);
+  /// The size of the range that began there; nothing when none does.
+  std::optional<Bytes> give_back(Address at);
+  /// The range that holds this byte.
+  std::optional<AddressRange> holding(Address byte) const;
+  bool contains(Address byte) const { return byte >= whole_.from && byte < whole_.to; }
+
+ private:
+  AddressRange whole_;
+  RangeSet holes_;
+  std::map<Address, Bytes> taken_;
+};
+
+/// The memory of one device: how much is in use, and where its allocations lie.
+struct DeviceMemory {
+  DeviceMemory(Bytes capacity_bytes, AddressRange addresses)
+      : capacity(capacity_bytes), window(addresses) {}
+
+  /// Takes physical memory; false when there is not that much.
+  bool charge(Bytes size);
+  void discharge(Bytes size) { used -= size; }
+
+  /// An allocation with addresses of its own; nothing: out of memory.
+  std::optional<Address> allocate(Bytes size);
+  /// False when nothing was allocated there.
+  bool free(Address at);
+
+  Bytes capacity;
+  Bytes used = 0;
+  Bytes peak = 0;
+  Window window;
+};
+
+}  // namespace memreplay::gpu

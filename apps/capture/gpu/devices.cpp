@@ -1,0 +1,144 @@
+#include <cstdio>
+#include <cstring>
+
+#include "machine.hpp"
+#include "properties.hpp"
+#include "runtime.hpp"
+
+namespace memreplay::gpu {
+namespace {
+
+/// Of CUDA 13.2 until the program's torch has said for which it was built.
+int runtime_version = 13020;
+
+/// cudaDevAttr and CU_DEVICE_ATTRIBUTE number the same things alike. What is not here is 0: no.
+int attribute_of(int attribute, int device) {
+  const Capability can = capability();
+  switch (attribute) {
+    case 1:
+    case 2:
+    case 3:
+      return 1024;  // threads of a block
+    case 4:
+      return 64;
+    case 5:
+      return kLargestInt;  // the grid
+    case 6:
+    case 7:
+      return 65535;
+    case 8:
+      return kSharedPerBlock;
+    case 9:
+      return 65536;  // constant memory
+    case 10:
+      return 32;  // a warp
+    case 11:
+      return kLargestInt;
+    case 12:
+    case 82:
+      return kRegisters;
+    case 13:
+      return 1980000;  // clock, kHz
+    case 16:
+      return settings().multiprocessors;
+    case 33:
+      return device + 1;  // PCI bus
+    case 36:
+      return 2619000;  // memory clock, kHz
+    case 37:
+      return kBusWidth;
+    case 38:
+      return kL2Cache;
+    case 39:
+      return can.threads_per_multiprocessor;
+    case 40:
+      return 3;  // engines for copies
+    case 75:
+      return settings().major;
+    case 76:
+      return settings().minor;
+    case 81:
+      return can.shared_per_multiprocessor;
+    case 97:
+      return can.shared_per_block_optin;
+    case 106:
+      return can.blocks_per_multiprocessor;
+    case 111:
+      return 1024;  // shared memory that the system keeps of a block
+    case 15:
+    case 31:
+    case 41:
+    case 78:
+    case 79:
+    case 80:
+    case 83:
+    case 89:
+    case 90:
+    case 95:
+    case 99:
+    case 102:
+    case 103:
+    case 115:
+      return 1;  // overlap, addressing, priorities, caches, cooperation, virtual memory, pools
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+}  // namespace memreplay::gpu
+
+using namespace memreplay::gpu;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+/// The version of CUDA that the program's torch was built for, 1000 * major + 10 * minor.
+void memreplay_gpu_runtime(int version) { runtime_version = version; }
+
+Status cudaRuntimeGetVersion(int* version) {
+  *version = runtime_version;
+  return kSuccess;
+}
+
+/// A driver serves every runtime of its major version.
+Status cudaDriverGetVersion(int* version) {
+  *version = runtime_version / 1000 * 1000 + 80;
+  return kSuccess;
+}
+
+Status cudaGetDeviceCount(int* count) {
+  *count = settings().count;
+  return kSuccess;
+}
+
+Status cudaGetDevice(int* device) {
+  *device = current_device();
+  return kSuccess;
+}
+
+Status cudaSetDevice(int device) { return choose_device(device); }
+
+Status cudaDeviceGetAttribute(int* value, int attribute, int device) {
+  if (device < 0 || device >= settings().count) return failed(kInvalidDevice);
+  *value = attribute_of(attribute, device);
+  return kSuccess;
+}
+
+Status cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return kSuccess;
+}
+
+Status cudaDeviceGetPCIBusId(char* text, int room, int device) {
+  std::snprintf(text, static_cast<std::size_t>(room), "0000:%02x:00.0", device + 1);
+  return kSuccess;
+}
+
+Status cudaDeviceGetGraphMemAttribute(int, int, void* value) {
+  std::memset(value, 0, sizeof(std::uint64_t));
+  return kSuccess;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,130 @@
+#include <dlfcn.h>
+
+#include <cstring>
+#include <string>
+
+#include "machine.hpp"
+#include "runtime.hpp"
+
+// The driver's calls, and how programs look them up.
+namespace memreplay::gpu {
+namespace {
+
+Handle context_of(int device) {
+  static char contexts[64];
+  return &contexts[device];
+}
+
+Status nothing_to_do() { return kSuccess; }
+
+/// cuMemCreate, or cuMemGetInfo as cuMemGetInfo_v2. What is not here does nothing.
+void* entry_point(const std::string& name) {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&nothing_to_do), &self) != 0) {
+    if (void* const library = dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD)) {
+      for (const char* version : {"", "_v2", "_v3"}) {
+        if (void* const found = dlsym(library, (name + version).c_str())) return found;
+      }
+    }
+  }
+  return reinterpret_cast<void*>(&nothing_to_do);
+}
+
+}  // namespace
+}  // namespace memreplay::gpu
+
+using namespace memreplay::gpu;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status cuInit(unsigned) { return kSuccess; }
+Status cuDriverGetVersion(int* version) { return cudaDriverGetVersion(version); }
+Status cuDeviceGetCount(int* count) { return cudaGetDeviceCount(count); }
+
+Status cuDeviceGet(int* device, int ordinal) {
+  if (ordinal < 0 || ordinal >= settings().count) return kInvalidDevice;
+  *device = ordinal;
+  return kSuccess;
+}
+
+Status cuDeviceGetAttribute(int* value, int attribute, int device) {
+  return cudaDeviceGetAttribute(value, attribute, device);
+}
+
+Status cuDeviceGetName(char* name, int room, int) {
+  std::strncpy(name, settings().name.c_str(), static_cast<std::size_t>(room));
+  return kSuccess;
+}
+
+Status cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  *bytes = settings().total;
+  return kSuccess;
+}
+
+Status cuDeviceGetUuid(char* uuid, int device) {
+  std::memset(uuid, 0, 16);
+  uuid[0] = static_cast<char>(device + 1);
+  return kSuccess;
+}
+
+Status cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
+  if (flags) *flags = 0;
+  if (active) *active = 1;
+  return kSuccess;
+}
+
+Status cuDevicePrimaryCtxRetain(Handle* context, int device) {
+  *context = context_of(device);
+  return kSuccess;
+}
+
+Status cuCtxGetCurrent(Handle* context) {
+  *context = context_of(current_device());
+  return kSuccess;
+}
+
+Status cuCtxGetDevice(int* device) {
+  *device = current_device();
+  return kSuccess;
+}
+
+Status cuCtxPopCurrent_v2(Handle* context) {
+  if (context) *context = context_of(current_device());
+  return kSuccess;
+}
+
+Status cuPointerGetAttribute(void* value, int attribute, DevicePointer pointer) {
+  constexpr int kMemoryType = 2;
+  constexpr int kDeviceOrdinal = 9;
+  void* const address = reinterpret_cast<void*>(pointer);  // NOLINT(performance-no-int-to-ptr)
+  const auto device = machine().device_of(address);
+  if (attribute == kMemoryType || attribute == kDeviceOrdinal) {
+    const int number = attribute == kDeviceOrdinal ? device.value_or(0) : device ? 2 : 1;
+    std::memcpy(value, &number, sizeof number);
+  } else {
+    std::memset(value, 0, sizeof(void*));
+  }
+  return kSuccess;
+}
+
+Status cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                        unsigned long long, int* result) {
+  *function = entry_point(name);
+  if (result) *result = 0;
+  return kSuccess;
+}
+
+Status cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
+                               int* result) {
+  return cudaGetDriverEntryPointByVersion(name, function, 0, flags, result);
+}
+
+Status cuGetProcAddress_v2(const char* name, void** function, int, std::uint64_t, int* result) {
+  *function = entry_point(name);
+  if (result) *result = 0;
+  return kSuccess;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

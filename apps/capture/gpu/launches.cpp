@@ -1,0 +1,188 @@
+#include <cstring>
+
+#include "contents.hpp"
+#include "machine.hpp"
+#include "streams.hpp"
+
+// Kernels, graphs and the modules that hold them: nothing is computed.
+using namespace memreplay::gpu;
+
+namespace {
+
+Status launched() {
+  work_was_launched();
+  a_kernel_ran();
+  return kSuccess;
+}
+
+Handle some_handle() {
+  static char nothing;
+  return &nothing;
+}
+
+struct CallConfiguration {
+  Dim3 grid, block;
+  std::size_t shared_bytes;
+  Stream stream;
+};
+
+constexpr std::size_t kNestedCalls = 16;
+thread_local CallConfiguration configurations[kNestedCalls];
+thread_local std::size_t configuration_count = 0;
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status cudaLaunchKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) { return launched(); }
+Status cudaLaunchKernelExC(const void*, const void*, void**) { return launched(); }
+Status cudaLaunchCooperativeKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) {
+  return launched();
+}
+Status __cudaLaunchKernel(Handle, Dim3, Dim3, void**, std::size_t, Stream) { return launched(); }
+Status cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      Stream, void**, void**) {
+  return launched();
+}
+Status cuLaunchKernelEx(const void*, Handle, void**, void**) { return launched(); }
+Status cuLaunchCooperativeKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned, Stream, void**) {
+  return launched();
+}
+
+Status __cudaGetKernel(Handle* kernel, const void* function) {
+  *kernel = const_cast<void*>(function);
+  return kSuccess;
+}
+
+Status cudaGetFuncBySymbol(Handle* function, const void* symbol) {
+  *function = const_cast<void*>(symbol);
+  return kSuccess;
+}
+
+Status cudaLaunchHostFunc(Stream, void (*function)(void*), void* argument) {
+  function(argument);
+  return kSuccess;
+}
+
+Status cudaStreamAddCallback(Stream stream, void (*callback)(Stream, Status, void*), void* argument,
+                             unsigned) {
+  callback(stream, kSuccess, argument);
+  return kSuccess;
+}
+
+unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared_bytes,
+                                     Stream stream) {
+  configurations[configuration_count++ % kNestedCalls] = {grid, block, shared_bytes, stream};
+  return 0;
+}
+
+Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_bytes,
+                                  Stream* stream) {
+  const CallConfiguration& call = configurations[--configuration_count % kNestedCalls];
+  *grid = call.grid;
+  *block = call.block;
+  *shared_bytes = call.shared_bytes;
+  *stream = call.stream;
+  return kSuccess;
+}
+
+void** __cudaRegisterFatBinary(void*) {
+  static void* binary[4];
+  return binary;
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*,
+                            void*, int*) {}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+char __cudaInitModule(void**) { return 1; }
+
+Status cudaGetSymbolAddress(void** address, const void*) {
+  *address = machine().symbols();
+  return kSuccess;
+}
+
+Status cudaFuncGetAttributes(FunctionAttributes* attributes, const void*) {
+  *attributes = {};
+  attributes->max_threads_per_block = 1024;
+  attributes->registers = 32;
+  attributes->ptx_version = attributes->binary_version = settings().major * 10 + settings().minor;
+  attributes->max_dynamic_shared_bytes = 49152;
+  return kSuccess;
+}
+
+Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, std::size_t) {
+  *blocks = 4;
+  return kSuccess;
+}
+
+Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int,
+                                                              std::size_t, unsigned) {
+  *blocks = 4;
+  return kSuccess;
+}
+
+Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Handle, int, std::size_t) {
+  *blocks = 4;
+  return kSuccess;
+}
+
+Status cudaGraphInstantiate(Handle* executable, Handle graph, unsigned long long) {
+  *executable = graph;
+  return kSuccess;
+}
+
+Status cudaGraphInstantiateWithFlags(Handle* executable, Handle graph, unsigned long long) {
+  *executable = graph;
+  return kSuccess;
+}
+
+/// A graph that has one node: PyTorch warns of an empty one.
+Status cudaGraphGetNodes(Handle, Handle* nodes, std::size_t* count) {
+  if (nodes && count && *count > 0) *nodes = some_handle();
+  if (count) *count = 1;
+  return kSuccess;
+}
+
+Status cudaGraphLaunch(Handle, Stream) { return launched(); }
+
+Status cudaUserObjectCreate(Handle* object, void*, void (*)(void*), unsigned, unsigned) {
+  *object = some_handle();
+  return kSuccess;
+}
+
+Status cudaLibraryLoadData(Handle* library, const void*, void*, void*, unsigned, void*, void*,
+                           unsigned) {
+  *library = some_handle();
+  return kSuccess;
+}
+
+Status cudaLibraryGetKernel(Handle* kernel, Handle, const char*) {
+  *kernel = some_handle();
+  return kSuccess;
+}
+
+Status cuModuleLoadData(Handle* module, const void*) {
+  *module = some_handle();
+  return kSuccess;
+}
+
+Status cuModuleLoadDataEx(Handle* module, const void*, unsigned, void*, void*) {
+  return cuModuleLoadData(module, nullptr);
+}
+
+Status cuModuleGetFunction(Handle* function, Handle, const char*) {
+  *function = some_handle();
+  return kSuccess;
+}
+
+Status cuFuncGetAttribute(int* value, int, Handle) {
+  *value = 0;
+  return kSuccess;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,85 @@
+#include "machine.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdio>
+
+namespace memreplay::gpu {
+namespace {
+
+// Where a process of Linux has nothing: above the program and its heap, below libraries and stacks.
+constexpr AddressRange kReserved{0x5800'0000'0000, 0x7000'0000'0000};
+constexpr Address kDevices = 0x7000'0000'0000;
+constexpr Bytes kDeviceWindow = 1ULL << 40;
+
+thread_local int this_threads_device = 0;
+thread_local bool this_thread_is_refused = false;
+
+/// Nothing of the host may be mapped there, and a touch ends the program, as on a real machine.
+void keep_free(AddressRange range) {
+  void* const at = reinterpret_cast<void*>(range.from);  // NOLINT(performance-no-int-to-ptr)
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  if (mmap(at, range.size(), PROT_NONE, flags, -1, 0) == at) return;
+  std::fprintf(stderr,
+               "memreplay: cannot reserve %llu GiB of addresses for the virtual GPU; "
+               "expected no limit of address space (ulimit -v)\n",
+               static_cast<unsigned long long>(range.size() >> 30));
+}
+
+}  // namespace
+
+Machine::Machine() : reserved(kReserved) {
+  const Settings& given = settings();
+  devices.reserve(static_cast<std::size_t>(given.count));
+  for (int device = 0; device < given.count; ++device) {
+    const Address from = kDevices + static_cast<Address>(device) * kDeviceWindow;
+    devices.emplace_back(given.total, AddressRange{from, from + kDeviceWindow});
+    devices.back().charge(given.context);
+  }
+  keep_free(kReserved);
+  keep_free({kDevices, kDevices + devices.size() * kDeviceWindow});
+}
+
+DeviceMemory& Machine::current() { return devices[static_cast<std::size_t>(current_device())]; }
+
+std::optional<int> Machine::device_of(const void* pointer) {
+  const auto address = reinterpret_cast<Address>(pointer);
+  if (address >= kDevices && address < kDevices + devices.size() * kDeviceWindow) {
+    return static_cast<int>((address - kDevices) / kDeviceWindow);
+  }
+  if (!reserved.contains(address)) return std::nullopt;
+  const std::lock_guard lock(mutex);
+  auto after = mapped.upper_bound(address);
+  if (after == mapped.begin()) return 0;
+  return physical[std::prev(after)->second.physical].device;
+}
+
+void* Machine::symbols() const {
+  return reinterpret_cast<void*>(kDevices + kDeviceWindow -  // NOLINT(performance-no-int-to-ptr)
+                                 kGranule);
+}
+
+void Machine::release(std::uint64_t handle) {
+  const auto found = physical.find(handle);
+  if (found == physical.end() || --found->second.references > 0) return;
+  devices[static_cast<std::size_t>(found->second.device)].discharge(found->second.size);
+  physical.erase(found);
+}
+
+Machine& machine() {
+  static Machine& the_only_one = *new Machine;  // outlives what ends after it
+  return the_only_one;
+}
+
+int current_device() { return this_threads_device; }
+
+Status choose_device(int device) {
+  if (device < 0 || device >= settings().count) return failed(kInvalidDevice);
+  this_threads_device = device;
+  return kSuccess;
+}
+
+bool refusing() { return this_thread_is_refused; }
+void set_refusing(bool refuse) { this_thread_is_refused = refuse; }
+
+}  // namespace memreplay::gpu

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "abi.hpp"
+#include "device_memory.hpp"
+#include "settings.hpp"
+
+namespace memreplay::gpu {
+
+/// Physical memory without an address of its own: cuMemCreate.
+struct PhysicalMemory {
+  Bytes size = 0;
+  int device = 0;
+  int references = 0;
+};
+
+/// Everything that the stand-ins of one process share. Whoever touches a member holds `mutex`.
+struct Machine {
+  Machine();
+
+  DeviceMemory& current();
+  /// The device whose memory this is; nothing for an address of the host. Needs no mutex for
+  /// addresses outside of the windows.
+  std::optional<int> device_of(const void* pointer);
+  /// Where the variables of kernels lie: on the first device, with nothing allocated there.
+  void* symbols() const;
+  /// One user of the physical memory less; the last one gives it back.
+  void release(std::uint64_t physical);
+
+  std::mutex mutex;
+  std::vector<DeviceMemory> devices;
+  Window reserved;  ///< addresses of cuMemAddressReserve, of all devices
+  std::unordered_map<std::uint64_t, PhysicalMemory> physical;
+  struct Mapping {
+    Bytes size;
+    std::uint64_t physical;
+  };
+  std::map<Address, Mapping> mapped;
+  std::uint64_t next_physical = 0x1000;
+};
+
+Machine& machine();
+
+/// The device that this thread has chosen.
+int current_device();
+Status choose_device(int device);
+
+/// Remembers an error for cudaGetLastError; returns it.
+Status failed(Status status);
+
+/// True while this thread's request is to be refused: the device has no memory for it.
+bool refusing();
+void set_refusing(bool refuse);
+
+}  // namespace memreplay::gpu

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "abi.hpp"
+
+// The calls of the runtime that other stand-ins use themselves.
+#pragma GCC visibility push(default)
+extern "C" {
+memreplay::gpu::Status cudaRuntimeGetVersion(int* version);
+memreplay::gpu::Status cudaDriverGetVersion(int* version);
+memreplay::gpu::Status cudaGetDeviceCount(int* count);
+memreplay::gpu::Status cudaDeviceGetAttribute(int* value, int attribute, int device);
+}
+#pragma GCC visibility pop

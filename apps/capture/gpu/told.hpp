@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace memreplay::gpu {
+
+/// What the person is told at the end of the recording.
+
+/// The program looked at something that only a kernel could have computed.
+void value_was_read(std::size_t size);
+/// A workspace that the original library would have asked for, by a rule that is written down.
+void workspace_was_modelled(const char* function, std::size_t size);
+/// How many requests the program has made so far, where they are counted.
+void requests_were_made(std::size_t count);
+/// Request `number` of the program was refused because it was told to be.
+void request_was_refused(std::size_t number, std::size_t size);
+
+}  // namespace memreplay::gpu
