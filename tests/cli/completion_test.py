@@ -53,7 +53,7 @@ class Bash(Completion):
         return done.stdout.split()
 
     def test_commands(self):
-        self.assertEqual(self.offered("memreplay re"), ["replay", "report"])
+        self.assertEqual(self.offered("memreplay re"), ["replay", "report", "record"])
         self.assertEqual(self.offered("memreplay help exp"), ["explain"])
 
     def test_options_of_the_command_alone(self):

@@ -32,13 +32,21 @@ std::string option_text(const OptionDescription& option, std::size_t width) {
   return "  " + names + gap + wrapped(option.sentence, column, kWidth) + '\n';
 }
 
+/// Commands about the program itself, for which a screen has no room.
+constexpr std::array<std::string_view, 2> kAboutItself = {"completion", "manual"};
+
 }  // namespace
 
 std::string help_text() {
   std::string out =
       "memreplay COMMAND ...   replays recorded allocations against any allocator\n\n";
+  std::string others;
   for (const Command& command : commands()) {
-    out += fmt::format("  {:<10}  {}\n", command.name, command.summary);
+    if (std::ranges::find(kAboutItself, command.name) != kAboutItself.end()) {
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", command.name);
+    } else {
+      out += fmt::format("  {:<10}  {}\n", command.name, command.summary);
+    }
   }
   out += fmt::format("\n{}\n", kArgumentsSentence);
   std::string codes;
@@ -46,7 +54,7 @@ std::string help_text() {
     codes += fmt::format("{} {} {}", codes.empty() ? "" : ";", exit.code, exit.meaning);
   }
   return out + fmt::format("Exit codes:{}.\n", codes) +
-         "Options: COMMAND --help. Strategies (-s): list strategies [NAME]. Version: -V.\n";
+         fmt::format("Options: COMMAND --help. Strategies: list strategies. Also: {}.\n", others);
 }
 
 std::string help_text(const CommandDescription& description, Shown shown) {

@@ -52,6 +52,8 @@ struct Fit {
 struct Card {
   std::string_view name;
   Bytes total = 0;  ///< what the driver reports (cudaMemGetInfo)
+  int compute = 0;  ///< capability, ten times: 90 is 9.0
+  int multiprocessors = 0;
 };
 
 /// What a name was taken for.

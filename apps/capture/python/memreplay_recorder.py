@@ -1,0 +1,199 @@
+"""Records the allocations of this process from the moment that torch first uses CUDA."""
+import atexit
+import contextlib
+import gc
+import importlib.abc
+import importlib.util
+import multiprocessing.util
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import threading
+import types
+
+LAST_OF_ALL = -1000  # among what multiprocessing runs when a process of its own ends
+
+
+def launched_rank():
+    """The number of this process among its peers, as launchers tell it; None without one."""
+    for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"):
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return None
+
+
+def rank():
+    """The same; of the processes that a program starts SpawnProcess-3 has 3."""
+    number = multiprocessing.current_process().name.rpartition("-")[2]
+    launched = launched_rank()
+    return launched if launched is not None else int(number) if number.isdigit() else 0
+
+
+def say(text):
+    """A message for the person; the program's own standard output stays as it is."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+class Recorder:
+    """Switches the history on, and writes it: at an OOM, on a signal, at a step, at the end.
+
+    `path` may be a function, asked when there is something to write. `stacks` is "python", "all" or "none".
+    `before_import` gets torch's folder, `on_begin` torch, when it has initialised CUDA; `normalise` may
+    change the snapshot before it is written.
+    """
+
+    def __init__(self, path, *, max_entries=sys.maxsize, stacks="python", at_step=None,
+                 before_import=None, on_begin=None, normalise=None, on_finish=None):
+        self.max_entries, self.stacks, self.at_step = max_entries, stacks, at_step
+        self.torch = None
+        self.process = None      # that used CUDA
+        self.written = False
+        self.ooms = self.steps = 0
+        self._path = path if callable(path) else lambda: path
+        self._before_import, self._on_begin = before_import, on_begin
+        self._normalise, self._on_finish = normalise, on_finish
+        self._on = self._finished = False
+
+    def watch_for_torch(self):
+        """Records from here on, or from the import of torch on where it is not there yet."""
+        if "torch" in sys.modules:
+            self._imported(sys.modules["torch"])
+        else:
+            sys.meta_path.insert(0, _AroundImport("torch", self._before_import, self._imported))
+        atexit.register(self.finish, at_exit=True)
+
+    @property
+    def path(self):
+        return os.path.abspath(self._path())
+
+    def _imported(self, torch):
+        self.torch = torch
+        torch.cuda._lazy_call(self._begin)
+
+    def _begin(self):
+        self.process = os.getpid()
+        multiprocessing.util.Finalize(None, self.finish, exitpriority=LAST_OF_ALL)
+        try:
+            if self._on_begin:
+                self._on_begin(self.torch)
+            context = None if self.stacks == "none" else "all"
+            stacks = "python" if self.stacks == "none" else self.stacks
+            self.torch.cuda.memory._record_memory_history(
+                context=context, stacks=stacks, max_entries=self.max_entries)
+            self._on = True
+            self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
+            if self.at_step:
+                self._count_steps()
+            self._watch_signals()
+        except Exception as error:  # whatever it is, the program is to run
+            say(f"memreplay: cannot {'see out of memory' if self._on else 'record'}: {error}")
+
+    def _out_of_memory(self, *_):
+        self.ooms += 1
+        if self._on and self.ooms & (self.ooms - 1) == 0:  # the 1st, 2nd, 4th, 8th …: each holds those before
+            self.write()
+
+    def _count_steps(self):
+        def step(*_):
+            self.steps += 1
+            if self.steps == self.at_step and self._on:
+                self.write()
+                self._off()
+
+        self.torch.optim.optimizer.register_optimizer_step_post_hook(step)
+
+    def _off(self):
+        self._on = False
+        self.torch.cuda.memory._record_memory_history(enabled=None)
+
+    def _watch_signals(self):
+        """SIGTERM and SIGHUP write before they end the program; SIGUSR1 writes, and the program goes on."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+
+        def end(number, _):
+            self.finish()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+        for number, handler in ((signal.SIGTERM, end), (signal.SIGHUP, end), (signal.SIGUSR1, self.write)):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, handler)
+
+    def write(self, *_):
+        """The snapshot as a file that is complete whenever it is there."""
+        if os.getpid() != self.process:
+            return
+        path = self.path
+        try:
+            snapshot = self.torch.cuda.memory._snapshot()
+            if self._normalise:
+                self._normalise(snapshot)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".memreplay", delete=False) as file:
+                try:
+                    pickle.dump(snapshot, file)
+                    file.close()
+                    os.replace(file.name, path)
+                except BaseException:
+                    os.unlink(file.name)
+                    raise
+            self.written = True
+        except Exception as error:
+            say(f"memreplay: {path}: cannot write the snapshot: {error}")
+
+    def finish(self, at_exit=False):
+        """At the end of the program, however it ends."""
+        if self._finished or os.getpid() != (self.process or os.getpid()):
+            return
+        self._finished = True
+        if self._on:
+            if at_exit:
+                _let_go_of_the_main_module()
+            self.write()
+        if self._on_finish:
+            self._on_finish(self)
+
+
+def _let_go_of_the_main_module():
+    """What its names alone hold is freed, as it is when a module ends; where functions still look names up
+    there, nothing is."""
+    main = sys.modules.pop("__main__", None)
+    names = getattr(main, "__dict__", {})
+    del main
+    if not any(isinstance(holder, types.FunctionType) for holder in gc.get_referrers(names)):
+        names.clear()
+
+
+class _AroundImport(importlib.abc.MetaPathFinder):
+    """Calls `before` with the folder of a package when it is first imported, and `then` with the package."""
+
+    def __init__(self, name, before, then):
+        self._name, self._before, self._then = name, before, then
+        self._looking = threading.local()
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self._name or getattr(self._looking, "now", False):
+            return None
+        self._looking.now = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking.now = False
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            with contextlib.suppress(ValueError):
+                sys.meta_path.remove(self)
+            if self._before:
+                self._before(os.path.dirname(spec.origin))
+            execute(module)
+            self._then(module)
+
+        spec.loader.exec_module = exec_module
+        return spec

@@ -1,0 +1,98 @@
+"""Puts the stand-ins of NVIDIA's libraries into this process, before torch asks for them."""
+import collections
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+
+IMPLEMENTATION = "libmemreplay_gpu.so"
+READS_TOLD = 20
+
+
+class Unusable(Exception):
+    """This torch cannot run on a virtual GPU; the message says why."""
+
+
+class VirtualGpu:
+    """The device, with what it has to tell at the end."""
+
+    def __init__(self, program):
+        self._program = program
+        self._gpu = None
+        self._libraries = {}
+        self._reads = collections.Counter()
+        self._watch = ctypes.CFUNCTYPE(None, ctypes.c_size_t)(self._value_was_read)
+
+    def load(self, torch_folder):
+        """Loads what the torch in this folder needs. The sonames are taken then, whatever else is installed."""
+        made = subprocess.run([self._program, "record", "--prepare", torch_folder], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if made.returncode:
+            raise Unusable(made.stderr.strip())
+        folder = made.stdout.strip()
+        here = os.path.dirname(os.path.abspath(__file__))
+        self._gpu = ctypes.CDLL(os.path.join(here, IMPLEMENTATION), mode=ctypes.RTLD_GLOBAL)
+        self._gpu.memreplay_gpu_refuse_requests.restype = ctypes.c_bool
+        self._gpu.memreplay_gpu_told.restype = ctypes.c_size_t
+        self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
+        for name in sorted(os.listdir(folder)):
+            self._libraries[name] = ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL)
+
+    def begin(self, _torch):
+        """Once CUDA is initialised: refuses what is to be refused, and counts what the program looks at."""
+        if not self._gpu.memreplay_gpu_refuse_requests():
+            raise Unusable("this torch has another allocator than those known: no request can be refused")
+        self._gpu.memreplay_gpu_watch_reads(self._watch)
+
+    def facts(self):
+        """What the person is told: a dictionary for JSON."""
+        self._gpu.memreplay_gpu_watch_reads(None)
+        room = 1 << 20
+        text = ctypes.create_string_buffer(room)
+        size = self._gpu.memreplay_gpu_told(text, ctypes.c_size_t(room))
+        facts = json.loads(text.raw[:size])
+        facts["reads"] = sum(self._reads.values())
+        facts["read_at"] = [{"file": file, "line": line, "function": function, "times": times}
+                            for (file, line, function), times in self._reads.most_common(READS_TOLD)]
+        facts["neutral_calls"] = dict(sorted(self._neutral_calls()))
+        return facts
+
+    def _value_was_read(self, _size):
+        frame = sys._getframe().f_back  # None on a thread that runs no Python, as those of autograd
+        while frame and _is_of_a_library(frame.f_code.co_filename):
+            frame = frame.f_back
+        code = frame.f_code if frame else None
+        self._reads[(code.co_filename, frame.f_lineno, code.co_name) if code else ("", 0, "")] += 1
+
+    def _neutral_calls(self):
+        """How often each function without an implementation was called."""
+        for library in self._libraries.values():
+            count = ctypes.c_uint64.in_dll(library, "memreplay_stand_in_size").value
+            names = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "memreplay_stand_in_names")))
+            counts = (ctypes.c_uint64 * count).in_dll(library, "memreplay_stand_in_counts")
+            yield from ((name, times) for name, times in zip(names.decode().split("\n"), counts) if times)
+
+
+def order_for_time(snapshot):
+    """Times become positions: kernels take no time here, and the same program gives the same file."""
+    lists = [trace for trace in snapshot.get("device_traces", [])]
+    lists.append(snapshot.get("external_annotations", []))
+    timed = [entry for entries in lists for entry in entries if "time_us" in entry]
+    timed.sort(key=lambda entry: entry["time_us"])
+    for position, entry in enumerate(timed):
+        entry["time_us"] = position
+
+
+def _cuda_version(torch_folder):
+    """1000 * major + 10 * minor, as the runtime counts."""
+    with open(os.path.join(torch_folder, "version.py"), encoding="utf-8") as file:
+        found = re.search(r"^cuda\b[^=]*=\s*['\"](\d+)\.(\d+)", file.read(), re.MULTILINE)
+    if not found:
+        raise Unusable(f"{torch_folder}: built without CUDA; expected a build with it (pip install torch)")
+    return 1000 * int(found[1]) + 10 * int(found[2])
+
+
+def _is_of_a_library(file):
+    return "/site-packages/" in file or "/dist-packages/" in file or file.startswith("<frozen")

@@ -1,0 +1,54 @@
+"""First on PYTHONPATH of a recorded program: Python imports it before the program starts."""
+import json
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _the_next_one():
+    """The sitecustomize that this one hides, if there is one."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _HERE]
+    own = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError:
+        sys.modules["sitecustomize"] = own
+
+
+def _record(asked):
+    import memreplay_recorder
+    import memreplay_virtual_gpu
+
+    def place(ending):
+        return os.path.join(asked["folder"], f"{os.getpid()}{ending}")
+
+    def load(torch_folder):
+        try:
+            gpu.load(torch_folder)
+        except (OSError, memreplay_virtual_gpu.Unusable) as error:
+            memreplay_recorder.say(str(error))
+            os._exit(2)
+
+    def tell(recorder):
+        if recorder.torch is None:
+            return
+        facts = {"pid": os.getpid(), "torch": str(recorder.torch.__version__), "ooms": recorder.ooms,
+                 "used_cuda": int(recorder.process is not None), "steps": recorder.steps}
+        if memreplay_recorder.launched_rank() is not None:
+            facts["rank"] = memreplay_recorder.launched_rank()
+        if gpu and recorder.process is not None:
+            facts["virtual"] = gpu.facts()
+        with open(place(".json"), "w", encoding="utf-8") as file:
+            json.dump(facts, file)
+
+    gpu = memreplay_virtual_gpu.VirtualGpu(asked["program"]) if asked["virtual"] else None
+    memreplay_recorder.Recorder(
+        lambda: place(".pickle"), stacks=asked["stacks"], max_entries=asked["max_entries"] or sys.maxsize,
+        at_step=asked["at_step"], before_import=gpu and load, on_begin=gpu and gpu.begin,
+        normalise=gpu and memreplay_virtual_gpu.order_for_time, on_finish=tell).watch_for_torch()
+
+
+if "MEMREPLAY_RECORD" in os.environ:
+    _record(json.loads(os.environ["MEMREPLAY_RECORD"]))
+_the_next_one()

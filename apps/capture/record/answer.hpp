@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run/answer.hpp"
+#include "record/program.hpp"
+#include "record/virtual_card.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// A place of the program that looked at a value which was never computed.
+struct ReadPlace {
+  std::string file;  ///< empty: no Python of the program's own was on the stack
+  std::uint64_t line = 0;
+  std::string function;
+  std::uint64_t times = 0;
+};
+
+/// Workspaces of a library that stood in for NVIDIA's.
+struct ModelledWorkspace {
+  std::string function;
+  std::uint64_t times = 0;
+  Bytes largest = 0;
+};
+
+struct RefusedRequest {
+  std::uint64_t number = 0;  ///< from 1
+  Bytes size = 0;
+};
+
+/// What a virtual GPU has to tell.
+struct VirtualFacts {
+  std::uint64_t reads = 0;
+  std::vector<ReadPlace> read_at;  ///< the most frequent ones
+  std::vector<ModelledWorkspace> workspaces;
+  std::uint64_t requests = 0;  ///< counted where some are to be refused
+  std::uint64_t refusals = 0;
+  std::vector<RefusedRequest> first_refusals;
+  std::map<std::string, std::uint64_t> neutral_calls;  ///< of functions that do nothing
+};
+
+/// A process of the program that imported torch.
+struct RecordedProcess {
+  std::string path;  ///< of its recording; empty: there is none
+  std::uint64_t pid = 0;
+  std::optional<std::uint64_t> rank;  ///< that a launcher gave it
+  std::string torch;                  ///< its version
+  bool used_cuda = false;
+  std::uint64_t ooms = 0;
+  std::uint64_t steps = 0;  ///< of optimisers, where they were counted
+  std::optional<VirtualFacts> virtual_gpu;
+};
+
+/// What came of recording a program.
+struct RecordAnswer {
+  std::vector<std::string> program;
+  ProgramEnd end;
+  std::optional<VirtualCard> card;         ///< nothing: a real device
+  std::string fill;                        ///< what the virtual one gave for values
+  std::vector<RecordedProcess> processes;  ///< by rank
+  ReplayAnswer replays;                    ///< of the recordings, with what they came to
+};
+
+/// Shown by the printer, as every answer is.
+std::string to_text(const RecordAnswer& answer, const TextStyle& style);
+std::string to_json(const RecordAnswer& answer);
+
+}  // namespace memreplay

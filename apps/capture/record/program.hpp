@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace memreplay {
+
+/// How a program ended.
+struct ProgramEnd {
+  int status =
+      0;  ///< its exit status; ended by a signal, 128 and the signal's number, as in shells
+  int signal = 0;  ///< that ended it; 0: none
+};
+
+/// Runs a program with these variables beside the environment and waits for its end. It has the
+/// terminal; what would end this program (SIGINT, SIGTERM, SIGHUP) ends that one first. Throws
+/// UsageError where it cannot be started.
+ProgramEnd run_program(const std::vector<std::string>& arguments,
+                       const std::map<std::string, std::string>& environment);
+
+/// What a short program writes to its standard output; empty where it cannot be started.
+std::string output_of(const std::vector<std::string>& arguments);
+
+}  // namespace memreplay

@@ -1,0 +1,80 @@
+#include "record/recording_folder.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "record/told.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kRank = "{rank}";
+
+}  // namespace
+
+RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
+  std::string name = (target_.parent_path() / ".memreplay-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw UsageError(fmt::format("{}: cannot be written: {}", target, std::strerror(errno)));
+  }
+  path_ = fs::absolute(name);
+}
+
+RecordingFolder::~RecordingFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+std::string RecordingFolder::name_of(const RecordedProcess& process, bool alone) const {
+  std::string name = target_.string();
+  const std::string rank = std::to_string(process.rank.value_or(0));
+  const std::size_t place = name.find(kRank);
+  if (place != name.npos) return name.replace(place, kRank.size(), rank);
+  if (alone) return name;
+  const std::string mark = process.rank ? "-rank" + rank : "-" + std::to_string(process.pid);
+  const std::string ending = target_.extension().string();
+  return name.substr(0, name.size() - ending.size()) + mark + ending;
+}
+
+std::vector<RecordedProcess> RecordingFolder::collect() const {
+  std::vector<RecordedProcess> processes;
+  std::set<fs::path> recordings;
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    if (entry.path().extension() == ".pickle") recordings.insert(entry.path().stem());
+    if (entry.path().extension() == ".json") processes.push_back(told_in(entry.path()));
+  }
+  // One that was killed told nothing; its recording is that of the last OOM, signal or step.
+  for (const fs::path& pid : recordings) {
+    const std::uint64_t number = std::stoull(pid.string());
+    const auto is_it = [&](const RecordedProcess& process) { return process.pid == number; };
+    if (std::ranges::none_of(processes, is_it)) {
+      processes.push_back({.pid = number, .used_cuda = true});
+    }
+  }
+  std::ranges::sort(processes, {}, [](const auto& one) { return std::pair(one.rank, one.pid); });
+  std::set<std::string> used;
+  for (RecordedProcess& process : processes) {
+    const std::string pid = std::to_string(process.pid);
+    if (!recordings.contains(pid)) continue;
+    fs::path name = name_of(process, recordings.size() == 1);
+    if (!used.insert(name.string()).second) {  // the same rank twice: two programs of one script
+      name.replace_filename(name.stem().string() + "-" + pid + name.extension().string());
+    }
+    std::error_code error;
+    fs::rename(path_ / (pid + ".pickle"), name, error);
+    if (error) throw InputError(name.string(), "", "cannot be written: " + error.message());
+    process.path = name.string();
+  }
+  return processes;
+}
+
+}  // namespace memreplay

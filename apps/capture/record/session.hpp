@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/answer.hpp"
+
+namespace memreplay {
+
+enum class Stacks { none, python, all };
+
+/// A program, and how it is to be recorded.
+struct RecordQuestion {
+  std::vector<std::string> program;
+  std::string output = "recording.pickle";
+  std::optional<VirtualCard> card;  ///< nothing: on the device that there is
+  VirtualBehaviour behaviour;
+  Stacks stacks = Stacks::python;
+  std::uint64_t max_entries = 0;  ///< of the history; 0: all
+  std::uint64_t at_step = 0;      ///< of an optimiser; 0: the end
+};
+
+/// Runs the program and says what came of it. Throws UsageError where it cannot be started.
+RecordAnswer answer(const RecordQuestion& question, const Control& control);
+
+}  // namespace memreplay

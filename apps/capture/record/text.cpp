@@ -1,0 +1,133 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "record/answer.hpp"
+#include "report/parts/paragraphs.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kPlacesShown = 5;
+
+std::string end_sentence(const ProgramEnd& end) {
+  if (end.signal != 0) return fmt::format("The program was ended by signal {}.", end.signal);
+  if (end.status != 0) return fmt::format("The program ended with status {}.", end.status);
+  return "";
+}
+
+const TraceRuns* runs_of(const RecordAnswer& answer, const RecordedProcess& process) {
+  const auto found = std::ranges::find_if(answer.replays.traces, [&](const TraceRuns& runs) {
+    return !process.path.empty() && runs.trace.path == process.path;
+  });
+  return found == answer.replays.traces.end() ? nullptr : &*found;
+}
+
+// "run.pickle: 3128 events, 1 stream, starts empty; peak reserved 140 MiB, 1 OOM."
+std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess& process) {
+  const TraceRuns* const runs = runs_of(answer, process);
+  if (!runs || runs->runs.empty()) {
+    return process.path + ": the program allocated nothing on a device.";
+  }
+  const RunMetrics& metrics = runs->runs.front().metrics;
+  return fmt::format("{}: {}; peak allocated {}, peak reserved {}, {}.", process.path,
+                     coverage_phrase(runs->trace), human_size(metrics.peak_allocated),
+                     human_size(metrics.peak_reserved), counted(process.ooms, "OOM"));
+}
+
+std::string nothing_sentence(const RecordAnswer& answer) {
+  if (answer.processes.empty()) {
+    return "Nothing was recorded: no process imported torch. One that Python starts with -I, -E or "
+           "-S cannot be recorded.";
+  }
+  if (std::ranges::none_of(answer.processes, &RecordedProcess::used_cuda)) {
+    return "Nothing was recorded: the program imported torch and never used CUDA.";
+  }
+  return "Nothing was recorded: the program ended before it could be written.";
+}
+
+// "train.py:12 (3 times)"
+std::string place_phrase(const ReadPlace& place) {
+  const std::string where = place.file.empty() ? "outside of the program's Python"
+                                               : fmt::format("{}:{}", place.file, place.line);
+  return place.times == 1 ? where : fmt::format("{} ({} times)", where, place.times);
+}
+
+std::string reads_sentence(const VirtualFacts& facts, const std::string& fill) {
+  if (facts.reads == 0) return "";
+  std::string text = fmt::format(
+      "The program looked {} at values that were never computed, and "
+      "got {}: ",
+      facts.reads == 1 ? "once" : fmt::format("{} times", facts.reads),
+      fill == "zeros" ? fill : fill + " values");
+  const std::size_t shown = std::min(facts.read_at.size(), kPlacesShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += (i == 0 ? "" : ", ") + place_phrase(facts.read_at[i]);
+  }
+  if (shown < facts.read_at.size()) text += ", …";
+  return text + ". Where sizes or branches depend on them, a real run differs.";
+}
+
+std::string workspaces_sentence(const VirtualFacts& facts) {
+  std::string text;
+  for (const ModelledWorkspace& workspace : facts.workspaces) {
+    text += fmt::format("{}{} ({}, at most {})", text.empty() ? "Workspaces by a model: " : ", ",
+                        workspace.function, counted(workspace.times, "call"),
+                        human_size(workspace.largest));
+  }
+  return text.empty() ? "" : text + ".";
+}
+
+std::string refusals_sentence(const VirtualFacts& facts) {
+  std::string text;
+  for (const RefusedRequest& request : facts.first_refusals) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", request.number,
+                        human_size(request.size));
+  }
+  if (text.empty()) {
+    return facts.requests == 0 ? ""
+                               : fmt::format("No request was refused: the program made {}.",
+                                             human_count(facts.requests));
+  }
+  const bool all = facts.refusals == facts.first_refusals.size();
+  return fmt::format(
+      "Refused as asked: {} {}{}.", facts.refusals == 1 ? "request" : "requests", text,
+      all ? "" : fmt::format(" and {} more", facts.refusals - facts.first_refusals.size()));
+}
+
+std::string card_sentence(const VirtualCard& card) {
+  std::string text = fmt::format("No GPU took part: {} of {} stood for it", card.card.name,
+                                 human_size(card.total));
+  if (card.context != 0) text += fmt::format(", {} of that its context", human_size(card.context));
+  return text + ". The allocator is the program's own; nothing was computed.";
+}
+
+}  // namespace
+
+std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  const auto add = [&](const std::string& text) { append_paragraph(out, text); };
+  add(end_sentence(answer.end));
+  bool any = false;
+  for (const RecordedProcess& process : answer.processes) {
+    if (process.path.empty()) continue;
+    any = true;
+    add(recording_sentence(answer, process));
+    if (const TraceRuns* const runs = runs_of(answer, process)) add(model_sentence(*runs));
+  }
+  if (!any) add(nothing_sentence(answer));
+  if (answer.card && any) add(card_sentence(*answer.card));
+  for (const RecordedProcess& process : answer.processes) {
+    if (!process.virtual_gpu) continue;
+    add(refusals_sentence(*process.virtual_gpu));
+    add(reads_sentence(*process.virtual_gpu, answer.fill));
+    add(workspaces_sentence(*process.virtual_gpu));
+  }
+  return out.text();
+}
+
+}  // namespace memreplay

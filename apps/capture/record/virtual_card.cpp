@@ -1,0 +1,101 @@
+#include "record/virtual_card.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "analysis/fit/cards.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kMostDevices = 16;
+constexpr Bytes kLargestMemory = 1000 * kGiB;  // a device's window of addresses has 1 TiB
+
+[[noreturn]] void refuse(const std::string& key, const std::string& value, const char* expected) {
+  throw UsageError(fmt::format("--virtual-gpu has {}={}; expected {}", key, value, expected));
+}
+
+Bytes memory_of(const std::string& key, const std::string& value) {
+  const auto size = parse_size(value);
+  if (!size || *size > kLargestMemory) refuse(key, value, "a size up to 1000GiB, such as 24GiB");
+  return *size;
+}
+
+std::uint64_t whole_of(const std::string& key, const std::string& value, std::uint64_t least,
+                       std::uint64_t most) {
+  const auto number = parse_whole(value);
+  if (!number || *number < least || *number > most) {
+    refuse(key, value, fmt::format("a whole number from {} to {}", least, most).c_str());
+  }
+  return *number;
+}
+
+/// "8.6"
+int compute_of(const std::string& value) {
+  const std::size_t dot = value.find('.');
+  const auto major = parse_whole(value.substr(0, dot));
+  const auto minor = parse_whole(dot == value.npos ? "0" : value.substr(dot + 1));
+  if (!major || !minor || *major < 5 || *major > 99 || *minor > 9) {
+    refuse("sm", value, "a compute capability such as 8.6");
+  }
+  return static_cast<int>(*major * 10 + *minor);
+}
+
+void set(VirtualCard& card, const std::string& key, const std::string& value) {
+  static const std::vector<std::string> kKeys = {"memory", "context", "sm", "count", "lag"};
+  if (key == "memory") {
+    card.total = memory_of(key, value);
+    card.context = 0;
+  } else if (key == "context") {
+    card.context = memory_of(key, value);
+  } else if (key == "sm") {
+    card.card.compute = compute_of(value);
+  } else if (key == "count") {
+    card.count = whole_of(key, value, 1, kMostDevices);
+  } else if (key == "lag") {
+    card.lag = whole_of(key, value, 0, 1'000'000'000);
+  } else {
+    throw UsageError(fmt::format("--virtual-gpu has no key '{}'{}; expected {}", key,
+                                 did_you_mean(key, kKeys), fmt::join(kKeys, ", ")));
+  }
+}
+
+}  // namespace
+
+VirtualCard virtual_card(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  VirtualCard card{.card = card_named(text.substr(0, colon)).card};
+  card.total = card.card.total;
+  card.context = kContext;
+  std::string rest = colon == text.npos ? "" : text.substr(colon + 1);
+  while (!rest.empty()) {
+    const std::string entry = rest.substr(0, rest.find(','));
+    rest.erase(0, entry.size() + 1);
+    const std::size_t equals = entry.find('=');
+    if (equals == entry.npos) {
+      throw UsageError(fmt::format("--virtual-gpu has '{}'; expected KEY=VALUE", entry));
+    }
+    set(card, entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  if (card.context >= card.total) {
+    throw UsageError("--virtual-gpu leaves no memory beside the context; expected less context");
+  }
+  return card;
+}
+
+std::string settings_of(const VirtualCard& card, const VirtualBehaviour& behaviour) {
+  std::string text = fmt::format(
+      "name=NVIDIA {};total={};context={};sm={}.{};multiprocessors={};lag={};fill={};seed={}",
+      card.card.name, card.total, card.context, card.card.compute / 10, card.card.compute % 10,
+      card.card.multiprocessors, card.lag, behaviour.fill, behaviour.seed);
+  if (card.count != 0) text += fmt::format(";count={}", card.count);
+  if (behaviour.oom_at != 0) text += fmt::format(";oom-at={}", behaviour.oom_at);
+  if (behaviour.oom_size != 0) text += fmt::format(";oom-size={}", behaviour.oom_size);
+  if (!behaviour.oom_random.empty()) text += ";oom-random=" + behaviour.oom_random;
+  return text;
+}
+
+}  // namespace memreplay

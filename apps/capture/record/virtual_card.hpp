@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/fit/answer.hpp"
+
+namespace memreplay {
+
+/// The card that a program is to believe in.
+struct VirtualCard {
+  Card card;
+  Bytes total = 0;        ///< as the driver reports it
+  Bytes context = 0;      ///< of it taken before the program asks for any
+  std::size_t count = 0;  ///< 0: as many as the program has processes on this machine
+  std::uint64_t lag = 0;  ///< an event is complete after so many later pieces of work
+};
+
+/// "h100-80g", "NAME:memory=24GiB,context=0,sm=8.6,count=4,lag=0". A memory that is given is all
+/// the program's own. Throws UsageError.
+VirtualCard virtual_card(const std::string& text);
+
+/// What a copy from the device gives, and which requests are refused.
+struct VirtualBehaviour {
+  std::string fill = "zeros";  ///< zeros, nan or random
+  std::uint64_t seed = 0;
+  std::uint64_t oom_at = 0;  ///< from 1; 0: none
+  Bytes oom_size = 0;        ///< 0: none
+  std::string oom_random;    ///< "SEED:RATE"; empty: none
+};
+
+/// What the stand-ins read in MEMREPLAY_VIRTUAL_GPU.
+std::string settings_of(const VirtualCard& card, const VirtualBehaviour& behaviour);
+
+}  // namespace memreplay

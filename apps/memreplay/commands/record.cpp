@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "options/command_line.hpp"
+#include "options/options.hpp"
+#include "output/output_file.hpp"
+#include "output/printing.hpp"
+#include "output/terminal.hpp"
+#include "record/preparation.hpp"
+#include "record/session.hpp"
+
+namespace memreplay {
+namespace {
+
+struct RecordCommand {
+  RecordQuestion question;
+  OutputPath output;
+  ReportOptions reports;
+  std::string prepare;  ///< the folder of a torch; empty: a program is recorded
+};
+
+// "7:0.01"
+std::string chance_argument(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const auto seed = parse_whole(text.substr(0, colon));
+  if (!seed || colon == text.npos) {
+    throw UsageError(fmt::format("--oom-random is '{}'; expected SEED:RATE", text));
+  }
+  const double rate = number_argument("--oom-random", text.substr(colon + 1));
+  if (!(rate > 0 && rate <= 1)) {
+    throw UsageError(fmt::format("--oom-random has the rate {}; expected above 0 up to 1", rate));
+  }
+  return text;
+}
+
+void add_virtual_options(CommandLine& line, RecordQuestion& question) {
+  const CommandLine::Group group(line, "Virtual GPU");
+  VirtualBehaviour& behaviour = question.behaviour;
+  line.value("--virtual-gpu", "CARD[:KEY=VALUE,...]",
+             "No GPU: this card stands for it (list cards). Keys: memory, context, sm, count, lag.",
+             [&](const std::string& text) { question.card = virtual_card(text); });
+  line.value("--fill", "zeros|nan|random",
+             "What the program gets where it looks at a value. Default: zeros.",
+             [&](const std::string& text) {
+               const std::vector<std::string> fills = {"zeros", "nan", "random"};
+               behaviour.fill = fills[choice_argument("--fill", text, fills)];
+             });
+  line.value("--seed", "N", "Of --fill random. Default: 0.",
+             [&](const std::string& text) { behaviour.seed = whole_argument("--seed", text); });
+  line.value("--oom-at", "N", "The N-th request fails, from 1. Default: none.",
+             [&](const std::string& text) {
+               behaviour.oom_at = whole_argument("--oom-at", text);
+               if (behaviour.oom_at == 0) throw UsageError("--oom-at is 0; expected 1 or more");
+             });
+  line.value("--oom-size", "SIZE", "Requests of at least this size fail. Default: none.",
+             [&](const std::string& text) {
+               behaviour.oom_size = size_argument("--oom-size", text);
+               if (behaviour.oom_size == 0) throw UsageError("--oom-size is 0; expected more");
+             });
+  line.value("--oom-random", "SEED:RATE",
+             "Requests fail by chance, the same ones for the same seed. Default: none.",
+             [&](const std::string& text) { behaviour.oom_random = chance_argument(text); });
+}
+
+RecordCommand parse(const Command& command, const std::vector<std::string>& arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  RecordCommand asked;
+  RecordQuestion& question = asked.question;
+  if (dashes != arguments.end()) question.program.assign(dashes + 1, arguments.end());
+  CommandLine line(command);
+  line.output("-o,--output", "F",
+              "The recording; {rank} stands for a rank. Default: recording.pickle.", asked.output);
+  line.value(
+      "--stacks", "python|all|none", "Kept of each event. Default: python.",
+      [&](const std::string& text) {
+        constexpr std::array kStacks = {Stacks::python, Stacks::all, Stacks::none};
+        question.stacks = kStacks.at(choice_argument("--stacks", text, {"python", "all", "none"}));
+      });
+  line.value("--max-entries", "N", "Events that the history holds. Default: all.",
+             [&](const std::string& text) {
+               question.max_entries = whole_argument("--max-entries", text);
+             });
+  line.value(
+      "--at-step", "N", "Written after the N-th step of an optimiser. Default: the end.",
+      [&](const std::string& text) { question.at_step = whole_argument("--at-step", text); });
+  line.value("--prepare", "FOLDER",
+             "Makes what this folder of a torch needs for a virtual GPU, and prints where.",
+             [&](const std::string& text) { asked.prepare = text; });
+  add_virtual_options(line, question);
+  add_report_options(line, asked.reports, Tables::none);
+  line.parse({arguments.begin(), dashes});
+  if (!asked.output.empty()) question.output = asked.output.text();
+  if (asked.prepare.empty() && question.program.empty()) {
+    throw UsageError(
+        "record needs a program: memreplay record [--virtual-gpu CARD] -- python "
+        "train.py");
+  }
+  if (settings_of({}, question.behaviour) != settings_of({}, {}) && !question.card) {
+    throw UsageError(
+        "--fill and --oom-... are those of a virtual GPU; expected --virtual-gpu CARD");
+  }
+  return asked;
+}
+
+/// At an OOM that nobody asked for the recording ends with what explain says.
+void explain(const RecordAnswer& answered) {
+  for (const RecordedProcess& process : answered.processes) {
+    const bool all_refused = process.virtual_gpu && process.virtual_gpu->refusals >= process.ooms;
+    if (process.ooms == 0 || process.path.empty() || all_refused) continue;
+    write_stdout("\n", terminal_style());
+    const Command& command = command_named("explain");
+    command.run(command, {process.path});
+    return;
+  }
+}
+
+}  // namespace
+
+int run_record(const Command& command, const std::vector<std::string>& arguments) {
+  const RecordCommand asked = parse(command, arguments);
+  if (!asked.prepare.empty()) {
+    write_stdout(prepared_stand_ins(asked.prepare).string() + "\n", terminal_style());
+    return kDone;
+  }
+  Printer printer(asked.reports);
+  if (asked.question.card) prepare_for(asked.question.program);
+  Progress progress(asked.reports.quiet);
+  const RecordAnswer answered = answer(asked.question, progress.control());
+  progress.clear();
+  printer.print(answered);
+  if (printer.shows_text()) explain(answered);
+  return answered.end.status;
+}
+
+}  // namespace memreplay
