@@ -65,12 +65,12 @@ class Run(unittest.TestCase):
     def test_history_is_on_before_the_program_goes_on(self):
         done = self.run_python("-m", "memreplay", "run", "--max-entries", "9", "train.py",
                                script="import torch; print(torch.cuda.memory.asked)")
-        self.assertEqual(done.stdout, "[('all', {'max_entries': 9, 'stacks': 'python'})]\n")
+        self.assertEqual(done.stdout, "[('all', {'context': 'all', 'stacks': 'python', 'max_entries': 9})]\n")
 
     def test_without_a_gpu_the_program_runs_all_the_same(self):
         done = self.run_python("-m", "memreplay", "run", "train.py", script="import torch; print('done')", gpu=False)
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"))
-        self.assertIn("no CUDA device", done.stderr)
+        self.assertIn("used no CUDA device", done.stderr)
         self.assertEqual(self.files(), [])
 
     def test_without_torch_it_is_said(self):

@@ -62,7 +62,7 @@ class Recorder:
         if "torch" in sys.modules:
             self._imported(sys.modules["torch"])
         else:
-            sys.meta_path.insert(0, _AroundImport("torch", self._before_import, self._imported))
+            sys.meta_path.insert(0, AroundImport("torch", self._before_import, self._imported))
         atexit.register(self.finish, at_exit=True)
 
     @property
@@ -168,7 +168,7 @@ def _let_go_of_the_main_module():
         names.clear()
 
 
-class _AroundImport(importlib.abc.MetaPathFinder):
+class AroundImport(importlib.abc.MetaPathFinder):
     """Calls `before` with the folder of a package when it is first imported, and `then` with the package."""
 
     def __init__(self, name, before, then):

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 
-IMPLEMENTATION = "libmemreplay_gpu.so"
 READS_TOLD = 20
 
 
@@ -18,27 +17,34 @@ class Unusable(Exception):
 class VirtualGpu:
     """The device, with what it has to tell at the end."""
 
-    def __init__(self, program):
-        self._program = program
+    def __init__(self, program, card=None):
+        """`card` is for --virtual-gpu; without it the environment says which one it is."""
+        self._program, self._card = program, card
         self._gpu = None
-        self._libraries = {}
+        self._libraries = []
         self._reads = collections.Counter()
         self._watch = ctypes.CFUNCTYPE(None, ctypes.c_size_t)(self._value_was_read)
 
     def load(self, torch_folder):
         """Loads what the torch in this folder needs. The sonames are taken then, whatever else is installed."""
-        made = subprocess.run([self._program, "record", "--prepare", torch_folder], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False)
-        if made.returncode:
-            raise Unusable(made.stderr.strip())
-        folder = made.stdout.strip()
-        here = os.path.dirname(os.path.abspath(__file__))
-        self._gpu = ctypes.CDLL(os.path.join(here, IMPLEMENTATION), mode=ctypes.RTLD_GLOBAL)
+        prepared = self._prepare(torch_folder)
+        if self._card:
+            os.environ["MEMREPLAY_VIRTUAL_GPU"] = prepared["settings"]
+        self._gpu = ctypes.CDLL(prepared["implementation"], mode=ctypes.RTLD_GLOBAL)
         self._gpu.memreplay_gpu_refuse_requests.restype = ctypes.c_bool
         self._gpu.memreplay_gpu_told.restype = ctypes.c_size_t
         self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
-        for name in sorted(os.listdir(folder)):
-            self._libraries[name] = ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL)
+        for name in sorted(os.listdir(prepared["stand_ins"])):
+            path = os.path.join(prepared["stand_ins"], name)
+            self._libraries.append(ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL))
+
+    def _prepare(self, torch_folder):
+        card = ["--virtual-gpu", self._card] if self._card else []
+        made = subprocess.run([self._program, "record", *card, "--prepare", torch_folder],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if made.returncode:
+            raise Unusable(made.stderr.strip())
+        return json.loads(made.stdout)
 
     def begin(self, _torch):
         """Once CUDA is initialised: refuses what is to be refused, and counts what the program looks at."""
@@ -68,7 +74,7 @@ class VirtualGpu:
 
     def _neutral_calls(self):
         """How often each function without an implementation was called."""
-        for library in self._libraries.values():
+        for library in self._libraries:
             count = ctypes.c_uint64.in_dll(library, "memreplay_stand_in_size").value
             names = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "memreplay_stand_in_names")))
             counts = (ctypes.c_uint64 * count).in_dll(library, "memreplay_stand_in_counts")

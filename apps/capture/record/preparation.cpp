@@ -7,6 +7,7 @@
 #include "files/files.hpp"
 #include "folders/folders.hpp"
 #include "record/program.hpp"
+#include "report/parts/json_parts.hpp"
 #include "stand_ins/torch_needs.hpp"
 #include "stand_ins/write_stand_ins.hpp"
 
@@ -33,12 +34,21 @@ bool is_python(const std::string& program) {
 
 }  // namespace
 
-std::filesystem::path prepared_stand_ins(const std::filesystem::path& torch_folder) {
+PreparedTorch prepared(const std::filesystem::path& torch_folder,
+                       const std::optional<VirtualCard>& card, const VirtualBehaviour& behaviour) {
   const TorchNeeds needs = torch_needs(torch_folder);
   const Implementation implemented = implementation();
-  const auto folder = cache_folder() / cache_folder_name(needs, implemented);
-  write_stand_ins(needs, folder, implemented);
-  return folder;
+  PreparedTorch made{.implementation = embedded_folder() / kImplementation,
+                     .stand_ins = cache_folder() / cache_folder_name(needs, implemented),
+                     .settings = card ? settings_of(*card, behaviour) : ""};
+  write_stand_ins(needs, made.stand_ins, implemented);
+  return made;
+}
+
+std::string to_json(const PreparedTorch& preparation) {
+  return dump(Json{{"implementation", preparation.implementation.string()},
+                   {"stand_ins", preparation.stand_ins.string()},
+                   {"settings", text_or_null(preparation.settings)}});
 }
 
 void prepare_for(const std::vector<std::string>& program) {
@@ -52,7 +62,7 @@ void prepare_for(const std::vector<std::string>& program) {
                     "install torch)",
                     program.front()));
   }
-  prepared_stand_ins(std::filesystem::path(torch.substr(0, torch.find('\n'))).parent_path());
+  prepared(std::filesystem::path(torch.substr(0, torch.find('\n'))).parent_path());
 }
 
 }  // namespace memreplay

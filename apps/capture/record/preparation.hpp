@@ -1,14 +1,28 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "record/virtual_card.hpp"
+
 namespace memreplay {
 
-/// The folder with the stand-ins that this torch needs, made where it is not there. Throws
-/// InputError where this torch cannot run on a virtual GPU.
-std::filesystem::path prepared_stand_ins(const std::filesystem::path& torch_folder);
+/// What a process loads, in this order, before it imports its torch.
+struct PreparedTorch {
+  std::filesystem::path implementation;
+  std::filesystem::path stand_ins;  ///< a folder: all that is in it
+  std::string settings;             ///< for MEMREPLAY_VIRTUAL_GPU; empty: no card was named
+};
+
+/// For the torch in this folder. What is not there yet is made in the cache. Throws InputError
+/// where this torch cannot run on a virtual GPU.
+PreparedTorch prepared(const std::filesystem::path& torch_folder,
+                       const std::optional<VirtualCard>& card = {},
+                       const VirtualBehaviour& behaviour = {});
+
+std::string to_json(const PreparedTorch& preparation);
 
 /// Where the program is an interpreter of Python, prepares for its torch, so that what is missing
 /// is said before it starts. Of others nothing is known yet. Throws UsageError, InputError.

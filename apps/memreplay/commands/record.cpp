@@ -88,7 +88,7 @@ RecordCommand parse(const Command& command, const std::vector<std::string>& argu
       "--at-step", "N", "Written after the N-th step of an optimiser. Default: the end.",
       [&](const std::string& text) { question.at_step = whole_argument("--at-step", text); });
   line.value("--prepare", "FOLDER",
-             "Makes what this folder of a torch needs for a virtual GPU, and prints where.",
+             "Makes what the torch in this folder needs for a virtual GPU; says where, as JSON.",
              [&](const std::string& text) { asked.prepare = text; });
   add_virtual_options(line, question);
   add_report_options(line, asked.reports, Tables::none);
@@ -123,7 +123,8 @@ void explain(const RecordAnswer& answered) {
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
   const RecordCommand asked = parse(command, arguments);
   if (!asked.prepare.empty()) {
-    write_stdout(prepared_stand_ins(asked.prepare).string() + "\n", terminal_style());
+    write_stdout(to_json(prepared(asked.prepare, asked.question.card, asked.question.behaviour)),
+                 terminal_style());
     return kDone;
   }
   Printer printer(asked.reports);

@@ -4,7 +4,7 @@ import os
 import runpy
 import sys
 
-from ._recorder import DEFAULT_OUTPUT, Recorder
+from ._recording import DEFAULT_OUTPUT, recorder_for
 
 
 def arguments():
@@ -30,7 +30,7 @@ def main(given):
         print(f"memreplay: {asked.program}: no such file; expected a program of Python (-m names a module)",
               file=sys.stderr)
         return 2
-    recorder = Recorder(asked.output, asked.max_entries)
+    recorder = recorder_for(asked.output, asked.max_entries)
     recorder.watch_for_torch()
     sys.argv = [asked.program, *asked.arguments]
     try:

@@ -2,10 +2,6 @@
 
 The same as `python -m memreplay run`, for programs whose command cannot be changed.
 """
-import atexit
+from ._recording import recorder_for
 
-from ._recorder import Recorder
-
-_recorder = Recorder()
-_recorder.watch_for_torch()
-atexit.register(_recorder.finish)
+recorder_for().watch_for_torch()

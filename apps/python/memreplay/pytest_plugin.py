@@ -1,18 +1,51 @@
 """pytest: tests that say how much GPU memory they may take.
 
-    @pytest.mark.limit_gpu_memory("24GiB")
+    @pytest.mark.limit_gpu_memory("24 GB")
     def test_training_step(): ...
+
+Where there is no CUDA device they are skipped, or run on a virtual one: --virtual-gpu a100-40g, or virtual_gpu in
+the ini file.
 """
+import glob
+import re
+import sys
+
 import pytest
 
 import memreplay
+from memreplay import _program, _recorder, _virtual_gpu
 from memreplay._memreplay import parse_size
+
+
+def pytest_addoption(parser):
+    sentence = "where there is no GPU, this card stands for it: a100-40g, h100:memory=24GiB (memreplay list cards)"
+    parser.getgroup("memreplay").addoption("--virtual-gpu", metavar="CARD", help=sentence)
+    parser.addini("virtual_gpu", sentence)
 
 
 def pytest_configure(config):
     config.addinivalue_line(
-        "markers", "limit_gpu_memory(size): fails a test whose allocations reserve more than size, such as '24GiB'; "
-        "skips it where there is no CUDA device")
+        "markers", "limit_gpu_memory(size): fails a test whose allocations reserve more than size, such as '24 GB'; "
+        "skips it where there is no CUDA device, nor a virtual one (--virtual-gpu)")
+    card = config.getoption("--virtual-gpu") or config.getini("virtual_gpu")
+    if card and not glob.glob("/dev/nvidia[0-9]*"):
+        _stand_in(card)
+
+
+def _stand_in(card):
+    """From here on a torch that is imported finds this card."""
+    if "torch" in sys.modules:
+        raise pytest.UsageError("--virtual-gpu: torch is imported already; expected the plugin before it "
+                                "(-p memreplay.pytest_plugin)")
+    gpu = _virtual_gpu.VirtualGpu(_program.path(), card)
+
+    def load(torch_folder):
+        try:
+            gpu.load(torch_folder)
+        except _virtual_gpu.Unusable as error:
+            raise pytest.UsageError(f"--virtual-gpu: {error}") from error
+
+    sys.meta_path.insert(0, _recorder.AroundImport("torch", load, lambda torch: None))
 
 
 def _cuda():
@@ -63,9 +96,10 @@ def pytest_runtest_call(item):
 
 
 def _bytes(size):
-    limit = parse_size(str(size).replace(" ", ""))
+    """Of "24 GB" too, as the marker of memray has it: 24 GiB."""
+    limit = parse_size(re.sub(r"([KMGT])B$", r"\1iB", str(size).replace(" ", "")))
     if limit is None:
-        raise pytest.UsageError(f"limit_gpu_memory({size!r}): expected a size such as '24GiB'")
+        raise pytest.UsageError(f"limit_gpu_memory({size!r}): expected a size such as '24 GB'")
     return limit
 
 

@@ -12,6 +12,12 @@ def is_available():
     return "STAND_IN_SNAPSHOT" in os.environ
 
 
+def _lazy_call(function):
+    """What is to be done once CUDA is initialised: at once, where there is a device."""
+    if is_available():
+        function()
+
+
 def empty_cache():
     pass
 
