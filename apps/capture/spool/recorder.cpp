@@ -1,0 +1,191 @@
+#include "spool/recorder.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+#include "spool/system.hpp"
+
+namespace memreplay::capture {
+
+constinit thread_local Cursor cursor;
+constinit std::atomic<std::uint64_t> last_order{0};
+constinit std::atomic<bool> recording_is_off{false};
+
+namespace {
+
+constinit Life before_the_first{.number = UINT32_MAX};
+
+// Copied by a fork, not emptied.
+constinit std::uint32_t lives = 0;
+char folder[4096];
+char file_path[4096 + 64];
+
+constexpr std::uint64_t kFirstChunk = 16 * kSpoolPageBytes;
+constexpr std::uint64_t kLargestChunk = kMostExtension;
+
+class Locked {
+ public:
+  explicit Locked(std::atomic<bool>& lock) : lock_(lock) {
+    while (lock_.exchange(true, std::memory_order_acquire)) syscall(SYS_sched_yield);
+  }
+  ~Locked() { lock_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool>& lock_;
+};
+
+/// Ends the recording, and only that.
+bool give_up(const char* what, int error) {
+  recording_is_off = true;
+  if (error == 0) return false;
+  complain(what, file_path, error);
+  const auto code = static_cast<std::uint32_t>(error);
+  const int file = open_file(file_path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  write_at(file, &code, sizeof code, offsetof(SpoolHead, stopped_by));
+  close_file(file);
+  return false;
+}
+
+/// The page that every child finds empty.
+Life* own_life() {
+  Life* current = life.load(std::memory_order_acquire);
+  if (current != &before_the_first) return current;
+  void* const page =
+      mmap(nullptr, kSpoolPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED || madvise(page, kSpoolPageBytes, MADV_WIPEONFORK) != 0) return nullptr;
+  if (life.compare_exchange_strong(current, static_cast<Life*>(page))) {
+    return static_cast<Life*>(page);
+  }
+  munmap(page, kSpoolPageBytes);
+  return current;
+}
+
+/// FOLDER/PROCESS.RECORDER.spool; a process that executes another program has a further one, with
+/// -2, -3, ... behind the process.
+void name_file(std::uint32_t process, int attempt) {
+  char again[16] = "";
+  if (attempt > 1) std::snprintf(again, sizeof again, "-%d", attempt);
+  std::snprintf(file_path, sizeof file_path, "%s/%u%s.%s%s", folder, process, again, kRecorder.name,
+                kSpoolSuffix);
+}
+
+std::int64_t now_ns(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool begin_file() {
+  SpoolHead head;
+  std::memcpy(head.magic, kSpoolMagic, sizeof head.magic);
+  head.version = kSpoolVersion;
+  head.record_bytes = kRecorder.record_bytes;
+  std::strcpy(head.recorder, kRecorder.name);
+  head.process = static_cast<std::uint32_t>(getpid());
+  head.first_order = last_order;
+  head.begun_ns = now_ns(CLOCK_MONOTONIC);
+  head.begun_unix_ns = now_ns(CLOCK_REALTIME);
+  if (const char* name = std::strrchr(file_path, '/')) {
+    std::strncpy(head.forked_from, name + 1, sizeof head.forked_from - 1);
+  }
+  read_file("/proc/self/cmdline", head.command, sizeof head.command - 1);
+  int file = -1;
+  for (int attempt = 1; file < 0; ++attempt) {
+    name_file(head.process, attempt);
+    file = open_file(file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC);
+    if (file < 0 && errno != EEXIST) return give_up("cannot be made", errno);
+  }
+  const bool holds = extend_file(file, 0, kSpoolPageBytes) && write_at(file, &head, sizeof head, 0);
+  const int error = errno;
+  close_file(file);
+  return holds || give_up("cannot be written", error);
+}
+
+bool begin(Life& own) {
+  if (lives == 0) {
+    if (!find_variable("MEMREPLAY_SPOOL", folder, sizeof folder) || folder[0] == '\0') {
+      return give_up("", 0);
+    }
+    make_absolute(folder, sizeof folder);
+  }
+  if (!begin_file()) return false;
+  own.file_bytes = kSpoolPageBytes;
+  own.number.store(++lives, std::memory_order_release);
+  return true;
+}
+
+void leave(SpoolPageHead* chunk) {
+  if (--chunk->users == 0) munmap(chunk, chunk->mapped_bytes);
+}
+
+/// The file is opened anew each time: programs close what they do not know, or open theirs there.
+bool map_chunk(Life& own) {
+  const std::uint64_t bytes = own.file_bytes < kLargestChunk ? kFirstChunk : kLargestChunk;
+  const int file = open_file(file_path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return give_up("cannot be opened", errno);
+  void* chunk = MAP_FAILED;
+  if (extend_file(file, own.file_bytes, bytes)) {
+    chunk = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                 static_cast<off_t>(own.file_bytes));
+  }
+  const int error = errno;
+  close_file(file);
+  if (chunk == MAP_FAILED) return give_up("cannot become longer", error);
+  // All at once, instead of a fault for each page; older kernels cannot.
+  if (bytes == kLargestChunk) madvise(chunk, bytes, MADV_POPULATE_WRITE);
+  own.chunk = static_cast<SpoolPageHead*>(chunk);
+  own.chunk->users = 1;  // until all its pages are given
+  own.chunk->mapped_bytes = bytes;
+  own.pages_given = 0;
+  own.file_bytes += bytes;
+  return true;
+}
+
+bool give_page(Life& own) {
+  if (cursor.life == own.number && cursor.chunk != nullptr) leave(cursor.chunk);
+  cursor.chunk = nullptr;
+  cursor.next = cursor.end = nullptr;
+  if (own.chunk == nullptr && !map_chunk(own)) return false;
+  std::byte* const page =
+      reinterpret_cast<std::byte*>(own.chunk) + own.pages_given * kSpoolPageBytes;
+  reinterpret_cast<SpoolPageHead*>(page)->thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  const std::size_t records = (kSpoolPageBytes - sizeof(SpoolPageHead)) / kRecorder.record_bytes;
+  cursor.next = page + sizeof(SpoolPageHead);
+  cursor.end = cursor.next + records * kRecorder.record_bytes;
+  cursor.chunk = own.chunk;
+  cursor.life = own.number;
+  ++own.chunk->users;
+  if (++own.pages_given * kSpoolPageBytes == own.chunk->mapped_bytes) {
+    leave(own.chunk);
+    own.chunk = nullptr;
+  }
+  return true;
+}
+
+}  // namespace
+
+constinit std::atomic<Life*> life{&before_the_first};
+
+bool turn_page() {
+  const int error = errno;
+  Life* const own = own_life();
+  bool given = false;
+  if (own == nullptr) {
+    give_up("cannot be begun", errno);
+  } else {
+    const Locked locked(own->locked);
+    given = !recording_is_off && (own->number != 0 || begin(*own)) && give_page(*own);
+  }
+  errno = error;
+  return given;
+}
+
+}  // namespace memreplay::capture

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+#include "spool/spool_format.hpp"
+
+/// The writing end of a spool, part of each preloaded object: it allocates nothing, keeps errno,
+/// and is no cancellation point.
+namespace memreplay::capture {
+
+struct RecorderKind {
+  const char* name;
+  std::uint32_t record_bytes;
+};
+/// What this object records.
+extern const RecorderKind kRecorder;
+
+/// Where the calling thread writes next.
+struct Cursor {
+  std::byte* next = nullptr;
+  std::byte* end = nullptr;
+  SpoolPageHead* chunk = nullptr;
+  std::uint32_t life = 0;
+  bool busy = false;  ///< within a recorded call: what that calls in turn is not the program's
+};
+extern constinit thread_local Cursor cursor;
+
+/// What a process has of its own: the kernel empties it in every child, however it was forked.
+struct Life {
+  std::atomic<std::uint32_t> number;  ///< 0: not begun
+  std::atomic<bool> locked;
+  SpoolPageHead* chunk;       ///< pages are handed out of it
+  std::uint32_t pages_given;  ///< of it
+  std::uint64_t file_bytes;
+};
+extern constinit std::atomic<Life*> life;
+extern constinit std::atomic<std::uint64_t> last_order;
+extern constinit std::atomic<bool> recording_is_off;
+
+/// Gives the cursor a page to write to; false where nothing is recorded.
+bool turn_page();
+
+/// Around a call of the program: true where the program itself made it and it is recorded.
+class Outermost {
+ public:
+  Outermost() : is_outermost_(!cursor.busy) { cursor.busy = true; }
+  ~Outermost() {
+    if (is_outermost_) cursor.busy = false;
+  }
+  Outermost(const Outermost&) = delete;
+  Outermost& operator=(const Outermost&) = delete;
+  explicit operator bool() const { return is_outermost_; }
+
+ private:
+  bool is_outermost_;
+};
+
+/// Puts a record, whose order and time are set here, into the spool. The increment needs no order
+/// of its own: an allocator that hands a block from one thread to another brings it along.
+template <typename R>
+void write(const R& record) {
+  if (recording_is_off.load(std::memory_order_relaxed)) return;
+  const std::uint32_t now = life.load(std::memory_order_acquire)->number;
+  if (cursor.life != now || cursor.next == cursor.end) [[unlikely]] {
+    if (!turn_page()) return;
+  }
+  R* const place = reinterpret_cast<R*>(cursor.next);
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  *place = record;
+  place->time_ns = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  const std::uint64_t order = last_order.fetch_add(1, std::memory_order_relaxed) + 1;
+  std::atomic_ref(place->order).store(order, std::memory_order_release);
+  cursor.next += sizeof(R);
+}
+
+}  // namespace memreplay::capture

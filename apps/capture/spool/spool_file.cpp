@@ -1,0 +1,98 @@
+#include "spool/spool_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace memreplay::capture {
+
+SpoolFile::SpoolFile(std::string path) : path_(std::move(path)) {
+  const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat about {};
+  if (file < 0 || ::fstat(file, &about) != 0) {
+    const int error = errno;
+    if (file >= 0) ::close(file);
+    throw InputError(path_, "", std::string("cannot be read: ") + std::strerror(error));
+  }
+  // Pages that are being added are of no interest.
+  size_ = static_cast<std::size_t>(about.st_size) / kSpoolPageBytes * kSpoolPageBytes;
+  void* const bytes =
+      size_ == 0 ? MAP_FAILED : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
+  ::close(file);
+  if (bytes == MAP_FAILED) throw InputError(path_, "", "cannot be mapped; expected a spool");
+  bytes_ = static_cast<const std::byte*>(bytes);
+  try {
+    check();
+  } catch (...) {
+    ::munmap(bytes, size_);
+    throw;
+  }
+}
+
+SpoolFile::~SpoolFile() { ::munmap(const_cast<std::byte*>(bytes_), size_); }
+
+void SpoolFile::check() const {
+  const SpoolHead& is = head();
+  if (std::memcmp(is.magic, kSpoolMagic, sizeof is.magic) != 0) {
+    throw InputError(path_, "", "no spool; expected what a preloaded recorder wrote");
+  }
+  const bool fits = is.record_bytes >= sizeof(Record) && is.record_bytes % alignof(Record) == 0 &&
+                    is.record_bytes <= kSpoolPageBytes - sizeof(SpoolPageHead);
+  const bool ends = std::memchr(is.recorder, 0, sizeof is.recorder) != nullptr &&
+                    std::memchr(is.forked_from, 0, sizeof is.forked_from) != nullptr;
+  if (is.version != kSpoolVersion || !fits || !ends) {
+    throw InputError(path_, "", "a spool of another release; expected one of this program's");
+  }
+}
+
+SpoolRecords::SpoolRecords(const SpoolFile& spool)
+    : spool_(spool), latest_(spool.head().first_order) {
+  for (std::size_t page = 0; page < spool.pages(); ++page) {
+    if (spool.page(page).thread == 0) continue;
+    if (const std::uint64_t order = order_at(page, 0)) {
+      unopened_.push_back({order, static_cast<std::uint32_t>(page), 0});
+    }
+  }
+  std::sort(unopened_.begin(), unopened_.end(), std::greater<>());
+}
+
+std::uint64_t SpoolRecords::order_at(std::size_t page, std::size_t number) const {
+  auto& order = const_cast<std::uint64_t&>(spool_.record(page, number).order);
+  return std::atomic_ref(order).load(std::memory_order_acquire);
+}
+
+/// To the next record of the same page.
+bool SpoolRecords::advance() {
+  if (++at_.number == spool_.records_a_page()) return false;
+  at_.order = order_at(at_.page, at_.number);
+  return at_.order > latest_;
+}
+
+const Record* SpoolRecords::next() {
+  if (has_more_ && advance()) {
+    open_.push(at_);
+  }
+  while (!unopened_.empty() && (open_.empty() || unopened_.back().order < open_.top().order)) {
+    open_.push(unopened_.back());
+    unopened_.pop_back();
+  }
+  has_more_ = !open_.empty();
+  if (!has_more_) return nullptr;
+  at_ = open_.top();
+  open_.pop();
+  latest_ = at_.order;
+  ++given_;
+  return &spool_.record(at_.page, at_.number);
+}
+
+}  // namespace memreplay::capture

@@ -1,0 +1,138 @@
+// allocating WHAT: a program with a known number of requests, of sizes that nothing else asks for.
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kSize = 1009;
+constexpr int kThreads = 4;
+constexpr int kBlocks = 20'000;
+
+/// Hides from the compiler that nobody reads it.
+template <typename Value>
+Value use(Value value) {
+  asm volatile("" : "+r"(value) : : "memory");
+  return value;
+}
+
+/// Hands every block to another thread, which frees it: places go round between the threads.
+void hand_round(std::array<std::atomic<void*>, kThreads>& hands, int thread) {
+  for (int i = 0; i < kBlocks; ++i) {
+    void* mine = std::malloc(kSize);
+    if (i % 3 == 0) mine = std::realloc(mine, kSize + 1);
+    std::free(hands[static_cast<std::size_t>(thread + i) % kThreads].exchange(mine));
+  }
+}
+
+void threads() {
+  std::array<std::atomic<void*>, kThreads> hands{};
+  std::vector<std::jthread> all;
+  for (int i = 0; i < kThreads; ++i) all.emplace_back([&, i] { hand_round(hands, i); });
+  all.clear();
+  for (auto& hand : hands) std::free(hand);
+}
+
+/// Many short threads, one after the other.
+void short_threads() {
+  for (int i = 0; i < 500; ++i) std::thread([] { std::free(use(std::malloc(kSize))); }).join();
+}
+
+void plain_forms() {
+  void* block = nullptr;
+  std::free(use(std::malloc(kSize)));
+  std::free(use(std::calloc(1, kSize)));
+  std::free(use(reallocarray(nullptr, 1, kSize)));
+  std::free(std::realloc(use(std::realloc(nullptr, kSize)), kSize + 1));
+  std::free(use(std::aligned_alloc(64, kSize)));
+  if (posix_memalign(&block, 128, kSize) == 0) std::free(block);
+  std::free(use(memalign(256, kSize)));
+  std::free(use(valloc(kSize)));
+  std::free(use(pvalloc(kSize)));
+}
+
+void operators() {
+  constexpr std::align_val_t kAlign{512};
+  ::operator delete(use(::operator new(kSize)));
+  ::operator delete(use(::operator new(kSize)), kSize);
+  ::operator delete[](use(::operator new[](kSize)));
+  ::operator delete[](use(::operator new[](kSize)), kSize);
+  ::operator delete(use(::operator new(kSize, std::nothrow)), std::nothrow);
+  ::operator delete(use(::operator new(kSize, kAlign)), kAlign);
+  ::operator delete(use(::operator new(kSize, kAlign)), kSize, kAlign);
+  ::operator delete[](use(::operator new[](kSize, kAlign)), kSize, kAlign);
+}
+
+void refused() {
+  void* block = std::malloc(kSize);
+  const std::size_t too_much = PTRDIFF_MAX;
+  use(std::malloc(use(too_much)));
+  use(std::calloc(use(std::size_t{SIZE_MAX}), 2));
+  use(reallocarray(nullptr, use(std::size_t{SIZE_MAX}), 2));
+  void* const kept = std::realloc(use(block), use(too_much));
+  std::free(kept == nullptr ? block : kept);
+}
+
+void some(int count) {
+  for (int i = 0; i < count; ++i) use(std::malloc(kSize));
+}
+
+/// The child frees what it has of its parent.
+void forked() {
+  std::array<void*, 10> before{};
+  for (void*& block : before) block = std::malloc(kSize);
+  std::thread other([] { some(100); });
+  const pid_t child = fork();
+  for (void* block : before) std::free(block);
+  if (child == 0) {
+    some(5);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) some(3);
+    if (grandchild == 0) _exit(0);
+    waitpid(grandchild, nullptr, 0);
+    _exit(0);
+  }
+  other.join();
+  waitpid(child, nullptr, 0);
+}
+
+/// Closes all files that it did not open itself, as daemons do, and works on.
+void close_all() {
+  some(10);
+  for (int file = 3; file < 1024; ++file) close(file);
+  some(10'000);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string_view what = count > 1 ? arguments[1] : "";
+  if (what == "threads") threads();
+  if (what == "short-threads") short_threads();
+  if (what == "plain-forms") plain_forms();
+  if (what == "operators") operators();
+  if (what == "refused") refused();
+  if (what == "fork") forked();
+  if (what == "close-all") close_all();
+  if (what == "some") some(7);
+  if (what == "exit-at-once") some(1000), _exit(0);
+  if (what == "abort") some(1000), abort();
+  if (what == "kill") some(1000), raise(SIGKILL);
+  if (what == "exec") {
+    some(11);
+    execl("/proc/self/exe", arguments[0], "some", nullptr);
+  }
+  return 0;
+}

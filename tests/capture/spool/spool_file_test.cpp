@@ -1,0 +1,93 @@
+#include "spool/spool_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "capture/spool/written_spool.hpp"
+#include "core/error.hpp"
+
+namespace memreplay::capture {
+namespace {
+
+using Pages = std::vector<DrawnPage<Record>>;
+
+struct Told {
+  std::vector<std::uint64_t> orders;
+  std::vector<std::uint32_t> threads;
+  std::uint64_t missing = 0;
+};
+
+Told told(const SpoolHead& head, const Pages& pages) {
+  const SpoolFolder folder;
+  const SpoolFile spool(write_spool(folder.path() / "1.malloc.spool", head, pages));
+  SpoolRecords records(spool);
+  Told out;
+  while (const Record* next = records.next()) {
+    out.orders.push_back(next->order);
+    out.threads.push_back(records.thread());
+  }
+  out.missing = records.missing();
+  return out;
+}
+
+Record at(std::uint64_t order) { return record(order, Call::allocate, order * 64, 8); }
+
+TEST(SpoolFile, RecordsOfAllThreadsComeInTheirOrder) {
+  const Told is = told(head_of(1), {{7, {at(1), at(4), at(5)}}, {8, {at(2), at(3), at(6)}}});
+  EXPECT_EQ(is.orders, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(is.threads, (std::vector<std::uint32_t>{7, 8, 8, 7, 7, 8}));
+  EXPECT_EQ(is.missing, 0);
+}
+
+TEST(SpoolFile, PagesOfAThreadMayStandAnywhere) {
+  EXPECT_EQ(told(head_of(1), {{7, {at(3)}}, {8, {at(2)}}, {7, {at(1)}}}).orders,
+            (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST(SpoolFile, AnOrderThatNoRecordHasIsMissing) {
+  EXPECT_EQ(told(head_of(1), {{7, {at(1), at(4)}}, {8, {at(2)}}}).missing, 1);
+}
+
+TEST(SpoolFile, OrdersOfAForkedProcessGoOn) {
+  SpoolHead head = head_of(1);
+  head.first_order = 10;
+  EXPECT_EQ(told(head, {{7, {at(11), at(12)}}}).missing, 0);
+}
+
+TEST(SpoolFile, UnusedPagesAndRecordsAreNothing) {
+  EXPECT_EQ(told(head_of(1), {{7, {}}, {0, {}}, {7, {at(1), Record()}}}).orders.size(), 1);
+}
+
+TEST(SpoolFile, WhatIsNoSpoolIsRefused) {
+  const SpoolFolder folder;
+  EXPECT_THROW(SpoolFile((folder.path() / "none").string()), InputError);
+  SpoolHead head = head_of(1);
+  head.magic[0] = 'x';
+  EXPECT_THROW(told(head, {}), InputError);
+  head = head_of(1);
+  head.version = 9;
+  EXPECT_THROW(told(head, {}), InputError);
+  EXPECT_THROW(told(head_of(1, "malloc", 8192), {}), InputError);
+  std::ofstream(folder.path() / "empty");
+  EXPECT_THROW(SpoolFile((folder.path() / "empty").string()), InputError);
+}
+
+TEST(Processes, EachSpoolOfAFolderIsOneByTheTimeWhenItBegins) {
+  const SpoolFolder folder;
+  SpoolHead later = head_of(5);
+  later.begun_unix_ns = 2;
+  std::strcpy(later.forked_from, "9.malloc.spool");
+  write_spool(folder.path() / "5.malloc.spool", later, Pages());
+  write_spool(folder.path() / "9.malloc.spool", head_of(9), Pages());
+  std::ofstream(folder.path() / "other.txt");
+  const auto all = processes_in(folder.path());
+  ASSERT_EQ(all.size(), 2);
+  EXPECT_EQ(all[0].process, 9);
+  EXPECT_FALSE(all[0].is_forked);
+  EXPECT_EQ(all[0].recorder, "malloc");
+  EXPECT_EQ(all[0].command, (std::vector<std::string>{"program", "argument"}));
+  EXPECT_EQ(all[1].process, 5);
+  EXPECT_TRUE(all[1].is_forked);
+}
+
+}  // namespace
+}  // namespace memreplay::capture

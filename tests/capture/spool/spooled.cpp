@@ -1,0 +1,78 @@
+// spooled FOLDER [OUT]: what the spools of a folder say, a line each, for the tests that record
+// real programs. With OUT each becomes OUT/PROCESS.mrt. Exit 1 where the order of a spool is wrong.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <span>
+
+#include "spool/recording.hpp"
+#include "spool/spool_file.hpp"
+#include "trace/writer.hpp"
+
+using namespace memreplay;
+using namespace memreplay::capture;
+
+namespace {
+
+/// Live blocks never overlap: the proof that the order is that of the calls. Blocks from before a
+/// fork are not looked at.
+class LiveRanges {
+ public:
+  bool take(const Record& record) {
+    const Call call = call_of(record);
+    if (call == Call::free || call == Call::reallocating) {
+      return live_.erase(record.address), true;
+    }
+    if (call != Call::allocate && call != Call::kept) return true;
+    const Address end = record.address + std::max<Bytes>(bytes_of(record), 1);
+    const auto next = live_.lower_bound(record.address);
+    if (next != live_.end() && next->first < end) return false;
+    if (next != live_.begin() && std::prev(next)->second > record.address) return false;
+    live_.emplace(record.address, call == Call::kept ? record.address + 1 : end);
+    return true;
+  }
+
+ private:
+  std::map<Address, Address> live_;
+};
+
+std::uint64_t overlaps(const SpooledProcess& process) {
+  const SpoolFile spool(process.spool);
+  SpoolRecords records(spool);
+  LiveRanges live;
+  std::uint64_t count = 0;
+  while (const Record* record = records.next()) count += !live.take(*record);
+  return count;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::span<char*> args(arguments, static_cast<std::size_t>(count));
+  std::uint64_t wrong = 0;
+  for (const SpooledProcess& process : processes_in(args[1])) {
+    const std::uint64_t here = overlaps(process);
+    wrong += here;
+    SpoolSummary summary;
+    const Recording recording = read_recording(process, summary);
+    fmt::print(
+        "{{\"process\": {}, \"recorder\": \"{}\", \"forked\": {}, \"command\": \"{}\", "
+        "\"allocations\": {}, \"frees\": {}, \"refused\": {}, \"unknown_frees\": {}, "
+        "\"inherited\": {}, \"live_blocks\": {}, \"peak_bytes\": {}, \"missing\": {}, "
+        "\"stopped_by\": {}, \"overlaps\": {}, \"given_again\": {}}}\n",
+        process.process, process.recorder, process.is_forked,
+        process.command.empty() ? "" : process.command.front(), summary.allocations, summary.frees,
+        summary.refused, summary.unknown_frees, summary.inherited, summary.live_blocks,
+        summary.peak_bytes, summary.missing, summary.stopped_by, here,
+        recording.traces.front().coverage.synthesised.contains(
+            "frees of blocks whose place was given again"));
+    if (args.size() < 3) continue;
+    const std::filesystem::path stem = std::filesystem::path(process.spool).stem();
+    const std::string out = (std::filesystem::path(args[2]) / stem).string() + ".mrt";
+    std::ofstream file(out, std::ios::binary);
+    stream_recording(process, *writer_for(out).open(file));
+  }
+  return wrong == 0 ? 0 : 1;
+}
