@@ -122,12 +122,7 @@ SpoolSummary stream_malloc(const SpooledProcess& process, EventSink& sink) {
   const SpoolFile spool(process.spool);
   MallocReader reader(spool, sink);
   const SpoolSummary summary = reader.read();
-  Recording recording;
-  recording.path = process.spool;
-  recording.format = "malloc";
-  recording.detail = "malloc of " + (process.command.empty() ? "?" : process.command.front());
-  recording.texts = {""};
-  recording.stacks = {{}};
+  Recording recording = recording_of(process);
   recording.traces.push_back(reader.finish());
   sink.finish(recording);
   return summary;

@@ -33,12 +33,13 @@ void BlockTrace::allocate(Address address, const Block& block, Made made) {
   add(Op::allocate, live, made);
 }
 
-bool BlockTrace::free(Address address, Made made) {
-  const Live* live = live_.find(address);
+bool BlockTrace::free(Address address, Made made, std::optional<std::uint64_t> stream) {
+  Live* const live = live_.find(address);
   if (live == nullptr) {
     if (!is_past_) ++coverage().dropped["frees of blocks from before the recording"];
     return false;
   }
+  if (stream) live->lane = builder_.lane(*stream, live->block.pool);
   add(Op::free, *live, made);
   forget(address, *live);
   return true;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "core/address_table.hpp"
@@ -35,8 +35,8 @@ class BlockTrace {
   void end_past(std::int64_t time_us);
 
   void allocate(Address address, const Block& block, Made made);
-  /// False where no block is there: that is counted.
-  bool free(Address address, Made made);
+  /// False where no block is there: that is counted. `stream` where it is not the block's own.
+  bool free(Address address, Made made, std::optional<std::uint64_t> stream = std::nullopt);
   void refuse(const Block& block, Made made);
   /// Null where no block is there.
   const Block* find(Address address);

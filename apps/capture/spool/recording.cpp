@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "cuda/cuda_recording.hpp"
 #include "malloc/malloc_recording.hpp"
 
 namespace memreplay::capture {
@@ -33,7 +34,20 @@ class Kept final : public EventSink {
 
 SpoolSummary stream_recording(const SpooledProcess& process, EventSink& sink) {
   if (process.recorder == "malloc") return stream_malloc(process, sink);
-  throw InputError(process.spool, "", "a spool of '" + process.recorder + "'; expected malloc");
+  if (process.recorder == "cuda") return stream_cuda(process, sink);
+  throw InputError(process.spool, "",
+                   "a spool of '" + process.recorder + "'; expected malloc or cuda");
+}
+
+Recording recording_of(const SpooledProcess& process) {
+  Recording out;
+  out.path = process.spool;
+  out.format = process.recorder;
+  out.detail = "calls of " + process.recorder + " by " +
+               (process.command.empty() ? "?" : process.command.front());
+  out.texts = {""};
+  out.stacks = {{}};
+  return out;
 }
 
 Recording read_recording(const SpooledProcess& process, SpoolSummary& summary) {

@@ -30,4 +30,7 @@ SpoolSummary stream_recording(const SpooledProcess& process, EventSink& sink);
 /// The same, with all events in its traces.
 Recording read_recording(const SpooledProcess& process, SpoolSummary& summary);
 
+/// What is said about a process's recording, without traces.
+Recording recording_of(const SpooledProcess& process);
+
 }  // namespace memreplay::capture

@@ -43,7 +43,10 @@ enum class Call : std::uint8_t {
   refused,  ///< the program got nothing
   free,
   reallocating,  ///< as `free`; what came of it follows in the same thread
-  kept,          ///< a refused reallocation: the block is where it was
+  kept,          ///< a refused free or reallocation: the block is where it was
+  failed,        ///< a request that was wrong in another way
+  map,           ///< of addresses to physical memory
+  unmap,
 };
 
 /// One call, or one end of it. Frees are numbered before they are done, allocations after: a block

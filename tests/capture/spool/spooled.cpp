@@ -9,6 +9,7 @@
 
 #include "spool/recording.hpp"
 #include "spool/spool_file.hpp"
+#include "trace/gate.hpp"
 #include "trace/writer.hpp"
 
 using namespace memreplay;
@@ -47,32 +48,61 @@ std::uint64_t overlaps(const SpooledProcess& process) {
   return count;
 }
 
+/// "a 1000 0 0:0": operation, size, stream, pool.
+std::string line_of(const Trace& trace, std::size_t event) {
+  const char op = trace.ops[event] == Op::allocate ? 'a' : trace.ops[event] == Op::oom ? 'o' : 'f';
+  const Lane lane = trace.lane(event);
+  const PoolId pool = trace.pools[lane.pool];
+  return fmt::format("\"{} {} {} {}:{}\"", op, trace.sizes[event], trace.streams[lane.stream],
+                     pool.first, pool.second);
+}
+
+/// All events of a process, by device.
+std::string events_of(const Recording& recording) {
+  std::vector<std::string> traces;
+  for (const Trace& trace : recording.traces) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < trace.size(); ++i) lines.push_back(line_of(trace, i));
+    traces.push_back(fmt::format("\"{}\": [{}]", trace.gpu, fmt::join(lines, ", ")));
+  }
+  return fmt::format("{{{}}}", fmt::join(traces, ", "));
+}
+
+void print(const SpooledProcess& process, std::uint64_t overlaps) {
+  SpoolSummary summary;
+  const Recording recording = read_recording(process, summary);
+  check_recording(recording);
+  fmt::print(
+      "{{\"process\": {}, \"recorder\": \"{}\", \"forked\": {}, \"allocations\": {}, \"frees\": "
+      "{}, "
+      "\"refused\": {}, \"unknown_frees\": {}, \"inherited\": {}, \"live_blocks\": {}, "
+      "\"peak_bytes\": {}, \"missing\": {}, \"stopped_by\": {}, \"overlaps\": {}, "
+      "\"given_again\": {}, \"traces\": {}}}\n",
+      process.process, process.recorder, process.is_forked, summary.allocations, summary.frees,
+      summary.refused, summary.unknown_frees, summary.inherited, summary.live_blocks,
+      summary.peak_bytes, summary.missing, summary.stopped_by, overlaps,
+      recording.traces.front().coverage.synthesised.contains(
+          "frees of blocks whose place was given again"),
+      process.recorder == "cuda" ? events_of(recording) : "{}");
+}
+
+void write(const SpooledProcess& process, const std::filesystem::path& folder) {
+  const auto stem = std::filesystem::path(process.spool).stem();
+  const std::string out = (folder / stem).string() + ".mrt";
+  std::ofstream file(out, std::ios::binary);
+  stream_recording(process, *writer_for(out).open(file));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::span<char*> args(arguments, static_cast<std::size_t>(count));
-  std::uint64_t wrong = 0;
+  bool is_right = true;
   for (const SpooledProcess& process : processes_in(args[1])) {
-    const std::uint64_t here = overlaps(process);
-    wrong += here;
-    SpoolSummary summary;
-    const Recording recording = read_recording(process, summary);
-    fmt::print(
-        "{{\"process\": {}, \"recorder\": \"{}\", \"forked\": {}, \"command\": \"{}\", "
-        "\"allocations\": {}, \"frees\": {}, \"refused\": {}, \"unknown_frees\": {}, "
-        "\"inherited\": {}, \"live_blocks\": {}, \"peak_bytes\": {}, \"missing\": {}, "
-        "\"stopped_by\": {}, \"overlaps\": {}, \"given_again\": {}}}\n",
-        process.process, process.recorder, process.is_forked,
-        process.command.empty() ? "" : process.command.front(), summary.allocations, summary.frees,
-        summary.refused, summary.unknown_frees, summary.inherited, summary.live_blocks,
-        summary.peak_bytes, summary.missing, summary.stopped_by, here,
-        recording.traces.front().coverage.synthesised.contains(
-            "frees of blocks whose place was given again"));
-    if (args.size() < 3) continue;
-    const std::filesystem::path stem = std::filesystem::path(process.spool).stem();
-    const std::string out = (std::filesystem::path(args[2]) / stem).string() + ".mrt";
-    std::ofstream file(out, std::ios::binary);
-    stream_recording(process, *writer_for(out).open(file));
+    const std::uint64_t wrong = process.recorder == "malloc" ? overlaps(process) : 0;
+    is_right = is_right && wrong == 0;
+    print(process, wrong);
+    if (args.size() > 2) write(process, args[2]);
   }
-  return wrong == 0 ? 0 : 1;
+  return is_right ? 0 : 1;
 }

@@ -1,0 +1,203 @@
+#include "cuda/cuda_recording.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "core/error.hpp"
+#include "cuda/cuda_format.hpp"
+#include "cuda/physical_memory.hpp"
+#include "spool/block_trace.hpp"
+#include "spool/spool_file.hpp"
+
+namespace memreplay::capture {
+namespace {
+
+constexpr int kHost = -1;
+
+/// Names handles by the order in which they come.
+class Numbers {
+ public:
+  explicit Numbers(std::uint64_t first) : next_(first) {}
+  std::uint64_t of(std::uint64_t handle) {
+    const auto [place, is_new] = numbers_.emplace(handle, next_);
+    next_ += is_new;
+    return place->second;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> numbers_;
+  std::uint64_t next_;
+};
+
+class CudaReader {
+ public:
+  explicit CudaReader(const SpoolFile& spool) : spool_(spool), records_(spool) {}
+
+  void read() {
+    while (const Record* record = records_.next()) {
+      take(*static_cast<const CudaRecord*>(record));
+    }
+    summary_.missing = records_.missing();
+    summary_.stopped_by = static_cast<int>(spool_.head().stopped_by);
+    for (const auto& [gpu, trace] : traces_) {
+      summary_.live_blocks += trace.live_blocks();
+      summary_.live_bytes += trace.live_bytes();
+    }
+  }
+
+  const SpoolSummary& summary() const { return summary_; }
+  void hand_on(Recording& recording, EventSink& sink);
+
+ private:
+  /// What a refused free gives back.
+  struct Freed {
+    Address address = 0;
+    int gpu = 0;
+    Block block;
+  };
+
+  BlockTrace& trace_of(int gpu) { return traces_.try_emplace(gpu, gpu).first->second; }
+  std::uint64_t stream_number(std::uint64_t handle) {
+    return handle == 0 ? 0 : streams_.of(handle);
+  }
+  PoolId pool_of(const CudaRecord& record);
+  Block block_of(const CudaRecord& record) {
+    return {bytes_of(record), 0, stream_number(record.stream), pool_of(record)};
+  }
+
+  void take(const CudaRecord& record);
+  void allocate(const CudaRecord& record);
+  void free(const CudaRecord& record);
+  void keep();
+  void end(Address address, std::optional<std::uint64_t> stream);
+  void end_physical(std::optional<PhysicalMemory::Piece> piece) {
+    if (piece) end(*piece, std::nullopt);
+  }
+
+  const SpoolFile& spool_;
+  SpoolRecords records_;
+  std::map<int, BlockTrace> traces_;
+  AddressTable<int> gpu_of_;  ///< by address of a live block, or its piece
+  Numbers streams_{1};
+  Numbers pools_{1};
+  PhysicalMemory physical_;
+  std::unordered_map<std::uint32_t, Freed> freed_;  ///< by thread, the latest
+  Made made_;
+  SpoolSummary summary_;
+};
+
+PoolId CudaReader::pool_of(const CudaRecord& record) {
+  switch (record.kind) {
+    case MemoryKind::stream_ordered:
+      return record.object == 0 ? PoolId{0, 1} : PoolId{1, pools_.of(record.object)};
+    case MemoryKind::managed:
+      return {0, 2};
+    case MemoryKind::physical:
+      return {0, 3};
+    default:
+      return {};
+  }
+}
+
+void CudaReader::take(const CudaRecord& record) {
+  const std::int64_t time_us = (record.time_ns - spool_.head().begun_ns) / 1000;
+  made_ = {std::max(made_.time_us, time_us), records_.thread()};
+  if (record.kind == MemoryKind::addresses) {
+    if (call_of(record) == Call::map) physical_.map(record.address, record.object);
+    if (call_of(record) == Call::unmap) {
+      for (const auto piece : physical_.unmap(record.address, bytes_of(record)))
+        end_physical(piece);
+    }
+    return;
+  }
+  switch (call_of(record)) {
+    case Call::allocate:
+      return allocate(record);
+    case Call::free:
+      return free(record);
+    case Call::kept:
+      return keep();
+    case Call::refused:
+      ++summary_.refused;
+      return trace_of(record.device).refuse(block_of(record), made_);
+    case Call::failed:
+      ++trace_of(record.device).coverage().dropped["requests that failed for another reason"];
+      return;
+    default:
+      return;
+  }
+}
+
+void CudaReader::allocate(const CudaRecord& record) {
+  const bool is_physical = record.kind == MemoryKind::physical;
+  const Address address = is_physical ? physical_.create(record.address) : record.address;
+  trace_of(record.device).allocate(address, block_of(record), made_);
+  *gpu_of_.emplace(address).first = record.device;
+  ++summary_.allocations;
+  Bytes live = 0;
+  for (const auto& [gpu, trace] : traces_) live += trace.live_bytes();
+  summary_.peak_bytes = std::max(summary_.peak_bytes, live);
+}
+
+void CudaReader::free(const CudaRecord& record) {
+  if (record.kind == MemoryKind::physical) return end_physical(physical_.release(record.address));
+  const bool has_stream = record.kind == MemoryKind::stream_ordered;
+  end(record.address, has_stream ? std::optional(stream_number(record.stream)) : std::nullopt);
+}
+
+void CudaReader::end(Address address, std::optional<std::uint64_t> stream) {
+  const int* const gpu = gpu_of_.find(address);
+  if (gpu == nullptr) {
+    freed_.erase(made_.thread);
+    ++summary_.unknown_frees;
+    return;
+  }
+  BlockTrace& trace = trace_of(*gpu);
+  freed_[made_.thread] = {address, *gpu, *trace.find(address)};
+  trace.free(address, made_, stream);
+  gpu_of_.erase(address);
+  ++summary_.frees;
+}
+
+void CudaReader::keep() {
+  const auto freed = freed_.find(made_.thread);
+  if (freed == freed_.end()) return;
+  const auto& [address, gpu, block] = freed->second;
+  trace_of(gpu).allocate(address, block, made_);
+  ++trace_of(gpu).coverage().synthesised["allocations of blocks that could not be freed"];
+  *gpu_of_.emplace(address).first = gpu;
+  --summary_.frees;
+  freed_.erase(freed);
+}
+
+void CudaReader::hand_on(Recording& recording, EventSink& sink) {
+  for (auto& [gpu, trace] : traces_) {
+    auto& coverage = trace.coverage();
+    coverage.complete = summary_.missing == 0 && summary_.stopped_by == 0;
+    coverage.gapless = summary_.missing == 0;
+    sink.add(recording.traces.size(), trace.events());
+    trace.clear_events();
+    recording.traces.push_back(trace.finish());
+  }
+  if (traces_.empty()) recording.traces.push_back(BlockTrace(0).finish());
+}
+
+}  // namespace
+
+SpoolSummary stream_cuda(const SpooledProcess& process, EventSink& sink) {
+  const SpoolFile spool(process.spool);
+  if (spool.head().record_bytes != sizeof(CudaRecord)) {
+    throw InputError(process.spool, "", "records of another size; expected those of 'cuda'");
+  }
+  CudaReader reader(spool);
+  reader.read();
+  Recording recording = recording_of(process);
+  reader.hand_on(recording, sink);
+  sink.finish(recording);
+  return reader.summary();
+}
+
+}  // namespace memreplay::capture

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay::capture {
+
+/// Pieces of physical memory: each lives until its handle is released and nothing maps it.
+class PhysicalMemory {
+ public:
+  /// Number of a piece; above all addresses.
+  using Piece = std::uint64_t;
+
+  Piece create(std::uint64_t handle);
+  void map(Address from, std::uint64_t handle);
+  /// The piece where it ends, else nothing. A handle that nobody knows is nothing too.
+  std::optional<Piece> release(std::uint64_t handle);
+  /// Those that end with the mappings in [from, from + size).
+  std::vector<Piece> unmap(Address from, Bytes size);
+
+ private:
+  struct State {
+    bool is_released = false;
+    std::uint64_t mappings = 0;
+  };
+
+  bool ends(Piece piece);
+
+  std::map<std::uint64_t, Piece> pieces_;  ///< by handle that is not released
+  std::map<Piece, State> states_;          ///< of live pieces
+  std::map<Address, Piece> mappings_;
+  Piece next_ = Piece{1} << 63;
+};
+
+}  // namespace memreplay::capture
