@@ -1,9 +1,10 @@
 #include "cuda/functions.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <cstring>
+
+#include "spool/loaded_library.hpp"
 
 namespace memreplay::capture {
 
@@ -31,26 +32,9 @@ const Seen* seen_as(const char* name) {
   return nullptr;
 }
 
-struct LoadedLibrary {
-  const char* begins;  ///< its file name
-  char path[4096] = {};
-};
-
-int note_library(dl_phdr_info* about, size_t, void* data) {
-  auto& wanted = *static_cast<LoadedLibrary*>(data);
-  const char* const slash = std::strrchr(about->dlpi_name, '/');
-  const char* const name = slash == nullptr ? about->dlpi_name : slash + 1;
-  const bool found = std::strncmp(name, wanted.begins, std::strlen(wanted.begins)) == 0 &&
-                     std::strlen(about->dlpi_name) < sizeof wanted.path;
-  if (found) std::strcpy(wanted.path, about->dlpi_name);
-  return found;
-}
-
 /// Packages name theirs libcudart.so.12, or libcudart-0123abcd.so.11.0.
 void* find_in_loaded(Library library, const char* name) {
-  LoadedLibrary wanted{library == Library::runtime ? "libcudart" : "libcuda.so"};
-  if (dl_iterate_phdr(note_library, &wanted) == 0) return nullptr;
-  void* const handle = dlopen(wanted.path, RTLD_LAZY | RTLD_NOLOAD);
+  void* const handle = loaded_library(library == Library::runtime ? "libcudart" : "libcuda.so");
   return handle == nullptr ? nullptr : look_up(handle, name);
 }
 

@@ -1,14 +1,12 @@
-// Preloaded: records what a program asks of its allocator, and hands it on. C++'s operators new and
-// delete come here too: the C++ library's call these functions.
+// Preloaded: records what a program asks of its allocator, and hands it on.
 #include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <bit>
 #include <cstring>
 
 #include "malloc/next_allocator.hpp"
-#include "spool/recorder.hpp"
+#include "malloc/noting.hpp"
 
 using namespace memreplay::capture;
 
@@ -17,13 +15,6 @@ constinit const RecorderKind kRecorder{"malloc", sizeof(Record)};
 }
 
 namespace {
-
-std::uint64_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
-
-void note(Call call, const void* block, std::size_t size = 0, std::size_t alignment = 0) {
-  const auto log2 = static_cast<std::uint8_t>(alignment == 0 ? 0 : std::bit_width(alignment) - 1);
-  write(Record{.address = address_of(block), .what = described(call, size, log2)});
-}
 
 void* noted(void* block, std::size_t size, std::size_t alignment = 0) {
   const bool is_refused = block == nullptr && errno == ENOMEM;

@@ -54,7 +54,7 @@ enum class Call : std::uint8_t {
 struct Record {
   std::uint64_t order = 0;  ///< 1 and up, over all threads; written last; 0: not written
   std::uint64_t address = 0;
-  std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC
+  std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC, to a microsecond
   std::uint64_t what = 0;    ///< size, alignment and call, see `described`
 };
 static_assert(sizeof(Record) == 32);

@@ -89,6 +89,17 @@ void some(int count) {
   for (int i = 0; i < count; ++i) use(std::malloc(kSize));
 }
 
+/// What operator new throws is caught, and what follows is recorded.
+int bad_alloc() {
+  try {
+    use(::operator new(use(std::size_t{PTRDIFF_MAX})));
+  } catch (const std::bad_alloc&) {
+    some(7);
+    return 0;
+  }
+  return 1;
+}
+
 /// The child frees what it has of its parent.
 void forked() {
   std::array<void*, 10> before{};
@@ -130,6 +141,7 @@ int main(int count, char** arguments) {
   if (what == "exit-at-once") some(1000), _exit(0);
   if (what == "abort") some(1000), abort();
   if (what == "kill") some(1000), raise(SIGKILL);
+  if (what == "bad-alloc") return bad_alloc();
   if (what == "exec") {
     some(11);
     execl("/proc/self/exe", arguments[0], "some", nullptr);

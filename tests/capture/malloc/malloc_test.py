@@ -1,6 +1,6 @@
 """Real programs under the recorder: no event is lost, the order is that of the calls, every end of a process is survived.
 
-Usage: malloc_test.py MEMREPLAY RECORDER SPOOLED ALLOCATING
+Usage: malloc_test.py MEMREPLAY RECORDER SPOOLED ALLOCATING OPERATORS
 """
 import collections
 import csv
@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 SIZE = 1009  # what `allocating` asks for, and nothing else does
-MEMREPLAY = RECORDER = SPOOLED = ALLOCATING = ""
+MEMREPLAY = RECORDER = SPOOLED = ALLOCATING = OPERATORS = ""
 
 
 class Recorded(unittest.TestCase):
@@ -27,8 +27,8 @@ class Recorded(unittest.TestCase):
         self.spools = self.folder / "spools"
         self.spools.mkdir()
 
-    def run_it(self, *command, **options):
-        environment = {**os.environ, "LD_PRELOAD": RECORDER, "MEMREPLAY_SPOOL": str(self.spools)}
+    def run_it(self, *command, behind="", **options):
+        environment = {**os.environ, "LD_PRELOAD": f"{RECORDER} {behind}", "MEMREPLAY_SPOOL": str(self.spools)}
         return subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False,
                               cwd=self.folder, **options)
 
@@ -81,6 +81,22 @@ class Programs(Recorded):
         self.assertEqual(self.of_size(process), 5)
         self.assertEqual(self.of_size(process, 1024), 3)  # libstdc++ asks for multiples of the alignment
         self.assertEqual(process["live_blocks"], process["allocations"] - 8)
+
+    def test_operators_of_an_allocator_preloaded_behind(self):
+        self.assertEqual(self.run_it(ALLOCATING, "operators", behind=OPERATORS).returncode, 0)
+        process, = self.processes()
+        self.assertEqual(self.of_size(process), 8)
+        self.assertEqual(process["frees"], 8)
+
+    def test_memory_that_runs_out_is_the_program_s_own_affair(self):
+        for behind in ("", OPERATORS):
+            with self.subTest(behind):
+                shutil.rmtree(self.spools)
+                self.spools.mkdir()
+                self.assertEqual(self.run_it(ALLOCATING, "bad-alloc", behind=behind).returncode, 0)
+                process, = self.processes()
+                self.assertGreaterEqual(process["refused"], 1)
+                self.assertEqual(self.of_size(process), 7)
 
     def test_refused_requests_are_counted_and_their_blocks_stay(self):
         process, = self.allocating("refused")
@@ -182,5 +198,5 @@ class RealPrograms(Recorded):
 
 
 if __name__ == "__main__":
-    MEMREPLAY, RECORDER, SPOOLED, ALLOCATING = map(os.path.abspath, sys.argv[1:5])
+    MEMREPLAY, RECORDER, SPOOLED, ALLOCATING, OPERATORS = map(os.path.abspath, sys.argv[1:6])
     unittest.main(argv=sys.argv[:1])

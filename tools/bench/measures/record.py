@@ -1,0 +1,62 @@
+"""what recording costs: the time of a program under `record --malloc` by its time alone, beside heaptrack's recorder"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from cases import HERE, Case
+from processes import done
+
+AT_ONCE = 3
+BLOCKS = 3_000_000
+JSON = ("import json; rows = [{'name': str(i), 'values': list(range(20))} for i in range(20000)]; "
+        "json.loads(json.dumps(rows))")
+C_SOURCE = "int printf(const char*, ...);\n" + "".join(
+    f"int f{i}(int a, int b) {{ for (int i = 0; i < a; ++i) b += i * {i} % (b | 1); return printf(\"%d\", b); }}\n"
+    for i in range(300))
+
+
+def recorder(program):
+    return program.parent / "lib/memreplay/memreplay_malloc.so"
+
+
+def heaptrack():
+    """What its script preloads; the script's own start is not counted."""
+    script = shutil.which("heaptrack")
+    library = pathlib.Path(script).resolve().parents[1] / "lib/heaptrack/libheaptrack_preload.so" if script else None
+    return library if library and library.exists() else None
+
+
+def least(command, folder, **variables):
+    """Seconds of the fastest of some, as a busy moment makes any of them slower."""
+    seconds = []
+    for _ in range(AT_ONCE):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        seconds.append(done(command, env={**os.environ, **variables}).seconds)
+    shutil.rmtree(folder)
+    return min(seconds)
+
+
+def programs(folder):
+    """Each is one process, as heaptrack does not follow what a program starts."""
+    handing = folder / "handing"
+    subprocess.run(["c++", "-O2", "-std=c++20", "-pthread", HERE / "handing.cpp", "-o", handing], check=True)
+    source = folder / "source.c"
+    source.write_text(C_SOURCE, encoding="utf-8")
+    compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
+    return {"one-thread": [handing, "1", BLOCKS], "four-threads": [handing, "4", BLOCKS],
+            "python-json": [sys.executable, "-c", JSON],
+            "compiler": [compiler, "-quiet", "-O1", source, "-o", folder / "source.s"]}
+
+
+def cases(bench):
+    spools = bench.folder / "recorded"
+    for name, command in programs(bench.folder).items():
+        alone = lambda command=command: least(command, spools)
+        ours = lambda program, command=command, alone=alone: least(
+            command, spools, LD_PRELOAD=str(recorder(program)), MEMREPLAY_SPOOL=str(spools)) / alone()
+        theirs = lambda command=command, alone=alone: least(
+            command, spools, LD_PRELOAD=str(heaptrack()), DUMP_HEAPTRACK_OUTPUT=str(spools / "heaptrack")) / alone()
+        yield Case(f"record/{name}", "times", bench.each(ours) | ({"heaptrack": theirs} if heaptrack() else {}))
