@@ -15,7 +15,7 @@
 namespace memreplay::capture {
 
 constinit thread_local Cursor cursor;
-constinit std::atomic<std::uint64_t> last_order{0};
+constinit LastOrder last_order{0};
 constinit std::atomic<bool> recording_is_off{false};
 
 namespace {
@@ -90,7 +90,7 @@ bool begin_file() {
   head.record_bytes = kRecorder.record_bytes;
   std::strcpy(head.recorder, kRecorder.name);
   head.process = static_cast<std::uint32_t>(getpid());
-  head.first_order = last_order;
+  head.first_order = last_order.number;
   head.begun_ns = now_ns(CLOCK_MONOTONIC);
   head.begun_unix_ns = now_ns(CLOCK_REALTIME);
   if (const char* name = std::strrchr(file_path, '/')) {

@@ -40,7 +40,11 @@ struct Life {
   std::uint64_t file_bytes;
 };
 extern constinit std::atomic<Life*> life;
-extern constinit std::atomic<std::uint64_t> last_order;
+/// Apart from all that threads only read: each of them writes it for each record.
+struct alignas(128) LastOrder {
+  std::atomic<std::uint64_t> number;
+};
+extern constinit LastOrder last_order;
 extern constinit std::atomic<bool> recording_is_off;
 
 /// Gives the cursor a page to write to; false where nothing is recorded.
@@ -96,7 +100,7 @@ template <typename R>
   R* const place = reinterpret_cast<R*>(cursor.next);
   *place = record;
   place->time_ns = time_about();
-  const std::uint64_t order = last_order.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t order = last_order.number.fetch_add(1, std::memory_order_relaxed) + 1;
   std::atomic_ref(place->order).store(order, std::memory_order_release);
   cursor.next += sizeof(R);
 }
