@@ -8,10 +8,12 @@
 
 namespace memreplay::capture {
 
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define MEMREPLAY_CUDA(name, library, parameters) \
   constinit Next<int parameters> next_##name{{#name, Library::library}};
 #include "cuda/functions.def"
 #undef MEMREPLAY_CUDA
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace {
 

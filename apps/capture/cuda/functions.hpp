@@ -36,6 +36,7 @@ struct Next<int(Parameters...)> : NextFunction {
   }
 };
 
+// NOLINTBEGIN(bugprone-macro-parentheses): parameters are a list in parentheses already
 #define MEMREPLAY_CUDA(name, library, parameters) extern Next<int parameters> next_##name;
 #include "cuda/functions.def"
 #undef MEMREPLAY_CUDA
@@ -52,3 +53,4 @@ void* look_up(void* handle, const char* name);
   extern "C" [[gnu::visibility("default")]] int name parameters;
 #include "cuda/functions.def"
 #undef MEMREPLAY_CUDA
+// NOLINTEND(bugprone-macro-parentheses)

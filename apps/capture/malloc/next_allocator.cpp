@@ -13,26 +13,22 @@ alignas(kUnit) std::byte first_room[64 * 1024];
 constinit std::atomic<std::size_t> first_room_taken{0};
 
 /// The size stands in front of the block.
-void* take_first_room(std::size_t alignment, std::size_t size) {
-  const std::size_t most = sizeof first_room - 2 * kUnit;
-  if (size > most || alignment > most) return nullptr;
-  const std::size_t room = (size + alignment + 2 * kUnit - 1) / kUnit * kUnit;
+void* take_first_room(std::size_t size) {
+  if (size > sizeof first_room) return nullptr;
+  const std::size_t room = (size + 2 * kUnit - 1) / kUnit * kUnit;
   const std::size_t from = first_room_taken.fetch_add(room);
   if (from + room > sizeof first_room) return nullptr;
-  const auto base = reinterpret_cast<std::uintptr_t>(first_room + from + kUnit);
-  auto* const block =
-      reinterpret_cast<std::size_t*>((base + alignment - 1) / alignment * alignment);
+  auto* const block = reinterpret_cast<std::size_t*>(first_room + from + kUnit);
   block[-1] = size;
   return block;
 }
 
-void* first_malloc(std::size_t size) { return take_first_room(kUnit, size); }
+void* first_malloc(std::size_t size) { return take_first_room(size); }
 void* first_calloc(std::size_t count, std::size_t size) {
-  return size != 0 && count > sizeof first_room / size ? nullptr
-                                                       : take_first_room(kUnit, count * size);
+  return size != 0 && count > sizeof first_room / size ? nullptr : take_first_room(count * size);
 }
 void* first_memalign(std::size_t alignment, std::size_t size) {
-  return take_first_room(alignment < kUnit ? kUnit : alignment, size);
+  return alignment > kUnit ? nullptr : take_first_room(size);
 }
 void first_free(void*) {}
 

@@ -1,7 +1,6 @@
 #include "spool/recorder.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,7 +32,11 @@ constexpr std::uint64_t kLargestChunk = kMostExtension;
 class Locked {
  public:
   explicit Locked(std::atomic<bool>& lock) : lock_(lock) {
-    while (lock_.exchange(true, std::memory_order_acquire)) syscall(SYS_sched_yield);
+    // Asleep, so that a thread of higher priority lets the one that it waits for go on.
+    constexpr timespec kAMoment{0, 20'000};
+    while (lock_.exchange(true, std::memory_order_acquire)) {
+      syscall(SYS_nanosleep, &kAMoment, nullptr);
+    }
   }
   ~Locked() { lock_.store(false, std::memory_order_release); }
 

@@ -5,9 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <initializer_list>
 
 namespace memreplay::capture {
 namespace {
@@ -58,6 +59,7 @@ bool find_first_variable(const char* name, char* value, std::size_t room) {
 const char* name_of(int error) {
   switch (error) {
     case ENOSPC:
+    case EDQUOT:
       return "no space left on the device";
     case EACCES:
     case EPERM:
@@ -126,27 +128,20 @@ bool find_variable(const char* name, char* value, std::size_t room) {
 
 void make_absolute(char* path, std::size_t room) {
   if (path[0] == '/') return;
-  char folder[4096];
-  if (syscall(SYS_getcwd, folder, sizeof folder) < 0) return;
-  const std::size_t before = std::strlen(folder);
-  const std::size_t own = std::strlen(path) + 1;
-  if (before + 1 + own > room) return;
-  std::memmove(path + before + 1, path, own);
-  std::memcpy(path, folder, before);
-  path[before] = '/';
+  char whole[4096];
+  if (syscall(SYS_getcwd, whole, sizeof whole) < 0) return;
+  const std::size_t folder = std::strlen(whole);
+  if (folder + 1 + std::strlen(path) >= std::min(room, sizeof whole)) return;
+  whole[folder] = '/';
+  std::strcpy(whole + folder + 1, path);
+  std::strcpy(path, whole);
 }
 
 void complain(const char* what, const char* path, int error) {
   char line[4600];
-  std::size_t length = 0;
-  for (const char* part : {"memreplay: ", path, ": ", what, ": ", name_of(error),
-                           "; the program goes on unrecorded\n"}) {
-    const std::size_t bytes = std::strlen(part);
-    if (length + bytes > sizeof line) break;
-    std::memcpy(line + length, part, bytes);
-    length += bytes;
-  }
-  syscall(SYS_write, STDERR_FILENO, line, length);
+  std::snprintf(line, sizeof line, "memreplay: %s: %s: %s; the program goes on unrecorded\n", path,
+                what, name_of(error));
+  syscall(SYS_write, STDERR_FILENO, line, std::strlen(line));
 }
 
 }  // namespace memreplay::capture

@@ -31,7 +31,9 @@ int cuGetProcAddress_v2(const char*, void**, int, std::uint64_t, int*);
 
 namespace {
 
-void* handle(std::uintptr_t value) { return reinterpret_cast<void*>(value); }
+void* handle(std::uintptr_t value) {
+  return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
+}
 
 void of_the_runtime() {
   void* block = nullptr;

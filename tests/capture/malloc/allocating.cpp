@@ -40,6 +40,7 @@ void hand_round(std::array<std::atomic<void*>, kThreads>& hands, int thread) {
 void threads() {
   std::array<std::atomic<void*>, kThreads> hands{};
   std::vector<std::jthread> all;
+  all.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) all.emplace_back([&, i] { hand_round(hands, i); });
   all.clear();
   for (auto& hand : hands) std::free(hand);

@@ -29,6 +29,8 @@ Told told(const SpoolHead& head, const Pages& pages) {
   return out;
 }
 
+std::size_t pages_of(const std::filesystem::path& path) { return SpoolFile(path).pages(); }
+
 Record at(std::uint64_t order) { return record(order, Call::allocate, order * 64, 8); }
 
 TEST(SpoolFile, RecordsOfAllThreadsComeInTheirOrder) {
@@ -59,7 +61,7 @@ TEST(SpoolFile, UnusedPagesAndRecordsAreNothing) {
 
 TEST(SpoolFile, WhatIsNoSpoolIsRefused) {
   const SpoolFolder folder;
-  EXPECT_THROW(SpoolFile((folder.path() / "none").string()), InputError);
+  EXPECT_THROW(pages_of(folder.path() / "none"), InputError);
   SpoolHead head = head_of(1);
   head.magic[0] = 'x';
   EXPECT_THROW(told(head, {}), InputError);
@@ -67,8 +69,8 @@ TEST(SpoolFile, WhatIsNoSpoolIsRefused) {
   head.version = 9;
   EXPECT_THROW(told(head, {}), InputError);
   EXPECT_THROW(told(head_of(1, "malloc", 8192), {}), InputError);
-  std::ofstream(folder.path() / "empty");
-  EXPECT_THROW(SpoolFile((folder.path() / "empty").string()), InputError);
+  const std::ofstream empty(folder.path() / "empty");
+  EXPECT_THROW(pages_of(folder.path() / "empty"), InputError);
 }
 
 TEST(Processes, EachSpoolOfAFolderIsOneByTheTimeWhenItBegins) {
@@ -78,7 +80,7 @@ TEST(Processes, EachSpoolOfAFolderIsOneByTheTimeWhenItBegins) {
   std::strcpy(later.forked_from, "9.malloc.spool");
   write_spool(folder.path() / "5.malloc.spool", later, Pages());
   write_spool(folder.path() / "9.malloc.spool", head_of(9), Pages());
-  std::ofstream(folder.path() / "other.txt");
+  const std::ofstream other(folder.path() / "other.txt");
   const auto all = processes_in(folder.path());
   ASSERT_EQ(all.size(), 2);
   EXPECT_EQ(all[0].process, 9);
