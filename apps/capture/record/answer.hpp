@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "record/call_recording.hpp"
 #include "record/program.hpp"
 #include "record/virtual_card.hpp"
 #include "report/parts/text_style.hpp"
@@ -62,7 +63,9 @@ struct RecordAnswer {
   std::optional<VirtualCard> card;         ///< nothing: a real device
   std::string fill;                        ///< what the virtual one gave for values
   std::vector<RecordedProcess> processes;  ///< by rank
-  ReplayAnswer replays;                    ///< of the recordings, with what they came to
+  bool only_calls = false;                 ///< of malloc or CUDA were recorded
+  std::vector<CallRecording> calls;
+  ReplayAnswer replays;  ///< of the recordings, with what they came to
 };
 
 /// Shown by the printer, as every answer is.

@@ -38,6 +38,24 @@ Json process_json(const RecordedProcess& process) {
       {"virtual_gpu", process.virtual_gpu ? facts_json(*process.virtual_gpu) : Json(nullptr)}};
 }
 
+Json calls_json(const CallRecording& calls) {
+  const capture::SpoolSummary& summary = calls.summary;
+  return Json{{"path", calls.path},
+              {"recorder", calls.recorder},
+              {"pid", calls.pid},
+              {"command", calls.command},
+              {"allocations", summary.allocations},
+              {"frees", summary.frees},
+              {"refused", summary.refused},
+              {"unknown_frees", summary.unknown_frees},
+              {"inherited_blocks", summary.inherited},
+              {"live_blocks", summary.live_blocks},
+              {"live_bytes", summary.live_bytes},
+              {"peak_requested_bytes", summary.peak_bytes},
+              {"missing", summary.missing},
+              {"complete", summary.stopped_by == 0 && summary.missing == 0}};
+}
+
 Json card_json(const VirtualCard& card) {
   return Json{{"name", std::string_view(card.card.name)},
               {"total_bytes", card.total},
@@ -57,6 +75,8 @@ std::string to_json(const RecordAnswer& answer) {
   for (const RecordedProcess& process : answer.processes) {
     json["processes"].push_back(process_json(process));
   }
+  json["calls"] = Json::array();
+  for (const CallRecording& calls : answer.calls) json["calls"].push_back(calls_json(calls));
   json["results"] = Json::array();
   for (const TraceRuns& runs : answer.replays.traces) {
     Json entry{{"trace", trace_json(runs.trace)}, {"runs", Json::array()}};

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "record/answer.hpp"
 #include "record/told.hpp"
 
 namespace memreplay {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "record/answer.hpp"
-
 namespace memreplay {
+
+struct RecordedProcess;
 
 /// Where processes leave their recordings until the program has ended: a folder beside the target,
 /// which is gone with this object.

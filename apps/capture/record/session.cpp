@@ -64,8 +64,14 @@ RecordAnswer answer(const RecordQuestion& question, const Control& control) {
   RecordAnswer answered{.program = question.program,
                         .end = {},
                         .card = question.card,
-                        .fill = question.behaviour.fill};
+                        .fill = question.behaviour.fill,
+                        .only_calls = question.calls.any()};
   const RecordingFolder folder(question.output);
+  if (question.calls.any()) {
+    answered.end = run_program(question.program, environment_for(question.calls, folder.path()));
+    answered.calls = call_recordings(folder, question.output);
+    return answered;
+  }
   answered.end = run_program(question.program, environment_for(question, folder.path()));
   answered.processes = folder.collect();
   answered.replays = replays_of(answered.processes, control);

@@ -13,7 +13,8 @@ enum class Stacks { none, python, all };
 /// A program, and how it is to be recorded.
 struct RecordQuestion {
   std::vector<std::string> program;
-  std::string output = "recording.pickle";
+  std::string output;
+  RecordedCalls calls;              ///< any: these alone, of any program
   std::optional<VirtualCard> card;  ///< nothing: on the device that there is
   VirtualBehaviour behaviour;
   Stacks stacks = Stacks::python;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "record/answer.hpp"
 #include "report/parts/paragraphs.hpp"
@@ -40,6 +41,10 @@ std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess
 }
 
 std::string nothing_sentence(const RecordAnswer& answer) {
+  if (answer.only_calls) {
+    return "Nothing was recorded: the program asked for nothing, or is one that nothing can be "
+           "preloaded into (static, setuid).";
+  }
   if (answer.processes.empty()) {
     return "Nothing was recorded: no process imported torch. One that Python starts with -I, -E or "
            "-S cannot be recorded.";
@@ -99,6 +104,47 @@ std::string refusals_sentence(const VirtualFacts& facts) {
       all ? "" : fmt::format(" and {} more", facts.refusals - facts.first_refusals.size()));
 }
 
+// "run.mrt: 3,128 allocations and 3,100 frees of make (process 4711); peak requested 12 MiB, 28
+// blocks (3 MiB) live at the end."
+std::string calls_sentence(const CallRecording& calls) {
+  const capture::SpoolSummary& summary = calls.summary;
+  const std::string command = calls.command.empty() ? "?" : calls.command.front();
+  std::string text = fmt::format(
+      "{}: {} allocations and {} frees of {} ({}, process {}); peak requested {}, {} ({}) live at "
+      "the end.",
+      calls.path, human_count(summary.allocations), human_count(summary.frees), command,
+      calls.recorder, calls.pid, human_size(summary.peak_bytes),
+      counted(summary.live_blocks, "block"), human_size(summary.live_bytes));
+  const auto add = [&](std::uint64_t count, const char* what) {
+    if (count != 0) text += fmt::format(" {} {}.", human_count(count), what);
+  };
+  add(summary.refused, "requests got nothing");
+  add(summary.inherited, "blocks were there before the fork");
+  add(summary.unknown_frees, "frees are of blocks from before the recording");
+  add(summary.missing, "calls were under way when it was killed");
+  if (summary.stopped_by != 0) {
+    text += fmt::format(" The recording ends early: {}.", std::strerror(summary.stopped_by));
+  }
+  return text;
+}
+
+// "run-processes: 12 further processes, with 2,345 allocations."
+std::string others_sentence(const std::vector<CallRecording>& all) {
+  std::uint64_t processes = 0;
+  std::uint64_t allocations = 0;
+  std::string folder;
+  for (const CallRecording& calls : all) {
+    if (calls.is_largest) continue;
+    ++processes;
+    allocations += calls.summary.allocations;
+    folder = std::filesystem::path(calls.path).parent_path().string();
+  }
+  if (processes == 0) return "";
+  return fmt::format("{}: further recordings of {}, with {} allocations.", folder,
+                     processes == 1 ? "1 process" : fmt::format("{} processes", processes),
+                     human_count(allocations));
+}
+
 std::string card_sentence(const VirtualCard& card) {
   std::string text = fmt::format("No GPU took part: {} of {} stood for it", card.card.name,
                                  human_size(card.total));
@@ -112,7 +158,11 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   const auto add = [&](const std::string& text) { append_paragraph(out, text); };
   add(end_sentence(answer.end));
-  bool any = false;
+  bool any = !answer.calls.empty();
+  for (const CallRecording& calls : answer.calls) {
+    if (calls.is_largest) add(calls_sentence(calls));
+  }
+  add(others_sentence(answer.calls));
   for (const RecordedProcess& process : answer.processes) {
     if (process.path.empty()) continue;
     any = true;

@@ -66,6 +66,35 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
              [&](const std::string& text) { behaviour.oom_random = chance_argument(text); });
 }
 
+void add_call_options(CommandLine& line, RecordQuestion& question) {
+  const CommandLine::Group group(line, "Any program");
+  line.flag("--malloc", "Its calls of malloc instead, into NAME.mrt or NAME.csv. Default: off.",
+            question.calls.malloc);
+  line.flag("--cuda", "Its own calls of CUDA's allocation functions. Default: off.",
+            question.calls.cuda);
+}
+
+/// What must go together, and what the options leave open.
+void complete(RecordCommand& asked) {
+  RecordQuestion& question = asked.question;
+  if (asked.prepare.empty() && question.program.empty()) {
+    throw UsageError(
+        "record needs a program: memreplay record [--virtual-gpu CARD] -- python "
+        "train.py");
+  }
+  if (settings_of({}, question.behaviour) != settings_of({}, {}) && !question.card) {
+    throw UsageError(
+        "--fill and --oom-... are those of a virtual GPU; expected --virtual-gpu CARD");
+  }
+  if (question.calls.any() && question.card) {
+    throw UsageError("--malloc and --cuda record a program as it is; expected no --virtual-gpu");
+  }
+  question.output = !asked.output.empty()  ? asked.output.text()
+                    : question.calls.any() ? "recording.mrt"
+                                           : "recording.pickle";
+  if (question.calls.any()) expect_calls_in(question.output);
+}
+
 RecordCommand parse(const Command& command, const std::vector<std::string>& arguments) {
   const auto dashes = std::ranges::find(arguments, "--");
   RecordCommand asked;
@@ -73,7 +102,8 @@ RecordCommand parse(const Command& command, const std::vector<std::string>& argu
   if (dashes != arguments.end()) question.program.assign(dashes + 1, arguments.end());
   CommandLine line(command);
   line.output("-o,--output", "F",
-              "The recording; {rank} stands for a rank. Default: recording.pickle.", asked.output);
+              "The recording; {rank} stands for a rank. Default: recording.pickle or .mrt.",
+              asked.output);
   line.value(
       "--stacks", "python|all|none", "Kept of each event. Default: python.",
       [&](const std::string& text) {
@@ -91,18 +121,10 @@ RecordCommand parse(const Command& command, const std::vector<std::string>& argu
              "Makes what the torch in this folder needs for a virtual GPU; says where, as JSON.",
              [&](const std::string& text) { asked.prepare = text; });
   add_virtual_options(line, question);
+  add_call_options(line, question);
   add_report_options(line, asked.reports, Tables::none);
   line.parse({arguments.begin(), dashes});
-  if (!asked.output.empty()) question.output = asked.output.text();
-  if (asked.prepare.empty() && question.program.empty()) {
-    throw UsageError(
-        "record needs a program: memreplay record [--virtual-gpu CARD] -- python "
-        "train.py");
-  }
-  if (settings_of({}, question.behaviour) != settings_of({}, {}) && !question.card) {
-    throw UsageError(
-        "--fill and --oom-... are those of a virtual GPU; expected --virtual-gpu CARD");
-  }
+  complete(asked);
   return asked;
 }
 

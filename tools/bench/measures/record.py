@@ -18,7 +18,7 @@ C_SOURCE = "int printf(const char*, ...);\n" + "".join(
 
 
 def recorder(program):
-    return program.parent / "lib/memreplay/memreplay_malloc.so"
+    return program.parent / "capture/memreplay_malloc.so"
 
 
 def heaptrack():

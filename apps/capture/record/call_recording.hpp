@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/recording_folder.hpp"
+#include "spool/recording.hpp"
+
+namespace memreplay {
+
+/// Which calls of any program are recorded.
+struct RecordedCalls {
+  bool malloc = false;
+  bool cuda = false;
+
+  bool any() const { return malloc || cuda; }
+};
+
+/// What one process asked of malloc or of CUDA.
+struct CallRecording {
+  std::string path;
+  std::string recorder;  ///< "malloc", "cuda"
+  std::uint64_t pid = 0;
+  std::vector<std::string> command;
+  capture::SpoolSummary summary;
+  bool is_largest = false;  ///< of its recorder: the one that has the name that was asked for
+};
+
+/// Throws UsageError where calls cannot be written to a file of this name.
+void expect_calls_in(const std::string& target);
+
+/// What a program is started with, so that its calls are left in `folder`.
+std::map<std::string, std::string> environment_for(RecordedCalls calls,
+                                                   const std::filesystem::path& folder);
+
+/// Writes a recording of each process in `folder`: the first one has the name `target`, further
+/// ones their process before its ending.
+std::vector<CallRecording> call_recordings(const RecordingFolder& folder,
+                                           const std::string& target);
+
+}  // namespace memreplay
