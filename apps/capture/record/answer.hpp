@@ -9,6 +9,7 @@
 #include "record/call_recording.hpp"
 #include "record/program.hpp"
 #include "record/virtual_card.hpp"
+#include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {
@@ -66,10 +67,15 @@ struct RecordAnswer {
   bool only_calls = false;                 ///< of malloc or CUDA were recorded
   std::vector<CallRecording> calls;
   ReplayAnswer replays;  ///< of the recordings, with what they came to
+
+  /// What the recording of a process came to; null: it has none, or nothing in it.
+  const TraceRuns* runs_of(const RecordedProcess& process) const;
 };
 
 /// Shown by the printer, as every answer is.
 std::string to_text(const RecordAnswer& answer, const TextStyle& style);
 std::string to_json(const RecordAnswer& answer);
+/// A row for each recording.
+Table to_table(const RecordAnswer& answer);
 
 }  // namespace memreplay

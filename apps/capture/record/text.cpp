@@ -21,17 +21,10 @@ std::string end_sentence(const ProgramEnd& end) {
   return "";
 }
 
-const TraceRuns* runs_of(const RecordAnswer& answer, const RecordedProcess& process) {
-  const auto found = std::ranges::find_if(answer.replays.traces, [&](const TraceRuns& runs) {
-    return !process.path.empty() && runs.trace.path == process.path;
-  });
-  return found == answer.replays.traces.end() ? nullptr : &*found;
-}
-
 // "run.pickle: 3128 events, 1 stream, starts empty; peak reserved 140 MiB, 1 OOM."
 std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess& process) {
-  const TraceRuns* const runs = runs_of(answer, process);
-  if (!runs || runs->runs.empty()) {
+  const TraceRuns* const runs = answer.runs_of(process);
+  if (!runs) {
     return process.path + ": the program allocated nothing on a device.";
   }
   const RunMetrics& metrics = runs->runs.front().metrics;
@@ -167,7 +160,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
     if (process.path.empty()) continue;
     any = true;
     add(recording_sentence(answer, process));
-    if (const TraceRuns* const runs = runs_of(answer, process)) add(model_sentence(*runs));
+    if (const TraceRuns* const runs = answer.runs_of(process)) add(model_sentence(*runs));
   }
   if (!any) add(nothing_sentence(answer));
   if (answer.card && any) add(card_sentence(*answer.card));

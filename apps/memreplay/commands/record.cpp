@@ -12,6 +12,7 @@
 #include "output/terminal.hpp"
 #include "record/preparation.hpp"
 #include "record/session.hpp"
+#include "record/sweep.hpp"
 
 namespace memreplay {
 namespace {
@@ -20,6 +21,7 @@ struct RecordCommand {
   RecordQuestion question;
   OutputPath output;
   ReportOptions reports;
+  std::optional<Sweep> sweep;
   std::string prepare;  ///< the folder of a torch; empty: a program is recorded
 };
 
@@ -93,6 +95,9 @@ void complete(RecordCommand& asked) {
                     : question.calls.any() ? "recording.mrt"
                                            : "recording.pickle";
   if (question.calls.any()) expect_calls_in(question.output);
+  if (question.calls.any() && asked.sweep) {
+    throw UsageError("--sweep compares what torch reserves; expected no --malloc, no --cuda");
+  }
 }
 
 RecordCommand parse(const Command& command, const std::vector<std::string>& arguments) {
@@ -117,12 +122,15 @@ RecordCommand parse(const Command& command, const std::vector<std::string>& argu
   line.value(
       "--at-step", "N", "Written after the N-th step of an optimiser. Default: the end.",
       [&](const std::string& text) { question.at_step = whole_argument("--at-step", text); });
+  line.value("--sweep", "NAME=VALUE,...",
+             "A run for each value, which stands for {NAME} in the program's arguments.",
+             [&](const std::string& text) { asked.sweep = sweep_argument(text); });
   line.value("--prepare", "FOLDER",
              "Makes what the torch in this folder needs for a virtual GPU; says where, as JSON.",
              [&](const std::string& text) { asked.prepare = text; });
   add_virtual_options(line, question);
   add_call_options(line, question);
-  add_report_options(line, asked.reports, Tables::none);
+  add_report_options(line, asked.reports);
   line.parse({arguments.begin(), dashes});
   complete(asked);
   return asked;
@@ -140,6 +148,19 @@ void explain(const RecordAnswer& answered) {
   }
 }
 
+int run_sweep(const RecordCommand& asked, Printer& printer) {
+  Progress progress(asked.reports.quiet);
+  const bool told = !asked.reports.quiet;
+  const SweepAnswer answered =
+      answer(asked.question, *asked.sweep, progress.control(), [&](const std::string& value) {
+        progress.clear();
+        if (told) write_stderr(fmt::format("{}={}", asked.sweep->name, value));
+      });
+  progress.clear();
+  printer.print(answered);
+  return answered.interrupted ? kInterrupted : kDone;
+}
+
 }  // namespace
 
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
@@ -151,6 +172,7 @@ int run_record(const Command& command, const std::vector<std::string>& arguments
   }
   Printer printer(asked.reports);
   if (asked.question.card) prepare_for(asked.question.program);
+  if (asked.sweep) return run_sweep(asked, printer);
   Progress progress(asked.reports.quiet);
   const RecordAnswer answered = answer(asked.question, progress.control());
   progress.clear();
