@@ -10,6 +10,9 @@ namespace {
 
 /// Of CUDA 13.2 until the program's torch has said for which it was built.
 int runtime_version = 13020;
+/// The newest known, which serve any torch that needs older ones of their major version.
+int cudnn_version_told = 92600;
+int nccl_version_told = 23007;
 
 /// cudaDevAttr and CU_DEVICE_ATTRIBUTE number the same things alike. What is not here is 0: no.
 int attribute_of(int attribute, int device) {
@@ -86,6 +89,10 @@ int attribute_of(int attribute, int device) {
 }
 
 }  // namespace
+
+int cudnn_version() { return cudnn_version_told; }
+int nccl_version() { return nccl_version_told; }
+
 }  // namespace memreplay::gpu
 
 using namespace memreplay::gpu;
@@ -95,6 +102,12 @@ extern "C" {
 
 /// The version of CUDA that the program's torch was built for, 1000 * major + 10 * minor.
 void memreplay_gpu_runtime(int version) { runtime_version = version; }
+
+/// The cuDNN and the NCCL that it was built for, 10000 * major + 100 * minor + patch; 0: unknown.
+void memreplay_gpu_libraries(int cudnn, int nccl) {
+  if (cudnn != 0) cudnn_version_told = cudnn;
+  if (nccl != 0) nccl_version_told = nccl;
+}
 
 Status cudaRuntimeGetVersion(int* version) {
   *version = runtime_version;

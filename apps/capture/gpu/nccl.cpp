@@ -4,6 +4,7 @@
 
 #include "contents.hpp"
 #include "machine.hpp"
+#include "runtime.hpp"
 #include "streams.hpp"
 
 // A neutral NCCL: every rank finds what it would find if all others had its own values. Nothing
@@ -72,7 +73,7 @@ using namespace memreplay::gpu;
 extern "C" {
 
 Status ncclGetVersion(int* version) {
-  *version = 23007;
+  *version = nccl_version();
   return kSuccess;
 }
 

@@ -34,6 +34,8 @@ class VirtualGpu:
         self._gpu.memreplay_gpu_refuse_requests.restype = ctypes.c_bool
         self._gpu.memreplay_gpu_told.restype = ctypes.c_size_t
         self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
+        metadata = _metadata(torch_folder)
+        self._gpu.memreplay_gpu_libraries(_required_version(metadata, "cudnn"), _required_version(metadata, "nccl"))
         for name in sorted(os.listdir(prepared["stand_ins"])):
             path = os.path.join(prepared["stand_ins"], name)
             self._libraries.append(ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL))
@@ -98,6 +100,26 @@ def _cuda_version(torch_folder):
     if not found:
         raise Unusable(f"{torch_folder}: built without CUDA; expected a build with it (pip install torch)")
     return 1000 * int(found[1]) + 10 * int(found[2])
+
+
+def _metadata(torch_folder):
+    """What the package of this torch says of itself; empty where it was not installed as one."""
+    with open(os.path.join(torch_folder, "version.py"), encoding="utf-8") as file:
+        found = re.search(r"^__version__\s*=\s*['\"]([^'\"]+)", file.read(), re.MULTILINE)
+    version = found[1] if found else ""
+    beside = os.path.dirname(os.path.abspath(torch_folder))
+    for name in (version, version.partition("+")[0]):  # the package index knows no +cu128
+        path = os.path.join(beside, f"torch-{name}.dist-info", "METADATA")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    return ""
+
+
+def _required_version(metadata, library):
+    """10000 * major + 100 * minor + patch of one of NVIDIA's libraries; 0 where the package does not say it."""
+    found = re.search(rf"^Requires-Dist: nvidia-{library}-cu\d+ ?\(?==(\d+)\.(\d+)\.(\d+)", metadata, re.MULTILINE)
+    return 10000 * int(found[1]) + 100 * int(found[2]) + int(found[3]) if found else 0
 
 
 def _is_of_a_library(file):

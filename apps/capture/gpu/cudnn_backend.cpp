@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "answers.hpp"
+#include "cudnn.hpp"
+
+// cuDNN's graphs: descriptors that remember what they were told. Whatever the graph, there is one
+// engine for it, and its plan needs no workspace.
+using namespace memreplay::gpu;
+using namespace memreplay::gpu::cudnn;
+
+namespace {
+
+namespace kind {
+constexpr int kEngine = 2;
+constexpr int kEngineConfiguration = 3;
+}  // namespace kind
+
+namespace attribute {
+constexpr int kHeuristicGraph = 201;
+constexpr int kHeuristicResults = 202;
+constexpr int kConfiguredEngine = 300;
+constexpr int kConfiguredWorkspace = 303;
+constexpr int kConfiguredSharedMemory = 304;
+constexpr int kPlanWorkspace = 402;
+constexpr int kEngineCount = 802;
+constexpr int kEngineGraph = 1300;
+constexpr int kEngineIndex = 1301;
+}  // namespace attribute
+
+namespace type {
+constexpr int kInt64 = 3;
+constexpr int kDescriptor = 15;
+}  // namespace type
+
+struct Content;
+using Contents = std::vector<std::shared_ptr<Content>>;
+
+struct Attribute {
+  std::int64_t count = 0;
+  std::vector<char> bytes;  ///< of plain elements
+  Contents parts;           ///< of descriptors
+};
+
+struct Content {
+  int kind;
+  std::map<int, Attribute> attributes;
+};
+
+/// Its content may be shared with descriptors that were made from it, and outlive it.
+struct Descriptor {
+  std::shared_ptr<Content> content;
+};
+
+/// Of cudnnBackendAttributeType_t: what is not named is an enumeration.
+std::size_t size_of(int type) {
+  switch (type) {
+    case 2:
+    case 24:
+      return 1;  // bool, char
+    case 0:
+    case type::kInt64:
+    case 5:
+    case 6:
+      return 8;  // handle, double, pointer
+    case 26:
+      return 16;  // fraction
+    default:
+      return 4;
+  }
+}
+
+Attribute of_number(std::int64_t number) {
+  Attribute made{.count = 1, .bytes = std::vector<char>(sizeof number), .parts = {}};
+  std::memcpy(made.bytes.data(), &number, sizeof number);
+  return made;
+}
+
+Attribute of_part(std::shared_ptr<Content> part) {
+  return {.count = 1, .bytes = {}, .parts = {std::move(part)}};
+}
+
+/// The only engine for the graph that was asked about.
+Attribute heuristic_results(const Content& heuristic) {
+  auto engine = std::make_shared<Content>(Content{kind::kEngine, {}});
+  const auto graph = heuristic.attributes.find(attribute::kHeuristicGraph);
+  if (graph != heuristic.attributes.end())
+    engine->attributes[attribute::kEngineGraph] = graph->second;
+  engine->attributes[attribute::kEngineIndex] = of_number(0);
+  auto configuration = std::make_shared<Content>(Content{kind::kEngineConfiguration, {}});
+  configuration->attributes[attribute::kConfiguredEngine] = of_part(std::move(engine));
+  return of_part(std::move(configuration));
+}
+
+/// Remembered or derived; nothing: there are none, as of an engine's knobs and notes.
+Attribute value_of(const Content& content, int name) {
+  const auto found = content.attributes.find(name);
+  if (found != content.attributes.end()) return found->second;
+  switch (name) {
+    case attribute::kHeuristicResults:
+      return heuristic_results(content);
+    case attribute::kEngineCount:
+      return of_number(1);
+    case attribute::kEngineIndex:
+    case attribute::kConfiguredWorkspace:
+    case attribute::kConfiguredSharedMemory:
+      return of_number(0);
+    case attribute::kPlanWorkspace:
+      workspace_was_modelled("cudnnBackendExecute", 0);
+      return of_number(0);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status cudnnBackendCreateDescriptor(int kind, Handle* descriptor) {
+  *descriptor = new Descriptor{std::make_shared<Content>(Content{kind, {}})};
+  return kSuccess;
+}
+
+Status cudnnBackendDestroyDescriptor(Handle descriptor) { return destroy<Descriptor>(descriptor); }
+
+Status cudnnBackendSetAttribute(Handle descriptor, int name, int type, std::int64_t count,
+                                const void* elements) {
+  if (count < 0 || (count > 0 && !elements)) return kBadParameter;
+  Attribute told{.count = count, .bytes = {}, .parts = {}};
+  if (type == type::kDescriptor) {
+    const auto* parts = static_cast<const Handle*>(elements);
+    std::for_each_n(parts, count,
+                    [&](Handle part) { told.parts.push_back(at<Descriptor>(part).content); });
+  } else {
+    const auto* bytes = static_cast<const char*>(elements);
+    told.bytes.assign(bytes, bytes + static_cast<std::size_t>(count) * size_of(type));
+  }
+  at<Descriptor>(descriptor).content->attributes[name] = std::move(told);
+  return kSuccess;
+}
+
+/// Descriptors are given by filling in those that the caller has made.
+Status cudnnBackendGetAttribute(Handle descriptor, int name, int type, std::int64_t room,
+                                std::int64_t* count, void* elements) {
+  const Attribute value = value_of(*at<Descriptor>(descriptor).content, name);
+  if (count) *count = value.count;
+  if (!elements) return kSuccess;
+  const auto given = static_cast<std::size_t>(std::clamp(room, std::int64_t{0}, value.count));
+  if (type == type::kDescriptor) {
+    for (std::size_t i = 0; i < std::min(given, value.parts.size()); ++i)
+      at<Descriptor>(static_cast<Handle*>(elements)[i]).content = value.parts[i];
+  } else {
+    std::memcpy(elements, value.bytes.data(), std::min(given * size_of(type), value.bytes.size()));
+  }
+  return kSuccess;
+}
+
+Status cudnnBackendExecute(Handle, Handle, Handle) { return computed(); }
+
+}  // extern "C"
+#pragma GCC visibility pop
