@@ -56,6 +56,7 @@ class Recorder:
         self._before_import, self._on_begin = before_import, on_begin
         self._normalise, self._on_finish = normalise, on_finish
         self._on = self._finished = False
+        self._main_holders = 0
 
     def watch_for_torch(self):
         """Records from here on, or from the import of torch on where it is not there yet."""
@@ -71,6 +72,7 @@ class Recorder:
 
     def _imported(self, torch):
         self.torch = torch
+        self._main_holders = _holders_of_the_main_module()
         torch.cuda._lazy_call(self._begin)
 
     def _begin(self):
@@ -152,15 +154,23 @@ class Recorder:
         self._finished = True
         if self._on:
             if at_exit:
-                _let_go_of_the_main_module()
+                _let_go_of_the_main_module(self._main_holders)
             self.write()
         if self._on_finish:
             self._on_finish(self)
 
 
-def _let_go_of_the_main_module():
-    """What its names alone hold is freed, as it is when a module ends; where functions still look names up
-    there, nothing is."""
+def _holders_of_the_main_module():
+    main = sys.modules.get("__main__")
+    return sys.getrefcount(main) if main else 0
+
+
+def _let_go_of_the_main_module(holders):
+    """What its names alone hold is freed, as it is when a module ends. Where functions still look names up there,
+    or more hold the module than did when torch was imported, nothing is."""
+    gc.disable()  # a program that ends collects nothing more
+    if _holders_of_the_main_module() > holders:
+        return
     main = sys.modules.pop("__main__", None)
     names = getattr(main, "__dict__", {})
     del main

@@ -36,9 +36,11 @@ class VirtualGpu:
         self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
         metadata = _metadata(torch_folder)
         self._gpu.memreplay_gpu_libraries(_required_version(metadata, "cudnn"), _required_version(metadata, "nccl"))
-        for name in sorted(os.listdir(prepared["stand_ins"])):
+        names = sorted(os.listdir(prepared["stand_ins"]))
+        for name in names:
             path = os.path.join(prepared["stand_ins"], name)
             self._libraries.append(ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL))
+        _answer_for(set(names))
 
     def _prepare(self, torch_folder):
         card = ["--virtual-gpu", self._card] if self._card else []
@@ -81,6 +83,17 @@ class VirtualGpu:
             names = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "memreplay_stand_in_names")))
             counts = (ctypes.c_uint64 * count).in_dll(library, "memreplay_stand_in_counts")
             yield from ((name, times) for name, times in zip(names.decode().split("\n"), counts) if times)
+
+
+def _answer_for(sonames):
+    """A library that is asked for by its path, as torch asks for those of NVIDIA's packages, is a stand-in too."""
+    load = ctypes.CDLL.__init__
+
+    def load_by_soname(self, name, *arguments, **keywords):
+        base = os.path.basename(os.fspath(name)) if name else None
+        load(self, base if base in sonames else name, *arguments, **keywords)
+
+    ctypes.CDLL.__init__ = load_by_soname
 
 
 def order_for_time(snapshot):

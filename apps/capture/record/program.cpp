@@ -1,6 +1,7 @@
 #include "record/program.hpp"
 
 #include <fcntl.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,9 +57,10 @@ std::vector<char*> pointers(const std::vector<std::string>& arguments) {
   return all;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& arguments,
-                         const std::map<std::string, std::string>& environment, int failure) {
-  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+[[noreturn]] void become(const std::vector<std::string>& arguments, const Surroundings& given,
+                         int failure) {
+  if (given.same_addresses) ::personality(ADDR_NO_RANDOMIZE);  // where the system lets it
+  for (const auto& [name, value] : given.environment) ::setenv(name.c_str(), value.c_str(), 1);
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGXFSZ, SIG_DFL);
   ::execvp(arguments[0].c_str(), pointers(arguments).data());
@@ -77,15 +79,14 @@ ProgramEnd wait_for(pid_t process) {
 
 }  // namespace
 
-ProgramEnd run_program(const std::vector<std::string>& arguments,
-                       const std::map<std::string, std::string>& environment) {
+ProgramEnd run_program(const std::vector<std::string>& arguments, const Surroundings& given) {
   std::array<int, 2> failure{};
   if (::pipe2(failure.data(), O_CLOEXEC) != 0) throw UsageError(std::strerror(errno));
   const SignalsPassedOn signals;
   const pid_t process = ::fork();
   if (process == 0) {
     signals.restore();
-    become(arguments, environment, failure[1]);
+    become(arguments, given, failure[1]);
   }
   ::close(failure[1]);
   if (process < 0) throw UsageError(std::strerror(errno));

@@ -13,11 +13,16 @@ struct ProgramEnd {
   int signal = 0;  ///< that ended it; 0: none
 };
 
-/// Runs a program with these variables beside the environment and waits for its end. It has the
+/// What a program finds beside its arguments.
+struct Surroundings {
+  std::map<std::string, std::string> environment;  ///< beside what this program has
+  bool same_addresses = false;  ///< at each run, so that what is ordered by them is repeated
+};
+
+/// Runs a program and waits for its end. It has the
 /// terminal; what would end this program (SIGINT, SIGTERM, SIGHUP) ends that one first. Throws
 /// UsageError where it cannot be started.
-ProgramEnd run_program(const std::vector<std::string>& arguments,
-                       const std::map<std::string, std::string>& environment);
+ProgramEnd run_program(const std::vector<std::string>& arguments, const Surroundings& given);
 
 /// What a short program writes to its standard output; empty where it cannot be started.
 std::string output_of(const std::vector<std::string>& arguments);

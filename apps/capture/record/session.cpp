@@ -42,6 +42,7 @@ std::map<std::string, std::string> environment_for(const RecordQuestion& questio
       {"PYTHONPATH", hook.string() + (others && *others ? std::string(":") + others : "")}};
   if (question.card) {
     environment["MEMREPLAY_VIRTUAL_GPU"] = settings_of(*question.card, question.behaviour);
+    if (!std::getenv("PYTHONHASHSEED")) environment["PYTHONHASHSEED"] = "0";
   }
   return environment;
 }
@@ -68,11 +69,14 @@ RecordAnswer answer(const RecordQuestion& question, const Control& control) {
                         .only_calls = question.calls.any()};
   const RecordingFolder folder(question.output);
   if (question.calls.any()) {
-    answered.end = run_program(question.program, environment_for(question.calls, folder.path()));
+    answered.end = run_program(question.program,
+                               {.environment = environment_for(question.calls, folder.path())});
     answered.calls = call_recordings(folder, question.output);
     return answered;
   }
-  answered.end = run_program(question.program, environment_for(question, folder.path()));
+  answered.end =
+      run_program(question.program, {.environment = environment_for(question, folder.path()),
+                                     .same_addresses = question.card.has_value()});
   answered.processes = folder.collect();
   answered.replays = replays_of(answered.processes, control);
   return answered;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <span>
 
 #include "record/answer.hpp"
 #include "report/parts/paragraphs.hpp"
@@ -14,6 +16,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kPlacesShown = 5;
+constexpr std::size_t kWorkspacesShown = 3;
 
 std::string end_sentence(const ProgramEnd& end) {
   if (end.signal != 0) return fmt::format("The program was ended by signal {}.", end.signal);
@@ -70,14 +73,20 @@ std::string reads_sentence(const VirtualFacts& facts, const std::string& fill) {
   return text + ". Where sizes or branches depend on them, a real run differs.";
 }
 
+/// The largest ones.
 std::string workspaces_sentence(const VirtualFacts& facts) {
+  std::vector<ModelledWorkspace> sorted = facts.workspaces;
+  std::ranges::stable_sort(sorted, std::greater(), &ModelledWorkspace::largest);
+  const std::size_t shown = std::min(sorted.size(), kWorkspacesShown);
   std::string text;
-  for (const ModelledWorkspace& workspace : facts.workspaces) {
+  for (const ModelledWorkspace& workspace : std::span(sorted).first(shown)) {
     text += fmt::format("{}{} ({}, at most {})", text.empty() ? "Workspaces by a model: " : ", ",
                         workspace.function, counted(workspace.times, "call"),
                         human_size(workspace.largest));
   }
-  return text.empty() ? "" : text + ".";
+  if (text.empty()) return "";
+  const std::size_t others = sorted.size() - shown;
+  return text + (others == 0 ? "." : fmt::format(" and {} more (--json).", others));
 }
 
 std::string refusals_sentence(const VirtualFacts& facts) {
