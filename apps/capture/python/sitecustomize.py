@@ -39,8 +39,9 @@ def _record(asked):
             facts["rank"] = memreplay_recorder.launched_rank()
         if gpu and recorder.process is not None:
             facts["virtual"] = gpu.facts()
-        with open(place(".json"), "w", encoding="utf-8") as file:
+        with open(place(".told"), "w", encoding="utf-8") as file:
             json.dump(facts, file)
+        os.replace(file.name, place(".json"))  # complete whenever it is there
 
     gpu = memreplay_virtual_gpu.VirtualGpu(asked["program"]) if asked["virtual"] else None
     memreplay_recorder.Recorder(

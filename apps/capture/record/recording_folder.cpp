@@ -20,17 +20,21 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kRank = "{rank}";
 
+[[noreturn]] void refuse(const std::string& target, int error) {
+  throw UsageError(fmt::format("{}: cannot be written: {}", target, std::strerror(error)));
+}
+
 }  // namespace
 
 RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
+  if (fs::is_directory(target_)) refuse(target, EISDIR);
   std::string name = (target_.parent_path() / ".memreplay-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw UsageError(fmt::format("{}: cannot be written: {}", target, std::strerror(errno)));
-  }
+  if (::mkdtemp(name.data()) == nullptr) refuse(target, errno);
   path_ = fs::absolute(name);
 }
 
 RecordingFolder::~RecordingFolder() {
+  if (stays_) return;
   std::error_code error;
   fs::remove_all(path_, error);
 }
@@ -46,13 +50,16 @@ std::string RecordingFolder::name_of(const RecordedProcess& process, bool alone)
   return name.substr(0, name.size() - ending.size()) + mark + ending;
 }
 
-std::vector<RecordedProcess> RecordingFolder::collect() const {
+std::vector<RecordedProcess> RecordingFolder::collect() {
+  stays_ = true;
   std::vector<RecordedProcess> processes;
   std::set<fs::path> recordings;
-  for (const auto& entry : fs::directory_iterator(path_)) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
     if (entry.path().extension() == ".pickle") recordings.insert(entry.path().stem());
     if (entry.path().extension() == ".json") processes.push_back(told_in(entry.path()));
   }
+  if (error) throw InputError(path_.string(), "", "cannot be read: " + error.message());
   // One that was killed told nothing; its recording is that of the last OOM, signal or step.
   for (const fs::path& pid : recordings) {
     const std::uint64_t number = std::stoull(pid.string());
@@ -70,11 +77,16 @@ std::vector<RecordedProcess> RecordingFolder::collect() const {
     if (!used.insert(name.string()).second) {  // the same rank twice: two programs of one script
       name.replace_filename(name.stem().string() + "-" + pid + name.extension().string());
     }
-    std::error_code error;
-    fs::rename(path_ / (pid + ".pickle"), name, error);
-    if (error) throw InputError(name.string(), "", "cannot be written: " + error.message());
+    const fs::path recording = path_ / (pid + ".pickle");
+    fs::rename(recording, name, error);
+    if (error) {
+      throw InputError(name.string(), "",
+                       fmt::format("cannot be written: {}; the recording stays at {}",
+                                   error.message(), recording.string()));
+    }
     process.path = name.string();
   }
+  stays_ = false;
   return processes;
 }
 

@@ -9,10 +9,10 @@ namespace memreplay {
 struct RecordedProcess;
 
 /// Where processes leave their recordings until the program has ended: a folder beside the target,
-/// which is gone with this object.
+/// which is gone with this object, but for recordings that could not be moved.
 class RecordingFolder {
  public:
-  /// Throws UsageError where nothing can be written beside the target.
+  /// Throws UsageError where the target cannot be written.
   explicit RecordingFolder(const std::string& target);
   ~RecordingFolder();
   RecordingFolder(const RecordingFolder&) = delete;
@@ -22,14 +22,15 @@ class RecordingFolder {
 
   /// Gives the recordings their names and says what their processes told. A target with {rank} has
   /// the rank there; without it ranks, and processes where there are several, stand before its
-  /// ending.
-  std::vector<RecordedProcess> collect() const;
+  /// ending. Throws InputError where one cannot be moved: it stays.
+  std::vector<RecordedProcess> collect();
 
  private:
   std::string name_of(const RecordedProcess& process, bool alone) const;
 
   std::filesystem::path target_;
   std::filesystem::path path_;
+  bool stays_ = false;
 };
 
 }  // namespace memreplay

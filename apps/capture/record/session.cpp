@@ -67,7 +67,7 @@ RecordAnswer answer(const RecordQuestion& question, const Control& control) {
                         .card = question.card,
                         .fill = question.behaviour.fill,
                         .only_calls = question.calls.any()};
-  const RecordingFolder folder(question.output);
+  RecordingFolder folder(question.output);
   if (question.calls.any()) {
     answered.end = run_program(question.program,
                                {.environment = environment_for(question.calls, folder.path())});

@@ -20,7 +20,8 @@ constexpr Bytes kLargestMemory = 1000 * kGiB;  // a device's window of addresses
 
 Bytes memory_of(const std::string& key, const std::string& value) {
   const auto size = parse_size(value);
-  if (!size || *size > kLargestMemory) refuse(key, value, "a size up to 1000GiB, such as 24GiB");
+  if (!size || *size > kLargestMemory || (*size == 0 && key == "memory"))
+    refuse(key, value, "a size up to 1000GiB, such as 24GiB");
   return *size;
 }
 
@@ -44,13 +45,18 @@ int compute_of(const std::string& value) {
   return static_cast<int>(*major * 10 + *minor);
 }
 
-void set(VirtualCard& card, const std::string& key, const std::string& value) {
+/// What is given of the memory; the rest follows from the card.
+struct GivenMemory {
+  std::optional<Bytes> total;
+  std::optional<Bytes> context;
+};
+
+void set(VirtualCard& card, GivenMemory& given, const std::string& key, const std::string& value) {
   static const std::vector<std::string> kKeys = {"memory", "context", "sm", "count", "lag"};
   if (key == "memory") {
-    card.total = memory_of(key, value);
-    card.context = 0;
+    given.total = memory_of(key, value);
   } else if (key == "context") {
-    card.context = memory_of(key, value);
+    given.context = memory_of(key, value);
   } else if (key == "sm") {
     card.card.compute = compute_of(value);
   } else if (key == "count") {
@@ -58,7 +64,7 @@ void set(VirtualCard& card, const std::string& key, const std::string& value) {
   } else if (key == "lag") {
     card.lag = whole_of(key, value, 0, 1'000'000'000);
   } else {
-    throw UsageError(fmt::format("--virtual-gpu has no key '{}'{}; expected {}", key,
+    throw UsageError(fmt::format("--virtual-gpu has no key '{}'{} (keys: {})", key,
                                  did_you_mean(key, kKeys), fmt::join(kKeys, ", ")));
   }
 }
@@ -68,8 +74,7 @@ void set(VirtualCard& card, const std::string& key, const std::string& value) {
 VirtualCard virtual_card(const std::string& text) {
   const std::size_t colon = text.find(':');
   VirtualCard card{.card = card_named(text.substr(0, colon)).card};
-  card.total = card.card.total;
-  card.context = kContext;
+  GivenMemory given;
   std::string rest = colon == text.npos ? "" : text.substr(colon + 1);
   while (!rest.empty()) {
     const std::string entry = rest.substr(0, rest.find(','));
@@ -78,8 +83,10 @@ VirtualCard virtual_card(const std::string& text) {
     if (equals == entry.npos) {
       throw UsageError(fmt::format("--virtual-gpu has '{}'; expected KEY=VALUE", entry));
     }
-    set(card, entry.substr(0, equals), entry.substr(equals + 1));
+    set(card, given, entry.substr(0, equals), entry.substr(equals + 1));
   }
+  card.total = given.total.value_or(card.card.total);
+  card.context = given.context.value_or(given.total ? 0 : kContext);
   if (card.context >= card.total) {
     throw UsageError("--virtual-gpu leaves no memory beside the context; expected less context");
   }
