@@ -49,7 +49,7 @@ class Run(unittest.TestCase):
 
     def test_at_the_end_the_snapshot_is_there_and_the_exit_code_stays(self):
         done = self.run_python("-m", "memreplay", "run", "-o", "out/run_{rank}.pickle", "train.py",
-                               script="import torch, sys; sys.exit(7)")
+                               script="import torch, sys; torch.cuda.init(); sys.exit(7)")
         self.assertEqual((done.returncode, "Fragmentation" in done.stderr), (7, True))
         self.assertTrue((self.folder / "out/run_0.pickle").exists())
 
@@ -64,7 +64,7 @@ class Run(unittest.TestCase):
 
     def test_history_is_on_before_the_program_goes_on(self):
         done = self.run_python("-m", "memreplay", "run", "--max-entries", "9", "train.py",
-                               script="import torch; print(torch.cuda.memory.asked)")
+                               script="import torch; torch.cuda.init(); print(torch.cuda.memory.asked)")
         self.assertEqual(done.stdout, "[('all', {'context': 'all', 'stacks': 'python', 'max_entries': 9})]\n")
 
     def test_without_a_gpu_the_program_runs_all_the_same(self):
@@ -90,7 +90,7 @@ class Run(unittest.TestCase):
         script = ("import memreplay.auto, multiprocessing, torch\n"
                   "if __name__ == '__main__':\n"
                   "    child = multiprocessing.get_context('spawn').Process(target=torch.cuda.allocate_too_much)\n"
-                  "    child.start(); child.join()\n")
+                  "    child.start(); child.join(); torch.cuda.init()\n")
         self.run_python("train.py", script=script)
         self.assertEqual(self.files(), ["memreplay_rank0.pickle", "memreplay_rank1.pickle"])
 

@@ -11,7 +11,7 @@ namespace {
 
 ProgramEnd shell(const std::string& script,
                  const std::map<std::string, std::string>& environment = {}) {
-  return run_program({"sh", "-c", script}, environment);
+  return run_program({"sh", "-c", script}, {.environment = environment});
 }
 
 TEST(RunProgram, GivesTheExitStatus) {

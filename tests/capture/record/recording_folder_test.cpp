@@ -6,6 +6,7 @@
 
 #include "capture/temporary_folder.hpp"
 #include "core/error.hpp"
+#include "record/answer.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,6 +4,10 @@ from .. import _C
 from . import memory
 
 
+_initialized = False
+_waiting = []
+
+
 class OutOfMemoryError(RuntimeError):
     pass
 
@@ -12,10 +16,19 @@ def is_available():
     return "STAND_IN_SNAPSHOT" in os.environ
 
 
-def _lazy_call(function):
-    """What is to be done once CUDA is initialised: at once, where there is a device."""
-    if is_available():
-        function()
+def _lazy_call(call):
+    if _initialized:
+        call()
+    else:
+        _waiting.append(call)
+
+
+def init():
+    """The first use of the device."""
+    global _initialized
+    _initialized = True
+    while _waiting:
+        _waiting.pop(0)()
 
 
 def empty_cache():
@@ -24,6 +37,7 @@ def empty_cache():
 
 def allocate_too_much():
     """What a request that is not served comes to."""
+    init()
     for observer in _C.observers:
         observer(0, 1 << 40, 1 << 40, 1 << 20)
     raise OutOfMemoryError("CUDA out of memory. Tried to allocate 1024.00 GiB")

@@ -1,0 +1,236 @@
+"""memreplay record, of programs with what stands for torch."""
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ["MEMREPLAY_PROGRAM"]
+SNAPSHOT = ROOT / "traces/torch/gpt_train_oom.pickle"
+
+USES_CUDA = "import torch; torch.cuda.init()\n"
+RUNS_OUT = "import torch; torch.cuda.allocate_too_much()\n"
+WAITS = """import torch; torch.cuda.init()
+try:
+    print('ready', flush=True)
+    sys.stdin.read()
+finally:
+    print('finally', flush=True)
+"""
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = pathlib.Path(folder.name) / "home"
+        self.folder = pathlib.Path(folder.name) / "work"
+        self.home.mkdir()
+        self.folder.mkdir()
+        self.environment = {
+            **os.environ, "HOME": str(self.home), "PYTHONPATH": str(ROOT / "tests/python/stand_in"),
+            "PYTHONDONTWRITEBYTECODE": "1", "STAND_IN_SNAPSHOT": str(SNAPSHOT)}
+        for name in ("XDG_CACHE_HOME", "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "LOCAL_WORLD_SIZE"):
+            self.environment.pop(name, None)
+
+    def command(self, script, *options):
+        (self.folder / "train.py").write_text("import os, signal, sys\n" + script)
+        return [PROGRAM, "record", *options, "--", sys.executable, "train.py", "one", "two words"]
+
+    def record(self, script, *options, stdin="", **environment):
+        return subprocess.run(self.command(script, *options), cwd=self.folder, capture_output=True, text=True,
+                              input=stdin, env={**self.environment, **environment}, check=False)
+
+    def files(self):
+        return sorted(file.name for file in self.folder.iterdir() if file.name not in ("train.py", "own"))
+
+    def assert_recorded(self, *names):
+        self.assertEqual(self.files(), list(names) or ["recording.pickle"])
+        for name in self.files():
+            with open(self.folder / name, "rb") as file:
+                self.assertIn("device_traces", pickle.load(file))
+
+    def started(self, script, *options, **keywords):
+        """The program when it waits; it is told to end where the test has not."""
+        running = subprocess.Popen(self.command(script, *options), cwd=self.folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment,
+                                   start_new_session=True, **keywords)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        return running
+
+    def ended(self, running):
+        """What it printed. Its input stays open till then: it ends by the signal alone."""
+        running.wait(timeout=60)
+        return running.communicate()[0]
+
+    def test_it_is_written_at_the_end(self):
+        done = self.record(USES_CUDA + "print('done', sys.argv[1:])")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0], "done ['one', 'two words']")
+        self.assertIn("recording.pickle: ", done.stdout)
+        self.assert_recorded()
+
+    def test_its_exit_status_is_the_programs(self):
+        for ending, status in (("sys.exit(7)", 7), ("raise SystemExit('no')", 1), ("1 / 0", 1)):
+            done = self.record(USES_CUDA + ending)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(f"The program ended with status {status}.", done.stdout)
+            self.assert_recorded()
+
+    def test_the_programs_output_is_untouched(self):
+        done = self.record(USES_CUDA + "print('mine')", "--quiet", "-o", "-x.pickle")
+        again = subprocess.run([sys.executable, "train.py"], cwd=self.folder, env=self.environment,
+                               capture_output=True, text=True, check=True)
+        self.assertTrue(done.stdout.startswith(again.stdout))
+        self.assertEqual(done.stderr, "")
+
+    def test_its_input_is_the_programs(self):
+        done = self.record(USES_CUDA + "print(sys.stdin.read().upper())", stdin="a line")
+        self.assertEqual(done.stdout.splitlines()[0], "A LINE")
+
+    def test_an_oom_that_ends_the_program_is_explained(self):
+        done = self.record(RUNS_OUT)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("OutOfMemoryError", done.stderr)
+        self.assertIn("Fragmentation: the 760 MiB request", done.stdout)
+        self.assert_recorded()
+
+    def test_an_oom_is_kept_where_the_program_ends_at_once(self):
+        done = self.record("import torch\ntry:\n    torch.cuda.allocate_too_much()\nexcept RuntimeError:\n    os._exit(5)")
+        self.assertEqual(done.returncode, 5)
+        self.assert_recorded()
+
+    def test_a_signal_writes_before_it_ends_the_program(self):
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            running = self.started(WAITS)
+            running.send_signal(number)
+            out = self.ended(running)
+            self.assertEqual(running.returncode, status)
+            self.assertIn(f"The program was ended by signal {number.value}.", out)
+            self.assert_recorded()
+            (self.folder / "recording.pickle").unlink()
+
+    def test_a_signal_that_the_program_handles_is_its_own(self):
+        running = self.started("signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))\n" + WAITS)
+        running.send_signal(signal.SIGTERM)
+        self.ended(running)
+        self.assertEqual(running.returncode, 4)
+        self.assert_recorded()
+
+    def test_a_program_that_is_asked_to_write_goes_on(self):
+        running = self.started(WAITS + "os._exit(0)  # nothing is written here\n")
+        running.send_signal(signal.SIGUSR1)
+        self.wait_for_a_file(".pickle")
+        out, _ = running.communicate("end", timeout=60)
+        self.assertEqual(running.returncode, 0)
+        self.assertIn("finally", out)
+        self.assert_recorded()
+
+    def test_ctrl_c_ends_the_program_and_not_the_recording(self):
+        running = self.started(WAITS)
+        os.killpg(running.pid, signal.SIGINT)
+        out = self.ended(running)
+        self.assertEqual(running.returncode, 130)
+        self.assertIn("finally", out)
+        self.assert_recorded()
+
+    def wait_for_a_file(self, ending):
+        """In the folder where processes leave them."""
+        deadline = 600
+        while not list(self.folder.glob(f".memreplay-*/*{ending}")):
+            deadline -= 1
+            self.assertGreater(deadline, 0)
+            subprocess.run(["sleep", "0.1"], check=True)
+
+    def test_it_is_written_at_a_step(self):
+        steps = "from torch.optim.optimizer import step\nfor i in range({}): step()\nprint(torch.cuda.memory.asked)\n"
+        done = self.record(USES_CUDA + steps.format(3), "--at-step", "2")
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stdout.splitlines()[0].endswith("(None, {})]"), done.stdout)  # switched off there
+        self.assert_recorded()
+
+    def test_the_options_are_those_of_the_history(self):
+        script = USES_CUDA + "print(torch.cuda.memory.asked)"
+        done = self.record(script, "--stacks", "none", "--max-entries", "9")
+        self.assertEqual(done.stdout.splitlines()[0],
+                         "[('all', {'context': None, 'stacks': 'python', 'max_entries': 9})]")
+        done = self.record(script, "--stacks", "all")
+        self.assertIn("'context': 'all', 'stacks': 'all'", done.stdout.splitlines()[0])
+
+    def test_a_child_of_fork_does_not_write(self):
+        done = self.record(USES_CUDA + "if os.fork() == 0: sys.exit()\nos.wait()")
+        self.assertEqual(done.returncode, 0)
+        self.assert_recorded()
+
+    def test_processes_that_are_spawned_have_files_of_their_own(self):
+        done = self.record("import multiprocessing, torch\n"
+                           "if __name__ == '__main__':\n"
+                           "    torch.cuda.init()\n"
+                           "    child = multiprocessing.get_context('spawn').Process(target=torch.cuda.init)\n"
+                           "    child.start(); child.join(); print(os.getpid(), child.pid)\n")
+        pids = done.stdout.splitlines()[0].split()
+        self.assert_recorded(*sorted(f"recording-{pid}.pickle" for pid in pids))
+
+    def test_ranks_have_files_of_their_own(self):
+        script = "import subprocess\nif 'RANK' not in os.environ:\n    for rank in '01':\n" \
+                 "        subprocess.run([sys.executable, 'train.py'], env={**os.environ, 'RANK': rank})\n" \
+                 "else:\n    import torch; torch.cuda.init()\n"
+        self.record(script, "-o", "r{rank}.pickle")
+        self.assert_recorded("r0.pickle", "r1.pickle")
+
+    def test_a_sitecustomize_of_the_users_own_runs(self):
+        own = self.folder / "own"
+        own.mkdir()
+        (own / "sitecustomize.py").write_text("print('mine')")
+        path = os.pathsep.join([str(own), self.environment["PYTHONPATH"]])
+        done = self.record(USES_CUDA + "print(os.environ['PYTHONPATH'])", PYTHONPATH=path)
+        mine, seen = done.stdout.splitlines()[:2]
+        self.assertEqual(mine, "mine")
+        self.assertTrue(seen.endswith(os.pathsep + path), seen)
+        self.assert_recorded()
+
+    def test_the_search_path_is_the_programs_own(self):
+        script = "print(sys.path)"
+        done = self.record(script)
+        again = subprocess.run([sys.executable, "train.py"], cwd=self.folder, env=self.environment,
+                               capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.splitlines()[0], again.stdout.strip())
+
+    def test_without_torch_it_is_said_and_the_target_stays(self):
+        (self.folder / "recording.pickle").write_text("before")
+        done = self.record("print('done')")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("Nothing was recorded: no process imported torch.", done.stdout)
+        self.assertEqual((self.folder / "recording.pickle").read_text(), "before")
+        self.assertEqual(self.files(), ["recording.pickle"])
+
+    def test_without_use_of_cuda_it_is_said(self):
+        done = self.record("import torch")
+        self.assertIn("Nothing was recorded: the program imported torch and never used CUDA.", done.stdout)
+        self.assertEqual(self.files(), [])
+
+    def test_a_missing_folder_is_said_before_the_program_starts(self):
+        done = self.record("open('started', 'w')", "-o", "none/run.pickle")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("none/run.pickle", done.stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_the_answer_is_json_too(self):
+        done = self.record(RUNS_OUT, "--json=answer.json")
+        self.assertEqual(done.returncode, 1)
+        answer = (self.folder / "answer.json").read_text()
+        self.assertIn('"exit_status": 1', answer)
+        self.assertIn('"ooms": 1', answer)
+
+    def test_nothing_is_written_beside_the_cache(self):
+        self.record(USES_CUDA)
+        self.assertEqual([path.name for path in self.home.iterdir()], [".cache"])
+        self.assertEqual([path.name for path in (self.home / ".cache").iterdir()], ["memreplay"])
+
+
+if __name__ == "__main__":
+    unittest.main()
