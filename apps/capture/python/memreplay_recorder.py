@@ -42,11 +42,11 @@ class Recorder:
 
     `path` may be a function, asked when there is something to write. `stacks` is "python", "all" or "none".
     `before_import` gets torch's folder, `on_begin` torch, when it has initialised CUDA; `normalise` may
-    change the snapshot before it is written.
+    change the snapshot before it is written; `on_change` gets the recorder whenever there is more to tell of it.
     """
 
     def __init__(self, path, *, max_entries=sys.maxsize, stacks="python", at_step=None,
-                 before_import=None, on_begin=None, normalise=None, on_finish=None):
+                 before_import=None, on_begin=None, normalise=None, on_change=None, on_finish=None):
         self.max_entries, self.stacks, self.at_step = max_entries, stacks, at_step
         self.torch = None
         self.process = None      # that used CUDA
@@ -54,7 +54,7 @@ class Recorder:
         self.ooms = self.steps = 0
         self._path = path if callable(path) else lambda: path
         self._before_import, self._on_begin = before_import, on_begin
-        self._normalise, self._on_finish = normalise, on_finish
+        self._normalise, self._on_change, self._on_finish = normalise, on_change, on_finish
         self._on = self._finished = False
         self._main_holders = 0
 
@@ -73,6 +73,7 @@ class Recorder:
     def _imported(self, torch):
         self.torch = torch
         self._main_holders = _holders_of_the_main_module()
+        self._changed()
         torch.cuda._lazy_call(self._begin)
 
     def _begin(self):
@@ -90,8 +91,13 @@ class Recorder:
             if self.at_step:
                 self._count_steps()
             self._watch_signals()
+            self._changed()
         except Exception as error:  # whatever it is, the program is to run
             say(f"memreplay: cannot {'see out of memory' if self._on else 'record'}: {error}")
+
+    def _changed(self):
+        if self._on_change:
+            self._on_change(self)
 
     def _out_of_memory(self, *_):
         self.ooms += 1
@@ -144,6 +150,7 @@ class Recorder:
                     os.unlink(file.name)
                     raise
             self.written = True
+            self._changed()
         except Exception as error:
             say(f"memreplay: {path}: cannot write the snapshot: {error}")
 
@@ -156,6 +163,7 @@ class Recorder:
             if at_exit:
                 _let_go_of_the_main_module(self._main_holders)
             self.write()
+        self._changed()
         if self._on_finish:
             self._on_finish(self)
 

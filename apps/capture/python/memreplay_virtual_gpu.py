@@ -58,7 +58,6 @@ class VirtualGpu:
 
     def facts(self):
         """What the person is told: a dictionary for JSON."""
-        self._gpu.memreplay_gpu_watch_reads(None)
         room = 1 << 20
         text = ctypes.create_string_buffer(room)
         size = self._gpu.memreplay_gpu_told(text, ctypes.c_size_t(room))
@@ -68,6 +67,11 @@ class VirtualGpu:
                             for (file, line, function), times in self._reads.most_common(READS_TOLD)]
         facts["neutral_calls"] = dict(sorted(self._neutral_calls()))
         return facts
+
+    def forget_reads(self, _recorder):
+        """The interpreter ends: nothing of Python may be called any more."""
+        if self._gpu:
+            self._gpu.memreplay_gpu_watch_reads(None)
 
     def _value_was_read(self, _size):
         frame = sys._getframe().f_back  # None on a thread that runs no Python, as those of autograd

@@ -48,7 +48,9 @@ std::string nothing_sentence(const RecordAnswer& answer) {
   if (std::ranges::none_of(answer.processes, &RecordedProcess::used_cuda)) {
     return "Nothing was recorded: the program imported torch and never used CUDA.";
   }
-  return "Nothing was recorded: the program ended before it could be written.";
+  return "Nothing was recorded: the program ended at once, by os._exit or a signal, before "
+         "anything was "
+         "written. --at-step N writes earlier.";
 }
 
 // "train.py:12 (3 times)"
