@@ -37,12 +37,12 @@ class Record(unittest.TestCase):
         for name in ("XDG_CACHE_HOME", "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "LOCAL_WORLD_SIZE"):
             self.environment.pop(name, None)
 
-    def command(self, script, *options):
+    def command(self, script, *options, interpreter=sys.executable):
         (self.folder / "train.py").write_text("import os, signal, sys\n" + script)
-        return [PROGRAM, "record", *options, "--", sys.executable, "train.py", "one", "two words"]
+        return [PROGRAM, "record", *options, "--", interpreter, "train.py", "one", "two words"]
 
-    def record(self, script, *options, stdin="", **environment):
-        return subprocess.run(self.command(script, *options), cwd=self.folder, capture_output=True, text=True,
+    def record(self, script, *options, stdin="", interpreter=sys.executable, **environment):
+        return subprocess.run(self.command(script, *options, interpreter=interpreter), cwd=self.folder, capture_output=True, text=True,
                               input=stdin, env={**self.environment, **environment}, check=False)
 
     def files(self):
@@ -218,6 +218,29 @@ class Record(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("none/run.pickle", done.stderr)
         self.assertEqual(self.files(), [])
+
+    def test_an_interpreter_without_torch_is_refused_before_the_program_starts(self):
+        bare = self.home / "python3"
+        bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+        bare.chmod(0o755)
+        done = self.record("", "--virtual-gpu", "t4", interpreter=bare, PYTHONPATH="")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"memreplay: {bare} has no torch; expected one that was built with CUDA", done.stderr)
+
+    def test_a_torch_without_cuda_is_refused_before_the_program_starts(self):
+        done = self.record("open('started', 'w')", "--virtual-gpu", "t4")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("stand_in/torch: is a torch without CUDA (no lib/libtorch_cuda.so); expected one built for it",
+                      done.stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_a_torch_without_cuda_ends_a_program_that_is_no_interpreter(self):
+        (self.folder / "train.py").write_text("import torch")
+        done = subprocess.run([PROGRAM, "record", "--virtual-gpu", "t4", "--", "sh", "-c",
+                               f"{sys.executable} train.py; echo $?"],
+                              cwd=self.folder, env=self.environment, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.splitlines()[0], "2")
+        self.assertIn("is a torch without CUDA", done.stderr)
 
     def test_the_answer_is_json_too(self):
         done = self.record(RUNS_OUT, "--json=answer.json")
