@@ -1,0 +1,181 @@
+"""memreplay record with a real torch: MEMREPLAY_TORCH names its interpreter (tools/test_torch makes one).
+
+Every program of programs/ is recorded on a virtual GPU, and what the commands say of the recordings is checked."""
+import json
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = os.environ["MEMREPLAY_PROGRAM"]
+PYTHON = os.environ.get("MEMREPLAY_TORCH", "")
+# Autocast lets go of its copies in the order of their addresses on the host, which differ from run to run.
+IN_HOST_ORDER = ("mixed_precision", "transformers_trainer")
+SETTINGS = ("", "expandable_segments:True")
+BUILT_FOR = "import importlib.util as u; print(open(u.find_spec('torch').origin[:-11] + 'version.py').read())"
+
+
+class WithTorch(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.home = CACHE.name
+
+    def run_here(self, *arguments, **environment):
+        known = {**os.environ, "HOME": self.home, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", **environment}
+        for name in ("XDG_CACHE_HOME", "PYTHONPATH"):
+            known.pop(name, None)
+        return subprocess.run([str(argument) for argument in arguments], cwd=self.folder, env=known,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+    def memreplay(self, *arguments):
+        done = self.run_here(PROGRAM, *arguments)
+        self.assertEqual(done.returncode, 0, (arguments, done.stdout, done.stderr))
+        return done.stdout
+
+    def record(self, *program, output="run.pickle", card="a100-40g", options=(), settings="", status=0):
+        """What the program and the command print."""
+        environment = {"PYTORCH_CUDA_ALLOC_CONF": settings} if settings else {}
+        done = self.run_here(PROGRAM, "record", "--virtual-gpu", card, "-o", output, *options, "--", PYTHON, *program,
+                             **environment)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def recorded(self, name):
+        return (self.folder / name).read_bytes()
+
+    def assert_exact(self, *names):
+        for line in self.memreplay("verify", *names).splitlines():
+            if " placements" in line:
+                self.assertTrue(line.strip().startswith("exact"), line)
+
+
+class Programs(WithTorch):
+    """A test for each program and setting: exact, understood by every command, and the same file again."""
+
+    def check_program(self, program, settings):
+        if program.stem == "distributed":
+            self.check_ranks(program, settings)
+            return
+        printed = self.record(program, settings=settings)
+        if printed.startswith("skipped: "):
+            self.skipTest(printed.splitlines()[0])
+        self.assertIn("done\n", printed)
+        self.assert_exact("run.pickle")
+        self.assert_understood("run.pickle")
+        self.record(program, output="again.pickle", settings=settings)
+        if program.stem in IN_HOST_ORDER:
+            self.assertEqual(self.requests("again.pickle"), self.requests("run.pickle"))
+        else:
+            self.assertTrue(self.recorded("again.pickle") == self.recorded("run.pickle"), "recorded twice")
+
+    def requests(self, name):
+        traces = pickle.loads(self.recorded(name))["device_traces"]
+        return [event["size"] for trace in traces for event in trace if event["action"] == "alloc"]
+
+    def check_ranks(self, program, settings):
+        printed = self.record("-m", "torch.distributed.run", "--nproc-per-node", "4", program,
+                              output="r{rank}.pickle", settings=settings)
+        self.assertEqual(printed.count("done\n"), 4, printed)
+        names = [f"r{rank}.pickle" for rank in range(4)]
+        self.assertEqual(sorted(path.name for path in self.folder.glob("r*.pickle")), names)
+        self.assert_exact(*names)
+        self.memreplay("ranks", *names)
+        self.assert_understood(names[0])
+
+    def assert_understood(self, name):
+        self.assertIn("What is live", self.memreplay("explain", name))
+        self.memreplay("tune", name, "--runs", "20")
+        self.memreplay("report", name, "-o", "page.html", "--runs", "20")
+        self.assertGreater(len(self.recorded("page.html")), 10_000)
+
+
+def add_tests_of_programs():
+    for program in sorted((HERE / "programs").glob("*.py")):
+        for settings in SETTINGS:
+            def test(self, program=program, settings=settings):
+                self.check_program(program, settings)
+            setattr(Programs, f"test_{program.stem}_{settings.partition(':')[0] or 'default'}", test)
+
+
+class Requests(WithTorch):
+    def test_each_request_of_a_step_can_be_refused(self):
+        printed = self.record(HERE / "small_programs/forked.py", HERE / "small_programs/small_step.py",
+                              output="r{rank}.pickle")
+        ends = re.findall(r"^(\d+) (\w+)\ndone$", printed, re.MULTILINE)
+        requests = int(ends[-1][0]) - 1
+        self.assertGreater(requests, 10)
+        expected = [(str(number), "handled") for number in range(1, requests + 1) for _ in range(2)]
+        self.assertEqual(ends, [*expected, (str(requests + 1), "served")])
+        for number in range(1, requests + 1):
+            self.assertEqual(self.recorded(f"r{2 * number}.pickle"), self.recorded(f"r{2 * number + 1}.pickle"), number)
+
+    def test_a_refused_request_is_told(self):
+        printed = [self.record(HERE / "small_programs/small_step.py", output=name, options=["--oom-at", "5"])
+                   for name in ("first.pickle", "second.pickle")]
+        self.assertIn("handled\ndone\n", printed[0])
+        self.assertIn("Refused as asked: request 5 (", printed[0])
+        self.assertEqual(self.recorded("first.pickle"), self.recorded("second.pickle"))
+        self.assert_exact("first.pickle")
+
+    def test_requests_are_refused_by_size_and_by_chance(self):
+        program = HERE / "small_programs/small_step.py"
+        self.assertIn("Refused as asked: ", self.record(program, options=["--oom-size", "16000"], status=1))
+        self.assertIn("Refused as asked: requests ", self.record(program, options=["--oom-random", "3:1"], status=1))
+        self.assertIn("No request was refused: the program made", self.record(program, options=["--oom-at", "99999"]))
+
+    def test_a_value_that_is_read_is_told_with_its_place(self):
+        program = HERE / "small_programs/reads_values.py"
+        printed = self.record(program, options=["--json=facts.json"])
+        self.assertTrue(printed.startswith("0.0\n0.0\n0.0\ndone\n"), printed)
+        self.assertIn("The program looked 3 times at values that were never computed, and got zeros:", printed)
+        place = json.loads(self.recorded("facts.json"))["processes"][0]["virtual_gpu"]["read_at"]
+        self.assertEqual(place, [{"file": str(program), "line": 6, "function": "looked_at", "times": 3}])
+
+    def test_values_can_be_none_or_any(self):
+        program = HERE / "small_programs/reads_values.py"
+        self.assertTrue(self.record(program, options=["--fill", "nan"]).startswith("nan\nnan\nnan\n"))
+        seeds = [self.record(program, options=["--fill", "random", "--seed", seed]).splitlines()[:3] for seed in "334"]
+        self.assertEqual(seeds[0], seeds[1])
+        self.assertNotEqual(seeds[0], seeds[2])
+
+    def test_eight_large_devices_fill_up(self):
+        printed = self.record(HERE / "small_programs/full_devices.py", card="h200:count=8")
+        self.assertIn("parts 104 on 8\n", printed)
+        self.assert_exact("run.pickle")
+
+    def test_stacks_and_entries_are_those_that_were_asked_for(self):
+        program = HERE / "programs/language_model.py"
+        self.record(program, options=["--stacks", "none"])
+        self.record(program, output="python.pickle")
+        self.record(program, output="few.pickle", options=["--max-entries", "100"])
+        self.assertGreater(len(self.recorded("python.pickle")), len(self.recorded("run.pickle")))
+        self.assertIn("100", self.memreplay("info", "few.pickle"))
+
+    def test_a_step_ends_the_recording(self):
+        printed = self.record(HERE / "programs/language_model.py", options=["--at-step", "2"])
+        self.assertIn("done\n", printed)
+        self.assert_exact("run.pickle")
+
+
+def why_not():
+    """Why nothing can be checked here; empty: all can."""
+    if not PYTHON:
+        return "MEMREPLAY_TORCH names no interpreter with torch (tools/test_torch makes one)"
+    version = subprocess.run([PYTHON, "-c", BUILT_FOR], capture_output=True, text=True, check=False).stdout
+    return "" if re.search(r"^cuda\b.*=\s*['\"]", version, re.MULTILINE) else f"{PYTHON} has no torch with CUDA"
+
+
+if __name__ == "__main__":
+    if why_not():
+        print(f"skipped: {why_not()}")
+        sys.exit()
+    CACHE = tempfile.TemporaryDirectory()
+    add_tests_of_programs()
+    unittest.main()
