@@ -54,3 +54,4 @@ def main():
 
 
 main()
+print("done")
