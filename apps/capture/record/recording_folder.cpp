@@ -27,6 +27,7 @@ constexpr std::string_view kRank = "{rank}";
 }  // namespace
 
 RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
+  if (target == "-") throw UsageError("-o is -; expected the name of a file");
   if (fs::is_directory(target_)) refuse(target, EISDIR);
   std::string name = (target_.parent_path() / ".memreplay-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) refuse(target, errno);
