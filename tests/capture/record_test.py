@@ -42,8 +42,9 @@ class Record(unittest.TestCase):
         return [PROGRAM, "record", *options, "--", interpreter, "train.py", "one", "two words"]
 
     def record(self, script, *options, stdin="", interpreter=sys.executable, **environment):
-        return subprocess.run(self.command(script, *options, interpreter=interpreter), cwd=self.folder, capture_output=True, text=True,
-                              input=stdin, env={**self.environment, **environment}, check=False)
+        command = self.command(script, *options, interpreter=interpreter)
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, input=stdin,
+                              env={**self.environment, **environment}, check=False)
 
     def files(self):
         return sorted(file.name for file in self.folder.iterdir() if file.name not in ("train.py", "own"))
@@ -100,7 +101,8 @@ class Record(unittest.TestCase):
         self.assert_recorded()
 
     def test_an_oom_is_kept_where_the_program_ends_at_once(self):
-        done = self.record("import torch\ntry:\n    torch.cuda.allocate_too_much()\nexcept RuntimeError:\n    os._exit(5)")
+        done = self.record("import torch\ntry:\n    torch.cuda.allocate_too_much()\n"
+                           "except RuntimeError:\n    os._exit(5)")
         self.assertEqual(done.returncode, 5)
         self.assert_recorded()
 
