@@ -68,12 +68,9 @@ class Gpu {
   void* library_;
 };
 
-/// A test whose body runs in a process with a device of these settings.
-#define MEMREPLAY_GPU_TEST(suite, name, settings)                   \
-  static void suite##name(const Gpu& gpu);                          \
-  TEST(suite, name) {                                               \
-    EXPECT_TRUE(holds_alone(settings, [] { suite##name(Gpu()); })); \
-  }                                                                 \
-  static void suite##name([[maybe_unused]] const Gpu& gpu)
+/// Runs `test` in a process with a device of these settings.
+inline void on_a_gpu(const std::string& settings, const std::function<void(const Gpu&)>& test) {
+  EXPECT_TRUE(holds_alone(settings, [&] { test(Gpu()); }));
+}
 
 }  // namespace memreplay::gpu

@@ -39,54 +39,64 @@ struct Rank {
   std::int64_t* own = nullptr;
 };
 
-MEMREPLAY_GPU_TEST(NeutralNccl, KnowsWhoItIs, "") {
-  const Rank rank(gpu);
-  int number = 0;
-  gpu("ncclCommCount", rank.communicator, &number);
-  EXPECT_EQ(number, 3);
-  gpu("ncclCommUserRank", rank.communicator, &number);
-  EXPECT_EQ(number, 1);
-  EXPECT_EQ(gpu("ncclCommDestroy", rank.communicator), kSuccess);
+TEST(NeutralNccl, KnowsWhoItIs) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    int number = 0;
+    gpu("ncclCommCount", rank.communicator, &number);
+    EXPECT_EQ(number, 3);
+    gpu("ncclCommUserRank", rank.communicator, &number);
+    EXPECT_EQ(number, 1);
+    EXPECT_EQ(gpu("ncclCommDestroy", rank.communicator), kSuccess);
+  });
 }
 
-MEMREPLAY_GPU_TEST(NeutralNccl, GathersItsOwnValueOfEveryRank, "") {
-  const Rank rank(gpu);
-  gpu("ncclAllGather", static_cast<const void*>(rank.own), static_cast<void*>(rank.own + 10),
-      std::size_t{1}, kInt64, rank.communicator, static_cast<Stream>(nullptr));
-  for (const std::size_t place : {10, 11, 12}) EXPECT_EQ(rank.at(place), 42);
-  EXPECT_EQ(rank.at(13), 0);
+TEST(NeutralNccl, GathersItsOwnValueOfEveryRank) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    gpu("ncclAllGather", static_cast<const void*>(rank.own), static_cast<void*>(rank.own + 10),
+        std::size_t{1}, kInt64, rank.communicator, static_cast<Stream>(nullptr));
+    for (const std::size_t place : {10, 11, 12}) EXPECT_EQ(rank.at(place), 42);
+    EXPECT_EQ(rank.at(13), 0);
+  });
 }
 
-MEMREPLAY_GPU_TEST(NeutralNccl, GathersByAGroupOfBroadcasts, "") {
-  const Rank rank(gpu);
-  gpu("ncclGroupStart");
-  for (int root = 0; root < 3; ++root) {
-    std::int64_t* const receive = rank.own + 10 + root;
-    EXPECT_EQ(rank.broadcast(root == 1 ? rank.own : receive, receive, root), kSuccess);
-  }
-  gpu("ncclGroupEnd");
-  for (const std::size_t place : {10, 11, 12}) EXPECT_EQ(rank.at(place), 42);
+TEST(NeutralNccl, GathersByAGroupOfBroadcasts) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    gpu("ncclGroupStart");
+    for (int root = 0; root < 3; ++root) {
+      std::int64_t* const receive = rank.own + 10 + root;
+      EXPECT_EQ(rank.broadcast(root == 1 ? rank.own : receive, receive, root), kSuccess);
+    }
+    gpu("ncclGroupEnd");
+    for (const std::size_t place : {10, 11, 12}) EXPECT_EQ(rank.at(place), 42);
+  });
 }
 
-MEMREPLAY_GPU_TEST(NeutralNccl, EndsAGroupWithItsOutermostEnd, "") {
-  const Rank rank(gpu);
-  gpu("ncclGroupStart");
-  gpu("ncclGroupStart");
-  rank.broadcast(rank.own + 10, rank.own + 10, 0);
-  gpu("ncclGroupEnd");
-  rank.broadcast(rank.own, rank.own + 11, 1);
-  EXPECT_EQ(rank.at(10), 0);
-  gpu("ncclGroupEnd");
-  EXPECT_EQ(rank.at(10), 42);
+TEST(NeutralNccl, EndsAGroupWithItsOutermostEnd) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    gpu("ncclGroupStart");
+    gpu("ncclGroupStart");
+    rank.broadcast(rank.own + 10, rank.own + 10, 0);
+    gpu("ncclGroupEnd");
+    rank.broadcast(rank.own, rank.own + 11, 1);
+    EXPECT_EQ(rank.at(10), 0);
+    gpu("ncclGroupEnd");
+    EXPECT_EQ(rank.at(10), 42);
+  });
 }
 
-MEMREPLAY_GPU_TEST(NeutralNccl, KeepsItsPartOfAReduceScatter, "") {
-  const Rank rank(gpu);
-  gpu.copy(rank.own + 21, rank.own, sizeof(std::int64_t));
-  gpu("ncclReduceScatter", static_cast<const void*>(rank.own + 20),
-      static_cast<void*>(rank.own + 30), std::size_t{1}, kInt64, 0, rank.communicator,
-      static_cast<Stream>(nullptr));
-  EXPECT_EQ(rank.at(30), 42);
+TEST(NeutralNccl, KeepsItsPartOfAReduceScatter) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    gpu.copy(rank.own + 21, rank.own, sizeof(std::int64_t));
+    gpu("ncclReduceScatter", static_cast<const void*>(rank.own + 20),
+        static_cast<void*>(rank.own + 30), std::size_t{1}, kInt64, 0, rank.communicator,
+        static_cast<Stream>(nullptr));
+    EXPECT_EQ(rank.at(30), 42);
+  });
 }
 
 }  // namespace

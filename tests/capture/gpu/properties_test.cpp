@@ -12,7 +12,8 @@
 namespace memreplay::gpu {
 namespace {
 
-#define MEMREPLAY_SMALL_CARD "name=NVIDIA L4;total=1000000000;sm=8.9;multiprocessors=58;count=2"
+constexpr const char* kSmallCard =
+    "name=NVIDIA L4;total=1000000000;sm=8.9;multiprocessors=58;count=2";
 
 template <typename Properties>
 void expect_small_card(const Properties& all) {
@@ -36,40 +37,50 @@ struct Room {
   }
 };
 
-MEMREPLAY_GPU_TEST(GpuProperties, OfCuda13HaveItsLayout, MEMREPLAY_SMALL_CARD) {
-  Room room;
-  gpu("memreplay_gpu_runtime", 13000);
-  EXPECT_EQ(gpu("cudaGetDeviceProperties", static_cast<void*>(&room), 1), kSuccess);
-  expect_small_card(room.as<Properties13>());
+TEST(GpuProperties, OfCuda13HaveItsLayout) {
+  on_a_gpu(kSmallCard, [](const Gpu& gpu) {
+    Room room;
+    gpu("memreplay_gpu_runtime", 13000);
+    EXPECT_EQ(gpu("cudaGetDeviceProperties", static_cast<void*>(&room), 1), kSuccess);
+    expect_small_card(room.as<Properties13>());
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuProperties, OfCuda12HaveTheirOwnName, MEMREPLAY_SMALL_CARD) {
-  Room room;
-  gpu("memreplay_gpu_runtime", 12040);
-  EXPECT_EQ(gpu("cudaGetDeviceProperties_v2", static_cast<void*>(&room), 1), kSuccess);
-  expect_small_card(room.as<Properties11>());
+TEST(GpuProperties, OfCuda12HaveTheirOwnName) {
+  on_a_gpu(kSmallCard, [](const Gpu& gpu) {
+    Room room;
+    gpu("memreplay_gpu_runtime", 12040);
+    EXPECT_EQ(gpu("cudaGetDeviceProperties_v2", static_cast<void*>(&room), 1), kSuccess);
+    expect_small_card(room.as<Properties11>());
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuProperties, OfCuda11HaveTheNameOf13, MEMREPLAY_SMALL_CARD) {
-  Room room;
-  gpu("memreplay_gpu_runtime", 11080);
-  EXPECT_EQ(gpu("cudaGetDeviceProperties", static_cast<void*>(&room), 0), kSuccess);
-  expect_small_card(room.as<Properties11>());
+TEST(GpuProperties, OfCuda11HaveTheNameOf13) {
+  on_a_gpu(kSmallCard, [](const Gpu& gpu) {
+    Room room;
+    gpu("memreplay_gpu_runtime", 11080);
+    EXPECT_EQ(gpu("cudaGetDeviceProperties", static_cast<void*>(&room), 0), kSuccess);
+    expect_small_card(room.as<Properties11>());
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuProperties, OfADeviceThatIsNotThereAreRefused, MEMREPLAY_SMALL_CARD) {
-  Room room;
-  EXPECT_EQ(gpu("cudaGetDeviceProperties", static_cast<void*>(&room), 2), kInvalidDevice);
-  EXPECT_EQ(gpu("cudaGetDeviceProperties_v2", static_cast<void*>(&room), -1), kInvalidDevice);
+TEST(GpuProperties, OfADeviceThatIsNotThereAreRefused) {
+  on_a_gpu(kSmallCard, [](const Gpu& gpu) {
+    Room room;
+    EXPECT_EQ(gpu("cudaGetDeviceProperties", static_cast<void*>(&room), 2), kInvalidDevice);
+    EXPECT_EQ(gpu("cudaGetDeviceProperties_v2", static_cast<void*>(&room), -1), kInvalidDevice);
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuProperties, AreThoseOfTheVersionOfTheTorch, "") {
-  int version = 0;
-  gpu("memreplay_gpu_runtime", 12040);
-  gpu("cudaRuntimeGetVersion", &version);
-  EXPECT_EQ(version, 12040);
-  gpu("cudaDriverGetVersion", &version);
-  EXPECT_EQ(version, 12080);
+TEST(GpuProperties, AreThoseOfTheVersionOfTheTorch) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    int version = 0;
+    gpu("memreplay_gpu_runtime", 12040);
+    gpu("cudaRuntimeGetVersion", &version);
+    EXPECT_EQ(version, 12040);
+    gpu("cudaDriverGetVersion", &version);
+    EXPECT_EQ(version, 12080);
+  });
 }
 
 #ifdef MEMREPLAY_CUDA_HEADERS
@@ -82,41 +93,43 @@ constexpr const char* kFunction =
     CUDART_VERSION >= 12000 ? "cudaGetDeviceProperties_v2" : "cudaGetDeviceProperties";
 #endif
 
-MEMREPLAY_GPU_TEST(GpuProperties, AreWhereTheHeaderOfNvidiaHasThem, MEMREPLAY_SMALL_CARD) {
-  static_assert(sizeof(Ours) <= sizeof(cudaDeviceProp));
+TEST(GpuProperties, AreWhereTheHeaderOfNvidiaHasThem) {
+  on_a_gpu(kSmallCard, [](const Gpu& gpu) {
+    static_assert(sizeof(Ours) <= sizeof(cudaDeviceProp));
 #define MEMREPLAY_SAME(ours, theirs) \
   EXPECT_EQ(offsetof(Ours, ours), offsetof(cudaDeviceProp, theirs)) << #ours
-  MEMREPLAY_SAME(uuid, uuid);
-  MEMREPLAY_SAME(luid_device_node_mask, luidDeviceNodeMask);
-  MEMREPLAY_SAME(total_global_memory, totalGlobalMem);
-  MEMREPLAY_SAME(warp_size, warpSize);
-  MEMREPLAY_SAME(memory_pitch, memPitch);
-  MEMREPLAY_SAME(max_grid_size, maxGridSize);
-  MEMREPLAY_SAME(total_const_memory, totalConstMem);
-  MEMREPLAY_SAME(major, major);
-  MEMREPLAY_SAME(texture_pitch_alignment, texturePitchAlignment);
-  MEMREPLAY_SAME(multiprocessors, multiProcessorCount);
-  MEMREPLAY_SAME(can_map_host_memory, canMapHostMemory);
-  MEMREPLAY_SAME(textures, maxTexture1D);
-  MEMREPLAY_SAME(surface_alignment, surfaceAlignment);
-  MEMREPLAY_SAME(pci_bus, pciBusID);
-  MEMREPLAY_SAME(memory_bus_width, memoryBusWidth);
-  MEMREPLAY_SAME(l2_cache_size, l2CacheSize);
-  MEMREPLAY_SAME(max_threads_per_multiprocessor, maxThreadsPerMultiProcessor);
-  MEMREPLAY_SAME(shared_memory_per_multiprocessor, sharedMemPerMultiprocessor);
-  MEMREPLAY_SAME(managed_memory, managedMemory);
-  MEMREPLAY_SAME(pageable_memory_access, pageableMemoryAccess);
-  MEMREPLAY_SAME(cooperative_launch, cooperativeLaunch);
-  MEMREPLAY_SAME(shared_memory_per_block_optin, sharedMemPerBlockOptin);
-  MEMREPLAY_SAME(max_blocks_per_multiprocessor, maxBlocksPerMultiProcessor);
-  MEMREPLAY_SAME(reserved_shared_memory_per_block, reservedSharedMemPerBlock);
+    MEMREPLAY_SAME(uuid, uuid);
+    MEMREPLAY_SAME(luid_device_node_mask, luidDeviceNodeMask);
+    MEMREPLAY_SAME(total_global_memory, totalGlobalMem);
+    MEMREPLAY_SAME(warp_size, warpSize);
+    MEMREPLAY_SAME(memory_pitch, memPitch);
+    MEMREPLAY_SAME(max_grid_size, maxGridSize);
+    MEMREPLAY_SAME(total_const_memory, totalConstMem);
+    MEMREPLAY_SAME(major, major);
+    MEMREPLAY_SAME(texture_pitch_alignment, texturePitchAlignment);
+    MEMREPLAY_SAME(multiprocessors, multiProcessorCount);
+    MEMREPLAY_SAME(can_map_host_memory, canMapHostMemory);
+    MEMREPLAY_SAME(textures, maxTexture1D);
+    MEMREPLAY_SAME(surface_alignment, surfaceAlignment);
+    MEMREPLAY_SAME(pci_bus, pciBusID);
+    MEMREPLAY_SAME(memory_bus_width, memoryBusWidth);
+    MEMREPLAY_SAME(l2_cache_size, l2CacheSize);
+    MEMREPLAY_SAME(max_threads_per_multiprocessor, maxThreadsPerMultiProcessor);
+    MEMREPLAY_SAME(shared_memory_per_multiprocessor, sharedMemPerMultiprocessor);
+    MEMREPLAY_SAME(managed_memory, managedMemory);
+    MEMREPLAY_SAME(pageable_memory_access, pageableMemoryAccess);
+    MEMREPLAY_SAME(cooperative_launch, cooperativeLaunch);
+    MEMREPLAY_SAME(shared_memory_per_block_optin, sharedMemPerBlockOptin);
+    MEMREPLAY_SAME(max_blocks_per_multiprocessor, maxBlocksPerMultiProcessor);
+    MEMREPLAY_SAME(reserved_shared_memory_per_block, reservedSharedMemPerBlock);
 #undef MEMREPLAY_SAME
-  gpu("memreplay_gpu_runtime", CUDART_VERSION);
-  cudaDeviceProp theirs{};
-  EXPECT_EQ(gpu(kFunction, static_cast<void*>(&theirs), 0), kSuccess);
-  EXPECT_STREQ(theirs.name, "NVIDIA L4");
-  EXPECT_EQ(theirs.multiProcessorCount, 58);
-  EXPECT_EQ(theirs.sharedMemPerBlockOptin, 101376);
+    gpu("memreplay_gpu_runtime", CUDART_VERSION);
+    cudaDeviceProp theirs{};
+    EXPECT_EQ(gpu(kFunction, static_cast<void*>(&theirs), 0), kSuccess);
+    EXPECT_STREQ(theirs.name, "NVIDIA L4");
+    EXPECT_EQ(theirs.multiProcessorCount, 58);
+    EXPECT_EQ(theirs.sharedMemPerBlockOptin, 101376);
+  });
 }
 #else
 TEST(GpuProperties, AreWhereTheHeaderOfNvidiaHasThem) {

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kGranule = 2 * kMiB;
 constexpr auto kNoFlags = 0ULL;
 
-#define MEMREPLAY_TEN_GRANULES "total=20971520;count=2"
+constexpr const char* kTenGranules = "total=20971520;count=2";
 
 Status create(const Gpu& gpu, std::uint64_t& handle, std::size_t granules, int device = 0) {
   const AllocationProperties properties{1, 0, {1, device}};
@@ -28,98 +28,113 @@ Status map(const Gpu& gpu, DevicePointer at, std::size_t granules, std::uint64_t
   return gpu("cuMemMap", at, granules * kGranule, std::size_t{0}, handle, kNoFlags);
 }
 
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, IsChargedWhenItIsCreated, MEMREPLAY_TEN_GRANULES) {
-  std::uint64_t first = 0;
-  std::uint64_t second = 0;
-  EXPECT_EQ(create(gpu, first, 6), kSuccess);
-  EXPECT_EQ(gpu.free_bytes(), 4 * kGranule);
-  EXPECT_EQ(create(gpu, second, 5), kOutOfMemory);
-  EXPECT_EQ(create(gpu, second, 4), kSuccess);
-  EXPECT_NE(first, second);
-  EXPECT_EQ(gpu.allocated(1), nullptr);
-  EXPECT_EQ(gpu("cuMemRelease", second), kSuccess);
-  EXPECT_EQ(gpu.free_bytes(), 4 * kGranule);
+TEST(GpuVirtualMemory, IsChargedWhenItIsCreated) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+    EXPECT_EQ(create(gpu, first, 6), kSuccess);
+    EXPECT_EQ(gpu.free_bytes(), 4 * kGranule);
+    EXPECT_EQ(create(gpu, second, 5), kOutOfMemory);
+    EXPECT_EQ(create(gpu, second, 4), kSuccess);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(gpu.allocated(1), nullptr);
+    EXPECT_EQ(gpu("cuMemRelease", second), kSuccess);
+    EXPECT_EQ(gpu.free_bytes(), 4 * kGranule);
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, AddressesTakeNoMemory, MEMREPLAY_TEN_GRANULES) {
-  const DevicePointer first = reserved(gpu, 1000);
-  const DevicePointer second = reserved(gpu, 1);
-  EXPECT_EQ(second, first + 1000 * kGranule);
-  EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
-  EXPECT_EQ(gpu("cuMemAddressFree", first, 1000 * kGranule), kSuccess);
-  EXPECT_EQ(gpu("cuMemAddressFree", first, 1000 * kGranule), kInvalidValue);
-  EXPECT_EQ(reserved(gpu, 2), first);
+TEST(GpuVirtualMemory, AddressesTakeNoMemory) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    const DevicePointer first = reserved(gpu, 1000);
+    const DevicePointer second = reserved(gpu, 1);
+    EXPECT_EQ(second, first + 1000 * kGranule);
+    EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
+    EXPECT_EQ(gpu("cuMemAddressFree", first, 1000 * kGranule), kSuccess);
+    EXPECT_EQ(gpu("cuMemAddressFree", first, 1000 * kGranule), kInvalidValue);
+    EXPECT_EQ(reserved(gpu, 2), first);
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, StaysWhileItIsMapped, MEMREPLAY_TEN_GRANULES) {
-  std::uint64_t handle = 0;
-  create(gpu, handle, 3);
-  const DevicePointer at = reserved(gpu, 10);
-  EXPECT_EQ(map(gpu, at, 3, handle), kSuccess);
-  gpu("cuMemRelease", handle);
-  EXPECT_EQ(gpu.free_bytes(), 7 * kGranule);
-  EXPECT_EQ(gpu("cuMemUnmap", at, 3 * kGranule), kSuccess);
-  EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
-  EXPECT_EQ(map(gpu, at, 3, handle), kInvalidValue);
-}
-
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, IsFreeWithItsLastReference, MEMREPLAY_TEN_GRANULES) {
-  std::uint64_t handle = 0;
-  create(gpu, handle, 2);
-  const DevicePointer at = reserved(gpu, 2);
-  map(gpu, at, 2, handle);
-  std::uint64_t again = 0;
-  void* const pointer = reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr)
-  EXPECT_EQ(gpu("cuMemRetainAllocationHandle", &again, pointer), kSuccess);
-  EXPECT_EQ(again, handle);
-  gpu("cuMemUnmap", at, 2 * kGranule);
-  gpu("cuMemRelease", handle);
-  EXPECT_EQ(gpu.free_bytes(), 8 * kGranule);
-  gpu("cuMemRelease", handle);
-  EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
-}
-
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, OfOneUnmapIsAllThatLiesThere, MEMREPLAY_TEN_GRANULES) {
-  const DevicePointer at = reserved(gpu, 4);
-  for (std::size_t i = 0; i < 4; ++i) {
+TEST(GpuVirtualMemory, StaysWhileItIsMapped) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
     std::uint64_t handle = 0;
-    create(gpu, handle, 1);
-    map(gpu, at + i * kGranule, 1, handle);
+    create(gpu, handle, 3);
+    const DevicePointer at = reserved(gpu, 10);
+    EXPECT_EQ(map(gpu, at, 3, handle), kSuccess);
     gpu("cuMemRelease", handle);
-  }
-  gpu("cuMemUnmap", at + kGranule, 2 * kGranule);
-  EXPECT_EQ(gpu.free_bytes(), 8 * kGranule);
+    EXPECT_EQ(gpu.free_bytes(), 7 * kGranule);
+    EXPECT_EQ(gpu("cuMemUnmap", at, 3 * kGranule), kSuccess);
+    EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
+    EXPECT_EQ(map(gpu, at, 3, handle), kInvalidValue);
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, BelongsToTheDeviceThatItWasMadeOn, MEMREPLAY_TEN_GRANULES) {
-  std::uint64_t handle = 0;
-  EXPECT_EQ(create(gpu, handle, 1, 2), kInvalidDevice);
-  EXPECT_EQ(create(gpu, handle, 1, 1), kSuccess);
-  EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
-  const DevicePointer at = reserved(gpu, 1);
-  map(gpu, at, 1, handle);
-  PointerAttributes of{};
-  const auto* const inside = reinterpret_cast<const void*>(at + 9);  // NOLINT
-  gpu("cudaPointerGetAttributes", &of, inside);
-  EXPECT_EQ(of.type, MemoryKind::device);
-  EXPECT_EQ(of.device, 1);
+TEST(GpuVirtualMemory, IsFreeWithItsLastReference) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    std::uint64_t handle = 0;
+    create(gpu, handle, 2);
+    const DevicePointer at = reserved(gpu, 2);
+    map(gpu, at, 2, handle);
+    std::uint64_t again = 0;
+    void* const pointer = reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr)
+    EXPECT_EQ(gpu("cuMemRetainAllocationHandle", &again, pointer), kSuccess);
+    EXPECT_EQ(again, handle);
+    gpu("cuMemUnmap", at, 2 * kGranule);
+    gpu("cuMemRelease", handle);
+    EXPECT_EQ(gpu.free_bytes(), 8 * kGranule);
+    gpu("cuMemRelease", handle);
+    EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
+  });
 }
 
-MEMREPLAY_GPU_TEST(GpuVirtualMemory, IsFoundByTheNameThatProgramsAskFor, "") {
-  const auto entry = [&](const char* name) {
-    void* function = nullptr;
-    int result = -1;
-    gpu("cudaGetDriverEntryPoint", name, &function, kNoFlags, &result);
-    EXPECT_EQ(result, 0);
-    return function;
-  };
-  std::size_t free = 0;
-  std::size_t total = 0;
-  const auto ask = reinterpret_cast<Status (*)(std::size_t*, std::size_t*)>(entry("cuMemGetInfo"));
-  EXPECT_EQ(ask(&free, &total), kSuccess);
-  EXPECT_EQ(total, 80 * kGiB);
-  EXPECT_NE(entry("cuMemCreate"), entry("cuMemMap"));
-  EXPECT_EQ(reinterpret_cast<Status (*)()>(entry("cuOfTomorrow"))(), kSuccess);
+TEST(GpuVirtualMemory, OfOneUnmapIsAllThatLiesThere) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    const DevicePointer at = reserved(gpu, 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::uint64_t handle = 0;
+      create(gpu, handle, 1);
+      map(gpu, at + i * kGranule, 1, handle);
+      gpu("cuMemRelease", handle);
+    }
+    gpu("cuMemUnmap", at + kGranule, 2 * kGranule);
+    EXPECT_EQ(gpu.free_bytes(), 8 * kGranule);
+  });
+}
+
+TEST(GpuVirtualMemory, BelongsToTheDeviceThatItWasMadeOn) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    std::uint64_t handle = 0;
+    EXPECT_EQ(create(gpu, handle, 1, 2), kInvalidDevice);
+    EXPECT_EQ(create(gpu, handle, 1, 1), kSuccess);
+    EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
+    const DevicePointer at = reserved(gpu, 1);
+    map(gpu, at, 1, handle);
+    PointerAttributes of{};
+    const auto* const inside = reinterpret_cast<const void*>(at + 9);  // NOLINT
+    gpu("cudaPointerGetAttributes", &of, inside);
+    EXPECT_EQ(of.type, MemoryKind::device);
+    EXPECT_EQ(of.device, 1);
+  });
+}
+
+TEST(GpuVirtualMemory, IsFoundByTheNameThatProgramsAskFor) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    const auto entry = [&](const char* name) {
+      void* function = nullptr;
+      int result = -1;
+      gpu("cudaGetDriverEntryPoint", name, &function, kNoFlags, &result);
+      EXPECT_EQ(result, 0);
+      return function;
+    };
+    std::size_t free = 0;
+    std::size_t total = 0;
+    const auto ask =
+        reinterpret_cast<Status (*)(std::size_t*, std::size_t*)>(entry("cuMemGetInfo"));
+    EXPECT_EQ(ask(&free, &total), kSuccess);
+    EXPECT_EQ(total, 80 * kGiB);
+    EXPECT_NE(entry("cuMemCreate"), entry("cuMemMap"));
+    EXPECT_EQ(reinterpret_cast<Status (*)()>(entry("cuOfTomorrow"))(), kSuccess);
+  });
 }
 
 }  // namespace
