@@ -58,6 +58,9 @@ build_preset() {
   if command -v ccache > /dev/null; then
     settings+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
+  if [[ ${MEMREPLAY_UNITY_BUILD:-} ]]; then
+    settings+=("-DMEMREPLAY_UNITY_BUILD=$MEMREPLAY_UNITY_BUILD")
+  fi
   "$root/tools/install_dependencies"
   echo "Building build/$preset (the first time takes minutes)"
   cd "$root" || return
