@@ -125,16 +125,22 @@ class DeviceReading {
   }
 
   // Leaves `history_` at the first moment; entries of releases that named no pool get that of the
-  // segment they lie in. Those that cannot have been, even from the start so found, are left out.
+  // segment they lie in, what is unmapped that of the run it was part of. Those that cannot have
+  // been, even from the start so found, are left out.
   void walk_back() {
     std::uint64_t contradicting = 0;
-    const bool find_pools = !snapshot_.has_entry_pools && snapshot_.pools.size() > 1;
+    const bool find_pools =
+        !snapshot_.has_entry_pools &&
+        std::ranges::any_of(snapshot_.pools, [](PoolId pool) { return pool != PoolId{}; });
     for (std::size_t i = entries_.size(); i-- > 0;) {
       TorchEntry& entry = entries_[i];
-      if (find_pools && entry.pool == kUnknownPool) {
+      const auto find_pool = [&] {
+        if (!find_pools || entry.pool != kUnknownPool) return;
         if (const auto* segment = history_.find(entry.address)) entry.pool = segment->pool;
-      }
+      };
+      find_pool();
       if (!history_.undo(entry)) ++contradicting;
+      find_pool();
     }
     if (contradicting == 0) return;
     dropped_["segment entries that contradict the final segments"] = contradicting;

@@ -71,6 +71,21 @@ TEST(TorchTrace, AnAllocationOverAPendingBlockCompletesItsFree) {
                                     Op::allocate, Op::free_requested, Op::free_completed}));
 }
 
+// Before PyTorch 2.12 entries name no pool: that of the segment at the end holds for what was cut
+// off from it, too.
+TEST(TorchTrace, WhatIsUnmappedBehindAPrivateSegmentIsOfItsPool) {
+  const std::string end = R"({"address": 2097152, "total_size": 2097152, "is_expandable": true,)"
+                          R"( "segment_pool_id": [0, 1], "blocks": []})";
+  const Trace trace = trace_of(end,
+                               "segment_map 2097152 2097152, segment_map 4194304 2097152, "
+                               "alloc 4194304 512, free_requested 4194304 512, "
+                               "free_completed 4194304 512, segment_unmap 4194304 2097152");
+  ASSERT_EQ(trace.size(), 6u);
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    EXPECT_EQ(trace.pools[trace.lane(i).pool], (PoolId{0, 1})) << i;
+  }
+}
+
 TEST(TorchTrace, SegmentEntriesThatCannotHaveBeenAreLeftOut) {
   const std::string end = segment(0, 4096, block(0, 4096, "inactive"));
   for (const char* entries :
