@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from support import OOM
+from support import OOM, PROGRAM
 
 TESTS = """
 import pytest
@@ -51,6 +51,37 @@ class Plugin(unittest.TestCase):
         told = self.outcome(gpu=False)
         self.assertIn("1 passed, 4 skipped", told)
         self.assertIn("no CUDA device", told)
+
+
+VIRTUAL = """
+import pytest, torch
+
+@pytest.mark.limit_gpu_memory("24 GB")
+def test_within(): torch.zeros(1 << 28, device="cuda")
+
+@pytest.mark.limit_gpu_memory("100 MB")
+def test_over(): torch.zeros(1 << 28, device="cuda")
+"""
+TORCH = os.environ.get("MEMREPLAY_TORCH", "")
+
+
+def has_all():
+    return TORCH and subprocess.run([TORCH, "-c", "import pytest, memreplay"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(has_all(), "MEMREPLAY_TORCH names no interpreter with torch, pytest and this module")
+class OnAVirtualGpu(unittest.TestCase):
+    def test_tests_run_where_there_is_no_card(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "test_memory.py"
+            file.write_text(VIRTUAL)
+            (pathlib.Path(folder) / "pytest.ini").write_text("[pytest]\nvirtual_gpu = a100-40g\n")
+            known = {**os.environ, "PATH": f"{pathlib.Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}",
+                     "XDG_CACHE_HOME": folder, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+            told = subprocess.run([TORCH, "-m", "pytest", "-p", "memreplay.pytest_plugin", "-p", "no:cacheprovider",
+                                   file], cwd=folder, env=known, capture_output=True, text=True).stdout
+        self.assertIn("1 failed, 1 passed", told)
+        self.assertIn("reserves 1073741824 bytes of GPU memory, over the limit of 104857600", told)
 
 
 if __name__ == "__main__":
