@@ -32,7 +32,15 @@ Texts snapshot_words() {
   return words;
 }
 
+/// A small log of each format that no bundled file has.
+const Texts kSmallLogs = {
+    "id,lower,upper,size,alignment,gaps\nw0,0,40,4096,256,\na2,5,30,2000,1,6-9@0:512\n",
+};
+
 Texts words_of(const ReaderInfo& reader) {
+  for (const std::string& log : kSmallLogs) {
+    if (reader.recognises({"log", log})) return words_in({log});
+  }
   if (reader.columns.empty()) return snapshot_words();
   Texts names;
   for (const ColumnInfo& column : reader.columns) {
@@ -75,6 +83,7 @@ Texts written_again(const ReaderInfo& reader, const Input& input) {
 Texts all_contents() {
   Texts contents = bundled_files();
   contents.insert(contents.end(), small_snapshots().begin(), small_snapshots().end());
+  contents.insert(contents.end(), kSmallLogs.begin(), kSmallLogs.end());
   Texts others;
   for (const std::string& bytes : contents) {
     for (const ReaderInfo& reader : readers()) {

@@ -1,0 +1,291 @@
+#include "trace/minimalloc/minimalloc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "trace/csv/csv_rows.hpp"
+#include "trace/trace_builder.hpp"
+
+namespace memreplay {
+namespace {
+
+enum LifetimeColumn : std::size_t { kBuffer, kLower, kUpper, kLast, kBytes, kAlignment, kGaps };
+constexpr std::size_t kLifetimeColumns = kGaps + 1;
+
+constexpr std::pair<std::string_view, LifetimeColumn> kLifetimeNames[] = {
+    {"id", kBuffer},   {"buffer", kBuffer}, {"buffer_id", kBuffer},    {"lower", kLower},
+    {"start", kLower}, {"begin", kLower},   {"upper", kUpper},         {"end", kLast},
+    {"size", kBytes},  {"gaps", kGaps},     {"alignment", kAlignment},
+};
+
+/// Where each column stands, and the columns that say nothing about an allocation.
+struct LifetimeHeader {
+  std::array<std::optional<std::size_t>, kLifetimeColumns> places;
+  std::vector<std::string> names;
+  std::vector<std::string> unused;
+
+  bool has(LifetimeColumn column) const { return places[column].has_value(); }
+};
+
+/// A buffer is live in [lower, upper).
+struct Buffer {
+  std::int64_t lower = 0;
+  std::int64_t upper = 0;
+  Bytes size = 0;
+  std::uint64_t id = 0;
+  std::uint32_t tag = 0;
+  std::uint8_t align_log2 = 0;
+  Slot slot = kNoSlot;
+};
+
+LifetimeHeader read_lifetime_header(const CsvRows& rows) {
+  LifetimeHeader header;
+  for (std::size_t place = 0; place < rows.fields().size(); ++place) {
+    const std::string_view name = rows.fields()[place];
+    header.names.emplace_back(name);
+    const auto* known = std::ranges::find(kLifetimeNames, name,
+                                          &std::pair<std::string_view, LifetimeColumn>::first);
+    if (known == std::end(kLifetimeNames)) {
+      header.unused.emplace_back(name);
+      continue;
+    }
+    if (header.has(known->second)) {
+      rows.fail_at(place, "a second column " + shown(name) + "; expected one of a kind");
+    }
+    header.places[known->second] = place;
+  }
+  const bool has_end = header.has(kUpper) != header.has(kLast);
+  if (!header.has(kBuffer) || !header.has(kLower) || !has_end || !header.has(kBytes)) {
+    rows.fail(
+        fmt::format("the header is {}; expected id, lower, upper (or end, the last time "
+                    "itself) and size",
+                    header_text(header.names)));
+  }
+  return header;
+}
+
+bool is_minimalloc(const Input& input) {
+  constexpr std::size_t kLongestHeader = 4000;
+  std::string_view header = input.bytes.substr(0, kLongestHeader);
+  header = header.substr(0, header.find('\n'));
+  try {
+    CsvRows rows(input.name, header);
+    rows.keep_blanks(false);
+    if (!rows.next()) return false;
+    read_lifetime_header(rows);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+class MinimallocReader {
+ public:
+  MinimallocReader(const Input& input, const ReadOptions& options)
+      : input_(input), options_(options), rows_(input.name, input.bytes) {
+    recording_.path = input.name;
+    recording_.format = "minimalloc";
+    recording_.detail = "lifetimes of buffers (MiniMalloc)";
+    recording_.texts = {""};
+    recording_.stacks = {{}};
+  }
+
+  Recording read() {
+    rows_.keep_blanks(false);
+    if (!rows_.next()) rows_.fail("no header; expected id,lower,upper,size");
+    header_ = read_lifetime_header(rows_);
+    note_unused();
+    for (std::uint64_t line = rows_.line() + 1; rows_.next(); line = rows_.line() + 1) {
+      if (rows_.line() != line) rows_.fail("an empty line before it; expected rows only");
+      read_buffer();
+    }
+    name_buffers();
+    add_events();
+    recording_.traces.push_back(builder_.finish());
+    return std::move(recording_);
+  }
+
+ private:
+  void note_unused() const;
+  void read_buffer();
+  void check_gaps();
+  void name_buffers();
+  void add_events();
+  void add(Op op, Buffer& buffer);
+
+  std::string_view text(LifetimeColumn column) const {
+    return rows_.fields()[*header_.places[column]];
+  }
+  std::int64_t number(LifetimeColumn column, std::int64_t least, std::string_view expected) const;
+  std::int64_t upper() const;
+  std::uint8_t align_log2() const;
+  [[noreturn]] void bad(LifetimeColumn column, std::string_view expected) const {
+    const std::size_t place = *header_.places[column];
+    rows_.fail_at(place, fmt::format("{} is {}; expected {}", header_.names[place],
+                                     shown(text(column)), expected));
+  }
+  void leave_out(const char* reason) { ++builder_.trace().coverage.dropped[reason]; }
+
+  const Input& input_;
+  const ReadOptions& options_;
+  CsvRows rows_;
+  LifetimeHeader header_;
+  std::vector<Buffer> buffers_;
+  std::unordered_set<std::string> seen_;   ///< the names of all rows
+  std::vector<const std::string*> names_;  ///< of `buffers_`
+  TraceBuilder builder_{0};
+  Recording recording_;
+};
+
+void MinimallocReader::note_unused() const {
+  if (!options_.note) return;
+  for (const std::string& name : header_.unused) {
+    options_.note(fmt::format("{}: column {} is left out", input_.name, shown(name)));
+  }
+}
+
+std::int64_t MinimallocReader::number(LifetimeColumn column, std::int64_t least,
+                                      std::string_view expected) const {
+  std::string_view digits = text(column);
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  const auto value = parse_whole(digits);
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!value || *value > kMost) bad(column, expected);
+  const auto magnitude = static_cast<std::int64_t>(*value);
+  const std::int64_t result = negative ? -magnitude : magnitude;
+  if (result < least) bad(column, expected);
+  return result;
+}
+
+std::int64_t MinimallocReader::upper() const {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  if (header_.has(kUpper)) return number(kUpper, kLeast, "a time as a whole number");
+  const std::int64_t last = number(kLast, kLeast, "a time as a whole number");
+  if (last == std::numeric_limits<std::int64_t>::max()) bad(kLast, "a time below 2^63 - 1");
+  return last + 1;
+}
+
+std::uint8_t MinimallocReader::align_log2() const {
+  if (!header_.has(kAlignment) || text(kAlignment).empty()) return 0;
+  const auto alignment = static_cast<std::uint64_t>(number(kAlignment, 1, "a power of two"));
+  if (!std::has_single_bit(alignment)) bad(kAlignment, "a power of two");
+  return static_cast<std::uint8_t>(std::countr_zero(alignment));
+}
+
+/// "a-b" and "a-b@lo:hi", separated by blanks.
+void MinimallocReader::check_gaps() {
+  if (!header_.has(kGaps) || text(kGaps).empty()) return;
+  constexpr std::string_view kExpected = "gaps as FROM-TO or FROM-TO@LOW:HIGH, blanks between them";
+  std::string_view rest = text(kGaps);
+  const auto take_number = [&](std::string_view mark) {
+    const bool negative = rest.starts_with('-');
+    const std::size_t digits = rest.find_first_not_of("0123456789", negative ? 1 : 0);
+    const std::string_view whole = rest.substr(0, digits);
+    if (!parse_whole(whole.substr(negative ? 1 : 0))) bad(kGaps, kExpected);
+    rest.remove_prefix(whole.size());
+    if (!rest.starts_with(mark)) bad(kGaps, kExpected);
+    rest.remove_prefix(mark.size());
+  };
+  while (!rest.empty()) {
+    take_number("-");
+    take_number("");
+    if (rest.starts_with('@')) {
+      rest.remove_prefix(1);
+      take_number(":");
+      take_number("");
+    }
+    if (!rest.empty() && rest.front() != ' ') bad(kGaps, kExpected);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    leave_out("gaps in which a buffer is not in use");
+  }
+}
+
+void MinimallocReader::read_buffer() {
+  if (rows_.fields().size() != header_.names.size()) {
+    rows_.fail(fmt::format("{} fields; expected {}, as the header has", rows_.fields().size(),
+                           header_.names.size()));
+  }
+  if (text(kBuffer).empty()) bad(kBuffer, "the name of a buffer");
+  const auto [name, is_new] = seen_.emplace(text(kBuffer));
+  if (!is_new) bad(kBuffer, "a name that no row before has");
+  Buffer buffer;
+  buffer.lower =
+      number(kLower, std::numeric_limits<std::int64_t>::min(), "a time as a whole number");
+  buffer.upper = upper();
+  buffer.size = static_cast<Bytes>(number(kBytes, 0, "bytes as a whole number below 2^63"));
+  buffer.align_log2 = align_log2();
+  if (buffer.upper < buffer.lower) {
+    bad(header_.has(kUpper) ? kUpper : kLast, "an end that is not before the beginning");
+  }
+  check_gaps();
+  if (buffer.size == 0) return leave_out("buffers of size 0");
+  if (buffer.upper == buffer.lower) return leave_out("buffers that are never live");
+  buffers_.push_back(buffer);
+  names_.push_back(&*name);
+}
+
+/// Numbers are kept as they are; names become texts, and their buffers are numbered by rows.
+void MinimallocReader::name_buffers() {
+  const bool numbered =
+      std::ranges::all_of(names_, [](const auto* name) { return parse_whole(*name).has_value(); });
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    buffers_[i].id = numbered ? *parse_whole(*names_[i]) : i;
+    if (numbered) continue;
+    buffers_[i].tag = static_cast<std::uint32_t>(recording_.texts.size());
+    recording_.texts.push_back(*names_[i]);
+  }
+}
+
+void MinimallocReader::add(Op op, Buffer& buffer) {
+  const bool begins = op == Op::allocate;
+  if (begins) buffer.slot = builder_.take_slot();
+  if (!begins) builder_.return_slot(buffer.slot);
+  builder_.add(op, builder_.lane(0, {}), buffer.slot, buffer.size, begins ? buffer.align_log2 : 0);
+  builder_.trace().ids.push_back(buffer.id);
+  if (recording_.texts.size() > 1) builder_.trace().tags.push_back(buffer.tag);
+}
+
+void MinimallocReader::add_events() {
+  std::vector<std::tuple<std::int64_t, Op, std::size_t>> moments;
+  moments.reserve(buffers_.size() * 2);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    moments.emplace_back(buffers_[i].lower, Op::allocate, i);
+    moments.emplace_back(buffers_[i].upper, Op::free, i);
+  }
+  // Frees first, so that a buffer may take the place of one that ends.
+  std::ranges::sort(moments, {}, [](const auto& moment) {
+    const auto& [time, op, row] = moment;
+    return std::tuple(time, op == Op::allocate, row);
+  });
+  builder_.reserve(moments.size());
+  for (const auto& [time, op, row] : moments) add(op, buffers_[row]);
+}
+
+}  // namespace
+
+ReaderInfo minimalloc_reader() {
+  return {
+      .name = "minimalloc",
+      .summary = "Lifetimes of buffers, as MiniMalloc and idealloc have: id, lower, upper, size.",
+      .recognises = is_minimalloc,
+      .read = [](const Input& input, const ReadOptions& options) {
+        return MinimallocReader(input, options).read();
+      }};
+}
+
+}  // namespace memreplay
