@@ -35,6 +35,14 @@ Texts snapshot_words() {
 /// A small log of each format that no bundled file has.
 const Texts kSmallLogs = {
     "id,lower,upper,size,alignment,gaps\nw0,0,40,4096,256,\na2,5,30,2000,1,6-9@0:512\n",
+    R"({"category":"operation","name":"allocate","numeric_args":{"size":24},"string_args":)"
+    R"({"allocator_ref":"0x61a0","pointer":"0x7f00a000"},"tags":{},"timestamp":1000})"
+    "\n"
+    R"({"category":"operation","name":"reallocate","numeric_args":{"size":36},"string_args":)"
+    R"({"allocator_ref":"0x61a0","current_ptr":"0x7f00a000"},"timestamp":2000})"
+    "\n"
+    R"({"category":"operation","name":"reallocate","string_args":{"new_ptr":"0x7f00a000",)"
+    R"("allocator_ref":"0x61a0"},"timestamp":3000})",
 };
 
 Texts words_of(const ReaderInfo& reader) {

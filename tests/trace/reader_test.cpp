@@ -164,6 +164,12 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"csv", "Thread,Time,Action,Pointer,Size,Stream\n"},
       {"minimalloc", "id,lower,upper,size\n0,0,4,5\n"},
       {"minimalloc", "size,buffer,start,end\n5,b,0,4\n"},
+      {"umpire", R"({"category":"metadata","name":"version","timestamp":1})"},
+      {"umpire",
+       "# sample\n"
+       R"({ "kind":"replay", "uid":1, "event": "version" })"
+       "\n"},
+      {"", R"({"category":1, "name":)"},
       {"", "id,lower,size\n0,0,5\n"},
       {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},
       {"", "= Start\n"},

@@ -1,0 +1,68 @@
+#include "trace/log_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/text.hpp"
+#include "trace/csv/csv_rows.hpp"
+
+namespace memreplay {
+
+LogLines::LogLines(const Input& input) : input_(input), behind_(input), rest_(input.bytes) {
+  constexpr std::string_view kMarkOfUtf8 = "\xEF\xBB\xBF";
+  if (rest_.starts_with(kMarkOfUtf8)) rest_.remove_prefix(kMarkOfUtf8.size());
+}
+
+bool LogLines::next() {
+  behind_.passed(rest_.data());
+  if (rest_.empty()) return false;
+  const std::size_t end = rest_.find('\n');
+  whole_ = end != rest_.npos;
+  line_ = rest_.substr(0, end);
+  rest_.remove_prefix(whole_ ? end + 1 : rest_.size());
+  if (line_.ends_with('\r')) line_.remove_suffix(1);
+  ++number_;
+  return true;
+}
+
+void LogLines::fail(std::string_view message) const {
+  throw InputError(input_.name, std::to_string(std::max<std::uint64_t>(number_, 1)), message);
+}
+
+void LogLines::bad(std::string_view what, std::string_view text, std::string_view expected) const {
+  fail(fmt::format("{} is {}; expected {}", what, shown(text), expected));
+}
+
+Address LogLines::address(std::string_view text) const {
+  if (text == "0" || text == "(nil)") return 0;
+  if (!text.starts_with("0x")) bad("a pointer", text, "0x and hexadecimal digits");
+  return hexadecimal("a pointer", text.substr(2));
+}
+
+Address LogLines::hexadecimal(std::string_view what, std::string_view text) const {
+  constexpr int kBase = 16;
+  Address value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, kBase);
+  if (error != std::errc{} || stop != end) bad(what, text, "hexadecimal digits of 64 bits");
+  return value;
+}
+
+Bytes LogLines::size(std::string_view text) const {
+  const auto value = parse_whole(text);
+  if (!value) bad("a size", text, "bytes as a whole number");
+  check_size(*value, text);
+  return *value;
+}
+
+void LogLines::check_size(Bytes size, std::string_view text) const {
+  if (size >= kMostBytes) bad("a size", text, "less than " + human_size(kMostBytes));
+}
+
+}  // namespace memreplay

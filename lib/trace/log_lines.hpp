@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/units.hpp"
+#include "trace/pages_behind.hpp"
+
+namespace memreplay {
+
+/// The lines of a log (LF or CR LF; a byte-order mark is skipped), for messages with their numbers.
+class LogLines {
+ public:
+  explicit LogLines(const Input& input);
+
+  /// Moves to the next line; false at the end.
+  bool next();
+  std::string_view line() const { return line_; }
+  /// False of a last line that nothing ends: its writer may have been cut off in it.
+  bool is_whole() const { return whole_; }
+
+  /// Throws InputError at the line.
+  [[noreturn]] void fail(std::string_view message) const;
+  /// "WHAT is 'TEXT'; expected EXPECTED"
+  [[noreturn]] void bad(std::string_view what, std::string_view text,
+                        std::string_view expected) const;
+
+  // Numbers of this line; what is none, or leaves the limits of a recording, is refused.
+  Address address(std::string_view text) const;  ///< "0x7f00", "0", "(nil)"
+  Address hexadecimal(std::string_view what, std::string_view text) const;  ///< "7f00"
+  Bytes size(std::string_view text) const;                                  ///< decimal
+  void check_size(Bytes size, std::string_view text) const;
+
+ private:
+  const Input& input_;
+  PagesBehind behind_;
+  std::string_view rest_;
+  std::string_view line_;
+  std::uint64_t number_ = 0;
+  bool whole_ = true;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/address_table.hpp"
+#include "trace/gate.hpp"
+#include "trace/reader.hpp"
+#include "trace/trace_builder.hpp"
+
+namespace memreplay {
+
+/// Who is asked for a block, or gets it back.
+struct PointerPlace {
+  std::uint64_t heap = 0;  ///< an address is live in each for itself; becomes a pool
+  std::uint64_t stream = 0;
+};
+
+/// Makes a trace of calls that name blocks by their addresses, which come again. What a log lacks
+/// is added and what means nothing left out, both counted. The ids are the addresses; other cold
+/// columns are filled by the caller, behind each call, up to the size of the trace.
+class PointerLog {
+ public:
+  /// With `begin` events leave as they come, a block of them at a time. `path` is for messages.
+  PointerLog(int gpu, std::string path, BeginEvents begin)
+      : builder_(gpu), path_(std::move(path)), begin_(std::move(begin)) {}
+
+  /// Throws std::length_error above 65,535 places, as the others do.
+  void allocate(PointerPlace place, Address address, Bytes size);
+  void free(PointerPlace place, Address address);
+  /// A block that moves, or stays and has another size.
+  void reallocate(PointerPlace place, Address from, Address to, Bytes size);
+
+  /// Behind each call, once the caller has filled its columns.
+  void is_filled() {
+    if (begin_ && trace().size() >= kEventsTogether) hand_on();
+  }
+
+  void leave_out(const std::string& reason, std::uint64_t events = 1);
+  /// Says that calls are missing.
+  void lacks_calls(const std::string& which) {
+    is_gapless_ = false;
+    leave_out(which);
+  }
+  Trace& trace() { return builder_.trace(); }
+
+  /// Behind all calls: puts the trace into the recording, and hands that on where events leave.
+  /// False where there was none to leave.
+  bool finish(Recording& recording);
+
+ private:
+  /// As many as a block of an .mrt has.
+  static constexpr std::size_t kEventsTogether = 1 << 16;
+
+  struct Block {
+    Slot slot = kNoSlot;  ///< of a block that was left out none
+    Bytes size = 0;
+    std::uint32_t empty = 0;  ///< blocks of size 0 there, which leave the address to others
+  };
+
+  AddressTable<Block>& live(std::uint64_t heap);
+  void add(Op op, PointerPlace place, Address address, const Block& block);
+  void hand_on();
+
+  TraceBuilder builder_;
+  std::deque<AddressTable<Block>> live_;  ///< by heap, these are numbered from 0
+  bool is_gapless_ = true;
+  std::string path_;
+  BeginEvents begin_;
+  std::optional<TraceGate> gate_;
+  EventSink* sink_ = nullptr;  ///< once there were events to hand on
+};
+
+/// A Recording of such a log, without its trace.
+Recording recording_of_log(const Input& input, std::string format, std::string detail);
+
+}  // namespace memreplay

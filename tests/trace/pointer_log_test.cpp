@@ -1,0 +1,53 @@
+#include "trace/pointer_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trace/umpire/umpire.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Keeps what is handed on.
+class KeptEvents final : public EventSink {
+ public:
+  void add(std::size_t, const EventColumns& events) override {
+    append(events, kept);
+    ++pieces;
+  }
+  void finish(const Recording& whole) override { recording = whole; }
+
+  EventColumns kept;
+  Recording recording;
+  int pieces = 0;
+};
+
+void expect_streamed_as_read(const ReaderInfo& reader, const std::string& text) {
+  const Input input{"log", text};
+  const Recording read = reader.read(input, {});
+  KeptEvents sink;
+  ASSERT_TRUE(reader.stream(input, {}, [&]() -> EventSink& { return sink; }));
+  EXPECT_GT(sink.pieces, 1);
+  static_cast<EventColumns&>(sink.recording.traces.at(0)) = sink.kept;
+  EXPECT_EQ(sink.recording, read);
+}
+
+TEST(PointerLog, EventsThatLeaveAreThoseOfAFileThatIsHeld) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string pointer = "\"0x" + std::to_string(1 + i * 7 % 1000) + "\"";
+    text += R"({"category":"operation","name":"allocate","numeric_args":{"size":)" +
+            std::to_string(i % 50) + R"(},"string_args":{"allocator_ref":"0x)" +
+            std::to_string(i % 3) + R"(","pointer":)" + pointer + R"(},"timestamp":1000})" + "\n";
+  }
+  expect_streamed_as_read(umpire_reader(), text);
+}
+
+TEST(PointerLog, NothingLeavesOfALogWithoutEvents) {
+  const auto never = []() -> EventSink& { throw std::logic_error("nothing to hand on"); };
+  EXPECT_FALSE(umpire_reader().stream({"log", "# nothing\n"}, {}, never));
+}
+
+}  // namespace
+}  // namespace memreplay
