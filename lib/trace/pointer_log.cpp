@@ -42,7 +42,7 @@ void PointerLog::free(PointerPlace place, Address address) {
   if (address == 0) return leave_out("frees of null");
   Block* const block = live(place.heap).find(address);
   if (block == nullptr) {
-    return lacks_calls("frees of blocks that the log does not allocate");
+    return lacks("frees of blocks that the log does not allocate");
   }
   if (block->slot == kNoSlot) {
     --block->empty;

@@ -42,10 +42,10 @@ class PointerLog {
   }
 
   void leave_out(const std::string& reason, std::uint64_t events = 1);
-  /// Says that calls are missing.
-  void lacks_calls(const std::string& which) {
+  /// The same of what a replay needs, so that it becomes an estimate.
+  void lacks(const std::string& what) {
     is_gapless_ = false;
-    leave_out(which);
+    leave_out(what);
   }
   Trace& trace() { return builder_.trace(); }
 

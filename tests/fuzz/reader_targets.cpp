@@ -43,6 +43,8 @@ const Texts kSmallLogs = {
     "\n"
     R"({"category":"operation","name":"reallocate","string_args":{"new_ptr":"0x7f00a000",)"
     R"("allocator_ref":"0x61a0"},"timestamp":3000})",
+    "v 10500 3\nt 4011d0 0\nt 401250 1\n+ 80 2 7f10a0\nc 0a\n- 7f10a0\n",
+    "v 10000 2\ns main\ns main.cpp\ni 401000 2 1 2 20\nt 1 0\na 10 1\n+ 0\n- 0\n",
 };
 
 Texts words_of(const ReaderInfo& reader) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "trace/heaptrack/heaptrack.hpp"
 #include "trace/umpire/umpire.hpp"
 
 namespace memreplay {
@@ -42,6 +43,14 @@ TEST(PointerLog, EventsThatLeaveAreThoseOfAFileThatIsHeld) {
             std::to_string(i % 3) + R"(","pointer":)" + pointer + R"(},"timestamp":1000})" + "\n";
   }
   expect_streamed_as_read(umpire_reader(), text);
+}
+
+TEST(PointerLog, StacksAreHandedOnWithTheirEvents) {
+  std::string text = "v 1 3\nt a0 0\nt b0 1\n";
+  for (int i = 0; i < 100'000; ++i) {
+    text += "+ 8 " + std::to_string(i % 3) + " " + std::to_string(1 + i * 7 % 1000) + "\n";
+  }
+  expect_streamed_as_read(heaptrack_reader(), text);
 }
 
 TEST(PointerLog, NothingLeavesOfALogWithoutEvents) {

@@ -170,6 +170,8 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
        R"({ "kind":"replay", "uid":1, "event": "version" })"
        "\n"},
       {"", R"({"category":1, "name":)"},
+      {"heaptrack", "v 10500 3\n"},
+      {"", "v two\n"},
       {"", "id,lower,size\n0,0,5\n"},
       {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},
       {"", "= Start\n"},

@@ -1,0 +1,248 @@
+#include "trace/heaptrack/heaptrack.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "trace/heaptrack/heaptrack_places.hpp"
+#include "trace/log_lines.hpp"
+#include "trace/pointer_log.hpp"
+
+namespace memreplay {
+namespace {
+
+/// "v VERSION FORMAT", hexadecimal.
+bool is_heaptrack(const Input& input) {
+  const Input beginning{input.name, input.bytes.substr(0, 80)};
+  LogLines lines(beginning);
+  if (!lines.next() || !lines.line().starts_with("v ") || lines.line().size() < 3) return false;
+  return lines.line().substr(2).find_first_not_of("0123456789abcdef ") == std::string_view::npos &&
+         lines.line()[2] != ' ';
+}
+
+class HeaptrackReader {
+ public:
+  HeaptrackReader(const Input& input, const BeginEvents& begin)
+      : lines_(input),
+        log_(0, input.name, begin),
+        recording_(recording_of_log(input, "heaptrack", "heaptrack recording")),
+        places_(recording_) {}
+
+  /// False where events are to leave and there are none.
+  bool read_all() {
+    while (lines_.next()) {
+      try {
+        read_line();
+      } catch (const InputError&) {
+        if (lines_.is_whole()) throw;
+        log_.leave_out("a last line that is cut off");
+      } catch (const std::out_of_range& error) {
+        lines_.fail(error.what());
+      }
+      log_.is_filled();
+    }
+    if (!kinds_.empty()) {
+      recording_.detail =
+          "heaptrack recording, interpreted: no addresses, of like blocks the oldest is freed "
+          "first";
+    }
+    return log_.finish(recording_);
+  }
+  Recording take() { return std::move(recording_); }
+
+ private:
+  /// Allocations of one size at one place: an interpreted file tells no more of a block.
+  struct Kind {
+    Bytes size = 0;
+    std::uint64_t call = 0;
+    std::uint64_t allocated = 0;
+    std::uint64_t freed = 0;
+  };
+
+  void read_line();
+  void read_numbers(std::string_view text);
+  void expect_numbers(std::size_t least) const;
+  void read_version();
+  void read_text();
+  void read_call();
+  void allocate();
+  void free();
+  void allocate(Address address, Bytes size, std::uint64_t call);
+  void add_kind();
+  Kind& kind();
+  Address stand_in(std::uint64_t serial) const;
+  void fill_columns(std::uint32_t stack);
+  void pass_time();
+
+  LogLines lines_;
+  PointerLog log_;
+  Recording recording_;
+  HeaptrackPlaces places_;
+  std::vector<std::uint64_t> numbers_;  ///< of the line
+  std::vector<Kind> kinds_;
+  std::uint64_t format_ = 0;
+  bool is_interpreted_ = false;  ///< texts and instructions were named
+  std::int64_t time_us_ = 0;
+};
+
+void HeaptrackReader::read_numbers(std::string_view text) {
+  numbers_.clear();
+  while (!text.empty()) {
+    const std::string_view number = text.substr(0, text.find(' '));
+    numbers_.push_back(lines_.hexadecimal("a number", number));
+    text.remove_prefix(std::min(number.size() + 1, text.size()));
+  }
+}
+
+void HeaptrackReader::expect_numbers(std::size_t least) const {
+  if (numbers_.size() < least) {
+    lines_.bad("a line", lines_.line(), "more numbers, as heaptrack writes it");
+  }
+}
+
+void HeaptrackReader::read_line() {
+  const std::string_view line = lines_.line();
+  constexpr std::string_view kNumbers = "vita+-c";
+  constexpr std::string_view kPassedOver = "xXImRS#";
+  if (line.empty() || kPassedOver.find(line.front()) != kPassedOver.npos) return;
+  if (line.front() == 's') return read_text();
+  if (line == "A") return log_.lacks("blocks from before heaptrack was attached");
+  if (kNumbers.find(line.front()) == kNumbers.npos || line.size() < 3 || line[1] != ' ') {
+    lines_.bad("a line", line, "one that heaptrack writes");
+  }
+  read_numbers(line.substr(2));
+  switch (line.front()) {
+    case 'v':
+      return read_version();
+    case 'i':
+      expect_numbers(2);
+      is_interpreted_ = true;
+      return places_.add_instruction(numbers_[0], numbers_[1], std::span(numbers_).subspan(2));
+    case 't':
+      return read_call();
+    case 'a':
+      return add_kind();
+    case '+':
+      return allocate();
+    case '-':
+      return free();
+    default:
+      return pass_time();
+  }
+}
+
+void HeaptrackReader::read_version() {
+  constexpr std::uint64_t kNewest = 3;
+  if (numbers_.size() > 1) format_ = numbers_[1];
+  if (format_ > kNewest) lines_.bad("a version", lines_.line(), "a format of 3 or below");
+}
+
+/// "s TEXT", from format 3 on "s LENGTH TEXT".
+void HeaptrackReader::read_text() {
+  constexpr std::uint64_t kWithLength = 3;
+  std::string_view text = lines_.line().substr(std::min<std::size_t>(lines_.line().size(), 2));
+  if (format_ >= kWithLength) {
+    text.remove_prefix(std::min(text.find(' '), text.size()));
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  is_interpreted_ = true;
+  places_.add_text(text);
+}
+
+void HeaptrackReader::read_call() {
+  expect_numbers(2);
+  if (is_interpreted_) {
+    places_.add_call(numbers_[0], numbers_[1]);
+  } else {
+    places_.add_raw_call(numbers_[0], numbers_[1]);
+  }
+}
+
+void HeaptrackReader::add_kind() {
+  expect_numbers(2);
+  lines_.check_size(numbers_[0], lines_.line());
+  kinds_.push_back({.size = numbers_[0], .call = numbers_[1]});
+}
+
+HeaptrackReader::Kind& HeaptrackReader::kind() {
+  if (numbers_[0] >= kinds_.size()) {
+    lines_.bad("an allocation", lines_.line(), "one that a line before describes");
+  }
+  return kinds_[numbers_[0]];
+}
+
+/// What takes the place of the address of a block.
+Address HeaptrackReader::stand_in(std::uint64_t serial) const {
+  constexpr int kBlocksOfAKind = 36;
+  return ((numbers_[0] + 1) << kBlocksOfAKind) + serial;
+}
+
+void HeaptrackReader::allocate(Address address, Bytes size, std::uint64_t call) {
+  lines_.check_size(size, lines_.line());
+  const std::uint32_t stack = places_.stack_of(call);
+  const std::size_t before = log_.trace().size();
+  log_.allocate({}, address, size);
+  if (log_.trace().size() == before) return;
+  log_.trace().stacks.resize(log_.trace().size() - 1);  // of a free that was added
+  fill_columns(stack);
+}
+
+void HeaptrackReader::allocate() {
+  if (numbers_.size() >= 3) return allocate(numbers_[2], numbers_[0], numbers_[1]);
+  expect_numbers(1);
+  Kind& allocated = kind();
+  allocate(stand_in(allocated.allocated++), allocated.size, allocated.call);
+}
+
+void HeaptrackReader::free() {
+  expect_numbers(1);
+  if (kinds_.empty()) {
+    log_.free({}, numbers_[0]);
+  } else {
+    Kind& freed = kind();
+    const std::uint64_t live = freed.allocated - freed.freed;
+    if (live > 1) log_.lacks("which of several like blocks a free means");
+    log_.free({}, stand_in(freed.freed));
+    if (live > 0) ++freed.freed;
+  }
+  fill_columns(0);
+}
+
+void HeaptrackReader::fill_columns(std::uint32_t stack) {
+  Trace& trace = log_.trace();
+  trace.stacks.resize(trace.ops.size(), stack);
+  trace.times_us.resize(trace.ops.size(), time_us_);
+}
+
+/// "c MILLISECONDS", now and then.
+void HeaptrackReader::pass_time() {
+  constexpr std::int64_t kMicroseconds = 1000;
+  constexpr auto kLatest = static_cast<std::uint64_t>(kMostTime / kMicroseconds);
+  expect_numbers(1);
+  if (numbers_[0] > kLatest) lines_.bad("a time", lines_.line(), "milliseconds since the start");
+  time_us_ = static_cast<std::int64_t>(numbers_[0]) * kMicroseconds;
+}
+
+}  // namespace
+
+ReaderInfo heaptrack_reader() {
+  return {
+      .name = "heaptrack",
+      .summary = "heaptrack's recording, raw or interpreted.",
+      .recognises = is_heaptrack,
+      .read =
+          [](const Input& input, const ReadOptions&) {
+            HeaptrackReader reader(input, {});
+            reader.read_all();
+            return reader.take();
+          },
+      .stream = [](const Input& input, const ReadOptions&,
+                   const BeginEvents& begin) { return HeaptrackReader(input, begin).read_all(); }};
+}
+
+}  // namespace memreplay
