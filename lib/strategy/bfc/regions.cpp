@@ -4,17 +4,12 @@
 #include <iterator>
 
 #include "strategy/bfc/serving.hpp"
+#include "strategy/parts/backpedal.hpp"
 
 namespace memreplay::bfc {
 namespace {
 
 constexpr Bytes kLargestRegion = Bytes{1} << 62;
-
-/// What is asked for after a refusal: nine tenths in single precision, as the original counts them.
-Bytes backpedalled(Bytes size) {
-  const Bytes next = rounded(static_cast<Bytes>(static_cast<float>(size) * 0.9f));
-  return next < size ? next : size - kGranule;
-}
 
 }  // namespace
 
@@ -28,7 +23,7 @@ std::optional<Address> Allocator::obtain(Bytes& size, Bytes at_least) {
     }
     if (!may_backpedal) return std::nullopt;
     backpedalled_ = true;
-    size = backpedalled(size);
+    size = backpedalled(size, kGranule);
     if (size < at_least) return std::nullopt;
   }
 }
