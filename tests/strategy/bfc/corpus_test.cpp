@@ -12,6 +12,7 @@
 #include "device/simulated_device.hpp"
 #include "strategy/bfc/allocator.hpp"
 #include "strategy/registry.hpp"
+#include "support/fnv_hash.hpp"
 
 // Traces with the results of the original: corpus/bfc, whose README says what the fields mean.
 
@@ -35,20 +36,6 @@ std::vector<std::string> names() {
   std::sort(found.begin(), found.end());
   return found;
 }
-
-/// 64-bit FNV-1a over little-endian words.
-class Hash {
- public:
-  void add(std::uint64_t word) {
-    for (int byte = 0; byte < 8; ++byte) {
-      hash_ = (hash_ ^ ((word >> (8 * byte)) & 0xff)) * 1099511628211u;
-    }
-  }
-  std::string text() const { return fmt::format("{:016x}", hash_); }
-
- private:
-  std::uint64_t hash_ = 14695981039346656037u;
-};
 
 struct Row {
   char op = 0;
@@ -159,15 +146,15 @@ class Played {
   std::unique_ptr<SimulatedDevice> device_;
   std::unique_ptr<Strategy> strategy_;
   std::unordered_map<std::uint64_t, Placement> live_;
-  Hash offsets_;
-  Hash state_;
+  FnvHash offsets_;
+  FnvHash state_;
   std::uint64_t done_ = 0;
   std::size_t next_checkpoint_ = 0;
   std::string first_report_;
 };
 
 std::string chunks_hash(const Allocator& bfc) {
-  Hash hash;
+  FnvHash hash;
   bfc.chunks().for_each([&](Handle handle) {
     const Piece& chunk = bfc.chunks()[handle];
     hash.add(chunk.address - kBase);
