@@ -52,7 +52,7 @@ struct StrategyInfo {
   std::unique_ptr<Strategy> (*make)(const StrategySpec&, const StrategyContext&);
   bool wraps = false;             ///< takes other strategies in parentheses
   std::string_view example = {};  ///< how it is written, where the name alone will not do
-  bool keeps_regions = false;     ///< `empty_cache` returns nothing to the device
+  bool keeps_regions = false;     ///< `empty_cache` leaves it regions without blocks
   bool stitches = false;          ///< separate free pieces may serve one request together
   /// Whether it makes one of regions that touch; nothing: never.
   bool (*joins)(const StrategySpec&) = nullptr;
