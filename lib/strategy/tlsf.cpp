@@ -191,7 +191,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// TLSF: two-level segregated fit in fixed pools.
 StrategyInfo tlsf_strategy() {
   return {.name = "tlsf",
-          .summary = "Two-level segregated fit: constant time, in pools that hold the headers too.",
+          .summary = "Two-level segregated fit: constant time, pools that hold headers too.",
           .options = {{"pools", "[SIZE;SIZE…]", "capacity",
                        "Its pools; without it as many as it takes, of the device or 4 GiB."},
                       {"second_level_log2", "1..5", "5",
