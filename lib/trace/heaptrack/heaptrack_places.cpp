@@ -74,17 +74,17 @@ void HeaptrackPlaces::add_raw_call(std::uint64_t address, std::uint64_t caller) 
 }
 
 std::uint32_t HeaptrackPlaces::stack_of(std::uint64_t call) {
-  constexpr std::size_t kDeepest = 64;  // as deep as heaptrack itself looks
+  constexpr std::size_t kMostFrames = 64;  // as deep as heaptrack itself looks
   if (call == 0) return 0;
   if (call > calls_.size()) throw std::out_of_range("a call that no line before names");
   Call& innermost = calls_[call - 1];
   if (innermost.stack != 0) return innermost.stack;
   std::vector<std::uint32_t> stack;
-  for (std::uint64_t at = call; at != 0 && stack.size() < kDeepest; at = calls_[at - 1].caller) {
+  for (std::uint64_t at = call; at != 0 && stack.size() < kMostFrames; at = calls_[at - 1].caller) {
     const auto& frames = instructions_[calls_[at - 1].instruction];
     stack.insert(stack.end(), frames.begin(), frames.end());
   }
-  stack.resize(std::min(stack.size(), kDeepest));
+  stack.resize(std::min(stack.size(), kMostFrames));
   innermost.stack = static_cast<std::uint32_t>(recording_.stacks.size());
   recording_.stacks.push_back(std::move(stack));
   return innermost.stack;

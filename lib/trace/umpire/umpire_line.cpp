@@ -114,8 +114,8 @@ class UmpireScanner {
   }
 
   bool nested(std::string_view object_name, std::string_view key, UmpireLine* line) {
-    constexpr int kDeepest = 20;
-    if (++depth_ > kDeepest) return false;
+    constexpr int kDeepestUmpireLine = 20;
+    if (++depth_ > kDeepestUmpireLine) return false;
     const bool is_of_the_line = line != nullptr && object_name.empty();
     const bool good = rest_.front() == '['
                           ? array()
