@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/request.hpp"
+#include "strategy/parts/numbered_lists.hpp"
 
 namespace memreplay {
 
@@ -17,34 +18,18 @@ class TwoLevelLists {
   static constexpr Bytes kSizesEnd = Bytes{1} << 32;
 
   explicit TwoLevelLists(std::uint32_t second_level_log2)
-      : log2_(second_level_log2),
-        heads_(number_of(kSizesEnd - 1) + 1, kNoHandle),
-        used_((heads_.size() + 63) / 64) {}
+      : log2_(second_level_log2), lists_(number_of(kSizesEnd - 1) + 1) {}
 
   void push(Handle block, Bytes size) {
-    if (block >= entries_.size()) entries_.resize(block + 1);
-    const std::uint32_t list = number_of(size);
-    const Handle older = heads_[list];
-    entries_[block] = {size, kNoHandle, older};
-    if (older != kNoHandle) entries_[older].newer = block;
-    heads_[list] = block;
-    used_[list / 64] |= std::uint64_t{1} << list % 64;
-    ++count_;
+    if (block >= sizes_.size()) sizes_.resize(block + 1);
+    sizes_[block] = size;
     bytes_ += size;
+    lists_.push(block, number_of(size));
   }
 
   void remove(Handle block) {
-    const Entry gone = entries_[block];
-    if (gone.older != kNoHandle) entries_[gone.older].newer = gone.newer;
-    --count_;
-    bytes_ -= gone.size;
-    if (gone.newer != kNoHandle) {
-      entries_[gone.newer].older = gone.older;
-      return;
-    }
-    const std::uint32_t list = number_of(gone.size);
-    heads_[list] = gone.older;
-    if (gone.older == kNoHandle) used_[list / 64] &= ~(std::uint64_t{1} << list % 64);
+    bytes_ -= sizes_[block];
+    lists_.remove(block);
   }
 
   /// The newest of the first list of which every block has the size. One in the list of the size
@@ -52,12 +37,8 @@ class TwoLevelLists {
   Handle find(Bytes size) const {
     const Bytes least = least_of_sure_list(size);
     if (least >= kSizesEnd) return kNoHandle;
-    const std::uint32_t list = number_of(least);
-    std::uint64_t word = list / 64;
-    std::uint64_t bits = used_[word] & ~std::uint64_t{0} << list % 64;
-    while (bits == 0 && ++word < used_.size()) bits = used_[word];
-    if (bits == 0) return kNoHandle;
-    return heads_[64 * word + static_cast<std::uint64_t>(std::countr_zero(bits))];
+    const std::uint32_t list = lists_.first_from(number_of(least));
+    return list == NumberedLists::kNone ? kNoHandle : lists_.newest(list);
   }
 
   /// Whether `find` would find a block of `block` bytes.
@@ -66,29 +47,16 @@ class TwoLevelLists {
     return least < kSizesEnd && number_of(block) >= number_of(least);
   }
 
-  std::size_t count() const { return count_; }
+  std::size_t count() const { return lists_.count(); }
   Bytes bytes() const { return bytes_; }
-  Bytes size_of(Handle block) const { return entries_[block].size; }
   /// O(blocks in the highest list).
   Bytes largest() const {
-    std::uint64_t word = used_.size();
-    while (word > 0 && used_[word - 1] == 0) --word;
-    if (word == 0) return 0;
-    const auto top = 64 * word - 1 - static_cast<std::uint64_t>(std::countl_zero(used_[word - 1]));
     Bytes largest = 0;
-    for (Handle at = heads_[top]; at != kNoHandle; at = entries_[at].older) {
-      largest = std::max(largest, entries_[at].size);
-    }
+    lists_.for_each_in_last([&](Handle at) { largest = std::max(largest, sizes_[at]); });
     return largest;
   }
 
  private:
-  struct Entry {
-    Bytes size = 0;
-    Handle newer = kNoHandle;
-    Handle older = kNoHandle;
-  };
-
   std::uint32_t doubling_of(Bytes size) const {
     return static_cast<std::uint32_t>(std::bit_width(size)) - 1;
   }
@@ -106,10 +74,8 @@ class TwoLevelLists {
   }
 
   std::uint32_t log2_;
-  std::vector<Handle> heads_;        ///< the newest of each list
-  std::vector<std::uint64_t> used_;  ///< a bit for each list that has a block
-  std::vector<Entry> entries_;       ///< by block
-  std::size_t count_ = 0;
+  NumberedLists lists_;
+  std::vector<Bytes> sizes_;  ///< by block
   Bytes bytes_ = 0;
 };
 
