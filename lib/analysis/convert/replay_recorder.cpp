@@ -228,6 +228,31 @@ void ReplayRecorder::complete(Live& block) {
   builder_.return_slot(block.slot);
 }
 
+// What the device gave beside what a strategy cuts into blocks (for its alignment) is free.
+void ReplayRecorder::fill_regions(std::vector<SegmentInfo>& segments) const {
+  Address reached = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    SegmentInfo& segment = segments[i];
+    const Address cut = segment.address + segment.size;
+    const Address next = i + 1 < segments.size() ? segments[i + 1].address : UINT64_MAX;
+    auto region = held_.upper_bound(segment.address);
+    const bool found = !segment.expandable && region != held_.begin();
+    if (found) --region;
+    const Address from = found ? region->first : segment.address;
+    const Address to = found ? from + region->second.size : cut;
+    if (from >= reached && to >= cut && to <= next) {  // of this segment alone
+      if (from != segment.address) {
+        segment.blocks.insert(segment.blocks.begin(),
+                              {.address = from, .size = segment.address - from});
+      }
+      if (to != cut) segment.blocks.push_back({.address = cut, .size = to - cut});
+      segment.address = from;
+      segment.size = to - from;
+    }
+    reached = std::max(cut, to);
+  }
+}
+
 MemoryState ReplayRecorder::state() {
   std::unordered_map<Address, const Live*> by_address;
   for (const auto& [handle, block] : live_) {
@@ -248,6 +273,7 @@ MemoryState ReplayRecorder::state() {
       block.state = live->second->pending != 0 ? BlockState::pending : BlockState::allocated;
     }
   }
+  fill_regions(state.segments);
   return state;
 }
 

@@ -56,6 +56,7 @@ class ReplayRecorder final : public ReplayObserver, public BlockWitness {
     std::uint16_t lane = 0;
   };
 
+  void fill_regions(std::vector<SegmentInfo>& segments) const;
   std::uint16_t lane(StreamIndex stream, PoolIndex pool);
   std::uint16_t lane_of_event() { return lane_of_source(source_.lane(event_)); }
   std::uint16_t lane_of_source(Lane source) { return lane(source.stream, source.pool); }
