@@ -1,8 +1,10 @@
 #include "contents.hpp"
+#include "device/host/pointer.hpp"
 #include "machine.hpp"
 #include "streams.hpp"
 
 using namespace memreplay::gpu;
+using memreplay::pointer_to;
 
 namespace {
 
@@ -20,10 +22,6 @@ Status copied_rows(void* to, std::size_t to_pitch, const void* from, std::size_t
          static_cast<const std::byte*>(from) + row * from_pitch, width);
   }
   return kSuccess;
-}
-
-void* at(DevicePointer address) {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 }  // namespace
@@ -72,15 +70,15 @@ Status cudaMemsetAsync(void* to, int value, std::size_t size, Stream) {
 }
 
 Status cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t size, Stream) {
-  return copied(at(to), from, size);
+  return copied(pointer_to(to), from, size);
 }
 
 Status cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t size, Stream) {
-  return copied(to, at(from), size);
+  return copied(to, pointer_to(from), size);
 }
 
 Status cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t size, Stream) {
-  return copied(at(to), at(from), size);
+  return copied(pointer_to(to), pointer_to(from), size);
 }
 
 Status cuMemsetD32Async(DevicePointer, unsigned, std::size_t, Stream) {

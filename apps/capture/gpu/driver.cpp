@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "device/host/pointer.hpp"
 #include "machine.hpp"
 #include "runtime.hpp"
 
@@ -97,8 +98,7 @@ Status cuCtxPopCurrent_v2(Handle* context) {
 Status cuPointerGetAttribute(void* value, int attribute, DevicePointer pointer) {
   constexpr int kMemoryType = 2;
   constexpr int kDeviceOrdinal = 9;
-  void* const address = reinterpret_cast<void*>(pointer);  // NOLINT(performance-no-int-to-ptr)
-  const auto device = machine().device_of(address);
+  const auto device = machine().device_of(memreplay::pointer_to(pointer));
   if (attribute == kMemoryType || attribute == kDeviceOrdinal) {
     const int number = attribute == kDeviceOrdinal ? device.value_or(0) : device ? 2 : 1;
     std::memcpy(value, &number, sizeof number);

@@ -1,24 +1,12 @@
 #include <cstring>
 
-#include "contents.hpp"
+#include "answers.hpp"
 #include "machine.hpp"
-#include "streams.hpp"
 
 // Kernels, graphs and the modules that hold them: nothing is computed.
 using namespace memreplay::gpu;
 
 namespace {
-
-Status launched() {
-  work_was_launched();
-  a_kernel_ran();
-  return kSuccess;
-}
-
-Handle some_handle() {
-  static char nothing;
-  return &nothing;
-}
 
 struct CallConfiguration {
   Dim3 grid, block;
@@ -35,20 +23,20 @@ thread_local std::size_t configuration_count = 0;
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cudaLaunchKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) { return launched(); }
-Status cudaLaunchKernelExC(const void*, const void*, void**) { return launched(); }
+Status cudaLaunchKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) { return computed(); }
+Status cudaLaunchKernelExC(const void*, const void*, void**) { return computed(); }
 Status cudaLaunchCooperativeKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) {
-  return launched();
+  return computed();
 }
-Status __cudaLaunchKernel(Handle, Dim3, Dim3, void**, std::size_t, Stream) { return launched(); }
+Status __cudaLaunchKernel(Handle, Dim3, Dim3, void**, std::size_t, Stream) { return computed(); }
 Status cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                       Stream, void**, void**) {
-  return launched();
+  return computed();
 }
-Status cuLaunchKernelEx(const void*, Handle, void**, void**) { return launched(); }
+Status cuLaunchKernelEx(const void*, Handle, void**, void**) { return computed(); }
 Status cuLaunchCooperativeKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                  unsigned, Stream, void**) {
-  return launched();
+  return computed();
 }
 
 Status __cudaGetKernel(Handle* kernel, const void* function) {
@@ -147,37 +135,26 @@ Status cudaGraphGetNodes(Handle, Handle* nodes, std::size_t* count) {
   return kSuccess;
 }
 
-Status cudaGraphLaunch(Handle, Stream) { return launched(); }
+Status cudaGraphLaunch(Handle, Stream) { return computed(); }
 
 Status cudaUserObjectCreate(Handle* object, void*, void (*)(void*), unsigned, unsigned) {
-  *object = some_handle();
-  return kSuccess;
+  return give_handle(object);
 }
 
 Status cudaLibraryLoadData(Handle* library, const void*, void*, void*, unsigned, void*, void*,
                            unsigned) {
-  *library = some_handle();
-  return kSuccess;
+  return give_handle(library);
 }
 
-Status cudaLibraryGetKernel(Handle* kernel, Handle, const char*) {
-  *kernel = some_handle();
-  return kSuccess;
-}
+Status cudaLibraryGetKernel(Handle* kernel, Handle, const char*) { return give_handle(kernel); }
 
-Status cuModuleLoadData(Handle* module, const void*) {
-  *module = some_handle();
-  return kSuccess;
-}
+Status cuModuleLoadData(Handle* module, const void*) { return give_handle(module); }
 
 Status cuModuleLoadDataEx(Handle* module, const void*, unsigned, void*, void*) {
   return cuModuleLoadData(module, nullptr);
 }
 
-Status cuModuleGetFunction(Handle* function, Handle, const char*) {
-  *function = some_handle();
-  return kSuccess;
-}
+Status cuModuleGetFunction(Handle* function, Handle, const char*) { return give_handle(function); }
 
 Status cuFuncGetAttribute(int* value, int, Handle) {
   *value = 0;

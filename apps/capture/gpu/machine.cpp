@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "device/host/pointer.hpp"
+
 namespace memreplay::gpu {
 namespace {
 
@@ -17,7 +19,7 @@ thread_local bool this_thread_is_refused = false;
 
 /// Nothing of the host may be mapped there, and a touch ends the program, as on a real machine.
 void keep_free(AddressRange range) {
-  void* const at = reinterpret_cast<void*>(range.from);  // NOLINT(performance-no-int-to-ptr)
+  void* const at = pointer_to(range.from);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   if (mmap(at, range.size(), PROT_NONE, flags, -1, 0) == at) return;
   std::fprintf(stderr,
@@ -54,10 +56,7 @@ std::optional<int> Machine::device_of(const void* pointer) {
   return physical[std::prev(after)->second.physical].device;
 }
 
-void* Machine::symbols() const {
-  return reinterpret_cast<void*>(kDevices + kDeviceWindow -  // NOLINT(performance-no-int-to-ptr)
-                                 kGranule);
-}
+void* Machine::symbols() const { return pointer_to(kDevices + kDeviceWindow - kGranule); }
 
 void Machine::release(std::uint64_t handle) {
   const auto found = physical.find(handle);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 
 #include "machine.hpp"
 #include "told.hpp"
@@ -35,7 +34,6 @@ struct Torch {
 };
 
 Torch torch;
-std::atomic<std::size_t> requests = 0;
 
 /// A well-mixed number of a seed and a position: Steele, Lea, Flood, SplitMix64.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t position) {
@@ -71,8 +69,7 @@ class Refusal {
 
 void* allocate(void* result, void* allocator, std::size_t size) {
   if (size == 0) return torch.allocate(result, allocator, size);
-  const std::size_t number = ++requests;
-  requests_were_made(number);
+  const std::size_t number = request_was_made();
   if (!is_refused(number, size)) return torch.allocate(result, allocator, size);
   request_was_refused(number, size);
   const Refusal refusal;

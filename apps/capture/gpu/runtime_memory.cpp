@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/host/pointer.hpp"
 #include "machine.hpp"
 
 // cudaMalloc and what belongs to it: memory with addresses of its own.
@@ -34,7 +35,7 @@ Status allocate(void** address, std::size_t size) {
   if (size == 0) return kSuccess;
   const auto at = refusing() ? std::nullopt : machine().current().allocate(size);
   if (!at) return failed(kOutOfMemory);
-  *address = reinterpret_cast<void*>(*at);  // NOLINT(performance-no-int-to-ptr)
+  *address = pointer_to(*at);
   return kSuccess;
 }
 
@@ -128,8 +129,7 @@ Status cuMemGetAddressRange_v2(DevicePointer* base, std::size_t* size, DevicePoi
 }
 
 Status cudaDeviceGetDefaultMemPool(Handle* pool, int device) {
-  *pool = reinterpret_cast<Handle>(  // NOLINT(performance-no-int-to-ptr)
-      kFirstPool + static_cast<std::uintptr_t>(device) * kPoolStep);
+  *pool = memreplay::pointer_to(kFirstPool + static_cast<std::uintptr_t>(device) * kPoolStep);
   return kSuccess;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "device/host/pointer.hpp"
 #include "machine.hpp"
 
 // Streams and events. Work takes no time; with a lag it is complete only after so many later
@@ -41,10 +42,6 @@ Streams& streams() {
 
 std::atomic<std::uint64_t> work = 0;
 
-Handle handle(std::uintptr_t number) {
-  return reinterpret_cast<Handle>(number);  // NOLINT(performance-no-int-to-ptr)
-}
-
 bool is_done(const Streams& all, const Event& event) {
   if (!event.recorded || all.all_done > event.after) return true;
   const auto waited = all.done.find(event.stream);
@@ -55,7 +52,7 @@ bool is_done(const Streams& all, const Event& event) {
 Status create_stream(Stream* stream) {
   Streams& all = streams();
   const std::lock_guard lock(all.mutex);
-  *stream = handle(all.next_stream += 0x100);
+  *stream = pointer_to(all.next_stream += 0x100);
   return kSuccess;
 }
 
@@ -77,7 +74,7 @@ Status capture_info(Stream stream, int* status, unsigned long long* id, Handle* 
 Status begin_capture(Stream stream, Handle graph) {
   Streams& all = streams();
   const std::lock_guard lock(all.mutex);
-  all.captures[stream] = {++all.captures_begun, graph ? graph : handle(all.next_graph += 0x10)};
+  all.captures[stream] = {++all.captures_begun, graph ? graph : pointer_to(all.next_graph += 0x10)};
   return kSuccess;
 }
 
@@ -93,6 +90,7 @@ void everything_is_done() {
 }  // namespace memreplay::gpu
 
 using namespace memreplay::gpu;
+using memreplay::pointer_to;
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -128,7 +126,7 @@ Status cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 Status cudaEventCreateWithFlags(Handle* event, unsigned) {
   Streams& all = streams();
   const std::lock_guard lock(all.mutex);
-  *event = handle(all.next_event += 0x10);
+  *event = pointer_to(all.next_event += 0x10);
   all.events[*event] = {};
   return kSuccess;
 }

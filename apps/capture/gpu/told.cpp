@@ -79,7 +79,7 @@ void workspace_was_modelled(const char* function, std::size_t size) {
   workspaces.largest = std::max(workspaces.largest, size);
 }
 
-void requests_were_made(std::size_t count) { requests = count; }
+std::size_t request_was_made() { return ++requests; }
 
 void request_was_refused(std::size_t number, std::size_t size) {
   const std::lock_guard lock(told().mutex);

@@ -11,8 +11,8 @@ namespace memreplay::gpu {
 void value_was_read(std::size_t size);
 /// A workspace that the original library would have asked for, by a rule that is written down.
 void workspace_was_modelled(const char* function, std::size_t size);
-/// How many requests the program has made so far, where they are counted.
-void requests_were_made(std::size_t count);
+/// Counts a request of the program; its number, from 1.
+std::size_t request_was_made();
 /// Request `number` of the program was refused because it was told to be.
 void request_was_refused(std::size_t number, std::size_t size);
 
