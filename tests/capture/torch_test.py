@@ -4,7 +4,6 @@ Every program of programs/ is recorded on a virtual GPU, and what the commands s
 import json
 import os
 import pathlib
-import pickle
 import re
 import subprocess
 import sys
@@ -69,10 +68,6 @@ class Programs(WithTorch):
         self.assert_understood("run.pickle")
         self.record(program, output="again.pickle", settings=settings)
         self.assertTrue(self.recorded("again.pickle") == self.recorded("run.pickle"), "recorded twice")
-
-    def requests(self, name):
-        traces = pickle.loads(self.recorded(name))["device_traces"]
-        return [event["size"] for trace in traces for event in trace if event["action"] == "alloc"]
 
     def check_ranks(self, program, settings):
         printed = self.record("-m", "torch.distributed.run", "--nproc-per-node", "4", program,

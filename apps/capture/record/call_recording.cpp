@@ -32,9 +32,7 @@ capture::SpoolSummary write(const capture::SpooledProcess& process, const fs::pa
 
 /// "run.mrt"; of the second recorder "run-cuda.mrt".
 std::string name_of(const CallRecording& recording, const std::string& target, bool first) {
-  if (first) return target;
-  const std::string ending = fs::path(target).extension().string();
-  return target.substr(0, target.size() - ending.size()) + "-" + recording.recorder + ending;
+  return first ? target : with_mark(target, recording.recorder);
 }
 
 void move(const fs::path& from, const fs::path& to) {

@@ -26,6 +26,11 @@ constexpr std::string_view kRank = "{rank}";
 
 }  // namespace
 
+std::string with_mark(const std::string& path, const std::string& mark) {
+  const std::string ending = fs::path(path).extension().string();
+  return path.substr(0, path.size() - ending.size()) + "-" + mark + ending;
+}
+
 RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
   if (target == "-") throw UsageError("-o is -; expected the name of a file");
   if (fs::is_directory(target_)) refuse(target, EISDIR);
@@ -46,9 +51,7 @@ std::string RecordingFolder::name_of(const RecordedProcess& process, bool alone)
   const std::size_t place = name.find(kRank);
   if (place != name.npos) return name.replace(place, kRank.size(), rank);
   if (alone) return name;
-  const std::string mark = process.rank ? "-rank" + rank : "-" + std::to_string(process.pid);
-  const std::string ending = target_.extension().string();
-  return name.substr(0, name.size() - ending.size()) + mark + ending;
+  return with_mark(name, process.rank ? "rank" + rank : std::to_string(process.pid));
 }
 
 std::vector<RecordedProcess> RecordingFolder::collect() {
@@ -76,7 +79,7 @@ std::vector<RecordedProcess> RecordingFolder::collect() {
     if (!recordings.contains(pid)) continue;
     fs::path name = name_of(process, recordings.size() == 1);
     if (!used.insert(name.string()).second) {  // the same rank twice: two programs of one script
-      name.replace_filename(name.stem().string() + "-" + pid + name.extension().string());
+      name = with_mark(name.string(), pid);
     }
     const fs::path recording = path_ / (pid + ".pickle");
     fs::rename(recording, name, error);

@@ -8,6 +8,9 @@ namespace memreplay {
 
 struct RecordedProcess;
 
+/// "run-rank3.pickle" of "run.pickle": the mark stands before the ending.
+std::string with_mark(const std::string& path, const std::string& mark);
+
 /// Where processes leave their recordings until the program has ended: a folder beside the target,
 /// which is gone with this object, but for recordings that could not be moved.
 class RecordingFolder {

@@ -14,18 +14,6 @@
 namespace memreplay {
 namespace {
 
-std::string_view name_of(Stacks stacks) {
-  switch (stacks) {
-    case Stacks::none:
-      return "none";
-    case Stacks::all:
-      return "all";
-    case Stacks::python:
-      break;
-  }
-  return "python";
-}
-
 /// What sitecustomize.py reads in the program.
 std::map<std::string, std::string> environment_for(const RecordQuestion& question,
                                                    const std::filesystem::path& folder) {
@@ -33,7 +21,7 @@ std::map<std::string, std::string> environment_for(const RecordQuestion& questio
   const Json asked{{"folder", folder.string()},
                    {"program", std::filesystem::read_symlink("/proc/self/exe").string()},
                    {"virtual", question.card.has_value()},
-                   {"stacks", name_of(question.stacks)},
+                   {"stacks", question.stacks},
                    {"max_entries", question.max_entries},
                    {"at_step", question.at_step}};
   const char* const others = std::getenv("PYTHONPATH");

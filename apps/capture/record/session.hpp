@@ -8,8 +8,6 @@
 
 namespace memreplay {
 
-enum class Stacks { none, python, all };
-
 /// A program, and how it is to be recorded.
 struct RecordQuestion {
   std::vector<std::string> program;
@@ -17,7 +15,7 @@ struct RecordQuestion {
   RecordedCalls calls;              ///< any: these alone, of any program
   std::optional<VirtualCard> card;  ///< nothing: on the device that there is
   VirtualBehaviour behaviour;
-  Stacks stacks = Stacks::python;
+  std::string stacks = "python";  ///< python, all or none
   std::uint64_t max_entries = 0;  ///< of the history; 0: all
   std::uint64_t at_step = 0;      ///< of an optimiser; 0: the end
 };

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 
 #include "core/error.hpp"
+#include "record/recording_folder.hpp"
 
 namespace memreplay {
 namespace {
@@ -32,10 +32,7 @@ RecordQuestion with_value(RecordQuestion question, const Sweep& sweep, const std
                     mark));
   }
   if (replace_all(question.output, mark, value) == 0) {
-    const std::string ending = std::filesystem::path(question.output).extension().string();
-    question.output =
-        fmt::format("{}-{}{}{}", question.output.substr(0, question.output.size() - ending.size()),
-                    sweep.name, value, ending);
+    question.output = with_mark(question.output, sweep.name + value);
   }
   return question;
 }

@@ -26,6 +26,8 @@ struct VirtualBehaviour {
   std::uint64_t oom_at = 0;  ///< from 1; 0: none
   Bytes oom_size = 0;        ///< 0: none
   std::string oom_random;    ///< "SEED:RATE"; empty: none
+
+  friend bool operator==(const VirtualBehaviour&, const VirtualBehaviour&) = default;
 };
 
 /// What the stand-ins read in MEMREPLAY_VIRTUAL_GPU.

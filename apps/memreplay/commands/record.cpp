@@ -84,7 +84,7 @@ void complete(RecordCommand& asked) {
         "record needs a program: memreplay record [--virtual-gpu CARD] -- python "
         "train.py");
   }
-  if (settings_of({}, question.behaviour) != settings_of({}, {}) && !question.card) {
+  if (question.behaviour != VirtualBehaviour{} && !question.card) {
     throw UsageError(
         "--fill and --oom-... are those of a virtual GPU; expected --virtual-gpu CARD");
   }
@@ -109,12 +109,11 @@ RecordCommand parse(const Command& command, const std::vector<std::string>& argu
   line.output("-o,--output", "F",
               "The recording; {rank} stands for a rank. Default: recording.pickle or .mrt.",
               asked.output);
-  line.value(
-      "--stacks", "python|all|none", "Kept of each event. Default: python.",
-      [&](const std::string& text) {
-        constexpr std::array kStacks = {Stacks::python, Stacks::all, Stacks::none};
-        question.stacks = kStacks.at(choice_argument("--stacks", text, {"python", "all", "none"}));
-      });
+  line.value("--stacks", "python|all|none", "Kept of each event. Default: python.",
+             [&](const std::string& text) {
+               const std::vector<std::string> kept = {"python", "all", "none"};
+               question.stacks = kept[choice_argument("--stacks", text, kept)];
+             });
   line.value("--max-entries", "N", "Events that the history holds. Default: all.",
              [&](const std::string& text) {
                question.max_entries = whole_argument("--max-entries", text);
