@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/request.hpp"
+#include "device/device_wrapper.hpp"
 #include "support/fnv_hash.hpp"
+#include "support/recorded_rows.hpp"
 
 // Traces with the results of other allocators' originals: corpus/allocators, whose README says what
 // the fields mean.
@@ -24,6 +26,34 @@ inline std::filesystem::path allocators_corpus() {
   return std::filesystem::path(MEMREPLAY_SHARED) / "corpus/allocators";
 }
 
+/// The device of the recordings: it notes every call, refused ones too.
+class RecordedDevice final : public DeviceWrapper {
+ public:
+  using DeviceWrapper::DeviceWrapper;
+  std::unique_ptr<DeviceModel> clone() const override { return inner().clone(); }
+
+  std::optional<Address> obtain(Bytes size) override {
+    const auto region = DeviceWrapper::obtain(size);
+    note(region ? 0 : 1, region.value_or(kRecordedBase - 1), size);
+    if (region) sizes_[*region] = size;
+    return region;
+  }
+  void give_back(Address region) override {
+    note(2, region, sizes_.at(region));
+    DeviceWrapper::give_back(region);
+  }
+
+  std::uint64_t operation = 0;  ///< under way
+  FnvHash calls;
+
+ private:
+  void note(std::uint64_t kind, Address at, Bytes size) {
+    for (const std::uint64_t word : {operation, kind, at - kRecordedBase, size}) calls.add(word);
+  }
+
+  std::map<Address, Bytes> sizes_;
+};
+
 struct RecordedOperation {
   char op = 0;
   std::uint64_t id = 0;
@@ -32,19 +62,9 @@ struct RecordedOperation {
 };
 
 inline std::vector<RecordedOperation> operations_of(const std::filesystem::path& trace) {
-  std::ifstream in(trace);
   std::vector<RecordedOperation> operations;
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    std::vector<std::string> fields;
-    std::stringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, ',');) fields.push_back(cell);
-    fields.resize(4);
-    const auto number = [&](std::size_t i) {
-      return fields[i].empty() ? 0 : std::stoull(fields[i]);
-    };
-    operations.push_back({fields[0][0], number(1), number(2), number(3)});
+  for (const RecordedCells& row : recorded_rows(trace, 4)) {
+    operations.push_back({row.texts[0][0], row.number(1), row.number(2), row.number(3)});
   }
   return operations;
 }

@@ -5,40 +5,11 @@
 #include <map>
 #include <string>
 
-#include "device/device_wrapper.hpp"
 #include "device/simulated_device.hpp"
 #include "strategy/allocators_corpus.hpp"
 #include "strategy/parts/umpire_pool.hpp"
 
 namespace memreplay {
-
-/// The device of the recordings: it notes every call, refused ones too.
-class RecordedDevice final : public DeviceWrapper {
- public:
-  using DeviceWrapper::DeviceWrapper;
-  std::unique_ptr<DeviceModel> clone() const override { return inner().clone(); }
-
-  std::optional<Address> obtain(Bytes size) override {
-    const auto region = DeviceWrapper::obtain(size);
-    note(region ? 0 : 1, region.value_or(kRecordedBase - 1), size);
-    if (region) sizes_[*region] = size;
-    return region;
-  }
-  void give_back(Address region) override {
-    note(2, region, sizes_.at(region));
-    DeviceWrapper::give_back(region);
-  }
-
-  std::uint64_t operation = 0;  ///< under way
-  FnvHash calls;
-
- private:
-  void note(std::uint64_t kind, Address at, Bytes size) {
-    for (const std::uint64_t word : {operation, kind, at - kRecordedBase, size}) calls.add(word);
-  }
-
-  std::map<Address, Bytes> sizes_;
-};
 
 /// A pool as the original's recorder drove it, and the rows that it wrote.
 class UmpireRecorder {

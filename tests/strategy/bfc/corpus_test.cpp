@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "strategy/bfc/allocator.hpp"
 #include "strategy/registry.hpp"
 #include "support/fnv_hash.hpp"
+#include "support/recorded_rows.hpp"
 
 // Traces with the results of the original: corpus/bfc, whose README says what the fields mean.
 
@@ -44,24 +44,14 @@ struct Row {
 };
 
 std::vector<Row> rows_of(const std::string& name) {
-  std::ifstream in(folder() / (name + ".trace.csv"));
   std::vector<Row> rows;
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    std::vector<std::string> fields;
-    std::stringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, ',');) fields.push_back(cell);
-    fields.resize(6);
-    const auto number = [&](std::size_t i) {
-      return fields[i].empty() ? 0 : std::stoull(fields[i]);
-    };
-    rows.push_back({fields[0][0], number(1), {}});
+  for (const RecordedCells& row : recorded_rows(folder() / (name + ".trace.csv"), 6)) {
+    rows.push_back({row.texts[0][0], row.number(1), {}});
     Request& request = rows.back().request;
-    request.size = number(2);
-    request.freed_before = number(3);
-    request.alignment = number(4);
-    request.upper_end = fields[5] == "upper";
+    request.size = row.number(2);
+    request.freed_before = row.number(3);
+    request.alignment = row.number(4);
+    request.upper_end = row.texts[5] == "upper";
   }
   return rows;
 }
