@@ -156,15 +156,15 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
     Placement& block = blocks[program.slots[event]];
     const Handle handle = block.handle;
     if (handle == kNoHandle) continue;
-    if (op != Op::free_completed) tally.remove_block(program.sizes[event], block.size);
-    if (op == Op::free_requested) {
-      player.request_free(handle);
-      continue;
-    }
-    block.handle = kNoHandle;
-    if (op == Op::free) {
+    if (op == Op::free) [[likely]] {
+      tally.remove_block(program.sizes[event], block.size);
+      block.handle = kNoHandle;
       player.free(program, event, handle);
+    } else if (op == Op::free_requested) {
+      tally.remove_block(program.sizes[event], block.size);
+      player.request_free(handle);
     } else {
+      block.handle = kNoHandle;
       player.complete_free(handle);
     }
   }

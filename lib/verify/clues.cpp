@@ -79,7 +79,7 @@ std::optional<Clues::Threshold> Verification::possible_threshold(const Group& gr
   for (std::size_t i = group.tail; i < group.to; ++i) {
     if (trace_.ops[i] == Op::free_completed) step(noticed, i, {});
   }
-  const auto held = static_cast<Bytes>(base.allocator->statistics().all.reserved_bytes.current());
+  const auto held = static_cast<Bytes>(base.allocator->statistics().reserved_bytes.current());
   std::optional<Clues::Threshold> found;
   Clues::Threshold range{held, UINT64_MAX};
   Bytes reclaimed = 0;  // by the rounds that a threshold in `range` leads to

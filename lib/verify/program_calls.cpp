@@ -52,7 +52,7 @@ bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script
 // released.
 void Verification::empty_cache_without_effect(std::size_t event) {
   const torch::Statistics& before = model_.allocator->statistics();
-  if (before.all.blocks.pending != 0) return;
+  if (before.blocks.pending_now() != 0) return;
   Model model = model_.fork();
   model.device->play({});
   model.allocator->empty_cache();

@@ -301,8 +301,8 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
 // A try copies the model, and plays the events.
 bool Verification::may_try_again(const Group& group, const Model& base) {
   const torch::Statistics& now = base.allocator->statistics();
-  const auto blocks = static_cast<std::uint64_t>(
-      now.all.blocks.active() + now.all.segment.current() + now.all.inactive_split.current());
+  const auto blocks = static_cast<std::uint64_t>(now.blocks.active() + now.segment.current() +
+                                                 now.inactive_split.current());
   work_left_ -= std::min(work_left_, blocks + (group.to - group.tail));
   if (work_left_ == 0 && result_.reason.empty()) {
     result_.reason = fmt::format("not all that could explain event {} was tried: there is too much",
@@ -345,8 +345,7 @@ bool Verification::try_tail(const Group& group, const Model& base,
   bool same = explanation.emptied == 0 ||
               empty_cache(model, script.first(explanation.emptied), first_driver_event);
   if (same && group.ends_in_request) {
-    const auto held =
-        static_cast<Bytes>(model.allocator->statistics().all.reserved_bytes.current());
+    const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.current());
     const std::uint64_t syncs = model.allocator->statistics().num_sync_all_streams;
     same = step(model, group.to - 1, script.subspan(explanation.emptied));
     if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;

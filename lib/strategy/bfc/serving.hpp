@@ -47,7 +47,8 @@ template <bool kPlain>
     return;
   }
   piece.binned = false;
-  bins_[!kPlain && piece.tag == Tag::upper].erase(key_of<kPlain>(chunk), piece.place);
+  bins_[!kPlain && piece.tag == Tag::upper].erase(chunk, piece.place,
+                                                  [&] { return key_of<kPlain>(chunk); });
 }
 
 template <bool kPlain>

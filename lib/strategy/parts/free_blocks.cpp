@@ -15,11 +15,11 @@ constexpr auto by_key = [](const auto& a, const auto& b) {
 // All tables at their full size, so that no call has to ask.
 void FreeBlocks::prepare() {
   if (!first_.empty()) return;
-  sizes_end_ = kUnitsEnd << unit_log2_;
+  no_tables_ = 0;
+  irregular_ = rest_of_unit_ | ~((kUnitsEnd << unit_log2_) - 1);
   first_.resize(kClasses, kNoChunk);
   chunks_.emplace_back();
   static_assert(kClasses / 64 < 64);
-  used_.resize(kClasses / 64);
 }
 
 std::uint32_t FreeBlocks::used_class_from(std::uint32_t size_class) const {
@@ -221,7 +221,8 @@ FreeBlocks::Place FreeBlocks::new_chunk(std::uint32_t size_class) {
   }
   const Place place = unused_chunks_.back();
   unused_chunks_.pop_back();
-  chunks_[place].size_class = size_class;
+  chunks_[place].size_class = static_cast<std::uint16_t>(size_class);
+  chunks_[place].bit = std::uint64_t{1} << size_class % 64;
   return place;
 }
 
@@ -272,7 +273,7 @@ void FreeBlocks::drop_chunk(Place place) {
 }
 
 void FreeBlocks::erase(const FreeBlock& block) {
-  if (!is_regular(block.size)) return erase(block, kBeyond);
+  if (!is_regular(block.size)) return erase_beyond(block);
   const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
   const Place place = place_of({block.rank, units, block.block});
   const auto& entries = chunks_[place].entries;

@@ -60,8 +60,9 @@ class FreeBlocks {
   void insert(const FreeBlock& block, const LiesAt& lies_at);
   /// The block is there.
   void erase(const FreeBlock& block);
-  /// By its number, which no other block in here has.
-  void erase(const FreeBlock& block, Place place);
+  /// By its number, which no other block in here has. `whole()` tells the rest, where it is needed.
+  template <typename Whole>
+  void erase(Handle block, Place place, const Whole& whole);
   void erase(const Cursor& at);
 
   /// Takes out the first block of at least this size; kNoHandle where there is none.
@@ -99,10 +100,11 @@ class FreeBlocks {
     Handle block = kNoHandle;
   };
   struct alignas(64) Chunk {
-    std::uint32_t count = 0;
-    std::uint32_t size_class = 0;
-    std::uint32_t open = 0;  ///< as long as `count` is below, the next block needs no search
+    std::uint8_t count = 0;
+    std::uint8_t open = 0;  ///< as long as `count` is below, the next block needs no search
+    std::uint16_t size_class = 0;
     std::uint32_t directory = kNone;             ///< of its class, where that has several chunks
+    std::uint64_t bit = 0;                       ///< that of its class in a word of used_
     std::array<Entry, kChunkSize> entries = {};  ///< behind the last, but for the first: Entry{}
   };
   /// Blocks from this one on, in order, lie in the chunk.
@@ -128,7 +130,7 @@ class FreeBlocks {
   static std::uint32_t index_of(const Chunk& chunk, Handle block);
 
   /// A whole number of units that is counted.
-  bool is_regular(Bytes size) const { return (size & rest_of_unit_) == 0 && size < sizes_end_; }
+  bool is_regular(Bytes size) const { return ((size | no_tables_) & irregular_) == 0; }
   FreeBlock block_of(const Entry& entry) const {
     return {Bytes{entry.units} << unit_log2_, entry.rank, entry.block};
   }
@@ -145,11 +147,11 @@ class FreeBlocks {
     if (chunk.directory != kNone) [[unlikely]] {
       drop_chunk(place);
     } else {
-      unmark(chunk.size_class);
+      unmark(chunk);
     }
   }
-  void mark(std::uint32_t size_class);
-  void unmark(std::uint32_t size_class);
+  void mark(std::uint32_t size_class, std::uint64_t bit);
+  void unmark(const Chunk& chunk);
 
   // free_blocks.cpp: what is rare
   Handle take_rare(Bytes size);
@@ -177,10 +179,11 @@ class FreeBlocks {
 
   std::uint32_t unit_log2_;
   Bytes rest_of_unit_;
-  Bytes sizes_end_ = 0;       ///< of what is counted in units; 0: the tables are not there yet
-  std::vector<Place> first_;  ///< the first chunk of each class, kept when it is empty
-  std::vector<std::uint64_t> used_;  ///< a bit for each class that holds any
-  std::uint64_t used_words_ = 0;     ///< a bit for each word of used_ that may have one
+  Bytes irregular_ = UINT64_MAX;  ///< what has a bit of these is not counted in units
+  Bytes no_tables_ = UINT64_MAX;  ///< nothing is counted yet; 0: the tables are there
+  std::vector<Place> first_;      ///< the first chunk of each class, kept when it is empty
+  std::array<std::uint64_t, kClasses / 64> used_ = {};  ///< a bit for each class that holds any
+  std::uint64_t used_words_ = 0;  ///< a bit for each word of used_ that may have one
   std::vector<Chunk> chunks_;
   std::vector<Place> unused_chunks_;
   std::vector<std::vector<Separator>> directories_;
@@ -248,14 +251,12 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
   return block;
 }
 
-inline void FreeBlocks::mark(std::uint32_t size_class) {
-  used_[size_class / 64] |= std::uint64_t{1} << size_class % 64;
+inline void FreeBlocks::mark(std::uint32_t size_class, std::uint64_t bit) {
+  used_[size_class / 64] |= bit;
   used_words_ |= std::uint64_t{1} << size_class / 64;
 }
 
-inline void FreeBlocks::unmark(std::uint32_t size_class) {
-  used_[size_class / 64] &= ~(std::uint64_t{1} << size_class % 64);
-}
+inline void FreeBlocks::unmark(const Chunk& chunk) { used_[chunk.size_class / 64] &= ~chunk.bit; }
 
 // What is rare takes its arguments by value: so they need not lie in memory before.
 template <typename LiesAt>
@@ -269,8 +270,8 @@ template <typename LiesAt>
   if (chunks_[place].count >= chunks_[place].open) [[unlikely]] {
     place = place_with_room<LiesAt>({block.rank, units, block.block}, lies_at);
   }
-  mark(size_class);
   Chunk& chunk = chunks_[place];
+  mark(size_class, chunk.bit);
   Entry& entry = chunk.entries[chunk.count++];
   entry.rank = block.rank;
   entry.units = units;
@@ -311,19 +312,25 @@ template <typename LiesAt>
   Chunk& chunk = chunks_[place];
   const std::uint32_t last = --chunk.count;
   if (last == 0) return leave(place);
-  chunk.entries[index] = chunk.entries[last];
+  Entry& hole = chunk.entries[index];
+  const Entry& moved = chunk.entries[last];
+  hole.rank = moved.rank;
+  hole.units = moved.units;
+  hole.block = moved.block;
   chunk.entries[last] = Entry{};
 }
 
-[[gnu::always_inline]] inline void FreeBlocks::erase(const FreeBlock& block, Place place) {
+template <typename Whole>
+[[gnu::always_inline]] inline void FreeBlocks::erase(Handle block, Place place,
+                                                     const Whole& whole) {
   if (place == kBeyond) [[unlikely]]
-    return erase_beyond(block);
+    return erase_beyond(whole());
   const Chunk& chunk = chunks_[place];
-  remove(place, chunk.count == 1 ? 0 : index_of(chunk, block.block));
+  remove(place, chunk.count == 1 ? 0 : index_of(chunk, block));
 }
 
 inline void FreeBlocks::erase(const Cursor& at) {
-  if (at.chunk == kBeyond) return erase(at.block, kBeyond);
+  if (at.chunk == kBeyond) return erase_beyond(at.block);
   remove(at.chunk, at.index);
 }
 

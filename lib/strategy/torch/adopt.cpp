@@ -75,7 +75,7 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
           {segment.address, length_of_reservation(runs, granule), granule, block.rank, true});
     } else {
       block.rank = ranks[i];
-      statistics_.increase(&PoolStatistics::segment, statistics_.of_pool[segment.small_pool], 1);
+      statistics_.segment.increase(segment.small_pool, 1);
       if (segment.size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
     }
     count_reserved(block, segment.size, true);
@@ -95,9 +95,8 @@ void Allocator::adopt(const MemoryState& state, std::span<Handle> by_slot) {
     if (!block.mapped || block.expandable() || block.state != BlockState::free) continue;
     if (!block.is_split()) continue;
     const bool small = is_small(block);
-    statistics_.increase(&PoolStatistics::inactive_split, statistics_.of_pool[small], 1);
-    statistics_.increase(&PoolStatistics::inactive_split_bytes, statistics_.of_pool[small],
-                         block.size);
+    statistics_.inactive_split.increase(small, 1);
+    statistics_.inactive_split_bytes.increase(small, block.size);
   }
 }
 
@@ -136,16 +135,15 @@ Handle Allocator::adopt_block(Block block, const BlockInfo& info, Handle before)
     insert_free<AllRules>(handle, free_set(block));
     return handle;
   }
-  statistics_.increase(&PoolStatistics::requested_bytes, statistics_.of_pool[small],
-                       info.requested);
+  statistics_.requested_bytes.increase(small, info.requested);
   blocks_[handle].state = info.state;
   if (info.state == BlockState::pending) {
-    statistics_.find_pending_block(statistics_.of_pool[small], info.size);
+    statistics_.find_pending_block(small, info.size);
     blocks_[handle].since = next_pending_;
     pending_.emplace(next_pending_++, handle);
     return handle;
   }
-  statistics_.take_block(statistics_.of_pool[small], info.size);
+  statistics_.take_block(small, info.size);
   if (info.size >= settings_.max_split_size) statistics_.oversize_allocations.increase(1);
   return handle;
 }

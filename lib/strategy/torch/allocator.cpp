@@ -38,7 +38,8 @@ std::optional<Placement> Allocator::allocate(const Request& request) {
 }
 
 Service Allocator::serve_by_all_rules(Bytes size, Lane lane, Placement& placed) {
-  return serve<AllRules>(size, lane, placed);
+  if (lane != lane_) turn_to(lane);
+  return serve<AllRules>(size, placed);
 }
 
 Service Allocator::serve_from_device(Search search, Bytes requested, Placement& placed) {
@@ -96,7 +97,7 @@ Handle Allocator::try_mempool_fallback(Search& search) {
     lender.pool = pool_of(owner, is_small(search.pool));
     lender.expandable = false;
     const Handle found = get_free_block<AllRules>(lender, shelf_of(lender.pool, lender.stream));
-    if (found == kNoBlock) continue;
+    if (found == kNoHandle) continue;
     search = lender;
     return found;
   }
@@ -132,7 +133,7 @@ Allocator::Attempt Allocator::alloc_block(const Search& search, bool is_retry, H
               .shelf = open_shelf(search.pool, search.stream)};
   block.rank = rank_of_new(block);
   found = new_block(block);
-  statistics_.increase(&PoolStatistics::segment, statistics_.of_pool[is_small(search.pool)], 1);
+  statistics_.segment.increase(is_small(search.pool), 1);
   count_reserved(blocks_[found], size, true);
   if (size >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
   return Attempt::served;
@@ -156,7 +157,7 @@ void Allocator::free(Handle block, Giver) { take_back<AllRules>(block); }
 
 void Allocator::request_free(Handle handle) {
   Block& block = blocks_[handle];
-  statistics_.give_block_later(statistics_.of_pool[is_small(block)], block.size);
+  statistics_.give_block_later(is_small(block), block.size);
   count_oversize_free(block);
   block.state = BlockState::pending;
   block.since = next_pending_++;
@@ -172,7 +173,7 @@ void Allocator::complete_free(Handle handle) {
 // No stream uses the pending block any more.
 void Allocator::complete(Handle handle) {
   const Block& block = blocks_[handle];
-  statistics_.complete_block(statistics_.of_pool[is_small(block)], block.size);
+  statistics_.complete_block(is_small(block), block.size);
   free_block<AllRules>(handle);
 }
 

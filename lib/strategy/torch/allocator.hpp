@@ -133,7 +133,7 @@ class Allocator final : public StrategyOn<Allocator>,
     std::vector<ShelfIndex> shelves{};  ///< by stream; kNoShelf: it had no segment yet
   };
   /// A pool's blocks of one stream. Aligned so that its number is shifted, not multiplied.
-  struct alignas(256) Shelf {
+  struct alignas(1024) Shelf {
     std::uint16_t pool = 0;
     StreamIndex stream = 0;
     FreeBlocks free{};
@@ -149,9 +149,11 @@ class Allocator final : public StrategyOn<Allocator>,
   enum class Side { before, behind };
 
   // serving.hpp: the path of a request and of a free
+  /// Of the lane that was turned to.
   template <class Rules>
-  Service serve(Bytes size, Lane lane, Placement& placed);
+  Service serve(Bytes size, Placement& placed);
   [[gnu::noinline]] Service serve_by_all_rules(Bytes size, Lane lane, Placement& placed);
+  /// kNoHandle where none fits.
   template <class Rules>
   Handle get_free_block(const Search& search, ShelfIndex shelf);
   template <class Rules>
@@ -165,9 +167,9 @@ class Allocator final : public StrategyOn<Allocator>,
   void take_back(Handle block);
   template <class Rules>
   void free_block(Handle block);
-  /// With the neighbour on that side, where that is free. How many bytes came with it.
+  /// With the neighbour on that side, where that is free.
   template <class Rules, Side kSide>
-  Bytes try_merge(Handle into, FreeBlocks& free);
+  bool try_merge(Handle into, FreeBlocks& free);
   template <class Rules>
   void insert_free(Handle block, FreeBlocks& free);
 
@@ -268,7 +270,7 @@ class Allocator final : public StrategyOn<Allocator>,
   FreeBlocks& free_set(const Block& block) { return shelves_[block.shelf].free; }
   [[gnu::always_inline]] void erase_free(Handle handle, FreeBlocks& free) {
     const Block& block = blocks_[handle];
-    free.erase({block.size, block.rank, handle}, block.place);
+    free.erase(handle, block.place, [&] { return FreeBlock{block.size, block.rank, handle}; });
   }
   void count_reserved(const Block& block, Bytes amount, bool grows);
 

@@ -72,17 +72,17 @@ Allocator::ShelfIndex Allocator::open_shelf(std::uint16_t pool, StreamIndex stre
 
 void Allocator::count_reserved(const Block& block, Bytes amount, bool grows) {
   const bool small = is_small(block);
-  auto& of_pool = statistics_.reserved_by_pool[pool_of(block).owner];
+  PooledStat& of_owner = statistics_.reserved_by_pool[pool_of(block).owner];
   if (grows) {
     total_allocated_memory_ += amount;
     ++statistics_.num_device_alloc;
-    statistics_.increase(&PoolStatistics::reserved_bytes, statistics_.of_pool[small], amount);
-    for (const int of : {0, 1 + small}) of_pool[of].increase(amount);
+    statistics_.reserved_bytes.increase(small, amount);
+    of_owner.increase(small, amount);
   } else {
     total_allocated_memory_ -= amount;
     ++statistics_.num_device_free;
-    statistics_.decrease(&PoolStatistics::reserved_bytes, statistics_.of_pool[small], amount);
-    for (const int of : {0, 1 + small}) of_pool[of].decrease(amount);
+    statistics_.reserved_bytes.decrease(small, amount);
+    of_owner.decrease(small, amount);
   }
 }
 
@@ -93,7 +93,7 @@ FreeSpace Allocator::free_space() const {
         *allowed_memory_maximum_ - std::min(*allowed_memory_maximum_, total_allocated_memory_);
   }
   space.total =
-      static_cast<Bytes>(statistics_.all.reserved_bytes.current() - statistics_.all.bytes.active());
+      static_cast<Bytes>(statistics_.reserved_bytes.current() - statistics_.bytes.active());
   for (const BlockPool& pool : pools_) {
     for_each_shelf(pool, [&](const FreeBlocks& free) {
       space.largest = std::max(space.largest, free.largest());

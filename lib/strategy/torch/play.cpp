@@ -7,10 +7,24 @@ namespace memreplay::torch {
 /// The calls of the allocator by fewer rules.
 template <class Rules, bool kHints>
 struct Allocator::Player {
-  Allocator& allocator;
+  static constexpr std::uint32_t kNoLane = UINT32_MAX;
 
-  Service allocate(const Program& program, std::uint64_t event, Placement& placed) {
-    return allocator.serve<Rules>(program.sizes[event], program.lane(event), placed);
+  Allocator& allocator;
+  std::uint32_t lane = kNoLane;  ///< the allocator is turned to it
+
+  [[gnu::always_inline]] Service allocate(const Program& program, std::uint64_t event,
+                                          Placement& placed) {
+    const Bytes size = program.sizes[event];
+    if (program.lane_of[event] != lane) [[unlikely]] {
+      const Lane next = program.lane(event);
+      lane = kNoLane;
+      if (!Rules::kPrivatePools && next.pool != 0) {
+        return allocator.serve_by_all_rules(size, next, placed);
+      }
+      allocator.turn_to(next);
+      lane = program.lane_of[event];
+    }
+    return allocator.serve<Rules>(size, placed);
   }
   void free(const Program&, std::uint64_t, Handle block) { allocator.take_back<Rules>(block); }
   void request_free(Handle block) { allocator.request_free(block); }

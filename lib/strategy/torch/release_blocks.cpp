@@ -167,7 +167,7 @@ void Allocator::release_block(Handle handle) {
   const Block block = blocks_[handle];
   erase_free(handle, free_set(block));
   device_->give_back(block.address);
-  statistics_.decrease(&PoolStatistics::segment, statistics_.of_pool[is_small(block)], 1);
+  statistics_.segment.decrease(is_small(block), 1);
   count_reserved(block, block.size, false);
   if (block.size >= settings_.max_split_size) statistics_.oversize_segments.decrease(1);
   drop_block(handle);

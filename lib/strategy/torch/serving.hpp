@@ -9,31 +9,25 @@
 namespace memreplay::torch {
 
 template <class Rules>
-[[gnu::always_inline]] inline Service Allocator::serve(Bytes requested, Lane lane,
-                                                       Placement& placed) {
+[[gnu::always_inline]] inline Service Allocator::serve(Bytes requested, Placement& placed) {
   if (requested >= kMostBytes) [[unlikely]]
     return Service::refused;
-  if (!Rules::kPrivatePools && lane.pool != 0) {
-    return serve_by_all_rules(requested, lane, placed);
-  }
   Search search;
-  search.stream = lane.stream;
+  search.stream = lane_.stream;
   search.size = round_up(requested, kMinBlockSize);
   if constexpr (Rules::kRounds || Rules::kForks) {
     search.size = round_size(requested + settings_.request_padding,
                              settings_.roundup_power2_divisions, !release_.has(1));
   }
   search.pool = search.size <= kSmallSize;
-  if constexpr (Rules::kPrivatePools) search.pool = pool_of(lane.pool, search.pool != 0);
+  if constexpr (Rules::kPrivatePools) search.pool = pool_of(lane_.pool, search.pool != 0);
   if constexpr (Rules::kExpandable) {
     search.expandable =
-        settings_.expandable_segments && (lane.pool == 0 || release_.has(kPoolsExpand));
+        settings_.expandable_segments && (lane_.pool == 0 || release_.has(kPoolsExpand));
   }
-  if (lane != lane_) [[unlikely]]
-    turn_to(lane);
   const ShelfIndex shelf = lane_shelves_ + (search.size <= kSmallSize);
   const Handle block = get_free_block<Rules>(search, shelf);
-  if (block == kNoBlock) [[unlikely]]
+  if (block == kNoHandle) [[unlikely]]
     return serve_from_device(search, requested, placed);
   if constexpr (Rules::kForks) leave_front_unaligned(block, search.size);
   placed = alloc_found_block<Rules>(block, search, requested, shelves_[shelf].free);
@@ -49,20 +43,19 @@ template <class Rules>
   FreeBlocks& free = shelves_[shelf].free;
   if constexpr (!Rules::kExpandable && !Rules::kLimits) {
     const Handle block = free.take(search.size);
-    if (block == kNoHandle) return kNoBlock;
-    max_split_size_.note_below(blocks_[block].size);
+    if (block != kNoHandle) max_split_size_.note_below(blocks_[block].size);
     return block;
   }
   FreeBlocks::Cursor at = free.lower_bound(search.size);
-  if (at.at_end()) return kNoBlock;
+  if (at.at_end()) return kNoHandle;
   if (Rules::kExpandable && blocks_[at.block.block].expandable()) {
     at = search.expandable ? tightest_from(free, at) : plain_from(free, at);
-    if (at.at_end()) return kNoBlock;
+    if (at.at_end()) return kNoHandle;
   }
   const bool fits = max_split_size_.above(search.size)
                         ? max_split_size_.above(at.block.size)
                         : max_non_split_rounding_size_.above(at.block.size - search.size);
-  if (!fits) return kNoBlock;
+  if (!fits) return kNoHandle;
   free.erase(at);
   return at.block.block;
 }
@@ -90,9 +83,24 @@ template <class Rules>
   const Handle handle = take_handle();
   Block& front = blocks_[handle];
   Block& back = blocks_[rest];
-  front = back;
+  // Field by field: a copy of the whole would wait for what was written in parts just before.
+  const Address address = back.address;
+  const std::uint64_t rank = back.rank;
+  const std::uint32_t reservation = back.reservation;
+  const std::uint32_t shelf = back.shelf;
+  const bool mapped = back.mapped;
+  const std::uint64_t since = back.since;
+  front.address = address;
   front.size = size;
+  front.rank = rank;
+  front.since = since;
+  front.prev = back.prev;
   front.next = rest;
+  front.reservation = reservation;
+  front.shelf = shelf;
+  front.state = BlockState::free;
+  front.mapped = mapped;
+  front.completed_early = false;
   if (Rules::kAnyRanks) front.rank = rank_of_new(front);
   blocks_[front.prev].next = handle;
   back.prev = handle;
@@ -107,7 +115,7 @@ template <class Rules>
                                                                      const Search& search,
                                                                      Bytes requested,
                                                                      FreeBlocks& free) {
-  PoolStatistics& own = statistics_.of_pool[is_small(search.pool)];
+  const bool small = is_small(search.pool);
   const bool was_split = blocks_[handle].is_split();
   const bool counts_as_split = !Rules::kExpandable || !blocks_[handle].expandable();
   if (should_split<Rules>(blocks_[handle], search)) {
@@ -115,20 +123,20 @@ template <class Rules>
     handle = split_front<Rules>(rest, search.size);
     insert_free<Rules>(rest, free);
     if (counts_as_split && was_split) {
-      statistics_.decrease(&PoolStatistics::inactive_split_bytes, own, search.size);
+      statistics_.inactive_split_bytes.decrease(small, search.size);
     } else if (counts_as_split) {
-      statistics_.increase(&PoolStatistics::inactive_split_bytes, own, blocks_[rest].size);
-      statistics_.increase(&PoolStatistics::inactive_split, own, 1);
+      statistics_.inactive_split_bytes.increase(small, blocks_[rest].size);
+      statistics_.inactive_split.increase(small, 1);
     }
   } else if (counts_as_split && was_split) {
-    statistics_.decrease(&PoolStatistics::inactive_split_bytes, own, blocks_[handle].size);
-    statistics_.decrease(&PoolStatistics::inactive_split, own, 1);
+    statistics_.inactive_split_bytes.decrease(small, blocks_[handle].size);
+    statistics_.inactive_split.decrease(small, 1);
   }
   Block& block = blocks_[handle];
   block.state = BlockState::allocated;
   block.requested = requested;
-  statistics_.take_block(own, block.size);
-  statistics_.increase(&PoolStatistics::requested_bytes, own, requested);
+  statistics_.take_block(small, block.size);
+  statistics_.requested_bytes.increase(small, requested);
   if (Rules::kLimits && block.size >= settings_.max_split_size) {
     statistics_.oversize_allocations.increase(1);
   }
@@ -138,7 +146,7 @@ template <class Rules>
 template <class Rules>
 [[gnu::always_inline]] inline void Allocator::take_back(Handle handle) {
   const Block& block = blocks_[handle];
-  statistics_.give_block(statistics_.of_pool[is_small(block)], block.size);
+  statistics_.give_block(is_small(block), block.size);
   if constexpr (Rules::kLimits) count_oversize_free(block);
   free_block<Rules>(handle);
 }
@@ -147,34 +155,33 @@ template <class Rules>
 [[gnu::always_inline]] inline void Allocator::free_block(Handle handle) {
   Block& block = blocks_[handle];
   FreeBlocks& free = free_set(block);
-  PoolStatistics& own = statistics_.of_pool[is_small(block)];
+  const bool small = is_small(block);
   block.state = BlockState::free;
+  const Bytes own = block.size;
   // How the number and bytes of free pieces change, as one net change each.
-  const Bytes before = try_merge<Rules, Side::before>(handle, free);
-  const Bytes behind = try_merge<Rules, Side::behind>(handle, free);
-  auto pieces = -std::int64_t{before != 0} - std::int64_t{behind != 0};
-  auto piece_bytes = -static_cast<std::int64_t>(before + behind);
+  std::int64_t pieces = 1;
+  if (try_merge<Rules, Side::before>(handle, free)) --pieces;
+  if (try_merge<Rules, Side::behind>(handle, free)) --pieces;
   insert_free<Rules>(handle, free);
-  if (block.is_split()) {
-    ++pieces;
-    piece_bytes += static_cast<std::int64_t>(block.size);
-  }
   if (!Rules::kExpandable || !block.expandable()) {
-    if (pieces != 0) statistics_.change(&PoolStatistics::inactive_split, own, pieces);
-    if (piece_bytes != 0) {
-      statistics_.change(&PoolStatistics::inactive_split_bytes, own, piece_bytes);
+    if (block.is_split()) [[likely]] {
+      statistics_.inactive_split_bytes.increase(small, own);
+      if (pieces != 0) statistics_.inactive_split.change(small, pieces);
+    } else if (pieces != 1) {
+      statistics_.inactive_split_bytes.decrease(small, block.size - own);
+      statistics_.inactive_split.decrease(small, static_cast<Bytes>(1 - pieces));
     }
   }
-  statistics_.decrease(&PoolStatistics::requested_bytes, own, block.requested);
+  statistics_.requested_bytes.decrease(small, block.requested);
 }
 
 template <class Rules, Allocator::Side kSide>
-[[gnu::always_inline]] inline Bytes Allocator::try_merge(Handle into, FreeBlocks& free) {
+[[gnu::always_inline]] inline bool Allocator::try_merge(Handle into, FreeBlocks& free) {
   Block& dst = blocks_[into];
   const Handle from = kSide == Side::before ? dst.prev : dst.next;
   const Block& src = blocks_[from];
-  if (src.state != BlockState::free) return 0;
-  if (Rules::kExpandable && src.mapped != dst.mapped) return 0;
+  if (src.state != BlockState::free) return false;
+  if (Rules::kExpandable && src.mapped != dst.mapped) return false;
   if (!Rules::kExpandable || src.mapped) {
     erase_free(from, free);
   } else {
@@ -191,7 +198,7 @@ template <class Rules, Allocator::Side kSide>
   }
   dst.size += src.size;
   drop_block(from);
-  return src.size;
+  return true;
 }
 
 template <class Rules>

@@ -15,10 +15,6 @@ struct Told {
 };
 
 Told told(const Stat& stat) { return {stat.current(), stat.peak, stat.allocated}; }
-Told told_live(const LiveStat& stat) { return {stat.current(), stat.peak, stat.allocated}; }
-Told told_active(const LiveStat& stat) {
-  return {stat.active(), stat.active_peak, stat.allocated + stat.found_pending};
-}
 
 void flatten(Counters& counters, const std::string& name, const Told& stat) {
   counters.emplace_back(name + ".allocated", stat.allocated);
@@ -27,33 +23,69 @@ void flatten(Counters& counters, const std::string& name, const Told& stat) {
   counters.emplace_back(name + ".peak", stat.peak);
 }
 
-void flatten(Counters& counters, const std::string& name, Told all, const Told& large,
+void flatten(Counters& counters, const std::string& name, std::int64_t peak, const Told& large,
              const Told& small) {
-  all.allocated = large.allocated + small.allocated;
-  flatten(counters, name + ".all", all);
+  flatten(counters, name + ".all",
+          {large.current + small.current, peak, large.allocated + small.allocated});
   flatten(counters, name + ".large_pool", large);
   flatten(counters, name + ".small_pool", small);
 }
 
+void flatten(Counters& counters, const std::string& name, const PooledStat& stat) {
+  flatten(counters, name, stat.peak, told(stat.of_pool[0]), told(stat.of_pool[1]));
+}
+
+void flatten_active(Counters& counters, const std::string& name, const LiveStat& stat) {
+  const auto active = [&](bool small) {
+    const LiveStat::Pending& pending = stat.pending[small];
+    return Told{stat.active(small), pending.active_peak,
+                stat.of_pool[small].allocated + pending.found};
+  };
+  flatten(counters, name, stat.active_peak, active(false), active(true));
+}
+
 }  // namespace
+
+void PooledStat::note(bool small) {
+  of_pool[small].note_peak();
+  peak = std::max(peak, current());
+  deal_out(peak - current(), small, {of_pool[0].peak, of_pool[1].peak});
+}
+
+void LiveStat::note(bool small) {
+  of_pool[small].note_peak();
+  pending[small].active_peak = std::max(pending[small].active_peak, active(small));
+  peak = std::max(peak, current());
+  active_peak = std::max(active_peak, active());
+  const auto most = [&](bool of) {
+    return std::min(of_pool[of].peak, pending[of].active_peak - pending[of].current);
+  };
+  deal_out(std::min(peak - current(), active_peak - active()), small, {most(false), most(true)});
+}
+
+void PooledStat::deal_out(std::int64_t room, bool asks, const std::array<std::int64_t, 2>& peaks) {
+  const auto give = [&](bool small, std::int64_t most) {
+    const std::int64_t now = of_pool[small].current();
+    const std::int64_t given = std::min(peaks[small] - now, most);
+    of_pool[small].may_reach(now + given);
+    return given;
+  };
+  const std::int64_t given = give(asks, room - room / 2);
+  give(!asks, room - given);
+}
 
 Counters memory_stats(const Statistics& s, Bytes max_split_size, const Release& release,
                       std::span<const PoolId> pools) {
   Counters counters;
-  const auto& [large, small] = s.of_pool;
-  const auto tell = [&](const std::string& name, const auto& value) {
-    flatten(counters, name, value(s.all), value(large), value(small));
-  };
-  using Of = const PoolStatistics&;
-  tell("active", [](Of of) { return told_active(of.blocks); });
-  tell("active_bytes", [](Of of) { return told_active(of.bytes); });
-  tell("allocated_bytes", [](Of of) { return told_live(of.bytes); });
-  tell("allocation", [](Of of) { return told_live(of.blocks); });
-  tell("inactive_split", [](Of of) { return told(of.inactive_split); });
-  tell("inactive_split_bytes", [](Of of) { return told(of.inactive_split_bytes); });
-  tell("requested_bytes", [](Of of) { return told(of.requested_bytes); });
-  tell("reserved_bytes", [](Of of) { return told(of.reserved_bytes); });
-  tell("segment", [](Of of) { return told(of.segment); });
+  flatten_active(counters, "active", s.blocks);
+  flatten_active(counters, "active_bytes", s.bytes);
+  flatten(counters, "allocated_bytes", s.bytes);
+  flatten(counters, "allocation", s.blocks);
+  flatten(counters, "inactive_split", s.inactive_split);
+  flatten(counters, "inactive_split_bytes", s.inactive_split_bytes);
+  flatten(counters, "requested_bytes", s.requested_bytes);
+  flatten(counters, "reserved_bytes", s.reserved_bytes);
+  flatten(counters, "segment", s.segment);
   flatten(counters, "oversize_allocations", told(s.oversize_allocations));
   flatten(counters, "oversize_segments", told(s.oversize_segments));
   const auto count = [&](std::string_view name, std::uint64_t value) {
@@ -70,11 +102,10 @@ Counters memory_stats(const Statistics& s, Bytes max_split_size, const Release& 
   if (release.has(2)) count("num_sync_all_streams", s.num_sync_all_streams);
   if (release.has(13)) {
     for (std::size_t pool = 1; pool < s.reserved_by_pool.size() && pool < pools.size(); ++pool) {
-      const auto& [of_all, of_large, of_small] = s.reserved_by_pool[pool];
       flatten(counters,
               fmt::format("reserved_bytes_by_private_pools.{}_{}", pools[pool].first,
                           pools[pool].second),
-              told(of_all), told(of_large), told(of_small));
+              s.reserved_by_pool[pool]);
     }
   }
   std::ranges::sort(counters);

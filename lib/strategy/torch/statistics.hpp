@@ -12,158 +12,144 @@
 
 namespace memreplay::torch {
 
-/// A quantity and its peak. Kept is how much it may still grow until it passes the peak: that is
+/// A quantity that is counted. Kept is how much more there may be until a peak is passed: that is
 /// seldom, and all else is left alone then.
-struct Level {
+struct Stat {
+  std::int64_t allocated = 0;  ///< ever; `freed` is this less what there is now
   std::int64_t room = 0;
+  std::int64_t most = 0;  ///< what there is where there is no room
   std::int64_t peak = 0;
 
-  std::int64_t current() const { return peak - room; }
-  void increase(Bytes amount) {
+  std::int64_t current() const { return most - room; }
+  /// False where there was no room for it, and peaks are to be noted.
+  bool allocate(Bytes amount) {
+    allocated += static_cast<std::int64_t>(amount);
     room -= static_cast<std::int64_t>(amount);
-    if (room < 0) [[unlikely]]
-      pass();
+    return room >= 0;
   }
-  void decrease(Bytes amount) { room += static_cast<std::int64_t>(amount); }
+  void free(Bytes amount) { room += static_cast<std::int64_t>(amount); }
   /// By an amount of either sign.
-  void change(std::int64_t by) { increase(static_cast<Bytes>(by)); }
-
- private:
-  [[gnu::noinline, gnu::cold]] void pass() {
-    peak -= room;
-    room = 0;
+  bool change(std::int64_t by) {
+    allocated += std::max(by, std::int64_t{0});
+    room -= by;
+    return room >= 0;
+  }
+  void note_peak() { peak = std::max(peak, current()); }
+  void may_reach(std::int64_t amount) {
+    room += amount - most;
+    most = amount;
   }
 };
 
-/// One statistic of `memory_stats()`: `freed` is `allocated` less what is there now.
-struct Stat : Level {
-  std::int64_t allocated = 0;
-
+/// One of its own.
+struct SingleStat : Stat {
   void increase(Bytes amount) {
-    allocated += static_cast<std::int64_t>(amount);
-    Level::increase(amount);
+    if (allocate(amount)) return;
+    note_peak();
+    may_reach(peak);
   }
-  void change(std::int64_t by) {
-    allocated += by > 0 ? by : 0;
-    Level::change(by);
-  }
+  void decrease(Bytes amount) { free(amount); }
 };
 
-/// What is allocated, and what is active: allocated or pending. Kept is how much both may still
-/// grow until one of them passes its peak.
-struct LiveLevel {
-  std::int64_t room = 0;
-  std::int64_t mark = 0;  ///< what is allocated where there is no room
-  std::int64_t pending = 0;
-  std::int64_t peak = 0;
-  std::int64_t active_peak = 0;
+/// Of the large pools, of the small ones and of all. Of all no sum is kept: what they may grow
+/// until their peak is passed is dealt out to both, so that one comparison watches two peaks.
+struct PooledStat {
+  std::array<Stat, 2> of_pool;  ///< large, small
+  std::int64_t peak = 0;        ///< of all
 
-  std::int64_t current() const { return mark - room; }
-  std::int64_t active() const { return current() + pending; }
-  void take(Bytes amount) {
-    room -= static_cast<std::int64_t>(amount);
-    if (room < 0) [[unlikely]]
-      note(current(), pending);
+  std::int64_t current() const { return of_pool[0].current() + of_pool[1].current(); }
+  void increase(bool small, Bytes amount) {
+    if (!of_pool[small].allocate(amount)) [[unlikely]]
+      note(small);
   }
-  void give(Bytes amount) { room += static_cast<std::int64_t>(amount); }
-  /// From allocated to pending.
-  void give_later(std::int64_t amount) { note(current() - amount, pending + amount); }
-  void change_pending(std::int64_t by) { note(current(), pending + by); }
+  void decrease(bool small, Bytes amount) { of_pool[small].free(amount); }
+  /// By an amount of either sign.
+  void change(bool small, std::int64_t by) {
+    if (!of_pool[small].change(by)) [[unlikely]]
+      note(small);
+  }
+
+ protected:
+  /// `room` for all, to each at most up to its peak, half of it to the one that asks.
+  void deal_out(std::int64_t room, bool asks, const std::array<std::int64_t, 2>& peaks);
 
  private:
-  [[gnu::noinline]] void note(std::int64_t now, std::int64_t pending_now) {
-    peak = std::max(peak, now);
-    active_peak = std::max(active_peak, now + pending_now);
-    pending = pending_now;
-    mark = std::min(peak, active_peak - pending);
-    room = mark - now;
-  }
+  [[gnu::cold]] void note(bool small);
 };
 
-/// Two statistics of one quantity: of live blocks, and of active ones.
-struct LiveStat : LiveLevel {
-  std::int64_t allocated = 0;      ///< ever
-  std::int64_t found_pending = 0;  ///< in a state that was taken over
+/// Two statistics of one quantity: of live blocks, and of active ones, which are live or pending.
+struct LiveStat : PooledStat {
+  struct Pending {
+    std::int64_t current = 0;
+    std::int64_t found = 0;        ///< in a state that was taken over
+    std::int64_t active_peak = 0;  ///< of what is allocated or pending
+  };
+  std::array<Pending, 2> pending;
+  std::int64_t active_peak = 0;  ///< of all
 
-  void take(Bytes amount) {
-    allocated += static_cast<std::int64_t>(amount);
-    LiveLevel::take(amount);
+  std::int64_t active(bool small) const {
+    return of_pool[small].current() + pending[small].current;
   }
-  void find_pending(Bytes amount) {
-    found_pending += static_cast<std::int64_t>(amount);
-    change_pending(static_cast<std::int64_t>(amount));
+  std::int64_t pending_now() const { return pending[0].current + pending[1].current; }
+  std::int64_t active() const { return active(false) + active(true); }
+  void increase(bool small, Bytes amount) {
+    if (!of_pool[small].allocate(amount)) [[unlikely]]
+      note(small);
   }
-};
+  /// From live to pending.
+  void decrease_later(bool small, Bytes amount) {
+    of_pool[small].free(amount);
+    change_pending(small, static_cast<std::int64_t>(amount));
+  }
+  void change_pending(bool small, std::int64_t by) {
+    pending[small].current += by;
+    note(small);
+  }
+  void find_pending(bool small, Bytes amount) {
+    pending[small].found += static_cast<std::int64_t>(amount);
+    change_pending(small, static_cast<std::int64_t>(amount));
+  }
 
-/// Of the small pools, of the large ones, or of all. Of all of them what was ever allocated is not
-/// kept: it is the sum.
-struct PoolStatistics {
-  LiveStat blocks;  ///< allocation, active
-  LiveStat bytes;   ///< allocated_bytes, active_bytes
-  Stat segment, inactive_split;
-  Stat reserved_bytes, inactive_split_bytes, requested_bytes;
+ private:
+  [[gnu::cold]] void note(bool small);
 };
 
 /// DeviceStats of c10/core/CachingDeviceAllocator.h, under its names.
 struct Statistics {
-  using Which = Stat PoolStatistics::*;
-
-  void increase(Which which, PoolStatistics& own, Bytes amount) {
-    (all.*which).Level::increase(amount);
-    (own.*which).increase(amount);
+  void take_block(bool small, Bytes size) {
+    blocks.increase(small, 1);
+    bytes.increase(small, size);
   }
-  void decrease(Which which, PoolStatistics& own, Bytes amount) {
-    (all.*which).decrease(amount);
-    (own.*which).decrease(amount);
-  }
-  /// By an amount of either sign.
-  void change(Which which, PoolStatistics& own, std::int64_t by) {
-    (all.*which).Level::change(by);
-    (own.*which).change(by);
-  }
-  void take_block(PoolStatistics& own, Bytes size) {
-    all.blocks.LiveLevel::take(1);
-    all.bytes.LiveLevel::take(size);
-    own.blocks.take(1);
-    own.bytes.take(size);
-  }
-  void give_block(PoolStatistics& own, Bytes size) {
-    for (PoolStatistics* of : {&all, &own}) {
-      of->blocks.give(1);
-      of->bytes.give(size);
-    }
+  void give_block(bool small, Bytes size) {
+    blocks.decrease(small, 1);
+    bytes.decrease(small, size);
   }
   /// Its owner is done with it, streams may not be.
-  void give_block_later(PoolStatistics& own, Bytes size) {
-    for (PoolStatistics* of : {&all, &own}) {
-      of->blocks.give_later(1);
-      of->bytes.give_later(static_cast<std::int64_t>(size));
-    }
+  void give_block_later(bool small, Bytes size) {
+    blocks.decrease_later(small, 1);
+    bytes.decrease_later(small, size);
   }
-  void complete_block(PoolStatistics& own, Bytes size) {
-    for (PoolStatistics* of : {&all, &own}) {
-      of->blocks.change_pending(-1);
-      of->bytes.change_pending(-static_cast<std::int64_t>(size));
-    }
+  void complete_block(bool small, Bytes size) {
+    blocks.change_pending(small, -1);
+    bytes.change_pending(small, -static_cast<std::int64_t>(size));
   }
-  void find_pending_block(PoolStatistics& own, Bytes size) {
-    for (PoolStatistics* of : {&all, &own}) {
-      of->blocks.find_pending(1);
-      of->bytes.find_pending(size);
-    }
+  void find_pending_block(bool small, Bytes size) {
+    blocks.find_pending(small, 1);
+    bytes.find_pending(small, size);
   }
 
-  PoolStatistics all;
-  std::array<PoolStatistics, 2> of_pool;  ///< large, small
-  Stat oversize_allocations, oversize_segments;
+  LiveStat blocks;  ///< allocation, active
+  LiveStat bytes;   ///< allocated_bytes, active_bytes
+  PooledStat segment, inactive_split;
+  PooledStat reserved_bytes, inactive_split_bytes, requested_bytes;
+  SingleStat oversize_allocations, oversize_segments;
   std::uint64_t num_alloc_retries = 0;
   std::uint64_t num_ooms = 0;
   std::uint64_t num_oom_rejections = 0;
   std::uint64_t num_sync_all_streams = 0;
   std::uint64_t num_device_alloc = 0;
   std::uint64_t num_device_free = 0;
-  /// Of private pools, by pool index: all, large, small.
-  std::vector<std::array<Stat, 3>> reserved_by_pool;
+  std::vector<PooledStat> reserved_by_pool;  ///< of private pools, by pool index
 };
 
 /// Every key of `memory_stats()` that `release` has, sorted as PyTorch sorts them.
