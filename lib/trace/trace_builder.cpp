@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "trace/reserve.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -34,11 +36,11 @@ TraceBuilder::TraceBuilder(int gpu) {
 }
 
 void TraceBuilder::reserve(std::size_t events) {
-  trace_.ops.reserve(events);
-  trace_.lane_of.reserve(events);
-  trace_.slots.reserve(events);
-  trace_.sizes.reserve(events);
-  trace_.align_log2.reserve(events);
+  reserve_exactly(trace_.ops, events);
+  reserve_exactly(trace_.lane_of, events);
+  reserve_exactly(trace_.slots, events);
+  reserve_exactly(trace_.sizes, events);
+  reserve_exactly(trace_.align_log2, events);
 }
 
 void TraceBuilder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2) {

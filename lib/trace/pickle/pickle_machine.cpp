@@ -1,7 +1,6 @@
 #include "trace/pickle/pickle_machine.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/pickle/pickle_numbers.hpp"
+#include "trace/reserve.hpp"
 
 namespace memreplay {
 namespace {
@@ -34,17 +34,6 @@ PickleValue long_value(const unsigned char* p, std::uint64_t length) {
   return {.tag = high && !negative ? PickleTag::whole_above_2_63 : PickleTag::whole, .bits = bits};
 }
 
-/// With few page faults where the reserve is large: they would cost a tenth of the whole reading.
-template <class T>
-void reserve(std::vector<T>& items, std::size_t count) {
-  constexpr std::uintptr_t kPageEnd = 4095;
-  items.reserve(count);
-  const std::size_t bytes = items.capacity() * sizeof(T);
-  if (bytes < 4 * kMiB) return;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(items.data()) + kPageEnd) & ~kPageEnd;
-  madvise(reinterpret_cast<void*>(begin), (bytes - kPageEnd) & ~kPageEnd, MADV_HUGEPAGE);
-}
-
 }  // namespace
 
 PickleMachine::PickleMachine(const Input& input, PickleStore& store)
@@ -54,9 +43,9 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
       store_(store),
       stack_(4096),
       behind_(input) {
-  // As large snapshots have them; memory that is not needed is never touched.
-  reserve(memo_, input.bytes.size() / 100);
-  reserve(store_.entries, input.bytes.size() / 140);
+  // As large snapshots have them.
+  reserve_at_most(memo_, input.bytes.size() / 100);
+  reserve_at_most(store_.entries, input.bytes.size() / 140);
 }
 
 PickleValue PickleMachine::run() {

@@ -4,6 +4,7 @@
 #include "core/address_table.hpp"
 #include "core/error.hpp"
 #include "trace/gate.hpp"
+#include "trace/reserve.hpp"
 #include "trace/torch/final_segments.hpp"
 #include "trace/torch/start_state.hpp"
 #include "trace/torch/torch_snapshot.hpp"
@@ -151,10 +152,10 @@ class DeviceReading {
   void reserve() {
     Trace& trace = builder_.trace();
     builder_.reserve(entries_.size());
-    if (snapshot_.has_times) trace.times_us.reserve(entries_.size());
-    trace.stacks.reserve(entries_.size());
-    trace.tags.reserve(entries_.size());
-    trace.addresses.reserve(entries_.size());
+    if (snapshot_.has_times) reserve_exactly(trace.times_us, entries_.size());
+    reserve_exactly(trace.stacks, entries_.size());
+    reserve_exactly(trace.tags, entries_.size());
+    reserve_exactly(trace.addresses, entries_.size());
   }
 
   void append(const TorchEntry& entry, Op op, Slot slot, Bytes size) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+// Room for much at once with few page faults: one for each page is a tenth of reading a snapshot.
+// Where little is asked for, or the system knows no better, both are `reserve`.
+
+/// Gives advice for the whole pages among `bytes` from `items` on.
+template <class T>
+void advise_pages(std::vector<T>& items, std::size_t bytes, int advice) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(items.data());
+  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (begin + bytes) / kPage * kPage;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, advice);
+}
+
+/// For `count` items that will all be there: their pages are obtained in one call.
+template <class T>
+void reserve_exactly(std::vector<T>& items, std::size_t count) {
+  if (count <= items.capacity()) return;
+  items.reserve(count);
+  if (count * sizeof(T) >= kMiB / 4) advise_pages(items, count * sizeof(T), MADV_POPULATE_WRITE);
+}
+
+/// For `count` items at most: memory that is not needed is never touched.
+template <class T>
+void reserve_at_most(std::vector<T>& items, std::size_t count) {
+  items.reserve(count);
+  if (count * sizeof(T) >= 4 * kMiB) advise_pages(items, count * sizeof(T), MADV_HUGEPAGE);
+}
+
+}  // namespace memreplay
