@@ -187,6 +187,7 @@ std::vector<std::string> specs() {
   }
   for (const char* options :
        {"max_split_size_mb=20", "roundup_power2_divisions=4", "expandable_segments=True",
+        "expandable_segments=True,max_split_size_mb=20",
         "garbage_collection_threshold=0.5,per_process_memory_fraction=0.9", "version=2.9",
         "version=2.12", "version=2.0,roundup_power2_divisions=1"}) {
     specs.push_back(std::string("torch:") + options);

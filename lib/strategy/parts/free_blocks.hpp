@@ -65,7 +65,9 @@ class FreeBlocks {
   void erase(Handle block, Place place, const Whole& whole);
   void erase(const Cursor& at);
 
-  /// Takes out the first block of at least this size; kNoHandle where there is none.
+  /// The first block of at least this size: `lower_bound` for who asks often.
+  Cursor find(Bytes size);
+  /// Takes it out; kNoHandle where there is none.
   Handle take(Bytes size);
 
   const FreeBlock& operator[](const Cursor& at) const { return at.block; }
@@ -113,6 +115,10 @@ class FreeBlocks {
     std::uint32_t units = 0;
     std::uint32_t chunk = 0;
   };
+  struct Spot {
+    Place chunk = kNoChunk;
+    std::uint32_t index = 0;
+  };
   struct Found {
     std::uint32_t index = 0;
     std::uint32_t surplus = 0;  ///< units above what was wanted
@@ -140,6 +146,7 @@ class FreeBlocks {
   std::uint64_t words_behind(std::uint32_t word) const {
     return used_words_ & ~((std::uint64_t{2} << word) - 1);
   }
+  Spot spot_for(Bytes size);
   void remove(Place place, std::uint32_t index);
   /// Its last entry goes.
   void leave(Place place) {
@@ -220,35 +227,47 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
   return index;
 }
 
-// As lower_bound and erase do; the common case without any detour.
-[[gnu::always_inline]] inline Handle FreeBlocks::take(Bytes size) {
+// Where the first block of at least this size lies, in the common case; kNoChunk where that takes
+// more than a look at one chunk.
+[[gnu::always_inline]] inline FreeBlocks::Spot FreeBlocks::spot_for(Bytes size) {
   if (!is_regular(size)) [[unlikely]]
-    return take_rare(size);
+    return {};
   const auto wanted = static_cast<std::uint32_t>(size >> unit_log2_);
   std::uint32_t size_class = class_of(wanted);
   std::uint64_t here = used_[size_class / 64] >> size_class % 64;
   if (here == 0) {
     const std::uint64_t words = words_behind(size_class / 64);
-    if (words == 0) return take_rare(size);
+    if (words == 0) return {};
     size_class = static_cast<std::uint32_t>(std::countr_zero(words)) * 64;
     here = used_[size_class / 64];
     if (here == 0) {
       used_words_ &= ~(words & -words);
-      return take_rare(size);
+      return {};
     }
   }
   size_class += static_cast<std::uint32_t>(std::countr_zero(here));
   const Place place = first_[size_class];
-  Chunk& chunk = chunks_[place];
+  const Chunk& chunk = chunks_[place];
   Found found{0, chunk.entries[0].units - wanted};
   if (chunk.count != 1) {
-    if (chunk.directory != kNone && !is_exact(size_class)) return take_rare(size);
+    if (chunk.directory != kNone && !is_exact(size_class)) return {};
     found = best_of(chunk, wanted);
   }
-  if (!found.fits()) return take_rare(size);
-  const Handle block = chunk.entries[found.index].block;
-  remove(place, found.index);
+  if (!found.fits()) return {};
+  return {place, found.index};
+}
+
+[[gnu::always_inline]] inline Handle FreeBlocks::take(Bytes size) {
+  const Spot spot = spot_for(size);
+  if (spot.chunk == kNoChunk) return take_rare(size);
+  const Handle block = chunks_[spot.chunk].entries[spot.index].block;
+  remove(spot.chunk, spot.index);
   return block;
+}
+
+[[gnu::always_inline]] inline FreeBlocks::Cursor FreeBlocks::find(Bytes size) {
+  const Spot spot = spot_for(size);
+  return spot.chunk == kNoChunk ? lower_bound(size) : cursor(spot.chunk, spot.index);
 }
 
 inline void FreeBlocks::mark(std::uint32_t size_class, std::uint64_t bit) {

@@ -176,7 +176,9 @@ class Allocator final : public StrategyOn<Allocator>,
   // play.cpp: many events at once
   template <class Rules, bool kHints>
   struct Player;
-  bool is_plain() const;
+  template <class Rules>
+  Halt play_by(const Stretch& stretch);
+  bool has_limits() const;
 
   // allocator.cpp: what a request tries where no block fits
   [[gnu::noinline]] Service serve_from_device(Search search, Bytes requested, Placement& placed);

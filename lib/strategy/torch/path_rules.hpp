@@ -25,4 +25,16 @@ struct PlainRules {
   static constexpr bool kAnyRanks = false;
 };
 
+/// With limits of sizes, garbage collection and rounding.
+struct LimitRules : PlainRules {
+  static constexpr bool kLimits = true;
+  static constexpr bool kCollects = true;
+  static constexpr bool kRounds = true;
+};
+
+/// With expandable segments.
+struct ExpandableRules : PlainRules {
+  static constexpr bool kExpandable = true;
+};
+
 }  // namespace memreplay::torch

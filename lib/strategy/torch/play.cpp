@@ -38,23 +38,27 @@ struct Allocator::Player {
   }
 };
 
-bool Allocator::is_plain() const {
-  return tie_break_ == Release::TieBreak::segment_number && !settings_.expandable_segments &&
-         reservations_.empty() && settings_.max_split_size == kUnlimited &&
-         settings_.garbage_collection_threshold <= 0 && pools_.front().searches == 0 &&
-         settings_.request_padding == 0 && settings_.large_alignment == 0 &&
-         std::ranges::all_of(settings_.roundup_power2_divisions,
-                             [](std::uint32_t divisions) { return divisions <= 1; });
+bool Allocator::has_limits() const {
+  return settings_.max_split_size != kUnlimited || settings_.garbage_collection_threshold > 0 ||
+         pools_.front().searches > 0 ||
+         std::ranges::any_of(settings_.roundup_power2_divisions,
+                             [](std::uint32_t divisions) { return divisions > 1; });
+}
+
+template <class Rules>
+Halt Allocator::play_by(const Stretch& stretch) {
+  if (blocks_.size() <= kFewRecords) return play_directly(Player<Rules, false>{*this}, stretch);
+  return play_directly(Player<Rules, true>{*this}, stretch);
 }
 
 Halt Allocator::play(const Stretch& stretch) {
-  const bool few = blocks_.size() <= kFewRecords;
-  if (is_plain()) {
-    if (few) return play_directly(Player<PlainRules, false>{*this}, stretch);
-    return play_directly(Player<PlainRules, true>{*this}, stretch);
+  const bool may_expand = settings_.expandable_segments || !reservations_.empty();
+  const bool is_fork = settings_.request_padding > 0 || settings_.large_alignment > 0;
+  if (is_fork || tie_break_ != Release::TieBreak::segment_number || (may_expand && has_limits())) {
+    return play_by<AllRules>(stretch);
   }
-  if (few) return play_directly(Player<AllRules, false>{*this}, stretch);
-  return play_directly(Player<AllRules, true>{*this}, stretch);
+  if (may_expand) return play_by<ExpandableRules>(stretch);
+  return has_limits() ? play_by<LimitRules>(stretch) : play_by<PlainRules>(stretch);
 }
 
 }  // namespace memreplay::torch

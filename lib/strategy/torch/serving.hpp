@@ -46,7 +46,7 @@ template <class Rules>
     if (block != kNoHandle) max_split_size_.note_below(blocks_[block].size);
     return block;
   }
-  FreeBlocks::Cursor at = free.lower_bound(search.size);
+  FreeBlocks::Cursor at = free.find(search.size);
   if (at.at_end()) return kNoHandle;
   if (Rules::kExpandable && blocks_[at.block.block].expandable()) {
     at = search.expandable ? tightest_from(free, at) : plain_from(free, at);
