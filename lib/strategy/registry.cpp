@@ -109,6 +109,21 @@ void parse_options(StrategySpec& spec, const StrategyInfo& info, std::string_vie
   }
 }
 
+// "torch@2.9" is "torch:version=2.9".
+void parse_at(StrategySpec& spec, const StrategyInfo& info, std::string_view value) {
+  if (info.at.empty()) {
+    throw UsageError(fmt::format("strategy '{}' takes no '@'", spec.name));
+  }
+  if (value.empty()) {
+    throw UsageError(fmt::format("strategy '{}': expected a {} behind '@'", spec.text, info.at));
+  }
+  if (find_option(spec, info.at)) {
+    throw UsageError(fmt::format("strategy '{}': '@{}' and {}= say the same; expected one of them",
+                                 spec.text, value, info.at));
+  }
+  spec.options.emplace(spec.options.begin(), info.at, value);
+}
+
 [[noreturn]] void bad_value(const StrategySpec& spec, std::string_view key, std::string_view value,
                             std::string_view expected) {
   throw UsageError(
@@ -130,7 +145,9 @@ StrategySpec parse_strategy(std::string_view text) {
   StrategySpec spec;
   spec.text = text;
   const std::size_t name_size = std::min(text.find_first_of("(:"), text.size());
-  spec.name = text.substr(0, name_size);
+  const std::string_view name = text.substr(0, name_size);
+  const std::size_t at = name.find('@');
+  spec.name = name.substr(0, at);
   const StrategyInfo& info = info_of(spec.name);
   std::string_view rest = text.substr(name_size);
   if (rest.starts_with('(')) {
@@ -146,6 +163,7 @@ StrategySpec parse_strategy(std::string_view text) {
     throw UsageError(fmt::format("strategy '{}': expected ':' before '{}'", text, rest));
   }
   if (rest.size() > 1) parse_options(spec, info, rest.substr(1));
+  if (at != name.npos) parse_at(spec, info, name.substr(at + 1));
   return spec;
 }
 

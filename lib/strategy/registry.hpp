@@ -14,7 +14,7 @@
 
 namespace memreplay {
 
-/// A strategy as a person writes it: NAME(INNER,…):key=value,…
+/// A strategy as a person writes it: NAME[@VALUE](INNER,…):key=value,…
 struct StrategySpec {
   std::string text;  ///< as it was given
   std::string name;
@@ -51,6 +51,7 @@ struct StrategyInfo {
   /// Throws UsageError for a value that means nothing. Keys were checked against `options` before.
   std::unique_ptr<Strategy> (*make)(const StrategySpec&, const StrategyContext&);
   bool wraps = false;             ///< takes other strategies in parentheses
+  std::string_view at = {};       ///< the option that NAME@VALUE gives; empty: there is none
   std::string_view example = {};  ///< how it is written, where the name alone will not do
   bool keeps_regions = false;     ///< `empty_cache` leaves it regions without blocks
   bool stitches = false;          ///< separate free pieces may serve one request together

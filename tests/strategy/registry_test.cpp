@@ -74,6 +74,25 @@ TEST(Registry, BracketsThatDoNotMatchAreRefused) {
   EXPECT_EQ(parse_complaint("bump:size=1]"), "strategy 'bump:size=1]': ']' closes no bracket");
 }
 
+TEST(Registry, WhatStandsBehindAnAtIsAnOption) {
+  const StrategySpec spec = parse_strategy("torch@2.9:max_split_size_mb=128");
+  EXPECT_EQ(spec.name, "torch");
+  EXPECT_EQ(spec.text, "torch@2.9:max_split_size_mb=128");
+  EXPECT_EQ(find_option(spec, "version"), "2.9");
+  EXPECT_EQ(find_option(spec, "max_split_size_mb"), "128");
+  const StrategySpec wrapper = parse_strategy("offload(torch@2.9):host=1GiB");
+  ASSERT_EQ(wrapper.inner.size(), 1u);
+  EXPECT_EQ(find_option(wrapper.inner[0], "version"), "2.9");
+}
+
+TEST(Registry, AnAtThatSaysNothingIsRefused) {
+  EXPECT_EQ(parse_complaint("bfc@2"), "strategy 'bfc' takes no '@'");
+  EXPECT_EQ(parse_complaint("torch@"), "strategy 'torch@': expected a version behind '@'");
+  EXPECT_EQ(parse_complaint("torch@2.9:version=2.6"),
+            "strategy 'torch@2.9:version=2.6': '@2.9' and version= say the same; expected one of "
+            "them");
+}
+
 TEST(Registry, OnlyAWrapperTakesParentheses) {
   EXPECT_EQ(parse_complaint("direct(bump)"),
             "strategy 'direct' takes no other strategy in parentheses");

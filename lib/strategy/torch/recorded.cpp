@@ -9,6 +9,7 @@ StrategyInfo recorded_strategy() {
       .summary = "PyTorch's allocator with the settings stored in the recording",
       .options = {{"version", "X.Y.Z", "as recorded, else newest", "the release whose rules hold"}},
       .make = make_torch,
+      .at = "version",
   };
 }
 

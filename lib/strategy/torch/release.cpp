@@ -26,9 +26,13 @@ Release parse_release(std::string_view text) {
     rest.remove_prefix(number.size() == rest.size() ? rest.size() : number.size() + 1);
     if (rest.empty()) break;
   }
-  if (!rest.empty() || release < Release{2, 0, 0}) {
+  const Release behind_newest{kNewestRelease.major, kNewestRelease.minor + 1, 0};
+  if (!rest.empty() || release < kOldestRelease || release >= behind_newest) {
     throw UsageError(fmt::format(
-        "'{}' is not a release of PyTorch from 2.0 on; expected for example 2.6.0", text));
+        "'{}' is not a release of PyTorch with known rules; expected {}.{} to {}.{}, for example "
+        "2.6.0",
+        text, kOldestRelease.major, kOldestRelease.minor, kNewestRelease.major,
+        kNewestRelease.minor));
   }
   return release;
 }

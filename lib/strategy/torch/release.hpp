@@ -23,9 +23,10 @@ struct Release {
 };
 
 inline constexpr Release kNewestRelease{};
+inline constexpr Release kOldestRelease{2, 0, 0};  ///< recordings of earlier ones have no events
 
 /// "2.6", "2.6.0", "2.6.0+cu124"; empty: the newest. Throws UsageError for anything else, and for
-/// releases before 2.0, whose recordings have no events.
+/// releases whose rules are not known.
 Release parse_release(std::string_view text);
 
 }  // namespace memreplay::torch

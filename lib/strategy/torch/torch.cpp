@@ -63,10 +63,11 @@ std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSe
 StrategyInfo torch_strategy() {
   return {
       .name = "torch",
-      .summary = "PyTorch's native CUDA caching allocator",
+      .summary = "PyTorch's native CUDA caching allocator; torch@2.9 by the rules of 2.9.",
       .options =
           {
-              {"version", "X.Y.Z", "newest", "the release whose rules hold"},
+              {"version", "X.Y.Z", "newest",
+               "the release whose rules hold; torch@2.9 is short for torch:version=2.9"},
               {"max_split_size_mb", "MIB", "no limit",
                "free blocks from this size on are not split"},
               {"max_non_split_rounding_mb", "MIB", "20",
@@ -98,6 +99,7 @@ StrategyInfo torch_strategy() {
               {"backend", "native", "native", "cudaMallocAsync is refused"},
           },
       .make = make_torch,
+      .at = "version",
   };
 }
 

@@ -52,7 +52,7 @@ TEST(TorchRelease, ReadsReleasesWithAndWithoutPatchAndBuild) {
   EXPECT_EQ(parse_release("2.6"), (Release{2, 6, 0}));
   EXPECT_EQ(parse_release("2.12.1+cu130"), (Release{2, 12, 1}));
   EXPECT_EQ(parse_release(""), kNewestRelease);
-  for (const char* bad : {"1.13", "two", "2.6.0.1.2", "2..1"}) {
+  for (const char* bad : {"1.13", "two", "2.6.0.1.2", "2..1", "2.16", "3.0"}) {
     EXPECT_THROW(parse_release(bad), UsageError) << bad;
   }
 }
