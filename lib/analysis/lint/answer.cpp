@@ -6,20 +6,23 @@
 #include "analysis/lint/question.hpp"
 #include "core/error.hpp"
 #include "strategy/torch/lint.hpp"
+#include "strategy/torch/variable.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
 
 // A setting never names a file that exists, but for the empty one.
-std::string conf_asked_for(const std::string& conf_or_path) {
+torch::Assignment setting_asked_for(const std::string& conf_or_path) {
   std::error_code ignored;
-  if (conf_or_path.empty() || !std::filesystem::exists(conf_or_path, ignored)) return conf_or_path;
+  if (conf_or_path.empty() || !std::filesystem::exists(conf_or_path, ignored)) {
+    return split_assignment(conf_or_path);
+  }
   const Recording recording = read_recording(conf_or_path);
   if (!recording.settings.present) {
     throw InputError(conf_or_path, "", "carries no allocator settings; nothing to lint");
   }
-  return recording.settings.conf;
+  return {"", recording.settings.conf};
 }
 
 }  // namespace
@@ -27,11 +30,15 @@ std::string conf_asked_for(const std::string& conf_or_path) {
 bool LintAnswer::valid() const { return std::ranges::none_of(issues, &Issue::error); }
 
 LintAnswer answer(const LintQuestion& question) {
-  LintAnswer answer{.conf = conf_asked_for(question.conf_or_path), .issues = {}};
-  for (SettingIssue& issue : lint_settings(answer.conf, question.torch_version)) {
-    answer.issues.push_back(
-        {issue.severity == SettingIssue::Severity::error, std::move(issue.text)});
-  }
+  torch::Assignment asked = setting_asked_for(question.conf_or_path);
+  LintAnswer answer{.variable = std::move(asked.variable), .conf = std::move(asked.conf)};
+  const auto say = [&](const std::vector<SettingIssue>& issues) {
+    for (const SettingIssue& issue : issues) {
+      answer.issues.push_back({issue.severity == SettingIssue::Severity::error, issue.text});
+    }
+  };
+  say(lint_variable(answer.variable, question.torch_version));
+  say(lint_settings(answer.conf, question.torch_version));
   return answer;
 }
 

@@ -13,8 +13,9 @@ struct LintAnswer {
     bool error = true;  ///< or a warning
     std::string text;
   };
-  std::string conf;  ///< what was looked at; empty: the defaults
-  std::vector<Issue> issues;
+  std::string variable = {};  ///< in which it is to stand; empty: it was not said
+  std::string conf = {};      ///< what was looked at; empty: the defaults
+  std::vector<Issue> issues = {};
 
   bool valid() const;  ///< no error among the issues
 };

@@ -9,6 +9,7 @@
 #include "analysis/tune/known.hpp"
 #include "analysis/tune/shortage.hpp"
 #include "analysis/tune/space.hpp"
+#include "strategy/torch/variable.hpp"
 
 namespace memreplay {
 namespace {
@@ -32,12 +33,12 @@ bool reads(const torch::Release& release, const std::string& conf) {
 }
 
 // torch_npu does not write which settings it had; it adds to every request.
-std::string variable_of(const Subject& subject) {
+std::string variable_of(const Subject& subject, const torch::Release& release) {
   const std::string& stated = subject.recording().settings.conf_variable;
-  if (!stated.empty()) return stated;
+  if (!stated.empty() && torch::reads_variable(release, stated)) return stated;
   const RecordedSettings* settings = subject.settings();
   const bool npu = settings != nullptr && settings->request_padding > 0;
-  return std::string(npu ? kNpuVariable : "PYTORCH_CUDA_ALLOC_CONF");
+  return std::string(npu ? kNpuVariable : torch::kCudaVariable);
 }
 
 // The settings in use, also where the recording shows only by its segments that they expand.
@@ -97,7 +98,7 @@ class Search {
       const torch::Release oldest = torch::parse_release(recorded.oldest_release);
       if (reads(oldest, recorded.conf)) release = std::min(rules, oldest);
     }
-    result_.variable = variable_of(first);
+    result_.variable = variable_of(first, release);
     std::set<std::string> forbidden = options_.forbidden;
     if (result_.variable == kNpuVariable) {
       forbidden.insert(options_unknown_to_npu().begin(), options_unknown_to_npu().end());

@@ -28,6 +28,7 @@ std::string to_text(const LintAnswer& answer, const TextStyle& style) {
 
 std::string to_json(const LintAnswer& answer) {
   Json json = head_json("lint");
+  json["variable"] = text_or_null(answer.variable);
   json["conf"] = answer.conf;
   json["valid"] = answer.valid();
   json["issues"] = Json::array();

@@ -226,6 +226,16 @@ TEST(Tune, OptionsAreThoseOfTheReleaseThatARecordingShows) {
   }
 }
 
+TEST(Tune, TheLineToPasteNamesAVariableThatTheReleaseReads) {
+  Recording recording = random_recording(3, 200);
+  recording.settings.conf_variable = "PYTORCH_ALLOC_CONF";
+  TuneOptions options = plain_options(10);
+  options.torch_version = "2.9.1";
+  EXPECT_EQ(tuned(recording, options).variable, "PYTORCH_CUDA_ALLOC_CONF");
+  options.torch_version = "2.10.0";
+  EXPECT_EQ(tuned(recording, options).variable, "PYTORCH_ALLOC_CONF");
+}
+
 TEST(Tune, OfAnotherDeviceOnlyTheOptionsThatItsAllocatorReadsAreTried) {
   Recording recording = random_recording(3, 200);
   recording.settings.conf_variable = "PYTORCH_NPU_ALLOC_CONF";
