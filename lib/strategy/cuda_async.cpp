@@ -21,6 +21,7 @@ struct CudaAsyncOptions {
   bool internal = true;
   Bytes chunk = 32 * kMiB;
   Bytes granularity = 2 * kMiB;
+  Bytes preallocate = 0;
   Bytes align = 256;
   std::uint64_t sync_every = 0;  ///< events; 0: never
   bool sync_at_markers = false;
@@ -44,7 +45,13 @@ struct Piece : Chunk {
 class CudaAsync final : public StrategyOn<CudaAsync>, private ProgramSteps {
  public:
   CudaAsync(const CudaAsyncOptions& options, const Completion& completion, DeviceModel& device)
-      : StrategyOn(device), options_(options), completion_(completion) {}
+      : StrategyOn(device), options_(options), completion_(completion) {
+    // In whole granules, as more than the threshold would go back at once.
+    const Bytes first = options_.preallocate / options_.granularity * options_.granularity;
+    if (first == 0) return;
+    meet(0);
+    grow(0, {first, options_.align});
+  }
 
   std::optional<Placement> allocate(const Request& request) override {
     begin_event();
@@ -361,8 +368,9 @@ class CudaAsync final : public StrategyOn<CudaAsync>, private ProgramSteps {
 /// The pool itself, on a device that has it.
 std::unique_ptr<Strategy> make_real(const StrategySpec& spec, const CudaAsyncOptions& options,
                                     DeviceModel& device) {
-  for (const std::string_view key : {"chunk", "granularity", "align", "sync_every", "completion"}) {
-    if (!find_option(spec, key)) continue;
+  for (const std::string_view key :
+       {"chunk", "granularity", "preallocate", "align", "sync_every", "completion"}) {
+    if (!find_option(spec, key) || find_option(spec, key) == "0") continue;
     throw UsageError(fmt::format(
         "strategy 'cuda-async': {} belongs to the model; on a GPU the driver decides", key));
   }
@@ -385,6 +393,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   }
   options.chunk = size_option(spec, "chunk", options.chunk);
   options.granularity = size_option(spec, "granularity", options.granularity);
+  options.preallocate = size_option(spec, "preallocate", 0);
   options.align = alignment_option(spec, "align", 256);
   if (options.chunk == 0 || options.granularity == 0) {
     throw UsageError("strategy 'cuda-async': chunk and granularity are above 0");
@@ -421,6 +430,7 @@ StrategyInfo cuda_async_strategy() {
                 "Reuse across streams by making the one wait for the other."},
                {"chunk", "SIZE", "32MiB", "The least that the pool grows by."},
                {"granularity", "SIZE", "2MiB", "Requests above a chunk are rounded up to it."},
+               {"preallocate", "SIZE", "0", "What the pool holds from the start."},
                {"align", "SIZE", "256", "Sizes and addresses are multiples of it."},
                {"sync_every", "never|N|markers", "never",
                 "When the program synchronises: every N requests and frees, or at markers."},
