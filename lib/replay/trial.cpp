@@ -68,7 +68,8 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
       adopt_start_(adopts_start(subject, spec, options.torch_version)),
       settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
       cost_(options.cost),
-      device_(&open(spec, options)) {
+      device_(&open(spec, options)),
+      settings_calls_(options.settings_calls) {
   if (!cost_.constant()) tell(meter_.emplace(cost_));
   if (options.log_device) tell(log_);
   if (options.audit) tell(ledger_.emplace(spec.text));
@@ -104,7 +105,7 @@ DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions&
   const SimulatedDeviceOptions& asked = options.device;
   SimulatedDevice& device = simulated_.emplace(asked);
   const bool follows = asked.like_recorded != LikeRecorded::nothing &&
-                       asked.policy == AddressPolicy::upward &&
+                       asked.policy == AddressPolicy::upward && options.settings_calls.empty() &&
                        follows_recording(subject_, spec, options.torch_version);
   if (!follows) return device;
   const Reading& reading = subject_.verified()->reading;
@@ -137,6 +138,10 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   };
   if (ledger_) tell(*ledger_);
   if (work_) tell(*work_);
+  std::optional<SettingsCaller> settings_caller;
+  if (!settings_calls_.empty()) {
+    playing.observer = &settings_caller.emplace(settings_calls_, *strategy_, playing.observer);
+  }
   const Program program = program_of(subject_, asked.program);
   ReplayResult result;
   try {

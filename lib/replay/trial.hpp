@@ -16,6 +16,7 @@
 #include "device/watch/ledger.hpp"
 #include "replay/following_device.hpp"
 #include "replay/replay.hpp"
+#include "replay/settings_calls.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {
@@ -31,6 +32,7 @@ struct TrialOptions {
   bool audit = false;            ///< the ledger judges every placement
   bool log_device = false;       ///< every call to the device is written down
   bool watch_capacity = false;   ///< what the outcome depends on is noted
+  std::vector<SettingsCall> settings_calls;  ///< by event; of PyTorch's allocator alone
 };
 
 /// One strategy over a device of its own, tried on one subject.
@@ -82,6 +84,7 @@ class Trial {
   DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
   std::optional<CapacityWatch> watched_;
   std::unique_ptr<Strategy> strategy_;
+  std::vector<SettingsCall> settings_calls_;
 };
 
 /// What the strategy must know of the future; null where it follows no plan.

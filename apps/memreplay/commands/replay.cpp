@@ -1,3 +1,4 @@
+#include "analysis/run/phase_settings.hpp"
 #include "analysis/run/question.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
@@ -22,6 +23,15 @@ ReplayQuestion question_of(const RunOptions& options, bool ranked) {
   return question;
 }
 
+void add_phase_option(CommandLine& line, RunOptions& options) {
+  const CommandLine::Group group(line, "What is asked", Shown::in_help_all);
+  line.repeated("--set", "CONF@phase:NAME",
+                "PyTorch's settings in a phase, and those of the strategy behind it.",
+                [&options](const std::string& text) {
+                  options.setup.phase_settings.push_back(phase_setting(text));
+                });
+}
+
 int run_either(const Command& command, const std::vector<std::string>& arguments, bool ranked) {
   InputOptions input;
   RunOptions options;
@@ -29,12 +39,14 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   CommandLine line(command);
   add_input_options(line, input);
   add_run_options(line, options);
+  add_phase_option(line, options);
   if (!ranked) add_plot_option(line, options.plot);
   add_report_options(line, reports);
   line.parse(arguments);
   require_paths(input, command);
   const bool usual_ones_plan = ranked && options.strategies.empty();
-  if (!usual_ones_plan && can_leave_in_file(options)) leave_in_file(input.read);
+  const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty();  // needs all times
+  if (in_file && can_leave_in_file(options)) leave_in_file(input.read);
 
   Printer printer(reports);
   const std::vector<OpenDevice> devices = open_devices(options.setup, options.strategies);

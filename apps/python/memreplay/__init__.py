@@ -37,7 +37,8 @@ def replay(*traces, **options):
     strategies: ["recorded", "torch:max_split_size_mb=128", "bfc"]; by default `recorded` where the
         recording has settings, else `torch`
     alloc_conf: texts of PYTORCH_CUDA_ALLOC_CONF, for strategies="torch:..."
-    torch_version: rules of that release, "2.9.0"
+    torch_version: rules of that release, "2.9.0"; of one strategy alone "torch@2.9"
+    set: settings of PyTorch in one phase, "max_split_size_mb:64@phase:load", or a list of them
     capacity: memory of the device, bytes or "24GiB"; "none" for no limit
     reserve: part of it that others hold, bytes or a size
     from_, to: first event measured, first one left out; seconds as "3s"

@@ -56,13 +56,13 @@ class Report:
 
 def info(*traces: Trace, gpu: int = ..., format: str = ..., columns: str = ...) -> Answer: ...
 def replay(
-    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., capacity: Size = ...,
-    reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ..., gpu: int = ...,
-    audit: bool = ..., **options: Any) -> Answer: ...
+    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., set: Texts = ...,
+    capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
+    gpu: int = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def compare(
-    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., capacity: Size = ...,
-    reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ..., gpu: int = ...,
-    audit: bool = ..., **options: Any) -> Answer: ...
+    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., set: Texts = ...,
+    capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
+    gpu: int = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def explain(
     *traces: Trace, at: int | str = ..., by: By = ..., top: int = ..., tree: bool = ..., phases: Texts = ...,
     strategy: str = ..., alloc_conf: str = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ...,

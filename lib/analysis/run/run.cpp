@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/run/phase_settings.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
@@ -63,11 +64,13 @@ struct Job {
   std::shared_ptr<const Plan> plan;
   ReplayOptions replaying;
   const Control& control;
+  PhasedSettings phased;
 };
 
 ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunPicture>* picture) {
   TrialOptions options = trial_options(job.device, job.setup);
   options.log_device = watcher != nullptr && watcher->needs_device_log();
+  options.settings_calls = job.phased.calls;
   Trial trial(job.subject, job.spec, options, job.plan);
   ReplayOptions replaying = job.replaying;
   ObserverGroup observers;
@@ -115,7 +118,9 @@ void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& s
   if (!run.exact || run.device.capacity_from != CapacityFrom::recorded_retries) return;
   const auto model = subject.model_of(spec, setup.torch_version);
   const auto recorded = subject.model_of(parse_strategy("recorded"), {});
-  if (model && recorded && model->settings == recorded->settings) return;
+  const bool same =
+      setup.phase_settings.empty() && model && recorded && model->settings == recorded->settings;
+  if (same) return;
   run.exact = false;
   run.inexact_because = "how large the device was is not in the recording, and here it was full";
 }
@@ -189,8 +194,10 @@ Run judged(const Subject& subject, const StrategySpec& spec, const OpenDevice& d
 
 Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
         const Setup& setup, const LateStart& late, RunWatcher* watcher, const Control& control) {
-  Job job{subject, spec, device, setup, {}, replay_options(subject.trace(), setup, control),
-          control};
+  Job job{subject, spec,
+          device,  setup,
+          {},      replay_options(subject.trace(), setup, control),
+          control, phased_settings(subject, spec, setup)};
   job.replaying.stops.progress = [&](double share) { control.show(spec.text, share); };
   job.plan = plan_for(subject, spec, job.replaying.program);
   std::optional<RunPicture> drawn;
@@ -213,6 +220,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   Run run = judged(subject, spec, setup, device.room(), std::move(result), estimate);
   run.device = device.summary;
   if (was_full) weigh_size(subject, spec, setup, run);
+  std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
   return run;
 }

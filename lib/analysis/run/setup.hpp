@@ -43,10 +43,18 @@ struct DeviceShape {
   SimulatedDeviceOptions simulated() const;
 };
 
+/// The program passes a configuration string to PyTorch's allocator when a phase begins, and what
+/// it began with when the phase ends.
+struct PhaseSetting {
+  std::string conf;
+  std::string phase;  ///< a scope that the recording annotates, every time it comes
+};
+
 /// How a recording is replayed: all that decides over the figures of a run but the strategy.
 struct Setup {
   std::string torch_version;  ///< empty: see Subject::version_for
   std::uint64_t uses = 1;     ///< of a block after it was moved out
+  std::vector<PhaseSetting> phase_settings;
   DeviceShape device;
   std::vector<DeviceChoice> devices;  ///< empty: a simulated one
   std::optional<Touch> touch;         ///< nothing: what is usual on the device

@@ -13,14 +13,7 @@ TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* re
   const auto version = find_option(spec, "version").value_or(torch_version);
   const torch::Release release = torch::parse_release(version);
   std::vector<torch::SettingIssue> issues;
-  std::vector<torch::ConfEntry> entries;
-  for (const auto& [key, value] : spec.options) {
-    if (key == torch::kConfOption) {
-      entries = torch::split_conf(value, release, issues);
-    } else if (key != "version") {
-      entries.push_back({key, value});
-    }
-  }
+  const std::vector<torch::ConfEntry> entries = torch::entries_of_options(spec, release, issues);
   torch::Settings settings = torch::read_settings(entries, release, issues);
   for (const torch::SettingIssue& issue : issues) {
     if (issue.severity != torch::SettingIssue::Severity::error) continue;
@@ -47,6 +40,20 @@ TorchModel model_of_recording(const StrategySpec& spec, const RecordedSettings* 
 }
 
 }  // namespace
+
+std::vector<torch::ConfEntry> torch::entries_of_options(const StrategySpec& spec,
+                                                        const Release& release,
+                                                        SettingIssues& issues) {
+  std::vector<ConfEntry> entries;
+  for (const auto& [key, value] : spec.options) {
+    if (key == kConfOption) {
+      entries = split_conf(value, release, issues);
+    } else if (key != "version") {
+      entries.push_back({key, value});
+    }
+  }
+  return entries;
+}
 
 std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context) {
   const auto model = torch_model(spec, context.recorded, context.torch_version);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "strategy/registry.hpp"
 #include "strategy/torch/release.hpp"
@@ -24,5 +25,13 @@ struct TorchModel {
 };
 std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
                                       const std::string& torch_version);
+
+namespace torch {
+
+/// The options of a `torch` as its configuration string has them.
+std::vector<ConfEntry> entries_of_options(const StrategySpec& spec, const Release& release,
+                                          SettingIssues& issues);
+
+}  // namespace torch
 
 }  // namespace memreplay

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/run/setup.hpp"
+#include "replay/settings_calls.hpp"
+#include "strategy/registry.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+/// "CONF@phase:NAME". Throws UsageError for anything else.
+PhaseSetting phase_setting(std::string_view text);
+
+/// What the program passes on its way, and what comes of it beside what was asked for.
+struct PhasedSettings {
+  std::vector<SettingsCall> calls;   ///< by event
+  std::vector<std::string> remarks;  ///< sentences
+};
+
+/// Throws UsageError for a phase that the recording does not annotate, naming those that it does,
+/// for a strategy that is not PyTorch's, and for a recording that starts late.
+PhasedSettings phased_settings(const Subject& subject, const StrategySpec& spec,
+                               const Setup& setup);
+
+}  // namespace memreplay
