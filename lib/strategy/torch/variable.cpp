@@ -12,9 +12,11 @@ namespace {
 
 using Severity = SettingIssue::Severity;
 
+// Builds for ROCm read it beside the first one, in earlier releases too.
+constexpr std::string_view kHipVariable = "PYTORCH_HIP_ALLOC_CONF";
 // Shared by all accelerators since the new parser: 2.4.1 and 2.9.1 ignore them, whatever 2.9.1
 // prints of deprecated names; 2.10.0 and 2.15.0 read them.
-constexpr std::string_view kSharedVariables[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"};
+constexpr std::string_view kSharedVariables[] = {"PYTORCH_ALLOC_CONF", kHipVariable};
 constexpr std::string_view kOtherDevices[] = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_XPU_ALLOC_CONF"};
 
 bool is_shared(std::string_view variable) {
@@ -57,18 +59,19 @@ SettingIssues lint_variable(std::string_view variable, std::string_view torch_ve
   if (variable.empty() || variable == kCudaVariable) return {};
   if (std::ranges::find(kOtherDevices, variable) != std::end(kOtherDevices)) return {};
   if (!is_shared(variable)) return {{Severity::error, unknown_variable(variable)}};
+  const std::string_view built = variable == kHipVariable ? " built for CUDA" : "";
   if (torch_version.empty()) {
     return {{Severity::warning,
-             fmt::format("{} is read from PyTorch 2.{} on; earlier releases ignore it without a "
+             fmt::format("{} is read from PyTorch 2.{} on; earlier releases{} ignore it without a "
                          "word, all of them read {}",
-                         variable, kNewParser, kCudaVariable)}};
+                         variable, kNewParser, built, kCudaVariable)}};
   }
   const Release release = parse_release(torch_version);
   if (reads_variable(release, variable)) return {};
   return {
       {Severity::warning,
-       fmt::format("PyTorch {} ignores {} without a word, and so none of this holds; it reads {}",
-                   release.text(), variable, kCudaVariable)}};
+       fmt::format("PyTorch {}{} ignores {} without a word, and so none of this holds; it reads {}",
+                   release.text(), built, variable, kCudaVariable)}};
 }
 
 }  // namespace memreplay::torch

@@ -39,6 +39,14 @@ TEST(LintAnswer, AVariableThatTheReleaseDoesNotReadIsNamed) {
             "'expandable_segments' is known from PyTorch 2.1 on, not to 2.0.0");
 }
 
+TEST(LintAnswer, OfTheVariableForHipItIsSaidThatBuildsForCudaIgnoreIt) {
+  const std::string line = "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True";
+  EXPECT_TRUE(first_issue(line, "2.9.1")
+                  .starts_with("PyTorch 2.9.1 built for CUDA ignores PYTORCH_HIP_ALLOC_CONF"));
+  EXPECT_NE(first_issue(line, "").find("earlier releases built for CUDA ignore it"),
+            std::string::npos);
+}
+
 TEST(LintAnswer, ALineToPasteIsTakenApart) {
   const LintAnswer answered =
       answer({.conf_or_path = "export PYTORCH_CUDA_ALLOC_CONF='max_split_size_mb:64'",
