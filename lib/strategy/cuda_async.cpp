@@ -370,7 +370,7 @@ std::unique_ptr<Strategy> make_real(const StrategySpec& spec, const CudaAsyncOpt
                                     DeviceModel& device) {
   for (const std::string_view key :
        {"chunk", "granularity", "preallocate", "align", "sync_every", "completion"}) {
-    if (!find_option(spec, key) || find_option(spec, key) == "0") continue;
+    if (!find_option(spec, key)) continue;
     throw UsageError(fmt::format(
         "strategy 'cuda-async': {} belongs to the model; on a GPU the driver decides", key));
   }

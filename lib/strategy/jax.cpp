@@ -106,8 +106,8 @@ JaxMemory memory_of(const StrategySpec& spec, const StrategyContext& context) {
 std::string strategy_of(const JaxMemory& memory) {
   if (memory.allocator == "platform") return "direct";
   if (memory.allocator == "cuda_async") {
-    return fmt::format("cuda-async:threshold={},preallocate={}", memory.share,
-                       memory.preallocate ? memory.share : 0);
+    const std::string pool = fmt::format("cuda-async:threshold={}", memory.share);
+    return memory.preallocate ? fmt::format("{},preallocate={}", pool, memory.share) : pool;
   }
   return fmt::format("bfc:limit={},allow_growth={},generation=modern", memory.share,
                      !memory.preallocate);
