@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/units.hpp"
@@ -18,6 +19,8 @@ class LogLines {
   std::string_view line() const { return line_; }
   /// False of a last line that nothing ends: its writer may have been cut off in it.
   bool is_whole() const { return whole_; }
+
+  std::string place() const { return "line " + std::to_string(number_); }
 
   /// Throws InputError at the line.
   [[noreturn]] void fail(std::string_view message) const;

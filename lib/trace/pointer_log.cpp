@@ -1,10 +1,19 @@
 #include "trace/pointer_log.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace memreplay {
+namespace {
+
+constexpr const char* kFromBefore = "allocations of blocks from before the log";
+
+}  // namespace
 
 AddressTable<PointerLog::Block>& PointerLog::live(std::uint64_t heap) {
   if (heap >= live_.size()) live_.resize(heap + 1);
@@ -12,7 +21,33 @@ AddressTable<PointerLog::Block>& PointerLog::live(std::uint64_t heap) {
 }
 
 void PointerLog::leave_out(const std::string& reason, std::uint64_t events) {
-  if (events > 0) trace().coverage.dropped[reason] += events;
+  if (events == 0) return;
+  if ((trace().coverage.dropped[reason] += events) == events) note_place(reason);
+}
+
+void PointerLog::note_place(const std::string& reason) {
+  if (place_) trace().coverage.first_places.emplace(reason, place_());
+}
+
+void PointerLog::begin_with(EarlierBlocks earlier) {
+  begins_with_ = std::move(earlier);
+  if (!begins_with_ || begins_with_->empty()) return;
+  for (const EarlierBlock& block : *begins_with_) {
+    allocate(block.place, block.address, block.size);
+    live(block.place.heap).find(block.address)->is_earlier = true;
+  }
+  trace().coverage.synthesised[kFromBefore] = begins_with_->size();
+  is_unsure();
+}
+
+EarlierBlocks PointerLog::earlier() const {
+  if (!begins_with_) return found_.empty() ? EarlierBlocks() : EarlierBlocks(found_);
+  if (noted_.empty()) return std::nullopt;
+  EarlierBlocks right = begins_with_;
+  std::erase_if(*right, [&](const EarlierBlock& block) {
+    return noted_.contains({block.place.heap, block.address});
+  });
+  return right;
 }
 
 void PointerLog::add(Op op, PointerPlace place, Address address, const Block& block) {
@@ -28,9 +63,7 @@ void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
   }
   Block* block = live(place.heap).emplace(address).first;
   if (block->slot != kNoSlot) {
-    free(place, address);
-    ++trace().coverage.synthesised["frees that the log lacks"];
-    is_gapless_ = false;
+    add_lost_free(place, address, *block);
     block = live(place.heap).emplace(address).first;
   }
   block->slot = builder_.take_slot();
@@ -38,17 +71,39 @@ void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
   add(Op::allocate, place, address, *block);
 }
 
-void PointerLog::free(PointerPlace place, Address address) {
+void PointerLog::add_lost_free(PointerPlace place, Address address, const Block& block) {
+  constexpr const char* kLostFrees = "frees that the log lacks";
+  if (block.is_earlier) noted_.emplace(place.heap, address);
+  free(place, address);
+  ++trace().coverage.synthesised[kLostFrees];
+  note_place(kLostFrees);
+  is_gapless_ = false;
+}
+
+void PointerLog::free_unknown(PointerPlace place, Address address, std::optional<Bytes> size) {
+  lacks("frees of blocks that the log does not allocate");
+  if (begins_with_ || size.value_or(0) == 0) return;
+  if (noted_.emplace(place.heap, address).second) found_.push_back({place, address, *size});
+}
+
+void PointerLog::refuse(PointerPlace place, Bytes size) {
+  if (size == 0) return leave_out("allocations that failed");
+  add(Op::oom, place, 0, {.size = size});
+}
+
+void PointerLog::mark() { add(Op::marker, {}, 0, {}); }
+
+void PointerLog::free(PointerPlace place, Address address, std::optional<Bytes> size) {
   if (address == 0) return leave_out("frees of null");
   Block* const block = live(place.heap).find(address);
-  if (block == nullptr) {
-    return lacks("frees of blocks that the log does not allocate");
-  }
+  if (block == nullptr) return free_unknown(place, address, size);
   if (block->slot == kNoSlot) {
     --block->empty;
     leave_out("frees of blocks of size 0");
   } else {
+    if (size && *size != block->size) leave_out("sizes of frees other than their block's");
     add(Op::free, place, address, *block);
+    block->is_earlier = false;
     builder_.return_slot(std::exchange(block->slot, kNoSlot));
   }
   if (block->empty == 0) live(place.heap).erase(address);
@@ -74,7 +129,13 @@ bool PointerLog::finish(Recording& recording) {
   if (begin_) hand_on();
   const bool any = sink_ != nullptr;
   if (begin_ && !any) return false;
-  trace().coverage.complete = trace().coverage.gapless = is_gapless_;
+  trace().coverage.gapless = is_gapless_;
+  trace().coverage.complete = is_gapless_ && is_sure_;
+  if (const auto early = trace().coverage.synthesised.find(kFromBefore);
+      early != trace().coverage.synthesised.end()) {
+    recording.lacks.push_back(
+        fmt::format("the order of blocks from before the log ({})", human_count(early->second)));
+  }
   recording.traces.push_back(builder_.finish());
   if (any) {
     check_recording(recording);

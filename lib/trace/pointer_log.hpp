@@ -5,8 +5,10 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/address_table.hpp"
 #include "trace/gate.hpp"
@@ -21,6 +23,15 @@ struct PointerPlace {
   std::uint64_t stream = 0;
 };
 
+/// A block that a log frees, by its size, without having allocated it: it was there before.
+struct EarlierBlock {
+  PointerPlace place;
+  Address address = 0;
+  Bytes size = 0;
+};
+/// Nothing: not yet looked for.
+using EarlierBlocks = std::optional<std::vector<EarlierBlock>>;
+
 /// Makes a trace of calls that name blocks by their addresses, which come again. What a log lacks
 /// is added and what means nothing left out, both counted. The ids are the addresses; other cold
 /// columns are filled by the caller, behind each call, up to the size of the trace.
@@ -30,11 +41,23 @@ class PointerLog {
   PointerLog(int gpu, std::string path, BeginEvents begin)
       : builder_(gpu), path_(std::move(path)), begin_(std::move(begin)) {}
 
+  /// Who knows where in its file the log stands: "line 12".
+  void tell_places(std::function<std::string()> place) { place_ = std::move(place); }
+  /// Ahead of all calls: what another reading of the log found by `earlier`.
+  void begin_with(EarlierBlocks earlier);
+  /// Behind all calls: what a reading should begin with; nothing where this one did.
+  EarlierBlocks earlier() const;
+
   /// Throws std::length_error above 65,535 places, as the others do.
   void allocate(PointerPlace place, Address address, Bytes size);
-  void free(PointerPlace place, Address address);
+  /// The size of the block, where the log says it.
+  void free(PointerPlace place, Address address, std::optional<Bytes> size = {});
   /// A block that moves, or stays and has another size.
   void reallocate(PointerPlace place, Address from, Address to, Bytes size);
+  /// A request that the program did not get.
+  void refuse(PointerPlace place, Bytes size);
+  /// A mark of the program; its text is for the caller's column of tags.
+  void mark();
 
   /// Behind each call, once the caller has filled its columns.
   void is_filled() {
@@ -47,6 +70,8 @@ class PointerLog {
     is_gapless_ = false;
     leave_out(what);
   }
+  /// Nothing is missing, but a replay is an estimate; why stands in what the recording lacks.
+  void is_unsure() { is_sure_ = false; }
   Trace& trace() { return builder_.trace(); }
 
   /// Behind all calls: puts the trace into the recording, and hands that on where events leave.
@@ -61,17 +86,27 @@ class PointerLog {
     Slot slot = kNoSlot;  ///< of a block that was left out none
     Bytes size = 0;
     std::uint32_t empty = 0;  ///< blocks of size 0 there, which leave the address to others
+    bool is_earlier = false;
   };
 
   AddressTable<Block>& live(std::uint64_t heap);
   void add(Op op, PointerPlace place, Address address, const Block& block);
+  void add_lost_free(PointerPlace place, Address address, const Block& block);
+  void free_unknown(PointerPlace place, Address address, std::optional<Bytes> size);
+  void note_place(const std::string& reason);
   void hand_on();
 
   TraceBuilder builder_;
   std::deque<AddressTable<Block>> live_;  ///< by heap, these are numbered from 0
   bool is_gapless_ = true;
+  bool is_sure_ = true;
   std::string path_;
   BeginEvents begin_;
+  std::function<std::string()> place_;
+  EarlierBlocks begins_with_;
+  std::vector<EarlierBlock> found_;  ///< in a reading that looks for them
+  /// Heaps and addresses of those found, and of those that turn out to be none.
+  std::set<std::pair<std::uint64_t, Address>> noted_;
   std::optional<TraceGate> gate_;
   EventSink* sink_ = nullptr;  ///< once there were events to hand on
 };

@@ -23,6 +23,7 @@ struct Coverage {
   Bytes preexisting_bytes = 0;                       ///< requested
   std::map<std::string, std::uint64_t> dropped;      ///< reason -> events left out
   std::map<std::string, std::uint64_t> synthesised;  ///< reason -> events added
+  std::map<std::string, std::string> first_places;   ///< reason -> "line 12", where it is known
   bool gapless = true;  ///< nothing is known to be missing since the first event
   /// Entries of a ring that was full: what came before them was overwritten.
   std::optional<std::uint64_t> full_ring = {};
@@ -79,9 +80,11 @@ struct Annotation {
 /// One file: a trace for each device that has events or memory, and the texts that they share.
 struct Recording {
   std::string path;
-  std::string format;         ///< registered reader, "torch-snapshot"
-  std::string detail;         ///< for people: "PyTorch snapshot, protocol 4"
-  std::vector<Trace> traces;  ///< by ascending device
+  std::string format;              ///< registered reader, "torch-snapshot"
+  std::string detail;              ///< for people: "PyTorch snapshot, protocol 4"
+  std::vector<Trace> traces;       ///< by ascending device
+  std::vector<std::string> lacks;  ///< what its format does not say: "threads"
+  std::string why_no_trace;        ///< of one without traces, where more is known than that
   RecordedSettings settings;
   std::vector<Annotation> annotations;
 

@@ -45,6 +45,9 @@ struct TraceSummary {
   Bytes preexisting_bytes = 0;
   std::map<std::string, std::uint64_t> dropped;
   std::map<std::string, std::uint64_t> synthesised;
+  std::map<std::string, std::string> first_places;  ///< by reason, where they are known
+  std::vector<std::string> lacks;                   ///< what its format does not say
+  std::string why_no_trace;                         ///< of a recording without devices
   bool gapless = true;                     ///< nothing is known to be missing since its first event
   std::optional<std::uint64_t> full_ring;  ///< entries of a ring that was full
   /// What came before, where it was looked into: "fresh", "steady", "smaller" or "larger".

@@ -90,7 +90,10 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
 
 void Inputs::add(Recording&& recording, std::optional<int> gpu) {
   if (chosen_traces(recording, gpu).empty()) {
-    throw InputError(recording.path, "", "has neither events nor memory; nothing to replay");
+    throw InputError(recording.path, "",
+                     recording.why_no_trace.empty()
+                         ? "has neither events nor memory; nothing to replay"
+                         : recording.why_no_trace + "; nothing to replay");
   }
   const Recording& kept = recordings_.emplace_back(std::move(recording));
   for (const Trace* trace : chosen_traces(kept, gpu)) chosen_.push_back({&kept, trace});

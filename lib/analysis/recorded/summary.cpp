@@ -59,6 +59,8 @@ TraceSummary summarise(const Recording& recording) {
   std::error_code error;
   const auto size = std::filesystem::file_size(recording.path, error);
   if (!error && recording.path != "-") summary.file_bytes = size;
+  summary.lacks = recording.lacks;
+  summary.why_no_trace = recording.why_no_trace;
   if (recording.settings.present) summary.settings = recording.settings.conf;
   summary.settings_variable = recording.settings.conf_variable;
   summary.expandable_segments = recording.settings.expandable_segments;
@@ -83,6 +85,7 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.preexisting_bytes = trace.coverage.preexisting_bytes;
   summary.dropped = trace.coverage.dropped;
   summary.synthesised = trace.coverage.synthesised;
+  summary.first_places = trace.coverage.first_places;
   summary.gapless = trace.coverage.gapless;
   summary.full_ring = trace.coverage.full_ring;
   count_events(trace, summary);

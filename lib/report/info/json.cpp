@@ -2,11 +2,25 @@
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {
+namespace {
+
+/// What only this command is asked for.
+void add_remarks(Json& trace_json, const TraceSummary& trace) {
+  trace_json["detail"] = trace.detail;
+  trace_json["lacks"] = Json(trace.lacks);
+  trace_json["why_no_trace"] = text_or_null(trace.why_no_trace);
+  Json places = Json::object();
+  for (const auto& [reason, place] : trace.first_places) places[reason] = place;
+  trace_json["coverage"]["first_places"] = std::move(places);
+}
+
+}  // namespace
 
 std::string to_json(const InfoAnswer& answer) {
   std::vector<Json> results;
   for (const TraceSummary& trace : answer.traces) {
-    results.push_back(result_json("info", trace, nullptr, Json::array()));
+    Json& result = results.emplace_back(result_json("info", trace, nullptr, Json::array()));
+    add_remarks(result["trace"], trace);
   }
   return dump_results("info", std::move(results), nullptr);
 }

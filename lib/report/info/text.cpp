@@ -23,11 +23,20 @@ std::string duration(std::int64_t us) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-std::string by_reason(const std::map<std::string, std::uint64_t>& counts) {
+std::string by_reason(const std::map<std::string, std::uint64_t>& counts,
+                      const std::map<std::string, std::string>& first_places) {
   std::string out;
   for (const auto& [reason, count] : counts) {
-    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", reason, human_count(count));
+    const auto place = first_places.find(reason);
+    out += fmt::format("{}{} ({}{})", out.empty() ? "" : ", ", reason, human_count(count),
+                       place == first_places.end() ? "" : ", first at " + place->second);
   }
+  return out;
+}
+
+std::string listed(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + text;
   return out;
 }
 
@@ -107,6 +116,7 @@ std::string before(const TraceSummary& trace) {
 }
 
 std::string trust(const TraceSummary& trace) {
+  if (!trace.why_no_trace.empty()) return "nothing to replay: it " + trace.why_no_trace + ".";
   if (trace.events == 0) return "a state without a history: nothing to replay.";
   if (requests_nothing(trace)) return "nothing was requested in it: nothing to replay.";
   if (trace.starts_empty && trace.complete) {
@@ -122,7 +132,8 @@ std::string trust(const TraceSummary& trace) {
            "because "
            "the past is not in the recording.";
   }
-  return "an estimate, because events are missing.";
+  return trace.gapless ? "an estimate, because of what the recording lacks."
+                       : "an estimate, because events are missing.";
 }
 
 }  // namespace
@@ -137,12 +148,18 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     if (previous == nullptr || previous->path != trace.path) {
       std::string about = trace.detail.empty() ? trace.format : trace.detail;
       if (trace.file_bytes) about += ", " + human_size(*trace.file_bytes);
-      about += ", " + counted(trace.devices, "device");
+      if (trace.why_no_trace.empty()) about += ", " + counted(trace.devices, "device");
       if (previous != nullptr) out += '\n';
       out += trace.path.size() < 14 ? line(trace.path, about)
              : trace.path.size() + about.size() + 4 > style.width
                  ? fmt::format(" {}\n", trace.path) + line("", about)
                  : fmt::format(" {}   {}\n", trace.path, about);
+    }
+    if (!trace.why_no_trace.empty()) {
+      if (!trace.lacks.empty()) out += line("lacks", listed(trace.lacks));
+      out += line("trust", trust(trace));
+      previous = &trace;
+      continue;
     }
     if (trace.devices > 1) out += line("gpu", std::to_string(trace.gpu));
     out += line("covers", covers(trace));
@@ -153,8 +170,12 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     out += line("recorded", recorded(trace));
     const bool asks = !requests_nothing(trace);
     if (trace.state && !asks) out += line("state", state(*trace.state));
-    if (!trace.dropped.empty()) out += line("dropped", by_reason(trace.dropped));
-    if (!trace.synthesised.empty()) out += line("synthesised", by_reason(trace.synthesised));
+    if (!trace.dropped.empty())
+      out += line("dropped", by_reason(trace.dropped, trace.first_places));
+    if (!trace.synthesised.empty()) {
+      out += line("synthesised", by_reason(trace.synthesised, trace.first_places));
+    }
+    if (!trace.lacks.empty()) out += line("lacks", listed(trace.lacks));
     if (trace.warm_class) out += line("before", before(trace));
     out += line("trust", trust(trace));
     if (trace.warm_class) out += line("next time", better_recording(trace.warm_class == "larger"));

@@ -100,6 +100,7 @@ class MinimallocReader {
     recording_.path = input.name;
     recording_.format = "minimalloc";
     recording_.detail = "lifetimes of buffers (MiniMalloc)";
+    recording_.lacks = {"streams", "threads", "times but for their order", "requests that failed"};
     recording_.texts = {""};
     recording_.stacks = {{}};
   }
@@ -138,7 +139,11 @@ class MinimallocReader {
     rows_.fail_at(place, fmt::format("{} is {}; expected {}", header_.names[place],
                                      shown(text(column)), expected));
   }
-  void leave_out(const char* reason) { ++builder_.trace().coverage.dropped[reason]; }
+  void leave_out(const char* reason) {
+    Coverage& coverage = builder_.trace().coverage;
+    if (++coverage.dropped[reason] > 1) return;
+    coverage.first_places[reason] = "line " + std::to_string(rows_.line());
+  }
 
   const Input& input_;
   const ReadOptions& options_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <map>
@@ -48,10 +49,33 @@ auto fields(Is<EventTotals> auto& x) {
 auto fields(Is<Trace> auto& x) {
   return std::tie(x.gpu, x.slot_count, x.lanes, x.streams, x.pools, x.start, x.end, x.coverage);
 }
-/// But for its path.
+/// But for its path, and for what stands behind the blocks.
 auto fields(Is<Recording> auto& x) {
   return std::tie(x.format, x.detail, x.traces, x.settings, x.annotations, x.texts, x.frames,
                   x.stacks);
+}
+
+/// What a log does not say, and where what was repaired is met first: behind all else, and only
+/// where there is any of it, as files from before do not have it.
+struct MrtRemarks {
+  std::vector<std::map<std::string, std::string>> first_places;  ///< of each trace
+  std::vector<std::string> lacks;
+  std::string why_no_trace;
+
+  bool say_anything() const {
+    return !lacks.empty() || !why_no_trace.empty() ||
+           std::ranges::any_of(first_places, [](const auto& places) { return !places.empty(); });
+  }
+};
+auto fields(Is<MrtRemarks> auto& x) { return std::tie(x.first_places, x.lacks, x.why_no_trace); }
+
+inline MrtRemarks remarks_on(const Recording& recording) {
+  MrtRemarks remarks{
+      .first_places = {}, .lacks = recording.lacks, .why_no_trace = recording.why_no_trace};
+  for (const Trace& trace : recording.traces) {
+    remarks.first_places.push_back(trace.coverage.first_places);
+  }
+  return remarks;
 }
 
 /// Writes values one after the other: whole numbers as numbers, all that has a length with it.

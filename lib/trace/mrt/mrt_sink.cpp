@@ -79,6 +79,7 @@ void MrtSink::finish(const Recording& recording) {
     writer.put(totals);
   }
   writer.put(blocks_);
+  if (const MrtRemarks remarks = remarks_on(recording); remarks.say_anything()) writer.put(remarks);
   end.crc = mrt_crc(about);
   std::ranges::copy(kMrtEndMagic, end.magic);
   write(about);

@@ -48,7 +48,10 @@ class UmpireReader {
   UmpireReader(const Input& input, const BeginEvents& begin)
       : lines_(input),
         log_(0, input.name, begin),
-        recording_(recording_of_log(input, "umpire", "Umpire's replay log")) {}
+        recording_(recording_of_log(input, "umpire", "Umpire's replay log")) {
+    recording_.lacks = {"streams", "threads", "alignments"};
+    log_.tell_places([this] { return lines_.place(); });
+  }
 
   /// False where events are to leave and there are none.
   bool read_all() {

@@ -59,6 +59,31 @@ TEST(InfoText, WhereNothingWasRequestedItShowsTheStateAndHowToRecord) {
   EXPECT_NE(text.find("torch.cuda.memory._record_memory_history("), std::string::npos);
 }
 
+TEST(InfoText, SaysWhatAFormatLacksAndWhereARepairIsMetFirst) {
+  TraceSummary trace;
+  trace.events = 2;
+  trace.lacks = {"alignments", "threads"};
+  trace.dropped = {{"frees of null", 1200}, {"rows of other devices", 1}};
+  trace.first_places = {{"frees of null", "line 14"}};
+  const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
+  EXPECT_NE(text.find("dropped       frees of null (1,200, first at line 14), rows of other"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("lacks         alignments, threads\n"), std::string::npos) << text;
+}
+
+TEST(InfoText, OfARecordingWithoutATraceItSaysWhy) {
+  TraceSummary trace;
+  trace.lacks = {"addresses"};
+  trace.why_no_trace = "has 3 [memory] events without addresses";
+  const std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
+  EXPECT_NE(
+      text.find("lacks         addresses\n trust         nothing to replay: it has 3 [memory]"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("covers"), std::string::npos);
+}
+
 TEST(InfoText, SaysWhatBlocksAndSegmentsShowOfSettingsThatAreNotStated) {
   TraceSummary trace;
   trace.path = "npu.pickle";
