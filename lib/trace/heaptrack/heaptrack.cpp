@@ -1,5 +1,7 @@
 #include "trace/heaptrack/heaptrack.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "trace/heaptrack/heaptrack_places.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
@@ -31,7 +34,10 @@ class HeaptrackReader {
       : lines_(input),
         log_(0, input.name, begin),
         recording_(recording_of_log(input, "heaptrack", "heaptrack recording")),
-        places_(recording_) {}
+        places_(recording_) {
+    recording_.lacks = {"streams", "threads", "alignments", "requests that failed"};
+    log_.tell_places([this] { return lines_.place(); });
+  }
 
   /// False where events are to leave and there are none.
   bool read_all() {
@@ -50,6 +56,12 @@ class HeaptrackReader {
       recording_.detail =
           "heaptrack recording, interpreted: no addresses, of like blocks the oldest is freed "
           "first";
+      recording_.lacks.emplace_back("addresses");
+    }
+    if (unsure_frees_ > 0) {
+      log_.is_unsure();
+      recording_.lacks.push_back(fmt::format("which of several like blocks a free means ({})",
+                                             human_count(unsure_frees_)));
     }
     return log_.finish(recording_);
   }
@@ -86,7 +98,8 @@ class HeaptrackReader {
   std::vector<std::uint64_t> numbers_;  ///< of the line
   std::vector<Kind> kinds_;
   std::uint64_t format_ = 0;
-  bool is_interpreted_ = false;  ///< texts and instructions were named
+  bool is_interpreted_ = false;     ///< texts and instructions were named
+  std::uint64_t unsure_frees_ = 0;  ///< which of several like blocks they mean is not said
   std::int64_t time_us_ = 0;
 };
 
@@ -206,7 +219,7 @@ void HeaptrackReader::free() {
   } else {
     Kind& freed = kind();
     const std::uint64_t live = freed.allocated - freed.freed;
-    if (live > 1) log_.lacks("which of several like blocks a free means");
+    unsure_frees_ += live > 1;
     log_.free({}, stand_in(freed.freed));
     if (live > 0) ++freed.freed;
   }

@@ -84,8 +84,9 @@ TEST(HeaptrackReader, OfLikeBlocksOfAnInterpretedFileTheOldestIsFreedFirst) {
   EXPECT_EQ(trace.sizes, (Sizes{16, 32, 16, 16, 32, 16}));
   EXPECT_EQ(trace.slots, (std::vector<Slot>{0, 1, 2, 0, 1, 2}));
   EXPECT_EQ(trace.times_us, (std::vector<std::int64_t>{0, 0, 0, 5000, 5000, 5000}));
-  EXPECT_EQ(trace.coverage.dropped.at("which of several like blocks a free means"), 1u);
-  EXPECT_FALSE(trace.coverage.gapless);
+  EXPECT_EQ(recording.lacks.back(), "which of several like blocks a free means (1)");
+  EXPECT_TRUE(trace.coverage.gapless);
+  EXPECT_FALSE(trace.coverage.complete);
   EXPECT_THAT(recording.detail, HasSubstr("the oldest is freed first"));
 }
 

@@ -75,6 +75,17 @@ TEST(Mrt, EveryBundledRecordingIsReadAgainAsItWas) {
   EXPECT_GT(count, 15u);
 }
 
+TEST(Mrt, WhatALogLacksAndWhereARepairIsMetFirstStay) {
+  Recording recording = read_recording("log", "v 1 3\nt a0 0\n+ 8 1 10\n- 0\n", {});
+  const Coverage& coverage = recording.traces.at(0).coverage;
+  ASSERT_EQ(coverage.first_places.at("frees of null"), "line 4");
+  const Recording again = read(written(recording), "log");
+  EXPECT_EQ(again, recording);
+  recording.lacks.clear();
+  recording.traces.at(0).coverage.first_places.clear();
+  EXPECT_LT(written(recording).size(), written(again).size());
+}
+
 TEST(Mrt, EveryTruncationIsAnError) {
   const std::string whole = written(random_recording({.events = 60}));
   for (std::size_t size = kMrtMagic.size(); size < whole.size(); ++size) {
