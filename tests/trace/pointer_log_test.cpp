@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trace/heaptrack/heaptrack.hpp"
+#include "trace/rmm/rmm.hpp"
 #include "trace/umpire/umpire.hpp"
 
 namespace memreplay {
@@ -51,6 +52,16 @@ TEST(PointerLog, StacksAreHandedOnWithTheirEvents) {
     text += "+ 8 " + std::to_string(i % 3) + " " + std::to_string(1 + i * 7 % 1000) + "\n";
   }
   expect_streamed_as_read(heaptrack_reader(), text);
+}
+
+TEST(PointerLog, BlocksFromBeforeTheLogLeaveAheadOfAllElse) {
+  std::string text = "Thread,Time,Action,Pointer,Size,Stream\n";
+  for (int i = 0; i < 100'000; ++i) {
+    text += "1,09:15:02.1," + std::string(i % 3 == 0 ? "free" : "allocate") + ",0x" +
+            std::to_string(1 + i * 7 % 1000) + "," + std::to_string(1 + i % 50) + ",0x" +
+            std::to_string(i % 3) + "\n";
+  }
+  expect_streamed_as_read(rmm_reader(), text);
 }
 
 TEST(PointerLog, NothingLeavesOfALogWithoutEvents) {

@@ -10,10 +10,12 @@
 #include "trace/csv/csv_fields.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/pages_behind.hpp"
+#include "trace/rmm/rmm.hpp"
 
 namespace memreplay {
 
 bool is_csv(const Input& input) {
+  if (is_rmm(input)) return false;
   constexpr std::size_t kLongestHeader = 4000;
   std::string_view header = input.bytes.substr(0, kLongestHeader);
   header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));

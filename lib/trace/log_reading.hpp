@@ -1,0 +1,47 @@
+#pragma once
+
+#include <utility>
+
+#include "trace/event_sink.hpp"
+#include "trace/pointer_log.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+
+/// Takes events, and keeps nothing.
+class ForgottenEvents final : public EventSink {
+ public:
+  void add(std::size_t, const EventColumns&) override {}
+  void finish(const Recording&) override {}
+};
+
+// A log whose frees say sizes is read by a Reader(input, begin, earlier) with `read_all()`,
+// `earlier()` and `take()`. Where it frees blocks that were there before it, which is known at its
+// end, it is read again with those ahead of all else.
+
+template <typename Reader>
+Recording read_log(const Input& input) {
+  for (EarlierBlocks earlier;;) {
+    Reader reader(input, {}, earlier);
+    reader.read_all();
+    EarlierBlocks better = reader.earlier();
+    if (!better) return reader.take();
+    earlier = std::move(better);
+  }
+}
+
+/// The same for events that leave as they come.
+template <typename Reader>
+bool stream_log(const Input& input, const BeginEvents& begin) {
+  ForgottenEvents nowhere;
+  for (EarlierBlocks earlier;;) {
+    Reader reader(
+        input, [&]() -> EventSink& { return nowhere; }, earlier);
+    if (!reader.read_all()) return false;
+    EarlierBlocks better = reader.earlier();
+    if (!better) return Reader(input, begin, earlier).read_all();
+    earlier = std::move(better);
+  }
+}
+
+}  // namespace memreplay
