@@ -175,7 +175,8 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"", "v two\n"},
       {"", "id,lower,size\n0,0,5\n"},
       {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},
-      {"", "= Start\n"},
+      {"mtrace", "= Start\n"},
+      {"", "= Starting\n"},
       {"", "0 0x7f0010 512\n"},
   };
   for (const auto& [format, bytes] : contents) {
