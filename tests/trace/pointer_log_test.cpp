@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "trace/drawn_events.hpp"
 #include "trace/heaptrack/heaptrack.hpp"
 #include "trace/rmm/rmm.hpp"
+#include "trace/stalloc/stalloc.hpp"
 #include "trace/umpire/umpire.hpp"
 
 namespace memreplay {
@@ -62,6 +64,13 @@ TEST(PointerLog, BlocksFromBeforeTheLogLeaveAheadOfAllElse) {
             std::to_string(i % 3) + "\n";
   }
   expect_streamed_as_read(rmm_reader(), text);
+}
+
+TEST(PointerLog, ABlockThatIsFreedTwiceWasNotThereBefore) {
+  const std::string log = "1 0x20 8 0\n0 0x20 8 0\n0 0x20 8 0\n0 0x30 4 0\n";
+  const Trace trace = stalloc_reader().read({"log", log}, {}).traces.at(0);
+  EXPECT_EQ(drawn_events(trace), "a0:4 a1:8 f1:8 f0:4");
+  EXPECT_EQ(trace.coverage.dropped.at("frees of blocks that the log does not allocate"), 1u);
 }
 
 TEST(PointerLog, NothingLeavesOfALogWithoutEvents) {

@@ -177,6 +177,7 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},
       {"mtrace", "= Start\n"},
       {"", "= Starting\n"},
+      {"stalloc", "Iteration Index : 0\n1 0x7f0010 512 0\n"},
       {"", "0 0x7f0010 512\n"},
   };
   for (const auto& [format, bytes] : contents) {

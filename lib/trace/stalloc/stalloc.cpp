@@ -1,0 +1,154 @@
+#include "trace/stalloc/stalloc.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "trace/device_in_name.hpp"
+#include "trace/log_lines.hpp"
+#include "trace/log_reading.hpp"
+#include "trace/pointer_log.hpp"
+
+namespace memreplay {
+namespace {
+
+enum StallocField : std::size_t { kStatus, kPointer, kBlockSize, kHandle, kStallocFields };
+using StallocLine = std::array<std::string_view, kStallocFields>;
+
+/// Nothing where the line does not begin as one that tells of a block.
+std::optional<StallocLine> parse_stalloc_line(std::string_view text) {
+  if (!text.starts_with("0 ") && !text.starts_with("1 ")) return std::nullopt;
+  StallocLine line;
+  for (std::string_view& field : line) {
+    field = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(field.size() + 1, text.size()));
+  }
+  return text.empty() && !line.back().empty() ? std::optional(line) : std::nullopt;
+}
+
+/// Where an iteration, a micro-batch or a layer begins or ends.
+bool is_phase_mark(std::string_view line) {
+  return line.starts_with("Iteration Index : ") || line.find(" Layer : ") != line.npos ||
+         (line.find("micro-batch") != line.npos && line.find(": ") != line.npos);
+}
+
+bool is_stalloc(const Input& input) {
+  constexpr std::size_t kLongestBeginning = 64 << 10;
+  const Input beginning{input.name, input.bytes.substr(0, kLongestBeginning)};
+  LogLines lines(beginning);
+  bool any = false;
+  while (lines.next()) {
+    if (is_phase_mark(lines.line())) {
+      any = true;
+    } else if (const auto line = parse_stalloc_line(lines.line())) {
+      const std::string_view pointer = (*line)[kPointer];
+      return (pointer == "0" || pointer.starts_with("0x")) &&
+             parse_whole((*line)[kBlockSize]).has_value();
+    } else if (!lines.line().empty()) {
+      return any && !lines.is_whole();
+    }
+  }
+  return any;
+}
+
+class StallocReader {
+ public:
+  StallocReader(const Input& input, const BeginEvents& begin, const EarlierBlocks& earlier)
+      : lines_(input),
+        log_(device_in_name(input.name), input.name, begin),
+        recording_(recording_of_log(input, "stalloc", "STAlloc's log")) {
+    recording_.lacks = {"threads", "times", "alignments", "sizes of requests that failed"};
+    log_.tell_places([this] { return lines_.place(); });
+    log_.begin_with(earlier);
+  }
+
+  /// False where events are to leave and there are none.
+  bool read_all() {
+    while (lines_.next()) {
+      if (lines_.line().empty()) continue;
+      try {
+        read_line();
+      } catch (const InputError&) {
+        if (lines_.is_whole()) throw;
+        log_.leave_out("a last line that is cut off");
+      } catch (const std::length_error& error) {
+        lines_.fail(error.what());
+      }
+      log_.is_filled();
+    }
+    return log_.finish(recording_);
+  }
+  EarlierBlocks earlier() const { return log_.earlier(); }
+  Recording take() { return std::move(recording_); }
+
+ private:
+  void read_line();
+  void call(const StallocLine& line);
+  std::uint64_t stream(std::string_view text) const;
+  std::uint32_t text(std::string_view mark);
+
+  LogLines lines_;
+  PointerLog log_;
+  Recording recording_;
+  std::unordered_map<std::string, std::uint32_t> texts_;
+};
+
+void StallocReader::read_line() {
+  Trace& trace = log_.trace();
+  if (const auto line = parse_stalloc_line(lines_.line())) {
+    call(*line);
+    trace.tags.resize(trace.ops.size());
+  } else if (is_phase_mark(lines_.line())) {
+    log_.mark();
+    trace.tags.resize(trace.ops.size(), text(lines_.line()));
+  } else {
+    lines_.bad("a line", lines_.line(), "STATUS POINTER SIZE STREAM, or the mark of a phase");
+  }
+}
+
+void StallocReader::call(const StallocLine& line) {
+  const Address pointer = lines_.address(line[kPointer]);
+  const Bytes size = lines_.size(line[kBlockSize]);
+  const PointerPlace place{.stream = stream(line[kHandle])};
+  if (line[kStatus] == "1") {
+    log_.allocate(place, pointer, size);
+  } else {
+    log_.free(place, pointer, size);
+  }
+}
+
+std::uint64_t StallocReader::stream(std::string_view text) const {
+  if (text.starts_with("0x")) return lines_.hexadecimal("a stream", text.substr(2));
+  const auto stream = parse_whole(text);
+  if (!stream) lines_.bad("a stream", text, "a whole number, or 0x and hexadecimal digits");
+  return *stream;
+}
+
+std::uint32_t StallocReader::text(std::string_view mark) {
+  const auto next = static_cast<std::uint32_t>(recording_.texts.size());
+  const auto [known, is_new] = texts_.try_emplace(std::string(mark), next);
+  if (is_new) recording_.texts.emplace_back(mark);
+  return known->second;
+}
+
+}  // namespace
+
+ReaderInfo stalloc_reader() {
+  return {
+      .name = "stalloc",
+      .summary = "STAlloc's log: status, pointer, size and stream, and marks of phases.",
+      .recognises = is_stalloc,
+      .read = [](const Input& input, const ReadOptions&) { return read_log<StallocReader>(input); },
+      .stream = [](const Input& input, const ReadOptions&,
+                   const BeginEvents& begin) { return stream_log<StallocReader>(input, begin); }};
+}
+
+}  // namespace memreplay
