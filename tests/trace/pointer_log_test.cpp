@@ -6,6 +6,7 @@
 
 #include "trace/drawn_events.hpp"
 #include "trace/heaptrack/heaptrack.hpp"
+#include "trace/kineto/kineto.hpp"
 #include "trace/rmm/rmm.hpp"
 #include "trace/stalloc/stalloc.hpp"
 #include "trace/umpire/umpire.hpp"
@@ -64,6 +65,16 @@ TEST(PointerLog, BlocksFromBeforeTheLogLeaveAheadOfAllElse) {
             std::to_string(i % 3) + "\n";
   }
   expect_streamed_as_read(rmm_reader(), text);
+}
+
+TEST(PointerLog, EventsOfAProfilerLeaveAsTheyAreRead) {
+  std::string text = R"({"traceEvents":[{"ph":"X"})";
+  for (int i = 0; i < 100'000; ++i) {
+    text += R"(,{"ph":"i","name":"[memory]","ts":)" + std::to_string(i) + R"(,"args":{"Addr":)" +
+            std::to_string(1 + i * 7 % 1000) + R"(,"Bytes":)" + (i % 3 == 0 ? "-" : "") +
+            std::to_string(1 + i % 50) + R"(,"Device Type":1,"Device Id":0}})";
+  }
+  expect_streamed_as_read(kineto_reader(), text + "]}");
 }
 
 TEST(PointerLog, ABlockThatIsFreedTwiceWasNotThereBefore) {

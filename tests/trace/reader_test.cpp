@@ -179,6 +179,7 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"", "= Starting\n"},
       {"stalloc", "Iteration Index : 0\n1 0x7f0010 512 0\n"},
       {"", "0 0x7f0010 512\n"},
+      {"kineto", R"({"schemaVersion":1,"traceEvents":[]})"},
   };
   for (const auto& [format, bytes] : contents) {
     std::vector<std::string_view> recognised;

@@ -1,0 +1,275 @@
+#include "trace/kineto/kineto.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "trace/gate.hpp"
+#include "trace/kineto/kineto_events.hpp"
+#include "trace/log_reading.hpp"
+#include "trace/pointer_log.hpp"
+
+namespace memreplay {
+namespace {
+
+bool is_kineto(const Input& input) {
+  constexpr std::size_t kNear = 64 * kKiB;
+  const std::string_view head = input.bytes.substr(0, kNear);
+  const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  if (first == head.npos || head[first] != '{') return false;
+  return head.find("\"schemaVersion\"") != head.npos || head.find("\"traceEvents\"") != head.npos;
+}
+
+std::string called(int gpu) { return gpu < 0 ? "the host" : fmt::format("gpu {}", gpu); }
+
+/// What a file says of one device, before anything is made of it.
+struct KinetoDevice {
+  std::uint64_t events = 0;
+  std::uint64_t with_address = 0;
+  std::int64_t bytes = 0;  ///< more than before the first event
+  std::int64_t most_bytes = 0;
+  std::optional<Bytes> most_reserved;
+};
+
+/// Looks at every event once.
+class KinetoSurvey {
+ public:
+  void note(const KinetoEvent& event) {
+    const std::pair order{event.time_us, event.index};
+    is_ordered_ = is_ordered_ && !(order < latest_);
+    latest_ = order;
+    KinetoDevice& device = devices_[event.device];
+    ++device.events;
+    device.with_address += event.address.has_value();
+    if (event.reserved)
+      device.most_reserved = std::max(device.most_reserved.value_or(0), *event.reserved);
+    if (event.is_refused) return;
+    // Of damaged files the sum may leave its type: it is then no more than a number.
+    device.bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(device.bytes) +
+                                             static_cast<std::uint64_t>(event.bytes));
+    device.most_bytes = std::max(device.most_bytes, device.bytes);
+  }
+
+  bool is_ordered() const { return is_ordered_; }
+  bool has_addresses() const {
+    return std::ranges::any_of(devices_, [](const auto& d) { return d.second.with_address > 0; });
+  }
+  std::uint64_t events() const {
+    std::uint64_t events = 0;
+    for (const auto& [gpu, device] : devices_) events += device.events;
+    return events;
+  }
+  /// "8,220 memory events on gpu 0 (2662 MiB above the start at most)"
+  std::string told() const {
+    std::string text = "PyTorch profiler trace";
+    for (const auto& [gpu, device] : devices_) {
+      text += fmt::format(
+          "; {} on {} ({} above its start at most{})",
+          human_count(device.events) + (device.events == 1 ? " memory event" : " memory events"),
+          called(gpu), human_size(static_cast<Bytes>(device.most_bytes)),
+          device.most_reserved.value_or(0) > 0
+              ? fmt::format(", {} reserved", human_size(*device.most_reserved))
+              : std::string());
+    }
+    return text;
+  }
+
+ private:
+  std::map<int, KinetoDevice> devices_;
+  std::pair<double, std::uint64_t> latest_ = {-INFINITY, 0};
+  bool is_ordered_ = true;
+};
+
+Recording empty_kineto(const Input& input, const KinetoSurvey& survey) {
+  if (survey.events() == 0) {
+    throw InputError(input.name, "",
+                     "has no [memory] events; expected a trace of PyTorch's profiler with "
+                     "profile_memory=True");
+  }
+  Recording recording = recording_of_log(input, "kineto", survey.told());
+  recording.lacks = {"streams", "alignments",
+                     "the sizes asked for (those of devices are rounded by the recorder)"};
+  if (survey.has_addresses()) return recording;
+  recording.lacks.insert(recording.lacks.begin(), "addresses");
+  recording.why_no_trace = fmt::format(
+      "has {} [memory] events without addresses, so that no free says which allocation it ends "
+      "(profilers of newer PyTorch write them)",
+      human_count(survey.events()));
+  return recording;
+}
+
+/// Gives the events of one device their number among the traces; the recording goes another way.
+class NumberedEvents final : public EventSink {
+ public:
+  NumberedEvents(std::size_t number, EventSink& sink) : number_(number), sink_(sink) {}
+  void add(std::size_t, const EventColumns& events) override { sink_.add(number_, events); }
+  void finish(const Recording&) override {}
+
+ private:
+  std::size_t number_;
+  EventSink& sink_;
+};
+
+using EarlierByDevice = std::map<int, EarlierBlocks>;
+/// By device: where its events go.
+using BeginDevice = std::function<EventSink&(int gpu)>;
+
+/// Makes the traces of all devices.
+class KinetoTraces {
+ public:
+  KinetoTraces(const Input& input, const EarlierByDevice& earlier, BeginDevice begin)
+      : input_(input), earlier_(earlier), begin_(std::move(begin)) {}
+
+  void take(const KinetoEvent& event) {
+    event_ = &event;
+    PointerLog& log = log_of(event.device);
+    const auto size = static_cast<Bytes>(std::abs(event.bytes));
+    if (event.is_refused) {
+      log.refuse({}, size);
+    } else if (!event.address) {
+      log.lacks("[memory] events without an address");
+    } else if (event.bytes < 0) {
+      log.free({}, *event.address, size);
+    } else {
+      log.allocate({}, *event.address, size);
+    }
+    Trace& trace = log.trace();
+    trace.times_us.resize(trace.ops.size(), static_cast<std::int64_t>(std::floor(event.time_us)));
+    trace.threads.resize(trace.ops.size(), event.thread);
+    log.is_filled();
+  }
+
+  /// Behind all events. The devices that have any are in the recording then.
+  void finish(Recording& recording) {
+    for (auto& [gpu, log] : logs_) {
+      Recording part = recording_of_log(input_, "kineto", {});
+      log->is_unsure();
+      log->finish(part);
+      for (std::string& what : part.lacks) recording.lacks.push_back(called(gpu) + ": " + what);
+      if (!part.traces.empty()) recording.traces.push_back(std::move(part.traces.front()));
+    }
+  }
+  /// Nothing where the traces begin with what was there before.
+  std::optional<EarlierByDevice> earlier() const {
+    EarlierByDevice better = earlier_;
+    bool any = false;
+    for (const auto& [gpu, log] : logs_) {
+      EarlierBlocks of_device = log->earlier();
+      if (!of_device) continue;
+      better[gpu] = std::move(of_device);
+      any = true;
+    }
+    return any ? std::optional(better) : std::nullopt;
+  }
+
+ private:
+  PointerLog& log_of(int gpu) {
+    std::unique_ptr<PointerLog>& log = logs_[gpu];
+    if (log) return *log;
+    const BeginEvents begin = begin_ ? [this, gpu]() -> EventSink& { return begin_(gpu); }
+                                     : BeginEvents();
+    log = std::make_unique<PointerLog>(gpu, input_.name, begin);
+    log->tell_places([this] { return "byte " + human_count(event_->byte); });
+    if (const auto known = earlier_.find(gpu); known != earlier_.end()) {
+      log->begin_with(known->second);
+    }
+    return *log;
+  }
+
+  const Input& input_;
+  EarlierByDevice earlier_;
+  BeginDevice begin_;
+  std::map<int, std::unique_ptr<PointerLog>> logs_;
+  const KinetoEvent* event_ = nullptr;
+};
+
+Recording read_kineto(const Input& input, const ReadOptions&) {
+  KinetoSurvey survey;
+  std::vector<KinetoEvent> events;
+  for_each_kineto_event(input, [&](const KinetoEvent& event) {
+    survey.note(event);
+    events.push_back(event);
+  });
+  const Recording empty = empty_kineto(input, survey);
+  if (!survey.has_addresses()) return empty;
+  if (!survey.is_ordered()) {
+    std::ranges::stable_sort(
+        events, {}, [](const KinetoEvent& event) { return std::pair(event.time_us, event.index); });
+  }
+  for (EarlierByDevice earlier;;) {
+    KinetoTraces traces(input, earlier, {});
+    for (const KinetoEvent& event : events) traces.take(event);
+    auto better = traces.earlier();
+    if (!better) {
+      Recording recording = empty;
+      traces.finish(recording);
+      return recording;
+    }
+    earlier = std::move(*better);
+  }
+}
+
+/// The file is read at least twice: what was there before, and which devices there are, shows at
+/// its end.
+bool stream_kineto(const Input& input, const ReadOptions&, const BeginEvents& begin) {
+  KinetoSurvey survey;
+  Recording recording;
+  EarlierByDevice earlier;
+  std::map<int, std::size_t> numbers;  // of the devices with events
+  ForgottenEvents nowhere;
+  for (bool first = true;; first = false) {
+    numbers.clear();
+    KinetoTraces traces(input, earlier, [&](int gpu) -> EventSink& {
+      numbers[gpu] = 0;
+      return nowhere;
+    });
+    for_each_kineto_event(input, [&](const KinetoEvent& event) {
+      if (first) survey.note(event);
+      traces.take(event);
+    });
+    if (!survey.is_ordered() || !survey.has_addresses()) return false;
+    recording = empty_kineto(input, survey);
+    Recording ignored;
+    traces.finish(ignored);
+    auto better = traces.earlier();
+    if (!better) break;
+    earlier = std::move(*better);
+  }
+  if (numbers.empty()) return false;
+  std::size_t next = 0;
+  for (auto& [gpu, number] : numbers) number = next++;
+  EventSink* sink = nullptr;
+  std::map<int, NumberedEvents> devices;
+  KinetoTraces traces(input, earlier, [&](int gpu) -> EventSink& {
+    if (sink == nullptr) sink = &begin();
+    return devices.try_emplace(gpu, numbers.at(gpu), *sink).first->second;
+  });
+  for_each_kineto_event(input, [&](const KinetoEvent& event) { traces.take(event); });
+  traces.finish(recording);
+  check_recording(recording);
+  sink->finish(recording);
+  return true;
+}
+
+}  // namespace
+
+ReaderInfo kineto_reader() {
+  return {.name = "kineto",
+          .summary = "A trace of PyTorch's profiler (Kineto), recorded with profile_memory=True.",
+          .recognises = is_kineto,
+          .read = read_kineto,
+          .stream = stream_kineto};
+}
+
+}  // namespace memreplay
