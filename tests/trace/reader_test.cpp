@@ -180,6 +180,8 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"stalloc", "Iteration Index : 0\n1 0x7f0010 512 0\n"},
       {"", "0 0x7f0010 512\n"},
       {"kineto", R"({"schemaVersion":1,"traceEvents":[]})"},
+      {"intervals", "0 9 512\n"},
+      {"", "0 9 -512\n"},
   };
   for (const auto& [format, bytes] : contents) {
     std::vector<std::string_view> recognised;

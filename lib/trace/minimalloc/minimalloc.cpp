@@ -10,13 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/buffer_lifetimes.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/trace_builder.hpp"
 
@@ -115,7 +115,7 @@ class MinimallocReader {
       read_buffer();
     }
     name_buffers();
-    add_events();
+    add_lifetimes(buffers_, builder_);
     recording_.traces.push_back(builder_.finish());
     return std::move(recording_);
   }
@@ -125,8 +125,6 @@ class MinimallocReader {
   void read_buffer();
   void check_gaps();
   void name_buffers();
-  void add_events();
-  void add(Op op, Buffer& buffer);
 
   std::string_view text(LifetimeColumn column) const {
     return rows_.fields()[*header_.places[column]];
@@ -254,31 +252,6 @@ void MinimallocReader::name_buffers() {
     buffers_[i].tag = static_cast<std::uint32_t>(recording_.texts.size());
     recording_.texts.push_back(*names_[i]);
   }
-}
-
-void MinimallocReader::add(Op op, Buffer& buffer) {
-  const bool begins = op == Op::allocate;
-  if (begins) buffer.slot = builder_.take_slot();
-  if (!begins) builder_.return_slot(buffer.slot);
-  builder_.add(op, builder_.lane(0, {}), buffer.slot, buffer.size, begins ? buffer.align_log2 : 0);
-  builder_.trace().ids.push_back(buffer.id);
-  if (recording_.texts.size() > 1) builder_.trace().tags.push_back(buffer.tag);
-}
-
-void MinimallocReader::add_events() {
-  std::vector<std::tuple<std::int64_t, Op, std::size_t>> moments;
-  moments.reserve(buffers_.size() * 2);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    moments.emplace_back(buffers_[i].lower, Op::allocate, i);
-    moments.emplace_back(buffers_[i].upper, Op::free, i);
-  }
-  // Frees first, so that a buffer may take the place of one that ends.
-  std::ranges::sort(moments, {}, [](const auto& moment) {
-    const auto& [time, op, row] = moment;
-    return std::tuple(time, op == Op::allocate, row);
-  });
-  builder_.reserve(moments.size());
-  for (const auto& [time, op, row] : moments) add(op, buffers_[row]);
 }
 
 }  // namespace
