@@ -7,10 +7,13 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "trace/decompress.hpp"
+#include "trace/gate.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/mrt/block_code.hpp"
 #include "trace/pickle/pickle_opcodes.hpp"
 #include "trace/pickle_bytes.hpp"
 #include "trace/reader.hpp"
+#include "trace/reader_samples.hpp"
 #include "trace/torch/snapshot_words.hpp"
 #include "trace/writer.hpp"
 
@@ -32,26 +35,17 @@ Texts snapshot_words() {
   return words;
 }
 
-/// A small log of each format that no bundled file has.
-const Texts kSmallLogs = {
-    "id,lower,upper,size,alignment,gaps\nw0,0,40,4096,256,\na2,5,30,2000,1,6-9@0:512\n",
-    R"({"category":"operation","name":"allocate","numeric_args":{"size":24},"string_args":)"
-    R"({"allocator_ref":"0x61a0","pointer":"0x7f00a000"},"tags":{},"timestamp":1000})"
-    "\n"
-    R"({"category":"operation","name":"reallocate","numeric_args":{"size":36},"string_args":)"
-    R"({"allocator_ref":"0x61a0","current_ptr":"0x7f00a000"},"timestamp":2000})"
-    "\n"
-    R"({"category":"operation","name":"reallocate","string_args":{"new_ptr":"0x7f00a000",)"
-    R"("allocator_ref":"0x61a0"},"timestamp":3000})",
-    "v 10500 3\nt 4011d0 0\nt 401250 1\n+ 80 2 7f10a0\nc 0a\n- 7f10a0\n",
-    "v 10000 2\ns main\ns main.cpp\ni 401000 2 1 2 20\nt 1 0\na 10 1\n+ 0\n- 0\n",
-};
+Texts samples_of(const ReaderInfo& reader) {
+  Texts samples;
+  for (const ReaderSample& sample : reader_samples()) {
+    if (sample.format == reader.name) samples.push_back(sample.golden());
+  }
+  return samples;
+}
 
 Texts words_of(const ReaderInfo& reader) {
-  for (const std::string& log : kSmallLogs) {
-    if (reader.recognises({"log", log})) return words_in({log});
-  }
-  if (reader.columns.empty()) return snapshot_words();
+  if (reader.copy != nullptr) return snapshot_words();
+  if (reader.columns.empty()) return words_in(samples_of(reader));
   Texts names;
   for (const ColumnInfo& column : reader.columns) {
     names.emplace_back(column.name);
@@ -89,11 +83,13 @@ Texts written_again(const ReaderInfo& reader, const Input& input) {
   return written;
 }
 
-/// Bundled files and small snapshots, also in the other forms that they have.
+/// Bundled files, small snapshots and samples, also in the other forms that they have.
 Texts all_contents() {
   Texts contents = bundled_files();
   contents.insert(contents.end(), small_snapshots().begin(), small_snapshots().end());
-  contents.insert(contents.end(), kSmallLogs.begin(), kSmallLogs.end());
+  for (const ReaderInfo& reader : readers()) {
+    std::ranges::move(samples_of(reader), std::back_inserter(contents));
+  }
   Texts others;
   for (const std::string& bytes : contents) {
     for (const ReaderInfo& reader : readers()) {
@@ -121,6 +117,17 @@ void read(const ReaderInfo& reader, std::string_view bytes, const std::string& c
   const Input input{"fuzz", bytes};
   reader.recognises(input);
   reader.read(input, {.columns = columns, .note = [](const std::string&) {}});
+}
+
+/// By whoever recognises it, whole and as events that leave.
+void read_as_recognised(std::string_view bytes) {
+  const Input input{"fuzz", bytes};
+  ForgottenEvents nowhere;
+  for (const ReaderInfo& reader : readers()) {
+    if (!reader.recognises(input)) continue;
+    check_recording(reader.read(input, {}));
+    if (reader.stream != nullptr) reader.stream(input, {}, [&]() -> EventSink& { return nowhere; });
+  }
 }
 
 /// The columns named by hand in the first line, the table in the others.
@@ -207,6 +214,7 @@ std::vector<FuzzTarget> reader_targets() {
                          words});
     }
   }
+  targets.push_back({"any-reader", read_as_recognised, contents, {}});
   targets.push_back({"mrt-block", decode_block, {block_of_hundred()}, {}});
   const std::string little = "op,id,size\na,1,100\nf,1,\n", none;
   targets.push_back(

@@ -64,7 +64,7 @@ class JsonView {
 bool recognises(const Input& input) {
   constexpr std::size_t kNear = 64 * kKiB;
   const std::string_view head = input.bytes.substr(0, kNear);
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
   for (const std::string_view key : {"\"segments\"", "\"device_traces\"", "\"total_size\""}) {
     if (head.find(key) != std::string_view::npos) return true;
