@@ -27,8 +27,8 @@ def install(installed, *arguments):
         return run.returncode, log.read_text().splitlines()
 
 
-EVERYTHING = """g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev zlib1g-dev libjs-dygraphs
-                libgtest-dev pybind11-dev python3 python3-dev valgrind""".split()
+EVERYTHING = """g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev zlib1g-dev libsqlite3-dev
+                libjs-dygraphs libgtest-dev pybind11-dev python3 python3-dev valgrind""".split()
 
 
 class InstallDependencies(unittest.TestCase):

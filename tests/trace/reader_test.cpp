@@ -172,6 +172,8 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
        "\n"},
       {"", R"({"category":1, "name":)"},
       {"heaptrack", "v 10500 3\n"},
+      {"nsight", "SQLite format 3\0"s},
+      {"nsight", "start,deviceId,address,bytes,memoryOperationType\n"},
       {"", "v two\n"},
       {"", "id,lower,size\n0,0,5\n"},
       {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},

@@ -1,0 +1,203 @@
+#include "trace/nsight/nsight.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "trace/nsight/nsight_rows.hpp"
+#include "trace/pointer_log.hpp"
+
+namespace memreplay {
+namespace {
+
+/// What a row says, without what it does not need.
+struct NsightEvent {
+  std::int64_t start_ns = 0;
+  Address address = 0;
+  Bytes size = 0;
+  std::uint64_t stream = 0;
+  Address pool = 0;  ///< of cudaMallocAsync
+  std::uint64_t process = 0;
+  int device = 0;
+  std::uint32_t name = 0;  ///< a text
+  std::int64_t operation = 0;
+  std::int64_t kind = 0;
+};
+
+/// Makes the traces of a recording, one a device, from rows in any order.
+class NsightReader {
+ public:
+  explicit NsightReader(const Input& input)
+      : input_(input), recording_(recording_of_log(input, "nsight", "Nsight Systems export")) {}
+
+  Recording read() {
+    const auto take = [&](const NsightRow& row) { add(row); };
+    enums_ =
+        is_sqlite(input_) ? nsight_rows_of_sqlite(input_, take) : nsight_rows_of_csv(input_, take);
+    order();
+    try {
+      for (const NsightEvent& event : events_) replay(event);
+    } catch (const std::length_error& error) {
+      throw InputError(input_.name, "", error.what());
+    }
+    // Columns that only some rows have.
+    for (auto& [gpu, device] : devices_) {
+      if (device.named) device.log.trace().tags.resize(device.log.trace().ops.size());
+      if (!device.named) device.log.trace().tags.clear();
+      for (const auto& [reason, rows] : left_out_) device.log.leave_out(reason, rows);
+      left_out_.clear();
+      device.log.finish(recording_);
+    }
+    if (devices_.empty()) {
+      throw InputError(input_.name, "", "has no events of device memory; nothing to replay");
+    }
+    return std::move(recording_);
+  }
+
+ private:
+  struct Device {
+    Device(int gpu, const Input& input) : log(gpu, input.name, {}) {}
+    PointerLog log;
+    std::unordered_map<Address, std::uint64_t> heaps;  ///< of what is live, where not the first
+    bool named = false;
+  };
+
+  void add(const NsightRow& row);
+  void order();
+  void replay(const NsightEvent& event);
+  std::uint64_t heap_of(Device& device, const NsightEvent& event, bool frees);
+  std::int64_t needed(const NsightRow& row, NsightColumn column) const;
+  std::int64_t bounded(const NsightRow& row, NsightColumn column, std::int64_t most) const;
+  [[noreturn]] void fail(const NsightRow& row, NsightColumn column, std::string_view what) const {
+    throw InputError(input_.name, row.place,
+                     fmt::format("{} {}", kNsightNames[static_cast<std::size_t>(column)], what));
+  }
+
+  const Input& input_;
+  Recording recording_;
+  NsightEnums enums_;
+  std::vector<NsightEvent> events_;
+  std::map<int, Device> devices_;
+  std::map<Address, std::uint64_t> pools_;
+  std::unordered_map<std::string, std::uint32_t> names_;
+  std::map<std::string, std::uint64_t> left_out_;
+};
+
+std::int64_t NsightReader::needed(const NsightRow& row, NsightColumn column) const {
+  if (!row.at(column)) fail(row, column, "is empty; expected a whole number");
+  return *row.at(column);
+}
+
+std::int64_t NsightReader::bounded(const NsightRow& row, NsightColumn column,
+                                   std::int64_t most) const {
+  const std::int64_t number = row.at(column).value_or(0);
+  if (number >= 0 && number <= most) return number;
+  fail(row, column, fmt::format("is {}; expected 0 to {}", number, most));
+}
+
+void NsightReader::add(const NsightRow& row) {
+  constexpr std::int64_t kNanoseconds = 1000;
+  using enum NsightColumn;
+  NsightEvent event;
+  event.start_ns = needed(row, start);
+  if (event.start_ns / kNanoseconds > kMostTime || event.start_ns / kNanoseconds < -kMostTime)
+    fail(row, start, "is no time");
+  event.address = static_cast<Address>(needed(row, address));
+  needed(row, bytes);
+  event.size = static_cast<Bytes>(bounded(row, bytes, static_cast<std::int64_t>(kMostBytes) - 1));
+  event.operation = needed(row, operation);
+  event.kind = row.at(kind).value_or(NsightEnums{}.device_kind);
+  event.stream = static_cast<std::uint64_t>(row.at(stream).value_or(0));
+  event.pool = static_cast<Address>(row.at(memory_pool).value_or(0));
+  constexpr unsigned kPidAt = 24;
+  constexpr std::uint64_t kPids = 0xFFFFFF;
+  event.process = static_cast<std::uint64_t>(row.at(process).value_or(0)) >> kPidAt & kPids;
+  event.device = static_cast<int>(bounded(row, device, kMostDevices - 1));
+  if (!row.name.empty()) {
+    const auto next = static_cast<std::uint32_t>(recording_.texts.size());
+    const auto [known, is_new] = names_.try_emplace(std::string(row.name), next);
+    if (is_new) recording_.texts.emplace_back(row.name);
+    event.name = known->second;
+  }
+  events_.push_back(event);
+}
+
+// Statics were there before the program began; of one time rows stand in their order.
+void NsightReader::order() {
+  std::ranges::stable_sort(events_, {}, [&](const NsightEvent& event) {
+    const bool is_static = event.kind == enums_.static_kind && event.operation == enums_.allocation;
+    return std::pair(!is_static, event.start_ns);
+  });
+  const auto of_device = [&](const NsightEvent& event) {
+    return event.kind == enums_.device_kind || event.kind == enums_.static_kind;
+  };
+  const auto first = std::ranges::find_if(
+      events_, [&](const NsightEvent& event) { return event.kind == enums_.device_kind; });
+  if (first == events_.end()) return events_.clear();
+  const std::uint64_t process = first->process;
+  std::erase_if(events_, [&](const NsightEvent& event) {
+    if (!of_device(event)) {
+      ++left_out_["events of other memory than the device's"];
+    } else if (event.process != process) {
+      ++left_out_["events of other processes"];
+    } else {
+      return false;
+    }
+    return true;
+  });
+}
+
+std::uint64_t NsightReader::heap_of(Device& device, const NsightEvent& event, bool frees) {
+  if (frees) {
+    const auto live = device.heaps.find(event.address);
+    if (live == device.heaps.end()) return 0;
+    const std::uint64_t heap = live->second;
+    device.heaps.erase(live);
+    return heap;
+  }
+  if (event.pool == 0) return 0;
+  const std::uint64_t heap = pools_.try_emplace(event.pool, pools_.size() + 1).first->second;
+  return device.heaps[event.address] = heap;
+}
+
+void NsightReader::replay(const NsightEvent& event) {
+  const bool frees = event.operation == enums_.deallocation;
+  if (!frees && event.operation != enums_.allocation) {
+    ++left_out_["events of an unknown type"];
+    return;
+  }
+  Device& device = devices_.try_emplace(event.device, event.device, input_).first->second;
+  const PointerPlace place{.heap = heap_of(device, event, frees), .stream = event.stream};
+  if (frees) {
+    device.log.free(place, event.address);
+  } else {
+    device.log.allocate(place, event.address, event.size);
+  }
+  Trace& trace = device.log.trace();
+  trace.times_us.resize(trace.ops.size(), event.start_ns / 1000);
+  trace.tags.resize(trace.ops.size(), frees ? 0 : event.name);
+  device.named |= event.name != 0;
+}
+
+}  // namespace
+
+ReaderInfo nsight_reader() {
+  return {
+      .name = "nsight",
+      .summary = "Nsight Systems: its SQLite export, or that table of memory usage events as CSV.",
+      .recognises = [](const Input& input) { return is_sqlite(input) || is_nsight_csv(input); },
+      .read = [](const Input& input, const ReadOptions&) { return NsightReader(input).read(); }};
+}
+
+}  // namespace memreplay
