@@ -81,6 +81,11 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
                          ", plain or compressed by gzip or zstd (--format names one)" +
                          about_its_header(input.bytes));
   }
+  if (found->is_text && !options.takes_texts) {
+    throw InputError(input.name, "",
+                     "is the text of a failure, without a history; expected a recording (memreplay "
+                     "explain takes such texts)");
+  }
   if (by_hand && found->columns.empty()) {
     throw UsageError("--columns names the columns of a CSV; " + input.name + " is of the format " +
                      std::string(found->name));
@@ -129,7 +134,7 @@ bool seems_a_recording(const std::string& path) {
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   if (bytes.empty() || is_compressed(bytes)) return true;
   return std::ranges::any_of(readers(), [&](const ReaderInfo& reader) {
-    return reader.recognises({.name = path, .bytes = bytes});
+    return !reader.is_text && reader.recognises({.name = path, .bytes = bytes});
   });
 }
 

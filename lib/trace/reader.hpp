@@ -28,6 +28,7 @@ struct ReadOptions {
   std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
+  bool takes_texts = false;  ///< also those that only tell of a failure (Recording::told)
   /// For who has recordings without a file: the one called `path`, or nothing where that is a file.
   /// Any thread may ask. May be empty.
   std::function<std::optional<Recording>(const std::string& path)> at_hand = {};
@@ -61,6 +62,7 @@ struct ReaderInfo {
   /// where the file must be read whole; null where all files of the format must. Throws InputError.
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
+  bool is_text = false;  ///< of a failure, no recording: only for who takes those
 };
 
 /// Every registered reader, in the order in which detection asks them.

@@ -10,6 +10,7 @@
 #include "core/memory_state.hpp"
 #include "core/recorded_settings.hpp"
 #include "core/request.hpp"
+#include "core/told_failure.hpp"
 #include "trace/event_columns.hpp"
 #include "trace/streamed_events.hpp"
 
@@ -92,6 +93,8 @@ struct Recording {
   std::vector<Frame> frames;       ///< distinct
   std::vector<std::vector<std::uint32_t>>
       stacks;  ///< frames, innermost first; 0 is the empty stack
+
+  std::optional<ToldFailure> told;  ///< instead of traces, where it is no recording but a text
 
   friend bool operator==(const Recording&, const Recording&) = default;
 };

@@ -174,6 +174,7 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"heaptrack", "v 10500 3\n"},
       {"nsight", "SQLite format 3\0"s},
       {"nsight", "start,deviceId,address,bytes,memoryOperationType\n"},
+      {"failure-text", "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has\n"},
       {"", "v two\n"},
       {"", "id,lower,size\n0,0,5\n"},
       {"", "Vulkan Memory Allocator,Calls recording\n1,6\n"},

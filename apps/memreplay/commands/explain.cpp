@@ -110,6 +110,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   }
   if (!options.strategies.empty()) question.strategy = options.strategies.front();
   question.setup = options.setup;
+  input.read.takes_texts = true;
 
   Printer printer(reports);
   Progress progress(reports.quiet);

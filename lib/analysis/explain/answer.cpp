@@ -2,6 +2,7 @@
 
 #include "analysis/explain/explained.hpp"
 #include "analysis/explain/question.hpp"
+#include "analysis/explain/told.hpp"
 #include "analysis/recorded/inputs.hpp"
 
 namespace memreplay {
@@ -11,6 +12,10 @@ ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const C
   ExplainQuestion question = asked;
   question.among_others |= inputs.chosen().size() > 1;
   ExplainAnswer answer;
+  for (const Recording& recording : inputs.recordings()) {
+    if (!recording.told) continue;
+    answer.devices.push_back(explained_text_of(recording, question, listener));
+  }
   for (const Chosen& chosen : inputs.chosen()) {
     if (control.stopped()) break;
     ExplainedDevice device =

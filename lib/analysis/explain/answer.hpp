@@ -11,6 +11,7 @@
 #include "analysis/tune/answer.hpp"
 #include "core/peaks.hpp"
 #include "core/request.hpp"
+#include "core/told_failure.hpp"
 #include "verify/verdict.hpp"
 
 namespace memreplay {
@@ -134,6 +135,15 @@ struct Explanation {
   std::int64_t spare() const;
 };
 
+/// A failure that is known from a text alone.
+struct ToldExplanation {
+  ToldFailure failure;
+  bool sure = false;                 ///< the verdict holds however the figures were rounded
+  std::optional<std::int64_t> room;  ///< beyond what is live and the request; negative: missing
+  std::optional<Bytes> others;       ///< of the device, beside this allocator
+  std::vector<std::string> missing;  ///< figures without which there is no verdict
+};
+
 /// Why one device of a recording needed what it needed.
 struct ExplainedDevice {
   TraceSummary trace;
@@ -149,8 +159,9 @@ struct ExplainedDevice {
   bool finished = true;  ///< false: interrupted before it was known
   bool untold = false;   ///< under its settings a failure leaves no entry
   Explanation explanation;
-  std::optional<TuneResult> tuned;  ///< up to the event, on the same room
-  LateVerdict late = {};            ///< what a late start leaves of its recommendation
+  std::optional<TuneResult> tuned;      ///< up to the event, on the same room
+  LateVerdict late = {};                ///< what a late start leaves of its recommendation
+  std::optional<ToldExplanation> told;  ///< instead of a recording; `explanation` has its figures
 };
 
 /// Why the devices of recordings needed what they needed.

@@ -89,7 +89,7 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
 }
 
 void Inputs::add(Recording&& recording, std::optional<int> gpu) {
-  if (chosen_traces(recording, gpu).empty()) {
+  if (!recording.told && chosen_traces(recording, gpu).empty()) {
     throw InputError(recording.path, "",
                      recording.why_no_trace.empty()
                          ? "has neither events nor memory; nothing to replay"

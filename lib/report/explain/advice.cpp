@@ -17,6 +17,7 @@ std::string setting_of_best(const TuneResult& tuned) {
 }  // namespace
 
 std::string advice(const ExplainedDevice& device) {
+  if (device.told) return told_advice(device);
   const Explanation& e = device.explanation;
   if (!device.tuned || e.cause == Cause::shortage ||
       (e.moment == Explanation::Moment::event && !e.at_oom))

@@ -1,5 +1,6 @@
 #include "report/explain/explain.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
 #include "report/parts/json_parts.hpp"
 
@@ -104,6 +105,7 @@ Json explanation_json(const ExplainedDevice& device) {
   }
   json["advice"] = text_or_null(advice(device));
   json["remarks"] = device.remarks;
+  if (device.told) json.update(told_json(device));
   return json;
 }
 

@@ -14,6 +14,13 @@ std::string_view name_of(Cause cause);
 /// Why a request was not served, or what the memory looks like.
 std::string verdict_sentence(const ExplainedDevice& device);
 
+/// The same of a failure that a text tells, with how sure it is.
+std::string told_sentence(const ExplainedDevice& device);
+/// The setting that usually helps there. Empty where none does.
+std::string told_advice(const ExplainedDevice& device);
+/// What the text cannot say, and how to learn it.
+std::string told_beyond(const ExplainedDevice& device);
+
 /// Something that costs memory, and what would change it.
 struct Finding {
   std::string what;

@@ -6,6 +6,7 @@
 
 #include "report/explain/explain.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -170,6 +171,7 @@ std::string model_line(const ExplainedDevice& device) {
 }
 
 void append_explained(Sheet& out, const ExplainedDevice& device) {
+  if (device.told) return append_told(out, device);
   const Explanation& e = device.explanation;
   const TextStyle& style = out.style();
   if (device.among_others) out += fmt::format("{} gpu {}\n", device.trace.path, device.trace.gpu);
@@ -192,6 +194,7 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
 
 void append_searched(Sheet& out, const ExplainedDevice& device) {
   append_paragraph(out, advice(device), 2);
+  if (device.told) return append_paragraph(out, told_beyond(device), 2);
   if (!device.explanation.shows_requests) {
     append_paragraph(out, "To see why, " + how_to_record(device.trace), 2);
   }

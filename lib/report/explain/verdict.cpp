@@ -94,6 +94,7 @@ std::string_view name_of(Cause cause) {
 }
 
 std::string verdict_sentence(const ExplainedDevice& device) {
+  if (device.told) return told_sentence(device);
   const Explanation& e = device.explanation;
   if (e.at_oom) return refused(device);
   const std::string whose = device.strategy.empty() ? "" : " under " + device.strategy;

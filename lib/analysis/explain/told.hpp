@@ -1,0 +1,16 @@
+#pragma once
+
+#include "analysis/explain/answer.hpp"
+
+namespace memreplay {
+
+struct Recording;
+
+/// Fragmentation, a shortage or others, by the figures alone that an allocator printed.
+ToldExplanation explained_by_figures(const ToldFailure& failure, Cause& cause);
+
+/// Why memory ran out where a text is all there is. `listener` may be null.
+ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuestion& question,
+                                  ExplainListener* listener);
+
+}  // namespace memreplay
