@@ -101,6 +101,7 @@ const ReaderInfo* named_reader(const ReadOptions& options) {
 Recording read_opened(const OpenedInput& opened, const ReaderInfo* named,
                       const ReadOptions& options) {
   Input input = opened.input();
+  input.host = options.host;
   if (options.progress) {
     input.progress = [&](double share) { options.progress(input.name, share); };
   }

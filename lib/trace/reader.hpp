@@ -16,6 +16,7 @@ namespace memreplay {
 struct Input {
   std::string name;  ///< for messages; "-" is standard input
   std::string_view bytes;
+  bool host = false;    ///< of a snapshot its pinned host memory is asked for, not its devices
   bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
   /// Called now and then with the share that has been read; may be empty.
   std::function<void(double)> progress = {};
@@ -28,6 +29,7 @@ struct ReadOptions {
   std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
+  bool host = false;         ///< of a snapshot read its pinned host memory, device -1, instead
   bool takes_texts = false;  ///< also those that only tell of a failure (Recording::told)
   /// For who has recordings without a file: the one called `path`, or nothing where that is a file.
   /// Any thread may ask. May be empty.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/memory_state.hpp"
@@ -98,6 +99,9 @@ struct Recording {
 
   friend bool operator==(const Recording&, const Recording&) = default;
 };
+
+/// The format of the pinned host memory in a PyTorch snapshot: another allocator's.
+inline constexpr std::string_view kPinnedHostFormat = "pinned-host";
 
 /// The allocator that made the recording is PyTorch's, as far as it tells.
 inline bool is_torch(const Recording& recording) { return recording.format.starts_with("torch-"); }

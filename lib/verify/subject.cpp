@@ -1,5 +1,7 @@
 #include "verify/subject.hpp"
 
+#include "verify/pinned_memory.hpp"
+
 namespace memreplay {
 
 Subject::Subject(const Recording& recording, const Trace& trace)
@@ -35,6 +37,7 @@ StrategyContext Subject::context(const StrategySpec& spec, const std::string& as
 }
 
 StrategySpec usual_strategy(const Recording& recording) {
+  if (recording.format == kPinnedHostFormat) return pinned_strategy(recording.settings.conf);
   return parse_strategy(is_torch(recording) && recording.settings.known() ? "recorded" : "torch");
 }
 

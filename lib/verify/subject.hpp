@@ -40,7 +40,7 @@ class Subject {
 };
 
 /// The strategy that stands for the allocator of a recording: `recorded` where its settings are
-/// stored, else `torch`.
+/// stored, `pinned` for host memory, else `torch`.
 StrategySpec usual_strategy(const Recording& recording);
 
 }  // namespace memreplay

@@ -10,6 +10,7 @@
 #include "core/bytes_of.hpp"
 #include "trace/recorded_levels.hpp"
 #include "trace/torch/request_padding.hpp"
+#include "verify/pinned_memory.hpp"
 #include "verify/pool_guesses.hpp"
 #include "verify/verification.hpp"
 
@@ -348,6 +349,7 @@ VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Se
 
 VerifyResult verify(const Recording& recording, const Trace& trace,
                     const std::string& torch_version) {
+  if (recording.format == kPinnedHostFormat) return {verify_pinned(recording, trace), {}};
   VerifyResult unsupported;
   unsupported.gpu = trace.gpu;
   unsupported.reason = why_unsupported(recording, trace);

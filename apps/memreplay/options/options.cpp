@@ -166,8 +166,13 @@ void add_cost_options(CommandLine& line, RunOptions& o) {
 void add_input_options(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
   line.inputs("TRACE", o.paths);
-  line.value("--gpu", "N", "Only this device of the recording. Default: all.",
+  line.value("--gpu", "N|host", "Only this device, or pinned memory. Default: all.",
              [&o](const std::string& text) {
+               if (text == "host" || text == "-1") {
+                 o.gpu = -1;
+                 o.read.host = true;
+                 return;
+               }
                const std::uint64_t gpu = whole_argument("--gpu", text);
                if (gpu > 1 << 20) throw UsageError("--gpu is not the number of a device");
                o.gpu = static_cast<int>(gpu);

@@ -189,7 +189,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   }
   if (question.cards.size() > 1) {
     try_cards(job, strategies, question.cards, fitted);
-  } else {
+  } else if (chosen.recording->format != kPinnedHostFormat) {
     name_cards(job, strategies, fitted);
   }
   return fitted;

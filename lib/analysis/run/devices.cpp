@@ -102,6 +102,9 @@ SimulatedDeviceOptions DeviceShape::simulated() const {
 
 SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
   SizedDevice device{shape.simulated()};
+  if (subject.recording().format == kPinnedHostFormat && !shape.granularity) {
+    device.options.granularity = 1;  // charged as PyTorch counts it
+  }
   if (shape.capacity) {
     device.from = CapacityFrom::option;
   } else if (const auto room = shape.endless ? std::nullopt : recorded_room(subject)) {
@@ -135,6 +138,7 @@ std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const Open
   const SizedDevice sized = sized_for(subject, shape);
   for (OpenDevice& device : devices) {
     device.options.capacity = sized.options.capacity;
+    device.options.granularity = device.summary.granularity = sized.options.granularity;
     device.summary.capacity = sized.options.capacity;
     device.summary.capacity_from = sized.from;
   }

@@ -9,6 +9,10 @@
 namespace memreplay {
 
 std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> device_room) {
+  if (recording.format == kPinnedHostFormat) {
+    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct"),
+            parse_strategy("buddy"), parse_strategy("plan:order=best")};
+  }
   std::vector<std::string> names;
   if (recording.settings.known()) names.emplace_back("recorded");
   for (const char* name :
@@ -35,6 +39,9 @@ std::vector<StrategySpec> presets(const Recording& recording, std::optional<Byte
 }
 
 std::vector<StrategySpec> page_presets(const Recording& recording) {
+  if (recording.format == kPinnedHostFormat) {
+    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct")};
+  }
   return {usual_strategy(recording), parse_strategy("torch:expandable_segments=True"),
           parse_strategy("bfc")};
 }

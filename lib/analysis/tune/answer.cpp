@@ -73,6 +73,14 @@ TuneAnswer answer_without_requests(const Inputs& inputs, const TuneQuestion& que
 }  // namespace
 
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control) {
+  const auto is_pinned = [](const Chosen& chosen) {
+    return chosen.recording->format == kPinnedHostFormat;
+  };
+  if (std::ranges::any_of(inputs.chosen(), is_pinned)) {
+    throw UsageError(
+        "tune searches the settings of device memory; compare shows what those of pinned memory do "
+        "(-s pinned:pinned_max_cached_size_mb=64)");
+  }
   const auto requests = [](const Chosen& chosen) { return requests_anything(*chosen.trace); };
   if (std::ranges::none_of(inputs.chosen(), requests)) {
     return answer_without_requests(inputs, question, control);

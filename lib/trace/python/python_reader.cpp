@@ -62,7 +62,7 @@ TorchSnapshot convert(const Input& input) {
       py::memoryview::from_memory(input.bytes.data(), static_cast<py::ssize_t>(input.bytes.size()));
   const py::object root = scope["load"](data);
   SnapshotTexts texts;
-  return convert_snapshot(PythonView(root), input.name, texts, input.bytes.size());
+  return convert_snapshot(PythonView(root), input.name, texts, input.bytes.size(), input.host);
 }
 
 }  // namespace

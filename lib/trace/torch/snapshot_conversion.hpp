@@ -24,8 +24,9 @@ template <class View>
 class SnapshotConversion {
  public:
   /// `limit`: more items than this cannot stand in the source; repeated references can claim more.
-  SnapshotConversion(std::string_view file, SnapshotTexts& texts, std::uint64_t limit)
-      : file_(file), texts_(texts), limit_(limit) {}
+  /// `host`: its pinned host memory instead of its devices.
+  SnapshotConversion(std::string_view file, SnapshotTexts& texts, std::uint64_t limit, bool host)
+      : file_(file), texts_(texts), limit_(limit), host_(host) {}
 
   TorchSnapshot convert(const View& root);
 
@@ -82,6 +83,7 @@ class SnapshotConversion {
   std::string file_;
   SnapshotTexts& texts_;
   std::uint64_t limit_;
+  bool host_;
   std::uint64_t counted_ = 0;
   TorchSnapshot snapshot_;
   SnapshotEvidence evidence_;
@@ -91,8 +93,8 @@ class SnapshotConversion {
 
 template <class View>
 TorchSnapshot convert_snapshot(const View& root, std::string_view file, SnapshotTexts& texts,
-                               std::uint64_t limit) {
-  return SnapshotConversion<View>(file, texts, limit).convert(root);
+                               std::uint64_t limit, bool host = false) {
+  return SnapshotConversion<View>(file, texts, limit, host).convert(root);
 }
 
 }  // namespace memreplay

@@ -252,18 +252,24 @@ TorchSnapshot SnapshotConversion<View>::convert(const View& root) {
       if (value) read(*value, Path{nullptr, text_of(key)});
       return value.has_value();
     };
-    part(Word::segments, [&](const View& v, const Path& p) { segments(v, p); });
-    snapshot_.has_traces = part(Word::device_traces, [&](const View& v, const Path& p) {
-      const std::size_t devices = list_size(v, p);
-      count(devices, p);
-      for (std::size_t i = 0; i < devices; ++i) {
-        entries(v.item(i), Path{&p, {}, i}, i + 1 == devices);
-      }
-    });
+    if (host_) {
+      part(Word::host_segments, [&](const View& v, const Path& p) { segments(v, p); });
+      snapshot_.has_traces =
+          part(Word::host_traces, [&](const View& v, const Path& p) { entries(v, p, true); });
+    } else {
+      part(Word::segments, [&](const View& v, const Path& p) { segments(v, p); });
+      snapshot_.has_traces = part(Word::device_traces, [&](const View& v, const Path& p) {
+        const std::size_t devices = list_size(v, p);
+        count(devices, p);
+        for (std::size_t i = 0; i < devices; ++i) {
+          entries(v.item(i), Path{&p, {}, i}, i + 1 == devices);
+        }
+      });
+      part(Word::host_traces,
+           [&](const View& v, const Path& p) { snapshot_.host_entries = list_size(v, p); });
+    }
     part(Word::allocator_settings, [&](const View& v, const Path& p) { settings(v, p); });
     part(Word::external_annotations, [&](const View& v, const Path& p) { annotations(v, p); });
-    part(Word::host_traces,
-         [&](const View& v, const Path& p) { snapshot_.host_entries = list_size(v, p); });
   } else {
     refuse_snapshot(file_, "the top level is " + std::string(describe(root.kind())) +
                                (root.kind() == ValueKind::dict ? " without these keys; " : "; ") +

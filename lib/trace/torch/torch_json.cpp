@@ -73,8 +73,9 @@ bool recognises(const Input& input) {
 }
 
 Recording read(const Input& input, const ReadOptions& /*options*/) {
-  return torch_recording(read_torch_json(input), input.name, std::string(kFormat),
-                         "PyTorch snapshot, JSON");
+  const auto interpret = input.host ? host_recording : torch_recording;
+  return interpret(read_torch_json(input), input.name, std::string(kFormat),
+                   "PyTorch snapshot, JSON");
 }
 
 void copy(const Input& input, ValueWriter& writer) {
@@ -94,7 +95,7 @@ TorchSnapshot read_torch_json(const Input& input) {
     refuse_json_number(input);
   }
   SnapshotTexts texts;
-  return convert_snapshot(JsonView(document), input.name, texts, input.bytes.size());
+  return convert_snapshot(JsonView(document), input.name, texts, input.bytes.size(), input.host);
 }
 
 ReaderInfo torch_json_reader() {

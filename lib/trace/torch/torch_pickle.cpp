@@ -13,12 +13,14 @@ namespace {
 TorchSnapshot read_once(const Input& input, bool converts_early) {
   PickleStore store(converts_early);
   const PickleValue root = PickleMachine(input, store).run();
-  return convert_snapshot(PickleView(store, root), input.name, store.texts, input.bytes.size());
+  return convert_snapshot(PickleView(store, root), input.name, store.texts, input.bytes.size(),
+                          input.host);
 }
 
 Recording read(const Input& input, const ReadOptions& /*options*/) {
-  return torch_recording(read_torch_pickle(input), input.name, std::string(kTorchPickleFormat),
-                         torch_pickle_detail(input));
+  const auto interpret = input.host ? host_recording : torch_recording;
+  return interpret(read_torch_pickle(input), input.name, std::string(kTorchPickleFormat),
+                   torch_pickle_detail(input));
 }
 
 void copy(const Input& input, ValueWriter& writer) {

@@ -82,10 +82,17 @@ struct TorchSnapshot {
   std::vector<std::vector<std::uint32_t>> stacks;  ///< 0 is the empty stack
 };
 
+/// Of one device, or of the host: -1, the only list of a snapshot that was converted with it.
+Trace torch_trace(TorchSnapshot& snapshot, int device);
+
 /// Interprets a snapshot: resolves addresses to blocks, rebuilds the state before the first entry
 /// from the final segments, counts what is missing. Throws InputError naming device and entry.
 /// O(log live) an entry.
 Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
                           const std::string& format, const std::string& detail);
+
+/// The same of the pinned host memory of one that was converted with it: device -1.
+Recording host_recording(TorchSnapshot&& snapshot, const std::string& path,
+                         const std::string& format, const std::string& detail);
 
 }  // namespace memreplay

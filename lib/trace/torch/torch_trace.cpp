@@ -2,8 +2,6 @@
 #include <bit>
 
 #include "core/address_table.hpp"
-#include "core/error.hpp"
-#include "trace/gate.hpp"
 #include "trace/reserve.hpp"
 #include "trace/torch/final_segments.hpp"
 #include "trace/torch/start_state.hpp"
@@ -41,8 +39,8 @@ class DeviceReading {
         builder_(device),
         segments_(final_segments(snapshot, device, dropped_)),
         history_(segments_, large_segment_size(snapshot.settings)) {
-    if (static_cast<std::size_t>(device) < snapshot.device_traces.size()) {
-      entries_ = std::move(snapshot.device_traces[static_cast<std::size_t>(device)]);
+    if (list() < snapshot.device_traces.size()) {
+      entries_ = std::move(snapshot.device_traces[list()]);
     }
     for (const TorchEntry& entry : entries_) {
       requests_recorded_ |= entry.action == TorchAction::free_requested;
@@ -72,6 +70,8 @@ class DeviceReading {
     bool is_gone() const { return slot == kNoSlot; }
   };
 
+  /// Where its entries stand; the host's are alone.
+  std::size_t list() const { return static_cast<std::size_t>(std::max(device_, 0)); }
   Coverage& coverage() { return builder_.trace().coverage; }
   PoolId pool_id(std::uint32_t pool) const {
     return pool == kUnknownPool ? PoolId{} : snapshot_.pools[pool];
@@ -309,9 +309,8 @@ class DeviceReading {
 
   // A file that does not state how long the ring was shows it by its number of entries.
   std::optional<std::uint64_t> full_ring() const {
-    const auto device = static_cast<std::size_t>(device_);
-    if (device >= snapshot_.entry_counts.size()) return std::nullopt;
-    const std::uint64_t entries = snapshot_.entry_counts[device];
+    if (list() >= snapshot_.entry_counts.size()) return std::nullopt;
+    const std::uint64_t entries = snapshot_.entry_counts[list()];
     const auto& most = snapshot_.max_entries;
     const bool full = most ? entries > 0 && entries >= *most : is_round(entries);
     return full ? std::optional(entries) : std::nullopt;
@@ -333,50 +332,8 @@ class DeviceReading {
 
 }  // namespace
 
-Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
-                          const std::string& format, const std::string& detail) {
-  Recording recording;
-  recording.path = path;
-  recording.format = format;
-  recording.detail = detail;
-  if (snapshot.device_traces.size() > kMostDevices) {
-    throw InputError(path, "device_traces",
-                     std::to_string(snapshot.device_traces.size()) + " devices; expected at most " +
-                         std::to_string(kMostDevices));
-  }
-  int devices = static_cast<int>(snapshot.device_traces.size());
-  std::vector<bool> used(static_cast<std::size_t>(devices));
-  for (const TorchSegment& segment : snapshot.segments) {
-    if (segment.device < 0 || segment.device >= kMostDevices) {
-      throw InputError(
-          path, "segments",
-          "device " + std::to_string(segment.device) + "; expected a number from 0 to 1023");
-    }
-    devices = std::max(devices, segment.device + 1);
-    used.resize(static_cast<std::size_t>(devices));
-    used[static_cast<std::size_t>(segment.device)] = true;
-  }
-  find_unstated_settings(snapshot);
-  for (int device = 0; device < devices; ++device) {
-    const auto index = static_cast<std::size_t>(device);
-    const bool has_events =
-        index < snapshot.device_traces.size() && !snapshot.device_traces[index].empty();
-    if (has_events || used[index])
-      recording.traces.push_back(DeviceReading(snapshot, device).read());
-  }
-  if (!recording.traces.empty()) {
-    auto& dropped = recording.traces.front().coverage.dropped;
-    if (snapshot.host_entries > 0) dropped["pinned host memory entries"] = snapshot.host_entries;
-    for (const auto& [action, count] : snapshot.unknown_actions) {
-      dropped["entries with the unknown action '" + action + "'"] = count;
-    }
-  }
-  recording.settings = std::move(snapshot.settings);
-  recording.annotations = std::move(snapshot.annotations);
-  recording.texts = std::move(snapshot.texts);
-  recording.frames = std::move(snapshot.frames);
-  recording.stacks = std::move(snapshot.stacks);
-  return recording;
+Trace torch_trace(TorchSnapshot& snapshot, int device) {
+  return DeviceReading(snapshot, device).read();
 }
 
 }  // namespace memreplay
