@@ -18,11 +18,27 @@ void ScriptedDevice::contradict(Op call, Address address, Bytes size) {
   if (!contradiction_) contradiction_ = {call, address, size, 0};
 }
 
+void ScriptedDevice::adopt(Address, Bytes size, bool) {
+  held_ += size;
+  if (room_ && held_ > *room_ && !size_conflict_) size_conflict_ = {true, 0, held_};
+}
+
+void ScriptedDevice::grant(Bytes size) {
+  if (room_ && held_ + size > *room_ && !size_conflict_) size_conflict_ = {true, size, held_};
+  held_ += size;
+}
+
+void ScriptedDevice::refuse(Bytes size) {
+  refused_ = size;
+  if (room_ && held_ + size <= *room_ && !size_conflict_) size_conflict_ = {false, size, held_};
+}
+
 std::optional<Address> ScriptedDevice::obtain(Bytes size) {
   if (!next_is(Op::segment_alloc) || script_.front().size != size) {
-    refused_ = size;
+    refuse(size);
     return std::nullopt;
   }
+  grant(size);
   const Address address = script_.front().address;
   script_ = script_.subspan(1);
   return address;
@@ -32,6 +48,7 @@ void ScriptedDevice::give_back(Address region) {
   if (!next_is(Op::segment_free) || script_.front().address != region) {
     return contradict(Op::segment_free, region, 0);
   }
+  held_ -= std::min(held_, script_.front().size);
   script_ = script_.subspan(1);
 }
 
@@ -42,13 +59,14 @@ std::optional<Address> ScriptedDevice::reserve(Bytes) {
 
 bool ScriptedDevice::map(Address at, Bytes size, Bytes) {
   if (!next_is(Op::segment_map)) {
-    refused_ = size;
+    refuse(size);
     return false;
   }
   if (script_.front().address != at || script_.front().size != size) {
     contradict(Op::segment_map, at, size);
     return false;
   }
+  grant(size);
   script_ = script_.subspan(1);
   return true;
 }
@@ -58,6 +76,7 @@ void ScriptedDevice::unmap(Address at, Bytes size) {
       script_.front().size != size) {
     return contradict(Op::segment_unmap, at, size);
   }
+  held_ -= std::min(held_, size);
   script_ = script_.subspan(1);
 }
 

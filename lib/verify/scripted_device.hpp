@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,11 +23,27 @@ struct ScriptEntry {
 /// "segment_map of 20971520 at 0x7a0000000000"
 std::string text_of(const ScriptEntry& entry);
 
+/// The size of the device as a person states it.
+struct StatedDevice {
+  Bytes capacity = 0;
+  Bytes reserve = 0;  ///< of it, held by others
+
+  Bytes room() const { return capacity - std::min(capacity, reserve); }
+};
+
+/// What the recorded device did and one of the stated size does not do.
+struct SizeConflict {
+  bool granted = false;  ///< beyond its room; else refused within it
+  Bytes asked = 0;       ///< 0: it is what was held before the recording
+  Bytes held = 0;        ///< beside it
+};
+
 /// A device that answers as the recorded one did: it grants what the script has next and is full
 /// where the script shows something else. Giving back what the script does not is a contradiction.
 class ScriptedDevice final : public DeviceModel, public VirtualMemory {
  public:
-  explicit ScriptedDevice(Bytes total) : total_(total) {}
+  explicit ScriptedDevice(Bytes total, std::optional<Bytes> room = {})
+      : total_(total), room_(room) {}
 
   /// The entries to come. They must outlive their use.
   void play(std::span<const ScriptEntry> script) {
@@ -37,13 +54,15 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   std::span<const ScriptEntry> rest() const { return script_; }
   /// Bytes that a call of this script asked for in vain; 0: every call was granted.
   Bytes refused() const { return refused_; }
+  /// The first answer that does not go with the stated room, of all scripts.
+  const std::optional<SizeConflict>& size_conflict() const { return size_conflict_; }
   /// The first call that the script does not have.
   const std::optional<ScriptEntry>& contradiction() const { return contradiction_; }
 
   std::unique_ptr<DeviceModel> clone() const override;
   std::optional<Address> obtain(Bytes size) override;
   void give_back(Address region) override;
-  void adopt(Address, Bytes, bool) override {}
+  void adopt(Address, Bytes size, bool) override;
   VirtualMemory* virtual_memory() override { return this; }
   Bytes total_bytes() const override { return total_; }
   Bytes free_bytes() const override { return total_; }
@@ -59,8 +78,13 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
  private:
   bool next_is(Op op) const { return !script_.empty() && script_.front().op == op; }
   void contradict(Op call, Address address, Bytes size);
+  void grant(Bytes size);
+  void refuse(Bytes size);
 
   Bytes total_;
+  std::optional<Bytes> room_;  ///< nothing: whatever the script has
+  Bytes held_ = 0;
+  std::optional<SizeConflict> size_conflict_;
   std::span<const ScriptEntry> script_;
   std::optional<ScriptEntry> contradiction_;
   Bytes refused_ = 0;

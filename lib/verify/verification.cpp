@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text.hpp"
 #include "trace/recorded_levels.hpp"
 
 namespace memreplay {
@@ -48,6 +49,7 @@ Verification::Verification(const Recording& recording, const Trace& trace,
   result_.reading.request_padding = assumptions.request_padding;
   model_ = new_model();
   model_.allocator->adopt(trace.start, handles_);
+  hold(trace.start);
   if (assumptions_.resynchronise) recorded_state_.emplace(trace);
   result_.gpu = trace.gpu;
   result_.torch_version = assumptions.release.text();
@@ -60,7 +62,8 @@ Verification::Verification(const Recording& recording, const Trace& trace,
 }
 
 Verification::Model Verification::new_model() const {
-  Model model{std::make_unique<ScriptedDevice>(assumptions_.device_total), nullptr};
+  Model model{std::make_unique<ScriptedDevice>(assumptions_.device_total, assumptions_.room),
+              nullptr};
   model.allocator = torch::make_allocator(settings_, assumptions_.release,
                                           {.device = *model.device,
                                            .capacity = {},
@@ -78,7 +81,7 @@ VerifyResult Verification::run() {
     const Group group = next_group(at);
     while (idle != assumptions_.idle_empty_caches.end() && *idle < group.from) ++idle;
     empties_idly_ = idle != assumptions_.idle_empty_caches.end() && *idle == group.to - 1;
-    const bool same = play(group);
+    const bool same = play(group) && fits_the_device(group);
     if (same) {
       note_matched(group);
       note_block_size(group.to - 1);
@@ -210,6 +213,31 @@ std::string Verification::explain(const Model& model, std::span<const ScriptEntr
                        model.device->rest().size(), script.size());
   }
   return "the model chooses another place";
+}
+
+void Verification::hold(const MemoryState& state) {
+  for (const SegmentInfo& segment : state.segments) {
+    model_.device->adopt(segment.address, segment.size, segment.expandable);
+  }
+}
+
+// What explains the group may still be more, or less, than a device of the stated size does.
+bool Verification::fits_the_device(const Group& group) {
+  const auto& conflict = model_.device->size_conflict();
+  if (!conflict) return true;
+  const std::string beside =
+      fmt::format("{} held, and {} for the allocator", exact_size(conflict->held),
+                  exact_size(*assumptions_.room));
+  if (conflict->asked == 0) {
+    problem_ = {group.to - 1, "what was there before the recording", "a full device", beside};
+  } else if (conflict->granted) {
+    problem_ = {group.to - 1, fmt::format("{} from the device", exact_size(conflict->asked)),
+                "a full device", beside};
+  } else {
+    problem_ = {group.to - 1, "a full device",
+                fmt::format("{} from the device", exact_size(conflict->asked)), beside};
+  }
+  return false;
 }
 
 bool Verification::play(const Group& group) {
@@ -388,6 +416,7 @@ bool Verification::resynchronise(const Group& group) {
   count_retries();
   model_ = new_model();
   model_.allocator->adopt(state, handles_);
+  hold(state);
   for (const SegmentInfo& segment : state.segments) {
     for (const BlockInfo& block : segment.blocks) {
       if (block.slot != kNoSlot) recorded_state_->note_size(block.slot, block.size);

@@ -18,6 +18,7 @@ namespace memreplay {
 struct Assumptions {
   torch::Release release;
   Bytes device_total = kTiB;  ///< as reported; the length of reservations follows from it
+  std::optional<Bytes> room;  ///< of the device for the allocator, where somebody states it
   std::optional<Bytes> memory_limit;
   Bytes request_padding = 0;       ///< see RecordedSettings
   Bytes large_alignment = 0;       ///< likewise
@@ -100,6 +101,8 @@ class Verification {
   bool request(Model& model, std::size_t event, std::span<const ScriptEntry> script);
   std::string explain(const Model& model, std::span<const ScriptEntry> script) const;
 
+  void hold(const MemoryState& state);
+  bool fits_the_device(const Group& group);
   bool play(const Group& group);
   bool play_plainly(const Group& group);
   bool play_before_tail(const Group& group);

@@ -136,22 +136,30 @@ class Search {
  public:
   /// `work_left`, of all searches together, outlives this: see Verification::limit_work.
   Search(const Recording& recording, const Trace& trace, const Release& release,
-         const Addition& addition, std::uint64_t& work_left)
+         const Addition& addition, const std::optional<StatedDevice>& device,
+         std::uint64_t& work_left)
       : work_left_(work_left),
         recording_(recording),
         trace_(trace),
         collection_share_(
             torch::settings_of(recording.settings, release).garbage_collection_threshold),
+        states_size_(device.has_value()),
         budget_(run_budget(trace)) {
+    const torch::Settings settings = torch::settings_of(recording.settings, release);
+    if (device) {
+      first_.assumptions.device_total = device->capacity;
+      first_.assumptions.room = device->room();
+      states_limit_ = settings.per_process_memory_fraction < 1;
+    }
     first_.assumptions.release = release;
     first_.assumptions.request_padding = addition.padding;
     first_.assumptions.large_alignment = addition.alignment;
     first_.assumptions.pools = recorded_pools(trace);
     first_.threshold.low = first_threshold();
-    if (collection_share_ > 0) {
+    if (collection_share_ > 0 && !states_limit_) {
       first_.assumptions.memory_limit = limit_for_threshold(UINT64_MAX, 1);
-      first_.assumptions.prefer_collection = true;
     }
+    first_.assumptions.prefer_collection = collection_share_ > 0;
   }
 
   Candidate run() {
@@ -230,7 +238,7 @@ class Search {
   std::vector<Candidate> alternatives(const Candidate& from) const {
     std::vector<Candidate> found;
     const Clues& clues = from.clues;
-    if (clues.threshold) {
+    if (clues.threshold && !states_limit_) {
       const Bytes low = std::max(from.threshold.low, clues.threshold->low);
       const Bytes high = std::min(from.threshold.high, clues.threshold->high);
       if (low < high && high - low < from.threshold.high - from.threshold.low) {
@@ -241,7 +249,8 @@ class Search {
         found.push_back(std::move(next));
       }
     }
-    if (clues.device_total && *clues.device_total < from.assumptions.device_total) {
+    if (clues.device_total && !states_size_ &&
+        *clues.device_total < from.assumptions.device_total) {
       Candidate next = from;
       next.assumptions.device_total = *clues.device_total;
       found.push_back(std::move(next));
@@ -297,7 +306,9 @@ class Search {
   std::uint64_t& work_left_;
   const Recording& recording_;
   const Trace& trace_;
-  double collection_share_;  ///< garbage_collection_threshold
+  double collection_share_;    ///< garbage_collection_threshold
+  bool states_size_ = false;   ///< the size of the device is not to be found
+  bool states_limit_ = false;  ///< nor is the memory limit, a share of it
   std::size_t budget_;
   Candidate first_;
 };
@@ -348,7 +359,7 @@ VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Se
 }  // namespace
 
 VerifyResult verify(const Recording& recording, const Trace& trace,
-                    const std::string& torch_version) {
+                    const std::string& torch_version, const std::optional<StatedDevice>& device) {
   if (recording.format == kPinnedHostFormat) return {verify_pinned(recording, trace), {}};
   VerifyResult unsupported;
   unsupported.gpu = trace.gpu;
@@ -361,7 +372,7 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
   const auto try_all_releases = [&](const Addition& addition) {
     for (const Release& release : candidates(recording, torch_version)) {
       if (best && best->result.verdict == Verdict::exact) return;
-      Search search(recording, trace, release, addition, work_left);
+      Search search(recording, trace, release, addition, device, work_left);
       Candidate found = search.run();
       if (!best || found.result.allocs_matched > best->result.allocs_matched) {
         best = std::move(found);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "trace/reader.hpp"
+#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {
@@ -123,6 +126,57 @@ TEST(Verify, SaysWhereTheModelAndTheRecordingPartAndGoesOnBehindIt) {
   EXPECT_EQ(result.first_divergence->event, 4u);
   EXPECT_EQ(result.first_divergence->expected, "0x10000400");
   EXPECT_EQ(result.first_divergence->got, "0x10000000");
+}
+
+/// The device of a recording of the corpus, as the sidecar beside it states it.
+StatedDevice device_of(fs::path recording) {
+  std::ifstream file(recording.replace_extension(".json"));
+  const auto sidecar = nlohmann::json::parse(file);
+  return {.capacity = sidecar.at("capacity_mib").get<Bytes>() * kMiB,
+          .reserve = sidecar.at("context_mib").get<Bytes>() * kMiB};
+}
+
+TEST(Verify, EveryFullDeviceOfTheCorpusIsTheOneOfItsSidecarAndNoSmallerOne) {
+  const fs::path folder = fs::path(MEMREPLAY_SHARED) / "corpus/torch";
+  if (!fs::exists(folder)) GTEST_SKIP() << "no recordings in " << folder;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".pickle") || name.find("-c") == name.npos) continue;
+    const Recording recording = read_recording(entry.path().string());
+    const Trace& trace = recording.traces.at(0);
+    const StatedDevice device = device_of(entry.path());
+    EXPECT_EQ(verify(recording, trace, {}, device).verdict, Verdict::exact) << name;
+    RecordedLevels levels(trace);
+    for (std::size_t i = 0; i < trace.size(); ++i) levels.play(i);
+    const Bytes too_small = levels.peaks().reserved().reserved - kMiB;
+    const VerifyResult smaller = verify(recording, trace, {}, StatedDevice{too_small});
+    EXPECT_NE(smaller.verdict, Verdict::exact) << name;
+    EXPECT_TRUE(smaller.first_divergence) << name;
+  }
+}
+
+TEST(Verify, AStatedDeviceGrantsNoMoreThanItHas) {
+  const Recording recording = one_segment(0x10000000, 0x10000000);
+  const Trace& trace = recording.traces[0];
+  EXPECT_EQ(verify(recording, trace, {}, StatedDevice{2 * kMiB}).verdict, Verdict::exact);
+  const VerifyResult full = verify(recording, trace, {}, StatedDevice{3 * kMiB, 2 * kMiB});
+  ASSERT_TRUE(full.first_divergence);
+  EXPECT_EQ(full.first_divergence->event, 1u);
+  EXPECT_EQ(full.first_divergence->expected, "2 MiB from the device");
+  EXPECT_EQ(full.first_divergence->got, "a full device");
+  EXPECT_EQ(full.first_divergence->why, "0 B held, and 1 MiB for the allocator");
+}
+
+TEST(Verify, AStatedDeviceRefusesNothingThatItHas) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  Trace& trace = recording.traces[0];
+  add(trace, Op::oom, kNoSlot, 6 * kMiB, kMiB);
+  EXPECT_EQ(verify(recording, trace, {}, StatedDevice{3 * kMiB}).verdict, Verdict::exact);
+  const VerifyResult roomy = verify(recording, trace, {}, StatedDevice{64 * kMiB});
+  ASSERT_TRUE(roomy.first_divergence);
+  EXPECT_EQ(roomy.first_divergence->event, 5u);
+  EXPECT_EQ(roomy.first_divergence->expected, "a full device");
+  EXPECT_EQ(roomy.first_divergence->got, "20 MiB from the device");
 }
 
 TEST(Verify, AgreesWhereEveryPlaceIsTheModels) {

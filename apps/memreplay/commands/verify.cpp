@@ -2,6 +2,7 @@
 
 #include "analysis/verify/question.hpp"
 #include "commands.hpp"
+#include "core/error.hpp"
 #include "options/options.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
@@ -10,13 +11,27 @@ namespace memreplay {
 
 int run_verify(const Command& command, const std::vector<std::string>& arguments) {
   VerifyQuestion question;
+  StatedDevice device;
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, question.input);
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: those that fit best.",
              [&](const std::string& text) { question.torch_version = text; });
+  line.value("--capacity", "SIZE", "Memory of the device. Default: found by trying.",
+             [&](const std::string& text) {
+               device.capacity = size_argument("--capacity", text);
+               if (device.capacity == 0) {
+                 throw UsageError("--capacity is 0; expected the memory of a device");
+               }
+             });
+  line.value("--reserve", "SIZE", "With --capacity: part of it that others held. Default: 0.",
+             [&](const std::string& text) { device.reserve = size_argument("--reserve", text); });
   add_report_options(line, reports);
   line.parse(arguments);
+  if (device.capacity > 0) question.device = device;
+  if (device.reserve > 0 && device.room() == 0) {
+    throw UsageError("--reserve is for less than a --capacity; expected both");
+  }
   require_paths(question.input, command);
 
   Printer printer(reports);
