@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "analysis/parallel.hpp"
+#include "analysis/tune/conclusion.hpp"
 #include "analysis/tune/known.hpp"
-#include "analysis/tune/shortage.hpp"
 #include "analysis/tune/space.hpp"
 #include "strategy/torch/variable.hpp"
 
@@ -78,7 +78,9 @@ class Search {
     refine(options_.runs);
     try_all(combinations(), Prune::yes, options_.runs);
     if (options_.progress && !cut_short_) options_.progress(1);
-    return conclude();
+    result_.finished = !cut_short_;
+    conclude(options_, result_);
+    return std::move(result_);
   }
 
  private:
@@ -161,11 +163,7 @@ class Search {
     if (tried.given_up) {
       ++result_.abandoned;
     } else {
-      const auto same = std::ranges::find_if(result_.outcomes, [&](const TuneOutcome& other) {
-        return same_figures(other, tried.outcome);
-      });
-      number = static_cast<std::size_t>(same - result_.outcomes.begin());
-      if (same == result_.outcomes.end()) result_.outcomes.push_back(std::move(tried.outcome));
+      number = add_outcome(std::move(tried.outcome), result_);
     }
     known_.add(setting, tried.shown);
     note(setting, number);
@@ -361,36 +359,6 @@ class Search {
       std::erase_if(around, [&](const Setting& s) { return !space_.sensible(s); });
       try_all(around, Prune::yes, budget);
       if (cut_short_ || result_.tried >= budget || best().settings.front() == centre) return;
-    }
-  }
-
-  TuneResult conclude() {
-    for (TuneOutcome& outcome : result_.outcomes) {
-      std::ranges::sort(outcome.settings, [](const Setting& a, const Setting& b) {
-        return std::pair(complexity(a), a) < std::pair(complexity(b), b);
-      });
-    }
-    std::ranges::stable_sort(result_.outcomes, [&](const auto& a, const auto& b) {
-      return better(a, b, result_.objective);
-    });
-    mark_pareto_front(result_.outcomes);
-    result_.finished = !cut_short_;
-    const RunSoFar now = result_.baseline_outcome.total();
-    result_.best = recommended(result_.outcomes, now, result_.objective,
-                               [](const TuneOutcome&) { return true; });
-    look_for_shortage();
-    result_.helps =
-        !result_.shortage && gains(now, result_.outcomes[result_.best].total(), result_.objective);
-    name_runs(result_);
-    return std::move(result_);
-  }
-
-  void look_for_shortage() {
-    const std::vector<Run>& runs = result_.baseline_outcome.runs;
-    for (std::size_t i = 0; i < runs.size() && !result_.shortage; ++i) {
-      const Trace& trace = options_.bench.subjects[i]->trace();
-      result_.shortage = shortage_of(runs[i], trace, options_.replaying.program.to,
-                                     options_.bench.devices[i].room());
     }
   }
 
