@@ -1,6 +1,7 @@
 #include "strategy/ort_arena.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -231,13 +232,17 @@ Bytes ort_size_option(const StrategySpec& spec, std::string_view key, Bytes defa
       fmt::format("strategy 'ort-arena': {} is 0; expected more, or -1 for the default", key));
 }
 
-std::unique_ptr<Strategy> make_ort_arena(const StrategySpec& spec, const StrategyContext& context) {
+bool same_as_requested(const StrategySpec& spec) {
   constexpr std::string_view kExtend[] = {"kNextPowerOfTwo", "kSameAsRequested", "0", "1", "-1"};
+  const std::size_t extend = choice_option(spec, "arena_extend_strategy", kExtend, 0);
+  return kExtend[extend] == "kSameAsRequested" || kExtend[extend] == "1";
+}
+
+std::unique_ptr<Strategy> make_ort_arena(const StrategySpec& spec, const StrategyContext& context) {
   OrtArenaOptions options;
   const Bytes limit = size_option(spec, "max_mem", 0);
   if (limit > 0) options.max_mem = limit;
-  const std::size_t extend = choice_option(spec, "arena_extend_strategy", kExtend, 0);
-  options.same_as_requested = kExtend[extend] == "kSameAsRequested" || kExtend[extend] == "1";
+  options.same_as_requested = same_as_requested(spec);
   for (const auto& [key, value] :
        {std::pair{"initial_chunk_size_bytes", &options.initial_chunk_size_bytes},
         std::pair{"max_dead_bytes_per_chunk", &options.max_dead_bytes_per_chunk},
@@ -246,6 +251,70 @@ std::unique_ptr<Strategy> make_ort_arena(const StrategySpec& spec, const Strateg
     *value = ort_size_option(spec, key, *value);
   }
   return std::make_unique<OrtArena>(options, context.device);
+}
+
+/// Regions as large as the request take nothing of how others grow. The original keeps some sizes
+/// as a C int.
+std::vector<std::string> ort_settings_to_try() {
+  std::vector<std::string> settings = {"arena_extend_strategy=kSameAsRequested"};
+  const std::vector<std::string> dead = {"16MiB", "1MiB", "1GiB"};
+  const std::vector<std::string> first = {"16MiB", "64MiB", "256MiB", "1GiB"};
+  const std::vector<std::string> cap = {"16MiB", "64MiB", "256MiB", "4GiB", "64GiB"};
+  const auto add = [&](const std::string& key, const std::vector<std::string>& values) {
+    std::vector<std::string> longer;
+    for (const std::string& setting : settings) {
+      const bool grows = setting.find("kSameAsRequested") == std::string::npos;
+      if (!grows && key != "max_dead_bytes_per_chunk") continue;
+      for (const std::string& value : values) {
+        longer.push_back(fmt::format("{},{}={}", setting, key, value));
+      }
+    }
+    for (const std::string& value : values) longer.push_back(fmt::format("{}={}", key, value));
+    settings.insert(settings.end(), longer.begin(), longer.end());
+  };
+  add("initial_chunk_size_bytes", first);
+  add("max_power_of_two_extend_bytes", cap);
+  add("max_dead_bytes_per_chunk", dead);
+  std::ranges::stable_sort(
+      settings, {}, [](const std::string& setting) { return std::ranges::count(setting, '='); });
+  return settings;
+}
+
+/// What a session's provider options take: how regions grow, and the limit.
+std::string as_provider_options(const StrategySpec& spec) {
+  std::vector<std::string> entries;
+  if (find_option(spec, "max_mem")) {
+    entries.push_back(fmt::format("\"gpu_mem_limit\": {}", size_option(spec, "max_mem", 0)));
+  }
+  if (find_option(spec, "arena_extend_strategy")) {
+    entries.push_back(fmt::format("\"arena_extend_strategy\": \"{}\"", same_as_requested(spec)
+                                                                           ? "kSameAsRequested"
+                                                                           : "kNextPowerOfTwo"));
+  }
+  return fmt::format("providers=[(\"CUDAExecutionProvider\", {{{}}})]", fmt::join(entries, ", "));
+}
+
+/// All options, of an arena that sessions share.
+std::string as_arena_configuration(const StrategySpec& spec) {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : spec.options) {
+    std::string number = value;
+    if (key == "arena_extend_strategy") {
+      number = same_as_requested(spec) ? "1" : "0";
+    } else if (value != "-1") {
+      number = std::to_string(size_option(spec, key, 0));
+    }
+    entries.push_back(fmt::format("\"{}\": {}", key, number));
+  }
+  return fmt::format("onnxruntime.OrtArenaCfg({{{}}})  # for create_and_register_allocator",
+                     fmt::join(entries, ", "));
+}
+
+std::string ort_as_set(const StrategySpec& spec) {
+  const bool for_provider = std::ranges::all_of(spec.options, [](const auto& option) {
+    return option.first == "arena_extend_strategy" || option.first == "max_mem";
+  });
+  return for_provider ? as_provider_options(spec) : as_arena_configuration(spec);
 }
 
 }  // namespace
@@ -265,7 +334,9 @@ StrategyInfo ort_arena_strategy() {
                   {"max_power_of_two_extend_bytes", "SIZE", "1GiB",
                    "Regions double up to here; one of a larger request may pass it."}},
       .make = make_ort_arena,
-      .keeps_regions = true};
+      .keeps_regions = true,
+      .settings_to_try = ort_settings_to_try,
+      .as_set = ort_as_set};
 }
 
 }  // namespace memreplay

@@ -63,6 +63,11 @@ struct StrategyInfo {
   bool needs_plan = false;  ///< without it, it cannot be made
   /// Real memory alone will do: "host" or "cuda".
   std::string_view needs_device = {};
+  /// What `tune` tries beside the defaults, as options are written: "key=value,…". The simplest
+  /// first. Nothing: it cannot be tuned so.
+  std::vector<std::string> (*settings_to_try)() = nullptr;
+  /// The line that sets these options in the original. Goes with `settings_to_try`.
+  std::string (*as_set)(const StrategySpec&) = nullptr;
 };
 
 /// Every registered strategy, in the order of strategies.def.

@@ -126,6 +126,20 @@ TEST(Registry, WhatNeedsRealMemorySaysWhichDeviceHasIt) {
   EXPECT_EQ(needy, 2);
 }
 
+TEST(Registry, EverySettingToTryCanBeMadeAndBeSetInTheOriginal) {
+  SimulatedDevice device;
+  for (const StrategyInfo& info : strategies()) {
+    if (info.settings_to_try == nullptr) continue;
+    for (const std::string& setting : info.settings_to_try()) {
+      const StrategySpec spec = parse_strategy(std::string(info.name) + ':' + setting);
+      EXPECT_NO_THROW(make_strategy(spec, {.device = device})) << spec.text;
+      for (const auto& [key, value] : spec.options) {
+        EXPECT_NE(info.as_set(spec).find(key), std::string::npos) << spec.text;
+      }
+    }
+  }
+}
+
 TEST(Registry, NamesAreUniqueAndEverythingHasASentence) {
   std::vector<std::string_view> names;
   for (const StrategyInfo& info : strategies()) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/tune/listed.hpp"
 #include "analysis/tune/question.hpp"
-#include "analysis/tune/setting.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -20,14 +20,27 @@
 namespace memreplay {
 namespace {
 
-std::string option_name(const std::string& option, const std::string& text) {
-  const std::vector<std::string> known(varied_options().begin(), varied_options().end());
-  if (std::ranges::find(known, text) != known.end()) return text;
-  throw UsageError(fmt::format("{} is '{}'; expected an option that tune varies{} ({})", option,
-                               text, did_you_mean(text, known), fmt::join(known, ", ")));
+void check_names(const std::string& option, const std::set<std::string>& named,
+                 const std::vector<std::string>& known) {
+  for (const std::string& text : named) {
+    if (std::ranges::find(known, text) != known.end()) continue;
+    throw UsageError(fmt::format("{} is '{}'; expected an option that tune varies{} ({})", option,
+                                 text, did_you_mean(text, known), fmt::join(known, ", ")));
+  }
+}
+
+void check_names(const TuneQuestion& q) {
+  const std::vector<std::string> known = options_to_vary(q.strategy);
+  check_names("--allow", q.allowed, known);
+  check_names("--forbid", q.forbidden, known);
 }
 
 void add_tune_options(CommandLine& line, TuneQuestion& q) {
+  line.value("--strategy,-s", "S", "Whose settings, its options stay. Default: PyTorch's.",
+             [&q](const std::string& text) {
+               q.strategy = parse_strategy(text);
+               if (text == "torch") q.strategy.reset();
+             });
   line.value("--objective", "reserved|calls|retries",
              "What is to be least, after OOMs. Default: reserved; retries where it was full.",
              [&q](const std::string& text) {
@@ -49,10 +62,9 @@ void add_tune_options(CommandLine& line, TuneQuestion& q) {
                    std::clamp<std::uint64_t>(whole_argument("--threads", text), 1, 256));
              });
   line.repeated("--allow", "OPTION", "Vary only this option, and others allowed so. Default: all.",
-                [&q](const std::string& text) { q.allowed.insert(option_name("--allow", text)); });
-  line.repeated(
-      "--forbid", "OPTION", "Leave this option at its default. Any number.",
-      [&q](const std::string& text) { q.forbidden.insert(option_name("--forbid", text)); });
+                [&q](const std::string& text) { q.allowed.insert(text); });
+  line.repeated("--forbid", "OPTION", "Leave this option at its default. Any number.",
+                [&q](const std::string& text) { q.forbidden.insert(text); });
   line.repeated("--insert", "empty_cache@WHERE",
                 "As if the program called it there: an event, a scope's name, or step (every one).",
                 [&q](const std::string& text) { q.insertions.push_back(text); });
@@ -73,6 +85,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   add_device_options(line, options);
   add_report_options(line, reports);
   line.parse(arguments);
+  check_names(question);
   require_paths(input, command);
   question.setup = options.setup;
   if (question.insertions.empty()) leave_in_file(input.read);

@@ -70,6 +70,7 @@ def explain(*traces, **options):
 def tune(*traces, **options):
     """Which allocator setting is best? One for all recordings; best.env is the line to paste.
 
+    strategy: "ort-arena" for ONNX Runtime's; PyTorch's
     runs: settings to try; 1000, fewer for long recordings
     seconds: begin no further replay after so many
     threads: replays at once; the processor's cores

@@ -69,7 +69,7 @@ def explain(
     strategy: str = ..., alloc_conf: str = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
 def tune(
-    *traces: Trace, runs: int = ..., seconds: float = ..., threads: int = ...,
+    *traces: Trace, strategy: str = ..., runs: int = ..., seconds: float = ..., threads: int = ...,
     objective: Literal["reserved", "calls", "retries"] = ..., allow: Texts = ..., forbid: Texts = ...,
     insert: Texts = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ..., gpu: Gpu = ...,
     **options: Any) -> Answer: ...

@@ -10,6 +10,7 @@
 #include "analysis/run/devices.hpp"
 #include "analysis/tune/insertions.hpp"
 #include "analysis/tune/late_recordings.hpp"
+#include "analysis/tune/listed.hpp"
 #include "analysis/tune/question.hpp"
 #include "analysis/tune/remarks.hpp"
 #include "analysis/tune/tune.hpp"
@@ -32,8 +33,7 @@ std::set<std::string> forbidden_options(const TuneQuestion& question) {
     if (!forbidden.contains(option)) continue;
     throw UsageError(fmt::format("{} is both allowed and forbidden", option));
   }
-  for (const std::string_view option : varied_options()) {
-    const std::string name(option);
+  for (const std::string& name : options_to_vary(question.strategy)) {
     if (!question.allowed.empty() && !question.allowed.contains(name)) forbidden.insert(name);
   }
   return forbidden;
@@ -97,6 +97,7 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
     const Subject& subject = subjects.emplace_back(chosen.subject(control));
     add_to_bench(chosen, subject, question, tuning.bench, answer);
   }
+  tuning.strategy = question.strategy;
   tuning.objective = question.objective;
   tuning.forbidden = forbidden_options(question);
   tuning.torch_version = question.setup.torch_version;
@@ -107,7 +108,7 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
       insertions(question.insertions, tuning.bench.subjects);
   tuning.replaying.stops.cancelled = control.stop;
   tuning.progress = [&](double share) { control.show("settings tried", share); };
-  answer.result = tune(tuning);
+  answer.result = tuning.strategy ? tune_listed(tuning) : tune(tuning);
   if (answer.result.without_insertions) {
     answer.remarks.push_back(insertions_remark(answer.result));
   }
@@ -115,6 +116,7 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   answer.late = weigh_late_recordings(tuning, answer.result);
   answer.interrupted = control.stopped();
   if (answer.result.outcomes.empty()) return answer;
+  if (tuning.strategy) answer.result.as_set = line_as_set(answer.result);
   for (std::string& remark :
        search_remarks(tuning.bench.subjects, tuning.forbidden, answer.result)) {
     answer.remarks.push_back(std::move(remark));

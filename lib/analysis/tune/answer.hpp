@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/run/answer.hpp"
@@ -24,8 +25,8 @@ enum class Objective {
   full_device,  ///< retries, then reserved bytes: by default where the device was full
 };
 
-/// The options of PyTorch's allocator that decide over placement, and that a search varies. Zero
-/// stands for the default of each.
+/// The options that a search varies: of PyTorch's allocator those that decide over placement, zero
+/// standing for the default of each, or of another strategy its own.
 struct Setting {
   bool expandable_segments = false;
   std::uint64_t max_split_size_mb = 0;
@@ -33,12 +34,14 @@ struct Setting {
   std::uint64_t large_segment_size_mb = 0;
   std::uint32_t garbage_collection_percent = 0;
   torch::RoundupTable roundup_power2_divisions{};
+  /// Of another strategy, by key; the above are defaults then.
+  std::vector<std::pair<std::string, std::string>> of_another{};
 
   friend auto operator<=>(const Setting&, const Setting&) = default;
 };
 
-/// A setting as it stands in PYTORCH_CUDA_ALLOC_CONF, read alike by every release; `kept`, a
-/// configuration too, in front. Empty: the defaults.
+/// A setting as it stands in PYTORCH_CUDA_ALLOC_CONF, read alike by every release, or in a strategy
+/// that a person writes; `kept`, a configuration too, in front. Empty: the defaults.
 std::string conf_of(const Setting& setting, const std::string& kept);
 
 /// What one setting, and all that are like it, came to on every trace.
@@ -70,7 +73,9 @@ struct Shortage {
 
 /// What a search over settings found.
 struct TuneResult {
-  std::string baseline;       ///< "recorded", or "torch" where nothing is recorded
+  std::string strategy = "torch";  ///< whose settings
+  /// "recorded", or "torch" where nothing is recorded; of another strategy the one asked for.
+  std::string baseline;
   std::string baseline_conf;  ///< its configuration
   TuneOutcome baseline_outcome;
   /// The baseline without the calls of empty_cache that were inserted; nothing where none were.
@@ -80,7 +85,8 @@ struct TuneResult {
   std::size_t best = 0;
   std::string kept;  ///< configuration of those recorded options that were left alone
   std::string torch_version;
-  std::string variable;  ///< where the setting is to be written
+  std::string variable;  ///< where PyTorch's setting is to be written
+  std::string as_set;    ///< the line that sets `best` of another strategy in its original
   Objective objective = Objective::reserved;
   std::uint64_t tried = 0;           ///< settings whose outcome is known or ruled out
   std::uint64_t replayed = 0;        ///< of them; the others are provably like one of these

@@ -41,8 +41,9 @@ class Scales {
   }
 
   StrategySpec baseline() const {
-    return result_.baseline == "recorded" ? parse_strategy("recorded")
-                                          : torch_spec_from_conf(result_.baseline_conf);
+    return result_.baseline == "recorded" || result_.strategy != "torch"
+               ? parse_strategy(result_.baseline)
+               : torch_spec_from_conf(result_.baseline_conf);
   }
 
   /// Under the recorded settings a recording determines its figures, under others that do the same
@@ -139,13 +140,9 @@ class Scales {
   }
 
  private:
-  StrategySpec spec_of(const Setting& setting) const {
-    return torch_spec_from_conf(conf_of(setting, result_.kept));
-  }
-
   /// What an outcome is on one trace, were it that of this setting.
   Run judged_under(const Setting& setting, const TuneOutcome& outcome, std::size_t i) const {
-    Run run = judged(*options_.bench.subjects[i], spec_of(setting),
+    Run run = judged(*options_.bench.subjects[i], spec_of(result_, setting),
                      {.torch_version = result_.torch_version}, options_.bench.devices[i].room(),
                      {.metrics = outcome.runs[i].metrics}, std::nullopt);
     run.start_matters |= result_.baseline_outcome.runs[i].start_matters;
@@ -180,8 +177,9 @@ class Scales {
 
   // What is cancelled on the way is left as it was.
   void estimate(TuneOutcome& outcome) const {
-    const StrategySpec spec =
-        &outcome == &result_.baseline_outcome ? baseline() : spec_of(outcome.settings.front());
+    const StrategySpec spec = &outcome == &result_.baseline_outcome
+                                  ? baseline()
+                                  : spec_of(result_, outcome.settings.front());
     std::vector<Run> runs = outcome.runs;
     for (std::size_t i = 0; i < late_.size() && !cancelled(); ++i) {
       if (!runs[i].start_matters || !late_[i].applies()) continue;

@@ -10,7 +10,6 @@
 
 #include "analysis/tune/setting.hpp"
 #include "metrics/metrics.hpp"
-#include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 namespace {
@@ -181,7 +180,7 @@ void name_runs(TuneResult& result) {
   if (result.without_insertions) name_runs(*result.without_insertions, result.baseline, 0);
   std::size_t place = 0;
   for (TuneOutcome& outcome : result.outcomes) {
-    name_runs(outcome, torch_spec_from_conf(result.conf(outcome)).text, ++place);
+    name_runs(outcome, spec_of(result, outcome.settings.front()).text, ++place);
   }
 }
 

@@ -10,11 +10,14 @@
 
 #include "analysis/run/setup.hpp"
 #include "analysis/tune/answer.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 
-/// Which settings of PyTorch's allocator need the least?
+/// Which settings of an allocator need the least?
 struct TuneQuestion {
+  /// Whose, with options that stay; nothing: PyTorch's, the recorded ones first.
+  std::optional<StrategySpec> strategy;
   Setup setup;  ///< the release, and the device: nothing of its capacity: what was recorded
   /// What is to be least, after OOMs; nothing: reserved bytes, but where the device was full
   /// retries before them.

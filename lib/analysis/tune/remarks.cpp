@@ -17,6 +17,25 @@ std::string first_reason(const TuneOutcome& outcome) {
   return found == outcome.runs.end() ? std::string() : found->inexact_because;
 }
 
+/// What the recorded settings are worth by the rules of the search.
+std::vector<std::string> torch_remarks(const std::vector<const Subject*>& subjects,
+                                       const TuneResult& result) {
+  std::vector<std::string> said;
+  for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
+    said.push_back("The recorded setting: " + issue.text + ".");
+  }
+  for (const Subject* subject : subjects) {
+    const std::string& conf = subject->recording().settings.conf;
+    for (const SettingIssue& issue : lint_settings(conf, result.torch_version)) {
+      if (issue.severity != SettingIssue::Severity::error) continue;
+      std::string text =
+          fmt::format("Left out of the settings of {}: {}.", subject->recording().path, issue.text);
+      if (std::ranges::find(said, text) == said.end()) said.push_back(std::move(text));
+    }
+  }
+  return said;
+}
+
 }  // namespace
 
 std::string insertions_remark(const TuneResult& result) {
@@ -34,22 +53,13 @@ std::vector<std::string> search_remarks(const std::vector<const Subject*>& subje
                                         const std::set<std::string>& forbidden,
                                         const TuneResult& result) {
   std::vector<std::string> said;
-  for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
-    said.push_back("The recorded setting: " + issue.text + ".");
-  }
-  for (const Subject* subject : subjects) {
-    const std::string& conf = subject->recording().settings.conf;
-    for (const SettingIssue& issue : lint_settings(conf, result.torch_version)) {
-      if (issue.severity != SettingIssue::Severity::error) continue;
-      std::string text = fmt::format("Left out of the settings of {}: {}.",
-                                     subject->recording().path, issue.text);
-      if (std::ranges::find(said, text) == said.end()) said.push_back(std::move(text));
-    }
-  }
+  const bool torch = result.strategy == "torch";
+  if (torch) said = torch_remarks(subjects, result);
   if (const std::string reason = first_reason(result.baseline_outcome); !reason.empty()) {
     said.push_back(fmt::format("{} is an estimate: {}.", result.baseline, reason));
   }
-  if (!forbidden.contains("expandable_segments") && !forbidden.contains("max_split_size_mb")) {
+  if (torch && !forbidden.contains("expandable_segments") &&
+      !forbidden.contains("max_split_size_mb")) {
     said.emplace_back(
         "Not combined, as they fight: expandable_segments:True with max_split_size_mb or "
         "garbage_collection_threshold (memreplay lint says why).");

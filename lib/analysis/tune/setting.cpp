@@ -44,7 +44,8 @@ std::span<const std::string_view> varied_options() { return kVaried; }
 std::span<const std::string_view> options_unknown_to_npu() { return kUnknownToNpu; }
 
 int option_count(const Setting& s) {
-  return s.expandable_segments + (s.max_split_size_mb != 0) + (s.max_non_split_rounding_mb != 0) +
+  return static_cast<int>(s.of_another.size()) + s.expandable_segments +
+         (s.max_split_size_mb != 0) + (s.max_non_split_rounding_mb != 0) +
          (s.large_segment_size_mb != 0) + (s.garbage_collection_percent != 0) + rounds(s);
 }
 
@@ -78,7 +79,14 @@ std::string conf_of(const Setting& s, const std::string& kept) {
   if (rounds(s)) {
     options.push_back("roundup_power2_divisions:" + roundup_text(s.roundup_power2_divisions));
   }
+  for (const auto& [key, value] : s.of_another) options.push_back(key + '=' + value);
   return fmt::format("{}", fmt::join(options, ","));
+}
+
+StrategySpec spec_of(const TuneResult& result, const Setting& setting) {
+  const std::string conf = conf_of(setting, result.kept);
+  if (result.strategy == "torch") return torch_spec_from_conf(conf);
+  return parse_strategy(conf.empty() ? result.strategy : result.strategy + ':' + conf);
 }
 
 Setting setting_of(const torch::Settings& settings) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/tune/answer.hpp"
+#include "strategy/registry.hpp"
 #include "strategy/torch/conf.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
@@ -27,6 +28,9 @@ int complexity(const Setting& setting);
 
 /// Options as they stand in PYTORCH_CUDA_ALLOC_CONF.
 std::string conf_of(const std::vector<torch::ConfEntry>& entries);
+
+/// The strategy under which a setting of this search is replayed.
+StrategySpec spec_of(const TuneResult& result, const Setting& setting);
 
 /// The setting that a configuration comes to, as far as a search varies it.
 Setting setting_of(const torch::Settings& settings);

@@ -15,9 +15,10 @@
 namespace memreplay {
 
 struct TuneOptions {
-  Bench bench;                         ///< at least one trace
-  std::optional<Objective> objective;  ///< nothing: as TuneQuestion has it
-  std::set<std::string> forbidden;     ///< options that keep their default
+  Bench bench;                           ///< at least one trace
+  std::optional<StrategySpec> strategy;  ///< as TuneQuestion has it
+  std::optional<Objective> objective;    ///< nothing: as TuneQuestion has it
+  std::set<std::string> forbidden;       ///< options that keep their default
   /// Empty: that of the first recording, as far as it shows it, else the newest.
   std::string torch_version;
   std::uint64_t runs = 1000;      ///< settings to try

@@ -38,7 +38,7 @@ Json best_json(const TuneAnswer& answer) {
   if (answer.nothing_requested) return no_best_json();
   const TuneOutcome& best = r.outcomes[r.best];
   return {{"setting", r.conf(best)},
-          {"env", export_line(r, best.settings.front())},
+          {"env", line_to_set_best(r)},
           {"place", r.best + 1},
           {"helps", r.helps},
           {"likely", answer.late.kind == LateVerdict::Kind::undecided && !r.shortage},
@@ -80,6 +80,7 @@ std::string to_json(const TuneAnswer& answer) {
     if (answer.model_checks[i]) result["model_check"] = verify_run_json(*answer.model_checks[i]);
     const std::vector<Run>& now = r.baseline_outcome.runs;
     result["baseline"] = i < now.size() ? run_json(now[i]) : Json(nullptr);
+    result["strategy"] = r.strategy;
     result["objective"] = name_of(r.objective);
     result["shortage"] = shortage_json(r.shortage);
     result["tried"] = r.tried;

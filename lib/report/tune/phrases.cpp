@@ -94,7 +94,9 @@ std::string gain_sentence(const TuneResult& r) {
                      r.baseline, human_count(now.device_calls), retries_phrase(now.oom_retries));
 }
 
-std::string export_line(const TuneResult& result, const Setting& setting) {
+std::string line_to_set_best(const TuneResult& result) {
+  if (!result.as_set.empty()) return result.as_set;
+  const Setting& setting = result.outcomes[result.best].settings.front();
   return fmt::format("export {}={}", result.variable, shell_word(conf_of(setting, result.kept)));
 }
 

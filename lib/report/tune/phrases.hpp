@@ -22,8 +22,8 @@ std::string peak_phrase(const TuneOutcome& outcome);
 /// "no retry", "1 retry", "13 retries"
 std::string retries_phrase(std::uint64_t count);
 
-/// "export PYTORCH_CUDA_ALLOC_CONF=…"
-std::string export_line(const TuneResult& result, const Setting& setting);
+/// "export PYTORCH_CUDA_ALLOC_CONF=…", or that of another original.
+std::string line_to_set_best(const TuneResult& result);
 
 /// What the recommended setting is better in than the one in use.
 std::string gain_sentence(const TuneResult& result);

@@ -172,8 +172,7 @@ std::string line_to_paste(const TuneAnswer& answer, const TextStyle& style) {
   const TuneResult& r = answer.result;
   const bool likely = answer.late.kind == LateVerdict::Kind::undecided && !r.shortage;
   if (!r.helps && !likely) return {};
-  return fmt::format("\n{} {}\n", r.helps ? "" : " To try it:\n",
-                     bold(export_line(r, r.outcomes[r.best].settings.front()), style));
+  return fmt::format("\n{} {}\n", r.helps ? "" : " To try it:\n", bold(line_to_set_best(r), style));
 }
 
 std::string text_without_requests(const TuneAnswer& answer, const TextStyle& style) {
@@ -201,10 +200,11 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
     append_paragraph(out, fmt::format("{}{}: {}{}{}", trace.path,
                                       several ? fmt::format(" gpu {}", trace.gpu) : "",
                                       coverage_phrase(trace), model.empty() ? "" : "; ", model));
-    append_paragraph(out, fmt::format("on a device {}, by the rules of PyTorch {}",
-                                      capacity ? "of " + human_size(*capacity)
-                                               : "without limit (see --capacity)",
-                                      r.torch_version));
+    append_paragraph(
+        out,
+        fmt::format("on a device {}, by the rules of {}",
+                    capacity ? "of " + human_size(*capacity) : "without limit (see --capacity)",
+                    r.strategy == "torch" ? "PyTorch " + r.torch_version : r.strategy));
     append_paragraph(out, capacity_sentence(answer.devices[i]));
   }
   if (several) {

@@ -32,14 +32,14 @@ TuneAnswer answer_of(TuneOutcome baseline, std::vector<TuneOutcome> outcomes) {
 }
 
 TEST(TuneAnswer, AListIsQuotedForTheShell) {
-  const TuneAnswer answer = answer_of(outcome({}, 0, 1, 1), {outcome({}, 0, 1, 1)});
+  const auto line = [](const Setting& setting) {
+    return line_to_set_best(answer_of(outcome({}, 0, 1, 1), {outcome(setting, 0, 1, 1)}).result);
+  };
   Setting list;
   list.roundup_power2_divisions[3] = 8;
-  EXPECT_EQ(export_line(answer.result, list),
-            "export PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[1:0,8:8]'");
-  EXPECT_EQ(export_line(answer.result, {.max_split_size_mb = 64}),
-            "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64");
-  EXPECT_EQ(export_line(answer.result, {}), "export PYTORCH_CUDA_ALLOC_CONF=''");
+  EXPECT_EQ(line(list), "export PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[1:0,8:8]'");
+  EXPECT_EQ(line({.max_split_size_mb = 64}), "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64");
+  EXPECT_EQ(line({}), "export PYTORCH_CUDA_ALLOC_CONF=''");
   EXPECT_EQ(list_shortened("a:1,roundup_power2_divisions:[1:0,8:8],b:2"),
             "a:1,roundup_power2_divisions:[…],b:2");
 }
