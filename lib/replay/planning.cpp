@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "planner/ggml.hpp"
 #include "planner/layers.hpp"
 #include "planner/ordered.hpp"
 
@@ -108,6 +109,7 @@ Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm, s
     return second.height < first.height ? second : first;
   }
   if (algorithm == "layers") return layered_fit(blocks);
+  if (algorithm.starts_with("ggml/")) return place_as_ggml(blocks);
   const auto slash = algorithm.find('/');
   const std::string_view name = algorithm.substr(0, slash);
   const PlacingFit fit =
@@ -127,6 +129,10 @@ Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm, s
 /// As asked for, or by start alone where that would take minutes; `shortened` then says so.
 Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algorithm,
                      std::string& shortened) {
+  if (algorithm.starts_with("ggml/")) {
+    shortened = "a model: after the source of ggml's graph arena, not compared with it";
+    return pack(blocks, algorithm, 1);
+  }
   const std::uint64_t pairs = overlapping_pairs(blocks);
   const std::size_t orders = pairs == 0 ? SIZE_MAX : kMostPairs / pairs;
   const bool several = algorithm.starts_with("best");

@@ -9,7 +9,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kOrders[] = {"size",    "area",       "length", "start",
-                                        "breadth", "contention", "best"};
+                                        "breadth", "contention", "best",   "ggml"};
 constexpr std::string_view kFits[] = {"best", "first"};
 
 class Planned final : public StrategyOn<Planned> {
@@ -74,8 +74,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo plan_strategy() {
   return {.name = "plan",
           .summary = "Offsets planned with the whole trace known: a goal, not an allocator.",
-          .options = {{"order", "size|area|length|start|breadth|contention|best", "best",
-                       "In which order the planner places blocks; best tries them all."},
+          .options = {{"order", "size|area|length|start|breadth|contention|best|ggml", "best",
+                       "In which order the planner places blocks; best tries them all but ggml, "
+                       "which models ggml's graph arena: by start, the highest of equal holes."},
                       {"fit", "best|first", "best",
                        "The gap that a block goes to: the smallest, or the lowest."},
                       {"align", "SIZE", "512", "Sizes and offsets are multiples of it."}},
