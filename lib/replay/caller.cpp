@@ -12,11 +12,13 @@ Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts,
       options_(options),
       abilities_(strategy.abilities()),
       moved_out_(strategy.usage().moved_out),
+      moved_(strategy.usage().moved),
       blocks_(program.slot_count),
       parked_(program.parkings) {}
 
 void Caller::note_there(const Program::Block& block) {
   const Placement& placement = blocks_[block.slot];
+  if (moves_blocks()) note_slot(block.slot);
   if (options_.witness) options_.witness->placed(0, block.request, placement);
   if (options_.observer) options_.observer->on_start_block(block.slot, placement);
   if (!block.pending) return accounts_.add_block(block.request.size, placement.size);
@@ -27,6 +29,7 @@ std::optional<Placement> Caller::place_for_an_instant(const Request& request) {
   const auto placement = timed([&] { return strategy_.allocate(request); });
   tell_of_waits(request.stream);
   if (moved_out_) note_moved_out();
+  if (moved_) note_moved();
   if (placement) timed([&] { strategy_.free(placement->handle, {}); });
   return placement;
 }
@@ -74,6 +77,7 @@ void Caller::complete_late(std::uint64_t event, const Placement& block) {
 
 bool Caller::take_back() {
   tell_of_waits(0);
+  if (!moved_out_) return true;
   note_moved_out();
   const std::uint64_t unserved = strategy_.usage().unserved_returns;
   return std::exchange(unserved_returns_, unserved) == unserved;
@@ -84,6 +88,14 @@ void Caller::note_moved_out() {
     Placement& block = blocks_[slot_of_[moved]];
     if (options_.witness) options_.witness->moved_out(block);
     accounts_.move_out(std::exchange(block.size, 0));
+  }
+}
+
+void Caller::note_moved() {
+  for (const Placement& there : *moved_) {
+    Placement& block = blocks_[slot_of_[there.handle]];
+    if (options_.witness) options_.witness->moved(block, there);
+    block = there;
   }
 }
 

@@ -46,7 +46,7 @@ class Caller {
   /// What the program does before `event`.
   void act(std::uint64_t event, const Act& act);
 
-  bool moves_blocks() const { return moved_out_ != nullptr; }
+  bool moves_blocks() const { return moved_out_ != nullptr || moved_ != nullptr; }
   /// After a free, where blocks move: one of them needs room again before it is freed. False where
   /// it found none.
   bool take_back();
@@ -68,6 +68,12 @@ class Caller {
   void tell_witness_of_waits(StreamIndex stream);
   /// Blocks that left the device: no longer charged there, their place may be given to others.
   void note_moved_out();
+  void note_moved();
+  void note_slot(Slot slot) {
+    const Handle handle = blocks_[slot].handle;
+    slot_of_.resize(std::max<std::size_t>(slot_of_.size(), handle + 1));
+    slot_of_[handle] = slot;
+  }
 
   const Program& program_;
   Strategy& strategy_;
@@ -75,6 +81,7 @@ class Caller {
   const PlayOptions& options_;
   const Abilities abilities_;
   const std::vector<Handle>* moved_out_;
+  const std::vector<Placement>* moved_;
   std::vector<Slot> slot_of_;           ///< by handle; only of strategies that move blocks
   std::vector<Placement> blocks_;       ///< see blocks()
   std::vector<Placement> parked_;       ///< by number; no handle: nothing to complete
@@ -91,13 +98,11 @@ inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request
   const auto placement = timed([&] { return strategy_.allocate(request); });
   tell_of_waits(request.stream);
   if (moved_out_) note_moved_out();
+  if (moved_) note_moved();
   if (!placement) return false;
   if (options_.witness) options_.witness->placed(event, request, *placement);
   blocks_[slot] = *placement;
-  if (moved_out_) {
-    slot_of_.resize(std::max<std::size_t>(slot_of_.size(), placement->handle + 1));
-    slot_of_[placement->handle] = slot;
-  }
+  if (moves_blocks()) note_slot(slot);
   accounts_.add_block(request.size, placement->size);
   return true;
 }

@@ -46,6 +46,10 @@ class BothWitnesses final : public BlockWitness {
     first_.moved_out(placement);
     second_.moved_out(placement);
   }
+  void moved(const Placement& from, const Placement& to) override {
+    first_.moved(from, to);
+    second_.moved(from, to);
+  }
   void synchronised() override {
     first_.synchronised();
     second_.synchronised();

@@ -141,8 +141,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
     parts.push_back(make_strategy(spec.inner[0], context));
   }
   parts.push_back(make_strategy(spec.inner[1], context));
-  if (std::ranges::any_of(parts,
-                          [](const auto& part) { return part->usage().moved_out != nullptr; })) {
+  if (std::ranges::any_of(parts, [](const auto& part) { return part->usage().moves_blocks(); })) {
     throw UsageError("'hybrid' cannot wrap a strategy that moves blocks");
   }
   return std::make_unique<Hybrid>(HybridState{}, std::move(arena), std::move(parts));

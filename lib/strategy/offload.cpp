@@ -297,7 +297,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   }
   std::vector<std::unique_ptr<Strategy>> inner;
   inner.push_back(make_strategy(spec.inner.front(), context));
-  if (inner.front()->usage().moved_out != nullptr) {
+  if (inner.front()->usage().moves_blocks()) {
     throw UsageError("'offload' cannot wrap a strategy that moves blocks itself");
   }
   return std::make_unique<Offload>(std::move(state), std::move(inner), context.device);

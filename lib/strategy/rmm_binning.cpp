@@ -124,7 +124,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   }
   pools.push_back(
       make_strategy(spec.inner.empty() ? parse_strategy("rmm-pool") : spec.inner[0], context));
-  if (pools.back()->usage().moved_out != nullptr) {
+  if (pools.back()->usage().moves_blocks()) {
     throw UsageError("strategy 'rmm-binning': its upstream must leave blocks where they are");
   }
   return std::make_unique<RmmBinning>(BinningState{.sizes = sizes}, std::move(pools));

@@ -204,7 +204,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   if (plan_wish(inner)) throw UsageError("'stalloc' cannot wrap a strategy that follows a plan");
   std::vector<std::unique_ptr<Strategy>> fallback;
   fallback.push_back(make_strategy(inner, context));
-  if (fallback.front()->usage().moved_out != nullptr) {
+  if (fallback.front()->usage().moves_blocks()) {
     throw UsageError("'stalloc' cannot wrap a strategy that moves blocks");
   }
   const auto plan = context.plan ? context.plan : std::make_shared<const Plan>();

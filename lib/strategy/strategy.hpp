@@ -28,6 +28,12 @@ struct StrategyUsage {
   /// Live blocks that left the device during the last call, in order; they are live all the same.
   /// Null, always, for strategies that never move a block; the same list, always, for others.
   const std::vector<Handle>* moved_out = nullptr;
+  /// Where live blocks lie now that the last request has moved within the device, by ascending
+  /// address, none of them behind where it lay. Null or not as above. A block whose free is
+  /// requested stays.
+  const std::vector<Placement>* moved = nullptr;
+
+  bool moves_blocks() const { return moved_out != nullptr || moved != nullptr; }
 
   /// With what another part of the same strategy did, which moves no blocks.
   void add(const StrategyUsage& part) {

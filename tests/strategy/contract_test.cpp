@@ -161,6 +161,7 @@ class Player {
     const auto placement = strategy_->allocate(request);
     note_waiting();
     note_moved_out();
+    note_moved();
     addresses_.push_back(placement ? placement->address : 0);
     if (twin) {
       const auto same = twin->strategy->allocate(request);
@@ -211,6 +212,19 @@ class Player {
       ASSERT_FALSE(block->moved_out);
       ledger_.moved_out(block->placement);
       block->moved_out = true;
+    }
+  }
+
+  void note_moved() {
+    if (strategy_->usage().moved == nullptr) return;
+    for (const Placement& there : *strategy_->usage().moved) {
+      const auto block = std::find_if(live_.begin(), live_.end(), [&](const LiveBlock& live) {
+        return live.placement.handle == there.handle;
+      });
+      ASSERT_NE(block, live_.end());
+      ASSERT_LT(there.address, block->placement.address);
+      ledger_.moved(block->placement, there);
+      block->placement = there;
     }
   }
 

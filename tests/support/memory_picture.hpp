@@ -48,6 +48,7 @@ class MemoryPicture {
     request.size *= unit_;
     const auto placement = strategy_->allocate(request);
     ++event_;
+    note_moved();
     if (placement) {
       ledger_.placed(event_, request, *placement);
       live_[name] = *placement;
@@ -112,6 +113,17 @@ class MemoryPicture {
   std::int64_t counter(std::string_view name) const { return counter_of(*strategy_, name); }
 
  private:
+  void note_moved() {
+    if (strategy_->usage().moved == nullptr) return;
+    for (const Placement& there : *strategy_->usage().moved) {
+      for (auto& [name, block] : live_) {
+        if (block.handle != there.handle) continue;
+        ledger_.moved(block, there);
+        block = there;
+      }
+    }
+  }
+
   Bytes unit_;
   Ledger ledger_;
   std::unique_ptr<SimulatedDevice> simulated_;

@@ -113,6 +113,16 @@ void ReplayRecorder::moved_out(const Placement& placement) {
   live_.erase(placement.handle);
 }
 
+// A recording has no word for it: freed here, allocated there.
+void ReplayRecorder::moved(const Placement& from, const Placement& to) {
+  Live block = live_.at(from.handle);
+  moved_out(from);
+  block.slot = builder_.take_slot();
+  block.address = to.address;
+  add(Op::allocate, block.lane, block.slot, block.requested, block.address);
+  live_[to.handle] = block;
+}
+
 Trace ReplayRecorder::finish() {
   builder_.trace().end = state();
   Trace& trace = builder_.trace();

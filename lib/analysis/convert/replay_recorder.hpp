@@ -32,6 +32,7 @@ class ReplayRecorder final : public ReplayObserver, public BlockWitness {
   void free_requested(std::uint64_t event, const Placement& placement) override;
   void freed(std::uint64_t event, const Placement& placement) override;
   void moved_out(const Placement& placement) override;
+  void moved(const Placement& from, const Placement& to) override;
   void synchronised() override { synchronised_ = true; }
 
   /// After the replay, once.

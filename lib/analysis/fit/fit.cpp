@@ -116,7 +116,7 @@ class Search {
     const CapacityWatch& watch = *trial.watch();
     attempt.peak_held = watch.usage().peak_held;
     attempt.least_refused = watch.least_refused();
-    attempt.moves_blocks = trial.strategy().usage().moved_out != nullptr;
+    attempt.moves_blocks = trial.strategy().usage().moves_blocks();
     attempt.asked_for_size = watch.asked_for_size();
     const Bytes room =
         capacity.value_or(kEndless) - std::min(trying.device.reserve, capacity.value_or(kEndless));

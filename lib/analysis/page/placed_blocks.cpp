@@ -28,7 +28,7 @@ void PlaceRecorder::on_start_block(Slot slot, const Placement& block) {
 
 void PlaceRecorder::on_start(const EventState& state, const Strategy& strategy) {
   if (state.event > 0) return;
-  placed_.keeps_places = strategy.usage().moved_out == nullptr;
+  placed_.keeps_places = !strategy.usage().moves_blocks();
   for (const SegmentInfo& segment : strategy.memory_state().segments) {
     const Op op = segment.expandable ? Op::segment_map : Op::segment_alloc;
     regions_.push_back(

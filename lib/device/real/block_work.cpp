@@ -69,6 +69,13 @@ void BlockWork::moved_out(const Placement& placement) {
   check(blocks_[placement.handle]);
 }
 
+// Its bytes are written anew rather than copied.
+void BlockWork::moved(const Placement& from, const Placement& to) {
+  moved_out(from);
+  const Block& block = blocks_[from.handle];
+  placed(event_, {.size = block.size, .stream = block.stream}, to);
+}
+
 void BlockWork::synchronised() {
   work_.synchronise();
   for (auto& seen : seen_) seen = checks_;

@@ -29,6 +29,7 @@ class BlockWork final : public BlockWitness {
   void free_requested(std::uint64_t event, const Placement& placement) override;
   void freed(std::uint64_t event, const Placement& placement) override;
   void moved_out(const Placement& placement) override;
+  void moved(const Placement& from, const Placement& to) override;
   void synchronised() override;
   void stream_waited(StreamIndex stream, std::uint64_t times) override;
 

@@ -19,6 +19,8 @@ class BlockWitness {
   /// A live block has left the device during this event: its memory is the strategy's again, and
   /// nothing more is heard of it.
   virtual void moved_out(const Placement& placement) = 0;
+  /// A live block lies elsewhere on the device from now on.
+  virtual void moved(const Placement& from, const Placement& to) = 0;
   /// After a call in which the strategy waited for all streams, before `placed` of that call: the
   /// memory of blocks whose free was requested is the strategy's again.
   virtual void synchronised() = 0;

@@ -222,6 +222,11 @@ void Ledger::moved_out(const Placement& placement) {
   }
 }
 
+void Ledger::moved(const Placement& from, const Placement& to) {
+  moved_out(from);
+  placed(event_, {.size = from.size}, to);
+}
+
 void Ledger::freed(std::uint64_t event, const Placement& placement) {
   begin(event);
   if (completed_early_.erase(placement.handle) != 0) return;

@@ -45,6 +45,7 @@ class Ledger final : public BlockWitness, public DeviceListener {
   void free_requested(std::uint64_t event, const Placement& placement) override;
   void freed(std::uint64_t event, const Placement& placement) override;
   void moved_out(const Placement& placement) override;
+  void moved(const Placement& from, const Placement& to) override;
   void synchronised() override;
 
   std::uint64_t live_blocks() const { return live_.size(); }
