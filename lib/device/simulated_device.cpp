@@ -153,8 +153,18 @@ void SimulatedDevice::release(Address at) {
 Bytes SimulatedDevice::total_bytes() const { return options_.capacity.value_or(kEndlessTotal); }
 
 Bytes SimulatedDevice::free_bytes() const {
-  const Bytes taken = options_.reserve + usage_.held;
-  return total_bytes() - std::min(total_bytes(), std::max(taken, usage_.held));
+  Bytes left = total_bytes();
+  for (const Bytes taken : {options_.reserve, usage_.held, held_by_others_}) {
+    left -= std::min(left, taken);
+  }
+  return left;
+}
+
+void SimulatedDevice::let_others_hold(Bytes size) {
+  held_by_others_ = 0;
+  const Bytes free = free_bytes();
+  missed_by_others_ = std::max(missed_by_others_, size - std::min(size, free));
+  held_by_others_ = size;
 }
 
 }  // namespace memreplay

@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/address_table.hpp"
+#include "core/other_tenant.hpp"
 #include "core/range_set.hpp"
 #include "core/units.hpp"
 #include "device/address_space.hpp"
@@ -27,6 +29,7 @@ struct SimulatedDeviceOptions {
   AddressPolicy policy = AddressPolicy::upward;
   Bytes address_gap = 0;  ///< hole after each region and reservation
   LikeRecorded like_recorded = LikeRecorded::nothing;
+  std::vector<OtherTenant> tenants = {};  ///< of the capacity too; a Trial has them come and go
 
   /// The part of the capacity that others leave; nothing: endless.
   std::optional<Bytes> room() const {
@@ -59,6 +62,10 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   /// Grants a region at a place that the caller names, whatever room there is. The addresses are
   /// the caller's to watch over.
   void obtain_at(Address at, Bytes size);
+  /// Others hold that much from now on, beside the reserve.
+  void let_others_hold(Bytes size);
+  /// The most that they wanted and did not find.
+  Bytes missed_by_others() const { return missed_by_others_; }
   void set_capacity(std::optional<Bytes> capacity) { options_.capacity = capacity; }
   /// Addresses given from now on lie above this one. Only with addresses upward.
   void go_on_above(Address at) { addresses_.go_on_above(at); }
@@ -86,6 +93,8 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   };
   std::map<Address, Alias> aliases_;
   DeviceUsage usage_;
+  Bytes held_by_others_ = 0;  ///< or wanted
+  Bytes missed_by_others_ = 0;
 };
 
 }  // namespace memreplay

@@ -29,6 +29,7 @@ class Replay {
         accounts_(strategy, device, options),
         caller_(program, strategy, accounts_, options) {
     note_next_act();
+    note_next_change();
   }
 
   ReplayResult run() {
@@ -39,6 +40,7 @@ class Replay {
       if (event == options_.measuring.from && event > 0) begin_measuring(event);
       if (event % events_between_checks_ == 0 && !check_in(event, end)) break;
       if (options_.paced) wait_for(event);
+      if (next_change_event_ <= event) change_tenants(event);
       if (next_act_event_ <= event) do_acts(event);
       event = is_watched_ ? play_watched(event) : play_stretch(event, end);
     }
@@ -99,9 +101,20 @@ class Replay {
     }
   }
 
+  void note_next_change() {
+    const std::vector<TenantChange>& changes = options_.tenant_changes;
+    next_change_event_ = next_change_ < changes.size() ? changes[next_change_].before : UINT64_MAX;
+  }
+
+  void change_tenants(std::uint64_t event) {
+    for (; next_change_event_ <= event; note_next_change()) {
+      options_.let_others_hold(options_.tenant_changes[next_change_++].held);
+    }
+  }
+
   /// By the strategy itself, up to where somebody else has something to do. Returns the next event.
   std::uint64_t play_stretch(std::uint64_t event, std::uint64_t end) {
-    std::uint64_t to = std::min(end, next_act_event_);
+    std::uint64_t to = std::min({end, next_act_event_, next_change_event_});
     to = std::min(to, event + events_between_checks_ - event % events_between_checks_);
     if (event < options_.measuring.from) to = std::min(to, options_.measuring.from);
     const Halt halt = strategy_.play({.program = program_,
@@ -238,6 +251,8 @@ class Replay {
   Caller caller_;
   std::size_t next_act_ = 0;
   std::uint64_t next_act_event_ = UINT64_MAX;  ///< before it the next act is due
+  std::size_t next_change_ = 0;
+  std::uint64_t next_change_event_ = UINT64_MAX;  ///< before it other tenants come or go
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::uint64_t events_between_checks_ =
       options_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/other_tenant.hpp"
 #include "core/request.hpp"
 #include "device/device_model.hpp"
 #include "device/watch/block_witness.hpp"
@@ -90,6 +91,8 @@ struct PlayOptions {
   const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
   OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
   std::uint64_t* event = nullptr;          ///< kept at the event under way, where somebody asks
+  std::vector<TenantChange> tenant_changes = {};  ///< by event
+  std::function<void(Bytes)> let_others_hold;     ///< hears of each when it is due
 };
 
 /// How long a device did what that of the recording did.

@@ -1,7 +1,11 @@
 #include "replay/trial.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <deque>
 
+#include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/planning.hpp"
 
@@ -71,6 +75,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
     : subject_(subject),
       adopt_start_(adopts_start(subject, spec, options.torch_version)),
       settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
+      tenants_(options.device.tenants),
       cost_(options.cost),
       device_(&open(spec, options)),
       settings_calls_(options.settings_calls) {
@@ -136,6 +141,10 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
                       .times = times_ ? &*times_ : nullptr,
                       .event = following_ ? following_->event() : nullptr};
   if (following_ && !plays_as_recorded(asked)) following_->follow_nothing();
+  if (simulated_) {
+    playing.tenant_changes = tenant_changes(tenants_);
+    playing.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
+  }
   std::deque<BothWitnesses> both;
   const auto tell = [&](BlockWitness& witness) {
     playing.witness = playing.witness ? &both.emplace_back(*playing.witness, witness) : &witness;
@@ -166,6 +175,7 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   }
   if (work_) work_->finish();
   note_reality(result.metrics);
+  note_tenants(result.metrics);
   return result;
 }
 
@@ -174,6 +184,22 @@ void Trial::note_reality(RunMetrics& metrics) {
   if (!real_) return;
   if (metrics.times) metrics.times->calls = timed_memory_->times();
   metrics.real = RealUse{timed_memory_->measured(), work_->touched(), real_->not_adopted()};
+}
+
+void Trial::note_tenants(RunMetrics& metrics) const {
+  if (!simulated_ || tenants_.empty()) return;
+  std::vector<std::string> held;
+  for (const OtherTenant& tenant : tenants_) {
+    held.push_back(fmt::format(
+        "{} from event {} on{}", human_size(tenant.size), human_count(tenant.from),
+        tenant.to == UINT64_MAX ? "" : fmt::format(" until {}", human_count(tenant.to))));
+  }
+  const Bytes missed = simulated_->missed_by_others();
+  metrics.remarks.push_back(fmt::format(
+      "others hold {}{}", fmt::join(held, ", "),
+      missed == 0 ? ""
+                  : fmt::format("; they find up to {} less, and take it as soon as it is free",
+                                human_size(missed))));
 }
 
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,

@@ -65,11 +65,13 @@ class Trial {
   /// Whoever listens hears of all calls from then on.
   void tell(DeviceListener& listener);
   void note_reality(RunMetrics& metrics);
+  void note_tenants(RunMetrics& metrics) const;
 
   const Subject& subject_;
   bool adopt_start_;
   std::optional<OpTimes> times_;
   RecordedSettings settings_;  ///< of the recording; also what its own device tells
+  std::vector<OtherTenant> tenants_;
   std::optional<SimulatedDevice> simulated_;
   std::optional<FollowingDevice> following_;
   std::optional<TimedMemory> timed_memory_;

@@ -145,6 +145,34 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
              });
 }
 
+/// "4GiB@event:1000..2000", "4GiB@1000..": the word may be left out.
+OtherTenant tenant_argument(const std::string& text) {
+  constexpr std::string_view kOption = "--other-tenant";
+  const std::string option(kOption);
+  const std::size_t at = std::min(text.find('@'), text.size());
+  std::string_view events = std::string_view(text).substr(std::min(at + 1, text.size()));
+  if (events.starts_with("event:")) events.remove_prefix(6);
+  const std::size_t dots = events.find("..");
+  if (dots == events.npos) {
+    throw UsageError(fmt::format("{} is '{}'; expected SIZE@event:FROM..TO or SIZE@event:FROM..",
+                                 kOption, text));
+  }
+  OtherTenant tenant{.size = size_argument(option, text.substr(0, at)),
+                     .from = whole_argument(option, std::string(events.substr(0, dots)))};
+  const std::string to(events.substr(dots + 2));
+  if (!to.empty()) tenant.to = whole_argument(option, to);
+  if (tenant.from < tenant.to) return tenant;
+  throw UsageError(fmt::format("{} is '{}'; expected an end behind its beginning", kOption, text));
+}
+
+void add_tenant_option(CommandLine& line, RunOptions& o) {
+  const CommandLine::Group group(line, kDevice, Shown::in_help_all);
+  line.repeated(
+      "--other-tenant", "SIZE@event:FROM..TO",
+      "Held by another process from an event on until another one. Any number.",
+      [&o](const std::string& text) { o.setup.device.tenants.push_back(tenant_argument(text)); });
+}
+
 void add_cost_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.input("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
@@ -270,6 +298,7 @@ void add_run_options(CommandLine& line, RunOptions& o) {
   add_strategy_options(line, o);
   add_real_device_options(line, o);
   add_device_shape(line, o);
+  add_tenant_option(line, o);
   add_cost_options(line, o);
   add_start_options(line, o);
   add_replay_options(line, o);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/info/answer.hpp"
+#include "core/other_tenant.hpp"
 #include "core/units.hpp"
 #include "metrics/run_interval.hpp"
 #include "metrics/run_metrics.hpp"
@@ -36,6 +37,7 @@ struct DeviceSummary {
   std::optional<Bytes> capacity;
   CapacityFrom capacity_from = CapacityFrom::nobody;
   Bytes reserve = 0;  ///< of a simulated one's capacity, held by others
+  std::vector<OtherTenant> tenants = {};
   Bytes granularity = 0;
   std::string address_policy;
 };

@@ -63,6 +63,9 @@ void check(const Setup& setup) {
   if (!any_real && setup.touch) {
     throw UsageError("--touch: there is nothing to touch on a simulated device; add --device host");
   }
+  if (any_real && !setup.device.tenants.empty()) {
+    throw UsageError("--other-tenant is for a simulated device; a real one has its own");
+  }
   if (setup.devices.empty() || !std::ranges::all_of(setup.devices, real)) return;
   if (const char* option = shaping_option(setup.device)) {
     throw UsageError(fmt::format("{} is for a simulated device; a real one has its own", option));
@@ -81,7 +84,7 @@ void check_libraries(std::span<const StrategySpec> strategies) {
 
 LikeRecorded DeviceShape::like_recorded() const {
   if (granularity || policy || address_gap) return LikeRecorded::nothing;
-  const bool asked = capacity || endless || reserve;
+  const bool asked = capacity || endless || reserve || !tenants.empty();
   return asked ? LikeRecorded::addresses : LikeRecorded::addresses_and_refusals;
 }
 
@@ -97,7 +100,8 @@ SimulatedDeviceOptions DeviceShape::simulated() const {
           .granularity = granularity.value_or(usual.granularity),
           .policy = policy.value_or(usual.policy),
           .address_gap = address_gap.value_or(usual.address_gap),
-          .like_recorded = like_recorded()};
+          .like_recorded = like_recorded(),
+          .tenants = tenants};
 }
 
 SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
@@ -110,6 +114,8 @@ SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
   } else if (const auto room = shape.endless ? std::nullopt : recorded_room(subject)) {
     device.options.capacity = room->bytes + device.options.reserve;
     device.from = room->stated ? CapacityFrom::recorded_oom : CapacityFrom::recorded_retries;
+  } else if (!shape.tenants.empty()) {
+    throw UsageError("--other-tenant takes nothing of a device without limit; add --capacity SIZE");
   }
   return device;
 }
@@ -119,6 +125,7 @@ DeviceSummary summarise(const SizedDevice& device) {
   summary.capacity = device.options.capacity;
   summary.capacity_from = device.from;
   summary.reserve = device.options.reserve;
+  summary.tenants = device.options.tenants;
   summary.granularity = device.options.granularity;
   summary.address_policy = device.options.policy == AddressPolicy::upward ? "upward" : "first-fit";
   return summary;

@@ -174,14 +174,26 @@ Json trace_json(const TraceSummary& t) {
         {"state", state_json(t.state)}}}};
 }
 
+Json tenants_json(const std::vector<OtherTenant>& tenants) {
+  Json found = Json::array();
+  for (const OtherTenant& tenant : tenants) {
+    std::optional<std::uint64_t> to;
+    if (tenant.to != UINT64_MAX) to = tenant.to;
+    found.push_back({{"bytes", tenant.size}, {"from", tenant.from}, {"to", or_null(to)}});
+  }
+  return found;
+}
+
 Json device_json(const DeviceSummary& d) {
-  return Json{{"kind", d.kind},
+  Json device{{"kind", d.kind},
               {"name", or_null(d.name)},
               {"capacity_bytes", or_null(d.capacity)},
               {"capacity_from", name_of(d.capacity_from)},
               {"granularity_bytes", d.granularity},
               {"address_policy", d.address_policy},
               {"as_given", d.text}};
+  if (!d.tenants.empty()) device["other_tenants"] = tenants_json(d.tenants);
+  return device;
 }
 
 Json interval_json(const std::optional<RunInterval>& interval) {
