@@ -154,10 +154,18 @@ Bytes SimulatedDevice::total_bytes() const { return options_.capacity.value_or(k
 
 Bytes SimulatedDevice::free_bytes() const {
   Bytes left = total_bytes();
-  for (const Bytes taken : {options_.reserve, usage_.held, held_by_others_}) {
+  const Bytes awake = usage_.held - std::min(usage_.held, asleep_);
+  for (const Bytes taken : {options_.reserve, awake, held_by_others_}) {
     left -= std::min(left, taken);
   }
   return left;
+}
+
+Bytes SimulatedDevice::let_sleep(Bytes size) {
+  const Bytes back = asleep_ - std::min(asleep_, size);
+  const Bytes found = options_.capacity ? free_bytes() : back;
+  asleep_ = size;
+  return back - std::min(back, found);
 }
 
 void SimulatedDevice::let_others_hold(Bytes size) {

@@ -64,7 +64,9 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   void obtain_at(Address at, Bytes size);
   /// Others hold that much from now on, beside the reserve.
   void let_others_hold(Bytes size);
-  /// The most that they wanted and did not find.
+  /// So much of what is held is returned for now. What the device lacks to have the rest back.
+  Bytes let_sleep(Bytes size);
+  /// The most that others wanted and did not find.
   Bytes missed_by_others() const { return missed_by_others_; }
   void set_capacity(std::optional<Bytes> capacity) { options_.capacity = capacity; }
   /// Addresses given from now on lie above this one. Only with addresses upward.
@@ -93,6 +95,7 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   };
   std::map<Address, Alias> aliases_;
   DeviceUsage usage_;
+  Bytes asleep_ = 0;
   Bytes held_by_others_ = 0;  ///< or wanted
   Bytes missed_by_others_ = 0;
 };

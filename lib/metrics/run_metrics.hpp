@@ -8,6 +8,7 @@
 
 #include "core/call_times.hpp"
 #include "core/real_use.hpp"
+#include "core/request.hpp"
 #include "core/units.hpp"
 
 namespace memreplay {
@@ -61,6 +62,17 @@ struct BytesInterval {
   Bytes high = 0;
 };
 
+/// What is on the device once a pool sleeps, or before it wakes: see SleepWatch.
+struct PoolSleep {
+  std::uint64_t event = 0;
+  PoolId pool;
+  bool wakes = false;
+  Bytes asleep = 0;           ///< of all pools asleep then
+  Bytes residue = 0;          ///< reserved, of none of them
+  std::optional<Bytes> free;  ///< for others; nothing: the device is endless
+  Bytes missing = 0;          ///< what a wake does not find on a simulated device
+};
+
 /// The numbers of one replay of one trace under one strategy. Words as in lib/README.md.
 struct RunMetrics {
   Bytes peak_requested = 0;
@@ -97,6 +109,7 @@ struct RunMetrics {
   bool clairvoyant = false;            ///< placed with the trace's future known
   std::optional<MeasuredTimes> times;
   std::optional<RealUse> real;  ///< nothing for a simulated device
+  std::vector<PoolSleep> sleeps;
   std::vector<std::pair<std::string, std::int64_t>> counters;
   std::vector<std::string> remarks;  ///< sentences without which the numbers would mislead
 

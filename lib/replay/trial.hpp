@@ -49,6 +49,9 @@ class Trial {
   ReplayResult run(const ReplayOptions& asked);
 
   const Strategy& strategy() const { return *strategy_; }
+  /// So much of what a simulated device gave is returned for now. What it lacks to have the rest
+  /// back; on real memory nothing happens.
+  Bytes let_sleep(Bytes size) { return simulated_ ? simulated_->let_sleep(size) : 0; }
   /// What was asked of the device so far; always the same object.
   const DeviceUsage& usage() const { return device_->usage(); }
   Bytes device_free() const { return device_->free_bytes(); }

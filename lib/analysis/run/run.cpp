@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
+#include "replay/watch/sleep_watch.hpp"
 #include "trace/event_blocks.hpp"
 
 namespace memreplay {
@@ -75,6 +76,8 @@ ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunP
   ReplayOptions replaying = job.replaying;
   ObserverGroup observers;
   std::optional<RunRecorder> recorder;
+  SleepWatch sleep(job.subject, trial, job.device.room());
+  if (sleep.is_needed()) observers.add(sleep);
   if (watcher != nullptr) watcher->begin_run(job.subject, trial, observers);
   if (picture != nullptr) {
     observers.add(recorder.emplace(
@@ -85,6 +88,10 @@ ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunP
   ReplayResult result = trial.run(replaying);
   if (watcher != nullptr) watcher->end_run(trial);
   if (recorder) *picture = recorder->picture();
+  result.metrics.sleeps = sleep.sleeps();
+  if (std::string remark = sleep_remark(sleep.sleeps()); !remark.empty()) {
+    result.metrics.remarks.push_back(std::move(remark));
+  }
   return result;
 }
 

@@ -196,6 +196,20 @@ Json device_json(const DeviceSummary& d) {
   return device;
 }
 
+Json sleeps_json(const std::vector<PoolSleep>& sleeps) {
+  Json found = Json::array();
+  for (const PoolSleep& sleep : sleeps) {
+    found.push_back({{"event", sleep.event},
+                     {"pool", Json::array({sleep.pool.first, sleep.pool.second})},
+                     {"wakes", sleep.wakes},
+                     {"asleep_bytes", sleep.asleep},
+                     {"residue_bytes", sleep.residue},
+                     {"free_bytes", or_null(sleep.free)},
+                     {"missing_bytes", sleep.missing}});
+  }
+  return found;
+}
+
 Json interval_json(const std::optional<RunInterval>& interval) {
   if (!interval) return nullptr;
   return Json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
@@ -229,6 +243,7 @@ Json run_json(const Run& run) {
   json["device"] = device_json(run.device);
   json["real"] = real_json(m.real);
   json["agreement"] = agreement_json(run.agreement);
+  if (!m.sleeps.empty()) json["sleeps"] = sleeps_json(m.sleeps);
   if (run.oom_report) json["oom_report"] = text_or_null(*run.oom_report);
   return json;
 }

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "replay/replay.hpp"
+#include "replay/trial.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+/// What stays behind when pools sleep, and when they wake: their physical memory is returned, their
+/// blocks keep their addresses. A marker "sleep" or "wake" says it of the pool that it names.
+/// O(state) each, and for each change of what is reserved in between.
+class SleepWatch final : public ReplayObserver {
+ public:
+  /// `room` is what the device has; nothing: it is endless. `subject` and `trial` outlive this.
+  SleepWatch(const Subject& subject, Trial& trial, std::optional<Bytes> room);
+
+  /// Whether pools may sleep in the recording.
+  bool is_needed() const { return sleep_ != 0; }
+  void on_event(const EventState& state, const Strategy& strategy) override;
+  const std::vector<PoolSleep>& sleeps() const { return sleeps_; }
+
+ private:
+  void note(PoolSleep sleep, Bytes reserved);
+  Bytes bytes_asleep(const Strategy& strategy) const;
+
+  const Trace& trace_;
+  Trial& trial_;
+  std::optional<Bytes> room_;
+  std::uint32_t sleep_ = 0;  ///< their texts; 0: there are none
+  std::uint32_t wake_ = 0;
+  std::set<PoolIndex> asleep_;
+  Bytes reserved_ = 0;  ///< when what is asleep was last measured
+  std::vector<PoolSleep> sleeps_;
+};
+
+/// One line on all of them; empty where none slept.
+std::string sleep_remark(const std::vector<PoolSleep>& sleeps);
+
+}  // namespace memreplay
