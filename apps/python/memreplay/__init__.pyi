@@ -71,7 +71,7 @@ def explain(
 def tune(
     *traces: Trace, strategy: str = ..., runs: int = ..., seconds: float = ..., threads: int = ...,
     objective: Literal["reserved", "calls", "retries"] = ..., allow: Texts = ..., forbid: Texts = ...,
-    insert: Texts = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ..., gpu: Gpu = ...,
+    insert: Texts = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ..., gpu: int = ...,
     **options: Any) -> Answer: ...
 def fit(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., capacity: Size = ...,
