@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace memreplay {
 
@@ -45,12 +46,32 @@ const WriterInfo& writer_for(const std::string& path) {
   std::vector<const WriterInfo*> all;
   for (const WriterInfo& writer : writers()) {
     if (path.ends_with(writer.suffix)) return writer;
-    all.push_back(&writer);
+    const bool listed = std::ranges::any_of(
+        all, [&](const WriterInfo* other) { return other->suffix == writer.suffix; });
+    if (!listed) all.push_back(&writer);
   }
   throw UsageError(fmt::format(
       "{}: the name does not end in a format that can be written; expected {}, or - for {} on "
       "standard output",
       path, files_of(all), writer_for_stdout().name));
+}
+
+const WriterInfo& writer_named(const std::string& format) {
+  const auto found = std::ranges::find(writers(), format, &WriterInfo::format);
+  if (found != writers().end()) return *found;
+  std::vector<std::string> known;
+  for (const WriterInfo& writer : writers()) known.emplace_back(writer.format);
+  throw UsageError(fmt::format("--to is '{}'; expected {}{}", format, writable_formats(),
+                               did_you_mean(format, known)));
+}
+
+std::string writable_formats() {
+  std::string text;
+  for (const WriterInfo& writer : writers()) {
+    text += text.empty() ? "" : "|";
+    text += writer.format;
+  }
+  return text;
 }
 
 std::string files_with_addresses() {

@@ -19,8 +19,9 @@ using Losses = std::vector<std::string>;
 
 /// How a format that can be written registers itself (writers.def).
 struct WriterInfo {
+  std::string_view format;      ///< as it is asked for: "csv"
   std::string_view name;        ///< for messages: "CSV"
-  std::string_view suffix;      ///< of its files: ".csv"
+  std::string_view suffix;      ///< of its files: ".csv"; the first format with it is meant
   bool needs_addresses = true;  ///< of every trace, and the state at its end
   bool one_device = false;      ///< a recording must have one trace
   bool for_stdout = false;      ///< what "-" is written in; of one format
@@ -36,6 +37,12 @@ std::span<const WriterInfo> writers();
 
 /// By the end of the path; "-" is standard output. Throws UsageError where no format has that end.
 const WriterInfo& writer_for(const std::string& path);
+
+/// By its name. Throws UsageError with the nearest.
+const WriterInfo& writer_named(const std::string& format);
+
+/// "pickle|json|csv"
+std::string writable_formats();
 
 /// "NAME.pickle or NAME.json": files that hold addresses.
 std::string files_with_addresses();

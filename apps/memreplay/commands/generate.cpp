@@ -2,7 +2,7 @@
 
 #include "commands.hpp"
 #include "core/error.hpp"
-#include "options/command_line.hpp"
+#include "options/options.hpp"
 #include "output/output_file.hpp"
 #include "trace/workload/workload.hpp"
 #include "trace/writer.hpp"
@@ -28,18 +28,18 @@ void add_workload_options(CommandLine& line, WorkloadOptions& options) {
 }
 
 /// Without keeping them where the format can be written so.
-void write(const std::string& workload, const WorkloadOptions& options, const WriterInfo& writer,
-           std::ostream& out) {
+Losses write(const std::string& workload, const WorkloadOptions& options, const WriterInfo& writer,
+             std::ostream& out) {
   if (writer.open != nullptr) {
     const std::unique_ptr<EventSink> sink = writer.open(out);
     sink->finish(generate(workload, options, [&](const auto& events) { sink->add(0, events); }));
-    return;
+    return {};
   }
   EventColumns all;
   Recording recording =
       generate(workload, options, [&](const EventColumns& events) { append(events, all); });
   static_cast<EventColumns&>(recording.traces.front()) = std::move(all);
-  writer.write(recording, out);
+  return writer.write(recording, out);
 }
 
 }  // namespace
@@ -48,23 +48,25 @@ int run_generate(const Command& command, const std::vector<std::string>& argumen
   std::vector<std::string> names;
   OutputPath target;
   WorkloadOptions options;
+  const WriterInfo* writer = nullptr;
   CommandLine line(command);
   line.inputs("KIND", names);
   line.output_behind_inputs("OUT", target);
   add_workload_options(line, options);
+  add_writer_option(line, writer);
   line.parse(arguments);
   if (names.size() != 1 || target.empty()) {
     throw UsageError("generate what, and where? (memreplay generate KIND OUT)");
   }
-  const WriterInfo& writer = writer_for(target.text());
-  if (writer.needs_addresses) {
+  if (writer == nullptr) writer = &writer_for(target.text());
+  if (writer->needs_addresses) {
     throw UsageError(
         fmt::format("{}: a workload has no addresses; expected NAME.mrt or NAME.csv, "
                     "which convert -s gives them",
                     target.text()));
   }
   OutputFile out(target);
-  write(names.front(), options, writer, out.stream());
+  write(names.front(), options, *writer, out.stream());
   out.commit();
   return kDone;
 }

@@ -43,6 +43,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
   line.flag("--anonymise",
             "Without texts, absolute times and addresses; replays stay equal. Default: off.",
             asked.question.anonymise);
+  add_writer_option(line, asked.writer);
   add_colour_option(line, asked.colour);
   line.parse(arguments);
   const std::size_t names = asked.question.input.paths.size() + (asked.target.empty() ? 0 : 1);
@@ -50,7 +51,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
     throw UsageError(
         fmt::format("{} names given; expected IN and OUT (memreplay convert IN OUT)", names));
   }
-  asked.writer = &writer_for(asked.target.text());
+  if (asked.writer == nullptr) asked.writer = &writer_for(asked.target.text());
   check(asked);
   return asked;
 }

@@ -250,6 +250,12 @@ void add_report_options(CommandLine& line, ReportOptions& o, Tables tables) {
   add_colour_option(line, o.colour);
 }
 
+void add_writer_option(CommandLine& line, const WriterInfo*& writer) {
+  const CommandLine::Group group(line, kOutput);
+  line.value("--to", writable_formats(), "Format of OUT. Default: by the end of its name.",
+             [&writer](const std::string& text) { writer = &writer_named(text); });
+}
+
 void add_strategy_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kAsked);
   line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... Any number.",

@@ -12,6 +12,7 @@
 #include "output/terminal.hpp"
 #include "report/formats/format.hpp"
 #include "strategy/registry.hpp"
+#include "trace/writer.hpp"
 
 namespace memreplay {
 
@@ -52,6 +53,8 @@ struct RunOptions {
 
 void add_input_options(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, Tables tables = Tables::some);
+/// --to: of a file that is written; null where it was not given.
+void add_writer_option(CommandLine& line, const WriterInfo*& writer);
 /// --color.
 void add_colour_option(CommandLine& line, Colour& colour);
 /// -s, --alloc-conf, --torch-version.

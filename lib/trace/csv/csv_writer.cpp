@@ -213,7 +213,8 @@ std::string write_csv(const Recording& recording, const Trace& trace) {
 }
 
 WriterInfo csv_writer() {
-  return {.name = "CSV",
+  return {.format = "csv",
+          .name = "CSV",
           .suffix = ".csv",
           .needs_addresses = false,
           .one_device = true,

@@ -4,7 +4,8 @@
 namespace memreplay {
 
 WriterInfo mrt_writer() {
-  return {.name = "MRT",
+  return {.format = "mrt",
+          .name = "MRT",
           .suffix = ".mrt",
           .needs_addresses = false,
           .write =

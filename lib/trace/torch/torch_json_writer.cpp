@@ -33,7 +33,11 @@ Losses write(const Recording& recording, std::ostream& out) {
 }  // namespace
 
 WriterInfo torch_json_writer() {
-  return {.name = "JSON", .suffix = ".json", .write = write, .write_value = write_value};
+  return {.format = "json",
+          .name = "JSON",
+          .suffix = ".json",
+          .write = write,
+          .write_value = write_value};
 }
 
 }  // namespace memreplay

@@ -18,7 +18,11 @@ Losses write(const Recording& recording, std::ostream& out) {
 }  // namespace
 
 WriterInfo torch_pickle_writer() {
-  return {.name = "pickle", .suffix = ".pickle", .write = write, .write_value = write_value};
+  return {.format = "pickle",
+          .name = "pickle",
+          .suffix = ".pickle",
+          .write = write,
+          .write_value = write_value};
 }
 
 }  // namespace memreplay
