@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/option_info.hpp"
 #include "core/plan.hpp"
 #include "core/recorded_settings.hpp"
 #include "strategy/strategy.hpp"
@@ -34,13 +35,6 @@ struct StrategyContext {
   std::shared_ptr<const Plan> plan = {};           ///< what `plan_for` asked for
   std::uint64_t uses = 1;                          ///< --uses: of a block after it was moved out
   bool wrapped = false;                            ///< it is made inside of another strategy
-};
-
-struct OptionInfo {
-  std::string_view key;
-  std::string_view values;         ///< "SIZE", "first|best"
-  std::string_view default_value;  ///< as a person would write it
-  std::string_view sentence;
 };
 
 /// How a strategy registers itself (strategies.def).
