@@ -10,19 +10,11 @@
 namespace memreplay {
 namespace {
 
-/// More blocks at once than could be told apart.
-constexpr std::uint64_t kMostLive = 1'000'000'000;
-
 void add_workload_options(CommandLine& line, WorkloadOptions& options) {
   line.value("--events", "N", "How many there are. Default: 1000000.",
              [&](const std::string& text) { options.events = whole_argument("--events", text); });
-  line.value("--live", "N", "Blocks that live at once, about. Default: 5000.",
-             [&](const std::string& text) {
-               options.live = whole_argument("--live", text);
-               if (options.live == 0 || options.live > kMostLive) {
-                 throw UsageError(fmt::format("--live is {}; expected 1 to {}", text, kMostLive));
-               }
-             });
+  line.value("--live", "N", "Blocks that live at once, about. Default: the workload's.",
+             [&](const std::string& text) { options.live = text; });
   line.value("--seed", "N", "The same one gives the same trace. Default: 1.",
              [&](const std::string& text) { options.seed = whole_argument("--seed", text); });
 }
@@ -66,8 +58,9 @@ int run_generate(const Command& command, const std::vector<std::string>& argumen
                     target.text()));
   }
   OutputFile out(target);
-  write(names.front(), options, *writer, out.stream());
+  const Losses losses = write(names.front(), options, *writer, out.stream());
   out.commit();
+  for (const std::string& loss : losses) write_stderr(target.text() + ": " + loss);
   return kDone;
 }
 

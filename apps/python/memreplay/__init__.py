@@ -170,7 +170,7 @@ def convert(source, target, **options):
 def generate(kind, target, **options):
     """Writes a synthetic recording from a seed. Returns the notes.
 
-    kind: "random" (memreplay list workloads)
+    kind: "random", "training:layers=12" (memreplay list workloads)
     target: a path that ends in .mrt or .csv
     events, live, seed: whole numbers
     """

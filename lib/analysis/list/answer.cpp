@@ -83,10 +83,12 @@ void add_columns(ListAnswer& answer, const ReaderInfo& reader) {
   }
 }
 
-ListAnswer options_of(const StrategyInfo& info) {
-  ListAnswer answer{.what = "strategies",
+/// Of a strategy or a workload.
+template <typename Info>
+ListAnswer options_of(const Info& info, std::string what) {
+  ListAnswer answer{.what = std::move(what),
                     .titles = {"option", "values", "default", "meaning"},
-                    .strategy = std::string(info.name),
+                    .options_of = std::string(info.name),
                     .summary = std::string(info.summary)};
   for (const OptionInfo& option : info.options) {
     add_row(answer, option.key, option.values, option.default_value, option.sentence);
@@ -118,7 +120,12 @@ ListAnswer answer(const ListQuestion& question) {
   }
   keep_only(answer, *question.name);
   if (question.what == What::strategies) {
-    return options_of(*std::ranges::find(strategies(), *question.name, &StrategyInfo::name));
+    return options_of(*std::ranges::find(strategies(), *question.name, &StrategyInfo::name),
+                      answer.what);
+  }
+  if (question.what == What::workloads) {
+    return options_of(*std::ranges::find(workloads(), *question.name, &WorkloadInfo::name),
+                      answer.what);
   }
   if (question.what == What::formats) {
     add_columns(answer, *std::ranges::find(readers(), *question.name, &ReaderInfo::name));

@@ -13,8 +13,8 @@ struct ListAnswer {
   std::string what;  ///< "strategies"
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
-  /// Of one strategy, whose options the rows are; empty else.
-  std::string strategy;
+  /// Of one strategy or workload, whose options the rows are; empty else.
+  std::string options_of;
   std::string summary;
   std::string note;  ///< what is to be known about the rows; empty: nothing
   /// Of one format with named columns: name, other names, meaning.

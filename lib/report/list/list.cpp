@@ -9,7 +9,7 @@ namespace memreplay {
 namespace {
 
 std::string options_text(const ListAnswer& answer, std::size_t width) {
-  std::string out = fmt::format(" {}: {}\n", answer.strategy, wrapped(answer.summary, 1, width));
+  std::string out = fmt::format(" {}: {}\n", answer.options_of, wrapped(answer.summary, 1, width));
   if (answer.rows.empty()) return out + " It has no options.\n";
   for (const auto& row : answer.rows) {
     out += fmt::format("\n {}={}   default: {}\n     {}\n", row[0], row[1], row[2],
@@ -38,7 +38,7 @@ void append_columns(Sheet& out, const ListAnswer& answer) {
 }  // namespace
 
 std::string to_text(const ListAnswer& answer, const TextStyle& style) {
-  if (!answer.strategy.empty()) return options_text(answer, style.width);
+  if (!answer.options_of.empty()) return options_text(answer, style.width);
   Sheet out(style);
   if (!answer.columns.empty()) {
     append_columns(out, answer);
