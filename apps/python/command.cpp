@@ -21,7 +21,7 @@ class Listener final : public CommandHost {
     ran_.text = terminal_text(parts.text(kPlain), kPlain);
     if (parts.table) ran_.table = parts.table();
     for (const ReportFormat& format : report_formats()) {
-      const bool possible = parts.table || !format.needs_table;
+      const bool possible = parts.table || format.needs != ReportFormat::Needs::table;
       if (format.for_people && possible) ran_.markdown = terminal_text(format.write(parts), kPlain);
     }
   }

@@ -102,7 +102,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   line.flag("--tree", "Show who called the places that hold what is live.", question.tree);
   add_strategy_options(line, options);
   add_device_options(line, options);
-  add_report_options(line, reports);
+  add_report_options(line, reports, Has::stacks);
   line.parse(arguments);
   require_paths(input, command);
   if (options.strategies.size() > 1) {
@@ -111,6 +111,9 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   if (!options.strategies.empty()) question.strategy = options.strategies.front();
   question.setup = options.setup;
   input.read.takes_texts = true;
+  question.stacks = std::ranges::any_of(reports.files, [](const ReportOptions::File& file) {
+    return file.format->needs == ReportFormat::Needs::stacks;
+  });
 
   Printer printer(reports);
   Progress progress(reports.quiet);

@@ -24,7 +24,7 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   CommandLine line(command);
   add_input_options(line, question.input);
   add_plot_option(line, plotted);
-  add_report_options(line, reports, Tables::none);
+  add_report_options(line, reports, Has::text);
   line.parse(arguments);
   require_paths(question.input, command);
   if (plotted) question.points = kPlotPoints;

@@ -237,10 +237,12 @@ void add_colour_option(CommandLine& line, Colour& colour) {
              });
 }
 
-void add_report_options(CommandLine& line, ReportOptions& o, Tables tables) {
+void add_report_options(CommandLine& line, ReportOptions& o, Has has) {
   const CommandLine::Group group(line, kOutput);
   for (const ReportFormat& format : report_formats()) {
-    if (format.needs_table && tables == Tables::none) continue;
+    using Needs = ReportFormat::Needs;
+    if (format.needs == Needs::table && has == Has::text) continue;
+    if (format.needs == Needs::stacks && has != Has::stacks) continue;
     line.optional_file(std::string(format.option), std::string(format.sentence),
                        [&o, &format](const OutputPath& path) {
                          o.files.push_back({&format, path});

@@ -30,8 +30,9 @@ struct ReportOptions {
   bool takes_stdout() const;
 };
 
-/// Whether a command's answer has a table, for the formats that are made from one.
-enum class Tables { none, some };
+/// What a command's answer has, for the formats that are made from it: the text alone, a table too,
+/// memory by stacks too.
+enum class Has { text, table, stacks };
 
 /// What is replayed, on what, and which files are to be written on the way.
 struct RunOptions {
@@ -52,7 +53,7 @@ struct RunOptions {
 };
 
 void add_input_options(CommandLine& line, InputOptions& options);
-void add_report_options(CommandLine& line, ReportOptions& options, Tables tables = Tables::some);
+void add_report_options(CommandLine& line, ReportOptions& options, Has has = Has::table);
 /// --to: of a file that is written; null where it was not given.
 void add_writer_option(CommandLine& line, const WriterInfo*& writer);
 /// --color.

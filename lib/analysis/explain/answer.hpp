@@ -121,6 +121,7 @@ struct Explanation {
   std::size_t rows = 10;                      ///< of each table of the text
   std::vector<PlaceSum> live;                 ///< by place, most bytes first
   std::optional<std::vector<CallNode>> tree;  ///< of what is live, from the outermost callers
+  std::optional<StackProfile> stacks;         ///< of what is live, where it is asked for
   std::vector<SizeClassLoss> rounding;        ///< most lost first; none where nothing is
   std::vector<PoolRow> pools;                 ///< by pool, stream and size
   std::vector<PhasePeak> phases;              ///< in order of their first beginning

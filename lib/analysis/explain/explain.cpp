@@ -10,6 +10,7 @@
 #include "analysis/explain/pins.hpp"
 #include "analysis/recorded/call_tree.hpp"
 #include "analysis/recorded/live_blocks.hpp"
+#include "analysis/recorded/stack_profile.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "core/error.hpp"
@@ -213,6 +214,9 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   if (options.settings) e.kept_whole = kept_whole(moment, options.settings->max_split_size);
   e.live = by_place(moment.live, places);
   if (options.tree) e.tree = call_tree(moment.live, places);
+  if (options.stacks) {
+    e.stacks = stack_profile(subject.recording(), trace, places, moment.live, e.event);
+  }
   e.rounding = rounding_of(moment);
   std::vector<Phase> phases = annotated_phases(subject.recording(), trace);
   phases.insert(phases.end(), options.phases.begin(), options.phases.end());

@@ -17,6 +17,7 @@ struct ExplainOptions {
   std::vector<Phase> phases;    ///< beside those that the recording annotates
   PlaceBy by = PlaceBy::place;  ///< what counts as a place
   bool tree = false;            ///< who called the places
+  bool stacks = false;          ///< memory by whole stacks
   /// Of PyTorch's allocator, if it is one: how it cuts memory.
   std::optional<torch::Settings> settings;
 };

@@ -34,8 +34,11 @@ void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
 }
 
 ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
-  ExplainOptions options{
-      .at = question.at, .phases = question.phases, .by = question.by, .tree = question.tree};
+  ExplainOptions options{.at = question.at,
+                         .phases = question.phases,
+                         .by = question.by,
+                         .tree = question.tree,
+                         .stacks = question.stacks};
   options.total = view.as_recorded ? question.setup.device.capacity : view.device.options.capacity;
   if (view.model) options.settings = view.model->settings;
   return options;

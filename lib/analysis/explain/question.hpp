@@ -31,6 +31,7 @@ struct ExplainQuestion {
   std::vector<Phase> phases;             ///< beside those that recordings annotate
   PlaceBy by = PlaceBy::place;           ///< what counts as a place
   bool tree = false;                     ///< who called the places
+  bool stacks = false;                   ///< memory by whole stacks
   std::size_t rows = 10;                 ///< of each table of the text
   /// Of the replays that look for a setting that helps, altogether; at least eight are made.
   std::uint64_t search_events = 20'000'000;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -58,6 +59,29 @@ struct PlaceSum {
 struct CallNode {
   PlaceSum sum;
   std::vector<CallNode> calls;  ///< most bytes first
+};
+
+struct ProfiledFrame {
+  std::string function;
+  std::string file;
+  std::uint32_t line = 0;  ///< 0: none is known
+
+  friend auto operator<=>(const ProfiledFrame&, const ProfiledFrame&) = default;
+};
+
+/// What one stack holds, and all that it had requested by then.
+struct ProfiledStack {
+  std::vector<std::uint32_t> frames;  ///< of the profile, the innermost first
+  Bytes live = 0;                     ///< requested
+  std::uint64_t live_blocks = 0;
+  Bytes requested = 0;
+  std::uint64_t requests = 0;
+};
+
+/// Memory by whole stacks, none of their frames left out.
+struct StackProfile {
+  std::vector<ProfiledFrame> frames;
+  std::vector<ProfiledStack> stacks;
 };
 
 /// Code places of two versions of a program that are the same place in it.

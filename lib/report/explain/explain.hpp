@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/explain/answer.hpp"
+#include "report/formats/format.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
 
@@ -22,5 +24,7 @@ std::string to_json(const ExplainAnswer& answer);
 /// A row for every place that is live or pins memory.
 Table to_table(const ExplainAnswer& answer);
 std::string to_markdown(const ExplainAnswer& answer);
+/// Of each device of which they were asked for; named where there are several.
+std::vector<NamedProfile> to_stacks(const ExplainAnswer& answer);
 
 }  // namespace memreplay

@@ -4,17 +4,26 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analysis/recorded/answer.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {
 
+/// Memory by stacks, of one device of those that are asked about.
+struct NamedProfile {
+  std::string name;  ///< empty: there is no other
+  const StackProfile& profile;
+};
+
 /// What formats are made from, each part computed when it is asked for.
 struct ReportParts {
   std::function<std::string(const TextStyle&)> text;
   std::function<std::string()> json;
-  std::function<Table()> table;           ///< empty: the answer has none
+  std::function<Table()> table;                       ///< empty: the answer has none
+  std::function<std::vector<NamedProfile>()> stacks;  ///< likewise
   std::function<std::string()> markdown;  ///< where it says more than the table; empty: it does not
 };
 
@@ -28,6 +37,9 @@ ReportParts parts_of(const Answer& answer) {
   if constexpr (requires { to_table(answer); }) {
     parts.table = [&answer] { return to_table(answer); };
   }
+  if constexpr (requires { to_stacks(answer); }) {
+    parts.stacks = [&answer] { return to_stacks(answer); };
+  }
   if constexpr (requires { to_markdown(answer); }) {
     parts.markdown = [&answer] { return to_markdown(answer); };
   }
@@ -38,8 +50,9 @@ ReportParts parts_of(const Answer& answer) {
 struct ReportFormat {
   std::string_view option;    ///< "--json"
   std::string_view sentence;  ///< of its help
-  bool needs_table = true;    ///< only for answers that have one
-  bool for_people = false;    ///< a text, not data
+  /// Only for answers that have it.
+  enum class Needs { nothing, table, stacks } needs = Needs::table;
+  bool for_people = false;  ///< a text, not data
   std::string (*write)(const ReportParts&) = nullptr;
 };
 

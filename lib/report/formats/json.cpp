@@ -5,7 +5,7 @@ namespace memreplay {
 ReportFormat json_format() {
   return {.option = "--json",
           .sentence = "JSON to standard output or a file.",
-          .needs_table = false,
+          .needs = ReportFormat::Needs::nothing,
           .write = [](const ReportParts& parts) { return parts.json(); }};
 }
 

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <string>
+
+#include "report/formats/format.hpp"
+
+namespace memreplay {
+namespace {
+
+/// "forward (model.py:41)", without the mark between frames.
+std::string collapsed_frame(const ProfiledFrame& frame) {
+  std::string text = frame.function;
+  if (!frame.file.empty()) {
+    text += frame.line > 0 ? fmt::format(" ({}:{})", frame.file, frame.line)
+                           : fmt::format(" ({})", frame.file);
+  }
+  std::ranges::replace(text, ';', ',');
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+/// Of B. Gregg's flame graphs: frames from the outermost on, then live bytes.
+std::string collapsed(const std::vector<NamedProfile>& profiles) {
+  std::map<std::string, Bytes> lines;
+  for (const auto& [name, profile] : profiles) {
+    for (const ProfiledStack& stack : profile.stacks) {
+      if (stack.live == 0) continue;
+      std::string line = name;
+      for (const std::uint32_t frame : stack.frames | std::views::reverse) {
+        line += line.empty() ? "" : ";";
+        line += collapsed_frame(profile.frames[frame]);
+      }
+      lines[line] += stack.live;
+    }
+  }
+  std::string text;
+  for (const auto& [line, bytes] : lines) text += fmt::format("{} {}\n", line, bytes);
+  return text;
+}
+
+}  // namespace
+
+ReportFormat collapsed_format() {
+  return {.option = "--collapsed",
+          .sentence = "Live bytes by stack, a line each: flame graphs.",
+          .needs = ReportFormat::Needs::stacks,
+          .write = [](const ReportParts& parts) { return collapsed(parts.stacks()); }};
+}
+
+}  // namespace memreplay
