@@ -51,6 +51,16 @@ TEST(MinimallocReader, AnEndIsTheLastTimeItself) {
   EXPECT_EQ(read("id,lower,end,size\n7,3,3,4\n").size(), 2u);
 }
 
+TEST(MinimallocReader, NumbersAreIdsAndOneNameAmongThemMakesAllOfThemTexts) {
+  EXPECT_EQ(read("id,lower,upper,size\n7,0,9,5\n007,1,8,5\n").ids, (Ids{7, 7, 7, 7}));
+  const Recording named =
+      minimalloc_reader().read({"log", "id,lower,upper,size\n7,0,9,5\nw,1,8,5\n"}, {});
+  EXPECT_EQ(named.traces.at(0).ids, (Ids{0, 1, 1, 0}));
+  EXPECT_EQ(named.texts, (std::vector<std::string>{"", "7", "w"}));
+  EXPECT_THAT(refused("id,lower,upper,size\n7,0,9,5\n7,1,8,5\n"), HasSubstr("no row before has"));
+  EXPECT_THAT(refused("id,lower,upper,size\nw,0,9,5\nw,1,8,5\n"), HasSubstr("no row before has"));
+}
+
 TEST(MinimallocReader, ColumnsComeInAnyOrderAndByOtherNames) {
   EXPECT_EQ(read("size,hint,upper,begin,buffer_id\n4,-1,9,3,7\n5,-1,3,0,8\n"),
             read("id,lower,upper,size\n7,3,9,4\n8,0,3,5\n"));
