@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <limits>
+#include <system_error>
 #include <type_traits>
 
 #include "core/text.hpp"
@@ -72,23 +74,20 @@ template std::optional<std::uint64_t> CsvFields::written_otherwise(CsvColumn,
                                                                    std::string_view) const;
 
 char CsvFields::op() const {
-  constexpr std::string_view kOps = "afcems";
   const std::string_view word = text(kOp);
-  if (word.size() == 1 && kOps.find(word) != kOps.npos) return word.front();
+  if (word == "a" || word == "f") return word.front();  // nearly all of them
   const auto op = csv_op(trimmed(word));
   if (!op) bad(kOp, "a (or alloc, malloc), f (or free), c, e, m or s (memreplay list formats csv)");
   return *op;
 }
 
-bool CsvFields::is_null_id() const {
+bool CsvFields::is_null(std::string_view id) {
   constexpr std::array<std::string_view, 7> kNull = {"(nil)", "nil",     "null", "NULL",
                                                      "None",  "nullptr", "0x0"};
-  const std::string_view field = text(kId);
-  const bool plain_number = !field.empty() && field.front() >= '1' && field.front() <= '9';
-  return !plain_number && std::ranges::find(kNull, trimmed(field)) != kNull.end();
+  return std::ranges::find(kNull, trimmed(id)) != kNull.end();
 }
 
-std::optional<PoolId> CsvFields::pool() const {
+std::optional<PoolId> CsvFields::written_pool() const {
   const std::string_view field = trimmed(text(kPool));
   const std::size_t colon = field.find(':');
   const auto part = [&](std::string_view digits) {
@@ -101,7 +100,7 @@ std::optional<PoolId> CsvFields::pool() const {
   return PoolId{part(field.substr(0, colon)), part(field.substr(colon + 1))};
 }
 
-std::uint8_t CsvFields::align_log2() const {
+std::uint8_t CsvFields::written_align_log2() const {
   const auto align = number<Bytes>(kAlign, "a power of two");
   if (!align) return 0;
   if (!std::has_single_bit(*align)) bad(kAlign, "a power of two");

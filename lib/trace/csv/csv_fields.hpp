@@ -1,12 +1,12 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <system_error>
+#include <utility>
 
 #include "core/request.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "trace/csv/csv_columns.hpp"
 #include "trace/csv/csv_rows.hpp"
@@ -40,23 +40,28 @@ class CsvFields {
   std::optional<Number> number(CsvColumn column, std::string_view expected) const {
     const std::string_view field = text(column);
     if (field.empty()) return std::nullopt;
-    Number value{};
-    const char* end = field.data() + field.size();
-    const auto [stop, error] = std::from_chars(field.data(), end, value);
-    if (error == std::errc{} && stop == end) return value;
+    const auto whole = parse_whole(field);
+    if (whole && std::in_range<Number>(*whole)) return static_cast<Number>(*whole);
     return written_otherwise<Number>(column, expected);
   }
   char op() const;
   /// The id is that of no block: what a failed allocation returns.
-  bool is_null_id() const;
-  std::optional<PoolId> pool() const;
-  std::uint8_t align_log2() const;
+  bool is_null_id() const {
+    const std::string_view field = text(kId);
+    const bool plain_number = !field.empty() && field.front() >= '1' && field.front() <= '9';
+    return !plain_number && is_null(field);
+  }
+  std::optional<PoolId> pool() const { return text(kPool).empty() ? std::nullopt : written_pool(); }
+  std::uint8_t align_log2() const { return text(kAlign).empty() ? 0 : written_align_log2(); }
 
   [[noreturn]] void fail(std::string_view message) const { rows_.fail(message); }
   [[noreturn]] void bad(CsvColumn column, std::string_view expected) const;
 
  private:
+  static bool is_null(std::string_view id);
   void fill_up_row();
+  std::optional<PoolId> written_pool() const;
+  std::uint8_t written_align_log2() const;
   template <typename Number>
   std::optional<Number> written_otherwise(CsvColumn column, std::string_view expected) const;
 

@@ -27,7 +27,17 @@ void CsvRows::fail(std::string_view message) const {
 }
 
 void CsvRows::fail_at(std::size_t field, std::string_view message) const {
-  const std::string_view before = text_.substr(row_start_, field_starts_[field] - row_start_);
+  fail_from(start_of(field), message);
+}
+
+std::size_t CsvRows::start_of(std::size_t field) const {
+  const auto quote = std::ranges::find(quotes_, field, &std::pair<std::size_t, std::size_t>::first);
+  if (quote != quotes_.end()) return quote->second;
+  return static_cast<std::size_t>(fields_[field].data() - text_.data());
+}
+
+void CsvRows::fail_from(std::size_t start, std::string_view message) const {
+  const std::string_view before = text_.substr(row_start_, start - row_start_);
   const auto line_breaks = std::count(before.begin(), before.end(), '\n');
   const std::string_view line = before.substr(line_breaks == 0 ? 0 : before.find_last_of('\n') + 1);
   throw InputError(file_,
@@ -50,27 +60,33 @@ bool CsvRows::has_blanks() const {
 }
 
 void CsvRows::fill_up(std::size_t count) {
-  while (fields_.size() < count) {
-    field_starts_.push_back(field_starts_.back() + fields_.back().size());
-    fields_.emplace_back();
-  }
+  const std::size_t last = fields_.size() - 1;
+  const std::size_t end = start_of(last) + fields_[last].size();
+  fields_.resize(count, text_.substr(end, 0));
 }
 
+void CsvRows::add_place() { fields_.emplace_back(); }
+
 void CsvRows::plain_field() {
+  const char* const text = text_.data();
+  const std::size_t size = text_.size();
+  const char separator = separator_;
   std::size_t end = at_;
-  while (end < text_.size() && text_[end] != separator_ && text_[end] != '\n') ++end;
-  std::string_view field = text_.substr(at_, end - at_);
-  const bool last = end == text_.size() || text_[end] == '\n';
+  while (end < size && text[end] != separator && text[end] != '\n') ++end;
+  std::string_view field(text + at_, end - at_);
+  const bool last = end == size || text[end] == '\n';
   if (last && field.ends_with('\r')) field.remove_suffix(1);
-  fields_.push_back(trims_ ? trimmed(field) : field);
+  const bool has_blank = trims_ && !field.empty() && (field.back() == ' ' || field.back() == '\t');
+  add_field(has_blank ? trimmed(field) : field);
   at_ = end;
 }
 
 void CsvRows::quoted_field() {
   std::string value;
   const std::size_t opened = at_++;
+  quotes_.emplace_back(count_, opened);
   for (;; ++at_) {
-    if (at_ >= text_.size()) fail_at(field_starts_.size() - 1, "a quote that is never closed");
+    if (at_ >= text_.size()) fail_from(opened, "a quote that is never closed");
     if (text_[at_] == '"') {
       if (text_.substr(at_ + 1, 1) != "\"") break;
       ++at_;
@@ -82,32 +98,32 @@ void CsvRows::quoted_field() {
   skip_blanks();
   if (text_.substr(at_, 2) == "\r\n") ++at_;
   if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n') {
-    fail_at(field_starts_.size() - 1, separator_ == ','
-                                          ? "text after a closing quote; expected a comma"
-                                          : "text after a closing quote; expected a separator");
+    fail_from(opened, separator_ == ',' ? "text after a closing quote; expected a comma"
+                                        : "text after a closing quote; expected a separator");
   }
   if (value.size() + 2 == closed - opened) {
-    fields_.push_back(text_.substr(opened + 1, value.size()));
+    add_field(text_.substr(opened + 1, value.size()));
   } else {
     unquoted_.push_back(std::move(value));
-    fields_.push_back(unquoted_.back());
+    add_field(unquoted_.back());
   }
 }
 
 bool CsvRows::next() {
-  while (text_.substr(at_, 1) == "\n" || text_.substr(at_, 2) == "\r\n") {
+  for (; at_ < text_.size() && text_[at_] <= '\r'; ++next_line_) {
+    if (text_[at_] != '\n' && text_.substr(at_, 2) != "\r\n") break;
     at_ += text_[at_] == '\n' ? 1 : 2;
-    ++next_line_;
   }
   if (at_ >= text_.size()) return false;
   line_ = next_line_;
   row_start_ = at_;
-  fields_.clear();
-  field_starts_.clear();
-  unquoted_.clear();
+  count_ = 0;
+  if (!quotes_.empty()) {
+    quotes_.clear();
+    unquoted_.clear();
+  }
   for (;; ++at_) {
-    skip_blanks();
-    field_starts_.push_back(at_);
+    if (trims_) skip_blanks();
     if (at_ < text_.size() && text_[at_] == '"') {
       quoted_field();
     } else {
@@ -115,6 +131,7 @@ bool CsvRows::next() {
     }
     if (at_ >= text_.size() || text_[at_] == '\n') break;
   }
+  if (count_ < fields_.size()) fields_.resize(count_);
   if (at_ < text_.size()) ++at_;
   ++next_line_;
   return true;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace memreplay {
@@ -32,6 +33,13 @@ class CsvRows {
   [[noreturn]] void fail_at(std::size_t field, std::string_view message) const;
 
  private:
+  [[noreturn]] void fail_from(std::size_t start, std::string_view message) const;
+  void add_field(std::string_view field) {
+    if (count_ == fields_.size()) add_place();
+    fields_[count_++] = field;
+  }
+  void add_place();
+  std::size_t start_of(std::size_t field) const;
   void quoted_field();
   void plain_field();
   void skip_blanks();
@@ -45,7 +53,8 @@ class CsvRows {
   std::uint64_t next_line_ = 1;
   std::size_t row_start_ = 0;
   std::vector<std::string_view> fields_;
-  std::vector<std::size_t> field_starts_;
+  std::size_t count_ = 0;  ///< of the fields of this row so far; those of the row before are behind
+  std::vector<std::pair<std::size_t, std::size_t>> quotes_;  ///< field, and where its quote opens
   std::deque<std::string> unquoted_;
 };
 
