@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "tools" / "bench"))
 import output
 from cases import Case, Figure, measured
 from loads import looped, random_requests
+from logs import WRITERS, pointers
 from peers import Outcome, told
 from processes import Failed
 
@@ -65,6 +66,22 @@ class Loads(unittest.TestCase):
         requests = list(looped(ROOT / "traces/torch/layers_5.pickle", 2_000))
         self.assertGreaterEqual(len(requests), 2_000)
         self.assertEqual(self.check_requests(requests), set())
+
+
+class Logs(unittest.TestCase):
+    def test_a_pointer_is_given_again_only_when_it_is_free(self):
+        live = set()
+        for _, pointer, _, allocates in pointers(random_requests(5_000, 100, 9, 20, seed=3)):
+            self.assertEqual(pointer in live, not allocates)
+            live ^= {pointer}
+
+    def test_each_is_whole_lines_the_same_for_a_seed(self):
+        for name, writer in WRITERS.items():
+            with self.subTest(name=name):
+                once, again = ("".join(writer(random_requests(500, 20, 9, 20, seed=3))) for _ in range(2))
+                self.assertEqual(once, again)
+                self.assertTrue(once.endswith("\n"))
+                self.assertGreaterEqual(once.count("\n"), 200)
 
 
 class Peers(unittest.TestCase):

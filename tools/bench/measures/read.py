@@ -1,7 +1,8 @@
-"""`info` of a large snapshot beside CPython's `pickle.load`, and of a CSV: speed and peak memory"""
+"""`info` of a large snapshot beside CPython's `pickle.load`, of a CSV and of other tools' logs: speed, peak memory"""
 import sys
 
 from cases import Case
+from logs import WRITERS
 from processes import done
 
 LOAD = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
@@ -14,15 +15,30 @@ def unpickled(path):
     return loaded.seconds - started.seconds, loaded.peak_mib
 
 
-def cases(bench):
+def files(bench):
+    """What is read, and who else reads it."""
     snapshot = bench.folder / "large.pickle"
     bench.generate("snapshots.py", snapshot, "--seed", bench.seed)
-    csv = bench.random(5_000, 9, 26).csv
-    for name, path, peer in (("snapshot", snapshot, {"pickle": lambda: unpickled(snapshot)}), ("csv", csv, {})):
-        megabytes = path.stat().st_size / 1e6
-        read = lambda program, path=path: done([program, "info", path, "--json"])
-        speed = {who: lambda sample=sample: megabytes / sample()[0] for who, sample in peer.items()}
-        memory = {who: lambda sample=sample: sample()[1] for who, sample in peer.items()}
-        yield Case(f"read/{name}/speed", "MB/s", bench.each(lambda program: megabytes / read(program).seconds) | speed,
-                   note=lambda: f"{megabytes:.1f} MB")
-        yield Case(f"read/{name}/memory", "MiB", bench.each(lambda program: read(program).peak_mib) | memory)
+    yield "snapshot", snapshot, {"pickle": lambda: unpickled(snapshot)}
+    yield "csv", bench.random(5_000, 9, 26).csv, {}
+    for name in WRITERS:
+        log = bench.folder / f"{name}.log"
+        bench.generate("logs.py", name, log, "--events", bench.events, "--seed", bench.seed)
+        yield name, log, {}
+
+
+def cases(bench):
+    for name, path, peer in files(bench):
+        yield from cases_of(bench, name, path, peer)
+
+
+def cases_of(bench, name, path, peer):
+    megabytes = path.stat().st_size / 1e6
+    read = lambda program: done([program, "info", path, "--json"])
+    convert = lambda program: done([program, "convert", path, bench.folder / "read.mrt"])
+    speed = {who: lambda sample=sample: megabytes / sample()[0] for who, sample in peer.items()}
+    memory = {who: lambda sample=sample: sample()[1] for who, sample in peer.items()}
+    yield Case(f"read/{name}/speed", "MB/s", bench.each(lambda program: megabytes / read(program).seconds) | speed,
+               note=lambda: f"{megabytes:.1f} MB")
+    yield Case(f"read/{name}/memory", "MiB", bench.each(lambda program: read(program).peak_mib) | memory)
+    yield Case(f"read/{name}/convert", "MiB", bench.each(lambda program: convert(program).peak_mib))

@@ -1,0 +1,101 @@
+"""One load as the logs of other tools: a line for each call, as those write it.
+
+Run as a program it writes one of them, so that what it holds is not held by who measures.
+"""
+import argparse
+import itertools
+
+from loads import random_requests
+
+BASE = 0x7F0000000000
+THREADS = 4
+
+
+def pointers(requests):
+    """(block, pointer, size, True) of an allocation, and the same with False of its free. Pointers come again."""
+    free, live, next_pointer = {}, {}, BASE
+    for block, size in requests:
+        if size is None:
+            pointer, size = live.pop(block)
+            free.setdefault(size.bit_length(), []).append(pointer)
+            yield block, pointer, size, False
+            continue
+        reusable = free.get(size.bit_length())
+        pointer = reusable.pop() if reusable else next_pointer
+        if pointer == next_pointer:
+            next_pointer += 1 << size.bit_length()
+        live[block] = pointer, size
+        yield block, pointer, size, True
+
+
+def minimalloc(requests):
+    begun, rows = {}, []
+    for time, (block, _, size, allocates) in enumerate(pointers(requests)):
+        if allocates:
+            begun[block] = time, size
+        else:
+            lower, size = begun.pop(block)
+            rows.append(f"{block},{lower},{time},{size}\n")
+    return itertools.chain(["id,lower,upper,size\n"], rows)
+
+
+def rmm(requests):
+    yield "Thread,Time,Action,Pointer,Size,Stream\n"
+    for event, (block, pointer, size, allocates) in enumerate(pointers(requests)):
+        seconds, us = divmod(event, 1_000_000)
+        yield (f"{7001 + block % THREADS},09:{seconds // 60 % 60:02}:{seconds % 60:02}.{us:06},"
+               f"{'allocate' if allocates else 'free'},0x{pointer:x},{size},0\n")
+
+
+def umpire(requests):
+    yield ('{"category":"metadata","name":"version","numeric_args":{"major":2024,"minor":2,"patch":1},'
+           '"string_args":{"rc":""},"tags":{},"timestamp":1700000000000000000}\n')
+    yield ('{"category":"operation","name":"make_memory_resource","numeric_args":{"introspection":1},'
+           '"string_args":{"allocator_ref":"0x61a0"},"tags":{"allocator_name":"DEVICE","replay":"true"},'
+           '"timestamp":1700000000000001000}\n')
+    for event, (_, pointer, size, allocates) in enumerate(pointers(requests)):
+        name, size = ("allocate", f'"numeric_args":{{"size":{size}}},') if allocates else ("deallocate", "")
+        yield (f'{{"category":"operation","name":"{name}",{size}"string_args":{{"allocator_ref":"0x61a0",'
+               f'"pointer":"0x{pointer:x}"}},"tags":{{"replay":"true"}},"timestamp":{1_700_000_000_000_002_000 + event}}}\n')
+
+
+def heaptrack(requests):
+    yield "v 10500 3\nX 7 program\nI 1000 3f5a2\nt 4011d0 0\nt 401250 1\n"
+    for event, (_, pointer, size, allocates) in enumerate(pointers(requests)):
+        if event % 10_000 == 0:
+            yield f"c {event // 1000:x}\n"
+        yield f"+ {size:x} 2 {pointer:x}\n" if allocates else f"- {pointer:x}\n"
+
+
+def heaptrack_interpreted(requests):
+    yield "v 10500 3\nX 7 program\nI 1000 3f5a2\ns 7 program\ns 4 main\ni 4011d0 1 2\nt 1 0\n"
+    kinds = {}
+    for event, (_, _, size, allocates) in enumerate(pointers(requests)):
+        size = 1 << size.bit_length()  # there are few kinds, as a program has them
+        if size not in kinds:
+            kinds[size] = len(kinds)
+            yield f"a {size:x} 1\n"
+        if event % 10_000 == 0:
+            yield f"c {event // 1000:x}\n"
+        yield f"{'+' if allocates else '-'} {kinds[size]:x}\n"
+
+
+WRITERS = {"minimalloc": minimalloc, "rmm": rmm, "umpire": umpire, "heaptrack": heaptrack,
+           "heaptrack-interpreted": heaptrack_interpreted}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes one random load as a log.")
+    parser.add_argument("format", choices=WRITERS)
+    parser.add_argument("log")
+    parser.add_argument("--events", type=int, required=True)
+    parser.add_argument("--random", type=int, nargs=3, metavar=("LIVE", "LOW", "HIGH"), default=(5_000, 9, 26))
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    requests = random_requests(options.events, *options.random, options.seed)
+    with open(options.log, "w", encoding="ascii") as log:
+        log.writelines(WRITERS[options.format](requests))
+
+
+if __name__ == "__main__":
+    main()
