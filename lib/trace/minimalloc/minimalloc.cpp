@@ -19,6 +19,7 @@
 #include "core/text.hpp"
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/pages_behind.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -120,7 +121,7 @@ bool is_minimalloc(const Input& input) {
 class MinimallocReader {
  public:
   MinimallocReader(const Input& input, const ReadOptions& options)
-      : input_(input), options_(options), rows_(input.name, input.bytes) {
+      : input_(input), options_(options), rows_(input.name, input.bytes), behind_(input) {
     recording_.path = input.name;
     recording_.format = "minimalloc";
     recording_.detail = "lifetimes of buffers (MiniMalloc)";
@@ -137,6 +138,7 @@ class MinimallocReader {
     for (std::uint64_t line = rows_.line() + 1; rows_.next(); line = rows_.line() + 1) {
       if (rows_.line() != line) rows_.fail("an empty line before it; expected rows only");
       read_buffer();
+      behind_.passed(rows_.rest());
     }
     name_buffers();
     add_lifetimes(buffers_, builder_);
@@ -171,6 +173,7 @@ class MinimallocReader {
   const Input& input_;
   const ReadOptions& options_;
   CsvRows rows_;
+  PagesBehind behind_;
   LifetimeHeader header_;
   std::vector<Buffer> buffers_;
   SeenNumbers seen_numbers_;  ///< of all rows
