@@ -228,8 +228,8 @@ void HeaptrackReader::free() {
 
 void HeaptrackReader::fill_columns(std::uint32_t stack) {
   Trace& trace = log_.trace();
-  trace.stacks.resize(trace.ops.size(), stack);
-  trace.times_us.resize(trace.ops.size(), time_us_);
+  while (trace.stacks.size() < trace.ops.size()) trace.stacks.push_back(stack);
+  while (trace.times_us.size() < trace.ops.size()) trace.times_us.push_back(time_us_);
 }
 
 /// "c MILLISECONDS", now and then.
