@@ -93,6 +93,11 @@ std::vector<ReaderSample> make_samples() {
       {.format = "intervals",
        .bytes = "0 9 SIZE\n2 5 200\n",
        .events = "a0:100 a1:200 f1:200 f0:100"},
+      {.format = "nsight",
+       .bytes = "start,globalPid,deviceId,address,bytes,memKind,memoryOperationType,streamId,name\n"
+                "1000,0,0,4096,SIZE,2,0,13,\n9000,0,0,4096,SIZE,2,1,13,\n",
+       .events = "a0:100 f0:100",
+       .separator = ','},
   };
 }
 
