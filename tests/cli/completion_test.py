@@ -91,7 +91,8 @@ class Bash(Completion):
     def test_files_are_left_to_the_shell_and_numbers_to_the_person(self):
         self.assertEqual(self.offered("memreplay info "), [])
         self.assertEqual(self.notes.read_text(encoding="ascii"), "")
-        self.assertEqual(self.offered("memreplay info --gpu "), [])
+        self.assertEqual(self.offered("memreplay info --gpu "), ["host"])
+        self.assertEqual(self.offered("memreplay explain --top "), [])
         self.assertEqual(self.notes.read_text(encoding="ascii"), "compopt +o default\n")
 
 

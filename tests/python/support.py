@@ -32,8 +32,8 @@ def snapshot(path=OOM):
 
 
 def without_path(answer):
-    """The JSON with no name of a file, as a text."""
-    text = json.dumps(answer, indent=1, sort_keys=True)
+    """The JSON with no name of a file, and not what kind of file, as a text."""
+    text = json.dumps(answer, indent=1, sort_keys=True).replace("snapshot, protocol 4", "snapshot, in memory")
     for name in ("'<snapshot>'", "'<bytes>'", "<bytes>", str(OOM)):  # quoted for a shell
         text = text.replace(name, "<snapshot>")
     return text

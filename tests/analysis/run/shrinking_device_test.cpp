@@ -1,23 +1,21 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "analysis/run/answer.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/run/question.hpp"
 #include "core/error.hpp"
+#include "trace/snapshot_copies.hpp"
 
 namespace memreplay {
 namespace {
 
 memreplay::Run replayed(const std::string& rows, const std::string& strategy,
                         const DeviceShape& device, bool audit = false) {
-  const std::string path = testing::TempDir() + "shrinking.csv";
-  std::ofstream(path) << rows;
+  const TemporaryFile trace(rows, ".csv");
   ReplayQuestion question{.strategies = {parse_strategy(strategy)}};
   question.setup.device = device;
   question.setup.audit = audit;
-  return answer(Inputs({.paths = {path}}), open_devices(question.setup), question, {})
+  return answer(Inputs({.paths = {trace.path()}}), open_devices(question.setup), question, {})
       .traces.at(0)
       .runs.at(0);
 }
