@@ -92,6 +92,18 @@ TEST(Writers, RmmPointersAreInventedWhereABlockHasNone) {
             "0,00:00:00.000000,free,0x100000000000,100,0\n");
 }
 
+TEST(Writers, RmmStreamsOfReservedHandlesStayApart) {
+  const std::string log =
+      written(writer_named("rmm"), read_csv_text(",stream\na,7,1,0\na,8,1,1\na,9,1,2\nf,8,,2\n"));
+  EXPECT_EQ(log,
+            "Thread,Time,Action,Pointer,Size,Stream\n"
+            "0,00:00:00.000000,allocate,0x7,1,0\n"
+            "0,00:00:00.000000,allocate,0x8,1,0x100000001\n"
+            "0,00:00:00.000000,allocate,0x9,1,0x100000002\n"
+            "0,00:00:00.000000,free,0x8,1,0x100000002\n");
+  EXPECT_EQ(written(writer_named("rmm"), read_text(log)), log);
+}
+
 TEST(Writers, LifetimesCountEventsAndEndTogetherBehindTheLastAllocation) {
   EXPECT_EQ(written(writer_named("minimalloc"),
                     read_csv_text(",align\na,7,100,\na,8,5,64\nf,7,,\na,9,1,\nf,8,,\nf,9,,\n")),

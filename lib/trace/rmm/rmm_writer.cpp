@@ -26,11 +26,24 @@ struct ClockTime {
   std::int64_t us = 0;
 };
 
+/// By stream: 1 and 2 mean default streams to RMM, so streams of those handles get others.
+std::vector<std::uint64_t> rmm_handles(const Trace& trace) {
+  constexpr std::uint64_t kLastReserved = 2, kOthers = std::uint64_t{1} << 32;
+  std::vector<std::uint64_t> handles = trace.streams;
+  for (std::uint64_t& handle : handles) {
+    if (handle == 0 || handle > kLastReserved) continue;
+    handle += kOthers;
+    while (std::ranges::find(trace.streams, handle) != trace.streams.end()) handle += kOthers;
+  }
+  return handles;
+}
+
 class RmmWriter {
  public:
   RmmWriter(const Trace& trace, std::ostream& out)
       : trace_(trace),
         out_(out),
+        handles_(rmm_handles(trace)),
         has_ids_(!trace.ids.empty() && ids_are_pointers()),
         pointer_of_(trace.slot_count),
         size_of_(trace.slot_count) {}
@@ -56,6 +69,7 @@ class RmmWriter {
 
   const Trace& trace_;
   std::ostream& out_;
+  const std::vector<std::uint64_t> handles_;  ///< by stream
   const bool has_ids_;
   std::vector<Address> pointer_of_;  ///< by slot
   std::vector<Bytes> size_of_;       ///< by slot; 0: it has no rows
@@ -108,7 +122,7 @@ void RmmWriter::write_row(std::size_t event, std::string_view action, Slot slot,
   const std::uint32_t thread = trace_.threads.empty() ? 0 : trace_.threads[event];
   const ClockTime clock(trace_.times_us.empty() ? 0 : trace_.times_us[event]);
   const std::int64_t seconds = clock.us / 1'000'000;
-  const std::uint64_t handle = trace_.streams[stream];
+  const std::uint64_t handle = handles_[stream];
   fmt::format_to(std::back_inserter(text_), "{},{:02}:{:02}:{:02}.{:06},{},{:#x},{},", thread,
                  seconds / 3600, seconds / 60 % 60, seconds % 60, clock.us % 1'000'000, action,
                  pointer_of_[slot], size_of_[slot]);
