@@ -90,6 +90,10 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
     throw UsageError("--columns names the columns of a CSV; " + input.name + " is of the format " +
                      std::string(found->name));
   }
+  if (!options.process.empty() && !found->has_processes) {
+    throw UsageError("--process names one of several in a log; " + input.name +
+                     " is of the format " + std::string(found->name) + ", which has one");
+  }
   return *found;
 }
 

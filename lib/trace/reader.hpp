@@ -27,6 +27,7 @@ struct ReadOptions {
   std::string format;          ///< a registered name; empty: recognise it
   bool python_reader = false;  ///< unpickle with CPython instead of our own reader
   std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
+  std::string process;         ///< of several in a log: its name there, or "all"; empty: the first
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
   bool host = false;         ///< of a snapshot read its pinned host memory, device -1, instead
@@ -65,6 +66,7 @@ struct ReaderInfo {
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
   bool is_text = false;  ///< of a failure, no recording: only for who takes those
+  bool has_processes = false;                ///< a file may be the log of several
 };
 
 /// Every registered reader, in the order in which detection asks them.

@@ -211,6 +211,12 @@ TEST_F(Reader, ATableOfUnknownColumnsIsShownItsHeaderAndTheWayOut) {
   EXPECT_THAT(complaint(file("x", pickle_), by_hand), HasSubstr("of the format torch-snapshot"));
 }
 
+TEST_F(Reader, AProcessIsNamedOnlyOfFormatsThatHaveSeveral) {
+  const std::string path = file("t.csv", "op,id,size\na,0,5\n");
+  EXPECT_THAT(complaint(path, {.process = "7"}), HasSubstr("of the format csv, which has one"));
+  EXPECT_THROW(read_recording(path, {.process = "7"}), UsageError);
+}
+
 TEST_F(Reader, AnUnknownFormatSuggestsTheNearest) {
   EXPECT_THROW(read_recording(file("x", pickle_), {.format = "torch-snapshat"}), UsageError);
   EXPECT_THAT(complaint("x", {.format = "torch-snapshat"}),

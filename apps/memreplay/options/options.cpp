@@ -214,6 +214,12 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                if (text.empty()) throw UsageError("--columns is empty; expected COLUMN=NAME,...");
                o.read.columns = text;
              });
+  line.value("--process", "NAME|all",
+             "Of a log of several processes (Umpire's uid). Default: the first.",
+             [&o](const std::string& text) {
+               if (text.empty()) throw UsageError("--process is empty; expected a name, or all");
+               o.read.process = text;
+             });
   o.read.note = [](const std::string& what) { write_stderr(what); };
   if (CommandHost* from = command_host()) {
     o.read.at_hand = [from](const std::string& path) { return from->at_hand(path); };

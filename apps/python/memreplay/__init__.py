@@ -26,7 +26,7 @@ __all__ = ["Answer", "Error", "InputError", "Report", "Table", "UsageError", "ch
 def info(*traces, **options):
     """What does the recording cover, and can it be trusted?
 
-    Options: gpu, format, columns, reader.
+    Options: gpu, format, columns, process, reader.
     """
     return Answer(Question("info", traces, options))
 
@@ -131,7 +131,7 @@ def check(*traces, baseline, **options):
 def verify(*traces, **options):
     """Does the model give every recorded address and segment? exit_code 1 where it diverged.
 
-    Options: torch_version, gpu, format, columns, reader.
+    Options: torch_version, gpu, format, columns, process, reader.
     """
     return Answer(Question("verify", traces, options))
 

@@ -90,5 +90,5 @@ class Question:
 
 
 ON_THE_SAME_DEVICE = {
-    "gpu", "format", "columns", "reader", "torch_version", "capacity", "reserve", "granularity", "address_policy",
-    "address_gap", "start", "ignore_empty_cache", "edit", "edits"}
+    "gpu", "format", "columns", "process", "reader", "torch_version", "capacity", "reserve", "granularity",
+    "address_policy", "address_gap", "start", "ignore_empty_cache", "edit", "edits"}

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "trace/csv/csv_rows.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/umpire/umpire_line.hpp"
@@ -45,8 +48,10 @@ bool is_umpire(const Input& input) {
 
 class UmpireReader {
  public:
-  UmpireReader(const Input& input, const BeginEvents& begin)
+  UmpireReader(const Input& input, const ReadOptions& options, const BeginEvents& begin)
       : lines_(input),
+        chosen_(options.process.empty() ? std::nullopt : std::optional(options.process)),
+        is_merged_(options.process == "all"),
         log_(0, input.name, begin),
         recording_(recording_of_log(input, "umpire", "Umpire's replay log")) {
     recording_.lacks = {"streams", "threads", "alignments"};
@@ -67,6 +72,7 @@ class UmpireReader {
     }
     log_.leave_out("allocations without a result (failed, or cut off)",
                    asked_ - std::min(asked_, answered_));
+    tell_processes();
     return log_.finish(recording_);
   }
   Recording take() { return std::move(recording_); }
@@ -83,6 +89,7 @@ class UmpireReader {
     bool shows = false;  ///< calls in it were logged
   };
 
+  void tell_processes();
   void read(const UmpireLine& line);
   void call(const UmpireLine& line);
   void allocate(const UmpireLine& line);
@@ -92,9 +99,11 @@ class UmpireReader {
   std::uint32_t text(std::string_view text);
 
   LogLines lines_;
+  std::optional<std::string> chosen_;  ///< process; where none is named that of the first line
+  bool is_merged_;
   PointerLog log_;
   Recording recording_;
-  std::string process_;  ///< of the first line
+  std::set<std::string, std::less<>> processes_;
   std::unordered_map<std::string, Allocator> allocators_;
   std::unordered_map<std::string, std::uint32_t> texts_;
   std::optional<Reallocation> reallocation_;
@@ -102,13 +111,27 @@ class UmpireReader {
   std::uint64_t answered_ = 0;  ///< and those that say what it gave
 };
 
+void UmpireReader::tell_processes() {
+  if (processes_.empty()) return;
+  std::string names;
+  for (const std::string& name : processes_) names += (names.empty() ? "" : ", ") + shown(name);
+  if (!is_merged_ && !processes_.contains(*chosen_)) {
+    lines_.fail(fmt::format("no line is of the process {}; expected one of {}, or all",
+                            shown(*chosen_), names));
+  }
+  if (processes_.size() < 2) return;
+  recording_.detail += is_merged_ ? fmt::format(", processes {} merged", names)
+                                  : fmt::format(", process {} of {}", shown(*chosen_), names);
+}
+
 void UmpireReader::read(const UmpireLine& line) {
   if (line.name.empty() || (line.category.empty() && line.kind.empty())) {
     lines_.fail(fmt::format("has no name of an event; {}", kExpectedLine));
   }
   if (line.is_first_generation() ? line.kind != "replay" : line.category != "operation") return;
-  if (process_.empty()) process_ = line.process;
-  if (line.process != process_) return log_.leave_out("lines of other processes");
+  if (!chosen_) chosen_ = line.process;
+  if (!processes_.contains(line.process)) processes_.emplace(line.process);
+  if (!is_merged_ && line.process != *chosen_) return log_.leave_out("lines of other processes");
   try {
     call(line);
   } catch (const std::length_error& error) {
@@ -174,8 +197,11 @@ void UmpireReader::fill_columns(const UmpireLine& line, std::uint32_t tag) {
 UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
   const std::string_view address = address_of_allocator(line);
   if (address.empty()) lines_.fail("has no allocator_ref; expected the address of an allocator");
+  // Each process has addresses of its own.
+  std::string name = is_merged_ ? std::string(line.process) + ' ' : std::string();
+  name += address;
   const auto [known, is_new] =
-      allocators_.try_emplace(std::string(address), Allocator{.heap = allocators_.size()});
+      allocators_.try_emplace(std::move(name), Allocator{.heap = allocators_.size()});
   if (!line.allocator_name.empty()) known->second.name = text(line.allocator_name);
   return known->second;
 }
@@ -194,13 +220,16 @@ ReaderInfo umpire_reader() {
           .summary = "Umpire's replay log of either generation: a JSON object a line.",
           .recognises = is_umpire,
           .read =
-              [](const Input& input, const ReadOptions&) {
-                UmpireReader reader(input, {});
+              [](const Input& input, const ReadOptions& options) {
+                UmpireReader reader(input, options, {});
                 reader.read_all();
                 return reader.take();
               },
-          .stream = [](const Input& input, const ReadOptions&,
-                       const BeginEvents& begin) { return UmpireReader(input, begin).read_all(); }};
+          .stream =
+              [](const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+                return UmpireReader(input, options, begin).read_all();
+              },
+          .has_processes = true};
 }
 
 }  // namespace memreplay

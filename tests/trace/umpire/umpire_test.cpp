@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "trace/beginnings.hpp"
 
 namespace memreplay {
@@ -80,6 +81,27 @@ TEST(UmpireReader, TheFirstGenerationSaysEveryAllocationTwice) {
   const std::map<std::string, std::uint64_t> dropped = {
       {"allocations without a result (failed, or cut off)", 1}, {"lines of other processes", 1}};
   EXPECT_EQ(trace.coverage.dropped, dropped);
+}
+
+TEST(UmpireReader, AnotherProcessIsReadWhereItIsNamed) {
+  const Recording recording = umpire_reader().read({"log", kFirst}, {.process = "8"});
+  EXPECT_EQ(recording.traces.at(0).sizes, (Sizes{32}));
+  EXPECT_EQ(recording.detail, "Umpire's replay log, process '8' of '7', '8'");
+  try {
+    umpire_reader().read({"log", kFirst}, {.process = "9"});
+    FAIL() << "read";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no line is of the process '9'; expected one of '7', '8'"));
+  }
+}
+
+TEST(UmpireReader, ProcessesThatAreMergedHaveAllocatorsOfTheirOwn) {
+  const Recording recording = umpire_reader().read({"log", kFirst}, {.process = "all"});
+  const Trace& trace = recording.traces.at(0);
+  EXPECT_EQ(trace.sizes, (Sizes{64, 32, 64}));
+  EXPECT_NE(trace.lane(0).pool, trace.lane(1).pool);
+  EXPECT_THAT(recording.detail, HasSubstr("processes '7', '8' merged"));
+  EXPECT_FALSE(trace.coverage.dropped.contains("lines of other processes"));
 }
 
 TEST(UmpireReader, AllocatorsArePoolsAndAnAddressIsLiveInEach) {
