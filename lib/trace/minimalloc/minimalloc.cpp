@@ -19,19 +19,31 @@
 #include "core/text.hpp"
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/input.hpp"
 #include "trace/pages_behind.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
 namespace {
 
-enum LifetimeColumn : std::size_t { kBuffer, kLower, kUpper, kLast, kBytes, kAlignment, kGaps };
-constexpr std::size_t kLifetimeColumns = kGaps + 1;
+enum LifetimeColumn : std::size_t {
+  kBuffer,
+  kLower,
+  kUpper,
+  kLast,
+  kBytes,
+  kAlignment,
+  kGaps,
+  kOffset
+};
+constexpr std::size_t kLifetimeColumns = kOffset + 1;
+/// Times go so far, and sizes.
+constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::pair<std::string_view, LifetimeColumn> kLifetimeNames[] = {
     {"id", kBuffer},   {"buffer", kBuffer}, {"buffer_id", kBuffer},    {"lower", kLower},
     {"start", kLower}, {"begin", kLower},   {"upper", kUpper},         {"end", kLast},
-    {"size", kBytes},  {"gaps", kGaps},     {"alignment", kAlignment},
+    {"size", kBytes},  {"gaps", kGaps},     {"alignment", kAlignment}, {"offset", kOffset},
 };
 
 /// Where each column stands, and the columns that say nothing about an allocation.
@@ -120,8 +132,13 @@ bool is_minimalloc(const Input& input) {
 
 class MinimallocReader {
  public:
-  MinimallocReader(const Input& input, const ReadOptions& options)
-      : input_(input), options_(options), rows_(input.name, input.bytes), behind_(input) {
+  MinimallocReader(const Input& input, const ReadOptions& options,
+                   std::vector<StatedBuffer>* stated = nullptr)
+      : input_(input),
+        options_(options),
+        rows_(input.name, input.bytes),
+        behind_(input),
+        stated_(stated) {
     recording_.path = input.name;
     recording_.format = "minimalloc";
     recording_.detail = "lifetimes of buffers (MiniMalloc)";
@@ -149,7 +166,8 @@ class MinimallocReader {
  private:
   void note_unused() const;
   void read_buffer();
-  void check_gaps();
+  std::vector<StatedBuffer::Gap> gaps(const Buffer& buffer);
+  std::optional<Bytes> offset() const;
   void name(Buffer& buffer);
   void name_buffers();
 
@@ -174,6 +192,7 @@ class MinimallocReader {
   const ReadOptions& options_;
   CsvRows rows_;
   PagesBehind behind_;
+  std::vector<StatedBuffer>* stated_;  ///< where they go besides; may be null
   LifetimeHeader header_;
   std::vector<Buffer> buffers_;
   SeenNumbers seen_numbers_;  ///< of all rows
@@ -195,8 +214,7 @@ std::int64_t MinimallocReader::number(LifetimeColumn column, std::int64_t least,
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
   const auto value = parse_whole(digits);
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!value || *value > kMost) bad(column, expected);
+  if (!value || *value > kLatest) bad(column, expected);
   const auto magnitude = static_cast<std::int64_t>(*value);
   const std::int64_t result = negative ? -magnitude : magnitude;
   if (result < least) bad(column, expected);
@@ -219,31 +237,47 @@ std::uint8_t MinimallocReader::align_log2() const {
 }
 
 /// "a-b" and "a-b@lo:hi", separated by blanks.
-void MinimallocReader::check_gaps() {
-  if (!header_.has(kGaps) || text(kGaps).empty()) return;
+std::vector<StatedBuffer::Gap> MinimallocReader::gaps(const Buffer& buffer) {
+  std::vector<StatedBuffer::Gap> gaps;
+  if (!header_.has(kGaps)) return gaps;
   constexpr std::string_view kExpected = "gaps as FROM-TO or FROM-TO@LOW:HIGH, blanks between them";
   std::string_view rest = text(kGaps);
   const auto take_number = [&](std::string_view mark) {
     const bool negative = rest.starts_with('-');
     const std::size_t digits = rest.find_first_not_of("0123456789", negative ? 1 : 0);
-    const std::string_view whole = rest.substr(0, digits);
-    if (!parse_whole(whole.substr(negative ? 1 : 0))) bad(kGaps, kExpected);
-    rest.remove_prefix(whole.size());
+    const auto value = parse_whole(rest.substr(0, digits).substr(negative ? 1 : 0));
+    if (!value || *value >= kLatest) bad(kGaps, kExpected);
+    rest.remove_prefix(std::min(digits, rest.size()));
     if (!rest.starts_with(mark)) bad(kGaps, kExpected);
     rest.remove_prefix(mark.size());
+    return negative ? -static_cast<std::int64_t>(*value) : static_cast<std::int64_t>(*value);
   };
   while (!rest.empty()) {
-    take_number("-");
-    take_number("");
+    StatedBuffer::Gap gap{.from = take_number("-"), .to = take_number("")};
+    if (header_.has(kLast)) ++gap.to;
     if (rest.starts_with('@')) {
       rest.remove_prefix(1);
-      take_number(":");
-      take_number("");
+      const std::int64_t low = take_number(":");
+      const std::int64_t high = take_number("");
+      if (low < 0 || high < low) bad(kGaps, "the bytes in use as LOW:HIGH, from 0 on");
+      gap.low = static_cast<Bytes>(low);
+      gap.high = static_cast<Bytes>(high);
     }
+    const std::int64_t from = gaps.empty() ? buffer.lower : gaps.back().to;
+    if (gap.from < from || gap.to <= gap.from || gap.to > buffer.upper || gap.high > buffer.size) {
+      bad(kGaps, "gaps one behind the other inside of the buffer's life, and bytes inside of it");
+    }
+    gaps.push_back(gap);
     if (!rest.empty() && rest.front() != ' ') bad(kGaps, kExpected);
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     leave_out("gaps in which a buffer is not in use");
   }
+  return gaps;
+}
+
+std::optional<Bytes> MinimallocReader::offset() const {
+  if (!header_.has(kOffset) || text(kOffset).empty()) return std::nullopt;
+  return static_cast<Bytes>(number(kOffset, 0, "an offset as a whole number, or nothing"));
 }
 
 void MinimallocReader::name(Buffer& buffer) {
@@ -275,10 +309,19 @@ void MinimallocReader::read_buffer() {
   if (buffer.upper < buffer.lower) {
     bad(header_.has(kUpper) ? kUpper : kLast, "an end that is not before the beginning");
   }
-  check_gaps();
+  std::vector<StatedBuffer::Gap> gaps = this->gaps(buffer);
+  const std::optional<Bytes> offset = this->offset();
   if (buffer.size == 0) return leave_out("buffers of size 0");
   if (buffer.upper == buffer.lower) return leave_out("buffers that are never live");
   buffers_.push_back(buffer);
+  if (stated_ == nullptr) return;
+  stated_->push_back({.name = std::string(text(kBuffer)),
+                      .lower = buffer.lower,
+                      .upper = buffer.upper,
+                      .size = buffer.size,
+                      .alignment = Bytes{1} << buffer.align_log2,
+                      .offset = offset,
+                      .gaps = std::move(gaps)});
 }
 
 /// Numbers are kept as they are; names become texts, and their buffers are numbered by rows.
@@ -299,6 +342,13 @@ void MinimallocReader::name_buffers() {
 }
 
 }  // namespace
+
+std::vector<StatedBuffer> stated_buffers(const std::string& path) {
+  const OpenedInput opened(path);
+  std::vector<StatedBuffer> stated;
+  MinimallocReader(opened.input(), {}, &stated).read();
+  return stated;
+}
 
 ReaderInfo minimalloc_reader() {
   return {

@@ -68,9 +68,9 @@ TEST(MinimallocReader, ColumnsComeInAnyOrderAndByOtherNames) {
 
 TEST(MinimallocReader, AColumnThatIsLeftOutIsSaid) {
   std::vector<std::string> notes;
-  minimalloc_reader().read({"log", "id,lower,upper,size,offset\n7,3,9,4,0\n"},
+  minimalloc_reader().read({"log", "id,lower,upper,size,hint\n7,3,9,4,0\n"},
                            {.note = [&](const std::string& note) { notes.push_back(note); }});
-  EXPECT_EQ(notes, (std::vector<std::string>{"log: column 'offset' is left out"}));
+  EXPECT_EQ(notes, (std::vector<std::string>{"log: column 'hint' is left out"}));
 }
 
 TEST(MinimallocReader, ByteOrderMarkCarriageReturnsAndAMissingLastNewlineAreFine) {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// A buffer as files of lifetimes state it: live in [lower, upper), in the file's own time.
+struct StatedBuffer {
+  /// During [from, to) only its bytes [low, high) are in use, none where they are equal.
+  struct Gap {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    Bytes low = 0;
+    Bytes high = 0;
+
+    friend bool operator==(const Gap&, const Gap&) = default;
+  };
+  std::string name;
+  std::int64_t lower = 0;
+  std::int64_t upper = 0;
+  Bytes size = 0;
+  Bytes alignment = 1;          ///< power of two
+  std::optional<Bytes> offset;  ///< where it must lie; nothing: anywhere
+  std::vector<Gap> gaps;        ///< ascending, apart, inside its life
+
+  friend bool operator==(const StatedBuffer&, const StatedBuffer&) = default;
+};
+
+}  // namespace memreplay
