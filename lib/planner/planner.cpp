@@ -1,0 +1,223 @@
+#include "planner/planner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+
+#include "planner/exact_portfolio.hpp"
+#include "planner/improvement.hpp"
+#include "planner/ordered.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Overlapping pairs of blocks that one order may go through: some seconds.
+constexpr std::uint64_t kMostPairsOfOrder = 50'000'000;
+/// That are kept in lists for the exact search: 400 MiB.
+constexpr std::uint64_t kMostPairsKept = 50'000'000;
+constexpr int kTriesAtOnce = 20;
+/// Of the blocks of an exact round that comes first.
+constexpr std::uint64_t kFirstNodes = 2;
+
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const PlanningProblem& problem, const PlannerOptions& options,
+                const Control& control)
+      : problem_(problem), options_(options), control_(control) {}
+
+  PlannedMemory run() {
+    found_.lower_bound = lower_bound_of(problem_);
+    pairs_ = overlapping_pairs(problem_.blocks);
+    if (options_.capacity && *options_.capacity < found_.lower_bound) {
+      found_.impossible = true;
+    } else {
+      search();
+    }
+    found_.interrupted = control_.stopped();
+    found_.seconds = elapsed();
+    keep_within_capacity();
+    return std::move(found_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void search() {
+    const PlanSolver solver = options_.solver;
+    const bool any = solver == PlanSolver::automatic;
+    if (problem_.places.empty()) {
+      place_greedily();
+    }
+    const bool exact = (any || solver == PlanSolver::exact) && total_size() < kEndlessCapacity &&
+                       pairs_ <= kMostPairsKept;
+    if (exact) {
+      search_exactly();
+    } else if (any || solver == PlanSolver::improve) {
+      while (!enough() && improve()) {
+      }
+    }
+  }
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  bool over() const { return control_.stopped() || elapsed() >= options_.seconds; }
+  bool goes_lower() const { return !options_.capacity || options_.minimise; }
+  Bytes height() const { return found_.packing ? found_.packing->height : kEndlessCapacity; }
+
+  /// Nothing is left to be found, or no time.
+  bool enough() const {
+    const Bytes wanted =
+        goes_lower() ? found_.lower_bound : std::max(*options_.capacity, found_.lower_bound);
+    return height() <= wanted || found_.impossible || over();
+  }
+
+  /// Something fits there, if anything fits at all; at most kEndlessCapacity.
+  Bytes total_size() const {
+    Bytes total = found_.lower_bound;  // above every given place
+    for (const PlannedBlock& block : problem_.blocks) {
+      if (total >= kEndlessCapacity || block.size >= kEndlessCapacity ||
+          block.alignment >= kEndlessCapacity) {
+        return kEndlessCapacity;
+      }
+      total += block.size + block.alignment;
+    }
+    return std::min(total, kEndlessCapacity);
+  }
+
+  bool keep(Packing packing, std::string by) {
+    if (found_.packing && packing.height >= found_.packing->height) return false;
+    found_.packing = std::move(packing);
+    found_.found_by = std::move(by);
+    return true;
+  }
+
+  void show(const std::string& what) const {
+    control_.show(what, std::min(1.0, elapsed() / options_.seconds));
+  }
+
+  void place_greedily() {
+    keep(place_by_start(problem_.blocks), "start/best");
+    if (pairs_ > kMostPairsOfOrder) return;
+    for (const PlacingOrder order : kPlacingOrders) {
+      const auto rows = placing_order(problem_.blocks, order);
+      for (const PlacingFit fit : {PlacingFit::best, PlacingFit::first}) {
+        if (enough()) return;
+        show("placing in orders");
+        Packing packing = place_in_order(problem_.blocks, rows, fit);
+        if (!keep(std::move(packing), std::string(name_of(order)) + "/" + name_of_fit(fit))) {
+          continue;
+        }
+        order_ = order;
+        fit_ = fit;
+      }
+      if (patience_ends()) return;
+    }
+  }
+
+  static const char* name_of_fit(PlacingFit fit) {
+    return fit == PlacingFit::best ? "best" : "first";
+  }
+
+  /// Orders take little of the time, as others are better.
+  bool patience_ends() const { return elapsed() > options_.seconds / 20; }
+
+  /// False where there is no order to begin with.
+  bool improve() {
+    if (!problem_.places.empty() || pairs_ > kMostPairsOfOrder) return false;
+    if (!improvement_) {
+      auto rows = placing_order(problem_.blocks, order_);
+      Packing packing = place_in_order(problem_.blocks, rows, fit_);
+      improvement_.emplace(problem_.blocks, std::move(rows), std::move(packing), fit_,
+                           options_.seed);
+    }
+    show("moving blocks");
+    for (int i = 0; i < kTriesAtOnce && !enough(); ++i) {
+      if (improvement_->run(1)) keep(improvement_->packing(), "local search");
+    }
+    return true;
+  }
+
+  /// Rounds of ever more nodes; in each the space between what is proved impossible and what was
+  /// found is halved, as if what a search leaves open were impossible.
+  void search_exactly() {
+    if (enough()) return;
+    show("exact search");
+    sections_ = sections_of(problem_);
+    std::uint64_t nodes = kFirstNodes * (problem_.blocks.size() + 1);
+    for (; !enough(); nodes *= 2) {
+      if (goes_lower()) {
+        halve(nodes);
+      } else {
+        decide(*options_.capacity, nodes);
+      }
+      if (!enough() && options_.solver == PlanSolver::automatic) improve();
+    }
+    for (const auto& [capacity, portfolio] : open_) found_.nodes += portfolio.nodes();
+  }
+
+  void halve(std::uint64_t nodes) {
+    Bytes low = found_.lower_bound;
+    const Bytes most = options_.capacity.value_or(total_size());
+    for (Bytes capacity = low; !enough();) {
+      const Bytes high = std::min(height(), most + 1);
+      if (low >= high) return;
+      if (decide(capacity, nodes)) {
+        low = std::max(low, found_.lower_bound);
+      } else {
+        low = capacity + 1;
+      }
+      capacity = low + (std::min(height(), most + 1) - std::min(height(), low)) / 2;
+    }
+  }
+
+  /// True where something fits.
+  bool decide(Bytes capacity, std::uint64_t nodes) {
+    if (height() <= capacity) return true;
+    auto [at, is_new] = open_.try_emplace(capacity, problem_, sections_, capacity);
+    ExactPortfolio& portfolio = at->second;
+    show("exact search");
+    const auto outcome = portfolio.run(nodes, options_.threads, [this] { return over(); });
+    if (outcome == ExactSearch::Outcome::open) return false;
+    if (outcome == ExactSearch::Outcome::found) {
+      keep(packing_of(problem_.blocks, portfolio.offsets()), "exact");
+    } else if (!sections_.has_windows()) {
+      found_.lower_bound = std::max(found_.lower_bound, capacity + 1);
+      found_.impossible = found_.lower_bound > options_.capacity.value_or(total_size());
+    }
+    found_.nodes += portfolio.nodes();
+    open_.erase(at);
+    return outcome == ExactSearch::Outcome::found;
+  }
+
+  void keep_within_capacity() {
+    if (!options_.capacity || height() <= *options_.capacity) return;
+    found_.packing.reset();
+    found_.found_by.clear();
+  }
+
+  const PlanningProblem& problem_;
+  const PlannerOptions& options_;
+  const Control& control_;
+  const Clock::time_point began_ = Clock::now();
+  PlannedMemory found_;
+  std::uint64_t pairs_ = 0;
+  PlacingOrder order_ = PlacingOrder::size;
+  PlacingFit fit_ = PlacingFit::best;
+  std::optional<OrderImprovement> improvement_;
+  Sections sections_;
+  std::map<Bytes, ExactPortfolio> open_;  ///< by capacity
+};
+
+}  // namespace
+
+std::string_view name_of(PlanSolver solver) {
+  constexpr std::array<std::string_view, 4> kNames = {"automatic", "greedy", "improve", "exact"};
+  return kNames[static_cast<std::size_t>(solver)];
+}
+
+PlannedMemory plan_memory(const PlanningProblem& problem, const PlannerOptions& options,
+                          const Control& control) {
+  return MemoryPlanner(problem, options, control).run();
+}
+
+}  // namespace memreplay

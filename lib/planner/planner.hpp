@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/control.hpp"
+#include "planner/problem.hpp"
+
+namespace memreplay {
+
+/// By what a packing is looked for.
+enum class PlanSolver : std::uint8_t {
+  automatic,  ///< one after the other, as far as it is needed
+  greedy,     ///< ordered placement alone
+  improve,    ///< and local search over orders
+  exact,      ///< MiniMalloc's search
+};
+std::string_view name_of(PlanSolver solver);
+
+/// No packing is higher; where places are given, what does not fit below fits nowhere.
+inline constexpr Bytes kEndlessCapacity = Bytes{1} << 60;
+
+struct PlannerOptions {
+  std::optional<Bytes> capacity = {};  ///< a packing must not be higher; nothing: none must
+  bool minimise = false;               ///< as low as possible below the capacity too
+  double seconds = 10;                 ///< then the best so far is the answer
+  PlanSolver solver = PlanSolver::automatic;
+  unsigned threads = 1;
+  std::uint64_t seed = 1;
+};
+
+struct PlannedMemory {
+  std::optional<Packing> packing;  ///< the lowest that was found; nothing: none within the capacity
+  Bytes lower_bound = 0;           ///< no packing is lower
+  std::string found_by;            ///< "size/best", "exact", …; empty: nothing was
+  bool impossible = false;         ///< proved: nothing fits the capacity, or the given places
+  bool interrupted = false;        ///< by whoever controls it, not by time
+  std::uint64_t nodes = 0;         ///< of the exact search
+  double seconds = 0;
+
+  bool optimal() const { return packing && packing->height == lower_bound; }
+};
+
+/// Places all blocks with their whole future known, as low as possible, or within the capacity. The
+/// same threads, nodes and time give the same packing. Ends early where it is told to.
+PlannedMemory plan_memory(const PlanningProblem& problem, const PlannerOptions& options,
+                          const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,108 @@
+#include "planner/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "planner/brute_force.hpp"
+#include "planner/irreducible.hpp"
+#include "planner/random_problem.hpp"
+
+namespace memreplay {
+namespace {
+
+PlannedMemory planned(const PlanningProblem& problem, PlannerOptions options = {}) {
+  options.seconds = 60;
+  return plan_memory(problem, options, {});
+}
+
+TEST(Planner, FindsTheLowestHeightOfSmallInstances) {
+  std::mt19937_64 random(31);
+  int above_the_live_peak = 0;
+  for (int i = 0; i < 300; ++i) {
+    const PlanningProblem problem =
+        random_problem(random, {.blocks = {.count = 2 + random() % 8, .alignments = 1 + i % 2},
+                                .gaps = i % 5 == 0,
+                                .places = i % 7 == 0});
+    const Bytes lowest = BruteForce(problem).lowest_height();
+    const Bytes bound = lower_bound_of(problem);
+    const PlannedMemory found = planned(problem);
+    if (lowest == UINT64_MAX) {
+      ASSERT_TRUE(found.impossible);
+      continue;
+    }
+    ASSERT_TRUE(found.optimal());
+    ASSERT_EQ(found.packing->height, lowest);
+    ASSERT_FALSE(first_conflict(problem, *found.packing));
+    above_the_live_peak += lowest > bound;
+  }
+  EXPECT_GT(above_the_live_peak, 10);
+}
+
+TEST(Planner, ManyThreadsFindTheSame) {
+  std::mt19937_64 random(32);
+  for (int i = 0; i < 30; ++i) {
+    const PlanningProblem problem =
+        random_problem(random, {.blocks = {.count = 20, .last_time = 30}});
+    const PlannedMemory one = planned(problem);
+    const PlannedMemory three = planned(problem, {.threads = 3});
+    ASSERT_TRUE(one.optimal());
+    ASSERT_EQ(one.packing->offsets, three.packing->offsets);
+  }
+}
+
+TEST(Planner, WithinACapacityItNeedNotBeTheLowest) {
+  const PlanningProblem problem{{{0, 2, 3}, {1, 3, 4}}, {}, {}};
+  EXPECT_LE(planned(problem, {.capacity = 9}).packing->height, 9u);
+  EXPECT_EQ(planned(problem, {.capacity = 9, .minimise = true}).packing->height, 7u);
+  const PlannedMemory none = planned(problem, {.capacity = 6});
+  EXPECT_TRUE(none.impossible);
+  EXPECT_FALSE(none.packing);
+  EXPECT_EQ(none.lower_bound, 7u);
+}
+
+TEST(Planner, EverySolverIsSound) {
+  std::mt19937_64 random(33);
+  for (const PlanSolver solver : {PlanSolver::greedy, PlanSolver::improve, PlanSolver::exact}) {
+    const PlanningProblem problem = random_problem(random, {.blocks = {.count = 40}});
+    PlannerOptions options{.seconds = 0.05, .solver = solver};
+    const PlannedMemory found = plan_memory(problem, options, {});
+    ASSERT_TRUE(found.packing);
+    EXPECT_FALSE(first_conflict(problem, *found.packing));
+    EXPECT_GE(found.packing->height, found.lower_bound);
+  }
+}
+
+TEST(Planner, WhoeverStopsItGetsWhatThereIs) {
+  const std::atomic<bool> stopped = true;
+  const PlanningProblem problem{{{0, 2, 3}, {1, 3, 4}}, {}, {}};
+  const PlannedMemory found = plan_memory(problem, {}, {.stop = &stopped, .progress = {}});
+  EXPECT_TRUE(found.interrupted);
+  ASSERT_TRUE(found.packing);
+}
+
+TEST(Planner, NothingToPlaceIsNoHeight) { EXPECT_EQ(planned({}).packing->height, 0u); }
+
+TEST(IrreducibleSet, EachOfItsMembersIsNeeded) {
+  std::mt19937_64 random(34);
+  int larger_than_an_instant = 0;
+  for (int i = 0; i < 150; ++i) {
+    const PlanningProblem problem =
+        random_problem(random, {.blocks = {.count = 4 + random() % 9}, .gaps = i % 3 == 0});
+    const PlannedMemory lowest = planned(problem);
+    const Bytes capacity = lowest.packing->height - 1;
+    const IrreducibleSet set = irreducible_set(problem, capacity, 60, {});
+    ASSERT_TRUE(set.proved);
+    ASSERT_TRUE(planned(part_of(problem, set.rows), {.capacity = capacity}).impossible);
+    larger_than_an_instant += lower_bound_of(part_of(problem, set.rows)) <= capacity;
+    for (std::size_t out = 0; out < set.rows.size(); ++out) {
+      std::vector<std::uint32_t> rows = set.rows;
+      rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(out));
+      ASSERT_TRUE(planned(part_of(problem, rows), {.capacity = capacity}).packing);
+    }
+  }
+  EXPECT_GT(larger_than_an_instant, 3);
+}
+
+}  // namespace
+}  // namespace memreplay
