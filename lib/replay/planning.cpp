@@ -15,24 +15,9 @@
 namespace memreplay {
 namespace {
 
-constexpr std::uint64_t kForever = UINT64_MAX;
+constexpr std::uint64_t kForever = PlannedRequest::kForever;
 /// Requests from this size on have no place in any plan.
 constexpr Bytes kTooLarge = Bytes{1} << 50;
-
-/// A request as the strategy will see it. An event happens at the time one above its number; what
-/// was there before has the time 0.
-struct PlannedRequest {
-  Bytes size = 0;
-  Bytes alignment = 0;
-  std::uint64_t start = 0;
-  std::uint64_t end = kForever;
-  bool out_of_plan = false;
-};
-
-struct PlannedProgram {
-  std::vector<PlannedRequest> requests;
-  std::vector<std::uint64_t> markers;  ///< times
-};
 
 class Foresight {
  public:
@@ -252,8 +237,10 @@ class Planning {
 
 }  // namespace
 
+PlannedProgram foresee(const Program& program) { return Foresight(program).look(); }
+
 std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish) {
-  const PlannedProgram planned = Foresight(program).look();
+  const PlannedProgram planned = foresee(program);
   Planning planning(planned, wish);
   const bool by_iterations =
       wish.scope == PlanWish::Scope::first_iterations && planned.markers.size() > 1;

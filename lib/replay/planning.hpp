@@ -1,11 +1,33 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/plan.hpp"
 #include "core/program.hpp"
 
 namespace memreplay {
+
+/// A request with the time that its block is there. An event happens at the time one above its
+/// number; what was there before has the time 0.
+struct PlannedRequest {
+  static constexpr std::uint64_t kForever = UINT64_MAX;
+
+  Bytes size = 0;  ///< above 0
+  Bytes alignment = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = kForever;
+  bool out_of_plan = false;
+};
+
+/// Requests in their order, those before the first event by address.
+struct PlannedProgram {
+  std::vector<PlannedRequest> requests;
+  std::vector<std::uint64_t> markers;  ///< times
+};
+
+PlannedProgram foresee(const Program& program);
 
 /// A plan for what this program asks of a strategy that adopts no start state. The time is that of
 /// the planner.

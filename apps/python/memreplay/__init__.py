@@ -20,7 +20,7 @@ from ._tables import Table
 
 __version__ = _memreplay.__version__
 __all__ = ["Answer", "Error", "InputError", "Report", "Table", "UsageError", "check", "compare", "convert", "diff",
-           "explain", "fit", "generate", "info", "lint", "ranks", "replay", "report", "tune", "verify"]
+           "explain", "fit", "generate", "info", "lint", "plan", "ranks", "replay", "report", "tune", "verify"]
 
 
 def info(*traces, **options):
@@ -90,6 +90,17 @@ def fit(*traces, **options):
     budget: events that each search may replay
     """
     return Answer(Question("fit", traces, options))
+
+
+def plan(*traces, **options):
+    """How small could it be, were the future known? exit_code 1 where nothing fits the capacity.
+
+    capacity: what the plan must fit in; minimise=True goes on below it
+    timeout: seconds, then the best so far is the answer
+    solver: "automatic", "greedy", "improve" or "exact"
+    threads, seed, align, gpu; placements: a file for id,lower,upper,size,offset
+    """
+    return Answer(Question("plan", traces, options))
 
 
 def diff(a, b=None, **options):

@@ -77,6 +77,10 @@ def fit(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., capacity: Size = ...,
     reserve: Size = ..., device_name: Texts = ..., start: Literal["auto", "cold"] = ..., budget: int = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
+def plan(
+    *traces: Trace, capacity: Size = ..., minimise: bool = ..., timeout: float = ...,
+    solver: Literal["automatic", "greedy", "improve", "exact"] = ..., threads: int = ..., seed: int = ...,
+    align: Size = ..., placements: str | os.PathLike[str] = ..., gpu: Gpu = ..., **options: Any) -> Answer: ...
 def diff(
     a: Trace, b: Trace | None = None, *, strategies: Texts = ..., at_step: int = ..., by: By = ..., top: int = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...

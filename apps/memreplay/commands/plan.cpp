@@ -1,0 +1,107 @@
+#include "report/plan/plan.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <thread>
+
+#include "analysis/plan/question.hpp"
+#include "commands.hpp"
+#include "core/error.hpp"
+#include "options/options.hpp"
+#include "output/each_recording.hpp"
+#include "output/output_file.hpp"
+#include "output/printing.hpp"
+#include "output/terminal.hpp"
+
+namespace memreplay {
+namespace {
+
+struct PlanCommand {
+  InputOptions input;
+  ReportOptions reports;
+  PlanQuestion question;
+  OutputPath placements;
+};
+
+void add_plan_options(CommandLine& line, PlanCommand& asked) {
+  PlannerOptions& planner = asked.question.planner;
+  line.value("--capacity", "SIZE", "What the plan must fit in. Default: as low as it goes.",
+             [&planner](const std::string& text) {
+               planner.capacity = size_argument("--capacity", text);
+             });
+  line.flag("--minimise", "Go on below --capacity, as low as it goes.", planner.minimise);
+  line.value("--timeout", "SECONDS", "Then the best so far is the answer. Default: 10.",
+             [&planner](const std::string& text) {
+               planner.seconds = number_argument("--timeout", text);
+             });
+  line.value("--solver", "automatic|greedy|improve|exact",
+             "By what it is looked for. Default: automatic, as far as each is needed.",
+             [&planner](const std::string& text) {
+               planner.solver = static_cast<PlanSolver>(
+                   choice_argument("--solver", text, {"automatic", "greedy", "improve", "exact"}));
+             });
+  line.value("--threads", "N", "Searches at once. Default: the processor's cores.",
+             [&planner](const std::string& text) {
+               planner.threads = static_cast<unsigned>(
+                   std::clamp<std::uint64_t>(whole_argument("--threads", text), 1, 256));
+             });
+  line.value(
+      "--seed", "N", "Of the local search. Default: 1.",
+      [&planner](const std::string& text) { planner.seed = whole_argument("--seed", text); });
+  line.value("--align", "SIZE",
+             "Sizes and offsets are multiples of it. Default: 512, of lifetimes 1.",
+             [&asked](const std::string& text) {
+               const std::uint64_t alignment = size_argument("--align", text);
+               if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+                 throw UsageError("--align is '" + text + "'; expected a power of two");
+               }
+               asked.question.alignment = alignment;
+             });
+  line.output("--placements", "F", "Write id,lower,upper,size,offset of every buffer.",
+              asked.placements);
+}
+
+/// Where each device's placements go.
+std::deque<OutputFile> open_placements(const PlanCommand& asked, std::size_t devices) {
+  std::deque<OutputFile> files;
+  if (asked.placements.empty()) return files;
+  if (devices != 1 && !asked.placements.of_each_run()) {
+    throw UsageError("--placements for several devices; expected {n} in its name, or --gpu N");
+  }
+  for (std::size_t i = 0; i < devices; ++i) files.emplace_back(asked.placements.of_run(i + 1));
+  return files;
+}
+
+void write_files(const PlanCommand& asked, PlanAnswer& answer, std::deque<OutputFile>& files) {
+  for (std::size_t i = 0; i < std::min(files.size(), answer.devices.size()); ++i) {
+    answer.devices[i].placements = asked.placements.of_run(i + 1).text();
+    write_placements(answer.devices[i], files[i].stream());
+    files[i].commit();
+  }
+}
+
+}  // namespace
+
+int run_plan(const Command& command, const std::vector<std::string>& arguments) {
+  PlanCommand asked;
+  asked.question.planner.threads = std::max(1u, std::thread::hardware_concurrency());
+  CommandLine line(command);
+  add_input_options(line, asked.input);
+  add_plan_options(line, asked);
+  add_report_options(line, asked.reports, Has::text);
+  line.parse(arguments);
+  require_paths(asked.input, command);
+
+  Printer printer(asked.reports);
+  Progress progress(asked.reports.quiet);
+  const Inputs inputs = read_inputs(asked.input, progress);
+  std::deque<OutputFile> files = open_placements(asked, inputs.chosen().size());
+  PlanAnswer answered = answer(inputs, asked.question, progress.control());
+  progress.clear();
+  write_files(asked, answered, files);
+  printer.print(answered, !asked.placements.is_stdout());
+  if (answered.interrupted) return kInterrupted;
+  return answered.all_fit() ? kDone : kAnswerIsNo;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,84 @@
+#include "analysis/plan/answer.hpp"
+
+#include <algorithm>
+
+#include "analysis/plan/lives.hpp"
+#include "analysis/plan/question.hpp"
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/recorded/summary.hpp"
+#include "analysis/run/run.hpp"
+#include "planner/irreducible.hpp"
+
+namespace memreplay {
+namespace {
+
+/// As allocators of accelerators round.
+constexpr Bytes kUsualAlignment = 512;
+
+Run usual_run(const Chosen& chosen, const Subject& subject, const PlanQuestion& question,
+              const Control& control) {
+  Setup setup = question.setup;
+  setup.device.endless = true;
+  const OpenDevice device = simulated(sized_for(subject, setup.device));
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  return run(subject, usual_strategy(*chosen.recording), device, setup, late, nullptr, control);
+}
+
+void find_culprits(const PlanningProblem& problem, const PlanQuestion& question,
+                   const Control& control, PlannedDevice& device) {
+  const Bytes capacity = question.planner.capacity.value_or(kEndlessCapacity);
+  const IrreducibleSet set = irreducible_set(problem, capacity, question.planner.seconds, control);
+  device.cannot.assign(set.rows.begin(), set.rows.end());
+  device.each_needed = set.proved;
+}
+
+void enter(const PlannedMemory& planned, PlannedDevice& device) {
+  device.lower_bound = planned.lower_bound;
+  device.found_by = planned.found_by;
+  device.impossible = planned.impossible;
+  device.nodes = planned.nodes;
+  device.seconds = planned.seconds;
+  if (!planned.packing) return;
+  device.height = planned.packing->height;
+  for (std::size_t row = 0; row < device.buffers.size(); ++row) {
+    device.buffers[row].offset = planned.packing->offsets[row];
+  }
+}
+
+PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
+                             const Control& control) {
+  PlannedDevice device;
+  const bool stated = states_lives(*chosen.recording);
+  device.trace = summarise(*chosen.recording, *chosen.trace);
+  device.capacity = question.planner.capacity;
+  device.alignment = question.alignment.value_or(stated ? 1 : kUsualAlignment);
+  device.nothing_requested = !requests_anything(*chosen.trace);
+  if (device.nothing_requested) return device;
+  const Subject subject = chosen.subject(control);
+  TraceLives lives = lives_of(
+      subject, replay_options(subject.trace(), question.setup, control).program, device.alignment);
+  device.buffers = std::move(lives.buffers);
+  device.left_out = lives.left_out;
+  enter(plan_memory(lives.problem, question.planner, control), device);
+  if (device.impossible) find_culprits(lives.problem, question, control, device);
+  if (!stated && !control.stopped()) device.run = usual_run(chosen, subject, question, control);
+  return device;
+}
+
+}  // namespace
+
+bool PlanAnswer::all_fit() const {
+  return std::ranges::all_of(devices, [](const PlannedDevice& device) { return device.fits(); });
+}
+
+PlanAnswer answer(const Inputs& inputs, const PlanQuestion& question, const Control& control) {
+  PlanAnswer answer;
+  for (const Chosen& chosen : inputs.chosen()) {
+    if (control.stopped()) break;
+    answer.devices.push_back(planned_device(chosen, question, control));
+  }
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+}  // namespace memreplay

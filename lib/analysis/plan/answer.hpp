@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run/answer.hpp"
+
+namespace memreplay {
+
+struct Control;
+class Inputs;
+struct PlanQuestion;
+
+/// A block of the plan. Of a recording it lives in events, from the one that asks for it (the first
+/// is 1, before it is 0) to the one that frees it.
+struct PlannedBuffer {
+  std::string name;
+  std::int64_t lower = 0;
+  std::int64_t upper = 0;
+  Bytes size = 0;
+  Bytes offset = 0;  ///< where there is a plan
+};
+
+/// The plan of one device.
+struct PlannedDevice {
+  TraceSummary trace;
+  bool nothing_requested = false;
+  std::optional<Bytes> capacity;  ///< that was asked for
+  Bytes alignment = 1;            ///< of every size and offset
+  std::vector<PlannedBuffer> buffers;
+  Bytes lower_bound = 0;        ///< no plan is lower
+  std::optional<Bytes> height;  ///< of the plan; nothing: there is none within the capacity
+  std::string found_by;         ///< "size/best", "exact", …
+  bool impossible = false;      ///< proved: nothing fits the capacity, or the given offsets
+  std::uint64_t nodes = 0;      ///< of the exact search
+  double seconds = 0;
+  std::uint64_t left_out = 0;       ///< requests too large for any device
+  std::vector<std::size_t> cannot;  ///< buffers that do not fit together, where it is impossible
+  bool each_needed = false;         ///< without any one of those the others fit
+  std::string placements;           ///< the file that they are written to; empty: none
+  std::optional<Run> run;           ///< what the recorded allocator makes of it; nothing: none did
+
+  bool optimal() const { return height == lower_bound; }
+  bool fits() const { return height || nothing_requested; }
+};
+
+/// Plans with the whole future known.
+struct PlanAnswer {
+  std::vector<PlannedDevice> devices;
+  bool interrupted = false;
+
+  bool all_fit() const;
+};
+
+/// Plans every device of the recordings. Throws UsageError where there is no such strategy.
+PlanAnswer answer(const Inputs& inputs, const PlanQuestion& question, const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "analysis/plan/answer.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// Of each device how high the plan is and how low any can be, or what cannot be placed together.
+std::string to_text(const PlanAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1" with the bounds, the height and what it was found by.
+std::string to_json(const PlanAnswer& answer);
+
+/// A row for each buffer, as MiniMalloc has them: id,lower,upper,size,offset. The header alone
+/// where nothing is placed.
+void write_placements(const PlannedDevice& device, std::ostream& out);
+
+}  // namespace memreplay

@@ -1,0 +1,111 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/plan/plan.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kNamesShown = 40;
+
+std::string proof_phrase(const PlannedDevice& device) {
+  if (device.optimal()) return "proved optimal";
+  const auto above = static_cast<double>(*device.height - device.lower_bound);
+  return fmt::format("at most {:.2g} % above the optimum",
+                     100 * above / static_cast<double>(device.lower_bound));
+}
+
+// "lower bound 46.1 GiB, planned 46.1 GiB (proved optimal), torch reserves 54.6 GiB"
+std::string heights_sentence(const PlannedDevice& device) {
+  std::string text = fmt::format("lower bound {}, planned {} ({})", human_size(device.lower_bound),
+                                 human_size(*device.height), proof_phrase(device));
+  if (!device.run) return text;
+  const Run& run = *device.run;
+  const RunMetrics& m = run.metrics;
+  text += fmt::format(", {} reserves ", run.strategy);
+  if (run.interval) return text + estimated_text(m.peak_reserved, run.interval->peak_reserved);
+  return text + human_size(m.peak_reserved);
+}
+
+std::string culprits_sentence(const PlannedDevice& device) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(device.cannot.size(), kNamesShown); ++i) {
+    names.push_back(device.buffers[device.cannot[i]].name);
+  }
+  const std::size_t more = device.cannot.size() - names.size();
+  const char* needed = device.each_needed
+                           ? "without any one of them the others fit"
+                           : "whether each of them is needed was not decided in time";
+  return fmt::format("These {} cannot be placed together, and {}: {}{}.",
+                     counted(device.cannot.size(), "buffer"), needed, fmt::join(names, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more (--json has all)", more));
+}
+
+std::string refusal(const PlannedDevice& device) {
+  if (!device.capacity) return "Nothing fits: the offsets that are given contradict each other.";
+  const std::string capacity = exact_size(*device.capacity);
+  if (device.impossible) {
+    return fmt::format("Nothing fits in {}: no plan is lower than {}.", capacity,
+                       exact_size(device.lower_bound));
+  }
+  return fmt::format(
+      "No plan within {} was found in {:.3g} s; whether there is one is open (lower bound {}). "
+      "Try: "
+      "--timeout SECONDS",
+      capacity, device.seconds, exact_size(device.lower_bound));
+}
+
+std::string about(const PlannedDevice& device) {
+  std::string text =
+      fmt::format("{}: {}", device.trace.path, counted(device.buffers.size(), "buffer"));
+  if (device.alignment > 1) {
+    text += fmt::format(", sizes and offsets in multiples of {}", exact_size(device.alignment));
+  }
+  if (device.height) text += "; found by " + device.found_by;
+  return text + ".";
+}
+
+void append_device(Sheet& out, const PlannedDevice& device) {
+  if (device.nothing_requested) {
+    append_paragraph(out, nothing_requested_sentence(device.trace));
+    return;
+  }
+  append_paragraph(out, device.height ? heights_sentence(device) : refusal(device));
+  if (!device.cannot.empty()) append_paragraph(out, culprits_sentence(device));
+  out += '\n';
+  append_paragraph(out, about(device));
+  if (device.left_out != 0) {
+    append_paragraph(out, fmt::format("{} left out, too large for any device.",
+                                      counted(device.left_out, "request")));
+  }
+  if (device.run) {
+    if (!device.run->exact) append_paragraph(out, inexact_sentence(*device.run));
+    append_paragraph(out,
+                     "No running program knows its future: a plan is a goal, not an allocator.");
+  }
+}
+
+}  // namespace
+
+std::string to_text(const PlanAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  for (const PlannedDevice& device : answer.devices) {
+    if (!out.empty()) out += '\n';
+    append_device(out, device);
+  }
+  if (answer.interrupted) {
+    out += '\n';
+    append_paragraph(out, "Interrupted: this is the best by then.");
+  }
+  return out.text();
+}
+
+}  // namespace memreplay
