@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include "planner/endings.hpp"
 #include "planner/exact_portfolio.hpp"
 #include "planner/improvement.hpp"
 #include "planner/ordered.hpp"
@@ -12,7 +13,9 @@
 namespace memreplay {
 namespace {
 
-/// Overlapping pairs of blocks that one order may go through: some seconds.
+/// Overlapping pairs of blocks that placing in an order goes through, at least.
+constexpr double kPairsPerSecond = 1e7;
+/// With which moving blocks and placing them anew is worth while.
 constexpr std::uint64_t kMostPairsOfOrder = 50'000'000;
 /// That are kept in lists for the exact search: 400 MiB.
 constexpr std::uint64_t kMostPairsKept = 50'000'000;
@@ -97,11 +100,29 @@ class MemoryPlanner {
 
   void place_greedily() {
     keep(place_by_start(problem_.blocks), "start/best");
-    if (pairs_ > kMostPairsOfOrder) return;
+    sweep();
+    place_in_orders();
+  }
+
+  void sweep() {
+    for (const double waste : {0.03, 0.3, 1.0}) {
+      for (const bool backwards : {false, true}) {
+        if (enough() || patience_ends()) return;
+        show("sweeping over time");
+        auto packing =
+            place_by_endings(problem_.blocks, {waste, backwards}, [this] { return over(); });
+        if (packing) keep(std::move(*packing), backwards ? "endings, backwards" : "endings");
+      }
+    }
+  }
+
+  void place_in_orders() {
     for (const PlacingOrder order : kPlacingOrders) {
+      if (enough() || patience_ends()) return;
       const auto rows = placing_order(problem_.blocks, order);
       for (const PlacingFit fit : {PlacingFit::best, PlacingFit::first}) {
-        if (enough()) return;
+        const double left = options_.seconds - elapsed();
+        if (enough() || static_cast<double>(pairs_) > left * kPairsPerSecond) return;
         show("placing in orders");
         Packing packing = place_in_order(problem_.blocks, rows, fit);
         if (!keep(std::move(packing), std::string(name_of(order)) + "/" + name_of_fit(fit))) {
@@ -110,7 +131,6 @@ class MemoryPlanner {
         order_ = order;
         fit_ = fit;
       }
-      if (patience_ends()) return;
     }
   }
 
@@ -118,8 +138,11 @@ class MemoryPlanner {
     return fit == PlacingFit::best ? "best" : "first";
   }
 
-  /// Orders take little of the time, as others are better.
-  bool patience_ends() const { return elapsed() > options_.seconds / 20; }
+  /// What is greedy takes little of the time where others are better.
+  bool patience_ends() const {
+    return options_.solver != PlanSolver::greedy && pairs_ <= kMostPairsOfOrder &&
+           elapsed() > options_.seconds / 5;
+  }
 
   /// False where there is no order to begin with.
   bool improve() {
