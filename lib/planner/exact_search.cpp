@@ -15,55 +15,6 @@ constexpr std::uint32_t kNowhere = UINT32_MAX;
 
 __extension__ using RankArea = unsigned __int128;
 
-/// A block of a part with its rank among the others of it.
-struct RankedRow {
-  Row row = 0;
-  std::uint32_t rank = 0;
-};
-
-struct SearchCandidate {
-  Height offset = 0;
-  std::uint32_t rank = 0;
-  Row row = 0;
-
-  friend auto operator<=>(const SearchCandidate&, const SearchCandidate&) = default;
-};
-
-/// Sections [first, last), and a list of the blocks in them, which may hold some that are placed.
-struct SearchPart {
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-  std::uint32_t rows_from = 0;  ///< in the stack of ranked rows
-  std::uint32_t rows_to = 0;
-  std::uint32_t unplaced = 0;
-
-  std::uint32_t listed() const { return rows_to - rows_from; }
-};
-
-/// What remains to be solved when the part at hand is done.
-struct RemainingPart {
-  SearchPart part;
-  std::uint32_t owner = kNowhere;  ///< the node whose block split it off; it fails with this part
-  std::uint32_t next = kNowhere;
-};
-
-struct SearchNode {
-  SearchPart part;
-  Height least = 0;                    ///< nothing may be placed below any more
-  std::uint32_t least_rank = 0;        ///< at `least` itself
-  std::uint32_t back = kNowhere;       ///< the node to go on with when this one fails
-  std::uint32_t remaining = kNowhere;  ///< a RemainingPart
-  std::uint32_t candidates_from = 0;
-  std::uint32_t candidate = 0;  ///< the next to be tried
-  bool no_alternatives = false;
-  Row placed = kNowhere;
-  // The stacks as they were before its current candidate was placed.
-  PartialPacking::Mark mark;
-  std::uint32_t rows_mark = 0;
-  std::uint32_t candidates_mark = 0;
-  std::uint32_t remaining_mark = 0;
-};
-
 template <typename T>
 std::uint32_t height_of(const std::vector<T>& stack) {
   return static_cast<std::uint32_t>(stack.size());
@@ -100,6 +51,55 @@ class ExactSearch::State {
   }
 
  private:
+  /// A block of a part with its rank among the others of it.
+  struct RankedRow {
+    Row row = 0;
+    std::uint32_t rank = 0;
+  };
+
+  struct SearchCandidate {
+    Height offset = 0;
+    std::uint32_t rank = 0;
+    Row row = 0;
+
+    friend auto operator<=>(const SearchCandidate&, const SearchCandidate&) = default;
+  };
+
+  /// Sections [first, last), and a list of the blocks in them, which may hold some that are placed.
+  struct SearchPart {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint32_t rows_from = 0;  ///< in the stack of ranked rows
+    std::uint32_t rows_to = 0;
+    std::uint32_t unplaced = 0;
+
+    std::uint32_t listed() const { return rows_to - rows_from; }
+  };
+
+  /// What remains to be solved when the part at hand is done.
+  struct RemainingPart {
+    SearchPart part;
+    std::uint32_t owner = kNowhere;  ///< the node whose block split it off; it fails with this part
+    std::uint32_t next = kNowhere;
+  };
+
+  struct SearchNode {
+    SearchPart part;
+    Height least = 0;                    ///< nothing may be placed below any more
+    std::uint32_t least_rank = 0;        ///< at `least` itself
+    std::uint32_t back = kNowhere;       ///< the node to go on with when this one fails
+    std::uint32_t remaining = kNowhere;  ///< a RemainingPart
+    std::uint32_t candidates_from = 0;
+    std::uint32_t candidate = 0;  ///< the next to be tried
+    bool no_alternatives = false;
+    Row placed = kNowhere;
+    // The stacks as they were before its current candidate was placed.
+    PartialPacking::Mark mark;
+    std::uint32_t rows_mark = 0;
+    std::uint32_t candidates_mark = 0;
+    std::uint32_t remaining_mark = 0;
+  };
+
   void begin();
   void begin_rest(std::uint32_t remaining);
   void list_unplaced(SearchPart& part);
