@@ -11,6 +11,7 @@
 #include "planner/ggml.hpp"
 #include "planner/layers.hpp"
 #include "planner/ordered.hpp"
+#include "planner/planner.hpp"
 
 namespace memreplay {
 namespace {
@@ -85,6 +86,7 @@ class Foresight {
 
 /// Overlapping pairs of blocks that the planner goes through: some seconds.
 constexpr std::uint64_t kMostPairs = 100'000'000;
+constexpr int kSecondsOfSearch = 10;
 
 /// `orders`: how many orders there is time for.
 Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm, std::size_t orders) {
@@ -111,6 +113,21 @@ Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm, s
   throw std::logic_error("no planner has this algorithm");
 }
 
+/// As the planner finds it in time; `shortened` then says how far from the lowest it may be.
+Packing search_in_time(std::span<const PlannedBlock> blocks, std::string& shortened) {
+  PlanningProblem problem;
+  problem.blocks.assign(blocks.begin(), blocks.end());
+  PlannedMemory planned = plan_memory(problem, {.seconds = kSecondsOfSearch}, {});
+  if (!planned.optimal()) {
+    shortened = fmt::format(
+        "the search for its plan ended after {} s: it is at most {:.2g} % above the lowest",
+        kSecondsOfSearch,
+        100.0 * static_cast<double>(planned.packing->height - planned.lower_bound) /
+            static_cast<double>(planned.lower_bound));
+  }
+  return *std::move(planned.packing);
+}
+
 /// As asked for, or by start alone where that would take minutes; `shortened` then says so.
 Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algorithm,
                      std::string& shortened) {
@@ -118,6 +135,7 @@ Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algo
     shortened = "a model: after the source of ggml's graph arena, not compared with it";
     return pack(blocks, algorithm, 1);
   }
+  if (algorithm == "search") return search_in_time(blocks, shortened);
   const std::uint64_t pairs = overlapping_pairs(blocks);
   const std::size_t orders = pairs == 0 ? SIZE_MAX : kMostPairs / pairs;
   const bool several = algorithm.starts_with("best");

@@ -109,7 +109,28 @@ class Hybrid final : public StrategyWrapper<> {
   std::unique_ptr<ArenaDevice> arena_;
 };
 
-std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
+/// static=plan stands for a plan as low as the planner finds it, over what is wrapped, or torch.
+StrategySpec spelled_out(StrategySpec spec) {
+  if (find_option(spec, "static") != "plan") return spec;
+  if (spec.inner.size() > 1) {
+    throw UsageError(
+        "'hybrid' with static=plan wraps the dynamic part alone: hybrid(torch):static=plan");
+  }
+  std::erase_if(spec.options, [](const auto& option) { return option.first == "static"; });
+  if (spec.inner.empty()) spec.inner.push_back(parse_strategy("torch"));
+  spec.inner.insert(spec.inner.begin(), parse_strategy("plan:order=search"));
+  return spec;
+}
+
+std::optional<PlanWish> wish_of(const StrategySpec& spec) {
+  for (const StrategySpec& inner : spelled_out(spec).inner) {
+    if (auto wish = plan_wish(inner)) return wish;
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<Strategy> make(const StrategySpec& asked, const StrategyContext& context) {
+  const StrategySpec spec = spelled_out(asked);
   if (spec.inner.size() != 2) {
     throw UsageError("'hybrid' wraps two strategies: hybrid(plan,torch)");
   }
@@ -154,11 +175,13 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo hybrid_strategy() {
   return {.name = "hybrid",
           .summary = "A static part laid out beforehand, and a dynamic one for the rest.",
-          .options = {{"static", "SIZE", "its own",
-                       "Bytes of the static part's arena, obtained at once; a plan has its own."}},
+          .options = {{"static", "SIZE|plan", "its own",
+                       "Bytes of the static part's arena, obtained at once; plan: a plan, with its "
+                       "own."}},
           .make = make,
           .wraps = true,
-          .example = "hybrid(plan,torch)"};
+          .example = "hybrid(plan,torch)",
+          .plan_for = wish_of};
 }
 
 }  // namespace memreplay

@@ -9,7 +9,9 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kOrders[] = {"size",    "area",       "length", "start",
-                                        "breadth", "contention", "best",   "ggml"};
+                                        "breadth", "contention", "best",   "ggml",
+                                        "search"};
+constexpr std::size_t kSearch = 8;
 constexpr std::string_view kFits[] = {"best", "first"};
 
 class Planned final : public StrategyOn<Planned> {
@@ -55,8 +57,9 @@ class Planned final : public StrategyOn<Planned> {
 
 std::optional<PlanWish> wish_of(const StrategySpec& spec) {
   PlanWish wish;
-  wish.algorithm = fmt::format("{}/{}", kOrders[choice_option(spec, "order", kOrders, 6)],
-                               kFits[choice_option(spec, "fit", kFits, 0)]);
+  const std::size_t order = choice_option(spec, "order", kOrders, 6);
+  const std::string_view fit = kFits[choice_option(spec, "fit", kFits, 0)];
+  wish.algorithm = order == kSearch ? "search" : fmt::format("{}/{}", kOrders[order], fit);
   wish.alignment = alignment_option(spec, "align", wish.alignment);
   return wish;
 }
@@ -74,9 +77,10 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo plan_strategy() {
   return {.name = "plan",
           .summary = "Offsets planned with the whole trace known: a goal, not an allocator.",
-          .options = {{"order", "size|area|length|start|breadth|contention|best|ggml", "best",
-                       "In which order the planner places blocks; best tries them all but ggml, "
-                       "which models ggml's graph arena: by start, the highest of equal holes."},
+          .options = {{"order", "size|area|length|start|breadth|contention|best|ggml|search", "best",
+                       "In which the planner places blocks: best tries all before it, ggml models "
+                       "ggml's graph arena (by start, the highest of equal holes), search goes on "
+                       "for up to 10 s."},
                       {"fit", "best|first", "best",
                        "The gap that a block goes to: the smallest, or the lowest."},
                       {"align", "SIZE", "512", "Sizes and offsets are multiples of it."}},

@@ -8,7 +8,7 @@
 namespace memreplay {
 namespace {
 
-constexpr std::string_view kAlgorithms[] = {"layers", "size", "auto"};
+constexpr std::string_view kAlgorithms[] = {"layers", "size", "auto", "search"};
 /// The var area is this many times as large as its peak was.
 constexpr std::uint64_t kVarRoom = 2;
 
@@ -181,7 +181,7 @@ class Stalloc final : public StrategyWrapper<StallocBlock> {
 };
 
 std::optional<PlanWish> wish_of(const StrategySpec& spec) {
-  constexpr std::string_view kNames[] = {"layers", "size/best", "layers|size/best"};
+  constexpr std::string_view kNames[] = {"layers", "size/best", "layers|size/best", "search"};
   PlanWish wish;
   wish.scope = PlanWish::Scope::first_iterations;
   wish.algorithm = kNames[choice_option(spec, "algorithm", kAlgorithms, 2)];
@@ -224,8 +224,9 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo stalloc_strategy() {
   return {.name = "stalloc",
           .summary = "STAlloc: planned from the first iterations, over a caching allocator.",
-          .options = {{"algorithm", "layers|size|auto", "auto",
-                       "Layered fit, the largest blocks first, or the lower of both."},
+          .options = {{"algorithm", "layers|size|auto|search", "auto",
+                       "Layered fit, the largest blocks first, the lower of both, or a search of "
+                       "up to 10 s."},
                       {"small", "SIZE", "512", "Requests up to this size have an area apart."},
                       {"align", "SIZE", "512", "Sizes and offsets are multiples of it."},
                       {"train", "N", "2", "Iterations, from the first marker on, to plan from."}},

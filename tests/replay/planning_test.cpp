@@ -159,6 +159,20 @@ TEST(Planning, AStrictlyPeriodicTraceHasNoMismatch) {
   }
 }
 
+TEST(Planning, ASearchedPlanIsProvedTheLowest) {
+  bool lower_than_orders = false;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Trace trace = periodic(2, seed, true).trace();
+    const Planned r = run(trace, "plan:order=search,align=1");
+    EXPECT_EQ(r.metrics.peak_reserved, r.plan->height);
+    EXPECT_TRUE(r.plan->shortened.empty());
+    const Planned orders = run(trace, "plan:align=1");
+    EXPECT_LE(r.plan->height, orders.plan->height);
+    lower_than_orders |= r.plan->height < orders.plan->height;
+  }
+  EXPECT_TRUE(lower_than_orders);
+}
+
 TEST(Planning, WithoutMarkersTheWholeTraceIsPlannedAndSaysSo) {
   Writer w;
   w.alloc(0, 3000).alloc(1, 100).free(0).alloc(2, 3000);

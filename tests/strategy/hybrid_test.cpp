@@ -52,6 +52,15 @@ TEST(Hybrid, WhatIsOutOfThePlanIsServedDynamically) {
   EXPECT_TRUE(m.strategy().usage().clairvoyant);
 }
 
+TEST(Hybrid, ItsStaticPartMayBeThePlannersBest) {
+  EXPECT_EQ(plan_wish(parse_strategy("hybrid:static=plan"))->algorithm, "search");
+  EXPECT_FALSE(plan_wish(parse_strategy("hybrid(bump,torch):static=4")));
+  MemoryPicture m("hybrid(direct):static=plan");
+  m.alloc('A', 2).alloc('B', 1);
+  EXPECT_EQ(m.picture(), "AA|B");
+  EXPECT_THROW(MemoryPicture("hybrid(plan,direct):static=plan"), UsageError);
+}
+
 TEST(Hybrid, WithoutAPlanItIsItsDynamicPart) {
   MemoryPicture m("hybrid(plan,direct)");
   m.alloc('A', 2).alloc('B', 1);
