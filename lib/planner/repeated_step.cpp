@@ -62,6 +62,15 @@ RepeatedStep longest_run(std::span<const PlannedBlock> blocks, std::size_t lengt
   return longest;
 }
 
+/// Both begin with these rows.
+bool live_equally_long(std::span<const PlannedBlock> blocks, std::size_t one, std::size_t other,
+                       std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i) {
+    if (blocks[one + i].length() != blocks[other + i].length()) return false;
+  }
+  return true;
+}
+
 /// Each step has one such block; as many of them live at once as its life is long in steps.
 void add_in_every_step(std::uint64_t start, const PlannedBlock& block, std::uint64_t step,
                        PlanningProblem& problem) {
@@ -90,7 +99,8 @@ std::optional<RepeatedStep> repeated_step_of(std::span<const PlannedBlock> block
     const RepeatedStep step = longest_run(blocks, length);
     if (step.rows > best.rows) best = step;
   }
-  if (best.rows == 0 || 4 * best.rows < blocks.size()) return std::nullopt;
+  // What is all of one size has no steps.
+  if (best.length <= 1 || 4 * best.rows < blocks.size()) return std::nullopt;
   return best;
 }
 
@@ -100,7 +110,8 @@ PlanningProblem problem_of(const RepeatedStep& step, std::span<const PlannedBloc
   const std::uint64_t began = blocks[from].start;
   const std::uint64_t ended = blocks[to].start;
   PlanningProblem problem;
-  if (began == ended) return problem;
+  const std::size_t other = step.steps() == 2 ? to : from - step.length;
+  if (began == ended || !live_equally_long(blocks, from, other, step.length)) return problem;
   for (std::size_t row = 0; row < step.first; ++row) {
     if (blocks[row].end < ended) continue;
     problem.blocks.push_back(blocks[row]);

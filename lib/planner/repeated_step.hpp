@@ -22,7 +22,7 @@ struct RepeatedStep {
 std::optional<RepeatedStep> repeated_step_of(std::span<const PlannedBlock> blocks);
 
 /// One step as if there were no end of them, between what lives throughout: what outlives its step
-/// is there in the beginning of the next. A packing of it serves every step.
+/// is there in the beginning of the next. Empty where blocks of two steps do not live equally long.
 PlanningProblem problem_of(const RepeatedStep& step, std::span<const PlannedBlock> blocks);
 
 }  // namespace memreplay

@@ -45,5 +45,11 @@ TEST(RepeatedStep, APlanOfOneStepHoldsWhatIsThereInTheMiddleOfMany) {
   }
 }
 
+TEST(RepeatedStep, StepsWhoseBlocksLiveDifferentlyHaveNoPlanInCommon) {
+  auto blocks = training(8, 5);
+  blocks[3 + 6 * 20 + 4].end += 7;
+  EXPECT_TRUE(problem_of(*repeated_step_of(blocks), blocks).blocks.empty());
+}
+
 }  // namespace
 }  // namespace memreplay
