@@ -8,12 +8,14 @@
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/run.hpp"
 #include "planner/irreducible.hpp"
+#include "planner/repeated_step.hpp"
 
 namespace memreplay {
 namespace {
 
 /// As allocators of accelerators round.
 constexpr Bytes kUsualAlignment = 512;
+constexpr double kPartOfStep = 10;
 
 Run usual_run(const Chosen& chosen, const Subject& subject, const PlanQuestion& question,
               const Control& control) {
@@ -45,6 +47,25 @@ void enter(const PlannedMemory& planned, PlannedDevice& device) {
   }
 }
 
+/// One step takes a part of the time that the whole had.
+void plan_step(const PlanningProblem& whole, const PlanQuestion& question, const Control& control,
+               PlannedDevice& device) {
+  const std::optional<RepeatedStep> step = repeated_step_of(whole.blocks);
+  if (!step) return;
+  device.step = {
+      .requests = step->length,
+      .steps = step->steps(),
+      .share = static_cast<double>(step->rows) / static_cast<double>(whole.blocks.size())};
+  const PlanningProblem problem = problem_of(*step, whole.blocks);
+  if (problem.blocks.empty()) return;
+  PlannerOptions options = question.planner;
+  options.capacity.reset();
+  options.seconds /= kPartOfStep;
+  const PlannedMemory planned = plan_memory(problem, options, control);
+  device.step->lower_bound = planned.lower_bound;
+  if (planned.packing) device.step->height = planned.packing->height;
+}
+
 PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
                              const Control& control) {
   PlannedDevice device;
@@ -61,6 +82,7 @@ PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
   device.left_out = lives.left_out;
   enter(plan_memory(lives.problem, question.planner, control), device);
   if (device.impossible) find_culprits(lives.problem, question, control, device);
+  if (!stated) plan_step(lives.problem, question, control, device);
   if (!stated && !control.stopped()) device.run = usual_run(chosen, subject, question, control);
   return device;
 }

@@ -23,6 +23,15 @@ struct PlannedBuffer {
   Bytes offset = 0;  ///< where there is a plan
 };
 
+/// Requests that come again and again, and one plan for all of them.
+struct PlannedStep {
+  std::size_t requests = 0;     ///< of a step
+  std::size_t steps = 0;        ///< whole ones, one behind the other
+  double share = 0;             ///< of all requests of the recording, what repeats
+  Bytes lower_bound = 0;        ///< no plan of such steps is lower; where there is one
+  std::optional<Bytes> height;  ///< of a plan that serves every step; nothing: lives differ
+};
+
 /// The plan of one device.
 struct PlannedDevice {
   TraceSummary trace;
@@ -40,6 +49,7 @@ struct PlannedDevice {
   std::vector<std::size_t> cannot;  ///< buffers that do not fit together, where it is impossible
   bool each_needed = false;         ///< without any one of those the others fit
   std::string placements;           ///< the file that they are written to; empty: none
+  std::optional<PlannedStep> step;  ///< of a recording that repeats itself
   std::optional<Run> run;           ///< what the recorded allocator makes of it; nothing: none did
 
   bool optimal() const { return height == lower_bound; }

@@ -6,6 +6,14 @@
 namespace memreplay {
 namespace {
 
+Json step_json(const PlannedStep& step) {
+  return {{"requests", step.requests},
+          {"steps", step.steps},
+          {"share", step.share},
+          {"lower_bound_bytes", step.lower_bound},
+          {"height_bytes", or_null(step.height)}};
+}
+
 Json planned_json(const PlannedDevice& device) {
   Json runs = Json::array();
   if (device.run) runs.push_back(run_json(*device.run));
@@ -26,6 +34,7 @@ Json planned_json(const PlannedDevice& device) {
   for (const std::size_t row : device.cannot) {
     json["cannot_be_placed"].push_back(device.buffers[row].name);
   }
+  json["repeated_step"] = device.step ? step_json(*device.step) : Json(nullptr);
   json["each_needed"] = device.each_needed;
   return json;
 }

@@ -73,6 +73,15 @@ std::string about(const PlannedDevice& device) {
   return text + ".";
 }
 
+std::string step_sentence(const PlannedStep& step) {
+  std::string text =
+      fmt::format("{:.3g} % of its requests repeat: {} steps of {}", 100 * step.share,
+                  human_count(step.steps), counted(step.requests, "request"));
+  if (!step.height) return text + ".";
+  return text + fmt::format("; one plan that serves every step: {} (lower bound {}).",
+                            human_size(*step.height), human_size(step.lower_bound));
+}
+
 void append_device(Sheet& out, const PlannedDevice& device) {
   if (device.nothing_requested) {
     append_paragraph(out, nothing_requested_sentence(device.trace));
@@ -86,6 +95,7 @@ void append_device(Sheet& out, const PlannedDevice& device) {
     append_paragraph(out, fmt::format("{} left out, too large for any device.",
                                       counted(device.left_out, "request")));
   }
+  if (device.step) append_paragraph(out, step_sentence(*device.step));
   if (device.run) {
     if (!device.run->exact) append_paragraph(out, inexact_sentence(*device.run));
     append_paragraph(out,
