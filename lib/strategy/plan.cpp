@@ -78,7 +78,7 @@ StrategyInfo plan_strategy() {
   return {.name = "plan",
           .summary = "Offsets planned with the whole trace known: a goal, not an allocator.",
           .options = {{"order", "size|area|length|start|breadth|contention|best|ggml|search", "best",
-                       "In which the planner places blocks: best tries all before it, ggml models "
+                       "In which order blocks are placed: best tries all before it, ggml models "
                        "ggml's graph arena (by start, the highest of equal holes), search goes on "
                        "for up to 10 s."},
                       {"fit", "best|first", "best",
