@@ -41,16 +41,8 @@ Bytes unit_bytes(std::string_view unit) {
 }  // namespace
 
 std::optional<std::uint64_t> parse_whole(std::string_view text) {
-  constexpr std::size_t kAlwaysFit = 19;  // digits
   std::uint64_t value = 0;
-  if (text.size() <= kAlwaysFit && !text.empty()) {
-    for (const char c : text) {
-      const auto digit = static_cast<unsigned char>(c - '0');
-      if (digit > 9) return std::nullopt;
-      value = value * 10 + digit;
-    }
-    return value;
-  }
+  if (read_digits(text, value)) return value;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;

@@ -34,4 +34,17 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 /// "; did you mean 'NEAREST'?" or the empty text.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
+/// The number that up to 19 digits are; false for anything else.
+inline bool read_digits(std::string_view text, std::uint64_t& number) {
+  constexpr std::size_t kAlwaysFit = 19;
+  if (text.size() > kAlwaysFit || text.empty()) return false;
+  number = 0;
+  for (const char c : text) {
+    const auto digit = static_cast<unsigned char>(c - '0');
+    if (digit > 9) return false;
+    number = number * 10 + digit;
+  }
+  return true;
+}
+
 }  // namespace memreplay

@@ -44,7 +44,7 @@ void add_lifetimes(std::vector<Lifetime>& buffers, TraceBuilder& builder) {
     builder.trace().ids.push_back(buffer.id);
     if (tagged) builder.trace().tags.push_back(buffer.tag);
   };
-  builder.reserve(buffers.size() * 2);
+  builder.reserve_exactly(buffers.size() * 2);
   const auto begins = in_order_of(&Lifetime::lower, buffers);
   const auto ends = in_order_of(&Lifetime::upper, buffers);
   auto end = ends.begin();

@@ -3,12 +3,16 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "trace/reserve.hpp"
 
 namespace memreplay {
 namespace {
+
+constexpr std::tuple kHotColumns{&Trace::ops, &Trace::lane_of, &Trace::slots, &Trace::sizes,
+                                 &Trace::align_log2};
 
 /// The position of each provisional number in the ascending order of its key.
 template <typename Key, typename Index>
@@ -35,12 +39,14 @@ TraceBuilder::TraceBuilder(int gpu) {
   pool(PoolId{});
 }
 
-void TraceBuilder::reserve(std::size_t events) {
-  reserve_exactly(trace_.ops, events);
-  reserve_exactly(trace_.lane_of, events);
-  reserve_exactly(trace_.slots, events);
-  reserve_exactly(trace_.sizes, events);
-  reserve_exactly(trace_.align_log2, events);
+void TraceBuilder::reserve_exactly(std::size_t events) {
+  std::apply([&](auto... column) { (memreplay::reserve_exactly(trace_.*column, events), ...); },
+             kHotColumns);
+}
+
+void TraceBuilder::reserve_at_most(std::size_t events) {
+  std::apply([&](auto... column) { (memreplay::reserve_at_most(trace_.*column, events), ...); },
+             kHotColumns);
 }
 
 void TraceBuilder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2) {

@@ -15,8 +15,9 @@ class TraceBuilder {
  public:
   explicit TraceBuilder(int gpu);
 
-  /// Room for this many events in the hot columns.
-  void reserve(std::size_t events);
+  /// Room in the hot columns for as many events as there will be, or for rather more.
+  void reserve_exactly(std::size_t events);
+  void reserve_at_most(std::size_t events);
   /// Appends an event. `slot` is kNoSlot where it concerns no block.
   void add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2 = 0);
   /// The number of (stream handle, pool). Throws std::length_error above 65,535 of them.

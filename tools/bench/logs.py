@@ -80,8 +80,43 @@ def heaptrack_interpreted(requests):
         yield f"{'+' if allocates else '-'} {kinds[size]:x}\n"
 
 
+def mtrace(requests):
+    yield "= Start\n"
+    for block, pointer, size, allocates in pointers(requests):
+        yield (f"@ ./program:[0x{0x401136 + block % 64 * 16:x}] "
+               + (f"+ 0x{pointer:x} 0x{size:x}\n" if allocates else f"- 0x{pointer:x}\n"))
+
+
+def stalloc(requests):
+    for _, pointer, size, allocates in pointers(requests):
+        yield f"{int(allocates)} 0x{pointer:x} {size} 0\n"
+
+
+def kineto(requests):
+    yield '{"schemaVersion": 1, "traceEvents": [\n'
+    for event, (_, pointer, size, allocates) in enumerate(pointers(requests)):
+        yield (f'{"," if event else " "}{{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 11, '
+               f'"tid": 11, "ts": {1_700_000_000_000_000 + event}.250, "args": {{"Total Reserved": 0, "Total Allocated": 0, '
+               f'"Bytes": {size if allocates else -size}, "Addr": {pointer}, "Device Id": 0, "Device Type": 1, '
+               f'"Ev Idx": {event}}}}}\n')
+    yield "]}\n"
+
+
+def intervals(requests):
+    return itertools.chain.from_iterable(
+        [" ".join((row.split(",")[1], row.split(",")[2], row.split(",")[3]))]
+        for row in itertools.islice(minimalloc(requests), 1, None))
+
+
+def nsight(requests):
+    yield "start,globalPid,deviceId,address,bytes,memKind,memoryOperationType,streamId,name\n"
+    for event, (_, pointer, size, allocates) in enumerate(pointers(requests)):
+        yield f"{1000 + event * 700},281475298820096,0,{pointer},{size},2,{int(not allocates)},13,\n"
+
+
 WRITERS = {"minimalloc": minimalloc, "rmm": rmm, "umpire": umpire, "heaptrack": heaptrack,
-           "heaptrack-interpreted": heaptrack_interpreted}
+           "heaptrack-interpreted": heaptrack_interpreted, "mtrace": mtrace, "stalloc": stalloc, "kineto": kineto,
+           "intervals": intervals, "nsight": nsight}
 
 
 def main():

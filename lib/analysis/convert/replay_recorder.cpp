@@ -25,7 +25,7 @@ ReplayRecorder::ReplayRecorder(const Trace& source, const Trial& trial,
       charged_(std::move(charged)),
       builder_(source.gpu),
       annotates_(has_annotations(source)) {
-  builder_.reserve(source.size());
+  builder_.reserve_at_most(source.size());
   if (cold) return;
   for (const SegmentInfo& segment : source.start.segments) {
     for (const BlockInfo& block : segment.blocks) {

@@ -20,6 +20,7 @@
 #include "trace/csv/csv_time.hpp"
 #include "trace/gate.hpp"
 #include "trace/pages_behind.hpp"
+#include "trace/reserve.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -108,7 +109,7 @@ class CsvReader {
     if (++coverage.dropped[reason] > 1) return;
     coverage.first_places[reason] = fmt::format("line {}", fields_.line());
   }
-  void add_event(CsvDevice& device, Row row);
+  void add_event(CsvDevice& device, Row& row);
   void add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known);
   void add_cold_columns(Trace& trace, const Row& row);
 
@@ -235,12 +236,12 @@ CsvDevice& CsvReader::device_of(int gpu) {
 
 void CsvReader::reserve(TraceBuilder& builder) {
   const std::size_t events = events_ == CsvEvents::kept ? rows_ : kEventsAtOnce;
-  builder.reserve(events);
+  builder.reserve_at_most(events);
   Trace& trace = builder.trace();
-  trace.ids.reserve(events);
-  if (fields_.has(kThread)) trace.threads.reserve(events);
-  if (fields_.has(kTime)) trace.times_us.reserve(events);
-  if (fields_.has(kTag)) trace.tags.reserve(events);
+  reserve_at_most(trace.ids, events);
+  if (fields_.has(kThread)) reserve_at_most(trace.threads, events);
+  if (fields_.has(kTime)) reserve_at_most(trace.times_us, events);
+  if (fields_.has(kTag)) reserve_at_most(trace.tags, events);
 }
 
 void CsvReader::read_row() {
@@ -255,16 +256,16 @@ void CsvReader::read_row() {
   if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
     return leave_out(device, row.op == 'a' ? "allocations that failed" : "frees of null");
   }
-  row.id = fields_.number<std::uint64_t>(kId, "a whole number, or 0x and hexadecimal digits");
-  row.size = fields_.number<Bytes>(kSize, "bytes as a whole number");
-  row.stream = fields_.number<std::uint64_t>(kStream, "a whole number");
-  row.thread = fields_.number<std::uint32_t>(kThread, "a whole number");
-  row.pool = fields_.pool();
+  fields_.take(kId, row.id, "a whole number, or 0x and hexadecimal digits");
+  fields_.take(kSize, row.size, "bytes as a whole number");
+  fields_.take(kStream, row.stream, "a whole number");
+  fields_.take(kThread, row.thread, "a whole number");
+  if (!fields_.text(kPool).empty()) row.pool = fields_.pool();
   row.align_log2 = fields_.align_log2();
   add_event(device, row);
 }
 
-void CsvReader::add_event(CsvDevice& device, Row row) {
+void CsvReader::add_event(CsvDevice& device, Row& row) {
   const bool frees = row.op == 'f' || row.op == 'c';
   if (row.op == 'c') device.keep_freed();
   CsvBuffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
@@ -273,11 +274,11 @@ void CsvReader::add_event(CsvDevice& device, Row row) {
     const EventColumns& allocations = device.allocations();
     if (!row.stream || !row.pool) {
       const auto [stream, pool] = device.builder.lane_named(allocations.lane_of[known->allocated]);
-      if (!row.stream) row.stream = stream;
-      if (!row.pool) row.pool = pool;
+      if (!row.stream) row.stream.emplace(stream);
+      if (!row.pool) row.pool.emplace(pool);
     }
     if (!row.thread && !allocations.threads.empty()) {
-      row.thread = allocations.threads[known->allocated];
+      row.thread.emplace(allocations.threads[known->allocated]);
     }
   }
   std::uint16_t lane = 0;

@@ -20,6 +20,19 @@ std::size_t characters(std::string_view text) {
 CsvRows::CsvRows(std::string_view file, std::string_view text, char separator)
     : file_(file), text_(text), separator_(separator) {
   if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
+  kinds_['"'] = kinds_['\r'] = Kind::other;
+  kinds_['\n'] = Kind::end;
+  kinds_[static_cast<unsigned char>(separator)] = Kind::separator;
+  const std::size_t last = text_.rfind('\n');
+  if (last != text_.npos) last_end_ = last + 1;
+}
+
+void CsvRows::keep_blanks(bool keep) {
+  trims_ = !keep;
+  for (const char blank : {' ', '\t'}) {
+    if (blank == separator_) continue;
+    kinds_[static_cast<unsigned char>(blank)] = trims_ ? Kind::other : Kind::text;
+  }
 }
 
 void CsvRows::fail(std::string_view message) const {
@@ -109,6 +122,31 @@ void CsvRows::quoted_field() {
   }
 }
 
+/// The row at hand, if it has no quotes and no blanks that may have to go, as nearly all have.
+bool CsvRows::plain_row() {
+  if (at_ >= last_end_) return false;
+  const char* from = text_.data() + at_;
+  const char* at = from;
+  for (;;) {
+    Kind kind = Kind::text;
+    while ((kind = kinds_[static_cast<unsigned char>(*at)]) == Kind::text) ++at;
+    if (kind == Kind::other && (at[0] != '\r' || at[1] != '\n')) {
+      count_ = 0;
+      return false;
+    }
+    add_field({from, static_cast<std::size_t>(at - from)});
+    if (kind == Kind::separator) {
+      from = ++at;
+      continue;
+    }
+    at += kind == Kind::other ? 2 : 1;
+    at_ = static_cast<std::size_t>(at - text_.data());
+    if (count_ < fields_.size()) fields_.resize(count_);
+    ++next_line_;
+    return true;
+  }
+}
+
 bool CsvRows::next() {
   for (; at_ < text_.size() && text_[at_] <= '\r'; ++next_line_) {
     if (text_[at_] != '\n' && text_.substr(at_, 2) != "\r\n") break;
@@ -122,6 +160,7 @@ bool CsvRows::next() {
     quotes_.clear();
     unquoted_.clear();
   }
+  if (plain_row()) return true;
   for (;; ++at_) {
     if (trims_) skip_blanks();
     if (at_ < text_.size() && text_[at_] == '"') {

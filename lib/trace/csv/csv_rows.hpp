@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -17,7 +18,7 @@ class CsvRows {
   CsvRows(std::string_view file, std::string_view text, char separator = ',');
 
   /// Whether blanks around fields belong to them, from the next row on. Default: they do.
-  void keep_blanks(bool keep) { trims_ = !keep; }
+  void keep_blanks(bool keep);
   /// Whether the row has blanks around a field, or in it.
   bool has_blanks() const;
   /// Moves to the next row; false at the end. Throws InputError for a quote that is never closed.
@@ -39,13 +40,19 @@ class CsvRows {
     fields_[count_++] = field;
   }
   void add_place();
+  bool plain_row();
   std::size_t start_of(std::size_t field) const;
   void quoted_field();
   void plain_field();
   void skip_blanks();
 
+  /// What a byte is to a row without quotes and blanks.
+  enum class Kind : std::uint8_t { text, separator, end, other };
+
   std::string_view file_;
   std::string_view text_;
+  std::array<Kind, 256> kinds_ = {};
+  std::size_t last_end_ = 0;  ///< behind it no row ends by a line feed
   char separator_;
   bool trims_ = false;
   std::size_t at_ = 0;

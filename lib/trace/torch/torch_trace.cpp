@@ -151,7 +151,7 @@ class DeviceReading {
 
   void reserve() {
     Trace& trace = builder_.trace();
-    builder_.reserve(entries_.size());
+    builder_.reserve_exactly(entries_.size());
     if (snapshot_.has_times) reserve_exactly(trace.times_us, entries_.size());
     reserve_exactly(trace.stacks, entries_.size());
     reserve_exactly(trace.tags, entries_.size());
