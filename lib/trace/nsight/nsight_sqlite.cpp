@@ -16,6 +16,21 @@ namespace {
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 constexpr const char* kEvents = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 
+std::uint64_t big_endian(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+
+/// How long the file is to be by its header; 0 where that does not say.
+std::uint64_t stated_length(std::string_view bytes) {
+  constexpr std::size_t kHeader = 100;
+  if (bytes.size() < kHeader) return kHeader;
+  const std::uint64_t page = big_endian(bytes.substr(16, 2));
+  const bool says = bytes.substr(24, 4) == bytes.substr(92, 4);  // else a later writer did not
+  return says ? (page == 1 ? 65536 : page) * big_endian(bytes.substr(28, 4)) : 0;
+}
+
 /// A database whose file is in memory, and is neither written nor trusted.
 class SqliteFile {
  public:
@@ -23,6 +38,12 @@ class SqliteFile {
     // The two bytes tell that what was written last may be in a second file. It is not here.
     constexpr std::size_t kWriteAhead = 18;
     std::string_view bytes = input.bytes;
+    // SQLite takes what is missing of a page for zeros.
+    if (const std::uint64_t length = stated_length(bytes); bytes.size() < length) {
+      throw InputError(
+          name_, "",
+          fmt::format("is cut off: {} bytes; its header expects {} or more", bytes.size(), length));
+    }
     if (bytes.size() > kWriteAhead + 1 && bytes[kWriteAhead] == 2) {
       copy_ = bytes;
       copy_[kWriteAhead] = copy_[kWriteAhead + 1] = 1;

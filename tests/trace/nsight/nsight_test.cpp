@@ -153,7 +153,20 @@ TEST(Nsight, ADamagedDatabaseIsAnErrorAndNeverACrash) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
     complaint(damaged);
   }
-  EXPECT_THAT(complaint(whole.substr(0, 100)), HasSubstr("is no readable SQLite database"));
+  std::string page = whole;
+  page[100] = 0x55;
+  EXPECT_THAT(complaint(page), HasSubstr("is no readable SQLite database"));
+}
+
+TEST(Nsight, ADatabaseThatIsCutOffIsNotReadAsAShorterOne) {
+  const std::string bytes = database(kTable + row("1000, 0, 0, 4096, 512, 2, 0"));
+  EXPECT_EQ(complaint(bytes), "");
+  for (const std::size_t missing :
+       {std::size_t{1}, std::size_t{3}, std::size_t{700}, bytes.size() - 16}) {
+    EXPECT_THAT(complaint(bytes.substr(0, bytes.size() - missing)),
+                HasSubstr("n.sqlite: is cut off"))
+        << missing;
+  }
 }
 
 TEST(Nsight, ADatabaseLeftInTheModeOfAWriteAheadLogIsRead) {
