@@ -28,6 +28,9 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
   line.value("--capacity", "SIZE", "What the plan must fit in. Default: as low as it goes.",
              [&planner](const std::string& text) {
                planner.capacity = size_argument("--capacity", text);
+               if (*planner.capacity == 0) {
+                 throw UsageError("--capacity is 0; expected the memory of a device");
+               }
              });
   line.flag("--minimise", "Go on below --capacity, as low as it goes.", planner.minimise);
   line.value("--timeout", "SECONDS", "Then the best so far is the answer. Default: 10.",
@@ -91,6 +94,9 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
   add_report_options(line, asked.reports, Has::text);
   line.parse(arguments);
   require_paths(asked.input, command);
+  if (asked.placements.is_stdout() && asked.reports.takes_stdout()) {
+    throw UsageError("only one output can go to standard output");
+  }
 
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);

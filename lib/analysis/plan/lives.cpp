@@ -1,6 +1,7 @@
 #include "analysis/plan/lives.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "core/error.hpp"
@@ -79,7 +80,9 @@ bool states_lives(const Recording& recording) {
 TraceLives lives_of(const Subject& subject, const ProgramOptions& options, Bytes alignment) {
   if (states_lives(subject.recording())) {
     const std::string& path = subject.recording().path;
-    if (path == "-") throw UsageError("lifetimes are read twice; expected a file, not '-'");
+    if (!std::filesystem::is_regular_file(path)) {
+      throw UsageError(path + ": is no file; expected one, as lists of lifetimes are read twice");
+    }
     return stated_lives(stated_buffers(path), alignment);
   }
   return program_lives(subject.trace(), program_of(subject, options), alignment);

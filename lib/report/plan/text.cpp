@@ -41,6 +41,8 @@ std::string culprits_sentence(const PlannedDevice& device) {
     names.push_back(device.buffers[device.cannot[i]].name);
   }
   const std::size_t more = device.cannot.size() - names.size();
+  if (device.cannot.size() == 1)
+    return fmt::format("Buffer {} does not fit even alone.", names.front());
   const char* needed = device.each_needed
                            ? "without any one of them the others fit"
                            : "whether each of them is needed was not decided in time";
