@@ -60,23 +60,9 @@ class ToldJudge {
                        has(failure_.limit, "the allocator's limit") &
                        has(failure_.live, "how much of it was in use");
     if (!known) return free_anyway() ? Cause::fragmentation : Cause::unknown;
-    const FigureBalance room =
-        FigureBalance().plus(*failure_.limit).minus(*failure_.live).minus(*failure_.requested);
-    told_.room = room.bytes;
-    if (!at_least_zero(room)) {
-      // Chunks are not always cut to the size of their request.
-      if (!failure_.live_requested) {
-        told_.sure = false;
-        return Cause::shortage;
-      }
-      const FigureBalance without_waste = FigureBalance()
-                                              .plus(*failure_.limit)
-                                              .minus(*failure_.live_requested)
-                                              .minus(*failure_.requested);
-      // Some waste every allocator has: what may just be enough is not.
-      return at_least_zero(without_waste) && without_waste.sure() ? Cause::fragmentation
-                                                                  : Cause::shortage;
-    }
+    // As of a recording, what is left beside what was asked for, not beside the chunks.
+    told_.room = left_by(failure_.live_requested.value_or(*failure_.live)).bytes;
+    if (!at_least_zero(left_by(*failure_.live))) return beyond_the_limit();
     if (!failure_.reserved) {
       told_.sure = false;
       return Cause::fragmentation;
@@ -84,6 +70,23 @@ class ToldJudge {
     const FigureBalance growth =
         FigureBalance().plus(*failure_.limit).minus(*failure_.reserved).minus(*failure_.requested);
     return at_least_zero(growth) ? Cause::outside : Cause::fragmentation;
+  }
+
+  // Of the limit, beside what is live and the request.
+  FigureBalance left_by(const ToldBytes& live) const {
+    return FigureBalance().plus(*failure_.limit).minus(live).minus(*failure_.requested);
+  }
+
+  // Chunks are not always cut to the size of their request.
+  Cause beyond_the_limit() {
+    if (!failure_.live_requested) {
+      told_.sure = false;
+      return Cause::shortage;
+    }
+    const FigureBalance without_waste = left_by(*failure_.live_requested);
+    // Some waste every allocator has: what may just be enough is not.
+    return at_least_zero(without_waste) && without_waste.sure() ? Cause::fragmentation
+                                                                : Cause::shortage;
   }
 
   // What is free would do, whatever the limit is.

@@ -21,6 +21,22 @@ std::string told_head(const ToldExplanation& told, const char* sure, const char*
   return told.sure ? sure : fmt::format("Probably {}", unsure);
 }
 
+// What chunks of their size lack for the request, where requests of theirs might have found room.
+std::int64_t missing_by_chunks(const ToldExplanation& told) {
+  const ToldFailure& f = told.failure;
+  if (!is_bfc(told) || !f.live_requested || !f.live || !f.limit) return 0;
+  return static_cast<std::int64_t>(f.live->bytes + f.requested->bytes) -
+         static_cast<std::int64_t>(f.limit->bytes);
+}
+
+std::string told_waste(const ToldExplanation& told, const std::string& head, const char* how_much) {
+  return fmt::format(
+      "{}: {} are missing for the {} request, and {} is lost in chunks that are larger than what "
+      "was asked for",
+      head, human_size(static_cast<Bytes>(missing_by_chunks(told))),
+      human_size(told.failure.requested->bytes), how_much);
+}
+
 std::string told_unknown(const ToldExplanation& told) {
   const ToldFailure& f = told.failure;
   if (f.source == ToldFailure::Source::torch_summary) {
@@ -58,7 +74,11 @@ std::string told_outside(const ToldExplanation& told) {
 
 std::string told_shortage(const ToldExplanation& told) {
   const std::string request = human_size(told.failure.requested->bytes);
-  return fmt::format("{}: {} {} by {}.", told_head(told, "Shortage", "a shortage"),
+  const std::string head = told_head(told, "Shortage", "a shortage");
+  if (!told.sure && missing_by_chunks(told) > 0) {
+    return told_waste(told, head, "about as much") + "; no allocator saves all of that.";
+  }
+  return fmt::format("{}: {} {} by {}.", head,
                      told.failure.live
                          ? fmt::format("what is live and the {} request together exceed", request)
                          : fmt::format("the {} request alone exceeds", request),
@@ -73,12 +93,8 @@ std::string told_sentence(const ExplainedDevice& device) {
     case Cause::shortage:
       return told_shortage(told);
     case Cause::fragmentation:
-      if (*told.room < 0) {
-        return fmt::format(
-            "{}: {} are missing for the {} request, and as much is lost in chunks that are larger "
-            "than what was asked for.",
-            told_head(told, "Fragmentation", "fragmentation"), told_spare(told),
-            human_size(told.failure.requested->bytes));
+      if (missing_by_chunks(told) > 0) {
+        return told_waste(told, told_head(told, "Fragmentation", "fragmentation"), "more") + ".";
       }
       return fmt::format("{}: the {} request would have fitted, with {} to spare.",
                          told_head(told, "Fragmentation", "fragmentation"),
@@ -105,7 +121,8 @@ std::string told_advice(const ExplainedDevice& device) {
              regions;
     }
     if (cause == Cause::shortage) {
-      return "No allocator setting helps within this limit. Where the device has more, raise it: "
+      return told_head(told, "No", "no") +
+             " allocator setting helps within this limit. Where the device has more, raise it: "
              "XLA_PYTHON_CLIENT_MEM_FRACTION (JAX), a larger memory_limit (TensorFlow).";
     }
   } else {
@@ -113,7 +130,9 @@ std::string told_advice(const ExplainedDevice& device) {
       return "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True usually serves this request, unless "
              "it was set already.";
     }
-    if (cause == Cause::shortage) return "No allocator setting will help.";
+    if (cause == Cause::shortage) {
+      return told_head(told, "No", "no") + " allocator setting will help.";
+    }
     if (cause == Cause::outside && told.failure.limit) {
       return "A larger per_process_memory_fraction helps, or none.";
     }

@@ -49,6 +49,7 @@ TEST(Told, ABfcAllocatorIsShortOfMemoryWhereItsLimitIs) {
   failure.live_requested = mib(94, 1);
   EXPECT_EQ(judged(failure).cause, Cause::shortage);
   EXPECT_TRUE(judged(failure).told.sure);
+  EXPECT_EQ(judged(failure).told.room, -(4 << 20));  // as of a recording
 }
 
 TEST(Told, HolesThatWouldDoTogetherAreFragmentation) {
@@ -66,6 +67,7 @@ TEST(Told, WasteInsideOfChunksIsFragmentationToo) {
   ToldFailure failure = bfc(10, 95, 100, 100);
   failure.live_requested = mib(80, 1);
   EXPECT_EQ(judged(failure).cause, Cause::fragmentation);
+  EXPECT_EQ(judged(failure).told.room, 10 << 20);
   failure.live_requested = mib(90, 1);  // 5 MiB are missing, 5 are lost
   EXPECT_FALSE(judged(failure).told.sure);
   EXPECT_EQ(judged(failure).cause, Cause::shortage);
