@@ -1,10 +1,13 @@
 #include "analysis/explain/told.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
 #include "analysis/explain/question.hpp"
+#include "core/error.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -160,6 +163,17 @@ class ToldJudge {
   ToldExplanation told_;
 };
 
+/// An option that asks for what only events can show; null where there is none.
+const char* beyond_a_text(const ExplainQuestion& question) {
+  const DeviceShape& device = question.setup.device;
+  if (question.at.kind != At::Kind::usual && question.at.kind != At::Kind::oom) return "--at";
+  if (!question.phases.empty()) return "--phase";
+  if (question.strategy) return "-s";
+  if (device.capacity || device.endless) return "--capacity";
+  if (device.reserve) return "--reserve";
+  return question.stacks ? "memory by stack" : nullptr;
+}
+
 Bytes bytes_of(const std::optional<ToldBytes>& figure) { return figure ? figure->bytes : 0; }
 
 }  // namespace
@@ -172,6 +186,11 @@ ToldExplanation explained_by_figures(const ToldFailure& failure, Cause& cause) {
 
 ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuestion& question,
                                   ExplainListener* listener) {
+  if (const char* const asked = beyond_a_text(question)) {
+    throw UsageError(
+        fmt::format("{}: is the text of a failure, without a history; {} is for recordings",
+                    recording.path, asked));
+  }
   const ToldFailure& failure = *recording.told;
   ExplainedDevice explained;
   explained.among_others = question.among_others;

@@ -9,7 +9,8 @@ struct Recording;
 /// Fragmentation, a shortage or others, by the figures alone that an allocator printed.
 ToldExplanation explained_by_figures(const ToldFailure& failure, Cause& cause);
 
-/// Why memory ran out where a text is all there is. `listener` may be null.
+/// Why memory ran out where a text is all there is. `listener` may be null. Throws UsageError where
+/// the question is about events.
 ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuestion& question,
                                   ExplainListener* listener);
 
