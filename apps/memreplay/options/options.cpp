@@ -201,9 +201,11 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                  o.read.host = true;
                  return;
                }
-               const std::uint64_t gpu = whole_argument("--gpu", text);
-               if (gpu > 1 << 20) throw UsageError("--gpu is not the number of a device");
-               o.gpu = static_cast<int>(gpu);
+               const auto gpu = parse_whole(text);
+               if (!gpu || *gpu > 1 << 20) {
+                 throw UsageError("--gpu is '" + text + "'; expected a device's number, or host");
+               }
+               o.gpu = static_cast<int>(*gpu);
              });
   const CommandLine::Group rare(line, kInput, Shown::in_help_all);
   line.value("--format", "FORMAT", "Format of the recording. Default: recognised.",

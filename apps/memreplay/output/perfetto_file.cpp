@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/recorded/steps.hpp"
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 
 namespace memreplay {
@@ -20,7 +21,8 @@ PerfettoFile::PerfettoFile(const OutputPath& path, const std::vector<Chosen>& ch
 }
 
 std::string PerfettoFile::name_of(const Chosen& chosen) const {
-  return several_ ? fmt::format("{} gpu {}: ", chosen.recording->path, chosen.trace->gpu) : "";
+  return several_ ? fmt::format("{} {}: ", chosen.recording->path, gpu_label(chosen.trace->gpu))
+                  : "";
 }
 
 void PerfettoFile::add_phases(const Chosen& chosen) {

@@ -14,6 +14,7 @@
 #include "analysis/recorded/steps.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 
 namespace memreplay {
 namespace {
@@ -134,8 +135,8 @@ void choose_moment(const Subject& subject, const Curves& curves, const At& at, E
       return;
     case At::Kind::oom:
       if (!refuses(curves)) {
-        throw UsageError(fmt::format("--at oom: no request fails in {} gpu {}",
-                                     subject.recording().path, subject.trace().gpu));
+        throw UsageError(fmt::format("--at oom: no request fails in {} {}",
+                                     subject.recording().path, gpu_label(subject.trace().gpu)));
       }
       break;
     case At::Kind::usual:

@@ -11,6 +11,7 @@
 
 #include "analysis/parallel.hpp"
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 
 namespace memreplay {
 namespace {
@@ -63,8 +64,8 @@ std::vector<const Trace*> chosen_traces(const Recording& recording, std::optiona
   }
   if (!with_events.empty()) return with_events;
   if (gpu && with_memory.empty()) {
-    throw UsageError(
-        fmt::format("{}: has neither events nor memory of gpu {}", recording.path, *gpu));
+    throw UsageError(fmt::format("{}: has neither events nor memory of {}{}", recording.path,
+                                 *gpu < 0 ? "the " : "", gpu_label(*gpu)));
   }
   return with_memory;
 }

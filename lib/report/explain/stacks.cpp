@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/gpu_label.hpp"
 #include "report/explain/explain.hpp"
 
 namespace memreplay {
@@ -11,7 +12,8 @@ std::vector<NamedProfile> to_stacks(const ExplainAnswer& answer) {
     if (!stacks) continue;
     const bool alone = answer.devices.size() == 1;
     profiles.push_back(
-        {alone ? "" : fmt::format("{} gpu {}", device.trace.path, device.trace.gpu), *stacks});
+        {alone ? "" : fmt::format("{} {}", device.trace.path, gpu_label(device.trace.gpu)),
+         *stacks});
   }
   return profiles;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/gpu_label.hpp"
 #include "report/explain/explain.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/explain/told.hpp"
@@ -174,7 +175,8 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   if (device.told) return append_told(out, device);
   const Explanation& e = device.explanation;
   const TextStyle& style = out.style();
-  if (device.among_others) out += fmt::format("{} gpu {}\n", device.trace.path, device.trace.gpu);
+  if (device.among_others)
+    out += fmt::format("{} {}\n", device.trace.path, gpu_label(device.trace.gpu));
   const std::string said = wrapped(verdict_sentence(device), 0, style.width);
   out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device, style.width);
   const bool pins_first = e.cause == Cause::fragmentation || e.cause == Cause::none;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/gpu_label.hpp"
 #include "report/fit/fit.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -194,7 +195,7 @@ void append_chosen(Sheet& sheet, const FitAnswer& answer) {
 
 std::string head(const FittedDevice& fitted, bool several) {
   const std::string model = model_sentence({fitted.trace, fitted.device, {}, fitted.model_check});
-  return fitted.trace.path + (several ? fmt::format(" gpu {}", fitted.trace.gpu) : "") + ": " +
+  return fitted.trace.path + (several ? " " + gpu_label(fitted.trace.gpu) : "") + ": " +
          coverage_phrase(fitted.trace) + (model.empty() ? "" : "; ") + model;
 }
 
@@ -231,8 +232,8 @@ void append_largest_need(Sheet& out, const std::vector<FittedDevice>& devices) {
   if (devices.size() < 2 || largest == nullptr) return;
   const FitRun& run = largest->runs.front();
   out += '\n';
-  append_paragraph(out, fmt::format("worst: {} gpu {}, {} {}.", largest->trace.path,
-                                    largest->trace.gpu, run.there.strategy,
+  append_paragraph(out, fmt::format("worst: {} {}, {} {}.", largest->trace.path,
+                                    gpu_label(largest->trace.gpu), run.there.strategy,
                                     run.fit.smallest ? "needs " + exact_size(*run.fit.smallest)
                                                      : std::string("fits nowhere")));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "report/explain/explain.hpp"
 #include "report/page/html.hpp"
@@ -62,7 +63,7 @@ std::string headlines(const PageDevice& device) {
          html_text(
              "p",
              fmt::format(
-                 "{} gpu {}: {}{}", trace.path, trace.gpu, coverage_phrase(trace),
+                 "{} {}: {}{}", trace.path, gpu_label(trace.gpu), coverage_phrase(trace),
                  model_sentence(device.report).empty() ? "" : "; " + model_sentence(device.report)),
              "quiet");
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "report/page/blob.hpp"
 
@@ -113,7 +114,7 @@ class Packer {
   }
 
   static std::string name_of(const PageDevice& device) {
-    return fmt::format("{} gpu {}", device.report.trace.path, device.report.trace.gpu);
+    return fmt::format("{} {}", device.report.trace.path, gpu_label(device.report.trace.gpu));
   }
 
   Json described(const PageDevice& device) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/gpu_label.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -17,7 +18,7 @@ namespace memreplay {
 namespace {
 
 std::string place_name(const TraceRuns& report, bool several) {
-  return several ? fmt::format("{} gpu {}", report.trace.path, report.trace.gpu)
+  return several ? fmt::format("{} {}", report.trace.path, gpu_label(report.trace.gpu))
                  : report.trace.path;
 }
 

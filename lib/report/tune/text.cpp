@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/gpu_label.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
@@ -197,9 +198,9 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
     const TraceSummary& trace = answer.traces[i];
     const std::string model = model_sentence({trace, {}, {}, answer.model_checks[i]});
     const std::optional<Bytes> capacity = answer.devices[i].capacity;
-    append_paragraph(out, fmt::format("{}{}: {}{}{}", trace.path,
-                                      several ? fmt::format(" gpu {}", trace.gpu) : "",
-                                      coverage_phrase(trace), model.empty() ? "" : "; ", model));
+    append_paragraph(
+        out, fmt::format("{}{}: {}{}{}", trace.path, several ? " " + gpu_label(trace.gpu) : "",
+                         coverage_phrase(trace), model.empty() ? "" : "; ", model));
     append_paragraph(
         out,
         fmt::format("on a device {}, by the rules of {}",

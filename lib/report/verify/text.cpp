@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/gpu_label.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/verify/verify.hpp"
 
@@ -18,7 +19,7 @@ std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
     for (const VerifyRun& run : file.runs) {
       const bool wrong = run.verdict == Verdict::diverged || run.verdict == Verdict::resynchronised;
       const std::string verdict = fmt::format("{:<11}", name_of(run.verdict));
-      std::string text = fmt::format("{} gpu {}: ", file.trace.path, run.gpu);
+      std::string text = fmt::format("{} {}: ", file.trace.path, gpu_label(run.gpu));
       if (run.verdict == Verdict::unsupported) {
         text += run.reason;
       } else {
