@@ -101,6 +101,16 @@ void add_remarks(const Subject& subject, const View& view, const std::string& to
           : "What is shown is one replay from the recorded start.");
 }
 
+bool pools_sleep(const Subject& subject) {
+  const Trace& trace = subject.trace();
+  if (trace.tags.empty()) return false;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (trace.ops[i] != Op::marker) continue;
+    if (subject.recording().texts[trace.tags[i]] == "sleep") return true;
+  }
+  return false;
+}
+
 // A short search, so that the answer names the setting that helps.
 void search_shortly(const Subject& subject, const SizedDevice& device,
                     const ExplainQuestion& question, const Control& control,
@@ -153,11 +163,17 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   }
   note_silence(view, explained);
   add_remarks(subject, view, question.setup.torch_version, explained);
+  const bool asleep = pools_sleep(subject);
+  if (asleep) {
+    explained.remarks.emplace_back(
+        "Pools sleep in it: what they hold stands in the tables, and no setting is looked for, as "
+        "tune lets none sleep.");
+  }
   if (listener != nullptr) listener->on_explained(explained);
   const bool torch_memory = view.as_recorded || view.model;
   const Explanation& e = explained.explanation;
   const bool may_help = e.shows_requests && e.cause != Cause::shortage;
-  if (torch_memory && may_help && !control.stopped()) {
+  if (torch_memory && may_help && !asleep && !control.stopped()) {
     search_shortly(subject, view.device, question, control, explained);
   }
   if (listener != nullptr) listener->on_searched(explained);

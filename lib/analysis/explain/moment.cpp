@@ -4,6 +4,8 @@
 #include <unordered_map>
 
 #include "core/bytes_of.hpp"
+#include "replay/watch/outputs.hpp"
+#include "replay/watch/sleep_watch.hpp"
 #include "trace/recorded_levels.hpp"
 #include "verify/recorded_state.hpp"
 
@@ -118,8 +120,12 @@ Moment RecordedMoments::before(std::uint64_t event) const {
 Curves ReplayedMoments::curves() const {
   Watcher watcher(subject_.trace());
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
+  ObserverGroup observers;
+  SleepWatch sleep(subject_, trial, {});
+  if (sleep.is_needed()) observers.add(sleep);
+  observers.add(watcher);
   ReplayOptions replaying = replaying_;
-  replaying.observer = &watcher;
+  replaying.observer = &observers;
   const ReplayResult result = trial.run(replaying);
   watcher.curves.retries = result.metrics.oom_retries;
   if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
@@ -128,7 +134,9 @@ Curves ReplayedMoments::curves() const {
 
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
+  SleepWatch sleep(subject_, trial, {});
   ReplayOptions replaying = replaying_;
+  if (sleep.is_needed()) replaying.observer = &sleep;
   replaying.program.to = to;
   const ReplayResult result = trial.run(replaying);
   Moment moment;
