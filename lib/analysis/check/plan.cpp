@@ -121,7 +121,8 @@ std::optional<Bytes> capacity_of(const BaselineEntry* old, const Trace& trace,
   if (question.capacity) return question.capacity;
   if (old != nullptr) return old->setup.capacity;
   const auto oom = first_recorded_oom(trace);
-  return oom ? std::optional(oom->room()) : std::nullopt;
+  const bool tells = oom && oom->room() > 0;  // logs of requests alone do not
+  return tells ? std::optional(oom->room()) : std::nullopt;
 }
 
 CheckPlan check_plan(const Chosen& chosen, const Baseline& baseline,
