@@ -59,7 +59,8 @@ class Foresight {
       open(refused ? kNoSlot : slot, {.size = request.size,
                                       .alignment = request.alignment,
                                       .start = event + 1,
-                                      .end = refused ? event + 2 : kForever});
+                                      .end = refused ? event + 2 : kForever,
+                                      .refused = refused});
     } else if (op == Op::free || op == Op::free_completed) {
       close(of_slot_[slot], event + 1);
     } else if (op == Op::marker) {

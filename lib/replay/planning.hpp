@@ -19,6 +19,7 @@ struct PlannedRequest {
   std::uint64_t start = 0;
   std::uint64_t end = kForever;
   bool out_of_plan = false;
+  bool refused = false;  ///< when it was recorded; there for no longer than the request takes
 };
 
 /// Requests in their order, those before the first event by address.

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "analysis/recorded/summary.hpp"
+#include "analysis/run/planned_floor.hpp"
 #include "analysis/run/presets.hpp"
 #include "analysis/run/question.hpp"
 #include "core/text.hpp"
@@ -154,7 +155,8 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     if (control.stopped()) continue;
     trace.model_check = model_check(subject);
     if (watcher != nullptr) watcher->begin_trace(chosen, subject);
-    const LateStart late(subject, replay_options(subject.trace(), setup, control));
+    const ReplayOptions options = replay_options(subject.trace(), setup, control);
+    const LateStart late(subject, options);
     for (const StrategySpec& asked : strategies) {
       if (control.stopped()) break;
       const StrategySpec spec = fitted(subject, asked, setup, control);
@@ -165,6 +167,9 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
       }
     }
     set_places(trace.runs);
+    if (question.ranked && !control.stopped()) {
+      trace.planned = planned_floor(subject, options, control);
+    }
   }
   answer.interrupted = control.stopped();
   return answer;

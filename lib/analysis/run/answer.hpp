@@ -87,6 +87,17 @@ struct Run {
   }
 };
 
+/// What blocks come to with their future known, as far as little work shows it.
+struct PlannedFloor {
+  Bytes height = 0;
+  Bytes lower_bound = 0;  ///< no plan is lower
+  std::string found_by;   ///< "start/best", "exact", …
+  std::uint64_t blocks = 0;
+  std::string left_out_because;  ///< a sentence; empty: there is a plan
+
+  bool optimal() const { return height == lower_bound; }
+};
+
 /// One trace, one device, the runs asked for.
 struct TraceRuns {
   TraceSummary trace;
@@ -94,6 +105,7 @@ struct TraceRuns {
   std::vector<Run> runs;
   std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
   std::size_t asked = 0;                 ///< runs; where it was interrupted `runs` may be fewer
+  std::optional<PlannedFloor> planned;   ///< of ranked ones; nothing: interrupted before
 };
 
 /// What strategies come to on the devices of recordings.

@@ -2,6 +2,19 @@
 #include "report/run/run.hpp"
 
 namespace memreplay {
+namespace {
+
+// Null where it is left out, too.
+Json floor_json(const std::optional<PlannedFloor>& planned) {
+  if (!planned || !planned->left_out_because.empty()) return nullptr;
+  return {{"height_bytes", planned->height},
+          {"lower_bound_bytes", planned->lower_bound},
+          {"optimal", planned->optimal()},
+          {"solver", planned->found_by},
+          {"buffers", planned->blocks}};
+}
+
+}  // namespace
 
 std::string to_json(const ReplayAnswer& answer) {
   const char* command = answer.ranked ? "compare" : "replay";
@@ -14,6 +27,11 @@ std::string to_json(const ReplayAnswer& answer) {
     result["model_check"] = nullptr;
     if (trace.model_check) result["model_check"] = verify_run_json(*trace.model_check);
     result["runs_asked"] = trace.asked;
+    if (answer.ranked) {
+      result["planned"] = floor_json(trace.planned);
+      result["planned_left_out"] =
+          trace.planned ? text_or_null(trace.planned->left_out_because) : Json(nullptr);
+    }
     results.push_back(std::move(result));
   }
   return dump_results(command, std::move(results), worst_of(traces));

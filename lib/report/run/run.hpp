@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ std::string to_json(const ReplayAnswer& answer);
 Table to_table(const ReplayAnswer& answer);
 
 /// A row a run, in the order given: sizes in units for people. Below them the least that any could
-/// come to, where that is asked for.
-Table run_table(const std::vector<Run>& runs, bool with_lower_bound = false);
+/// come to, where that is asked for, and the plan, where there is one.
+Table run_table(const std::vector<Run>& runs, bool with_lower_bound = false,
+                const std::optional<PlannedFloor>& planned = {});
 
 }  // namespace memreplay

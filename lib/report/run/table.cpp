@@ -54,13 +54,16 @@ std::string value_text(const MetricValue& value) {
 
 }  // namespace
 
-Table run_table(const std::vector<Run>& runs, bool with_lower_bound) {
+Table run_table(const std::vector<Run>& runs, bool with_lower_bound,
+                const std::optional<PlannedFloor>& planned) {
   Table table;
   std::vector<Bytes> sizes;  // in use and reserved, run by run
   for (const Run& run : runs) {
     sizes.insert(sizes.end(), {run.metrics.peak_allocated, run.metrics.peak_reserved});
   }
+  const bool with_plan = with_lower_bound && planned && planned->left_out_because.empty();
   if (with_lower_bound) sizes.push_back(runs.front().metrics.peak_requested);
+  if (with_plan) sizes.push_back(planned->height);
   const std::vector<std::string> shown = sizes_beside(sizes);
   table.columns = {{"strategy", true},
                    {"MaxInUse"},
@@ -84,9 +87,13 @@ Table run_table(const std::vector<Run>& runs, bool with_lower_bound) {
                           human_count(run.device_calls())});
     if (timed) table.rows.back().push_back(ns_per_op(m));
   }
-  if (with_lower_bound) {
-    table.rows.push_back({"lower bound (requested)", shown.back()});
+  const auto add_floor = [&table](const char* name, const std::string& size) {
+    table.rows.push_back({name, size});
     table.rows.back().resize(table.columns.size());
+  };
+  if (with_lower_bound) add_floor("lower bound (requested)", shown[2 * runs.size()]);
+  if (with_plan) {
+    add_floor(planned->optimal() ? "planned (proved optimal)" : "planned", shown.back());
   }
   return table;
 }

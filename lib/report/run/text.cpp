@@ -206,6 +206,12 @@ std::string oom_reports(const std::vector<TraceRuns>& reports) {
   return out;
 }
 
+std::string unplanned_sentence(const PlannedFloor& planned) {
+  if (planned.left_out_because.empty()) return {};
+  return fmt::format("No planned placement stands below: {}. Try: memreplay plan TRACE",
+                     planned.left_out_because);
+}
+
 // What must be known comes before the table, so that table and winner are what one sees at the end.
 void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
   append_head(out, report, several);
@@ -222,11 +228,12 @@ void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
   sort_by_place(ranked);
   if (!ranked.empty()) {
     out += '\n';
-    append_table(out, run_table(ranked, ranked.front().finished));
+    append_table(out, run_table(ranked, ranked.front().finished, report.planned));
     append_apart(out, fenced(measured_table(report, out.width()), out.style()));
   }
   Sheet sentences(out.style());
   append_unfinished(sentences, report);
+  if (report.planned) append_paragraph(sentences, unplanned_sentence(*report.planned));
   for (const std::string& sentence : comparison_sentences(on_first_device(report.runs))) {
     append_paragraph(sentences, sentence);
   }

@@ -41,6 +41,28 @@ TEST(ReplayAnswer, StoppedBeforeTheFirstEventNothingWasRun) {
   EXPECT_EQ(answered.traces.at(0).asked, 3u);
 }
 
+TEST(ReplayAnswer, SideBySideThereIsAPlanThatNoStrategyIsBelow) {
+  ReplayQuestion question = three_strategies();
+  EXPECT_FALSE(answer_for("torch/layers_4.pickle", question, {}).traces.at(0).planned);
+  question.ranked = true;
+  const TraceRuns trace = answer_for("torch/layers_4.pickle", question, {}).traces.at(0);
+  ASSERT_TRUE(trace.planned);
+  EXPECT_TRUE(trace.planned->left_out_because.empty());
+  EXPECT_TRUE(trace.planned->optimal());
+  for (const memreplay::Run& run : trace.runs) {
+    EXPECT_EQ(trace.planned->height, run.metrics.peak_requested);
+    EXPECT_LE(trace.planned->height, run.metrics.peak_reserved);
+  }
+}
+
+TEST(ReplayAnswer, ThePlanIsOfWhatTheRecordedProgramGot) {
+  ReplayQuestion question = three_strategies();
+  question.ranked = true;
+  const TraceRuns trace = answer_for("torch/gpt_train_oom.pickle", question, {}).traces.at(0);
+  EXPECT_TRUE(trace.planned->optimal());
+  EXPECT_EQ(trace.planned->height, trace.runs.at(0).metrics.peak_requested);
+}
+
 TEST(ReplayAnswer, StoppingAtAnOomIsNoInterruption) {
   ReplayQuestion question = three_strategies();
   question.setup.stop_at_oom = true;

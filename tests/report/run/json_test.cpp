@@ -30,6 +30,23 @@ TraceRuns report_of(Run run) {
   return report;
 }
 
+TEST(CompareJson, HasThePlanOrWhyThereIsNone) {
+  TraceRuns report = report_of(run_of("torch", {}));
+  const auto ranked = [&] {
+    return Json::parse(to_json(ReplayAnswer{.traces = {report}, .ranked = true}));
+  };
+  EXPECT_TRUE(ranked()["planned"].is_null());
+  report.planned = PlannedFloor{.height = 9, .lower_bound = 7, .found_by = "exact", .blocks = 2};
+  EXPECT_EQ(ranked()["planned"],
+            Json::parse(R"({"height_bytes": 9, "lower_bound_bytes": 7, "optimal": false,
+                            "solver": "exact", "buffers": 2})"));
+  EXPECT_TRUE(ranked()["planned_left_out"].is_null());
+  report.planned->left_out_because = "too many";
+  EXPECT_TRUE(ranked()["planned"].is_null());
+  EXPECT_EQ(ranked()["planned_left_out"], "too many");
+  EXPECT_FALSE(parsed({report}).contains("planned"));
+}
+
 TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
   const std::set<std::string> about_the_run = {
       "strategy",        "gpu",     "place",  "exact", "finished",  "interval",

@@ -49,6 +49,25 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
       " torch reserves 144 MiB less than recorded, with 5 fewer device allocations.\n");
 }
 
+TEST(CompareText, ThePlannedPlacementStandsBelowTheBound) {
+  TraceRuns report = report_of({run_of("torch", {.reserved = 20 * kMiB, .allocated = 9 * kMiB})});
+  report.planned = PlannedFloor{.height = 9 * kMiB, .lower_bound = 9 * kMiB};
+  EXPECT_NE(side_by_side({report}, {}).find(" planned (proved optimal)     9 MiB\n"),
+            std::string::npos)
+      << side_by_side({report}, {});
+  report.planned->height = 10 * kMiB;
+  EXPECT_NE(side_by_side({report}, {}).find(" planned                    10 MiB\n"),
+            std::string::npos)
+      << side_by_side({report}, {});
+  report.planned->left_out_because = "it has too many blocks";
+  const std::string text = side_by_side({report}, {});
+  EXPECT_EQ(text.find("\n planned"), std::string::npos) << text;
+  EXPECT_NE(text.find(" No planned placement stands below: it has too many blocks. Try: memreplay "
+                      "plan TRACE"),
+            std::string::npos)
+      << text;
+}
+
 TEST(CompareText, AsMarkdownItHasTheSameTableAndSentences) {
   auto refused = run_of("torch", {.reserved = 5184 * kMiB, .allocated = 5178 * kMiB, .ooms = 1});
   refused.metrics.first_oom = OomPlace{12, kGiB, kMiB, kMiB, 0};
