@@ -213,9 +213,10 @@ std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, P
   return rows;
 }
 
-Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
-                       PlacingFit fit) {
-  std::vector<Bytes> offsets(blocks.size());
+std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
+                                std::span<const std::uint32_t> order, PlacingFit fit,
+                                Bytes capacity) {
+  std::vector<Bytes> offsets(blocks.size(), kNotPlaced);
   LiveIndex placed(blocks);
   std::vector<Taken> taken;
   OffsetSort sorting;
@@ -234,11 +235,18 @@ Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std
     for (const auto& [from, to] : taken) {
       if (!search.pass(from, to)) break;
     }
+    const Bytes top = search.offset() + block.size;
+    if (top > capacity) continue;
     offsets[row] = search.offset();
-    height = std::max(height, offsets[row] + block.size);
+    height = std::max(height, top);
     placed.add(row);
   }
-  return packing_of(blocks, std::move(offsets));
+  return offsets;
+}
+
+Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
+                       PlacingFit fit) {
+  return packing_of(blocks, place_within(blocks, order, fit, UINT64_MAX));
 }
 
 Packing place_by_start(std::span<const PlannedBlock> blocks) {

@@ -37,6 +37,13 @@ std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, P
 Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
                        PlacingFit fit);
 
+inline constexpr Bytes kNotPlaced = UINT64_MAX;
+/// As place_in_order, but a block that would reach above the capacity is left out: by block its
+/// offset, or kNotPlaced.
+std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
+                                std::span<const std::uint32_t> order, PlacingFit fit,
+                                Bytes capacity);
+
 /// The order `start` with the fit `best`, by a sweep over time. O(n log n).
 Packing place_by_start(std::span<const PlannedBlock> blocks);
 

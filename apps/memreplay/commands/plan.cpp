@@ -23,6 +23,33 @@ struct PlanCommand {
   OutputPath placements;
 };
 
+MemoryToFill memory_argument(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == text.npos || text.find_first_of(",\"\n") != text.npos) {
+    throw UsageError("--memory is '" + text + "'; expected NAME=SIZE");
+  }
+  return {text.substr(0, equals), size_argument("--memory", text.substr(equals + 1))};
+}
+
+void add_memory_option(CommandLine& line, std::vector<MemoryToFill>& memories) {
+  line.repeated("--memory", "NAME=SIZE", "One of several memories, filled in the order given.",
+                [&memories](const std::string& text) {
+                  MemoryToFill memory = memory_argument(text);
+                  const auto same = [&](const auto& other) { return other.name == memory.name; };
+                  if (std::ranges::any_of(memories, same)) {
+                    throw UsageError("--memory " + memory.name + " is there twice");
+                  }
+                  memories.push_back(std::move(memory));
+                });
+}
+
+void refuse_both(const PlanQuestion& question) {
+  if (question.memories.empty()) return;
+  if (question.planner.capacity || question.planner.minimise) {
+    throw UsageError("--memory has its own size; expected no --capacity or --minimise beside it");
+  }
+}
+
 void add_plan_options(CommandLine& line, PlanCommand& asked) {
   PlannerOptions& planner = asked.question.planner;
   line.value("--capacity", "SIZE", "What the plan must fit in. Default: as low as it goes.",
@@ -32,6 +59,7 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
                  throw UsageError("--capacity is 0; expected the memory of a device");
                }
              });
+  add_memory_option(line, asked.question.memories);
   line.flag("--minimise", "Go on below --capacity, as low as it goes.", planner.minimise);
   line.value("--timeout", "SECONDS", "Then the best so far is the answer. Default: 10.",
              [&planner](const std::string& text) {
@@ -97,6 +125,7 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
   if (asked.placements.is_stdout() && asked.reports.takes_stdout()) {
     throw UsageError("only one output can go to standard output");
   }
+  refuse_both(asked.question);
 
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);

@@ -98,6 +98,7 @@ def plan(*traces, **options):
     capacity: what the plan must fit in; minimise=True goes on below it
     timeout: seconds, then the best so far is the answer
     solver: "automatic", "greedy", "improve" or "exact"
+    memory: ["npu=4MiB", "dram=1GiB"], filled in that order, instead of a capacity
     threads, seed, align, gpu; placements: a file for id,lower,upper,size,offset
     """
     return Answer(Question("plan", traces, options))

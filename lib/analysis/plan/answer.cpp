@@ -7,7 +7,9 @@
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/run.hpp"
+#include "core/error.hpp"
 #include "planner/irreducible.hpp"
+#include "planner/memories.hpp"
 #include "planner/repeated_step.hpp"
 
 namespace memreplay {
@@ -47,6 +49,48 @@ void enter(const PlannedMemory& planned, PlannedDevice& device) {
   }
 }
 
+void enter(const SpreadPlan& planned, PlannedDevice& device) {
+  device.lower_bound = planned.lower_bound;
+  device.found_by = planned.found_by;
+  device.impossible = planned.impossible;
+  device.nodes = planned.nodes;
+  device.seconds = planned.seconds;
+  if (planned.too_large) device.cannot = {*planned.too_large};
+  device.each_needed = planned.too_large.has_value();
+  if (!planned.packing) return;
+  device.height = 0;
+  for (std::size_t i = 0; i < device.memories.size(); ++i) {
+    device.memories[i].height = planned.packing->heights[i];
+    *device.height += planned.packing->heights[i];
+  }
+  for (std::size_t row = 0; row < device.buffers.size(); ++row) {
+    PlannedBuffer& buffer = device.buffers[row];
+    buffer.memory = planned.packing->memories[row];
+    buffer.offset = planned.packing->offsets[row];
+    ++device.memories[buffer.memory].buffers;
+  }
+}
+
+void plan_all(const PlanningProblem& problem, const PlanQuestion& question, const Control& control,
+              PlannedDevice& device) {
+  if (question.memories.empty()) {
+    enter(plan_memory(problem, question.planner, control), device);
+    if (device.impossible) find_culprits(problem, question, control, device);
+    return;
+  }
+  if (!problem.places.empty()) {
+    throw UsageError(device.trace.path +
+                     " gives offsets, which say of no memory that they are in it; expected "
+                     "buffers without, or no --memory");
+  }
+  std::vector<Bytes> capacities;
+  for (const MemoryToFill& memory : question.memories) {
+    device.memories.push_back({.name = memory.name, .capacity = memory.capacity});
+    capacities.push_back(memory.capacity);
+  }
+  enter(plan_memories(problem, capacities, question.planner, control), device);
+}
+
 /// One step takes a part of the time that the whole had.
 void plan_step(const PlanningProblem& whole, const PlanQuestion& question, const Control& control,
                PlannedDevice& device) {
@@ -80,8 +124,7 @@ PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
       subject, replay_options(subject.trace(), question.setup, control).program, device.alignment);
   device.buffers = std::move(lives.buffers);
   device.left_out = lives.left_out;
-  enter(plan_memory(lives.problem, question.planner, control), device);
-  if (device.impossible) find_culprits(lives.problem, question, control, device);
+  plan_all(lives.problem, question, control, device);
   if (!stated) plan_step(lives.problem, question, control, device);
   if (!stated && !control.stopped()) device.run = usual_run(chosen, subject, question, control);
   return device;

@@ -20,7 +20,16 @@ struct PlannedBuffer {
   std::int64_t lower = 0;
   std::int64_t upper = 0;
   Bytes size = 0;
-  Bytes offset = 0;  ///< where there is a plan
+  std::size_t memory = 0;  ///< of PlannedDevice::memories, where there are any
+  Bytes offset = 0;        ///< in it, where there is a plan
+};
+
+/// One of several memories, and what the plan puts into it.
+struct FilledMemory {
+  std::string name;
+  Bytes capacity = 0;
+  Bytes height = 0;  ///< with `buffers`, where there is a plan
+  std::size_t buffers = 0;
 };
 
 /// Requests that come again and again, and one plan for all of them.
@@ -36,11 +45,12 @@ struct PlannedStep {
 struct PlannedDevice {
   TraceSummary trace;
   bool nothing_requested = false;
-  std::optional<Bytes> capacity;  ///< that was asked for
-  Bytes alignment = 1;            ///< of every size and offset
+  std::optional<Bytes> capacity;       ///< that was asked for
+  Bytes alignment = 1;                 ///< of every size and offset
+  std::vector<FilledMemory> memories;  ///< empty: one
   std::vector<PlannedBuffer> buffers;
   Bytes lower_bound = 0;        ///< no plan is lower
-  std::optional<Bytes> height;  ///< of the plan; nothing: there is none within the capacity
+  std::optional<Bytes> height;  ///< of the plan, in all memories; nothing: there is none
   std::string found_by;         ///< "size/best", "exact", …
   bool impossible = false;      ///< proved: nothing fits the capacity, or the given offsets
   std::uint64_t nodes = 0;      ///< of the exact search

@@ -14,11 +14,23 @@ Json step_json(const PlannedStep& step) {
           {"height_bytes", or_null(step.height)}};
 }
 
+Json memories_json(const PlannedDevice& device) {
+  Json memories = Json::array();
+  for (const FilledMemory& memory : device.memories) {
+    memories.push_back({{"name", memory.name},
+                        {"capacity_bytes", memory.capacity},
+                        {"height_bytes", device.height ? Json(memory.height) : Json(nullptr)},
+                        {"buffers", memory.buffers}});
+  }
+  return memories;
+}
+
 Json planned_json(const PlannedDevice& device) {
   Json runs = Json::array();
   if (device.run) runs.push_back(run_json(*device.run));
   Json json = result_json("plan", device.trace, nullptr, std::move(runs));
   json["capacity_bytes"] = or_null(device.capacity);
+  json["memories"] = memories_json(device);
   json["alignment_bytes"] = device.alignment;
   json["buffers"] = device.buffers.size();
   json["left_out"] = device.left_out;

@@ -13,8 +13,8 @@ std::string to_text(const PlanAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with the bounds, the height and what it was found by.
 std::string to_json(const PlanAnswer& answer);
 
-/// A row for each buffer, as MiniMalloc has them: id,lower,upper,size,offset. The header alone
-/// where nothing is placed.
+/// A row for each buffer, as MiniMalloc has them: id,lower,upper,size,offset, and of several
+/// memories the memory's name. The header alone where nothing is placed.
 void write_placements(const PlannedDevice& device, std::ostream& out);
 
 }  // namespace memreplay

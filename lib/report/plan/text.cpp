@@ -51,6 +51,40 @@ std::string culprits_sentence(const PlannedDevice& device) {
                      more == 0 ? "" : fmt::format(" and {} more (--json has all)", more));
 }
 
+std::string names_of(const std::vector<FilledMemory>& memories) {
+  std::vector<std::string> names;
+  for (const FilledMemory& memory : memories) {
+    names.push_back(fmt::format("{} ({})", memory.name, exact_size(memory.capacity)));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// "All fits: npu 60 KiB of 64 KiB in 3 buffers, dram 2 MiB of 8 MiB in 12 buffers."
+std::string filled_sentence(const std::vector<FilledMemory>& memories) {
+  std::vector<std::string> filled;
+  for (const FilledMemory& memory : memories) {
+    filled.push_back(fmt::format("{} {} of {} in {}", memory.name, human_size(memory.height),
+                                 human_size(memory.capacity), counted(memory.buffers, "buffer")));
+  }
+  return fmt::format("All fits: {}.", fmt::join(filled, ", "));
+}
+
+std::string refusal_of_memories(const PlannedDevice& device) {
+  const std::string names = names_of(device.memories);
+  if (!device.cannot.empty()) {
+    const PlannedBuffer& large = device.buffers[device.cannot.front()];
+    return fmt::format("Nothing fits: buffer {} of {} is larger than each of {}.", large.name,
+                       exact_size(large.size), names);
+  }
+  if (device.impossible) {
+    return fmt::format("Nothing fits in {}: {} are live at once.", names,
+                       exact_size(device.lower_bound));
+  }
+  return fmt::format(
+      "No plan for {} was found in {:.3g} s; whether there is one is open ({} are live at once).",
+      names, device.seconds, exact_size(device.lower_bound));
+}
+
 std::string refusal(const PlannedDevice& device) {
   if (!device.capacity) return "Nothing fits: the offsets that are given contradict each other.";
   const std::string capacity = exact_size(*device.capacity);
@@ -71,7 +105,7 @@ std::string about(const PlannedDevice& device) {
   if (device.alignment > 1) {
     text += fmt::format(", sizes and offsets in multiples of {}", exact_size(device.alignment));
   }
-  if (device.height) text += "; found by " + device.found_by;
+  if (device.height && device.memories.empty()) text += "; found by " + device.found_by;
   return text + ".";
 }
 
@@ -84,15 +118,26 @@ std::string step_sentence(const PlannedStep& step) {
                             human_size(*step.height), human_size(step.lower_bound));
 }
 
+std::string headline(const PlannedDevice& device) {
+  if (device.memories.empty()) return device.height ? heights_sentence(device) : refusal(device);
+  return device.height ? filled_sentence(device.memories) : refusal_of_memories(device);
+}
+
 void append_device(Sheet& out, const PlannedDevice& device) {
   if (device.nothing_requested) {
     append_paragraph(out, nothing_requested_sentence(device.trace));
     return;
   }
-  append_paragraph(out, device.height ? heights_sentence(device) : refusal(device));
-  if (!device.cannot.empty()) append_paragraph(out, culprits_sentence(device));
+  append_paragraph(out, headline(device));
+  const bool one_memory = device.memories.empty();
+  if (!device.cannot.empty() && one_memory) append_paragraph(out, culprits_sentence(device));
   out += '\n';
   append_paragraph(out, about(device));
+  if (device.height && !one_memory) {
+    append_paragraph(out, fmt::format("Each memory takes what fits, the largest and longest-lived "
+                                      "buffers first ({}), and the next one the rest.",
+                                      device.found_by));
+  }
   if (device.left_out != 0) {
     append_paragraph(out, fmt::format("{} left out, too large for any device.",
                                       counted(device.left_out, "request")));

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+
+#include "planner/planner.hpp"
+
+namespace memreplay {
+
+/// A place for each block in one of several memories.
+struct SpreadPacking {
+  std::vector<std::size_t> memories;  ///< by block
+  std::vector<Bytes> offsets;         ///< by block, in its memory
+  std::vector<Bytes> heights;         ///< by memory
+};
+
+struct SpreadPlan {
+  std::optional<SpreadPacking> packing;
+  Bytes lower_bound = 0;  ///< the peak of bytes in use: all memories together are not smaller
+  std::string found_by;   ///< the order in which the memories were filled: "area/best", …
+  std::optional<std::size_t> too_large;  ///< a block that no memory can hold
+  bool impossible = false;               ///< proved: the memories cannot hold all
+  std::uint64_t nodes = 0;               ///< of the exact search
+  double seconds = 0;
+};
+
+/// Fills memories of these capacities one after the other: where all that is left fits into one, it
+/// goes there; else the memory takes as much of it as fits, what has most bytes times life first,
+/// and the next one the rest. Where that leaves too much to the last, other orders are tried. Given
+/// places count in no memory and are not looked at. Of the options the capacity is not, either.
+SpreadPlan plan_memories(const PlanningProblem& problem, std::span<const Bytes> capacities,
+                         const PlannerOptions& options, const Control& control);
+
+}  // namespace memreplay
