@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <thread>
 
 #include "analysis/plan/question.hpp"
@@ -21,6 +22,7 @@ struct PlanCommand {
   ReportOptions reports;
   PlanQuestion question;
   OutputPath placements;
+  OutputPath page;
 };
 
 MemoryToFill memory_argument(const std::string& text) {
@@ -90,6 +92,8 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
              });
   line.output("--placements", "F", "Write id,lower,upper,size,offset of every buffer.",
               asked.placements);
+  line.output("-o,--output", "F.html", "A page with the picture of the plan. Default: none.",
+              asked.page);
 }
 
 /// Where each device's placements go.
@@ -126,15 +130,22 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
     throw UsageError("only one output can go to standard output");
   }
   refuse_both(asked.question);
+  asked.page.require_page();
 
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);
   const Inputs inputs = read_inputs(asked.input, progress);
   std::deque<OutputFile> files = open_placements(asked, inputs.chosen().size());
+  std::optional<OutputFile> page;
+  if (!asked.page.empty()) page.emplace(asked.page);
   PlanAnswer answered = answer(inputs, asked.question, progress.control());
   progress.clear();
   write_files(asked, answered, files);
-  printer.print(answered, !asked.placements.is_stdout());
+  if (page) {
+    write_page(answered, page->stream());
+    page->commit();
+  }
+  printer.print(answered, !asked.placements.is_stdout() && !asked.page.is_stdout());
   if (answered.interrupted) return kInterrupted;
   return answered.all_fit() ? kDone : kAnswerIsNo;
 }

@@ -52,9 +52,7 @@ void add_options(CommandLine& line, Asked& asked) {
 
 void require_target(const OutputPath& target) {
   if (target.empty()) throw UsageError("where to? (memreplay report TRACE -o F.html)");
-  if (target.is_stdout() || target.text().ends_with(".html")) return;
-  throw UsageError(
-      fmt::format("-o is '{}'; expected NAME.html, or - for standard output", target.text()));
+  target.require_page();
 }
 
 }  // namespace

@@ -63,6 +63,11 @@ void CommandFiles::writes(const std::string& option, const std::string& path) {
 OutputPath::OutputPath(std::string option, std::string path, std::shared_ptr<CommandFiles> files)
     : option_(std::move(option)), path_(std::move(path)), files_(std::move(files)) {}
 
+void OutputPath::require_page() const {
+  if (empty() || is_stdout() || path_.ends_with(".html")) return;
+  throw UsageError(fmt::format("-o is '{}'; expected NAME.html, or - for standard output", path_));
+}
+
 OutputPath OutputPath::of_run(std::size_t number) const {
   OutputPath out = *this;
   for (std::size_t at = 0; (at = out.path_.find("{n}", at)) != std::string::npos;) {

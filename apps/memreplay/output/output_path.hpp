@@ -39,6 +39,8 @@ class OutputPath {
   const std::string& text() const { return path_; }
   /// It has a {n}, which stands for the number of a run.
   bool of_each_run() const { return path_.find("{n}") != std::string::npos; }
+  /// Throws UsageError where it is something else than NAME.html or standard output.
+  void require_page() const;
   /// With the number in the place of each {n}.
   OutputPath of_run(std::size_t number) const;
   /// Throws UsageError where it is in use otherwise.

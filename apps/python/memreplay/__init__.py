@@ -99,7 +99,7 @@ def plan(*traces, **options):
     timeout: seconds, then the best so far is the answer
     solver: "automatic", "greedy", "improve" or "exact"
     memory: ["npu=4MiB", "dram=1GiB"], filled in that order, instead of a capacity
-    threads, seed, align, gpu; placements: a file for id,lower,upper,size,offset
+    threads, seed, align, gpu; placements: a file for id,lower,upper,size,offset; output: a page
     """
     return Answer(Question("plan", traces, options))
 

@@ -80,7 +80,7 @@ def fit(
 def plan(
     *traces: Trace, capacity: Size = ..., minimise: bool = ..., timeout: float = ...,
     solver: Literal["automatic", "greedy", "improve", "exact"] = ..., threads: int = ..., seed: int = ...,
-    memory: Texts = ...,
+    memory: Texts = ..., output: str | os.PathLike[str] = ...,
     align: Size = ..., placements: str | os.PathLike[str] = ..., gpu: Gpu = ..., **options: Any) -> Answer: ...
 def diff(
     a: Trace, b: Trace | None = None, *, strategies: Texts = ..., at_step: int = ..., by: By = ..., top: int = ...,

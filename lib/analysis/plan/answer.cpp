@@ -115,6 +115,7 @@ PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
   PlannedDevice device;
   const bool stated = states_lives(*chosen.recording);
   device.trace = summarise(*chosen.recording, *chosen.trace);
+  device.in_events = !stated;
   device.capacity = question.planner.capacity;
   device.alignment = question.alignment.value_or(stated ? 1 : kUsualAlignment);
   device.nothing_requested = !requests_anything(*chosen.trace);

@@ -13,6 +13,14 @@ struct Control;
 class Inputs;
 struct PlanQuestion;
 
+/// During [from, to) only the bytes [low, high) of a buffer are in use, none where they are equal.
+struct PlannedGap {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  Bytes low = 0;  ///< counted from its offset
+  Bytes high = 0;
+};
+
 /// A block of the plan. Of a recording it lives in events, from the one that asks for it (the first
 /// is 1, before it is 0) to the one that frees it.
 struct PlannedBuffer {
@@ -20,8 +28,9 @@ struct PlannedBuffer {
   std::int64_t lower = 0;
   std::int64_t upper = 0;
   Bytes size = 0;
-  std::size_t memory = 0;  ///< of PlannedDevice::memories, where there are any
-  Bytes offset = 0;        ///< in it, where there is a plan
+  std::vector<PlannedGap> gaps;  ///< in which others may use its bytes
+  std::size_t memory = 0;        ///< of PlannedDevice::memories, where there are any
+  Bytes offset = 0;              ///< in it, where there is a plan
 };
 
 /// One of several memories, and what the plan puts into it.
@@ -45,6 +54,7 @@ struct PlannedStep {
 struct PlannedDevice {
   TraceSummary trace;
   bool nothing_requested = false;
+  bool in_events = true;               ///< lives are counted in them; false: in the file's own time
   std::optional<Bytes> capacity;       ///< that was asked for
   Bytes alignment = 1;                 ///< of every size and offset
   std::vector<FilledMemory> memories;  ///< empty: one

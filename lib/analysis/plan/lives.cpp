@@ -27,11 +27,12 @@ TraceLives stated_lives(const std::vector<StatedBuffer>& stated, Bytes alignment
       ++lives.left_out;
       continue;
     }
-    lives.buffers.push_back({buffer.name, buffer.lower, buffer.upper, buffer.size});
+    lives.buffers.push_back({buffer.name, buffer.lower, buffer.upper, buffer.size, {}});
     lives.problem.blocks.push_back({unsigned_time(buffer.lower), unsigned_time(buffer.upper),
                                     round_up(buffer.size, alignment),
                                     std::max(alignment, buffer.alignment)});
     for (const StatedBuffer::Gap& gap : buffer.gaps) {
+      lives.buffers.back().gaps.push_back({gap.from, gap.to, gap.low, gap.high});
       lives.problem.gaps.push_back(
           {row, unsigned_time(gap.from), unsigned_time(gap.to), gap.low, gap.high});
     }
@@ -64,7 +65,9 @@ TraceLives program_lives(const Trace& trace, const Program& program, Bytes align
     const Bytes size = round_up(request.size, alignment);
     lives.buffers.push_back({name_of_request(trace, request, i),
                              static_cast<std::int64_t>(request.start),
-                             static_cast<std::int64_t>(end), size});
+                             static_cast<std::int64_t>(end),
+                             size,
+                             {}});
     lives.problem.blocks.push_back(
         {request.start, end, size, std::max(alignment, request.alignment)});
   }

@@ -13,6 +13,10 @@ std::string to_text(const PlanAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with the bounds, the height and what it was found by.
 std::string to_json(const PlanAnswer& answer);
 
+/// What the text says with pictures of every plan, time from left to right and addresses upwards,
+/// as one file of HTML that fetches nothing and runs nothing.
+void write_page(const PlanAnswer& answer, std::ostream& out);
+
 /// A row for each buffer, as MiniMalloc has them: id,lower,upper,size,offset, and of several
 /// memories the memory's name. The header alone where nothing is placed.
 void write_placements(const PlannedDevice& device, std::ostream& out);
