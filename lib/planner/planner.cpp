@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include "planner/contention.hpp"
 #include "planner/endings.hpp"
 #include "planner/exact_portfolio.hpp"
 #include "planner/improvement.hpp"
@@ -22,6 +23,9 @@ constexpr std::uint64_t kMostPairsKept = 50'000'000;
 constexpr int kTriesAtOnce = 20;
 /// Of the blocks of an exact round that comes first.
 constexpr std::uint64_t kFirstNodes = 2;
+/// Likewise, of a search by contention; and the most, after which more time does not help.
+constexpr std::uint64_t kContentionNodes = 4;
+constexpr std::uint64_t kMostContentionNodes = 100'000'000;
 
 class MemoryPlanner {
  public:
@@ -52,10 +56,11 @@ class MemoryPlanner {
     if (problem_.places.empty()) {
       place_greedily();
     }
-    const bool exact = (any || solver == PlanSolver::exact) && total_size() < kEndlessCapacity &&
-                       pairs_ <= kMostPairsKept;
-    if (exact) {
+    const bool searchable = total_size() < kEndlessCapacity && pairs_ <= kMostPairsKept;
+    if (searchable && (any || solver == PlanSolver::exact)) {
       search_exactly();
+    } else if (searchable && solver == PlanSolver::contention) {
+      search_by_contention();
     } else if (any || solver == PlanSolver::improve) {
       while (!enough() && improve()) {
       }
@@ -193,6 +198,35 @@ class MemoryPlanner {
     }
   }
 
+  /// Halves what lies below the best; where one search gives up or takes long, above its capacity.
+  void search_by_contention() {
+    if (enough()) return;
+    sections_ = sections_of(problem_);
+    if (sections_.has_windows()) return;
+    const Bytes most = options_.capacity.value_or(total_size());
+    const auto highest = [&] { return std::min(height(), most + 1) - 1; };
+    std::uint64_t nodes = kContentionNodes * (problem_.blocks.size() + 1);
+    for (; !enough() && nodes <= kMostContentionNodes; nodes *= 4) {
+      Bytes low = goes_lower() ? found_.lower_bound : most;
+      while (low <= highest() && !enough()) {
+        const Bytes capacity = low + (highest() - low) / 2;
+        if (!fits_by_contention(capacity, nodes)) low = capacity + 1;
+      }
+    }
+  }
+
+  bool fits_by_contention(Bytes capacity, std::uint64_t nodes) {
+    show("search by contention");
+    ContentionSearch search(problem_, sections_, capacity);
+    auto outcome = ContentionSearch::Outcome::open;
+    for (; outcome == ContentionSearch::Outcome::open && nodes != 0 && !over(); --nodes) {
+      outcome = search.run(1);
+    }
+    if (outcome != ContentionSearch::Outcome::found) return false;
+    keep(packing_of(problem_.blocks, search.offsets()), "contention");
+    return true;
+  }
+
   /// True where something fits.
   bool decide(Bytes capacity, std::uint64_t nodes) {
     if (height() <= capacity) return true;
@@ -234,7 +268,8 @@ class MemoryPlanner {
 }  // namespace
 
 std::string_view name_of(PlanSolver solver) {
-  constexpr std::array<std::string_view, 4> kNames = {"automatic", "greedy", "improve", "exact"};
+  constexpr std::array<std::string_view, 5> kNames = {"automatic", "greedy", "improve", "exact",
+                                                      "contention"};
   return kNames[static_cast<std::size_t>(solver)];
 }
 

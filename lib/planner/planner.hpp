@@ -13,10 +13,11 @@ namespace memreplay {
 
 /// By what a packing is looked for.
 enum class PlanSolver : std::uint8_t {
-  automatic,  ///< one after the other, as far as it is needed
-  greedy,     ///< ordered placement alone
-  improve,    ///< and local search over orders
-  exact,      ///< MiniMalloc's search
+  automatic,   ///< one after the other, as far as it is needed
+  greedy,      ///< ordered placement alone
+  improve,     ///< and local search over orders
+  exact,       ///< MiniMalloc's search
+  contention,  ///< TelaMalloc's
 };
 std::string_view name_of(PlanSolver solver);
 

@@ -63,7 +63,8 @@ TEST(Planner, WithinACapacityItNeedNotBeTheLowest) {
 
 TEST(Planner, EverySolverIsSound) {
   std::mt19937_64 random(33);
-  for (const PlanSolver solver : {PlanSolver::greedy, PlanSolver::improve, PlanSolver::exact}) {
+  for (const PlanSolver solver :
+       {PlanSolver::greedy, PlanSolver::improve, PlanSolver::exact, PlanSolver::contention}) {
     const PlanningProblem problem = random_problem(random, {.blocks = {.count = 40}});
     PlannerOptions options{.seconds = 0.05, .solver = solver};
     const PlannedMemory found = plan_memory(problem, options, {});

@@ -67,11 +67,11 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
              [&planner](const std::string& text) {
                planner.seconds = number_argument("--timeout", text);
              });
-  line.value("--solver", "automatic|greedy|improve|exact",
+  line.value("--solver", "automatic|greedy|improve|exact|contention",
              "By what it is looked for. Default: automatic, as far as each is needed.",
              [&planner](const std::string& text) {
-               planner.solver = static_cast<PlanSolver>(
-                   choice_argument("--solver", text, {"automatic", "greedy", "improve", "exact"}));
+               planner.solver = static_cast<PlanSolver>(choice_argument(
+                   "--solver", text, {"automatic", "greedy", "improve", "exact", "contention"}));
              });
   line.value("--threads", "N", "Searches at once. Default: the processor's cores.",
              [&planner](const std::string& text) {
