@@ -8,6 +8,9 @@
 
 namespace memreplay {
 
+/// What a marker of the program says to a plan.
+enum class PlanMark : std::uint8_t { iteration, phase, region_begins, region_ends, other };
+
 /// Places for the requests of a trace, made with its future known. Offsets count from the start of
 /// one region of `height` bytes. Immutable once made.
 struct Plan {
@@ -25,7 +28,17 @@ struct Plan {
   Bytes small_peak = 0;          ///< the peak of requests up to `above`, each as long as it
   std::size_t repeats_from = 0;  ///< after the last entry comes this one again; its number: none
   std::vector<std::size_t> iterations;  ///< the first entry after each marker; the last repeats
-  bool clairvoyant = true;              ///< made from the very events that it serves
+  std::vector<PlanMark> marks;          ///< by marker of the program; those behind begin iterations
+  struct Range {
+    Bytes from = 0;  ///< offsets
+    Bytes to = 0;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  /// By dynamic region: what is free all through it. Its requests are not in the plan.
+  std::vector<std::vector<Range>> regions;
+  std::vector<std::size_t> regions_from;  ///< the first region after each iteration's marker
+  bool grouped = false;                   ///< as STAlloc's group fit places
+  bool clairvoyant = true;                ///< made from the very events that it serves
   /// A sentence that says where the planner did less than it was asked for; else empty.
   std::string shortened;
 };
@@ -41,6 +54,7 @@ struct PlanWish {
   Bytes alignment = 512;
   Bytes above = 0;               ///< requests up to this size stay out
   std::uint32_t iterations = 2;  ///< of the first iterations
+  std::string dynamic;           ///< layers whose marks hold this are not planned; empty: none
 
   friend bool operator==(const PlanWish&, const PlanWish&) = default;
 };

@@ -9,9 +9,11 @@
 
 #include "core/text.hpp"
 #include "planner/ggml.hpp"
+#include "planner/groups.hpp"
 #include "planner/layers.hpp"
 #include "planner/ordered.hpp"
 #include "planner/planner.hpp"
+#include "replay/phases.hpp"
 
 namespace memreplay {
 namespace {
@@ -64,7 +66,7 @@ class Foresight {
     } else if (op == Op::free || op == Op::free_completed) {
       close(of_slot_[slot], event + 1);
     } else if (op == Op::marker) {
-      planned_.markers.push_back(event + 1);
+      planned_.markers.push_back({event + 1, program_.tags.empty() ? 0 : program_.tags[event]});
     }
   }
 
@@ -89,14 +91,29 @@ class Foresight {
 constexpr std::uint64_t kMostPairs = 100'000'000;
 constexpr int kSecondsOfSearch = 10;
 
-/// `orders`: how many orders there is time for.
-Packing pack(std::span<const PlannedBlock> blocks, std::string_view algorithm, std::size_t orders) {
-  if (const auto bar = algorithm.find('|'); bar != algorithm.npos) {
-    Packing first = pack(blocks, algorithm.substr(0, bar), orders);
-    Packing second = pack(blocks, algorithm.substr(bar + 1), orders);
-    return second.height < first.height ? second : first;
+/// Blocks to be packed.
+struct PhasedBlocks {
+  std::span<const PlannedBlock> blocks;
+  std::span<const std::uint64_t> phases;
+};
+
+/// `orders`: how many orders there is time for. `by` becomes the algorithm that packed.
+Packing pack(const PhasedBlocks& asked, std::string_view algorithm, std::size_t orders,
+             std::string_view& by) {
+  const auto& [blocks, phases] = asked;
+  if (const auto bar = algorithm.rfind('|'); bar != algorithm.npos) {
+    Packing first = pack(asked, algorithm.substr(0, bar), orders, by);
+    algorithm.remove_prefix(bar + 1);
+    if (algorithm == "groups" && phases.empty()) return first;
+    std::string_view by_second;
+    Packing second = pack(asked, algorithm, orders, by_second);
+    if (second.height >= first.height) return first;
+    by = by_second;
+    return second;
   }
+  by = algorithm;
   if (algorithm == "layers") return layered_fit(blocks);
+  if (algorithm == "groups") return group_fit(blocks, phases);
   if (algorithm.starts_with("ggml/")) return place_as_ggml(blocks);
   const auto slash = algorithm.find('/');
   const std::string_view name = algorithm.substr(0, slash);
@@ -130,11 +147,12 @@ Packing search_in_time(std::span<const PlannedBlock> blocks, std::string& shorte
 }
 
 /// As asked for, or by start alone where that would take minutes; `shortened` then says so.
-Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algorithm,
-                     std::string& shortened) {
+Packing pack_in_time(const PhasedBlocks& asked, std::string_view algorithm, std::string& shortened,
+                     std::string_view& by) {
+  const auto& blocks = asked.blocks;
   if (algorithm.starts_with("ggml/")) {
     shortened = "a model: after the source of ggml's graph arena, not compared with it";
-    return pack(blocks, algorithm, 1);
+    return pack(asked, algorithm, 1, by);
   }
   if (algorithm == "search") return search_in_time(blocks, shortened);
   const std::uint64_t pairs = overlapping_pairs(blocks);
@@ -152,7 +170,7 @@ Packing pack_in_time(std::span<const PlannedBlock> blocks, std::string_view algo
         fmt::format("{} pairs of blocks live at the same time: its plan tried {} orders of {}",
                     human_count(pairs), orders + 1, std::size(kPlacingOrders));
   }
-  return pack(blocks, algorithm, orders);
+  return pack(asked, algorithm, orders, by);
 }
 
 /// The most requests of at most `above` bytes that live at once.
@@ -172,7 +190,8 @@ Bytes small_peak_of(const PlannedProgram& program, Bytes above, std::uint64_t un
 
 class Planning {
  public:
-  Planning(const PlannedProgram& program, const PlanWish& wish) : program_(program), wish_(wish) {
+  Planning(const PlannedProgram& program, const PlanWish& wish, ProgramPhases phases)
+      : program_(program), wish_(wish), phases_(std::move(phases)) {
     plan_.alignment = wish.alignment;
     plan_.base_alignment = wish.alignment;
     plan_.above = wish.above;
@@ -180,7 +199,7 @@ class Planning {
 
   Plan whole() {
     for (const PlannedRequest& request : program_.requests) {
-      if (request.size > wish_.above) add(request, request.end);
+      if (is_planned(request)) add(request, request.end);
     }
     plan_.small_peak = small_peak_of(program_, wish_.above, kForever);
     plan_.repeats_from = plan_.entries.size();
@@ -190,7 +209,7 @@ class Planning {
   /// What comes before the first marker and `iterations` of those after it. The last repeats: what
   /// lives on when it ends keeps its place to itself for all of it, and later copies too.
   Plan iterations(std::size_t iterations) {
-    const auto& markers = program_.markers;
+    const auto& markers = phases_.iterations;
     const std::uint64_t last_begins = markers[iterations - 1];
     const std::uint64_t last_ends = markers[iterations];
     const std::uint64_t length = last_ends - last_begins;
@@ -203,7 +222,7 @@ class Planning {
     for (const PlannedRequest& request : program_.requests) {
       if (request.start >= last_ends) break;
       note_iterations(request.start);
-      if (request.size <= wish_.above) continue;
+      if (!is_planned(request)) continue;
       PlannedRequest planned = request;
       if (request.start < last_begins) {
         if (request.end > last_ends) planned.end = kForever;
@@ -215,6 +234,7 @@ class Planning {
       add(planned, planned.end);
     }
     note_iterations(last_ends);
+    note_regions({markers.data(), iterations}, last_ends);
     plan_.small_peak = small_peak_of(program_, wish_.above, last_ends);
     plan_.repeats_from = plan_.iterations.back();
     // The repeating iteration must hold something, or there is nothing to go back to.
@@ -225,6 +245,22 @@ class Planning {
   }
 
  private:
+  bool is_planned(const PlannedRequest& request) const {
+    return request.size > wish_.above && !phases_.in_region(request.start);
+  }
+
+  /// Of the iterations that begin at these times, the last of which ends at `until`.
+  void note_regions(std::span<const std::uint64_t> begins, std::uint64_t until) {
+    const auto before = [&](std::uint64_t time) {
+      return std::ranges::lower_bound(phases_.regions, time, {}, &TimeSpan::from) -
+             phases_.regions.begin();
+    };
+    phases_.regions.resize(static_cast<std::size_t>(before(until)));
+    for (const std::uint64_t begin : begins) {
+      plan_.regions_from.push_back(static_cast<std::size_t>(before(begin)));
+    }
+  }
+
   void add(const PlannedRequest& request, std::uint64_t end) {
     Plan::Entry entry{.size = request.size};
     const Bytes alignment = std::max(wish_.alignment, request.alignment);
@@ -238,17 +274,26 @@ class Planning {
   }
 
   Plan finish() {
-    const Packing packing = pack_in_time(blocks_, wish_.algorithm, plan_.shortened);
+    std::string_view by;
+    const Packing packing =
+        pack_in_time({blocks_, phases_.phases}, wish_.algorithm, plan_.shortened, by);
+    plan_.grouped = by == "groups";
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       plan_.entries[rows_[i]].offset = packing.offsets[i];
     }
     plan_.height = packing.height;
     plan_.lower_bound = lower_bound_of(blocks_);
+    plan_.regions = free_during(blocks_, packing, phases_.regions);
+    plan_.marks = std::move(phases_.marks);
+    if (!wish_.dynamic.empty() && plan_.regions.empty() && plan_.shortened.empty()) {
+      plan_.shortened = fmt::format("no mark of a layer that begins holds '{}'", wish_.dynamic);
+    }
     return std::move(plan_);
   }
 
   const PlannedProgram& program_;
   const PlanWish& wish_;
+  ProgramPhases phases_;
   Plan plan_;
   std::vector<PlannedBlock> blocks_;
   std::vector<std::size_t> rows_;  ///< entry of each block
@@ -258,13 +303,15 @@ class Planning {
 
 PlannedProgram foresee(const Program& program) { return Foresight(program).look(); }
 
-std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish) {
+std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish,
+                                      std::span<const std::string> texts) {
   const PlannedProgram planned = foresee(program);
-  Planning planning(planned, wish);
-  const bool by_iterations =
-      wish.scope == PlanWish::Scope::first_iterations && planned.markers.size() > 1;
+  ProgramPhases phases = phases_of(planned.markers, texts, wish.dynamic);
+  const std::size_t begun = phases.iterations.size();
+  const bool by_iterations = wish.scope == PlanWish::Scope::first_iterations && begun > 1;
   const std::size_t iterations =
-      by_iterations ? std::min<std::size_t>(wish.iterations, planned.markers.size() - 1) : 0;
+      by_iterations ? std::min<std::size_t>(wish.iterations, begun - 1) : 0;
+  Planning planning(planned, wish, std::move(phases));
   return std::make_shared<const Plan>(by_iterations ? planning.iterations(iterations)
                                                     : planning.whole());
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/plan.hpp"
@@ -22,16 +24,22 @@ struct PlannedRequest {
   bool refused = false;  ///< when it was recorded; there for no longer than the request takes
 };
 
+struct PlannedMarker {
+  std::uint64_t time = 0;
+  std::uint32_t text = 0;  ///< of the recording, by number
+};
+
 /// Requests in their order, those before the first event by address.
 struct PlannedProgram {
   std::vector<PlannedRequest> requests;
-  std::vector<std::uint64_t> markers;  ///< times
+  std::vector<PlannedMarker> markers;
 };
 
 PlannedProgram foresee(const Program& program);
 
-/// A plan for what this program asks of a strategy that adopts no start state. The time is that of
-/// the planner.
-std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish);
+/// A plan for what this program asks of a strategy that adopts no start state. `texts` are those of
+/// the recording. The time is that of the planner.
+std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish,
+                                      std::span<const std::string> texts = {});
 
 }  // namespace memreplay

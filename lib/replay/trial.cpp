@@ -205,7 +205,7 @@ void Trial::note_tenants(RunMetrics& metrics) const {
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
                                      const ProgramOptions& options) {
   const auto wish = plan_wish(spec);
-  return wish ? make_plan(program_of(subject, options), *wish) : nullptr;
+  return wish ? make_plan(program_of(subject, options), *wish, subject.recording().texts) : nullptr;
 }
 
 }  // namespace memreplay

@@ -8,7 +8,7 @@
 namespace memreplay {
 namespace {
 
-constexpr std::string_view kAlgorithms[] = {"layers", "size", "auto", "search"};
+constexpr std::string_view kAlgorithms[] = {"layers", "size", "auto", "search", "group"};
 /// The var area is this many times as large as its peak was.
 constexpr std::uint64_t kVarRoom = 2;
 
@@ -107,6 +107,10 @@ class Stalloc final : public StrategyWrapper<StallocBlock> {
                          {"var_served", number(state_.var_served)},
                          {"fallback_served", number(state_.fallback_served)},
                          {"fallback_served_bytes", number(state_.fallback_bytes)}};
+    if (!region.plan().regions.empty()) {
+      counters.emplace_back("dynamic_served", number(region.dynamic_served()));
+      counters.emplace_back("dynamic_served_bytes", number(region.dynamic_served_bytes()));
+    }
     Testimony fallback = last_part().testimony();
     append_counters(counters, "fallback.", fallback.counters);
     std::vector<std::string> remarks = std::move(fallback.remarks);
@@ -119,7 +123,12 @@ class Stalloc final : public StrategyWrapper<StallocBlock> {
     } else {
       remarks.push_back("planned on the first iterations; they count in its figures too");
     }
-    append(remarks, state_.region.remarks());
+    if (region.plan().grouped || !region.plan().regions.empty()) {
+      remarks.push_back(
+          "a model where it places by groups or in dynamic regions: after STAlloc's description, "
+          "not compared with it");
+    }
+    append(remarks, region.remarks());
     return {std::move(counters), std::move(remarks)};
   }
 
@@ -181,7 +190,8 @@ class Stalloc final : public StrategyWrapper<StallocBlock> {
 };
 
 std::optional<PlanWish> wish_of(const StrategySpec& spec) {
-  constexpr std::string_view kNames[] = {"layers", "size/best", "layers|size/best", "search"};
+  constexpr std::string_view kNames[] = {"layers", "size/best", "layers|size/best|groups", "search",
+                                         "groups"};
   PlanWish wish;
   wish.scope = PlanWish::Scope::first_iterations;
   wish.algorithm = kNames[choice_option(spec, "algorithm", kAlgorithms, 2)];
@@ -192,6 +202,7 @@ std::optional<PlanWish> wish_of(const StrategySpec& spec) {
     throw UsageError("strategy 'stalloc': train is a number between 1 and 1000000");
   }
   wish.iterations = static_cast<std::uint32_t>(iterations);
+  wish.dynamic = find_option(spec, "dynamic").value_or("");
   return wish;
 }
 
@@ -224,12 +235,15 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo stalloc_strategy() {
   return {.name = "stalloc",
           .summary = "STAlloc: planned from the first iterations, over a caching allocator.",
-          .options = {{"algorithm", "layers|size|auto|search", "auto",
-                       "Layered fit, the largest blocks first, the lower of both, or a search of "
-                       "up to 10 s."},
+          .options = {{"algorithm", "layers|size|auto|search|group", "auto",
+                       "Layered fit, the largest blocks first, the lowest of these and group, or a "
+                       "search of up to 10 s; group: what micro-batches share is placed as one."},
                       {"small", "SIZE", "512", "Requests up to this size have an area apart."},
                       {"align", "SIZE", "512", "Sizes and offsets are multiples of it."},
-                      {"train", "N", "2", "Iterations, from the first marker on, to plan from."}},
+                      {"train", "N", "2", "Iterations, from the first marker on, to plan from."},
+                      {"dynamic", "TEXT", "none",
+                       "Layers whose marks hold it are not planned: their requests go where the "
+                       "plan is free."}},
           .make = make,
           .wraps = true,
           .example = "stalloc(torch)",

@@ -1,5 +1,6 @@
 #include "replay/planning.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +9,10 @@
 
 #include "device/simulated_device.hpp"
 #include "device/watch/ledger.hpp"
+#include "replay/phases.hpp"
 #include "replay/replay.hpp"
 #include "strategy/registry.hpp"
+#include "trace/stalloc/stalloc.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -47,7 +50,8 @@ struct Planned {
   }
 };
 
-Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> capacity = {}) {
+Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> capacity = {},
+            std::span<const std::string> texts = {}) {
   const StrategySpec spec = parse_strategy(strategy);
   Ledger ledger(strategy);
   SimulatedDevice simulated({.capacity = capacity, .granularity = 1});
@@ -55,7 +59,7 @@ Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> 
   const Program program = program_of(trace, nullptr);
   StrategyContext context{.device = device, .capacity = capacity};
   Planned result;
-  result.plan = make_plan(program, plan_wish(spec).value());
+  result.plan = make_plan(program, plan_wish(spec).value(), texts);
   context.plan = result.plan;
   const auto made = make_strategy(spec, context);
   result.metrics = replay(program, *made, device, {.witness = &ledger}).metrics;
@@ -157,6 +161,102 @@ TEST(Planning, AStrictlyPeriodicTraceHasNoMismatch) {
       }
     }
   }
+}
+
+/// A log of training as STAlloc writes it: micro-batches, and in them layers whose requests are
+/// never the same.
+Trace log_of_training(int iterations, std::vector<std::string>& texts) {
+  std::string log;
+  std::mt19937_64 random(9);
+  std::vector<std::pair<int, int>> saved;  // of the forward for the backward: pointer, size
+  int pointer = 0x1000;
+  const auto line = [&](int status, int at, int size) {
+    log += fmt::format("{} {:#x} {} 0\n", status, at, size);
+  };
+  const auto layer = [&](const char* pass) {
+    log += fmt::format("moe->Expert Layer : {}-start\n", pass);
+    const int size = 600 + static_cast<int>(random() % 4000);
+    line(1, pointer, size);
+    line(0, pointer++, size);
+    log += fmt::format("moe->Expert Layer : {}-end\n", pass);
+  };
+  for (int weights = 0; weights < 3; ++weights) line(1, pointer++, 4000 * weights + 4000);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    log += fmt::format("Iteration Index : {}\n", iteration);
+    for (int batch = 0; batch < 2; ++batch) {
+      log += fmt::format("micro-batch {} : F\n", batch);
+      for (int i = 0; i < 3; ++i) {
+        saved.emplace_back(pointer, 2000 * i + 1000);
+        line(1, pointer++, saved.back().second);
+        layer("F");
+      }
+      log += fmt::format("micro-batch {} : B\n", batch);
+      for (; !saved.empty(); saved.pop_back()) {
+        layer("B");
+        line(0, saved.back().first, saved.back().second);
+      }
+    }
+  }
+  Recording recording = stalloc_reader().read({"mem_log_dev0.txt", log}, {});
+  texts = std::move(recording.texts);
+  return std::move(recording.traces.at(0));
+}
+
+TEST(Planning, LayersThatAreNeverTheSameAreDynamicRegions) {
+  std::vector<std::string> texts;
+  const Trace trace = log_of_training(5, texts);
+  for (const char* algorithm : {"auto", "group", "layers"}) {
+    const std::string spec = fmt::format("stalloc:algorithm={}", algorithm);
+    const Planned fixed = run(trace, spec, {}, texts);
+    EXPECT_EQ(fixed.plan->iterations.size(), 2u);
+    EXPECT_EQ(fixed.counter("mismatches"), 3 * 12);
+    EXPECT_EQ(fixed.counter("dynamic_served"), -1);
+    const Planned dynamic = run(trace, spec + ",dynamic=Expert", {}, texts);
+    EXPECT_EQ(dynamic.plan->regions.size(), 2u * 12);
+    EXPECT_EQ(dynamic.counter("mismatches"), 0);
+    EXPECT_GT(dynamic.counter("dynamic_served"), 0);
+    EXPECT_EQ(dynamic.counter("dynamic_served") + dynamic.counter("fallback_served"), 5 * 12);
+    EXPECT_EQ(dynamic.metrics.ooms, 0u);
+  }
+}
+
+TEST(Planning, WhatItsGroupFitPlacedIsSaid) {
+  std::vector<std::string> texts;
+  const Trace trace = log_of_training(3, texts);
+  EXPECT_TRUE(run(trace, "stalloc:algorithm=group", {}, texts).plan->grouped);
+  EXPECT_FALSE(run(trace, "stalloc:algorithm=layers", {}, texts).plan->grouped);
+  const Planned automatic = run(trace, "stalloc", {}, texts);
+  for (const char* spec : {"stalloc:algorithm=group", "stalloc:algorithm=layers"}) {
+    EXPECT_LE(automatic.plan->height, run(trace, spec, {}, texts).plan->height);
+  }
+}
+
+TEST(Planning, ADynamicLayerThatTheRecordingHasNotIsSaid) {
+  std::vector<std::string> texts;
+  const Trace trace = log_of_training(2, texts);
+  EXPECT_EQ(run(trace, "stalloc:dynamic=Router", {}, texts).plan->shortened,
+            "no mark of a layer that begins holds 'Router'");
+}
+
+TEST(Phases, MarksOfLayersAndMicroBatchesBeginNoIteration) {
+  const std::vector<std::string> texts = {"",
+                                          "Iteration Index : 0",
+                                          "micro-batch 0 : F",
+                                          "a->MLP Layer : F-start",
+                                          "a->MLP Layer : F-end",
+                                          "anything else"};
+  const std::vector<PlannedMarker> markers = {{2, 1}, {5, 2}, {6, 3}, {9, 4}, {12, 3}, {14, 5}};
+  using enum PlanMark;
+  const ProgramPhases all = phases_of(markers, texts, "MLP");
+  EXPECT_EQ(all.marks, (std::vector<PlanMark>{iteration, phase, region_begins, region_ends,
+                                              region_begins, iteration}));
+  EXPECT_EQ(all.iterations, (std::vector<std::uint64_t>{2, 14}));
+  EXPECT_EQ(all.phases, (std::vector<std::uint64_t>{2, 5, 14}));
+  for (const auto& [time, in_region] :
+       {std::pair{6, true}, {8, true}, {9, false}, {13, true}, {14, false}, {3, false}}) {
+    EXPECT_EQ(all.in_region(static_cast<std::uint64_t>(time)), in_region) << time;
+  }
+  EXPECT_TRUE(phases_of(markers, texts, "").regions.empty());
 }
 
 TEST(Planning, ASearchedPlanIsProvedTheLowest) {

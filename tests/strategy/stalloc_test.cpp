@@ -3,11 +3,28 @@
 #include <random>
 
 #include "core/error.hpp"
+#include "strategy/parts/planned_region.hpp"
 #include "strategy/registry.hpp"
 #include "support/memory_picture.hpp"
 
 namespace memreplay {
 namespace {
+
+/// The smallest run of free bytes that holds the request, of equal ones the lowest.
+std::optional<Bytes> best_fit_byte_by_byte(const std::vector<bool>& free, const Request& request) {
+  std::optional<Bytes> best;
+  Bytes smallest = free.size() + 1;
+  for (Bytes from = 0; from < free.size(); ++from) {
+    if (!free[from] || (from != 0 && free[from - 1])) continue;
+    Bytes to = from;
+    while (to < free.size() && free[to]) ++to;
+    const Bytes at = round_up(from, request.alignment);
+    if (at + request.size > to || to - from >= smallest) continue;
+    smallest = to - from;
+    best = at;
+  }
+  return best;
+}
 
 /// Blocks of 2 and 3 units, over and over, after one of 1 that stays.
 std::shared_ptr<const Plan> periodic() {
@@ -107,9 +124,89 @@ TEST(Stalloc, WhoShufflesTheRequestsGetsMismatchesButNoOverlaps) {
   EXPECT_GT(m.counter("mismatches"), 100);
 }
 
+/// What is periodic, and between its requests a region in which [2, 5) is free.
+std::shared_ptr<const Plan> with_dynamic_region() {
+  Plan plan = *periodic();
+  plan.marks = {PlanMark::iteration, PlanMark::other, PlanMark::region_begins,
+                PlanMark::region_ends};
+  plan.regions = {{{2, 5}}};
+  plan.regions_from = {0};
+  return std::make_shared<const Plan>(std::move(plan));
+}
+
+TEST(Stalloc, InADynamicRegionRequestsGoWhereThePlanIsFree) {
+  auto m = picture(with_dynamic_region());
+  m.alloc('W', 1).marker().marker().alloc('A', 2).marker().alloc('X', 1).alloc('Y', 1);
+  EXPECT_EQ(m.picture(), "AAXY.W");
+  m.free('X').alloc('Z', 2);
+  EXPECT_EQ(m.picture(), "AA.Y.W|ZZ");
+  m.free('Y').free('Z').marker().alloc('B', 3);
+  EXPECT_EQ(m.picture(), "AABBBW");
+  EXPECT_EQ(m.counter("mismatches"), 0);
+  EXPECT_EQ(m.counter("dynamic_served"), 2);
+  EXPECT_EQ(m.counter("fallback_served"), 1);
+}
+
+TEST(Stalloc, WhatOutlivesItsRegionKeepsThePlaceAndThePlannedOneMismatches) {
+  auto m = picture(with_dynamic_region());
+  m.alloc('W', 1).marker().marker().alloc('A', 2).marker().alloc('X', 1).marker().alloc('B', 3);
+  EXPECT_EQ(m.picture(), "AAX..W|BBB");
+  EXPECT_EQ(m.counter("mismatches"), 1);
+}
+
+TEST(Stalloc, ARegionThatNoPlannedIterationHadIsTheFallbacks) {
+  Plan plan = *with_dynamic_region();
+  plan.marks.push_back(PlanMark::region_begins);
+  auto m = picture(std::make_shared<const Plan>(std::move(plan)));
+  m.alloc('W', 1).marker().marker().marker().marker().marker().alloc('X', 1);
+  EXPECT_EQ(m.picture(), ".....W|X");
+}
+
+TEST(PlannedRegion, ADynamicBlockLiesWhereAModelByteByByteFindsTheBestFit) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 200; ++round) {
+    Plan plan;
+    plan.marks = {PlanMark::region_begins};
+    plan.regions = {{}};
+    std::vector<bool> free;
+    while (free.size() < 60) {
+      const Bytes from = free.size() + random() % 5;
+      const Bytes to = from + 1 + random() % 20;
+      free.resize(from, false);
+      free.resize(to, true);
+      free.push_back(false);
+      plan.regions.front().push_back({from, to});
+    }
+    plan.height = free.size();
+    plan.base_alignment = 8;
+    SimulatedDevice device;
+    PlannedRegion region(std::make_shared<const Plan>(plan));
+    region.marker();
+    std::vector<PlacedBlock> live;
+    for (int step = 0; step < 60; ++step) {
+      if (!live.empty() && random() % 3 == 0) {
+        std::swap(live[random() % live.size()], live.back());
+        const Bytes at = live.back().address - region.region()->aligned;
+        std::fill_n(free.begin() + static_cast<std::ptrdiff_t>(at), live.back().size, true);
+        region.release(live.back());
+        live.pop_back();
+        continue;
+      }
+      const Request request{.size = 1 + random() % 9, .alignment = Bytes{1} << random() % 4};
+      const auto expected = best_fit_byte_by_byte(free, request);
+      const auto block = region.take(request, device);
+      ASSERT_EQ(block.has_value(), expected.has_value());
+      if (!block) continue;
+      ASSERT_EQ(block->address - region.region()->aligned, *expected);
+      std::fill_n(free.begin() + static_cast<std::ptrdiff_t>(*expected), request.size, false);
+      live.push_back(*block);
+    }
+  }
+}
+
 TEST(Stalloc, WrongPartsAreRefused) {
   for (const char* spec : {"stalloc(torch,torch)", "stalloc(plan)", "stalloc(offload(torch))",
-                           "stalloc:train=0", "stalloc:algorithm=group"}) {
+                           "stalloc:train=0", "stalloc:algorithm=groups"}) {
     EXPECT_THROW(MemoryPicture{spec}, UsageError) << spec;
   }
 }

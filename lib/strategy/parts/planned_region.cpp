@@ -9,6 +9,12 @@
 namespace memreplay {
 
 std::optional<PlacedBlock> PlannedRegion::take(const Request& request, DeviceModel& device) {
+  if (dynamic_) {
+    const auto block = place_dynamically(request, device);
+    dynamic_served_ += block ? 1 : 0;
+    dynamic_served_bytes_ += block ? request.size : 0;
+    return block;
+  }
   const auto block = place(request, device);
   (block ? served_ : missed_) += 1;
   (block ? served_bytes_ : missed_bytes_) += request.size;
@@ -19,20 +25,59 @@ std::optional<PlacedBlock> PlannedRegion::place(const Request& request, DeviceMo
   if (next_ == plan_->entries.size()) next_ = plan_->repeats_from;
   if (next_ >= plan_->entries.size()) return std::nullopt;
   const Plan::Entry& entry = plan_->entries[next_++];
-  if (!entry.placed || entry.size != request.size) return std::nullopt;
-  if (!region_) region_ = obtain_aligned(device, plan_->height, plan_->base_alignment);
-  refused_ = !region_;
-  if (refused_) return std::nullopt;
+  if (!entry.placed || entry.size != request.size || !obtain(device)) return std::nullopt;
   const Address from = region_->aligned + entry.offset;
-  const Address to = from + round_up(request.size, plan_->alignment);
+  const Bytes size = round_up(request.size, plan_->alignment);
   if (request.alignment != 0 && from % request.alignment != 0) return std::nullopt;
   const auto above = live_.lower_bound(entry.offset);
-  if (!above.at_end() && live_[above].size < entry.offset + (to - from)) return std::nullopt;
+  if (!above.at_end() && live_[above].size < entry.offset + size) return std::nullopt;
   const auto below = live_.previous(above);
   if (!below.at_end() && live_[below].size + live_[below].rank > entry.offset) return std::nullopt;
-  live_.insert({.size = entry.offset, .rank = to - from, .block = 0});
-  live_bytes_ += to - from;
-  return PlacedBlock{from, to - from, request.size};
+  return hold(entry.offset, request.size);
+}
+
+// The smallest piece that serves, of equal ones the lowest.
+std::optional<PlacedBlock> PlannedRegion::place_dynamically(const Request& request,
+                                                            DeviceModel& device) {
+  if (*dynamic_ >= plan_->regions.size() || request.size > plan_->height || !obtain(device)) {
+    return std::nullopt;
+  }
+  const Bytes size = round_up(request.size, plan_->alignment);
+  const Bytes alignment = std::max(plan_->alignment, request.alignment);
+  std::optional<Bytes> best;
+  Bytes smallest = UINT64_MAX;
+  const auto look_at = [&](Bytes from, Bytes to) {
+    const Bytes at = round_up(region_->aligned + from, alignment) - region_->aligned;
+    if (from >= to || at + size > to || to - from >= smallest) return;
+    smallest = to - from;
+    best = at;
+  };
+  for (const Plan::Range& range : plan_->regions[*dynamic_]) {
+    auto above = live_.lower_bound(range.from);
+    const auto below = live_.previous(above);
+    Bytes at = range.from;
+    if (!below.at_end()) at = std::max(at, live_[below].size + live_[below].rank);
+    for (; !above.at_end() && live_[above].size < range.to; above = live_.next(above)) {
+      look_at(at, live_[above].size);
+      at = live_[above].size + live_[above].rank;
+    }
+    look_at(at, range.to);
+  }
+  if (!best) return std::nullopt;
+  return hold(*best, request.size);
+}
+
+bool PlannedRegion::obtain(DeviceModel& device) {
+  if (!region_) region_ = obtain_aligned(device, plan_->height, plan_->base_alignment);
+  refused_ = !region_;
+  return !refused_;
+}
+
+PlacedBlock PlannedRegion::hold(Bytes offset, Bytes requested) {
+  const Bytes size = round_up(requested, plan_->alignment);
+  live_.insert({.size = offset, .rank = size, .block = 0});
+  live_bytes_ += size;
+  return {region_->aligned + offset, size, requested};
 }
 
 void PlannedRegion::release(const PlacedBlock& block) {
@@ -41,10 +86,31 @@ void PlannedRegion::release(const PlacedBlock& block) {
 }
 
 void PlannedRegion::marker() {
-  const auto& iterations = plan_->iterations;
-  if (iterations.empty()) return;
-  next_ = iterations[std::min(markers_++, iterations.size() - 1)];
+  const std::size_t mark = marks_++;
+  switch (mark < plan_->marks.size() ? plan_->marks[mark] : PlanMark::iteration) {
+    case PlanMark::iteration:
+      return begin_iteration();
+    case PlanMark::region_begins:
+      return begin_region();
+    case PlanMark::region_ends:
+      return dynamic_.reset();
+    case PlanMark::phase:
+    case PlanMark::other:
+      return;
+  }
 }
+
+void PlannedRegion::begin_iteration() {
+  dynamic_.reset();
+  const std::size_t iteration = iterations_++;
+  const auto first = [&](const std::vector<std::size_t>& firsts, std::size_t& next) {
+    if (!firsts.empty()) next = firsts[std::min(iteration, firsts.size() - 1)];
+  };
+  first(plan_->iterations, next_);
+  first(plan_->regions_from, next_region_);
+}
+
+void PlannedRegion::begin_region() { dynamic_ = next_region_++; }
 
 std::vector<AddressRange> PlannedRegion::free_ranges() const {
   std::vector<AddressRange> ranges;

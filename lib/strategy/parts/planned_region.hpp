@@ -19,11 +19,12 @@ class PlannedRegion {
  public:
   explicit PlannedRegion(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
-  /// The next request of the plan. Nothing where it is another than was planned, where its place is
+  /// The next request of the plan, or within a dynamic region the best fit in what is free there.
+  /// Nothing where it is another than was planned, where its place is
   /// taken or where the device has no room for the region.
   std::optional<PlacedBlock> take(const Request& request, DeviceModel& device);
   void release(const PlacedBlock& block);
-  /// An iteration ends: the next request is the first of the next one.
+  /// Of an iteration: the next request is its first.
   void marker();
 
   const Plan& plan() const { return *plan_; }
@@ -39,21 +40,33 @@ class PlannedRegion {
   Bytes served_bytes() const { return served_bytes_; }
   std::uint64_t missed() const { return missed_; }
   Bytes missed_bytes() const { return missed_bytes_; }
+  std::uint64_t dynamic_served() const { return dynamic_served_; }
+  Bytes dynamic_served_bytes() const { return dynamic_served_bytes_; }
 
  private:
   std::optional<PlacedBlock> place(const Request& request, DeviceModel& device);
+  std::optional<PlacedBlock> place_dynamically(const Request& request, DeviceModel& device);
+  bool obtain(DeviceModel& device);
+  PlacedBlock hold(Bytes offset, Bytes requested);
+  void begin_iteration();
+  void begin_region();
 
   std::shared_ptr<const Plan> plan_;
   std::optional<AlignedRegion> region_;
   FreeBlocks live_;       ///< blocks by offset: `size` is it, `rank` the bytes
   std::size_t next_ = 0;  ///< entry
-  std::size_t markers_ = 0;
+  std::size_t marks_ = 0;
+  std::size_t iterations_ = 0;
+  std::size_t next_region_ = 0;
+  std::optional<std::size_t> dynamic_;  ///< the dynamic region at hand
   bool refused_ = false;
   Bytes live_bytes_ = 0;
   std::uint64_t served_ = 0;
   Bytes served_bytes_ = 0;  ///< requested
   std::uint64_t missed_ = 0;
   Bytes missed_bytes_ = 0;  ///< requested
+  std::uint64_t dynamic_served_ = 0;
+  Bytes dynamic_served_bytes_ = 0;  ///< requested
 };
 
 }  // namespace memreplay
