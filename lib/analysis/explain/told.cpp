@@ -14,7 +14,7 @@ namespace memreplay {
 namespace {
 
 /// About what a CUDA context and the libraries in it take, which nobody can give back.
-constexpr std::int64_t kContext = std::int64_t{1} << 30;
+constexpr std::int64_t kOfContexts = std::int64_t{1} << 30;
 
 /// A sum of figures, and how far off it may be.
 struct FigureBalance {
@@ -148,7 +148,7 @@ class ToldJudge {
       return Cause::shortage;
     }
     const FigureBalance without_others{
-        room.bytes + static_cast<std::int64_t>(*told_.others) - kContext, room.within};
+        room.bytes + static_cast<std::int64_t>(*told_.others) - kOfContexts, room.within};
     return at_least_zero(without_others) ? Cause::outside : Cause::shortage;
   }
 
