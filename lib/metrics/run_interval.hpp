@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "metrics/run_metrics.hpp"
 
 namespace memreplay {
@@ -8,6 +10,7 @@ namespace memreplay {
 struct RunInterval {
   BytesInterval peak_reserved;
   BytesInterval end_reserved;
+  std::optional<BytesInterval> peak_requested = {};  ///< nothing: the recording determines it
 };
 
 }  // namespace memreplay

@@ -79,8 +79,8 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec,
 bool follows_recording(const Subject& subject, const StrategySpec& spec,
                        const std::string& torch_version) {
   const VerifyResult* verified = subject.verified();
-  return spec.name == "recorded" && verified != nullptr && verified->verdict == Verdict::exact &&
-         verified->reading.settings_changes.empty() &&
+  return spec.name == "recorded" && subject.origin() == nullptr && verified != nullptr &&
+         verified->verdict == Verdict::exact && verified->reading.settings_changes.empty() &&
          subject.model_of(spec, torch_version)->release.text() == verified->torch_version;
 }
 
@@ -103,6 +103,9 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
         coverage.preexisting_blocks == 1 ? "1 block"
                                          : human_count(coverage.preexisting_blocks) + " blocks",
         human_size(coverage.preexisting_bytes));
+  }
+  if (subject.origin() != nullptr && !subject.origin()->why_inexact.empty()) {
+    return subject.origin()->why_inexact;
   }
   const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};

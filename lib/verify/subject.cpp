@@ -1,13 +1,23 @@
 #include "verify/subject.hpp"
 
+#include <utility>
+
 #include "verify/pinned_memory.hpp"
 
 namespace memreplay {
 
 Subject::Subject(const Recording& recording, const Trace& trace)
-    : recording_(&recording), trace_(&trace), settings_(recording.settings) {
+    : Subject(recording, trace, nullptr) {}
+
+Subject::Subject(const Recording& recording, const Trace& trace,
+                 std::shared_ptr<const Origin> origin)
+    : recording_(&recording),
+      trace_(&trace),
+      origin_(std::move(origin)),
+      settings_(recording.settings) {
   if (!is_torch(recording)) return;
-  verified_ = verify(recording, trace);
+  verified_ = origin_ ? origin_->verified : verify(recording, trace);
+  if (!verified_) return;
   if (verified_->reading.corrected) trace_ = verified_->reading.corrected.get();
   settings_.request_padding = verified_->reading.request_padding;
   if (settings_.expandable_segments.value_or(false)) {

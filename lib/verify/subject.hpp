@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "strategy/torch/torch.hpp"
 #include "trace/trace.hpp"
+#include "verify/origin.hpp"
 #include "verify/verify.hpp"
 
 namespace memreplay {
@@ -14,12 +16,18 @@ class Subject {
  public:
   /// Verifies recordings of PyTorch's allocator. `recording` and `trace` outlive this.
   Subject(const Recording& recording, const Trace& trace);
+  /// Of a recording that was made from another one, and is not verified. `origin` may be null: that
+  /// is the other constructor.
+  Subject(const Recording& recording, const Trace& trace, std::shared_ptr<const Origin> origin);
 
   const Recording& recording() const { return *recording_; }
   /// The trace, with what the recording does not state put right.
   const Trace& trace() const { return *trace_; }
-  /// The verification of the trace; null for recordings of other allocators than PyTorch's.
+  /// The verification of the trace, or of its origin; null for recordings of other allocators than
+  /// PyTorch's.
   const VerifyResult* verified() const { return verified_ ? &*verified_ : nullptr; }
+  /// What the recording was made from; null where it is as it was recorded.
+  const Origin* origin() const { return origin_.get(); }
   /// The settings of the recorded allocator; null where it was not PyTorch's.
   const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
 
@@ -35,6 +43,7 @@ class Subject {
  private:
   const Recording* recording_;
   const Trace* trace_;
+  std::shared_ptr<const Origin> origin_;
   std::optional<VerifyResult> verified_;
   RecordedSettings settings_;  ///< of the recording, as verification reads them
 };

@@ -38,6 +38,7 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, input);
+  add_edit_option(line, input);
   add_run_options(line, options);
   add_phase_option(line, options);
   if (!ranked) add_plot_option(line, options.plot);
@@ -45,7 +46,8 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   line.parse(arguments);
   require_paths(input, command);
   const bool usual_ones_plan = ranked && options.strategies.empty();
-  const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty();  // needs all times
+  const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty() &&
+                       input.edits.empty();  // need the whole of it
   if (in_file && can_leave_in_file(options)) leave_in_file(input.read);
 
   Printer printer(reports);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "metrics/edit_facts.hpp"
 #include "metrics/run_picture.hpp"
 
 namespace memreplay {
@@ -73,6 +74,7 @@ struct TraceSummary {
   std::optional<std::uint64_t> retries;
   std::optional<StateSummary> state;  ///< nothing where the recording holds none
   std::optional<RunPicture> picture;  ///< nothing: no plot asked for
+  std::vector<EditFacts> edits;       ///< made to the program; none: as it was recorded
 };
 
 /// What recordings cover: each of their devices, or the recording alone where it has none.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/edit/edited.hpp"
 #include "analysis/parallel.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
@@ -71,8 +72,8 @@ std::vector<const Trace*> chosen_traces(const Recording& recording, std::optiona
 }
 
 Subject Chosen::subject(const Control& control) const {
-  if (is_torch(*recording)) control.show("reading " + recording->path, 0);
-  return Subject(*recording, *trace);
+  if (is_torch(*recording) && !made) control.show("reading " + recording->path, 0);
+  return Subject(*recording, *trace, made ? made->likeliest.origin : nullptr);
 }
 
 Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
@@ -81,7 +82,7 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
     for (const std::string& note : files[i].notes) input.read.note(note);
     try {
       if (files[i].failure) std::rethrow_exception(files[i].failure);
-      add(std::move(files[i].recording), input.gpu);
+      add(std::move(files[i].recording), input);
     } catch (const InputError& error) {
       if (behind == OnUnreadable::stop) throw;
       unreadable_.push_back({input.paths[i], error.what()});
@@ -89,7 +90,8 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
   }
 }
 
-void Inputs::add(Recording&& recording, std::optional<int> gpu) {
+void Inputs::add(Recording&& recording, const InputOptions& input) {
+  const std::optional<int> gpu = input.gpu;
   if (!recording.told && chosen_traces(recording, gpu).empty()) {
     throw InputError(recording.path, "",
                      recording.why_no_trace.empty()
@@ -97,7 +99,15 @@ void Inputs::add(Recording&& recording, std::optional<int> gpu) {
                          : recording.why_no_trace + "; nothing to replay");
   }
   const Recording& kept = recordings_.emplace_back(std::move(recording));
-  for (const Trace* trace : chosen_traces(kept, gpu)) chosen_.push_back({&kept, trace});
+  for (const Trace* trace : chosen_traces(kept, gpu)) {
+    if (input.edits.empty()) {
+      chosen_.push_back({&kept, trace});
+      continue;
+    }
+    auto made = std::make_shared<const MadeRecordings>(edited(Subject(kept, *trace), input.edits));
+    const MadeRecording& likeliest = made->likeliest;
+    chosen_.push_back({&likeliest.recording, &likeliest.trace(), std::move(made)});
+  }
 }
 
 std::optional<VerifyRun> model_check(const Subject& subject) {

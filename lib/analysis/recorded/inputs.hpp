@@ -1,10 +1,13 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/edit/edit.hpp"
+#include "analysis/edit/made_recording.hpp"
 #include "core/control.hpp"
 #include "trace/reader.hpp"
 #include "verify/subject.hpp"
@@ -15,7 +18,8 @@ namespace memreplay {
 struct InputOptions {
   std::vector<std::string> paths;  ///< "-" is standard input
   ReadOptions read;
-  std::optional<int> gpu;  ///< that device of each recording alone; nothing: all
+  std::optional<int> gpu;   ///< that device of each recording alone; nothing: all
+  std::vector<Edit> edits;  ///< of each recording, in this order
 };
 
 /// The devices with events, or where none has any, those with memory; only `gpu` when it is given.
@@ -26,6 +30,8 @@ std::vector<const Trace*> chosen_traces(const Recording& recording, std::optiona
 struct Chosen {
   const Recording* recording;
   const Trace* trace;
+  /// Where it is no recording but was made from one; null: as it was recorded.
+  std::shared_ptr<const MadeRecordings> made = {};
 
   /// Verifies the device, where it can be verified, and shows that it does.
   Subject subject(const Control& control) const;
@@ -52,7 +58,7 @@ class Inputs {
   const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
  private:
-  void add(Recording&& recording, std::optional<int> gpu);
+  void add(Recording&& recording, const InputOptions& input);
 
   std::deque<Recording> recordings_;
   std::vector<Chosen> chosen_;

@@ -28,6 +28,7 @@ Bytes recorded_peak_reserved(const Trace& trace) {
 }
 
 std::optional<RecordedRoom> recorded_room(const Subject& subject) {
+  if (subject.origin() != nullptr) return subject.origin()->room;
   const auto oom = first_recorded_oom(subject.trace());
   if (oom && oom->room() > 0) return RecordedRoom{oom->room(), true};
   if (subject.verified() && subject.verified()->reading.released_memory) {

@@ -25,14 +25,6 @@ std::optional<RecordedOom> first_recorded_oom(const Trace& trace);
 /// The most that the recorded allocator held. O(events).
 Bytes recorded_peak_reserved(const Trace& trace);
 
-/// The device of a recording, without what others held of it.
-struct RecordedRoom {
-  Bytes bytes = 0;
-  /// From an OOM. Else the device, or a limit, was full at some time, and this is the smallest one
-  /// on which all that was recorded happens.
-  bool stated = true;
-};
-
 /// Nothing where the recording does not show it. O(events).
 std::optional<RecordedRoom> recorded_room(const Subject& subject);
 

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "analysis/recorded/summary.hpp"
+#include "analysis/run/made_interval.hpp"
 #include "analysis/run/planned_floor.hpp"
 #include "analysis/run/presets.hpp"
 #include "analysis/run/question.hpp"
@@ -114,7 +115,8 @@ class HoldingWatcher final : public RunWatcher {
 /// One strategy on every device; the later ones are laid beside the first.
 std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
                         std::span<const OpenDevice> devices, const Setup& setup,
-                        const LateStart& late, RunWatcher* watcher, const Control& control) {
+                        const LateStart& late, const MadeRecordings* made, RunWatcher* watcher,
+                        const Control& control) {
   std::vector<Run> runs;
   HoldingLog first;
   for (const OpenDevice& device : devices) {
@@ -123,9 +125,10 @@ std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
     HoldingLog& log = &device == &devices.front() ? first : holdings;
     HoldingWatcher both(log, watcher);
     RunWatcher* watching = devices.size() > 1 ? &both : watcher;
-    Run& made = runs.emplace_back(run(subject, spec, device, setup, late, watching, control));
-    made.beside_others = devices.size() > 1;
-    if (&log == &holdings) made.agreement = agreement(holdings, first, devices.front());
+    Run& of_this = runs.emplace_back(run(subject, spec, device, setup, late, watching, control));
+    of_this.beside_others = devices.size() > 1;
+    if (&log == &holdings) of_this.agreement = agreement(holdings, first, devices.front());
+    if (made != nullptr) span_others(*made, spec, device, setup, control, of_this);
   }
   return runs;
 }
@@ -150,6 +153,7 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
   for (const auto& [chosen, subject, devices, strategies] : prepared) {
     TraceRuns& trace = answer.traces.emplace_back();
     trace.trace = summarise(*chosen.recording, *chosen.trace);
+    if (chosen.made) trace.trace.edits = chosen.made->edits;
     trace.device = devices.front().summary;
     trace.asked = strategies.size() * devices.size();
     if (control.stopped()) continue;
@@ -160,7 +164,8 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     for (const StrategySpec& asked : strategies) {
       if (control.stopped()) break;
       const StrategySpec spec = fitted(subject, asked, setup, control);
-      for (Run& made : on_all(subject, spec, devices, setup, late, watching, control)) {
+      for (Run& made :
+           on_all(subject, spec, devices, setup, late, chosen.made.get(), watching, control)) {
         if (made.interrupted() && made.metrics.events == 0) continue;  // as good as not run
         if (watcher != nullptr) watcher->judged(chosen, made);
         trace.runs.push_back(std::move(made));

@@ -212,8 +212,10 @@ Json sleeps_json(const std::vector<PoolSleep>& sleeps) {
 
 Json interval_json(const std::optional<RunInterval>& interval) {
   if (!interval) return nullptr;
-  return Json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
-              {"end_reserved_bytes", pair(interval->end_reserved)}};
+  Json json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
+            {"end_reserved_bytes", pair(interval->end_reserved)}};
+  if (interval->peak_requested) json["peak_requested_bytes"] = pair(*interval->peak_requested);
+  return json;
 }
 
 Json oom_json(const std::optional<OomPlace>& oom) {

@@ -119,7 +119,7 @@ Table to_table(const ReplayAnswer& answer) {
       }
       row.push_back(run.device.text);
       const RunInterval none;
-      const auto& [peak, end] = run.interval ? *run.interval : none;
+      const auto& [peak, end, requested] = run.interval ? *run.interval : none;
       for (const Bytes bound : {peak.low, peak.high, end.low, end.high}) {
         row.push_back(run.interval ? std::to_string(bound) : "");
       }

@@ -1,0 +1,191 @@
+#include "analysis/edit/block_edits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/edit/passes.hpp"
+#include "core/bytes_of.hpp"
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+[[noreturn]] void refuse(const Edit& edit, const char* why) {
+  throw UsageError(fmt::format("--edit {}: {}", edit.text, why));
+}
+
+Bytes scaled_by(Bytes size, double factor) {
+  return std::max<Bytes>(bytes_of(std::round(static_cast<double>(size) * factor)), 1);
+}
+
+/// Moves what a forward pass saves to the host and back.
+class Offloading {
+ public:
+  Offloading(const Recording& recording, const Trace& trace, const Edit& edit, Deaths deaths)
+      : recording_(recording),
+        trace_(trace),
+        edit_(edit),
+        deaths_(deaths),
+        passes_(recording, trace),
+        lives_(lives_of(trace)),
+        rewrite_(trace, lives_),
+        moved_(lives_.blocks.size(), false) {}
+
+  EditedBlocks make() {
+    for (const std::uint32_t block : selected(recording_, trace_, lives_, edit_.selector)) {
+      moved_[block] = passes_.is_saved(lives_.blocks[block]);
+      facts_.blocks += static_cast<std::uint64_t>(moved_[block]);
+    }
+    if (facts_.blocks == 0) refuse(edit_, "nothing of that is saved for a backward pass");
+    move_out();
+    bring_back();
+    const auto& how = std::get<OffloadEdit>(edit_.what);
+    facts_.edit = edit_.text;
+    facts_.moved_bytes = facts_.bytes * 2;
+    if (how.bandwidth) {
+      facts_.moving_seconds = static_cast<double>(facts_.moved_bytes) / *how.bandwidth;
+    }
+    return {rewrite_.write(), std::move(facts_)};
+  }
+
+ private:
+  // A forward pass ends where a backward pass asks for the first time.
+  void move_out() {
+    std::vector<std::uint32_t> blocks;
+    Bytes there = 0;
+    const auto end_pass = [&](std::uint64_t end) {
+      std::vector<bool> saved;
+      for (const std::uint32_t block : blocks) {
+        saved.push_back(moved_[block]);
+        if (moved_[block]) there += lives_.blocks[block].size;
+      }
+      facts_.other_memory_peak = std::max(facts_.other_memory_peak, there);
+      there = 0;
+      for (const Death& death :
+           deaths_of(recording_, trace_, lives_, blocks, saved, end, deaths_)) {
+        rewrite_.free_at(death.block, death.spot);
+        facts_.bytes += lives_.blocks[death.block].size;
+      }
+      blocks.clear();
+    };
+    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
+      if (trace_.ops[event] != Op::allocate) continue;
+      const std::uint32_t block = lives_.block_of[event];
+      if (!passes_.is_backward(lives_.blocks[block].stack)) {
+        blocks.push_back(block);
+      } else if (!blocks.empty()) {
+        end_pass(event);
+      }
+    }
+    end_pass(trace_.size());
+  }
+
+  // Frees without a request between them are those of one operation of the backward; its saved
+  // blocks are there from its first request on, behind the frees of the operation before.
+  void bring_back() {
+    std::uint64_t begins = 0;  // of the operation
+    bool asked = false;
+    bool freed = false;
+    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
+      const std::uint32_t block = lives_.block_of[event];
+      if (trace_.ops[event] == Op::allocate) {
+        if (!asked || freed) begins = event;
+        asked = true;
+        freed = false;
+        continue;
+      }
+      if (block == BlockLives::kNone || !moved_[block] || lives_.blocks[block].freed != event) {
+        continue;
+      }
+      freed = true;
+      const std::uint64_t born = lives_.blocks[block].born;
+      const std::uint32_t copy =
+          rewrite_.add(block, lives_.blocks[block].size, {std::max(begins, born + 1), kAgain});
+      rewrite_.free_at(copy, {event, kAgain});
+    }
+  }
+
+  static constexpr std::uint32_t kAgain = 16;  ///< behind what dies at the same place
+
+  const Recording& recording_;
+  const Trace& trace_;
+  const Edit& edit_;
+  Deaths deaths_;
+  Passes passes_;
+  BlockLives lives_;
+  Rewrite rewrite_;
+  std::vector<bool> moved_;  ///< by block
+  EditFacts facts_;
+};
+
+/// What a block becomes.
+class BlockChange {
+ public:
+  BlockChange(const Trace& trace, const BlockLives& lives, const Edit& edit, Rewrite& rewrite)
+      : trace_(trace), lives_(lives), edit_(edit), rewrite_(rewrite) {}
+
+  void make(std::uint32_t block) {
+    block_ = block;
+    std::visit([&](const auto& what) { change(what); }, edit_.what);
+  }
+
+ private:
+  const BlockLife& life() const { return lives_.blocks[block_]; }
+
+  void change(const ScaleEdit& how) { rewrite_.resize(block_, scaled_by(life().size, how.factor)); }
+
+  void change(const DtypeEdit& how) {
+    const Bytes from = bytes_of_dtype(how.from);
+    rewrite_.resize(block_,
+                    std::max<Bytes>((life().size * bytes_of_dtype(how.to) + from - 1) / from, 1));
+  }
+
+  void change(const DropEdit& /*how*/) {
+    if (life().existed_before()) {
+      refuse(edit_, "it selects blocks from before the recording, which cannot be left out");
+    }
+    rewrite_.drop(block_);
+  }
+
+  void change(const ShortenEdit& how) {
+    const std::uint64_t born = life().existed_before() ? 0 : life().born + 1;
+    const std::uint64_t at = born + how.events;
+    if (at < std::min<std::uint64_t>(life().freed, trace_.size()))
+      rewrite_.free_at(block_, {at, 0});
+  }
+
+  // Not of single blocks.
+  void change(const CheckpointEdit& /*how*/) {}
+  void change(const OffloadEdit& /*how*/) {}
+
+  const Trace& trace_;
+  const BlockLives& lives_;
+  const Edit& edit_;
+  Rewrite& rewrite_;
+  std::uint32_t block_ = 0;
+};
+
+}  // namespace
+
+EditedBlocks offloaded(const Recording& recording, const Trace& trace, const Edit& edit,
+                       Deaths deaths) {
+  return Offloading(recording, trace, edit, deaths).make();
+}
+
+EditedBlocks with_blocks_changed(const Recording& recording, const Trace& trace, const Edit& edit) {
+  const BlockLives lives = lives_of(trace);
+  Rewrite rewrite(trace, lives);
+  BlockChange change(trace, lives, edit, rewrite);
+  EditFacts facts{.edit = edit.text};
+  for (const std::uint32_t block : selected(recording, trace, lives, edit.selector)) {
+    change.make(block);
+    ++facts.blocks;
+    facts.bytes += lives.blocks[block].size;
+  }
+  if (facts.blocks == 0) refuse(edit, "no block of this recording is selected");
+  return {rewrite.write(), std::move(facts)};
+}
+
+}  // namespace memreplay

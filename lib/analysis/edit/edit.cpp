@@ -1,0 +1,200 @@
+#include "analysis/edit/edit.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+const std::string kOption = "--edit";
+
+const std::vector<std::string> kVerbs = {"checkpoint", "offload", "scale",
+                                         "drop",       "shorten", "dtype"};
+
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(",&"), text.size());
+    if (end > 0) parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+[[noreturn]] void refuse(const std::string& part, std::string_view expected) {
+  throw UsageError(fmt::format("{}: '{}'; expected {}", kOption, part, expected));
+}
+
+/// The options of a verb, which take KEY=VALUE where it is theirs.
+struct Taker {
+  const std::string& part;
+  std::string key;
+  std::string value;
+
+  explicit Taker(const std::string& of) : part(of) {
+    const std::size_t equals = std::min(of.find('='), of.size());
+    key = of.substr(0, equals);
+    value = of.substr(std::min(equals + 1, of.size()));
+  }
+
+  std::uint32_t count() const {
+    const auto number = parse_whole(value);
+    if (!number || *number == 0 || *number > UINT32_MAX) refuse(part, "a whole number above 0");
+    return static_cast<std::uint32_t>(*number);
+  }
+
+  bool yes() const {
+    if (value != "true" && value != "false") refuse(part, "true or false");
+    return value == "true";
+  }
+
+  double factor() const {
+    try {
+      std::size_t end = 0;
+      const double number = std::stod(value, &end);
+      if (end == value.size() && number > 0 && number <= 1e6) return number;
+    } catch (const std::logic_error&) {
+    }
+    refuse(part, "a number above 0");
+  }
+
+  bool take(CheckpointEdit& edit) const {
+    if (key == "group") {
+      edit.group = count();
+    } else if (key == "only") {
+      edit.only = count();
+    } else if (key == "segments") {
+      edit.segments = count();
+    } else if (key == "reentrant") {
+      edit.reentrant = yes();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool take(OffloadEdit& edit) const {
+    if (key == "bandwidth") {
+      std::string_view size = value;
+      if (size.ends_with("/s")) size.remove_suffix(2);
+      const auto bytes = parse_size(size);
+      if (!bytes || *bytes == 0) refuse(part, "bytes a second, such as bandwidth=25GiB/s");
+      edit.bandwidth = static_cast<double>(*bytes);
+    } else if (key == "pinned") {
+      edit.pinned = yes();
+    } else if (key == "to") {
+      if (value != "host") refuse(part, "to=host");
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool take(ScaleEdit& edit) const {
+    if (key != "factor") return false;
+    edit.factor = factor();
+    return true;
+  }
+
+  bool take(DropEdit& /*edit*/) const { return false; }
+
+  bool take(ShortenEdit& edit) const {
+    if (key != "events") return false;
+    edit.events = count();
+    return true;
+  }
+
+  bool take(DtypeEdit& edit) const {
+    if (key == "to" || key == "from") {
+      if (bytes_of_dtype(value) == 0) refuse(part, "fp64, fp32, bf16, fp16, fp8 or int8");
+      (key == "to" ? edit.to : edit.from) = value;
+      return true;
+    }
+    return false;
+  }
+};
+
+void check(const Edit& edit) {
+  if (const auto* checkpoint = std::get_if<CheckpointEdit>(&edit.what)) {
+    if (!edit.selector.names_code()) {
+      throw UsageError(fmt::format(
+          "{} {}: which code? expected code=FILE:FIRST-LAST or function=NAME", kOption, edit.text));
+    }
+    const int ways = static_cast<int>(checkpoint->group > 1) +
+                     static_cast<int>(checkpoint->only.has_value()) +
+                     static_cast<int>(checkpoint->segments.has_value());
+    if (ways > 1) {
+      throw UsageError(fmt::format("{} {}: one of group, only and segments", kOption, edit.text));
+    }
+  }
+}
+
+}  // namespace
+
+Bytes bytes_of_dtype(std::string_view name) {
+  if (name == "fp64" || name == "float64" || name == "int64") return 8;
+  if (name == "fp32" || name == "float32" || name == "tf32" || name == "int32") return 4;
+  if (name == "bf16" || name == "bfloat16" || name == "fp16" || name == "float16") return 2;
+  if (name == "fp8" || name == "int8" || name == "bool") return 1;
+  return 0;
+}
+
+Selector parse_selector(const std::string& option, const std::string& text) {
+  Selector selector;
+  const std::vector<std::string> parts = parts_of(text);
+  if (parts.empty()) throw UsageError(option + ": no selector; expected KEY=VALUE,…");
+  for (const std::string& part : parts) {
+    if (take_selector(option, part, selector)) continue;
+    throw UsageError(fmt::format(
+        "{}: '{}'; expected code=, function=, stack=, category=, phase=, size>=, stream=, step=, "
+        "lives= or saved",
+        option, part));
+  }
+  return selector;
+}
+
+Edit parse_edit(const std::string& text) {
+  Edit edit{.text = text, .what = DropEdit{}, .selector = {}};
+  const std::size_t colon = text.find(':');
+  const std::string verb = text.substr(0, colon);
+  if (verb == "checkpoint") {
+    edit.what = CheckpointEdit{};
+  } else if (verb == "offload") {
+    edit.what = OffloadEdit{};
+  } else if (verb == "scale") {
+    edit.what = ScaleEdit{};
+  } else if (verb == "shorten") {
+    edit.what = ShortenEdit{};
+  } else if (verb == "dtype") {
+    edit.what = DtypeEdit{};
+  } else if (verb != "drop") {
+    throw UsageError(
+        fmt::format("{}: unknown verb '{}'{}; expected VERB:KEY=VALUE,… with one of {}", kOption,
+                    verb, did_you_mean(verb, kVerbs), fmt::join(kVerbs, ", ")));
+  }
+  const std::vector<std::string> parts =
+      colon == text.npos ? std::vector<std::string>() : parts_of(text.substr(colon + 1));
+  if (parts.empty()) {
+    throw UsageError(fmt::format("{} {}: which blocks? expected VERB:KEY=VALUE,…", kOption, text));
+  }
+  for (const std::string& part : parts) {
+    const Taker taker(part);
+    if (std::visit([&](auto& what) { return taker.take(what); }, edit.what)) continue;
+    if (!take_selector(kOption, part, edit.selector)) {
+      refuse(part,
+             "a selector (code=, function=, stack=, category=, phase=, size>=, stream=, "
+             "step=, lives=, saved) or an option of " +
+                 verb);
+    }
+  }
+  check(edit);
+  return edit;
+}
+
+}  // namespace memreplay

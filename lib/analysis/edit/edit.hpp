@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "analysis/edit/selector.hpp"
+
+namespace memreplay {
+
+/// torch.utils.checkpoint around the code that is selected: what its forward saves dies when it
+/// would without a backward, and is computed again before that.
+struct CheckpointEdit {
+  std::uint32_t group = 1;                ///< so many successive layers in one
+  std::optional<std::uint32_t> only;      ///< layers 0, K, 2K, … alone
+  std::optional<std::uint32_t> segments;  ///< all layers in so many, the last one plain
+  bool reentrant = false;
+};
+
+/// torch.autograd.graph.save_on_cpu: what is saved goes to host memory and comes back.
+struct OffloadEdit {
+  std::optional<double> bandwidth;  ///< bytes a second; nothing: no time is said
+  bool pinned = false;
+};
+
+struct ScaleEdit {
+  double factor = 1;
+};
+
+struct DropEdit {};
+
+struct ShortenEdit {
+  std::uint64_t events = 0;  ///< so many at most from birth to free
+};
+
+/// Elements of another width.
+struct DtypeEdit {
+  std::string from = "fp32";
+  std::string to = "bf16";
+};
+
+/// One thing that is another in the program.
+struct Edit {
+  std::string text;  ///< as it was given
+  std::variant<CheckpointEdit, OffloadEdit, ScaleEdit, DropEdit, ShortenEdit, DtypeEdit> what;
+  Selector selector;
+};
+
+/// Bytes of an element: 2 of "bf16"; 0 of a name that is none.
+Bytes bytes_of_dtype(std::string_view name);
+
+/// "VERB:KEY=VALUE,…", see the options. Throws UsageError.
+Edit parse_edit(const std::string& text);
+
+/// "KEY=VALUE,…" as in an edit. Throws UsageError.
+Selector parse_selector(const std::string& option, const std::string& text);
+
+}  // namespace memreplay

@@ -1,0 +1,78 @@
+#include "analysis/edit/edited.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/edit/block_edits.hpp"
+#include "analysis/edit/checkpoint.hpp"
+
+namespace memreplay {
+namespace {
+
+/// One way to make all edits.
+struct Made {
+  MadeRecording recording;
+  std::vector<EditFacts> facts;
+  bool open = false;  ///< keeping outputs or not makes a difference
+};
+
+const char* const kWhy =
+    "the program was edited: when its blocks would die in it is told by its stacks, and of some "
+    "only within limits";
+
+Rewritten edit_once(const Subject& subject, const Edit& edit, const CheckpointGuess& guess,
+                    Made& made) {
+  const Recording& recording = subject.recording();
+  const Trace& trace = subject.trace();
+  if (std::holds_alternative<CheckpointEdit>(edit.what)) {
+    Checkpointed checkpointed = memreplay::checkpointed(recording, trace, edit, guess);
+    made.open |= checkpointed.open;
+    made.facts.push_back(std::move(checkpointed.facts));
+    return std::move(checkpointed.written);
+  }
+  EditedBlocks blocks = std::holds_alternative<OffloadEdit>(edit.what)
+                            ? offloaded(recording, trace, edit, guess.deaths)
+                            : with_blocks_changed(recording, trace, edit);
+  made.facts.push_back(std::move(blocks.facts));
+  return std::move(blocks.written);
+}
+
+bool guesses(const Edit& edit) {
+  return std::holds_alternative<CheckpointEdit>(edit.what) ||
+         std::holds_alternative<OffloadEdit>(edit.what);
+}
+
+Made make(const Subject& subject, std::span<const Edit> edits, const CheckpointGuess& guess) {
+  Made made;
+  const char* const why = std::ranges::any_of(edits, guesses) ? kWhy : "";
+  std::optional<Subject> edited;
+  for (const Edit& edit : edits) {
+    const Subject& before = edited ? *edited : subject;
+    MadeRecording next = made_recording(before, edit_once(before, edit, guess, made), why);
+    edited.reset();
+    made.recording = std::move(next);
+    edited.emplace(made.recording.recording, made.recording.trace(), made.recording.origin);
+  }
+  return made;
+}
+
+}  // namespace
+
+MadeRecordings edited(const Subject& subject, std::span<const Edit> edits) {
+  Made likeliest = make(subject, edits, {});
+  MadeRecordings all{std::move(likeliest.recording), {}, std::move(likeliest.facts)};
+  if (std::ranges::none_of(edits, guesses)) return all;
+  for (const Deaths deaths : {Deaths::by_scope, Deaths::at_once, Deaths::at_the_end}) {
+    for (const bool keeps : {true, false}) {
+      if (deaths == Deaths::by_scope && keeps) continue;
+      if (!keeps && !likeliest.open) continue;
+      all.others.push_back(make(subject, edits, {deaths, keeps}).recording);
+    }
+  }
+  return all;
+}
+
+}  // namespace memreplay

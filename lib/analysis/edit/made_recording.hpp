@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/edit/rewrite.hpp"
+#include "metrics/edit_facts.hpp"
+#include "verify/origin.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+/// A recording that nobody recorded, with one trace: edited, or predicted from others.
+struct MadeRecording {
+  Recording recording;
+  std::shared_ptr<const Origin> origin;
+
+  const Trace& trace() const { return recording.traces.front(); }
+};
+
+/// One that is thought the likeliest, and others that may be as well: what they come to spans an
+/// interval.
+struct MadeRecordings {
+  MadeRecording likeliest;
+  std::vector<MadeRecording> others;
+  std::vector<EditFacts> edits;
+};
+
+/// What the subject's recording comes to with its trace written anew. `why_inexact` as in Origin.
+MadeRecording made_recording(const Subject& subject, Rewritten written, std::string why_inexact);
+
+/// The reading with its events numbered as in the trace that was written anew.
+Reading renumbered(const Reading& reading, const Rewritten& written);
+
+}  // namespace memreplay

@@ -1,0 +1,136 @@
+#include "analysis/edit/scopes_end.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace memreplay {
+namespace {
+
+// What dies at one place does so in this order.
+enum DeathOrder : std::uint32_t { kInternal, kOperand, kLocal };
+
+/// Successive allocations of one stack: one operation.
+struct Group {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::vector<Frame> frames;  ///< the outermost first
+};
+
+bool same_code(const Frame& a, const Frame& b) { return a.name == b.name && a.file == b.file; }
+
+class Scopes {
+ public:
+  Scopes(const Recording& recording, const Trace& trace, const BlockLives& lives,
+         std::span<const std::uint32_t> allocations, const std::vector<bool>& saved,
+         std::uint64_t end)
+      : lives_(lives), allocations_(allocations), saved_(saved), end_(end) {
+    for (std::size_t i = 0; i < allocations.size(); ++i) {
+      const std::uint32_t stack = life(i).stack;
+      if (!groups_.empty() && are_one_operation(trace, life(i - 1).born, life(i).born)) {
+        groups_.back().to = i + 1;
+        continue;
+      }
+      Group group{i, i + 1, {}};
+      const std::vector<std::uint32_t>& numbers = recording.stacks[stack];
+      for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
+        group.frames.push_back(recording.frames[*number]);
+      }
+      groups_.push_back(std::move(group));
+    }
+  }
+
+  std::vector<Death> find() const {
+    std::vector<Death> deaths;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const std::size_t value = value_of(g);
+      for (std::size_t i = groups_[g].from; i < groups_[g].to; ++i) {
+        if (!saved_[i]) continue;
+        const Spot spot = i == value ? end_of_value(g) : behind(g, kInternal);
+        deaths.push_back({allocations_[i], spot});
+      }
+    }
+    return deaths;
+  }
+
+ private:
+  const BlockLife& life(std::size_t i) const { return lives_.blocks[allocations_[i]]; }
+
+  // Of those that are alive when the operation ends the largest, of equal ones the latest.
+  std::size_t value_of(std::size_t g) const {
+    const std::uint64_t ends = last_event(g);
+    std::size_t value = groups_[g].to;
+    for (std::size_t i = groups_[g].from; i < groups_[g].to; ++i) {
+      if (!saved_[i] && life(i).freed <= ends + 1) continue;
+      if (value == groups_[g].to || life(i).size >= life(value).size) value = i;
+    }
+    return value;
+  }
+
+  std::uint64_t last_event(std::size_t g) const { return life(groups_[g].to - 1).born; }
+
+  Spot behind(std::size_t g, std::uint32_t order) const {
+    return {std::min(last_event(g) + 1, end_), order};
+  }
+
+  Spot before_group(std::size_t g, std::uint32_t order) const {
+    if (g >= groups_.size()) return {end_, order};
+    return {std::min(life(groups_[g].from).born, end_), order};
+  }
+
+  Spot end_of_value(std::size_t g) const {
+    if (g + 1 >= groups_.size()) return {end_, kOperand};
+    const std::vector<Frame>& here = groups_[g].frames;
+    const std::vector<Frame>& next = groups_[g + 1].frames;
+    std::size_t j = 0;
+    while (j < here.size() && j < next.size() && here[j] == next[j]) ++j;
+    const bool local = j < here.size() && j < next.size() && same_code(here[j], next[j]) &&
+                       next[j].line > here[j].line;
+    if (local) return before_group(end_of_activation(g + 1, here, j), kLocal);
+    if (next.size() > here.size()) {
+      return before_group(end_of_activation(g + 1, next, j), kLocal);
+    }
+    return behind(g + 1, kOperand);
+  }
+
+  // The first group from `g` on that is not in the activation of frame `j` of this stack.
+  std::size_t end_of_activation(std::size_t g, const std::vector<Frame>& stack,
+                                std::size_t j) const {
+    std::uint32_t line = stack[j].line;
+    for (; g < groups_.size(); ++g) {
+      const std::vector<Frame>& frames = groups_[g].frames;
+      if (frames.size() <= j || !same_code(frames[j], stack[j]) || frames[j].line < line) break;
+      if (!std::equal(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(j),
+                      stack.begin())) {
+        break;
+      }
+    }
+    return g;
+  }
+
+  const BlockLives& lives_;
+  std::span<const std::uint32_t> allocations_;
+  const std::vector<bool>& saved_;
+  std::uint64_t end_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::vector<Death> deaths_of(const Recording& recording, const Trace& trace,
+                             const BlockLives& lives, std::span<const std::uint32_t> allocations,
+                             const std::vector<bool>& saved, std::uint64_t end, Deaths how) {
+  if (how == Deaths::by_scope) {
+    return Scopes(recording, trace, lives, allocations, saved, end).find();
+  }
+  std::vector<Death> deaths;
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    if (!saved[i]) continue;
+    const bool last = i + 1 == allocations.size();
+    const bool at_end = how == Deaths::at_the_end || last;
+    const std::uint64_t next = last ? end : lives.blocks[allocations[i + 1]].born;
+    deaths.push_back({allocations[i], {at_end ? end : std::min(next, end), 0}});
+  }
+  return deaths;
+}
+
+}  // namespace memreplay

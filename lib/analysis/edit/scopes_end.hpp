@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/edit/rewrite.hpp"
+
+namespace memreplay {
+
+/// When the blocks that a forward pass saves for its backward die, had nothing been saved.
+enum class Deaths {
+  by_scope,    ///< where their last variable, argument or operand ends, told by stacks
+  at_once,     ///< right after the operation that asked for them
+  at_the_end,  ///< when the segment ends
+};
+
+/// A block with the place at which it dies.
+struct Death {
+  std::uint32_t block = 0;
+  Spot spot;
+};
+
+/// `allocations` are the blocks of one segment by birth, `saved` tells which of them are to die.
+/// None dies behind the event `end`. O(allocations · frames) and, by scope, O(groups²) at worst.
+std::vector<Death> deaths_of(const Recording& recording, const Trace& trace,
+                             const BlockLives& lives, std::span<const std::uint32_t> allocations,
+                             const std::vector<bool>& saved, std::uint64_t end, Deaths how);
+
+}  // namespace memreplay

@@ -1,0 +1,226 @@
+#include "analysis/edit/selector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analysis/edit/passes.hpp"
+#include "analysis/recorded/places.hpp"
+#include "analysis/recorded/steps.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::array<std::string_view, 5> kCategories = {"parameter", "optimizer_state", "gradient",
+                                                         "activation", "temporary"};
+
+[[noreturn]] void refuse(const std::string& option, const std::string& part,
+                         std::string_view expected) {
+  throw UsageError(fmt::format("{}: '{}'; expected {}", option, part, expected));
+}
+
+std::uint64_t whole(const std::string& option, const std::string& part, std::string_view value,
+                    std::string_view expected) {
+  const auto number = parse_whole(value);
+  if (!number) refuse(option, part, expected);
+  return *number;
+}
+
+CodeLines code_lines(const std::string& option, const std::string& part, std::string_view value) {
+  constexpr std::string_view kExpected = "code=FILE:FIRST-LAST, such as code=models.py:47-49";
+  const std::size_t colon = value.rfind(':');
+  if (colon == value.npos || colon == 0) refuse(option, part, kExpected);
+  const std::string_view lines = value.substr(colon + 1);
+  const std::size_t dash = std::min(lines.find('-'), lines.size());
+  const auto first = parse_whole(lines.substr(0, dash));
+  const auto last = dash < lines.size() ? parse_whole(lines.substr(dash + 1)) : first;
+  if (!first || !last || *last < *first || *last >= kNoLine) refuse(option, part, kExpected);
+  return {std::string(value.substr(0, colon)), static_cast<std::uint32_t>(*first),
+          static_cast<std::uint32_t>(*last)};
+}
+
+/// "size>=16MiB", "size>16MiB", "size<1MiB"; false where it is none.
+bool take_size(const std::string& option, const std::string& part, Selector& selector) {
+  constexpr std::string_view kSize = "size";
+  if (!part.starts_with(kSize) || part.size() <= kSize.size()) return false;
+  std::string_view rest = std::string_view(part).substr(kSize.size());
+  const char sign = rest.front();
+  if (sign != '>' && sign != '<') return false;
+  rest.remove_prefix(1);
+  const bool or_equal = rest.starts_with('=');
+  if (or_equal) rest.remove_prefix(1);
+  const auto size = parse_size(rest);
+  if (!size) refuse(option, part, "a size, such as size>=16MiB");
+  if (sign == '>') {
+    selector.at_least = *size + static_cast<Bytes>(!or_equal);
+  } else {
+    selector.below = *size + static_cast<Bytes>(or_equal);
+  }
+  return true;
+}
+
+bool names_match(std::string_view asked, std::string_view name) {
+  if (asked.ends_with('*')) return name.starts_with(asked.substr(0, asked.size() - 1));
+  return asked == name;
+}
+
+bool ends_at_folder(std::string_view path, std::string_view end) {
+  if (!path.ends_with(end)) return false;
+  if (path.size() == end.size()) return true;
+  const char before = path[path.size() - end.size() - 1];
+  return before == '/' || before == '\\';
+}
+
+Category category_of(const Recording& recording, const BlockLife& life, const Passes& passes) {
+  const auto in_optimizer = [&](std::uint32_t frame) {
+    return recording.texts[recording.frames[frame].file].find("torch/optim/") != std::string::npos;
+  };
+  if (life.existed_before()) return Category::parameter;
+  const bool stays = life.freed == BlockLife::kNever;
+  if (passes.is_backward(life.stack)) {
+    const bool outlives =
+        stays || passes.others_before(life.freed) > passes.others_before(life.born);
+    return outlives ? Category::gradient : Category::temporary;
+  }
+  const bool optimizes = std::ranges::any_of(recording.stacks[life.stack], in_optimizer);
+  if (stays) return optimizes ? Category::optimizer_state : Category::parameter;
+  return passes.is_saved(life) ? Category::activation : Category::temporary;
+}
+
+/// By event: what of the scopes that a selector names.
+class Scopes {
+ public:
+  Scopes(const Recording& recording, const Trace& trace, const Selector& selector) {
+    if (selector.step) steps_ = steps_of(recording, trace);
+    if (!selector.phase) return;
+    for (const Phase& phase : annotated_phases(recording, trace)) {
+      names_.insert(phase.name);
+      if (names_match(*selector.phase, phase.name)) spans_.emplace_back(phase.from, phase.to);
+    }
+    if (!spans_.empty()) return;
+    const std::vector<std::string> names(names_.begin(), names_.end());
+    throw UsageError(
+        fmt::format("phase={}: no such scope in this recording{}", *selector.phase,
+                    names.empty() ? "; it annotates none" : did_you_mean(*selector.phase, names)));
+  }
+
+  bool hold(const Selector& selector, std::uint64_t event) const {
+    if (selector.step && steps_.of(event) != *selector.step) return false;
+    return !selector.phase || std::ranges::any_of(spans_, [&](const auto& span) {
+      return span.first <= event && event < span.second;
+    });
+  }
+
+ private:
+  Steps steps_;
+  std::set<std::string> names_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans_;
+};
+
+/// By stack: whether it is one of those meant.
+std::vector<bool> stacks_meant(const Recording& recording, const Selector& selector) {
+  const CodeFrames code(recording, selector);
+  std::vector<bool> frame_meant;
+  std::vector<bool> frame_in_code;
+  for (const Frame& frame : recording.frames) {
+    frame_in_code.push_back(!selector.names_code() || code.matches(frame));
+    frame_meant.push_back(!selector.stack ||
+                          frame_text(recording, frame).find(*selector.stack) != std::string::npos);
+  }
+  const bool any = !selector.names_code() && !selector.stack;
+  std::vector<bool> meant;
+  for (const std::vector<std::uint32_t>& stack : recording.stacks) {
+    const auto has = [&](const std::vector<bool>& which) {
+      return std::ranges::any_of(stack, [&](std::uint32_t frame) { return which[frame]; });
+    };
+    meant.push_back(any || (has(frame_in_code) && has(frame_meant)));
+  }
+  if (meant.empty()) meant.push_back(any);
+  return meant;
+}
+
+}  // namespace
+
+bool take_selector(const std::string& option, const std::string& part, Selector& selector) {
+  if (part == "saved") return selector.saved = true;
+  if (take_size(option, part, selector)) return true;
+  const std::size_t equals = part.find('=');
+  if (equals == part.npos) return false;
+  const std::string key = part.substr(0, equals);
+  const std::string value = part.substr(equals + 1);
+  if (key == "code") {
+    selector.code.push_back(code_lines(option, part, value));
+  } else if (key == "function") {
+    selector.function = value;
+  } else if (key == "stack") {
+    selector.stack = value;
+  } else if (key == "phase") {
+    selector.phase = value;
+  } else if (key == "category") {
+    const auto found = std::ranges::find(kCategories, value);
+    if (found == kCategories.end())
+      refuse(option, part, fmt::format("{}", fmt::join(kCategories, ", ")));
+    selector.category = static_cast<Category>(found - kCategories.begin());
+  } else if (key == "stream") {
+    selector.stream = static_cast<std::uint32_t>(whole(option, part, value, "a stream's number"));
+  } else if (key == "step") {
+    selector.step = whole(option, part, value, "a step's number");
+  } else if (key == "lives") {
+    selector.lives_at_least = whole(option, part, value, "a number of events");
+  } else {
+    return false;
+  }
+  if (value.empty()) refuse(option, part, "a value");
+  return true;
+}
+
+CodeFrames::CodeFrames(const Recording& recording, const Selector& selector)
+    : recording_(recording), selector_(selector) {}
+
+bool CodeFrames::matches(const Frame& frame) const {
+  const std::string_view name = recording_.texts[frame.name];
+  if (selector_.function &&
+      !(name == *selector_.function || name.ends_with("." + *selector_.function))) {
+    return false;
+  }
+  if (selector_.code.empty()) return true;
+  return std::ranges::any_of(selector_.code, [&](const CodeLines& lines) {
+    return frame.line != kNoLine && lines.first <= frame.line && frame.line <= lines.last &&
+           ends_at_folder(recording_.texts[frame.file], lines.file);
+  });
+}
+
+std::vector<std::uint32_t> selected(const Recording& recording, const Trace& trace,
+                                    const BlockLives& lives, const Selector& selector) {
+  const Passes passes(recording, trace);
+  const Scopes scopes(recording, trace, selector);
+  const std::vector<bool> meant = stacks_meant(recording, selector);
+  std::vector<std::uint32_t> blocks;
+  for (std::uint32_t i = 0; i < lives.blocks.size(); ++i) {
+    const BlockLife& life = lives.blocks[i];
+    const std::uint64_t born = life.existed_before() ? 0 : life.born;
+    if (life.size < selector.at_least || life.size >= selector.below) continue;
+    if (!meant[life.stack]) continue;
+    if ((selector.phase || selector.step) &&
+        (life.existed_before() || !scopes.hold(selector, born))) {
+      continue;
+    }
+    if (selector.stream && (life.existed_before() || trace.lane(born).stream != *selector.stream)) {
+      continue;
+    }
+    if (selector.saved && !passes.is_saved(life)) continue;
+    if (selector.category && category_of(recording, life, passes) != *selector.category) continue;
+    const bool lives_long =
+        life.freed == BlockLife::kNever || life.freed - born >= selector.lives_at_least;
+    if (lives_long) blocks.push_back(i);
+  }
+  return blocks;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "analysis/edit/made_recording.hpp"
+#include "analysis/run/run.hpp"
+
+namespace memreplay {
+
+/// What the other recordings that may have been made come to under the same strategy, beside the
+/// likeliest one's run: its interval. Nothing is changed where there are none. A replay for each.
+void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
+                 const Setup& setup, const Control& control, Run& likeliest);
+
+}  // namespace memreplay
