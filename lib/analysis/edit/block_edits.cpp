@@ -53,7 +53,13 @@ class Offloading {
  private:
   // A forward pass ends where a backward pass asks for the first time.
   void move_out() {
+    std::vector<std::uint64_t> allocations;
+    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
+      if (trace_.ops[event] == Op::allocate) allocations.push_back(event);
+    }
+    const std::vector<std::uint32_t> all = operations_of(trace_, lives_, allocations);
     std::vector<std::uint32_t> blocks;
+    std::vector<std::uint32_t> operations;
     Bytes there = 0;
     const auto end_pass = [&](std::uint64_t end) {
       std::vector<bool> saved;
@@ -64,19 +70,20 @@ class Offloading {
       facts_.other_memory_peak = std::max(facts_.other_memory_peak, there);
       there = 0;
       for (const Death& death :
-           deaths_of(recording_, trace_, lives_, blocks, saved, end, deaths_)) {
+           deaths_of(recording_, lives_, {blocks, operations}, saved, end, deaths_)) {
         rewrite_.free_at(death.block, death.spot);
         facts_.bytes += lives_.blocks[death.block].size;
       }
       blocks.clear();
+      operations.clear();
     };
-    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
-      if (trace_.ops[event] != Op::allocate) continue;
-      const std::uint32_t block = lives_.block_of[event];
+    for (std::size_t i = 0; i < allocations.size(); ++i) {
+      const std::uint32_t block = lives_.block_of[allocations[i]];
       if (!passes_.is_backward(lives_.blocks[block].stack)) {
         blocks.push_back(block);
+        operations.push_back(all[i]);
       } else if (!blocks.empty()) {
-        end_pass(event);
+        end_pass(allocations[i]);
       }
     }
     end_pass(trace_.size());

@@ -69,6 +69,7 @@ class Checkpointing {
       if (trace.ops[event] == Op::allocate) allocations_.push_back(event);
       ended_by_oom_ |= trace.ops[event] == Op::oom;
     }
+    operations_ = memreplay::operations_of(trace, lives_, allocations_);
   }
 
   Checkpointed make() {
@@ -135,13 +136,13 @@ class Checkpointing {
   std::uint32_t value_at(std::size_t from, std::size_t to, std::size_t at) const {
     const std::uint64_t event = event_of(at);
     std::uint32_t value = kNone;
-    std::uint64_t next = 0;  // of the operation's blocks
+    std::uint32_t operation = 0;
     for (std::size_t i = to; i-- > from;) {
       const BlockLife& candidate = life(block_of(i));
       if (!candidate.alive_at(event)) continue;
-      if (value != kNone && !are_one_operation(trace_, candidate.born, next)) break;
+      if (value != kNone && operations_[i] != operation) break;
       if (value == kNone || candidate.size > life(value).size) value = block_of(i);
-      next = candidate.born;
+      operation = operations_[i];
     }
     return value;
   }
@@ -222,13 +223,18 @@ class Checkpointing {
   void apply(const Segment& segment) {
     const std::uint64_t end = event_of(segment.last);
     for (const Death& death :
-         deaths_of(recording_, trace_, lives_, segment.blocks, segment.saved, end, guess_.deaths)) {
+         deaths_of(recording_, lives_, {segment.blocks, operations_of(segment)}, segment.saved, end,
+                   guess_.deaths)) {
       rewrite_.free_at(death.block, death.spot);
       ++facts_.blocks;
       facts_.bytes += life(death.block).size;
     }
     hold_input(segment);
     if (has_backward(segment)) compute_again(segment);
+  }
+
+  std::span<const std::uint32_t> operations_of(const Segment& segment) const {
+    return std::span(operations_).subspan(segment.first, segment.last - segment.first);
   }
 
   // What its caller gave it is needed to compute it again.
@@ -306,12 +312,19 @@ class Checkpointing {
     if (!comes_back(segment, i) && !is_output(segment, i)) return;
     const std::uint32_t copy = copies_.at(segment.blocks[i]);
     const std::uint64_t freed = life(segment.blocks[i]).freed;
-    const bool own = comes_back(segment, i) && freed != BlockLife::kNever;
-    if (own) {
-      rewrite_.free_at(copy, std::max(Spot{freed, 0}, Spot{segment.again, order}));
-    } else if (is_output(segment, i)) {
-      rewrite_.free_at(copy, std::max(Spot{segment.last_free, 0}, Spot{segment.again, order}));
-    }
+    Spot end{freed, 0};
+    if (is_output(segment, i) && how_.reentrant) end = end_of_backward(segment);
+    if (end.before == BlockLife::kNever) return;
+    rewrite_.free_at(copy, std::max(end, Spot{segment.again, order}));
+  }
+
+  // A backward inside the backward: it ends right before that of the segment before, where nothing
+  // lies between them.
+  Spot end_of_backward(const Segment& segment) const {
+    const auto before = std::ranges::find(segments_, segment.first, &Segment::last);
+    const bool adjacent = before != segments_.end() && is_checkpointed(*before) &&
+                          has_backward(*before) && before->again >= segment.last_free;
+    return {adjacent ? before->again : segment.last_free, 0};
   }
 
   void end_output(const Segment& segment) {
@@ -343,7 +356,8 @@ class Checkpointing {
       const std::uint32_t block = block_of(i);
       if (life(block).size != size || !life(block).alive_at(segment.again)) continue;
       if (!is_backward(static_cast<std::uint32_t>(i))) return;
-      if (life(block).freed < segment.last_free) rewrite_.free_at(block, {segment.last_free, 0});
+      const Spot end = end_of_backward(segment);
+      if (life(block).freed < end.before) rewrite_.free_at(block, end);
       return;
     }
   }
@@ -358,6 +372,7 @@ class Checkpointing {
   Rewrite rewrite_;
   bool ended_by_oom_ = false;
   std::vector<std::uint64_t> allocations_;  ///< events
+  std::vector<std::uint32_t> operations_;   ///< by allocation
   std::size_t instances_ = 0;
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> backward_;  ///< by step: its first allocation

@@ -2,15 +2,6 @@
 
 namespace memreplay {
 
-bool are_one_operation(const Trace& trace, std::uint64_t earlier, std::uint64_t later) {
-  if (stack_at(trace, earlier) != stack_at(trace, later)) return false;
-  for (std::uint64_t event = earlier + 1; event < later; ++event) {
-    const Op op = trace.ops[event];
-    if (op == Op::free || op == Op::free_requested) return false;
-  }
-  return true;
-}
-
 BlockLives lives_of(const Trace& trace) {
   BlockLives lives;
   lives.block_of.assign(trace.size(), BlockLives::kNone);
@@ -44,6 +35,29 @@ BlockLives lives_of(const Trace& trace) {
     if (op == Op::free_completed && life.freed == BlockLife::kNever) life.freed = event;
   }
   return lives;
+}
+
+std::vector<std::uint32_t> operations_of(const Trace& trace, const BlockLives& lives,
+                                         const std::vector<std::uint64_t>& allocations) {
+  std::vector<std::uint32_t> operations;
+  std::uint32_t operation = 0;
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    const std::uint64_t event = allocations[i];
+    if (i > 0) {
+      const std::uint64_t before = allocations[i - 1];
+      const std::uint64_t next = i + 1 < allocations.size() ? allocations[i + 1] : trace.size();
+      bool freed = false;
+      for (std::uint64_t e = before + 1; e < event; ++e) {
+        const std::uint32_t block = lives.block_of[e];
+        freed |= block != BlockLives::kNone && lives.blocks[block].freed == e;
+      }
+      const bool at_once = lives.blocks[lives.block_of[event]].freed < next;
+      const bool goes_on = stack_at(trace, before) == stack_at(trace, event) && (!freed || at_once);
+      operation += static_cast<std::uint32_t>(!goes_on);
+    }
+    operations.push_back(operation);
+  }
+  return operations;
 }
 
 }  // namespace memreplay

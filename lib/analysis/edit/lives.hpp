@@ -35,9 +35,12 @@ struct BlockLives {
 /// O(events). The trace is in memory.
 BlockLives lives_of(const Trace& trace);
 
-/// Whether two allocations, the earlier one first, are of one operation: of one stack, with nothing
-/// freed between them. An expression of several operations has one stack.
-bool are_one_operation(const Trace& trace, std::uint64_t earlier, std::uint64_t later);
+/// The operation of each allocation, numbered upwards; `allocations` are their events. Those of one
+/// operation have one stack. An expression of several operations has one stack, too: the next one
+/// begins behind a free, unless what is asked for then is freed at once, as workspaces are.
+/// O(events).
+std::vector<std::uint32_t> operations_of(const Trace& trace, const BlockLives& lives,
+                                         const std::vector<std::uint64_t>& allocations);
 
 /// The stack of an event's caller; 0 where the trace has none.
 inline std::uint32_t stack_at(const Trace& trace, std::uint64_t event) {

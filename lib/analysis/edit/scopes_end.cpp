@@ -18,20 +18,19 @@ struct Group {
 
 bool same_code(const Frame& a, const Frame& b) { return a.name == b.name && a.file == b.file; }
 
-class Scopes {
+/// Where the last variable, argument or operand of each block ends.
+class DeathScopes {
  public:
-  Scopes(const Recording& recording, const Trace& trace, const BlockLives& lives,
-         std::span<const std::uint32_t> allocations, const std::vector<bool>& saved,
-         std::uint64_t end)
-      : lives_(lives), allocations_(allocations), saved_(saved), end_(end) {
-    for (std::size_t i = 0; i < allocations.size(); ++i) {
-      const std::uint32_t stack = life(i).stack;
-      if (!groups_.empty() && are_one_operation(trace, life(i - 1).born, life(i).born)) {
+  DeathScopes(const Recording& recording, const BlockLives& lives, const AskedBlocks& asked,
+              const std::vector<bool>& saved, std::uint64_t end)
+      : lives_(lives), allocations_(asked.blocks), saved_(saved), end_(end) {
+    for (std::size_t i = 0; i < allocations_.size(); ++i) {
+      if (i > 0 && asked.operations[i] == asked.operations[i - 1]) {
         groups_.back().to = i + 1;
         continue;
       }
       Group group{i, i + 1, {}};
-      const std::vector<std::uint32_t>& numbers = recording.stacks[stack];
+      const std::vector<std::uint32_t>& numbers = recording.stacks[life(i).stack];
       for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
         group.frames.push_back(recording.frames[*number]);
       }
@@ -57,10 +56,10 @@ class Scopes {
 
   // Of those that are alive when the operation ends the largest, of equal ones the latest.
   std::size_t value_of(std::size_t g) const {
-    const std::uint64_t ends = last_event(g);
+    const std::uint64_t ends = g + 1 < groups_.size() ? life(groups_[g].to).born : end_;
     std::size_t value = groups_[g].to;
     for (std::size_t i = groups_[g].from; i < groups_[g].to; ++i) {
-      if (!saved_[i] && life(i).freed <= ends + 1) continue;
+      if (!saved_[i] && life(i).freed < ends) continue;
       if (value == groups_[g].to || life(i).size >= life(value).size) value = i;
     }
     return value;
@@ -95,10 +94,13 @@ class Scopes {
   // The first group from `g` on that is not in the activation of frame `j` of this stack.
   std::size_t end_of_activation(std::size_t g, const std::vector<Frame>& stack,
                                 std::size_t j) const {
-    std::uint32_t line = stack[j].line;
+    std::uint32_t line = stack[j].line;  // of the group before
     for (; g < groups_.size(); ++g) {
       const std::vector<Frame>& frames = groups_[g].frames;
-      if (frames.size() <= j || !same_code(frames[j], stack[j]) || frames[j].line < line) break;
+      if (frames.size() <= j || !same_code(frames[j], stack[j])) break;
+      // Back where it began: called again. An expression may have smaller lines further on.
+      if (frames[j].line < line && frames[j].line <= stack[j].line) break;
+      line = frames[j].line;
       if (!std::equal(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(j),
                       stack.begin())) {
         break;
@@ -116,12 +118,11 @@ class Scopes {
 
 }  // namespace
 
-std::vector<Death> deaths_of(const Recording& recording, const Trace& trace,
-                             const BlockLives& lives, std::span<const std::uint32_t> allocations,
-                             const std::vector<bool>& saved, std::uint64_t end, Deaths how) {
-  if (how == Deaths::by_scope) {
-    return Scopes(recording, trace, lives, allocations, saved, end).find();
-  }
+std::vector<Death> deaths_of(const Recording& recording, const BlockLives& lives,
+                             const AskedBlocks& asked, const std::vector<bool>& saved,
+                             std::uint64_t end, Deaths how) {
+  if (how == Deaths::by_scope) return DeathScopes(recording, lives, asked, saved, end).find();
+  const std::span<const std::uint32_t> allocations = asked.blocks;
   std::vector<Death> deaths;
   for (std::size_t i = 0; i < allocations.size(); ++i) {
     if (!saved[i]) continue;

@@ -21,10 +21,16 @@ struct Death {
   Spot spot;
 };
 
-/// `allocations` are the blocks of one segment by birth, `saved` tells which of them are to die.
+/// Successive allocations.
+struct AskedBlocks {
+  std::span<const std::uint32_t> blocks;      ///< by birth
+  std::span<const std::uint32_t> operations;  ///< of each: see operations_of
+};
+
+/// `saved` tells which of the blocks are to die.
 /// None dies behind the event `end`. O(allocations · frames) and, by scope, O(groups²) at worst.
-std::vector<Death> deaths_of(const Recording& recording, const Trace& trace,
-                             const BlockLives& lives, std::span<const std::uint32_t> allocations,
-                             const std::vector<bool>& saved, std::uint64_t end, Deaths how);
+std::vector<Death> deaths_of(const Recording& recording, const BlockLives& lives,
+                             const AskedBlocks& asked, const std::vector<bool>& saved,
+                             std::uint64_t end, Deaths how);
 
 }  // namespace memreplay
