@@ -53,6 +53,18 @@ std::vector<Segment> segments_of(const std::vector<CodeInstance>& instances,
   return segments;
 }
 
+/// What asked so is an operation whose backward needs the shape of its input alone.
+bool needs_no_input(const Recording& recording, std::uint32_t stack) {
+  constexpr std::string_view kOperations[] = {"interpolate",       "upsample",  "upsample_nearest",
+                                              "upsample_bilinear", "dropout",   "dropout1d",
+                                              "dropout2d",         "dropout3d", "pad"};
+  return std::ranges::any_of(recording.stacks[stack], [&](std::uint32_t number) {
+    const Frame& frame = recording.frames[number];
+    return recording.texts[frame.file].ends_with("torch/nn/functional.py") &&
+           std::ranges::find(kOperations, recording.texts[frame.name]) != std::end(kOperations);
+  });
+}
+
 class Checkpointing {
  public:
   Checkpointing(const Recording& recording, const Trace& trace, const Edit& edit,
@@ -312,10 +324,32 @@ class Checkpointing {
     if (!comes_back(segment, i) && !is_output(segment, i)) return;
     const std::uint32_t copy = copies_.at(segment.blocks[i]);
     const std::uint64_t freed = life(segment.blocks[i]).freed;
-    Spot end{freed, 0};
+    Spot end{end_of_use(freed), 0};
     if (is_output(segment, i) && how_.reentrant) end = end_of_backward(segment);
     if (end.before == BlockLife::kNever) return;
     rewrite_.free_at(copy, std::max(end, Spot{segment.again, order}));
+  }
+
+  // A saved tensor is freed behind the checks of what its operation returned, one that was computed
+  // again before them. They sum up a gradient that is wider than its parameter, such as that of a
+  // bias, in a buffer and counters of its own.
+  std::uint64_t end_of_use(std::uint64_t freed) const {
+    if (freed == BlockLife::kNever) return freed;
+    std::vector<std::uint32_t> temporaries;  // freed since the last request, the latest first
+    for (std::uint64_t event = freed; event-- > 0 && trace_.ops[event] != Op::allocate;) {
+      const std::uint32_t block = lives_.block_of[event];
+      if (block == kNone || life(block).freed != event || passes_.is_saved(life(block))) continue;
+      temporaries.push_back(block);
+    }
+    if (temporaries.size() < 2) return freed;
+    const BlockLife& counters = life(temporaries.back());
+    const BlockLife& buffer = life(temporaries[temporaries.size() - 2]);
+    if (buffer.existed_before() || counters.existed_before()) return freed;
+    const auto at = std::ranges::lower_bound(allocations_, counters.born);
+    const auto number = at - allocations_.begin();
+    const bool sums =
+        counters.size < buffer.size && number > 1 && allocations_[number - 1] == buffer.born;
+    return sums ? allocations_[number - 2] : freed;
   }
 
   // A backward inside the backward: it ends right before that of the segment before, where nothing
@@ -324,25 +358,35 @@ class Checkpointing {
     const auto before = std::ranges::find(segments_, segment.first, &Segment::last);
     const bool adjacent = before != segments_.end() && is_checkpointed(*before) &&
                           has_backward(*before) && before->again >= segment.last_free;
-    return {adjacent ? before->again : segment.last_free, 0};
+    if (adjacent) return {before->again, 0};
+    // Its first operation may have saved what it was given.
+    const std::uint32_t input =
+        segment.first == 0 ? kNone : value_at(0, segment.first, segment.first);
+    const std::uint64_t given = input == kNone ? 0 : life(input).freed;
+    const bool others = std::ranges::any_of(segments_, [&](const Segment& other) {
+      return other.again > segment.last_free && other.again <= given;
+    });
+    const bool saved = given > segment.last_free && given < trace_.size() && !others;
+    return {saved ? given : segment.last_free, 0};
   }
 
   void end_output(const Segment& segment) {
     if (segment.output == kNone || !segment.saves_output) return;
     if (life(segment.output).freed == BlockLife::kNever) return;
-    open_ = true;
-    const bool followed =
-        segment.last < allocations_.size() &&
+    const std::uint64_t next = event_of(segment.last);
+    const bool held =
+        segment.last == allocations_.size() ||
         std::ranges::find(segments_, segment.last, &Segment::first) != segments_.end();
+    const bool known = !held && needs_no_input(recording_, stack_at(trace_, next));
+    open_ |= !held && !known;
     Spot spot{segment.again, 0};
-    // Behind the operation that consumes it.
-    if (!guess_.keeps_outputs && !followed) {
-      std::size_t next = segment.last;
-      const auto same = [&](std::size_t i) {
-        return stack_at(trace_, event_of(i)) == stack_at(trace_, event_of(segment.last));
-      };
-      while (next < allocations_.size() && same(next)) ++next;
-      spot = {std::min(event_of(next), segment.again), 0};
+    if (!held && (known || !guess_.keeps_outputs)) {
+      // Behind the operation that consumes it.
+      std::size_t behind = segment.last;
+      while (behind < allocations_.size() && operations_[behind] == operations_[segment.last]) {
+        ++behind;
+      }
+      spot.before = std::min(event_of(behind), segment.again);
     }
     rewrite_.free_at(segment.output, spot);
   }
