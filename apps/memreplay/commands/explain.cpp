@@ -91,6 +91,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   ExplainQuestion question;
   CommandLine line(command);
   add_input_options(line, input);
+  add_edit_option(line, input);
   line.value("--at", "oom|peak|reserved-peak|EVENT",
              "Look at the memory right after this event. Default: the first OOM, else the live "
              "peak.",

@@ -49,6 +49,7 @@ FitCommand parse(const Command& command, const std::vector<std::string>& argumen
   FitCommand asked;
   CommandLine line(command);
   add_input_options(line, asked.input);
+  add_edit_option(line, asked.input);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
   add_card_option(line, asked.cards);

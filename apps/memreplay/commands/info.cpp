@@ -24,17 +24,19 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   CommandLine line(command);
   add_input_options(line, question.input);
   add_plot_option(line, plotted);
+  line.value("--select", "KEY=VALUE,...", "Show which blocks an edit's selector picks.",
+             [&](const std::string& text) { question.select = parse_selector("--select", text); });
   add_report_options(line, reports, Has::text);
   line.parse(arguments);
   require_paths(question.input, command);
   if (plotted) question.points = kPlotPoints;
-  leave_in_file(question.input.read);
+  if (!question.select) leave_in_file(question.input.read);
 
   Printer printer(reports);
   Progress progress(reports.quiet);
   InfoAnswer all;
   const int status = for_each_recording(question.input, progress, [&](const InputOptions& one) {
-    InfoAnswer answered = answer({.input = one, .points = question.points}, {});
+    InfoAnswer answered = answer({one, question.select, question.points}, {});
     std::ranges::move(answered.traces, std::back_inserter(all.traces));
     return true;
   });

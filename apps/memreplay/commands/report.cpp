@@ -40,6 +40,7 @@ void add_page_options(CommandLine& line, Asked& asked) {
 
 void add_options(CommandLine& line, Asked& asked) {
   add_input_options(line, asked.input);
+  add_edit_option(line, asked.input);
   add_page_options(line, asked);
   add_strategy_options(line, asked.run);
   add_device_options(line, asked.run);

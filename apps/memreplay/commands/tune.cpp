@@ -79,6 +79,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   TuneQuestion question;
   CommandLine line(command);
   add_input_options(line, input);
+  add_edit_option(line, input);
   add_tune_options(line, question);
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the recording's.",
              [&](const std::string& text) { options.setup.torch_version = text; });

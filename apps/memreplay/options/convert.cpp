@@ -35,6 +35,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
   Conversion asked;
   CommandLine line(command);
   add_input_options(line, asked.question.input);
+  add_edit_option(line, asked.question.input);
   line.output_behind_inputs("OUT", asked.target);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);

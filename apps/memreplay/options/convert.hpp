@@ -28,7 +28,9 @@ struct Conversion {
   }
 
  private:
-  bool changes_nothing() const { return !replays() && !question.anonymise && !minimise.wanted; }
+  bool changes_nothing() const {
+    return !replays() && !question.anonymise && !minimise.wanted && question.input.edits.empty();
+  }
 };
 
 /// Throws HelpAsked, and UsageError where the options do not go together.

@@ -8,6 +8,7 @@
 
 #include "analysis/convert/question.hpp"
 #include "analysis/convert/recorded_replay.hpp"
+#include "analysis/edit/edited.hpp"
 #include "analysis/minimise/minimised_recording.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
@@ -44,6 +45,7 @@ Run judge(const Subject& subject, const StrategySpec& spec, const OpenDevice& de
 
 /// The chosen devices replayed; nothing after an interruption.
 std::optional<Recording> replayed(const Recording& recording, const StrategySpec& spec,
+                                  const std::shared_ptr<const MadeRecordings>& made,
                                   const ConvertQuestion& question, const Control& control,
                                   std::vector<Run>& runs) {
   const Setup& setup = question.setup;
@@ -53,7 +55,7 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
     if (trace->gpu < 0) {
       throw InputError(recording.path, "", "is of host memory; a PyTorch snapshot is of devices");
     }
-    const Subject subject = Chosen{&recording, trace}.subject(control);
+    const Subject subject = Chosen{&recording, trace, made}.subject(control);
     const OpenDevice device = simulated(sized_for(subject, setup.device));
     RecordedReplay replay = record_replay(subject, spec, trial_options(device, setup),
                                           replay_options(*trace, setup, control));
@@ -114,6 +116,13 @@ ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
   Recording recording = read_recording(question.input.paths.front(), question.input.read);
   ConvertAnswer answer{.path = recording.path};
   std::optional<StrategySpec> strategy = question.strategy;
+  std::shared_ptr<const MadeRecordings> made;
+  if (!question.input.edits.empty()) {
+    const Trace& trace = only_trace(recording, question.input.gpu);
+    made = std::make_shared<const MadeRecordings>(
+        edited(Subject(recording, trace), question.input.edits));
+    recording = made->likeliest.recording;
+  }
   if (question.minimise) {
     if (!strategy) strategy = usual_strategy(recording);
     MinimisedRecording small = minimised(recording, only_trace(recording, question.input.gpu),
@@ -123,15 +132,16 @@ ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
     answer.minimised = std::move(small.answer);
   }
   const bool replays = question.with_addresses && strategy;
-  if (question.with_addresses && !replays && !is_torch(recording)) {
+  if (question.with_addresses && !replays && (made || !is_torch(recording))) {
     throw UsageError(fmt::format(
-        "{}: a recording of the format {} has no addresses; name the strategy that gives them (-s "
+        "{}: {} has no addresses; name the strategy that gives them (-s "
         "torch)",
-        recording.path, recording.format));
+        recording.path,
+        made ? "an edited recording" : "a recording of the format " + recording.format));
   }
   answer.left_out = left_out_of(recording);
   if (replays) {
-    auto snapshot = replayed(recording, *strategy, question, quietly, answer.runs);
+    auto snapshot = replayed(recording, *strategy, made, question, quietly, answer.runs);
     answer.interrupted = !snapshot;
     if (!snapshot) return answer;
     recording = std::move(*snapshot);

@@ -39,8 +39,8 @@ RecordingsAnswer between_recordings(const Chosen& of_a, const Chosen& of_b,
   asked.setup.device.capacity = device.options.capacity;
   asked.setup.device.endless = !device.options.capacity;
   RecordingsAnswer answer;
-  answer.a = summarise(*of_a.recording, *of_a.trace);
-  answer.b = summarise(*of_b.recording, *of_b.trace);
+  answer.a = summarise(of_a);
+  answer.b = summarise(of_b);
   answer.diff = diff_recordings(a, peaks_of(a, asked, control), b, peaks_of(b, asked, control),
                                 question.at_step, question.by);
   answer.diff.rows = question.rows;
@@ -53,7 +53,7 @@ StrategiesAnswer between_strategies(const Chosen& chosen, const DiffQuestion& qu
                                     const Control& control) {
   const Subject subject = chosen.subject(control);
   StrategiesAnswer answer;
-  answer.trace = summarise(*chosen.recording, *chosen.trace);
+  answer.trace = summarise(chosen);
   answer.device = summarise(sized_for(subject, question.setup.device));
   answer.streams = subject.trace().streams;
   answer.model_check = model_check(subject);

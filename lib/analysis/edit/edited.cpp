@@ -20,8 +20,8 @@ struct Made {
 };
 
 const char* const kWhy =
-    "the program was edited: when its blocks would die in it is told by its stacks, and of some "
-    "only within limits";
+    "the program was edited, and when its blocks would die is told by their stacks, of some only "
+    "within limits";
 
 Rewritten edit_once(const Subject& subject, const Edit& edit, const CheckpointGuess& guess,
                     Made& made) {

@@ -143,7 +143,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   check_fits(chosen, question);
   ExplainedDevice explained;
   explained.among_others = question.among_others;
-  explained.trace = summarise(*chosen.recording, *chosen.trace);
+  explained.trace = summarise(chosen);
   explained.model_check = model_check(subject);
   explained.streams = subject.trace().streams;
   if (explained.streams.empty()) explained.streams.push_back(0);

@@ -170,7 +170,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   if (device.from == CapacityFrom::recorded_retries) device = {setup.device.simulated()};
   setup.device.capacity = device.options.capacity;
   FittedDevice fitted;
-  fitted.trace = summarise(*chosen.recording, *chosen.trace);
+  fitted.trace = summarise(chosen);
   fitted.device = summarise(device);
   if (question.cards.size() == 1) fitted.device.name = question.cards[0].card.name;
   fitted.reserve = setup.device.reserve.value_or(0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/edit/selection.hpp"
 #include "analysis/info/question.hpp"
 #include "analysis/late_start/warm_start.hpp"
 #include "analysis/recorded/recorded_picture.hpp"
@@ -51,6 +52,7 @@ InfoAnswer answer(const InfoQuestion& question, const Control& control) {
         read_through(*trace);
       }
       look_closer(recording, *trace, summary);
+      if (question.select) summary.selected = selection_of(recording, *trace, *question.select);
     }
     if (traces.empty()) answer.traces.push_back(summarise(recording));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/recorded/answer.hpp"
 #include "core/units.hpp"
 #include "metrics/edit_facts.hpp"
 #include "metrics/run_picture.hpp"
@@ -23,6 +24,18 @@ struct StateSummary {
   Bytes live = 0;  ///< as charged
   std::uint64_t blocks = 0;
   std::uint64_t blocks_with_stacks = 0;
+};
+
+/// Blocks that a selector picks.
+struct SelectedBlocks {
+  std::uint64_t blocks = 0;
+  Bytes bytes = 0;      ///< requested
+  Bytes smallest = 0;   ///< block
+  Bytes largest = 0;
+  Bytes peak_live = 0;  ///< the most of them at one time
+  std::uint64_t peak_event = 0;
+  Bytes at_peak = 0;             ///< of them when most was requested of all
+  std::vector<PlaceSum> places;  ///< who asked for them, most bytes first
 };
 
 /// What a recording itself says about one device.
@@ -74,6 +87,7 @@ struct TraceSummary {
   std::optional<std::uint64_t> retries;
   std::optional<StateSummary> state;  ///< nothing where the recording holds none
   std::optional<RunPicture> picture;  ///< nothing: no plot asked for
+  std::optional<SelectedBlocks> selected;  ///< nothing: no selector asked for
   std::vector<EditFacts> edits;       ///< made to the program; none: as it was recorded
 };
 

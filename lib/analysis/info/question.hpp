@@ -10,6 +10,7 @@ namespace memreplay {
 /// What do the recordings cover, and can they be trusted?
 struct InfoQuestion {
   InputOptions input;
+  std::optional<Selector> select;     ///< blocks to be looked at
   std::optional<std::size_t> points;  ///< of each curve as recorded; nothing: no curves
 };
 

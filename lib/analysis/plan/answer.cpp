@@ -114,7 +114,7 @@ PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
                              const Control& control) {
   PlannedDevice device;
   const bool stated = states_lives(*chosen.recording);
-  device.trace = summarise(*chosen.recording, *chosen.trace);
+  device.trace = summarise(chosen);
   device.in_events = !stated;
   device.capacity = question.planner.capacity;
   device.alignment = question.alignment.value_or(stated ? 1 : kUsualAlignment);

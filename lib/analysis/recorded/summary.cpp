@@ -95,6 +95,12 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   return summary;
 }
 
+TraceSummary summarise(const Chosen& chosen) {
+  TraceSummary summary = summarise(*chosen.recording, *chosen.trace);
+  if (chosen.made) summary.edits = chosen.made->edits;
+  return summary;
+}
+
 bool requests_anything(const Trace& trace) {
   if (trace.streamed) return trace.streamed->totals().allocs > 0;
   return std::ranges::any_of(trace.ops, is_request);

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "analysis/info/answer.hpp"
+#include "analysis/recorded/inputs.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
 
 /// What a recording says about one of its devices. O(events), but for those left in their file.
 TraceSummary summarise(const Recording& recording, const Trace& trace);
+/// The same, with the edits that were made to it.
+TraceSummary summarise(const Chosen& chosen);
 /// What a recording says that has no device.
 TraceSummary summarise(const Recording& recording);
 

@@ -152,8 +152,7 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
   RunWatcher* watching = watcher != nullptr && watcher->wants_runs() ? watcher : nullptr;
   for (const auto& [chosen, subject, devices, strategies] : prepared) {
     TraceRuns& trace = answer.traces.emplace_back();
-    trace.trace = summarise(*chosen.recording, *chosen.trace);
-    if (chosen.made) trace.trace.edits = chosen.made->edits;
+    trace.trace = summarise(chosen);
     trace.device = devices.front().summary;
     trace.asked = strategies.size() * devices.size();
     if (control.stopped()) continue;

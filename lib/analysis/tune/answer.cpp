@@ -42,7 +42,7 @@ std::set<std::string> forbidden_options(const TuneQuestion& question) {
 /// Notes what a search would be about.
 void add_to_answer(const Chosen& chosen, const Subject& subject, const SizedDevice& device,
                    TuneAnswer& answer) {
-  answer.traces.push_back(summarise(*chosen.recording, *chosen.trace));
+  answer.traces.push_back(summarise(chosen));
   answer.devices.push_back(summarise(device));
   answer.model_checks.push_back(model_check(subject));
 }

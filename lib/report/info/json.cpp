@@ -14,6 +14,21 @@ void add_remarks(Json& trace_json, const TraceSummary& trace) {
   trace_json["coverage"]["first_places"] = std::move(places);
 }
 
+Json selected_json(const SelectedBlocks& selected) {
+  Json places = Json::array();
+  for (const PlaceSum& sum : selected.places) {
+    places.push_back({{"place", sum.place}, {"bytes", sum.bytes}, {"blocks", sum.blocks}});
+  }
+  return Json{{"blocks", selected.blocks},
+              {"bytes", selected.bytes},
+              {"smallest_bytes", selected.smallest},
+              {"largest_bytes", selected.largest},
+              {"peak_live_bytes", selected.peak_live},
+              {"peak_event", selected.peak_event},
+              {"at_peak_bytes", selected.at_peak},
+              {"places", std::move(places)}};
+}
+
 }  // namespace
 
 std::string to_json(const InfoAnswer& answer) {
@@ -21,6 +36,7 @@ std::string to_json(const InfoAnswer& answer) {
   for (const TraceSummary& trace : answer.traces) {
     Json& result = results.emplace_back(result_json("info", trace, nullptr, Json::array()));
     add_remarks(result["trace"], trace);
+    if (trace.selected) result["selected"] = selected_json(*trace.selected);
   }
   return dump_results("info", std::move(results), nullptr);
 }

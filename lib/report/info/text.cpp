@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/info/info.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -136,6 +138,18 @@ std::string trust(const TraceSummary& trace) {
                        : "an estimate, because events are missing.";
 }
 
+std::string selected(const SelectedBlocks& selected, std::uint64_t allocs) {
+  if (selected.blocks == 0) return "no block";
+  std::string text = fmt::format("{} of {} ({}), {} to {} each", human_count(selected.blocks),
+                                 counted(allocs, "allocation"), human_size(selected.bytes),
+                                 human_size(selected.smallest), human_size(selected.largest));
+  return text + fmt::format("; at most {} at once, at event {}; {} at the peak",
+                            human_size(selected.peak_live), human_count(selected.peak_event),
+                            human_size(selected.at_peak));
+}
+
+constexpr std::size_t kPlacesShown = 10;
+
 }  // namespace
 
 std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
@@ -180,6 +194,18 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     out += line("trust", trust(trace));
     if (trace.warm_class) out += line("next time", better_recording(trace.warm_class == "larger"));
     if (!asks && trace.format.starts_with("torch-")) out += line("next time", how_to_record(trace));
+    if (trace.selected) {
+      out += line("selected", selected(*trace.selected, trace.allocs));
+      const auto& places = trace.selected->places;
+      for (std::size_t i = 0; i < std::min(places.size(), kPlacesShown); ++i) {
+        out += line("", fmt::format("{} in {}: {}", human_size(places[i].bytes),
+                                    counted(places[i].blocks, "block"), places[i].place));
+      }
+      if (places.size() > kPlacesShown) {
+        out +=
+            line("", fmt::format("and {} more places", human_count(places.size() - kPlacesShown)));
+      }
+    }
     if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode, style.width);
     previous = &trace;
   }

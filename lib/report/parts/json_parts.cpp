@@ -6,6 +6,8 @@
 #include <variant>
 
 #include "metrics/metrics.hpp"
+#include "report/parts/edits.hpp"
+#include "report/parts/edits.hpp"
 
 namespace memreplay {
 namespace {
@@ -134,44 +136,45 @@ Json name_of(CapacityFrom from) {
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json trace_json(const TraceSummary& t) {
-  return Json{
-      {"path", t.path},
-      {"format", t.format},
-      {"gpu", t.gpu},
-      {"events", t.events},
-      {"allocs", t.allocs},
-      {"frees", t.frees},
-      {"streams", t.streams},
-      {"pools", t.pools},
-      {"duration_us", or_null(t.duration_us)},
-      {"coverage",
-       {{"starts", t.starts_empty ? "empty" : "warm"},
-        {"complete", t.complete},
-        {"preexisting_blocks", t.preexisting_blocks},
-        {"preexisting_bytes", t.preexisting_bytes},
-        {"dropped", counts(t.dropped)},
-        {"synthesised", counts(t.synthesised)},
-        {"class", or_null(t.warm_class)},
-        {"largest_earlier_step", t.warm_class ? Json(t.largest_earlier_step) : Json(nullptr)},
-        {"gapless", t.gapless},
-        {"full_ring_entries", or_null(t.full_ring)}}},
-      {"recorded",
-       {{"settings", or_null(t.settings)},
-        {"settings_variable", text_or_null(t.settings_variable)},
-        {"expandable_segments", or_null(t.expandable_segments)},
-        {"request_padding_bytes", t.request_padding},
-        {"request_padding_range_bytes",
-         t.request_padding_range
-             ? Json{t.request_padding_range->first, t.request_padding_range->second}
-             : Json(nullptr)},
-        {"peak_requested_bytes", t.peak_requested},
-        {"peak_reserved_bytes", or_null(t.peak_reserved)},
-        {"end_reserved_bytes", or_null(t.end_reserved)},
-        {"ooms", t.ooms},
-        {"peak_requested_event", or_null(t.peak_requested_event)},
-        {"peak_reserved_event", or_null(t.peak_reserved_event)},
-        {"oom_retries", or_null(t.retries)},
-        {"state", state_json(t.state)}}}};
+  Json json{{"path", t.path},
+            {"format", t.format},
+            {"gpu", t.gpu},
+            {"events", t.events},
+            {"allocs", t.allocs},
+            {"frees", t.frees},
+            {"streams", t.streams},
+            {"pools", t.pools},
+            {"duration_us", or_null(t.duration_us)},
+            {"coverage",
+             {{"starts", t.starts_empty ? "empty" : "warm"},
+              {"complete", t.complete},
+              {"preexisting_blocks", t.preexisting_blocks},
+              {"preexisting_bytes", t.preexisting_bytes},
+              {"dropped", counts(t.dropped)},
+              {"synthesised", counts(t.synthesised)},
+              {"class", or_null(t.warm_class)},
+              {"largest_earlier_step", t.warm_class ? Json(t.largest_earlier_step) : Json(nullptr)},
+              {"gapless", t.gapless},
+              {"full_ring_entries", or_null(t.full_ring)}}},
+            {"recorded",
+             {{"settings", or_null(t.settings)},
+              {"settings_variable", text_or_null(t.settings_variable)},
+              {"expandable_segments", or_null(t.expandable_segments)},
+              {"request_padding_bytes", t.request_padding},
+              {"request_padding_range_bytes",
+               t.request_padding_range
+                   ? Json{t.request_padding_range->first, t.request_padding_range->second}
+                   : Json(nullptr)},
+              {"peak_requested_bytes", t.peak_requested},
+              {"peak_reserved_bytes", or_null(t.peak_reserved)},
+              {"end_reserved_bytes", or_null(t.end_reserved)},
+              {"ooms", t.ooms},
+              {"peak_requested_event", or_null(t.peak_requested_event)},
+              {"peak_reserved_event", or_null(t.peak_reserved_event)},
+              {"oom_retries", or_null(t.retries)},
+              {"state", state_json(t.state)}}}};
+  if (!t.edits.empty()) json["edits"] = edits_json(t.edits);
+  return json;
 }
 
 Json tenants_json(const std::vector<OtherTenant>& tenants) {

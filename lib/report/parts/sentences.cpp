@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/parts/edits.hpp"
 
 namespace memreplay {
 namespace {
@@ -102,6 +103,11 @@ std::string served_against(const Run& best, const Run& other) {
 std::string inexact_text(const Run& run, const std::string& what) {
   const std::string text = fmt::format("{}: {}.", what, run.inexact_because);
   if (!run.interval) return text;
+  if (run.interval->peak_requested) {
+    return text +
+           " Between the bounds lies what several guesses at it come to; everything else, "
+           "files too, is of the likeliest.";
+  }
   return text +
          " The reserved bytes are weighed between several guesses at what came before; everything "
          "else, files too, is of the one that comes nearest.";
@@ -262,8 +268,11 @@ std::string coverage_phrase(const TraceSummary& trace) {
           ? "starts empty"
           : fmt::format("starts with {} ({})", counted(trace.preexisting_blocks, "block"),
                         human_size(trace.preexisting_bytes));
-  return fmt::format("{}, {}, {}{}", counted(trace.events, "event"),
-                     counted(trace.streams, "stream"), start, trace.gapless ? "" : ", incomplete");
+  std::string phrase =
+      fmt::format("{}, {}, {}{}", counted(trace.events, "event"), counted(trace.streams, "stream"),
+                  start, trace.gapless ? "" : ", incomplete");
+  for (const EditFacts& edit : trace.edits) phrase += "; " + edit_phrase(edit);
+  return phrase;
 }
 
 std::string capacity_sentence(const DeviceSummary& device) {
