@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/passes.hpp"
 #include "core/bytes_of.hpp"
 #include "core/error.hpp"
@@ -31,11 +32,15 @@ class Offloading {
         passes_(recording, trace),
         lives_(lives_of(trace)),
         rewrite_(trace, lives_),
-        moved_(lives_.blocks.size(), false) {}
+        moved_(lives_.blocks.size(), false) {
+    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
+      if (trace_.ops[event] == Op::allocate) allocations_.push_back(event);
+    }
+  }
 
   EditedBlocks make() {
     for (const std::uint32_t block : selected(recording_, trace_, lives_, edit_.selector)) {
-      moved_[block] = passes_.is_saved(lives_.blocks[block]);
+      moved_[block] = passes_.is_saved(lives_.blocks[block]) && is_meant(block);
       facts_.blocks += static_cast<std::uint64_t>(moved_[block]);
     }
     if (facts_.blocks == 0) refuse(edit_, "nothing of that is saved for a backward pass");
@@ -51,13 +56,22 @@ class Offloading {
   }
 
  private:
+  // In one of the layers that are chosen.
+  bool is_meant(std::uint32_t block) {
+    const auto& only = std::get<OffloadEdit>(edit_.what).only;
+    if (!only) return true;
+    if (instances_.empty()) {
+      instances_ = instances_of(recording_, trace_, allocations_, passes_, edit_.selector);
+    }
+    const auto at = static_cast<std::uint32_t>(
+        std::ranges::lower_bound(allocations_, lives_.blocks[block].born) - allocations_.begin());
+    const auto next = std::ranges::upper_bound(instances_, at, {}, &CodeInstance::first);
+    return next != instances_.begin() && std::prev(next)->place % *only == 0;
+  }
+
   // A forward pass ends where a backward pass asks for the first time.
   void move_out() {
-    std::vector<std::uint64_t> allocations;
-    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
-      if (trace_.ops[event] == Op::allocate) allocations.push_back(event);
-    }
-    const std::vector<std::uint32_t> all = operations_of(trace_, lives_, allocations);
+    const std::vector<std::uint32_t> all = operations_of(trace_, lives_, allocations_);
     std::vector<std::uint32_t> blocks;
     std::vector<std::uint32_t> operations;
     Bytes there = 0;
@@ -77,13 +91,13 @@ class Offloading {
       blocks.clear();
       operations.clear();
     };
-    for (std::size_t i = 0; i < allocations.size(); ++i) {
-      const std::uint32_t block = lives_.block_of[allocations[i]];
+    for (std::size_t i = 0; i < allocations_.size(); ++i) {
+      const std::uint32_t block = lives_.block_of[allocations_[i]];
       if (!passes_.is_backward(lives_.blocks[block].stack)) {
         blocks.push_back(block);
         operations.push_back(all[i]);
       } else if (!blocks.empty()) {
-        end_pass(allocations[i]);
+        end_pass(allocations_[i]);
       }
     }
     end_pass(trace_.size());
@@ -123,7 +137,9 @@ class Offloading {
   Passes passes_;
   BlockLives lives_;
   Rewrite rewrite_;
-  std::vector<bool> moved_;  ///< by block
+  std::vector<bool> moved_;                 ///< by block
+  std::vector<std::uint64_t> allocations_;  ///< events
+  std::vector<CodeInstance> instances_;
   EditFacts facts_;
 };
 

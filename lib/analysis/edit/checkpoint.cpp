@@ -234,13 +234,16 @@ class Checkpointing {
 
   void apply(const Segment& segment) {
     const std::uint64_t end = event_of(segment.last);
+    Bytes bytes = 0;
     for (const Death& death :
          deaths_of(recording_, lives_, {segment.blocks, operations_of(segment)}, segment.saved, end,
                    guess_.deaths)) {
       rewrite_.free_at(death.block, death.spot);
       ++facts_.blocks;
-      facts_.bytes += life(death.block).size;
+      bytes += life(death.block).size;
     }
+    facts_.bytes += bytes;
+    facts_.largest_segment = std::max(facts_.largest_segment, bytes);
     hold_input(segment);
     if (has_backward(segment)) compute_again(segment);
   }

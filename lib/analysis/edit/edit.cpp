@@ -88,6 +88,8 @@ struct Taker {
       edit.bandwidth = static_cast<double>(*bytes);
     } else if (key == "pinned") {
       edit.pinned = yes();
+    } else if (key == "only") {
+      edit.only = count();
     } else if (key == "to") {
       if (value != "host") refuse(part, "to=host");
     } else {
@@ -121,6 +123,12 @@ struct Taker {
 };
 
 void check(const Edit& edit) {
+  const auto* offload = std::get_if<OffloadEdit>(&edit.what);
+  if (offload != nullptr && offload->only && !edit.selector.names_code()) {
+    throw UsageError(
+        fmt::format("{} {}: only= of which code? expected code=FILE:FIRST-LAST or function=NAME",
+                    kOption, edit.text));
+  }
   if (const auto* checkpoint = std::get_if<CheckpointEdit>(&edit.what)) {
     if (!edit.selector.names_code()) {
       throw UsageError(fmt::format(

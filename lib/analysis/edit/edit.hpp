@@ -22,6 +22,7 @@ struct CheckpointEdit {
 struct OffloadEdit {
   std::optional<double> bandwidth;  ///< bytes a second; nothing: no time is said
   bool pinned = false;
+  std::optional<std::uint32_t> only;  ///< of the code that is selected layers 0, K, 2K, … alone
 };
 
 struct ScaleEdit {

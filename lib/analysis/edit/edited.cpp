@@ -33,8 +33,10 @@ Rewritten edit_once(const Subject& subject, const Edit& edit, const CheckpointGu
     made.facts.push_back(std::move(checkpointed.facts));
     return std::move(checkpointed.written);
   }
+  // A forward pass is no segment: nothing is kept to its end.
+  const Deaths deaths = guess.deaths == Deaths::at_the_end ? Deaths::by_scope : guess.deaths;
   EditedBlocks blocks = std::holds_alternative<OffloadEdit>(edit.what)
-                            ? offloaded(recording, trace, edit, guess.deaths)
+                            ? offloaded(recording, trace, edit, deaths)
                             : with_blocks_changed(recording, trace, edit);
   made.facts.push_back(std::move(blocks.facts));
   return std::move(blocks.written);

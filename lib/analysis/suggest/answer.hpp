@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/info/answer.hpp"
+#include "analysis/run/answer.hpp"
+#include "metrics/run_interval.hpp"
+
+namespace memreplay {
+
+struct Control;
+class Inputs;
+struct SuggestQuestion;
+
+/// Edits of a program under a strategy, and what they come to.
+struct Suggestion {
+  std::vector<std::string> edits;  ///< as --edit takes them; none: the program as it is
+  std::string strategy;            ///< as -s takes it
+  bool fits = false;               ///< in the budget, whatever the edits leave open
+  Bytes peak_requested = 0;
+  Bytes peak_reserved = 0;
+  std::optional<RunInterval> interval;
+  std::uint64_t retries = 0;  ///< on the budget, without which it does not fit; of the likeliest
+  Bytes recomputed = 0;       ///< asked for a second time
+  std::uint64_t recomputed_requests = 0;
+  Bytes moved = 0;  ///< to the host and back
+  Bytes saved = 0;  ///< reserved at most: less than the program as it is under the first strategy
+  /// Beyond the recording, which ends at its failure: gradients and what is computed again, as far
+  /// as they can be told.
+  Bytes still_to_come = 0;
+
+  Bytes price() const { return recomputed + moved; }
+};
+
+/// Of one device of a recording.
+struct SuggestedDevice {
+  TraceSummary trace;
+  DeviceSummary device;                 ///< its capacity is the budget
+  std::vector<Suggestion> suggestions;  ///< those that fit first, the cheapest first
+  bool ends_at_oom = false;
+  std::uint64_t tried = 0;
+  Bytes parameters = 0;  ///< of the program, told by their lives
+
+  const Suggestion* best() const {
+    return suggestions.empty() || !suggestions.front().fits ? nullptr : &suggestions.front();
+  }
+};
+
+struct SuggestAnswer {
+  std::vector<SuggestedDevice> devices;
+  bool interrupted = false;
+
+  bool all_fit() const;
+};
+
+/// Tries checkpoints around every code of the program that runs several times a forward pass, in
+/// several ways, and offloading what it saves; together where neither suffices. A replay for each,
+/// for each strategy and each guess. Throws UsageError where no budget is known.
+SuggestAnswer answer(const Inputs& inputs, const SuggestQuestion& question, const Control& control);
+
+}  // namespace memreplay

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/run/setup.hpp"
+#include "strategy/registry.hpp"
+
+namespace memreplay {
+
+/// Which edits of a program would make it fit, and at what price?
+struct SuggestQuestion {
+  std::optional<Bytes> budget;  ///< nothing: the device of a recorded failure
+  /// Nothing: that of the recording, and with it expandable segments where it is PyTorch's.
+  std::vector<StrategySpec> strategies;
+  bool checkpoint = true;  ///< what is computed again may be suggested
+  bool offload = true;     ///< what is moved out and in again
+  Setup setup;
+};
+
+}  // namespace memreplay

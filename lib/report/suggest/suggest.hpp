@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/suggest/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// What to change first, then a table of what was tried.
+std::string to_text(const SuggestAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1" with "suggestions" for each device.
+std::string to_json(const SuggestAnswer& answer);
+/// A row for each suggestion: exact bytes.
+Table to_table(const SuggestAnswer& answer);
+
+}  // namespace memreplay

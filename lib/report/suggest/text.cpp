@@ -1,0 +1,117 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/parts/paragraphs.hpp"
+#include "report/parts/sentences.hpp"
+#include "report/suggest/suggest.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::size_t kRows = 10;
+
+std::string edits_text(const Suggestion& s) {
+  return s.edits.empty() ? std::string("nothing") : fmt::format("{}", fmt::join(s.edits, " "));
+}
+
+std::string price_text(const Suggestion& s) {
+  std::vector<std::string> parts;
+  if (s.recomputed > 0) parts.push_back(human_size(s.recomputed) + " computed again");
+  if (s.moved > 0) parts.push_back(human_size(s.moved) + " moved");
+  return parts.empty() ? std::string("no price") : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string first_sentence(const SuggestedDevice& device) {
+  const Suggestion* best = device.best();
+  const std::string budget = human_size(device.device.capacity.value_or(0));
+  if (best == nullptr) {
+    return fmt::format("None of {} tried fits {}.", counted(device.tried, "combination"), budget);
+  }
+  if (best->edits.empty()) {
+    return fmt::format("It fits {} as it is, under {}: {} reserved at most.", budget,
+                       best->strategy, human_size(best->peak_reserved));
+  }
+  return fmt::format(
+      "{} fits {} under {}: {} reserved at most{}, for {}.", edits_text(*best), budget,
+      best->strategy, human_size(best->peak_reserved),
+      best->retries > 0
+          ? ", after " + (best->retries == 1 ? "1 retry" : human_count(best->retries) + " retries")
+          : "",
+      price_text(*best));
+}
+
+std::string reserved_text(const Suggestion& s) {
+  return s.interval ? estimated_text(s.peak_reserved, s.interval->peak_reserved)
+                    : human_size(s.peak_reserved);
+}
+
+Table table_of(const SuggestedDevice& device) {
+  Table table;
+  table.columns = {{"edit", true}, {"strategy", true}, {"fits"},  {"reserved"},
+                   {"saved"},      {"computed again"}, {"moved"}, {"saved/byte"}};
+  for (std::size_t i = 0; i < std::min(device.suggestions.size(), kRows); ++i) {
+    const Suggestion& s = device.suggestions[i];
+    const double worth =
+        s.price() > 0 ? static_cast<double>(s.saved) / static_cast<double>(s.price()) : 0;
+    table.rows.push_back({edits_text(s), s.strategy, s.fits ? "yes" : "no", reserved_text(s),
+                          human_size(s.saved), human_size(s.recomputed), human_size(s.moved),
+                          s.price() > 0 ? fmt::format("{:.2f}", worth) : "-"});
+  }
+  return table;
+}
+
+std::string beyond_sentence(const SuggestedDevice& device) {
+  if (!device.ends_at_oom) return {};
+  const Suggestion* best = device.best();
+  const std::string counted_in =
+      best != nullptr && best->still_to_come > 0
+          ? fmt::format(" For the gradients and what is computed again {} are set aside.",
+                        human_size(best->still_to_come))
+          : std::string();
+  return fmt::format(
+      "The recording ends at its failure, before a step was done: what the rest of it asks for is "
+      "not in it.{} An optimizer may keep as much again as the parameters ({}) for each of its "
+      "states.",
+      counted_in, human_size(device.parameters));
+}
+
+std::string try_sentence(const SuggestedDevice& device) {
+  const Suggestion* best = device.best();
+  if (best == nullptr || best->edits.empty()) return {};
+  std::string command = "memreplay report " + device.trace.path;
+  for (const std::string& edit : best->edits) command += fmt::format(" --edit '{}'", edit);
+  return fmt::format("What it would look like: {} -s {} -o F.html", command, best->strategy);
+}
+
+}  // namespace
+
+std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  for (const SuggestedDevice& device : answer.devices) {
+    if (&device != &answer.devices.front()) out += '\n';
+    out += ' ' + bold(wrapped(first_sentence(device), 1, style.width), style) + "\n\n";
+    append_paragraph(out, device.trace.path + ": " + coverage_phrase(device.trace));
+    append_paragraph(out, capacity_sentence(device.device));
+    out += '\n';
+    append_table(out, table_of(device));
+    if (device.suggestions.size() > kRows) {
+      append_paragraph(out, fmt::format("{} more were tried; --json has them.",
+                                        human_count(device.suggestions.size() - kRows)));
+    }
+    Sheet below(style);
+    append_paragraph(below, beyond_sentence(device));
+    append_paragraph(below, try_sentence(device));
+    if (!below.empty()) out += '\n' + below.text();
+  }
+  if (answer.interrupted) {
+    out += '\n';
+    append_paragraph(out, "Interrupted: not all that was asked for is here.");
+  }
+  return out.text();
+}
+
+}  // namespace memreplay
