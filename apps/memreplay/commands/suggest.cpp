@@ -36,6 +36,12 @@ SuggestCommand parse(const Command& command, const std::vector<std::string>& arg
                asked.question.checkpoint = only == 0;
                asked.question.offload = only == 1;
              });
+  line.value("--optimizer", "adam|momentum|sgd",
+             "What it keeps, where no step was done yet. Default: adam.",
+             [&](const std::string& text) {
+               const auto kind = choice_argument("--optimizer", text, {"adam", "momentum", "sgd"});
+               asked.question.states = 2 - static_cast<std::uint32_t>(kind);
+             });
   add_start_options(line, asked.run);
   add_report_options(line, asked.reports);
   line.parse(arguments);

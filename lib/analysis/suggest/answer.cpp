@@ -9,6 +9,7 @@
 #include "analysis/run/made_interval.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "analysis/suggest/question.hpp"
+#include "analysis/suggest/rest_of_step.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -29,17 +30,18 @@ struct Beyond {
   bool saw_backward = false;
   Bytes parameters = 0;
   Bytes gradients = 0;  ///< that were not asked for yet
+  Bytes states = 0;     ///< copies of the parameters that an optimizer will keep
 
   Bytes still_to_come(const std::vector<EditFacts>& edits) const {
     if (!ends_at_oom || saw_backward) return 0;
     Bytes again = 0;
     for (const EditFacts& edit : edits) again = std::max(again, edit.largest_segment);
-    return gradients + again;
+    return gradients + states * parameters + again;
   }
 };
 
 // A step that was recorded to its end tells of all steps.
-Beyond beyond(const Subject& subject) {
+Beyond beyond(const Subject& subject, const std::vector<LayerCode>& layers) {
   const Trace& trace = subject.trace();
   Beyond found;
   found.ends_at_oom = std::ranges::find(trace.ops, Op::oom) != trace.ops.end();
@@ -52,12 +54,14 @@ Beyond beyond(const Subject& subject) {
   }();
   found.saw_backward = passes.are_known() && first_backward < trace.size() &&
                        passes.others_before(trace.size()) > passes.others_before(first_backward);
+  std::uint64_t forward = first_backward;
+  for (const LayerCode& layer : layers) forward = std::min(forward, layer.begins);
   Selector parameters;
   parameters.category = Category::parameter;
   for (const std::uint32_t block : selected(subject.recording(), trace, lives, parameters)) {
-    // What a forward pass left when it was ended stays, too: parameters are older than any.
+    // What a forward pass left when it was ended stays, too: parameters are older than any layer.
     const BlockLife& life = lives.blocks[block];
-    if (life.existed_before() || life.born < first_backward) found.parameters += life.size;
+    if (life.existed_before() || life.born < forward) found.parameters += life.size;
   }
   Bytes gradients = 0;
   Selector of_gradients;
@@ -78,8 +82,11 @@ class Search {
         question_(question),
         control_(control),
         budget_(budget),
-        beyond_(beyond(subject)),
-        strategies_(strategies()) {}
+        layers_(layers_of(subject.recording(), subject.trace())),
+        beyond_(beyond(subject, layers_)),
+        strategies_(strategies()) {
+    beyond_.states = question.states;
+  }
 
   SuggestedDevice search() {
     SuggestedDevice found;
@@ -97,7 +104,7 @@ class Search {
     }
     found.tried = found.suggestions.size();
     drop_alike(found.suggestions);
-    sort(found.suggestions);
+    sort(found.suggestions, found.ends_at_oom);
     return found;
   }
 
@@ -118,9 +125,8 @@ class Search {
   std::vector<std::vector<Edit>> single_edits() const {
     std::vector<std::vector<Edit>> all;
     const auto add = [&](const std::string& text) { all.push_back({parse_edit(text)}); };
-    const std::vector<LayerCode> layers = layers_of(subject_.recording(), subject_.trace());
-    for (std::size_t i = 0; i < std::min(layers.size(), kLayersTried); ++i) {
-      const auto& [selector, saved, instances] = layers[i];
+    for (std::size_t i = 0; i < std::min(layers_.size(), kLayersTried); ++i) {
+      const auto& [selector, saved, instances, begins] = layers_[i];
       if (question_.checkpoint) {
         const std::string edit = "checkpoint:" + selector;
         add(edit);
@@ -251,14 +257,18 @@ class Search {
     suggestions = std::move(kept);
   }
 
-  // The cheapest that fit first; of others those that save most for their price.
-  static void sort(std::vector<Suggestion>& suggestions) {
+  // The cheapest that fit first, but where the first step is not whole those that leave most for
+  // the rest of it; of others those that save most for their price.
+  static void sort(std::vector<Suggestion>& suggestions, bool ends_early) {
     const auto worth = [](const Suggestion& s) {
       const auto price = static_cast<double>(s.price());
       return price > 0 ? static_cast<double>(s.saved) / price : 0;
     };
     std::ranges::stable_sort(suggestions, [&](const Suggestion& a, const Suggestion& b) {
       if (a.fits != b.fits) return a.fits;
+      if (ends_early) {
+        return a.peak_reserved + a.still_to_come < b.peak_reserved + b.still_to_come;
+      }
       if (a.fits) {
         return std::tuple(a.price(), a.edits.size(), a.peak_reserved) <
                std::tuple(b.price(), b.edits.size(), b.peak_reserved);
@@ -272,6 +282,7 @@ class Search {
   const SuggestQuestion& question_;
   const Control& control_;
   Bytes budget_;
+  std::vector<LayerCode> layers_;
   Beyond beyond_;
   std::vector<StrategySpec> strategies_;
   std::vector<Candidate> candidates_;
@@ -288,8 +299,13 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
     throw UsageError(chosen.recording->path +
                      ": no failure shows how large the device is; add --budget SIZE");
   }
+  const auto completed = with_rest_of_step(subject);
+  std::optional<Subject> rest;
+  if (completed) rest.emplace(completed->recording, completed->trace(), completed->origin);
+  const Subject& whole = rest ? *rest : subject;
   SuggestedDevice found =
-      Search(chosen, subject, question, *device.options.capacity, control).search();
+      Search(chosen, whole, question, *device.options.capacity, control).search();
+  found.completed = completed.has_value();
   found.trace = summarise(chosen);
   found.device = summarise(device);
   return found;

@@ -28,8 +28,8 @@ struct Suggestion {
   std::uint64_t recomputed_requests = 0;
   Bytes moved = 0;  ///< to the host and back
   Bytes saved = 0;  ///< reserved at most: less than the program as it is under the first strategy
-  /// Beyond the recording, which ends at its failure: gradients and what is computed again, as far
-  /// as they can be told.
+  /// Beyond the recording, which ends at the failure of its first step: gradients, what an
+  /// optimizer keeps, and what is computed again at a time.
   Bytes still_to_come = 0;
 
   Bytes price() const { return recomputed + moved; }
@@ -40,7 +40,9 @@ struct SuggestedDevice {
   TraceSummary trace;
   DeviceSummary device;                 ///< its capacity is the budget
   std::vector<Suggestion> suggestions;  ///< those that fit first, the cheapest first
-  bool ends_at_oom = false;
+  bool ends_at_oom = false;             ///< in its first step
+  /// The rest of the step in which it failed is that of the step before.
+  bool completed = false;
   std::uint64_t tried = 0;
   Bytes parameters = 0;  ///< of the program, told by their lives
 

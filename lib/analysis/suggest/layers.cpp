@@ -41,11 +41,12 @@ class CallTree {
     }
   }
 
-  /// The program's own functions; those of one file whose lines overlap are one.
+  /// The program's own functions, but for those that make a model; those of one file whose lines
+  /// overlap are one.
   std::vector<Activation> functions() const {
     std::vector<Activation> functions;
     for (const Activation& node : nodes_) {
-      if (node.first > node.last) continue;
+      if (node.first > node.last || recording_.texts[node.name] == "__init__") continue;
       const auto same = std::ranges::find_if(functions, [&](const Activation& other) {
         return other.file == node.file && other.name == node.name && other.first <= node.last &&
                node.first <= other.last;
@@ -98,6 +99,7 @@ std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace)
     std::map<std::uint32_t, std::uint32_t> of_length;  // in a step, by allocations
     for (const CodeInstance& instance :
          instances_of(recording, trace, allocations, passes, selector)) {
+      if (layer.instances == 0) layer.begins = allocations[instance.first];
       if (instance.place == 0) of_length.clear();
       alike = std::max(alike, ++of_length[instance.last - instance.first]);
       layer.instances = std::max(layer.instances, instance.place + 1);

@@ -13,6 +13,7 @@ struct LayerCode {
   std::string selector;         ///< "code=models.py:47-49"
   Bytes saved = 0;              ///< by its forward passes for their backward, all together
   std::uint32_t instances = 0;  ///< in a forward pass, at most
+  std::uint64_t begins = 0;     ///< its first request
 };
 
 /// Told by stacks: a function of the program's own, reached by one way of calls, whose frames were

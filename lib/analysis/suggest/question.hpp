@@ -15,6 +15,9 @@ struct SuggestQuestion {
   std::vector<StrategySpec> strategies;
   bool checkpoint = true;  ///< what is computed again may be suggested
   bool offload = true;     ///< what is moved out and in again
+  /// Copies of the parameters that the optimizer will keep, where the recording ends before its
+  /// first step: 2 of Adam, 1 of momentum.
+  std::uint32_t states = 2;
   Setup setup;
 };
 

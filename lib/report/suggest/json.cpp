@@ -31,6 +31,7 @@ std::string to_json(const SuggestAnswer& answer) {
         result_json("suggest", device.trace, device_json(device.device), Json::array()));
     result["budget_bytes"] = or_null(device.device.capacity);
     result["ends_at_oom"] = device.ends_at_oom;
+    result["completed_by_step_before"] = device.completed;
     result["parameters_bytes"] = device.parameters;
     result["tried"] = device.tried;
     Json& suggestions = result["suggestions"] = Json::array();

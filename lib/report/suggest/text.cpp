@@ -31,6 +31,13 @@ std::string first_sentence(const SuggestedDevice& device) {
   if (best == nullptr) {
     return fmt::format("None of {} tried fits {}.", counted(device.tried, "combination"), budget);
   }
+  if (device.ends_at_oom && !best->edits.empty()) {
+    return fmt::format(
+        "{} serves what was recorded on {} under {}, with {} to spare for the rest of the step.",
+        edits_text(*best), budget, best->strategy,
+        human_size(*device.device.capacity -
+                   std::min(*device.device.capacity, best->peak_reserved)));
+  }
   if (best->edits.empty()) {
     return fmt::format("It fits {} as it is, under {}: {} reserved at most.", budget,
                        best->strategy, human_size(best->peak_reserved));
@@ -65,18 +72,18 @@ Table table_of(const SuggestedDevice& device) {
 }
 
 std::string beyond_sentence(const SuggestedDevice& device) {
+  if (device.completed) {
+    return "The recording ends at its failure. The rest of that step is taken for that of the step "
+           "before.";
+  }
   if (!device.ends_at_oom) return {};
   const Suggestion* best = device.best();
-  const std::string counted_in =
-      best != nullptr && best->still_to_come > 0
-          ? fmt::format(" For the gradients and what is computed again {} are set aside.",
-                        human_size(best->still_to_come))
-          : std::string();
+  const Bytes aside = best == nullptr ? 0 : best->still_to_come;
   return fmt::format(
-      "The recording ends at its failure, before a step was done: what the rest of it asks for is "
-      "not in it.{} An optimizer may keep as much again as the parameters ({}) for each of its "
-      "states.",
-      counted_in, human_size(device.parameters));
+      "The recording ends at the failure of its first step: what the rest of it asks for is not in "
+      "it. Set aside for it are {}: gradients, what the optimizer keeps (--optimizer; the "
+      "parameters are {}), and what is computed again at a time.",
+      human_size(aside), human_size(device.parameters));
 }
 
 std::string try_sentence(const SuggestedDevice& device) {
