@@ -38,6 +38,14 @@ class SameAsTheCommand(unittest.TestCase):
         self.check(answer, "fit", OOM, "-s", "recorded", "--capacity", 1 << 30)
         self.assertEqual(answer.exit_code, 1)
 
+    def test_suggest(self):
+        answer = memreplay.suggest(LAYERS, budget="300MiB")
+        self.check(answer, "suggest", LAYERS, "--budget", "300MiB")
+
+    def test_edit(self):
+        self.check(memreplay.replay(LAYERS, edit="scale:size>=1MiB,factor=0.5"),
+                   "replay", LAYERS, "--edit", "scale:size>=1MiB,factor=0.5")
+
     def test_diff(self):
         other = TRACES / "torch/layers_5.pickle"
         self.check(memreplay.diff(LAYERS, other), "diff", LAYERS, other)

@@ -32,8 +32,9 @@ std::string option_text(const OptionDescription& option, std::size_t width) {
   return "  " + names + gap + wrapped(option.sentence, column, kWidth) + '\n';
 }
 
-/// Commands about the program itself, for which a screen has no room.
-constexpr std::array<std::string_view, 2> kAboutItself = {"completion", "manual"};
+/// Commands that few ask for, for which a screen has no room.
+constexpr std::array<std::string_view, 4> kWithoutRow = {"calibrate", "generate", "completion",
+                                                         "manual"};
 
 }  // namespace
 
@@ -42,7 +43,7 @@ std::string help_text() {
       "memreplay COMMAND ...   replays recorded allocations against any allocator\n\n";
   std::string others;
   for (const Command& command : commands()) {
-    if (std::ranges::find(kAboutItself, command.name) != kAboutItself.end()) {
+    if (std::ranges::find(kWithoutRow, command.name) != kWithoutRow.end()) {
       others += fmt::format("{}{}", others.empty() ? "" : ", ", command.name);
     } else {
       out += fmt::format("  {:<10}  {}\n", command.name, command.summary);
@@ -54,7 +55,7 @@ std::string help_text() {
     codes += fmt::format("{} {} {}", codes.empty() ? "" : ";", exit.code, exit.meaning);
   }
   return out + fmt::format("Exit codes:{}.\n", codes) +
-         fmt::format("Options: COMMAND --help. Strategies: list strategies. Also: {}.\n", others);
+         fmt::format("Options: COMMAND --help. Also: {}.\n", others);
 }
 
 std::string help_text(const CommandDescription& description, Shown shown) {

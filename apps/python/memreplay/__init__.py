@@ -20,7 +20,8 @@ from ._tables import Table
 
 __version__ = _memreplay.__version__
 __all__ = ["Answer", "Error", "InputError", "Report", "Table", "UsageError", "check", "compare", "convert", "diff",
-           "explain", "fit", "generate", "info", "lint", "plan", "ranks", "replay", "report", "tune", "verify"]
+           "explain", "fit", "generate", "info", "lint", "plan", "ranks", "replay", "report", "suggest", "tune",
+           "verify"]
 
 
 def info(*traces, **options):
@@ -44,6 +45,7 @@ def replay(*traces, **options):
     from_, to: first event measured, first one left out; seconds as "3s"
     start: "auto", or "cold" without the blocks from before the recording
     gpu: which device of the recording
+    edit: "checkpoint:function=mlp", changes of the program, one after the other
     """
     return Answer(Question("replay", traces, options))
 
@@ -90,6 +92,17 @@ def fit(*traces, **options):
     budget: events that each search may replay
     """
     return Answer(Question("fit", traces, options))
+
+
+def suggest(*traces, **options):
+    """What of the program to change so that it fits, the cheapest first; exit_code 1 where nothing does.
+
+    budget: what it is to fit, bytes or "24GiB"; by default the device of the recorded failure
+    only: "checkpoint" or "offload"
+    optimizer: "adam", "momentum" or "sgd", where the recording ends in its first step
+    strategies, torch_version, reserve, start, gpu: as in replay
+    """
+    return Answer(Question("suggest", traces, options))
 
 
 def plan(*traces, **options):

@@ -58,24 +58,34 @@ class Report:
 def info(*traces: Trace, gpu: Gpu = ..., format: str = ..., columns: str = ..., process: str = ...) -> Answer: ...
 def replay(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., set: Texts = ...,
+    edit: Texts = ...,
     capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
     gpu: Gpu = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def compare(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., set: Texts = ...,
+    edit: Texts = ...,
     capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
     gpu: Gpu = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def explain(
     *traces: Trace, at: int | str = ..., by: By = ..., top: int = ..., tree: bool = ..., phases: Texts = ...,
+    edit: Texts = ...,
     strategy: str = ..., alloc_conf: str = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
 def tune(
     *traces: Trace, strategy: str = ..., runs: int = ..., seconds: float = ..., threads: int = ...,
     objective: Literal["reserved", "calls", "retries"] = ..., allow: Texts = ..., forbid: Texts = ...,
-    insert: Texts = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ..., gpu: int = ...,
+    insert: Texts = ...,
+    edit: Texts = ..., torch_version: str = ..., capacity: Size = ..., reserve: Size = ..., gpu: int = ...,
     **options: Any) -> Answer: ...
 def fit(
-    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., capacity: Size = ...,
+    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ...,
+    edit: Texts = ..., capacity: Size = ...,
     reserve: Size = ..., device_name: Texts = ..., start: Literal["auto", "cold"] = ..., budget: int = ...,
+    gpu: Gpu = ..., **options: Any) -> Answer: ...
+def suggest(
+    *traces: Trace, budget: Size = ..., only: Literal["checkpoint", "offload"] = ...,
+    optimizer: Literal["adam", "momentum", "sgd"] = ..., strategies: Texts = ..., alloc_conf: Texts = ...,
+    torch_version: str = ..., reserve: Size = ..., start: Literal["auto", "cold"] = ..., edit: Texts = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
 def plan(
     *traces: Trace, capacity: Size = ..., minimise: bool = ..., timeout: float = ...,
@@ -95,10 +105,12 @@ def check(
 def verify(*traces: Trace, torch_version: str = ..., gpu: Gpu = ..., **options: Any) -> Answer: ...
 def lint(conf: str | os.PathLike[str], *, torch_version: str = ...) -> Answer: ...
 def report(
-    *traces: Trace, output: str | os.PathLike[str] | None = None, strategies: Texts = ..., capacity: Size = ...,
+    *traces: Trace, output: str | os.PathLike[str] | None = None, strategies: Texts = ...,
+    edit: Texts = ..., capacity: Size = ...,
     from_: int = ..., to: int = ..., gpu: Gpu = ..., **options: Any) -> Report: ...
 def convert(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], *, strategy: str = ..., anonymise: bool = ...,
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, strategy: str = ...,
+    edit: Texts = ..., anonymise: bool = ...,
     minimise: bool = ..., **options: Any) -> list[str]: ...
 def generate(
     kind: str, target: str | os.PathLike[str], *, events: int = ..., live: int = ..., seed: int = ...,

@@ -92,6 +92,7 @@ class Search {
     SuggestedDevice found;
     found.ends_at_oom = beyond_.ends_at_oom && !beyond_.saw_backward;
     found.parameters = beyond_.parameters;
+    found.layers = layers_.size();
     try_edits({});
     base_ = candidates_.front().suggestions.front().peak_reserved;
     for (const std::vector<Edit>& edits : single_edits()) try_edits(edits);
@@ -143,7 +144,12 @@ class Search {
     return all;
   }
 
-  // The edit that saves most, and with it what may be done to the rest.
+  static bool is_checkpoint(const Candidate& candidate) {
+    return std::holds_alternative<CheckpointEdit>(candidate.edits.front().what);
+  }
+
+  // The edits that save most, one of either kind: what is computed again, and with it what may be
+  // done to the rest.
   void try_pairs() {
     std::vector<const Candidate*> by_need;
     for (const Candidate& candidate : candidates_) {
@@ -155,6 +161,7 @@ class Search {
     std::vector<std::vector<Edit>> pairs;
     for (std::size_t i = 0; i < std::min(by_need.size(), kPairsTried); ++i) {
       for (std::size_t j = i + 1; j < std::min(by_need.size(), kPairsTried); ++j) {
+        if (is_checkpoint(*by_need[i]) == is_checkpoint(*by_need[j])) continue;
         pairs.push_back(by_need[i]->edits);
         pairs.back().insert(pairs.back().end(), by_need[j]->edits.begin(), by_need[j]->edits.end());
       }

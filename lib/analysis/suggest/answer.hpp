@@ -44,6 +44,7 @@ struct SuggestedDevice {
   /// The rest of the step in which it failed is that of the step before.
   bool completed = false;
   std::uint64_t tried = 0;
+  std::uint64_t layers = 0;  ///< code that runs several times in a forward pass
   Bytes parameters = 0;  ///< of the program, told by their lives
 
   const Suggestion* best() const {

@@ -29,7 +29,13 @@ std::string first_sentence(const SuggestedDevice& device) {
   const Suggestion* best = device.best();
   const std::string budget = human_size(device.device.capacity.value_or(0));
   if (best == nullptr) {
-    return fmt::format("None of {} tried fits {}.", counted(device.tried, "combination"), budget);
+    const std::string none =
+        fmt::format("None of {} tried fits {}", counted(device.tried, "way"), budget);
+    const auto least = std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
+    if (least == device.suggestions.end()) return none + ".";
+    return fmt::format("{}. The least is {}, with {} under {}, for {}.", none,
+                       human_size(least->peak_reserved), edits_text(*least), least->strategy,
+                       price_text(*least));
   }
   if (device.ends_at_oom && !best->edits.empty()) {
     return fmt::format(
@@ -79,11 +85,21 @@ std::string beyond_sentence(const SuggestedDevice& device) {
   if (!device.ends_at_oom) return {};
   const Suggestion* best = device.best();
   const Bytes aside = best == nullptr ? 0 : best->still_to_come;
+  if (aside == 0) {
+    return "The recording ends at the failure of its first step: what the rest of it asks for is "
+           "not in it.";
+  }
   return fmt::format(
       "The recording ends at the failure of its first step: what the rest of it asks for is not in "
       "it. Set aside for it are {}: gradients, what the optimizer keeps (--optimizer; the "
       "parameters are {}), and what is computed again at a time.",
       human_size(aside), human_size(device.parameters));
+}
+
+std::string layers_sentence(const SuggestedDevice& device) {
+  if (device.layers > 0) return {};
+  return "No stack shows code that runs several times in a forward pass and saves something: there "
+         "is nothing to checkpoint. Record with stacks (stacks=\"python\").";
 }
 
 std::string try_sentence(const SuggestedDevice& device) {
@@ -102,7 +118,9 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     if (&device != &answer.devices.front()) out += '\n';
     out += ' ' + bold(wrapped(first_sentence(device), 1, style.width), style) + "\n\n";
     append_paragraph(out, device.trace.path + ": " + coverage_phrase(device.trace));
-    append_paragraph(out, capacity_sentence(device.device));
+    if (device.device.capacity_from != CapacityFrom::option) {
+      append_paragraph(out, "The budget is the device that the recording shows (--budget SIZE).");
+    }
     out += '\n';
     append_table(out, table_of(device));
     if (device.suggestions.size() > kRows) {
@@ -111,6 +129,7 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     }
     Sheet below(style);
     append_paragraph(below, beyond_sentence(device));
+    append_paragraph(below, layers_sentence(device));
     append_paragraph(below, try_sentence(device));
     if (!below.empty()) out += '\n' + below.text();
   }
