@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,18 +25,15 @@ class RecordingWriter {
     for (const std::string& frame : frames) {
       const std::size_t colon = frame.find(':');
       const std::size_t blank = frame.find(' ', colon);
-      numbers.push_back(static_cast<std::uint32_t>(recording_.frames.size()));
-      recording_.frames.push_back(
-          {text(frame.substr(blank + 1)), text(frame.substr(0, colon)),
-           static_cast<std::uint32_t>(std::stoul(frame.substr(colon + 1, blank - colon - 1)))});
+      const auto line =
+          static_cast<std::uint32_t>(std::stoul(frame.substr(colon + 1, blank - colon - 1)));
+      numbers.push_back(
+          number_of(Frame{text(frame.substr(blank + 1)), text(frame.substr(0, colon)), line},
+                    recording_.frames));
     }
-    recording_.stacks.push_back(numbers);
-    return static_cast<std::uint32_t>(recording_.stacks.size() - 1);
+    return number_of(numbers, recording_.stacks);
   }
-  std::uint32_t text(const std::string& text) {
-    recording_.texts.push_back(text);
-    return static_cast<std::uint32_t>(recording_.texts.size() - 1);
-  }
+  std::uint32_t text(const std::string& text) { return number_of(text, recording_.texts); }
 
   RecordingWriter& alloc(Slot slot, Bytes size, std::uint32_t stack = 0) {
     sizes_[slot] = size;
@@ -65,6 +63,14 @@ class RecordingWriter {
   }
 
  private:
+  template <typename T>
+  static std::uint32_t number_of(const T& wanted, std::vector<T>& all) {
+    const auto found = std::ranges::find(all, wanted);
+    const auto number = static_cast<std::uint32_t>(found - all.begin());
+    if (found == all.end()) all.push_back(wanted);
+    return number;
+  }
+
   Recording recording_;
   TraceBuilder builder_{0};
   std::map<Slot, Bytes> sizes_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "analysis/edit/code_instances.hpp"
@@ -49,6 +50,9 @@ class Offloading {
     const auto& how = std::get<OffloadEdit>(edit_.what);
     facts_.edit = edit_.text;
     facts_.moved_bytes = facts_.bytes * 2;
+    facts_.remarks.emplace_back(
+        "Parameters that operations save are moved as well, and a block that several of them save "
+        "is moved for each: neither is in a recording.");
     if (how.bandwidth) {
       facts_.moving_seconds = static_cast<double>(facts_.moved_bytes) / *how.bandwidth;
     }
@@ -69,6 +73,11 @@ class Offloading {
     return next != instances_.begin() && std::prev(next)->place % *only == 0;
   }
 
+  // PyTorch's allocator of pinned memory rounds to powers of two.
+  Bytes on_host(Bytes size) const {
+    return std::get<OffloadEdit>(edit_.what).pinned ? std::bit_ceil(size) : size;
+  }
+
   // A forward pass ends where a backward pass asks for the first time.
   void move_out() {
     const std::vector<std::uint32_t> all = operations_of(trace_, lives_, allocations_);
@@ -79,7 +88,7 @@ class Offloading {
       std::vector<bool> saved;
       for (const std::uint32_t block : blocks) {
         saved.push_back(moved_[block]);
-        if (moved_[block]) there += lives_.blocks[block].size;
+        if (moved_[block]) there += on_host(lives_.blocks[block].size);
       }
       facts_.other_memory_peak = std::max(facts_.other_memory_peak, there);
       there = 0;

@@ -22,12 +22,18 @@ std::vector<std::uint64_t> after_markers(const Trace& trace) {
   return begins;
 }
 
+// "step 12" without its number: scopes that are counted are one.
+std::string_view uncounted(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last == name.npos ? name : name.substr(0, last + 1);
+}
+
 std::vector<std::uint64_t> annotated_steps(const std::vector<Phase>& phases) {
   constexpr std::string_view kStep = "ProfilerStep";
   std::map<std::string_view, std::vector<std::uint64_t>> begins;
   for (const Phase& phase : phases) {
     const bool step = phase.name.starts_with(kStep);
-    if (step || phase.depth == 0) begins[step ? kStep : phase.name].push_back(phase.from);
+    if (step || phase.depth == 0) begins[step ? kStep : uncounted(phase.name)].push_back(phase.from);
   }
   const std::vector<std::uint64_t>* best = nullptr;
   for (const auto& [name, events] : begins) {

@@ -17,7 +17,7 @@ std::string edit_phrase(const EditFacts& edit) {
   }
   if (edit.moved_bytes > 0) {
     return fmt::format(
-        "{} moves {} out and in again, {} there at most{}", edit.edit, blocks,
+        "{} moves {} out and in again, at least {} there at once{}", edit.edit, blocks,
         human_size(edit.other_memory_peak),
         edit.moving_seconds > 0 ? fmt::format(", in {:.3g} s", edit.moving_seconds) : "");
   }
