@@ -126,6 +126,22 @@ FitRun fit_run(const Job& job, const StrategySpec& spec) {
   return run;
 }
 
+// From the least to the most that any of the recordings needs that may have been made.
+void span_others(const Job& job, const MadeRecordings& made, const StrategySpec& spec,
+                 FitRun& run) {
+  if (!run.fit.smallest || made.others.empty()) return;
+  BytesInterval all{*run.fit.smallest, *run.fit.smallest};
+  for (const MadeRecording& other : made.others) {
+    const Subject subject(other.recording, other.trace(), other.origin);
+    const LateStart late(subject, replay_options(subject.trace(), job.setup, job.control));
+    const FitRun there = fit_run({subject, job.setup, late, job.budget, job.control}, spec);
+    if (!there.fit.smallest) return;
+    all.low = std::min(all.low, *there.fit.smallest);
+    all.high = std::max(all.high, *there.fit.smallest);
+  }
+  run.interval = all;
+}
+
 void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (best == nullptr || fitted.device.capacity_from == CapacityFrom::option) return;
@@ -186,6 +202,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   for (const StrategySpec& spec : strategies) {
     if (control.stopped()) break;
     fitted.runs.push_back(fit_run(job, spec));
+    if (chosen.made) span_others(job, *chosen.made, spec, fitted.runs.back());
   }
   if (question.cards.size() > 1) {
     try_cards(job, strategies, question.cards, fitted);

@@ -140,6 +140,7 @@ std::string not_proven(const FitRun& run) {
 
 /// The same words as those of a search over settings.
 std::string to_be_sure(const FittedDevice& fitted) {
+  if (!fitted.trace.edits.empty()) return {};  // no recording settles what was not recorded
   const auto open = [](const FitRun& run) {
     return run.interval && run.interval->low < run.interval->high;
   };
