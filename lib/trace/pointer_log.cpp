@@ -21,12 +21,7 @@ AddressTable<PointerLog::Block>& PointerLog::live(std::uint64_t heap) {
 }
 
 void PointerLog::leave_out(const std::string& reason, std::uint64_t events) {
-  if (events == 0) return;
-  if ((trace().coverage.dropped[reason] += events) == events) note_place(reason);
-}
-
-void PointerLog::note_place(const std::string& reason) {
-  if (place_) trace().coverage.first_places.emplace(reason, place_());
+  trace().coverage.leave_out(reason, place_, events);
 }
 
 void PointerLog::begin_with(EarlierBlocks earlier) {
@@ -76,7 +71,7 @@ void PointerLog::add_lost_free(PointerPlace place, Address address, const Block&
   if (block.is_earlier) noted_.emplace(place.heap, address);
   free(place, address);
   ++trace().coverage.synthesised[kLostFrees];
-  note_place(kLostFrees);
+  trace().coverage.note_place(kLostFrees, place_());
   is_gapless_ = false;
 }
 

@@ -93,7 +93,6 @@ class PointerLog {
   void add(Op op, PointerPlace place, Address address, const Block& block);
   void add_lost_free(PointerPlace place, Address address, const Block& block);
   void free_unknown(PointerPlace place, Address address, std::optional<Bytes> size);
-  void note_place(const std::string& reason);
   void hand_on();
 
   TraceBuilder builder_;
@@ -102,7 +101,7 @@ class PointerLog {
   bool is_sure_ = true;
   std::string path_;
   BeginEvents begin_;
-  std::function<std::string()> place_;
+  std::function<std::string()> place_ = [] { return std::string(); };
   EarlierBlocks begins_with_;
   std::vector<EarlierBlock> found_;  ///< in a reading that looks for them
   /// Heaps and addresses of those found, and of those that turn out to be none.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/memory_state.hpp"
@@ -29,6 +30,17 @@ struct Coverage {
   bool gapless = true;  ///< nothing is known to be missing since the first event
   /// Entries of a ring that was full: what came before them was overwritten.
   std::optional<std::uint64_t> full_ring = {};
+
+  /// Counts events that are left out; asks for the place, "line 12", of the first.
+  template <typename Place>
+  void leave_out(const std::string& reason, const Place& place, std::uint64_t events = 1) {
+    if (events == 0) return;
+    if ((dropped[reason] += events) == events) note_place(reason, place());
+  }
+  /// Keeps the first; an empty one is not known.
+  void note_place(const std::string& reason, std::string place) {
+    if (!place.empty()) first_places.emplace(reason, std::move(place));
+  }
 
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };

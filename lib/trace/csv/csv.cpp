@@ -105,9 +105,7 @@ class CsvReader {
   void reserve(TraceBuilder& builder);
   void read_row();
   void leave_out(CsvDevice& device, const char* reason) {
-    Coverage& coverage = device.builder.trace().coverage;
-    if (++coverage.dropped[reason] > 1) return;
-    coverage.first_places[reason] = fmt::format("line {}", fields_.line());
+    device.builder.trace().coverage.leave_out(reason, [this] { return fields_.place(); });
   }
   void add_event(CsvDevice& device, Row& row);
   void add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known);

@@ -25,7 +25,7 @@ class CsvFields {
 
   /// Where the next row begins.
   const char* rest() const { return rows_.rest(); }
-  std::uint64_t line() const { return rows_.line(); }  ///< of the row, from 1
+  std::string place() const { return rows_.place(); }  ///< of the row
   const CsvHeader& header() const { return header_; }
   bool has(CsvColumn column) const { return header_.places[column].has_value(); }
   /// As the header calls a column that is there.

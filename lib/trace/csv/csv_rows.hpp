@@ -28,6 +28,7 @@ class CsvRows {
   const std::vector<std::string_view>& fields() const { return fields_; }
   const char* rest() const { return text_.data() + at_; }  ///< behind the row
   std::uint64_t line() const { return line_; }             ///< of the row's beginning, from 1
+  std::string place() const { return "line " + std::to_string(line_); }
 
   /// Throws InputError at the row, or at one of its fields by line and column.
   [[noreturn]] void fail(std::string_view message) const;

@@ -78,8 +78,7 @@ class IntervalsReader {
   void read_line();
   std::int64_t time(std::string_view text) const;
   void leave_out(const char* reason) {
-    Coverage& coverage = builder_.trace().coverage;
-    if (++coverage.dropped[reason] == 1) coverage.first_places[reason] = lines_.place();
+    builder_.trace().coverage.leave_out(reason, [this] { return lines_.place(); });
   }
 
   LogLines lines_;

@@ -183,9 +183,7 @@ class MinimallocReader {
                                      shown(text(column)), expected));
   }
   void leave_out(const char* reason) {
-    Coverage& coverage = builder_.trace().coverage;
-    if (++coverage.dropped[reason] > 1) return;
-    coverage.first_places[reason] = "line " + std::to_string(rows_.line());
+    builder_.trace().coverage.leave_out(reason, [this] { return rows_.place(); });
   }
 
   const Input& input_;
