@@ -65,8 +65,8 @@ struct ReaderInfo {
   /// where the file must be read whole; null where all files of the format must. Throws InputError.
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
-  bool is_text = false;  ///< of a failure, no recording: only for who takes those
-  bool has_processes = false;                ///< a file may be the log of several
+  bool is_text = false;        ///< of a failure, no recording: only for who takes those
+  bool has_processes = false;  ///< a file may be the log of several
 };
 
 /// Every registered reader, in the order in which detection asks them.

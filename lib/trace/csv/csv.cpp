@@ -7,7 +7,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -21,6 +20,7 @@
 #include "trace/gate.hpp"
 #include "trace/pages_behind.hpp"
 #include "trace/reserve.hpp"
+#include "trace/text_numbers.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -111,7 +111,6 @@ class CsvReader {
   void add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known);
   void add_cold_columns(Trace& trace, const Row& row);
 
-  std::uint32_t tag();
   std::int64_t time_us();
   std::int64_t undecided_us(const CsvTime& time);
   void times_are_seconds();
@@ -132,8 +131,8 @@ class CsvReader {
   TimesSoFar times_ = TimesSoFar::none;
   std::map<int, CsvDevice> devices_;
   std::pair<const int, CsvDevice>* latest_ = nullptr;  ///< of `devices_`
-  std::unordered_map<std::string, std::uint32_t> tags_;
   Recording recording_;
+  TextNumbers tags_{recording_.texts};
   EventSink* sink_ = nullptr;  ///< once there were events to hand on
   std::optional<TraceGate> gate_;
 };
@@ -148,15 +147,6 @@ void CsvReader::hand_on(const BeginEvents& begin) {
   if (sink_ == nullptr) sink_ = &begin();
   sink_->add(0, trace);
   for_each_column([&](auto column) { (trace.*column).clear(); });
-}
-
-std::uint32_t CsvReader::tag() {
-  const std::string_view text = fields_.text(kTag);
-  if (text.empty()) return 0;
-  const auto next = static_cast<std::uint32_t>(recording_.texts.size());
-  const auto [known, is_new] = tags_.emplace(text, next);
-  if (is_new) recording_.texts.emplace_back(text);
-  return known->second;
 }
 
 std::int64_t CsvReader::time_us() {
@@ -352,7 +342,7 @@ void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
     const std::int64_t us = time_us();  // may change those before
     trace.times_us.push_back(us);
   }
-  if (fields_.has(kTag)) trace.tags.push_back(tag());
+  if (fields_.has(kTag)) trace.tags.push_back(tags_.number_of(fields_.text(kTag)));
   if (fields_.has(kFreedBefore)) {
     trace.freed_before.push_back(
         fields_.number<std::uint64_t>(kFreedBefore, "a whole number").value_or(0));

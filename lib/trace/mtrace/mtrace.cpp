@@ -2,14 +2,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/text_numbers.hpp"
 
 namespace memreplay {
 namespace {
@@ -94,7 +93,6 @@ class MtraceReader {
   void read_line();
   void call(const MtraceLine& line);
   Bytes size(std::string_view text) const;
-  std::uint32_t text(std::string_view place);
 
   LogLines lines_;
   PointerLog log_;
@@ -102,7 +100,7 @@ class MtraceReader {
   bool has_start_ = false;
   bool is_over_ = false;               ///< behind "= End", where anything may stand
   std::optional<Address> moved_from_;  ///< of a reallocation whose other half comes next
-  std::unordered_map<std::string_view, std::uint32_t> places_;
+  TextNumbers places_{recording_.texts};
 };
 
 void MtraceReader::read_line() {
@@ -125,7 +123,7 @@ void MtraceReader::read_line() {
   call(*parsed);
   Trace& trace = log_.trace();
   const bool asks = parsed->op != '-' && trace.tags.size() < trace.ops.size();
-  trace.tags.resize(trace.ops.size(), asks ? text(parsed->place) : 0);
+  trace.tags.resize(trace.ops.size(), asks ? places_.number_of(parsed->place) : 0);
 }
 
 void MtraceReader::call(const MtraceLine& line) {
@@ -158,15 +156,6 @@ Bytes MtraceReader::size(std::string_view text) const {
   if (text == "0") return 0;
   if (!text.starts_with("0x")) lines_.bad("a size", text, "0, or 0x and hexadecimal digits");
   return lines_.hexadecimal("a size", text.substr(2));
-}
-
-/// The places stand in the file, which stays as long as its reader.
-std::uint32_t MtraceReader::text(std::string_view place) {
-  if (place.empty()) return 0;
-  const auto next = static_cast<std::uint32_t>(recording_.texts.size());
-  const auto [known, is_new] = places_.try_emplace(place, next);
-  if (is_new) recording_.texts.emplace_back(place);
-  return known->second;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "core/limits.hpp"
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/text_numbers.hpp"
 
 namespace memreplay {
 namespace {
@@ -90,7 +91,7 @@ class NsightReader {
   std::vector<NsightEvent> events_;
   std::map<int, Device> devices_;
   std::map<Address, std::uint64_t> pools_;
-  std::unordered_map<std::string, std::uint32_t> names_;
+  TextNumbers names_{recording_.texts};
   std::map<std::string, std::uint64_t> left_out_;
 };
 
@@ -124,12 +125,7 @@ void NsightReader::add(const NsightRow& row) {
   constexpr std::uint64_t kPids = 0xFFFFFF;
   event.process = static_cast<std::uint64_t>(row.at(process).value_or(0)) >> kPidAt & kPids;
   event.device = static_cast<int>(bounded(row, device, kMostDevices - 1));
-  if (!row.name.empty()) {
-    const auto next = static_cast<std::uint32_t>(recording_.texts.size());
-    const auto [known, is_new] = names_.try_emplace(std::string(row.name), next);
-    if (is_new) recording_.texts.emplace_back(row.name);
-    event.name = known->second;
-  }
+  event.name = names_.number_of(row.name);
   events_.push_back(event);
 }
 

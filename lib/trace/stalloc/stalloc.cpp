@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -16,6 +14,7 @@
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/text_numbers.hpp"
 
 namespace memreplay {
 namespace {
@@ -93,12 +92,11 @@ class StallocReader {
   void read_line();
   void call(const StallocLine& line);
   std::uint64_t stream(std::string_view text) const;
-  std::uint32_t text(std::string_view mark);
 
   LogLines lines_;
   PointerLog log_;
   Recording recording_;
-  std::unordered_map<std::string, std::uint32_t> texts_;
+  TextNumbers texts_{recording_.texts};
 };
 
 void StallocReader::read_line() {
@@ -108,7 +106,7 @@ void StallocReader::read_line() {
     trace.tags.resize(trace.ops.size());
   } else if (is_phase_mark(lines_.line())) {
     log_.mark();
-    trace.tags.resize(trace.ops.size(), text(lines_.line()));
+    trace.tags.resize(trace.ops.size(), texts_.number_of(lines_.line()));
   } else {
     lines_.bad("a line", lines_.line(), "STATUS POINTER SIZE STREAM, or the mark of a phase");
   }
@@ -130,13 +128,6 @@ std::uint64_t StallocReader::stream(std::string_view text) const {
   const auto stream = parse_whole(text);
   if (!stream) lines_.bad("a stream", text, "a whole number, or 0x and hexadecimal digits");
   return *stream;
-}
-
-std::uint32_t StallocReader::text(std::string_view mark) {
-  const auto next = static_cast<std::uint32_t>(recording_.texts.size());
-  const auto [known, is_new] = texts_.try_emplace(std::string(mark), next);
-  if (is_new) recording_.texts.emplace_back(mark);
-  return known->second;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "trace/csv/csv_rows.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/text_numbers.hpp"
 #include "trace/umpire/umpire_line.hpp"
 
 namespace memreplay {
@@ -96,7 +97,6 @@ class UmpireReader {
   void reallocate(const UmpireLine& line);
   void fill_columns(const UmpireLine& line, std::uint32_t tag);
   Allocator& allocator(const UmpireLine& line);
-  std::uint32_t text(std::string_view text);
 
   LogLines lines_;
   std::optional<std::string> chosen_;  ///< process; where none is named that of the first line
@@ -105,7 +105,7 @@ class UmpireReader {
   Recording recording_;
   std::set<std::string, std::less<>> processes_;
   std::unordered_map<std::string, Allocator> allocators_;
-  std::unordered_map<std::string, std::uint32_t> texts_;
+  TextNumbers texts_{recording_.texts};
   std::optional<Reallocation> reallocation_;
   std::uint64_t asked_ = 0;     ///< lines of the first generation that announce an allocation
   std::uint64_t answered_ = 0;  ///< and those that say what it gave
@@ -167,7 +167,7 @@ void UmpireReader::allocate(const UmpireLine& line) {
   const Allocator& from = allocator(line);
   log_.allocate({.heap = from.heap}, lines_.address(is_first ? line.result : line.pointer),
                 lines_.size(line.size));
-  fill_columns(line, line.block_name.empty() ? from.name : text(line.block_name));
+  fill_columns(line, line.block_name.empty() ? from.name : texts_.number_of(line.block_name));
 }
 
 void UmpireReader::reallocate(const UmpireLine& line) {
@@ -202,14 +202,7 @@ UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
   name += address;
   const auto [known, is_new] =
       allocators_.try_emplace(std::move(name), Allocator{.heap = allocators_.size()});
-  if (!line.allocator_name.empty()) known->second.name = text(line.allocator_name);
-  return known->second;
-}
-
-std::uint32_t UmpireReader::text(std::string_view text) {
-  const auto next = static_cast<std::uint32_t>(recording_.texts.size());
-  const auto [known, is_new] = texts_.try_emplace(std::string(text), next);
-  if (is_new) recording_.texts.emplace_back(text);
+  if (!line.allocator_name.empty()) known->second.name = texts_.number_of(line.allocator_name);
   return known->second;
 }
 
