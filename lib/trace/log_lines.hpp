@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "trace/pages_behind.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 
@@ -42,5 +45,27 @@ class LogLines {
   std::uint64_t number_ = 0;
   bool whole_ = true;
 };
+
+inline constexpr const char* kCutOff = "a last line that is cut off";
+
+/// Calls `read` at each line that is not empty, then `behind`. What `read` refuses of a last line
+/// that nothing ends is left out: false.
+template <typename Read, typename Behind>
+bool read_lines(LogLines& lines, Coverage& coverage, const Read& read, const Behind& behind) {
+  while (lines.next()) {
+    if (lines.line().empty()) continue;
+    try {
+      read();
+    } catch (const InputError&) {
+      if (lines.is_whole()) throw;
+      coverage.leave_out(kCutOff, [&] { return lines.place(); });
+      return false;
+    } catch (const std::length_error& error) {
+      lines.fail(error.what());
+    }
+    behind();
+  }
+  return true;
+}
 
 }  // namespace memreplay

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/heaptrack/heaptrack_places.hpp"
 #include "trace/log_lines.hpp"
@@ -41,17 +40,8 @@ class HeaptrackReader {
 
   /// False where events are to leave and there are none.
   bool read_all() {
-    while (lines_.next()) {
-      try {
-        read_line();
-      } catch (const InputError&) {
-        if (lines_.is_whole()) throw;
-        log_.leave_out("a last line that is cut off");
-      } catch (const std::out_of_range& error) {
-        lines_.fail(error.what());
-      }
-      log_.is_filled();
-    }
+    read_lines(
+        lines_, log_.trace().coverage, [this] { read_line(); }, [this] { log_.is_filled(); });
     if (!kinds_.empty()) {
       recording_.detail =
           "heaptrack recording, interpreted: no addresses, of like blocks the oldest is freed "
@@ -77,6 +67,7 @@ class HeaptrackReader {
   };
 
   void read_line();
+  void take_line(char kind);
   void read_numbers(std::string_view text);
   void expect_numbers(std::size_t least) const;
   void read_version();
@@ -122,14 +113,22 @@ void HeaptrackReader::read_line() {
   const std::string_view line = lines_.line();
   constexpr std::string_view kNumbers = "vita+-c";
   constexpr std::string_view kPassedOver = "xXImRS#";
-  if (line.empty() || kPassedOver.find(line.front()) != kPassedOver.npos) return;
+  if (kPassedOver.find(line.front()) != kPassedOver.npos) return;
   if (line.front() == 's') return read_text();
   if (line == "A") return log_.lacks("blocks from before heaptrack was attached");
   if (kNumbers.find(line.front()) == kNumbers.npos || line.size() < 3 || line[1] != ' ') {
     lines_.bad("a line", line, "one that heaptrack writes");
   }
   read_numbers(line.substr(2));
-  switch (line.front()) {
+  try {
+    take_line(line.front());
+  } catch (const std::out_of_range& error) {
+    lines_.fail(error.what());
+  }
+}
+
+void HeaptrackReader::take_line(char kind) {
+  switch (kind) {
     case 'v':
       return read_version();
     case 'i':

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/log_lines.hpp"
@@ -60,15 +59,8 @@ class IntervalsReader {
   }
 
   Recording read() {
-    while (lines_.next()) {
-      if (lines_.line().empty()) continue;
-      try {
-        read_line();
-      } catch (const InputError&) {
-        if (lines_.is_whole()) throw;
-        leave_out("a last line that is cut off");
-      }
-    }
+    read_lines(
+        lines_, builder_.trace().coverage, [this] { read_line(); }, [] {});
     add_lifetimes(buffers_, builder_);
     recording_.traces.push_back(builder_.finish());
     return std::move(recording_);

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/text_numbers.hpp"
@@ -74,17 +73,9 @@ class MtraceReader {
 
   /// False where events are to leave and there are none.
   bool read_all() {
-    while (lines_.next()) {
-      try {
-        read_line();
-      } catch (const InputError&) {
-        if (lines_.is_whole()) throw;
-        moved_from_.reset();
-        log_.leave_out("a last line that is cut off");
-      }
-      log_.is_filled();
-    }
-    if (moved_from_) log_.leave_out("a last line that is cut off");
+    const bool is_whole = read_lines(
+        lines_, log_.trace().coverage, [this] { read_line(); }, [this] { log_.is_filled(); });
+    if (is_whole && moved_from_) log_.leave_out(kCutOff);
     return log_.finish(recording_);
   }
   Recording take() { return std::move(recording_); }
@@ -110,7 +101,7 @@ void MtraceReader::read_line() {
     is_over_ = line == kMtraceEnd;
     return;
   }
-  if (is_over_ || line.empty()) return;
+  if (is_over_) return;
   if (!std::exchange(has_start_, true)) {
     recording_.lacks.emplace_back("its beginning");
     log_.is_unsure();

@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/csv/csv_time.hpp"
@@ -55,18 +53,8 @@ class RmmReader {
   /// False where events are to leave and there are none.
   bool read_all() {
     read_header();
-    while (lines_.next()) {
-      if (lines_.line().empty()) continue;
-      try {
-        read_row();
-      } catch (const InputError&) {
-        if (lines_.is_whole()) throw;
-        log_.leave_out("a last line that is cut off");
-      } catch (const std::length_error& error) {
-        lines_.fail(error.what());
-      }
-      log_.is_filled();
-    }
+    read_lines(
+        lines_, log_.trace().coverage, [this] { read_row(); }, [this] { log_.is_filled(); });
     return log_.finish(recording_);
   }
   EarlierBlocks earlier() const { return log_.earlier(); }

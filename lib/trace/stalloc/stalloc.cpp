@@ -4,11 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/device_in_name.hpp"
 #include "trace/log_lines.hpp"
@@ -71,18 +69,8 @@ class StallocReader {
 
   /// False where events are to leave and there are none.
   bool read_all() {
-    while (lines_.next()) {
-      if (lines_.line().empty()) continue;
-      try {
-        read_line();
-      } catch (const InputError&) {
-        if (lines_.is_whole()) throw;
-        log_.leave_out("a last line that is cut off");
-      } catch (const std::length_error& error) {
-        lines_.fail(error.what());
-      }
-      log_.is_filled();
-    }
+    read_lines(
+        lines_, log_.trace().coverage, [this] { read_line(); }, [this] { log_.is_filled(); });
     return log_.finish(recording_);
   }
   EarlierBlocks earlier() const { return log_.earlier(); }

@@ -68,7 +68,7 @@ class UmpireReader {
       } else if (lines_.is_whole()) {
         lines_.fail(fmt::format("is no JSON object; {}", kExpectedLine));
       } else {
-        log_.leave_out("a last line that is cut off");
+        log_.leave_out(kCutOff);
       }
     }
     log_.leave_out("allocations without a result (failed, or cut off)",
