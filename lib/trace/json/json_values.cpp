@@ -55,9 +55,7 @@ class JsonValues final : public nlohmann::json_sax<Tree> {
 
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kOutOfRange = 406;
-    if (error.id == kOutOfRange) refuse_json_number(input_);
-    refuse_json(input_, byte);
+    refuse_json(input_, byte, error.id);
   }
 
  private:
@@ -136,13 +134,13 @@ PickleValue read_json_values(const Input& input, PickleStore& store) {
   return values.root();
 }
 
-void refuse_json(const Input& input, std::size_t byte) {
+void refuse_json(const Input& input, std::size_t byte, int error) {
+  constexpr int kOutOfRange = 406;
+  if (error == kOutOfRange) {
+    throw InputError(input.name, "", "a number of this JSON is out of range");
+  }
   throw InputError(input.name, fmt::format("byte {}", human_count(byte)),
                    "is no JSON from here on; the file is truncated or damaged");
-}
-
-void refuse_json_number(const Input& input) {
-  throw InputError(input.name, "", "a number of this JSON is out of range");
 }
 
 }  // namespace memreplay

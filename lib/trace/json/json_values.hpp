@@ -11,7 +11,7 @@ namespace memreplay {
 /// lists of frames are one object. Throws InputError.
 PickleValue read_json_values(const Input& input, PickleStore& store);
 
-[[noreturn]] void refuse_json(const Input& input, std::size_t byte);
-[[noreturn]] void refuse_json_number(const Input& input);
+/// What nlohmann's parser refuses there, by the number of its error.
+[[noreturn]] void refuse_json(const Input& input, std::size_t byte, int error);
 
 }  // namespace memreplay

@@ -139,9 +139,7 @@ class KinetoParts final : public nlohmann::json_sax<KinetoTree> {
 
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kOutOfRange = 406;
-    if (error.id == kOutOfRange) refuse_json_number(input_);
-    refuse_json(input_, byte);
+    refuse_json(input_, byte, error.id);
   }
 
  private:

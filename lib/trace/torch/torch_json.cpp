@@ -90,9 +90,9 @@ TorchSnapshot read_torch_json(const Input& input) {
   try {
     document = nlohmann::json::parse(input.bytes);
   } catch (const nlohmann::json::parse_error& error) {
-    refuse_json(input, error.byte);
+    refuse_json(input, error.byte, error.id);
   } catch (const nlohmann::json::exception& error) {
-    refuse_json_number(input);
+    refuse_json(input, 0, error.id);
   }
   SnapshotTexts texts;
   return convert_snapshot(JsonView(document), input.name, texts, input.bytes.size(), input.host);
