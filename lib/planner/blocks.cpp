@@ -43,6 +43,18 @@ Packing packing_of(std::span<const PlannedBlock> blocks, std::vector<Bytes> offs
   return packing;
 }
 
+Bytes total_size(std::span<const PlannedBlock> blocks, Bytes given) {
+  Bytes total = given;
+  for (const PlannedBlock& block : blocks) {
+    if (total >= kEndlessCapacity || block.size >= kEndlessCapacity ||
+        block.alignment >= kEndlessCapacity) {
+      return kEndlessCapacity;
+    }
+    total += block.size + block.alignment;
+  }
+  return std::min(total, kEndlessCapacity);
+}
+
 std::optional<std::pair<std::size_t, std::size_t>> first_conflict(
     std::span<const PlannedBlock> blocks, const Packing& packing) {
   std::map<Bytes, std::size_t> live;  // by offset

@@ -21,6 +21,9 @@ struct PlannedBlock {
   bool overlaps(const PlannedBlock& other) const { return start < other.end && other.start < end; }
 };
 
+/// No packing is higher; where places are given, what does not fit below fits nowhere.
+inline constexpr Bytes kEndlessCapacity = Bytes{1} << 60;
+
 /// A place for each block.
 struct Packing {
   std::vector<Bytes> offsets;  ///< by block
@@ -29,6 +32,9 @@ struct Packing {
 
 /// Offsets as a packing, with its height.
 Packing packing_of(std::span<const PlannedBlock> blocks, std::vector<Bytes> offsets);
+
+/// Something fits there above `given` places, if anything does at all; at most kEndlessCapacity.
+Bytes total_size(std::span<const PlannedBlock> blocks, Bytes given = 0);
 
 /// Two blocks (or one twice: a crooked offset) that the packing must not place so; nothing where it
 /// is sound. O(n log n).

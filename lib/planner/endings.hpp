@@ -13,6 +13,14 @@ struct EndingsWish {
   bool backwards = false;  ///< from the last time to the first
 };
 
+/// Worth trying one after the other.
+inline constexpr EndingsWish kEndingsWishes[] = {{0.03, false}, {0.03, true}, {0.3, false},
+                                                 {0.3, true},   {1.0, false}, {1.0, true}};
+
+inline const char* name_of(const EndingsWish& wish) {
+  return wish.backwards ? "endings, backwards" : "endings";
+}
+
 /// For very many blocks: a sweep over time that puts each into the gap, and there beside the block,
 /// whose end is nearest to its own (as a part of its length), so that both leave one gap behind.
 /// Nothing where `over` says now and then that it is. O(n * live blocks).

@@ -32,8 +32,7 @@ class MemoriesPlanner {
       for (const PlacingFit fit : kFillingFits) {
         if (found_.impossible || found_.packing || control_.stopped()) break;
         if (!spread(order, fit)) continue;
-        found_.found_by =
-            std::string(name_of(order)) + (fit == PlacingFit::best ? "/best" : "/first");
+        found_.found_by = name_of(order, fit);
       }
     }
     found_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();

@@ -179,6 +179,10 @@ std::string_view name_of(PlacingOrder order) {
   return kNames[static_cast<std::size_t>(order)];
 }
 
+std::string name_of(PlacingOrder order, PlacingFit fit) {
+  return std::string(name_of(order)) + (fit == PlacingFit::best ? "/best" : "/first");
+}
+
 std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, PlacingOrder order) {
   if (order == PlacingOrder::breadth) return breadth_order(blocks);
   std::vector<std::uint32_t> rows(blocks.size());

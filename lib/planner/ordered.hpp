@@ -27,6 +27,8 @@ inline constexpr PlacingOrder kPlacingOrders[] = {PlacingOrder::size,    Placing
 enum class PlacingFit : std::uint8_t { first, best };
 
 std::string_view name_of(PlacingOrder order);
+/// "size/best"
+std::string name_of(PlacingOrder order, PlacingFit fit);
 
 /// The rows of `blocks` in a placing order. O(n log n).
 std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, PlacingOrder order);

@@ -56,7 +56,7 @@ class MemoryPlanner {
     if (problem_.places.empty()) {
       place_greedily();
     }
-    const bool searchable = total_size() < kEndlessCapacity && pairs_ <= kMostPairsKept;
+    const bool searchable = most_needed() < kEndlessCapacity && pairs_ <= kMostPairsKept;
     if (searchable && (any || solver == PlanSolver::exact)) {
       search_exactly();
     } else if (searchable && solver == PlanSolver::contention) {
@@ -79,45 +79,25 @@ class MemoryPlanner {
     return height() <= wanted || found_.impossible || over();
   }
 
-  /// Something fits there, if anything fits at all; at most kEndlessCapacity.
-  Bytes total_size() const {
-    Bytes total = found_.lower_bound;  // above every given place
-    for (const PlannedBlock& block : problem_.blocks) {
-      if (total >= kEndlessCapacity || block.size >= kEndlessCapacity ||
-          block.alignment >= kEndlessCapacity) {
-        return kEndlessCapacity;
-      }
-      total += block.size + block.alignment;
-    }
-    return std::min(total, kEndlessCapacity);
-  }
-
-  bool keep(Packing packing, std::string by) {
-    if (found_.packing && packing.height >= found_.packing->height) return false;
-    found_.packing = std::move(packing);
-    found_.found_by = std::move(by);
-    return true;
-  }
+  /// The bound is above every given place.
+  Bytes most_needed() const { return total_size(problem_.blocks, found_.lower_bound); }
 
   void show(const std::string& what) const {
     control_.show(what, std::min(1.0, elapsed() / options_.seconds));
   }
 
   void place_greedily() {
-    keep(place_by_start(problem_.blocks), "start/best");
+    found_.keep(place_by_start(problem_.blocks), "start/best");
     sweep();
     place_in_orders();
   }
 
   void sweep() {
-    for (const double waste : {0.03, 0.3, 1.0}) {
-      for (const bool backwards : {false, true}) {
-        if (enough() || patience_ends()) return;
-        show("sweeping over time");
-        auto packing =
-            place_by_endings(problem_.blocks, {waste, backwards}, [this] { return over(); });
-        if (packing) keep(std::move(*packing), backwards ? "endings, backwards" : "endings");
-      }
+    for (const EndingsWish& wish : kEndingsWishes) {
+      if (enough() || patience_ends()) return;
+      show("sweeping over time");
+      auto packing = place_by_endings(problem_.blocks, wish, [this] { return over(); });
+      if (packing) found_.keep(std::move(*packing), name_of(wish));
     }
   }
 
@@ -130,17 +110,11 @@ class MemoryPlanner {
         if (enough() || static_cast<double>(pairs_) > left * kPairsPerSecond) return;
         show("placing in orders");
         Packing packing = place_in_order(problem_.blocks, rows, fit);
-        if (!keep(std::move(packing), std::string(name_of(order)) + "/" + name_of_fit(fit))) {
-          continue;
-        }
+        if (!found_.keep(std::move(packing), name_of(order, fit))) continue;
         order_ = order;
         fit_ = fit;
       }
     }
-  }
-
-  static const char* name_of_fit(PlacingFit fit) {
-    return fit == PlacingFit::best ? "best" : "first";
   }
 
   /// What is greedy takes little of the time where others are better.
@@ -160,7 +134,7 @@ class MemoryPlanner {
     }
     show("moving blocks");
     for (int i = 0; i < kTriesAtOnce && !enough(); ++i) {
-      if (improvement_->run(1)) keep(improvement_->packing(), "local search");
+      if (improvement_->run(1)) found_.keep(improvement_->packing(), "local search");
     }
     return true;
   }
@@ -185,7 +159,7 @@ class MemoryPlanner {
 
   void halve(std::uint64_t nodes) {
     Bytes low = found_.lower_bound;
-    const Bytes most = options_.capacity.value_or(total_size());
+    const Bytes most = options_.capacity.value_or(most_needed());
     for (Bytes capacity = low; !enough();) {
       const Bytes high = std::min(height(), most + 1);
       if (low >= high) return;
@@ -203,7 +177,7 @@ class MemoryPlanner {
     if (enough()) return;
     sections_ = sections_of(problem_);
     if (sections_.has_windows()) return;
-    const Bytes most = options_.capacity.value_or(total_size());
+    const Bytes most = options_.capacity.value_or(most_needed());
     const auto highest = [&] { return std::min(height(), most + 1) - 1; };
     std::uint64_t nodes = kContentionNodes * (problem_.blocks.size() + 1);
     for (; !enough() && nodes <= kMostContentionNodes; nodes *= 4) {
@@ -223,7 +197,7 @@ class MemoryPlanner {
       outcome = search.run(1);
     }
     if (outcome != ContentionSearch::Outcome::found) return false;
-    keep(packing_of(problem_.blocks, search.offsets()), "contention");
+    found_.keep(packing_of(problem_.blocks, search.offsets()), "contention");
     return true;
   }
 
@@ -236,10 +210,10 @@ class MemoryPlanner {
     const auto outcome = portfolio.run(nodes, options_.threads, [this] { return over(); });
     if (outcome == ExactSearch::Outcome::open) return false;
     if (outcome == ExactSearch::Outcome::found) {
-      keep(packing_of(problem_.blocks, portfolio.offsets()), "exact");
+      found_.keep(packing_of(problem_.blocks, portfolio.offsets()), "exact");
     } else if (!sections_.has_windows()) {
       found_.lower_bound = std::max(found_.lower_bound, capacity + 1);
-      found_.impossible = found_.lower_bound > options_.capacity.value_or(total_size());
+      found_.impossible = found_.lower_bound > options_.capacity.value_or(most_needed());
     }
     found_.nodes += portfolio.nodes();
     open_.erase(at);
@@ -271,6 +245,13 @@ std::string_view name_of(PlanSolver solver) {
   constexpr std::array<std::string_view, 5> kNames = {"automatic", "greedy", "improve", "exact",
                                                       "contention"};
   return kNames[static_cast<std::size_t>(solver)];
+}
+
+bool PlannedMemory::keep(Packing found, std::string by) {
+  if (packing && found.height >= packing->height) return false;
+  packing = std::move(found);
+  found_by = std::move(by);
+  return true;
 }
 
 PlannedMemory plan_memory(const PlanningProblem& problem, const PlannerOptions& options,

@@ -21,9 +21,6 @@ enum class PlanSolver : std::uint8_t {
 };
 std::string_view name_of(PlanSolver solver);
 
-/// No packing is higher; where places are given, what does not fit below fits nowhere.
-inline constexpr Bytes kEndlessCapacity = Bytes{1} << 60;
-
 struct PlannerOptions {
   std::optional<Bytes> capacity = {};  ///< a packing must not be higher; nothing: none must
   bool minimise = false;               ///< as low as possible below the capacity too
@@ -43,6 +40,8 @@ struct PlannedMemory {
   double seconds = 0;
 
   bool optimal() const { return packing && packing->height == lower_bound; }
+  /// Takes a packing that is lower than the one there is, and says whether it did.
+  bool keep(Packing found, std::string by);
 };
 
 /// Places all blocks with their whole future known, as low as possible, or within the capacity. The

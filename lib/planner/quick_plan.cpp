@@ -21,7 +21,7 @@ class QuickPlan {
   }
 
   PlannedMemory run() {
-    keep(place_by_start(blocks_), "start/best");
+    found_.keep(place_by_start(blocks_), "start/best");
     pairs_ = overlapping_pairs(blocks_);
     sweep();
     place_in_orders();
@@ -39,43 +39,25 @@ class QuickPlan {
     return true;
   }
 
-  void keep(Packing packing, std::string by) {
-    if (found_.packing && packing.height >= found_.packing->height) return;
-    found_.packing = std::move(packing);
-    found_.found_by = std::move(by);
-  }
-
   void sweep() {
-    for (const double waste : {0.03, 0.3, 1.0}) {
-      for (const bool backwards : {false, true}) {
-        if (!begin(pairs_ / kSweepsOfAnOrder)) return;
-        auto packing =
-            place_by_endings(blocks_, {waste, backwards}, [this] { return control_.stopped(); });
-        if (packing) keep(std::move(*packing), backwards ? "endings, backwards" : "endings");
-      }
+    for (const EndingsWish& wish : kEndingsWishes) {
+      if (!begin(pairs_ / kSweepsOfAnOrder)) return;
+      auto packing = place_by_endings(blocks_, wish, [this] { return control_.stopped(); });
+      if (packing) found_.keep(std::move(*packing), name_of(wish));
     }
   }
 
   void place_in_orders() {
     for (const PlacingOrder order : kPlacingOrders) {
       if (!begin(pairs_)) return;
-      keep(place_in_order(blocks_, placing_order(blocks_, order), PlacingFit::best),
-           std::string(name_of(order)) + "/best");
+      found_.keep(place_in_order(blocks_, placing_order(blocks_, order), PlacingFit::best),
+                  name_of(order, PlacingFit::best));
     }
-  }
-
-  /// The search adds sizes up.
-  bool adds_up() const {
-    Bytes total = 0;
-    for (const PlannedBlock& block : blocks_) {
-      total += block.size + block.alignment;
-      if (total >= kEndlessCapacity) return false;
-    }
-    return true;
   }
 
   void search_at_bound() {
-    if (!begin(pairs_) || !adds_up()) return;
+    // The search adds sizes up.
+    if (!begin(pairs_) || total_size(blocks_) >= kEndlessCapacity) return;
     PlanningProblem problem;
     problem.blocks.assign(blocks_.begin(), blocks_.end());
     const Sections sections = sections_of(problem);
@@ -83,7 +65,7 @@ class QuickPlan {
     const auto outcome = portfolio.run(kNodesOfQuickPlan, 1, [this] { return control_.stopped(); });
     found_.nodes = portfolio.nodes();
     if (outcome == ExactSearch::Outcome::found) {
-      keep(packing_of(blocks_, portfolio.offsets()), "exact");
+      found_.keep(packing_of(blocks_, portfolio.offsets()), "exact");
     } else if (outcome != ExactSearch::Outcome::open) {
       ++found_.lower_bound;
     }
