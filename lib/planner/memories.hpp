@@ -13,14 +13,11 @@ struct SpreadPacking {
   std::vector<Bytes> heights;         ///< by memory
 };
 
-struct SpreadPlan {
+/// The bound is the peak of bytes in use: all memories together are not smaller. It is found by the
+/// order in which they were filled.
+struct SpreadPlan : PlannerOutcome {
   std::optional<SpreadPacking> packing;
-  Bytes lower_bound = 0;  ///< the peak of bytes in use: all memories together are not smaller
-  std::string found_by;   ///< the order in which the memories were filled: "area/best", …
   std::optional<std::size_t> too_large;  ///< a block that no memory can hold
-  bool impossible = false;               ///< proved: the memories cannot hold all
-  std::uint64_t nodes = 0;               ///< of the exact search
-  double seconds = 0;
 };
 
 /// Fills memories of these capacities one after the other: where all that is left fits into one, it

@@ -30,14 +30,18 @@ struct PlannerOptions {
   std::uint64_t seed = 1;
 };
 
-struct PlannedMemory {
-  std::optional<Packing> packing;  ///< the lowest that was found; nothing: none within the capacity
-  Bytes lower_bound = 0;           ///< no packing is lower
-  std::string found_by;            ///< "size/best", "exact", …; empty: nothing was
-  bool impossible = false;         ///< proved: nothing fits the capacity, or the given places
-  bool interrupted = false;        ///< by whoever controls it, not by time
-  std::uint64_t nodes = 0;         ///< of the exact search
+/// What is known of a search for packings, beside what it found.
+struct PlannerOutcome {
+  Bytes lower_bound = 0;    ///< no packing is lower
+  std::string found_by;     ///< "size/best", "exact", …; empty: nothing was
+  bool impossible = false;  ///< proved: nothing fits the capacity, or the given places
+  std::uint64_t nodes = 0;  ///< of the exact search
   double seconds = 0;
+};
+
+struct PlannedMemory : PlannerOutcome {
+  std::optional<Packing> packing;  ///< the lowest that was found; nothing: none within the capacity
+  bool interrupted = false;        ///< by whoever controls it, not by time
 
   bool optimal() const { return packing && packing->height == lower_bound; }
   /// Takes a packing that is lower than the one there is, and says whether it did.

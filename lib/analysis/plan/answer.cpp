@@ -36,12 +36,16 @@ void find_culprits(const PlanningProblem& problem, const PlanQuestion& question,
   device.each_needed = set.proved;
 }
 
-void enter(const PlannedMemory& planned, PlannedDevice& device) {
+void enter_outcome(const PlannerOutcome& planned, PlannedDevice& device) {
   device.lower_bound = planned.lower_bound;
   device.found_by = planned.found_by;
   device.impossible = planned.impossible;
   device.nodes = planned.nodes;
   device.seconds = planned.seconds;
+}
+
+void enter(const PlannedMemory& planned, PlannedDevice& device) {
+  enter_outcome(planned, device);
   if (!planned.packing) return;
   device.height = planned.packing->height;
   for (std::size_t row = 0; row < device.buffers.size(); ++row) {
@@ -50,11 +54,7 @@ void enter(const PlannedMemory& planned, PlannedDevice& device) {
 }
 
 void enter(const SpreadPlan& planned, PlannedDevice& device) {
-  device.lower_bound = planned.lower_bound;
-  device.found_by = planned.found_by;
-  device.impossible = planned.impossible;
-  device.nodes = planned.nodes;
-  device.seconds = planned.seconds;
+  enter_outcome(planned, device);
   if (planned.too_large) device.cannot = {*planned.too_large};
   device.each_needed = planned.too_large.has_value();
   if (!planned.packing) return;
