@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/text.hpp"
-#include "trace/recorded_levels.hpp"
+#include "verify/device_size.hpp"
 
 namespace memreplay {
 
@@ -15,26 +14,6 @@ Verification::Model Verification::Model::fork() const {
   copy.allocator = allocator->copy(*copy.device);
   return copy;
 }
-
-namespace {
-
-// The most that the device is known to have had room for. An OOM entry states what was free then;
-// where that was enough, a limit refused and the device's size stays unknown.
-Bytes largest_holding(const Trace& trace, Bytes large_segment_size) {
-  RecordedLevels levels(trace);
-  Bytes largest = 0;
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    levels.play(i);
-    if (trace.ops[i] != Op::oom) continue;
-    const Bytes free = trace.addresses[i];
-    if (free < torch::get_allocation_size(trace.sizes[i], large_segment_size)) {
-      largest = std::max(largest, levels.reserved() + free);
-    }
-  }
-  return std::max(largest, levels.peaks().reserved().reserved);
-}
-
-}  // namespace
 
 Verification::Verification(const Recording& recording, const Trace& trace,
                            const Assumptions& assumptions)
@@ -58,7 +37,7 @@ Verification::Verification(const Recording& recording, const Trace& trace,
     result_.allocs += trace.ops[i] == Op::allocate;
     result_.segment_events += is_driver_event(trace.ops[i]);
   }
-  once_held_ = largest_holding(trace, settings_.large_segment_size);
+  once_held_ = most_once_held(trace, settings_.large_segment_size);
 }
 
 Verification::Model Verification::new_model() const {
@@ -224,20 +203,8 @@ void Verification::hold(const MemoryState& state) {
 // What explains the group may still be more, or less, than a device of the stated size does.
 bool Verification::fits_the_device(const Group& group) {
   const auto& conflict = model_.device->size_conflict();
-  if (!conflict) return true;
-  const std::string beside =
-      fmt::format("{} held, and {} for the allocator", exact_size(conflict->held),
-                  exact_size(*assumptions_.room));
-  if (conflict->asked == 0) {
-    problem_ = {group.to - 1, "what was there before the recording", "a full device", beside};
-  } else if (conflict->granted) {
-    problem_ = {group.to - 1, fmt::format("{} from the device", exact_size(conflict->asked)),
-                "a full device", beside};
-  } else {
-    problem_ = {group.to - 1, "a full device",
-                fmt::format("{} from the device", exact_size(conflict->asked)), beside};
-  }
-  return false;
+  if (conflict) problem_ = divergence_of(*conflict, *assumptions_.room, group.to - 1);
+  return !conflict;
 }
 
 bool Verification::play(const Group& group) {
@@ -277,121 +244,6 @@ bool Verification::play_before_tail(const Group& group) {
     }
     i = end;
   }
-  return true;
-}
-
-bool Verification::play_tail(const Group& group) {
-  if (explain_tail(group, model_)) return true;
-  return assumptions_.settings_may_change && explain_by_other_settings(group);
-}
-
-// The tail of a group belongs to one call of malloc, perhaps after an empty_cache. The first
-// explanation that fits is taken; the problem told is that of the first that does not.
-bool Verification::explain_tail(const Group& group, const Model& base) {
-  std::size_t completions = 0;
-  for (std::size_t i = group.tail; i < group.to; ++i) {
-    completions += trace_.ops[i] == Op::free_completed;
-  }
-  const std::vector<ScriptEntry> script = script_of(group.tail, group.to);
-  std::size_t releases = 0;
-  while (releases < script.size() && returns_memory(script[releases].op)) ++releases;
-  if (!group.ends_in_request && script.empty()) {
-    return try_tail(group, base, script, {completions, 0});
-  }
-  // The first try is always made.
-  bool first = true;
-  const auto explained_by = [&](const Explanation& explanation) {
-    if (!std::exchange(first, false) && !may_try_again(group, base)) return false;
-    return try_tail(group, base, script, explanation);
-  };
-  // A device that once held more did not refuse for want of memory.
-  for (const bool plausible : {true, false}) {
-    // Malloc first notices completions, later its synchronisation makes the others; where the ones
-    // end is not recorded. Without any release all are taken for noticed.
-    for (std::size_t early = completions + 1; group.ends_in_request && early-- > 0;) {
-      if (explained_by({early, 0, plausible})) return true;
-      if (releases == 0 || work_left_ == 0) break;
-    }
-    if (group.ends_in_request && assumptions_.prefer_collection) continue;
-    // Else an empty_cache came first and made all completions. Releases that it did not make are
-    // malloc's; without a request there is no malloc to make them.
-    for (std::size_t emptied = releases; emptied > 0; --emptied) {
-      if (explained_by({completions, emptied, plausible})) return true;
-      if (!group.ends_in_request || work_left_ == 0) break;
-    }
-  }
-  if (!problem_) {
-    problem_ = {group.tail, "the recorded segment releases", "others", "no call explains them"};
-  }
-  return false;
-}
-
-// A try copies the model, and plays the events.
-bool Verification::may_try_again(const Group& group, const Model& base) {
-  const torch::Statistics& now = base.allocator->statistics();
-  const auto blocks = static_cast<std::uint64_t>(now.blocks.active() + now.segment.current() +
-                                                 now.inactive_split.current());
-  work_left_ -= std::min(work_left_, blocks + (group.to - group.tail));
-  if (work_left_ == 0 && result_.reason.empty()) {
-    result_.reason = fmt::format("not all that could explain event {} was tried: there is too much",
-                                 group.to - 1);
-  }
-  return work_left_ > 0;
-}
-
-bool Verification::try_tail(const Group& group, const Model& base,
-                            std::span<const ScriptEntry> script, const Explanation& explanation) {
-  Model model = base.fork();
-  const std::size_t calls_before = result_.reading.calls.size();
-  const bool allocates = group.ends_in_request && trace_.ops[group.to - 1] == Op::allocate;
-  const Slot slot = allocates ? trace_.slots[group.to - 1] : 0;
-  const Handle handle_before = allocates ? handles_[slot] : kNoHandle;
-  std::vector<Handle> late;  // the request may take the slot of one that it lets complete
-  std::size_t early = explanation.early;
-  std::size_t first_driver_event = group.to;
-  std::vector<Deferral> deferrals;
-  std::uint64_t doubtful = 0;  // the synchronisation's, if the request comes to one
-  for (std::size_t i = group.tail; i < group.to; ++i) {
-    if (is_driver_event(trace_.ops[i])) first_driver_event = std::min(first_driver_event, i);
-    if (trace_.ops[i] != Op::free_completed || handles_[trace_.slots[i]] == kNoHandle) continue;
-    if (early > 0) {
-      --early;
-      step(model, i, {});
-    } else {
-      late.push_back(handles_[trace_.slots[i]]);
-    }
-    // An empty_cache of the program synchronises under any settings; what completed by malloc's own
-    // synchronisation may come later under others.
-    const bool noticed = i < first_driver_event && late.empty();
-    if (explanation.emptied > 0) continue;
-    if (noticed) {
-      ++doubtful;
-    } else {
-      deferrals.push_back({i, UINT64_MAX});
-    }
-  }
-  bool same = explanation.emptied == 0 ||
-              empty_cache(model, script.first(explanation.emptied), first_driver_event);
-  if (same && group.ends_in_request) {
-    const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.current());
-    const std::uint64_t syncs = model.allocator->statistics().num_sync_all_streams;
-    same = step(model, group.to - 1, script.subspan(explanation.emptied));
-    if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;
-    const Bytes refused = model.device->refused();
-    if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
-  }
-  if (!same) {
-    result_.reading.calls.resize(calls_before);
-    if (allocates) handles_[slot] = handle_before;
-    return false;
-  }
-  for (const Handle block : late) model.allocator->complete_free(block);
-  const std::span<const ScriptEntry> own = script.subspan(explanation.emptied);
-  result_.reading.released_memory |= std::ranges::any_of(own, returns_memory, &ScriptEntry::op);
-  result_.reading.doubtful_completions += doubtful;
-  auto& forced = result_.reading.deferrals;
-  forced.insert(forced.end(), deferrals.begin(), deferrals.end());
-  model_ = std::move(model);
   return true;
 }
 
