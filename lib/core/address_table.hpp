@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -9,7 +10,8 @@
 namespace memreplay {
 
 /// The values that live at addresses. A flat hash table with linear probing: a recording frees
-/// about as often as it allocates, and nodes of their own cost more than the search. O(1) each.
+/// about as often as it allocates, and nodes of their own cost more than the search. The values
+/// stand beside the cells, so that these, which lie anywhere, stay in the caches. O(1) each.
 template <typename Value>
 class AddressTable {
  public:
@@ -17,34 +19,31 @@ class AddressTable {
   /// removal.
   Value* find(Address address) {
     if (cells_.empty()) return nullptr;
-    Cell& cell = cells_[place_of(address)];
-    return cell.used ? &cell.value : nullptr;
+    const Cell& cell = cells_[place_of(address)];
+    return cell.entry == kNone ? nullptr : &entries_[cell.entry].value;
   }
 
   /// The value at `address`, new ones default, and whether it is new.
   std::pair<Value*, bool> emplace(Address address) {
-    if ((count_ + 1) * 2 > cells_.size()) grow();
+    if ((entries_.size() - left_.size() + 1) * 2 > cells_.size()) grow();
     Cell& cell = cells_[place_of(address)];
-    const bool fresh = !cell.used;
-    if (fresh) {
-      cell = {address, true, {}};
-      ++count_;
-    }
-    return {&cell.value, fresh};
+    const bool fresh = cell.entry == kNone;
+    if (fresh) cell = {hash_of(address), new_entry(address)};
+    return {&entries_[cell.entry].value, fresh};
   }
 
   /// Removes the value at `address`, which must be there.
   void erase(Address address) {
     std::size_t hole = place_of(address);
-    cells_[hole].used = false;
-    --count_;
+    left_.push_back(std::exchange(cells_[hole].entry, kNone));
+    entries_[left_.back()].value = {};
     // What was pushed past the hole moves back, so that a search may stop at the first empty cell.
-    for (std::size_t at = next(hole); cells_[at].used; at = next(at)) {
-      const std::size_t home = home_of(cells_[at].address);
+    for (std::size_t at = next(hole); cells_[at].entry != kNone; at = next(at)) {
+      const std::size_t home = cells_[at].hash & mask();
       const bool may_move = ((at - home) & mask()) >= ((at - hole) & mask());
       if (!may_move) continue;
-      cells_[hole] = std::move(cells_[at]);
-      cells_[at].used = false;
+      cells_[hole] = cells_[at];
+      cells_[at].entry = kNone;
       hole = at;
     }
   }
@@ -53,37 +52,59 @@ class AddressTable {
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (const Cell& cell : cells_) {
-      if (cell.used) visit(cell.address, cell.value);
+      if (cell.entry != kNone) visit(entries_[cell.entry].address, entries_[cell.entry].value);
     }
   }
 
  private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
   struct Cell {
+    std::uint32_t hash = 0;
+    std::uint32_t entry = kNone;
+  };
+  struct Entry {
     Address address = 0;
-    bool used = false;
     Value value{};
   };
 
+  static std::uint32_t hash_of(Address address) {
+    return static_cast<std::uint32_t>((address * 0x9E3779B97F4A7C15u) >> 32);
+  }
   std::size_t mask() const { return cells_.size() - 1; }
   std::size_t next(std::size_t at) const { return (at + 1) & mask(); }
-  std::size_t home_of(Address address) const {
-    return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> 32) & mask();
-  }
   std::size_t place_of(Address address) const {
-    std::size_t at = home_of(address);
-    while (cells_[at].used && cells_[at].address != address) at = next(at);
-    return at;
+    const std::uint32_t hash = hash_of(address);
+    for (std::size_t at = hash & mask();; at = next(at)) {
+      const Cell& cell = cells_[at];
+      if (cell.entry == kNone) return at;
+      if (cell.hash == hash && entries_[cell.entry].address == address) return at;
+    }
+  }
+  std::uint32_t new_entry(Address address) {
+    if (left_.empty()) {
+      entries_.push_back({address, {}});
+      return static_cast<std::uint32_t>(entries_.size() - 1);
+    }
+    const std::uint32_t entry = left_.back();
+    left_.pop_back();
+    entries_[entry].address = address;
+    return entry;
   }
   void grow() {
     std::vector<Cell> old(cells_.empty() ? 64 : cells_.size() * 2);
     std::swap(old, cells_);
-    for (Cell& cell : old) {
-      if (cell.used) cells_[place_of(cell.address)] = std::move(cell);
+    for (const Cell& cell : old) {
+      if (cell.entry == kNone) continue;
+      std::size_t at = cell.hash & mask();
+      while (cells_[at].entry != kNone) at = next(at);
+      cells_[at] = cell;
     }
   }
 
   std::vector<Cell> cells_;  ///< a power of two of them, at most half in use
-  std::size_t count_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> left_;  ///< of `entries_`, to be used again
 };
 
 }  // namespace memreplay
