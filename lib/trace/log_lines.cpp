@@ -11,6 +11,7 @@
 #include "core/limits.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/hexadecimal.hpp"
 
 namespace memreplay {
 
@@ -40,14 +41,15 @@ void LogLines::bad(std::string_view what, std::string_view text, std::string_vie
 }
 
 Address LogLines::address(std::string_view text) const {
-  if (text == "0" || text == "(nil)") return 0;
-  if (!text.starts_with("0x")) bad("a pointer", text, "0x and hexadecimal digits");
-  return hexadecimal("a pointer", text.substr(2));
+  if (text.starts_with("0x")) return hexadecimal("a pointer", text.substr(2));
+  if (text != "0" && text != "(nil)") bad("a pointer", text, "0x and hexadecimal digits");
+  return 0;
 }
 
 Address LogLines::hexadecimal(std::string_view what, std::string_view text) const {
   constexpr int kBase = 16;
   Address value = 0;
+  if (!text.empty() && read_hexadecimal(text, value) == text.size()) return value;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, kBase);
   if (error != std::errc{} || stop != end) bad(what, text, "hexadecimal digits of 64 bits");
@@ -55,9 +57,17 @@ Address LogLines::hexadecimal(std::string_view what, std::string_view text) cons
 }
 
 Bytes LogLines::size(std::string_view text) const {
+  const Bytes value = whole("a size", text, "bytes as a whole number");
+  check_size(value, text);
+  return value;
+}
+
+std::uint64_t LogLines::whole(std::string_view what, std::string_view text,
+                              std::string_view expected) const {
+  std::uint64_t number = 0;
+  if (read_digits(text, number)) return number;
   const auto value = parse_whole(text);
-  if (!value) bad("a size", text, "bytes as a whole number");
-  check_size(*value, text);
+  if (!value) bad(what, text, expected);
   return *value;
 }
 

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "trace/pages_behind.hpp"
+#include "trace/reserve.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -23,6 +24,8 @@ class LogLines {
   /// False of a last line that nothing ends: its writer may have been cut off in it.
   bool is_whole() const { return whole_; }
 
+  /// About as many as there are, rather more.
+  std::size_t about() const { return about_lines(input_.bytes); }
   std::string place() const { return "line " + std::to_string(number_); }
 
   /// Throws InputError at the line.
@@ -35,6 +38,8 @@ class LogLines {
   Address address(std::string_view text) const;  ///< "0x7f00", "0", "(nil)"
   Address hexadecimal(std::string_view what, std::string_view text) const;  ///< "7f00"
   Bytes size(std::string_view text) const;                                  ///< decimal
+  std::uint64_t whole(std::string_view what, std::string_view text,
+                      std::string_view expected) const;  ///< decimal, of 64 bits
   void check_size(Bytes size, std::string_view text) const;
 
  private:

@@ -15,11 +15,6 @@ constexpr const char* kFromBefore = "allocations of blocks from before the log";
 
 }  // namespace
 
-AddressTable<PointerLog::Block>& PointerLog::live(std::uint64_t heap) {
-  if (heap >= live_.size()) live_.resize(heap + 1);
-  return live_[heap];
-}
-
 void PointerLog::leave_out(const std::string& reason, std::uint64_t events) {
   trace().coverage.leave_out(reason, place_, events);
 }

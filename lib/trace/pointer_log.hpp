@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "core/address_table.hpp"
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
+#include "trace/reserve.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -43,6 +43,14 @@ class PointerLog {
 
   /// Who knows where in its file the log stands: "line 12".
   void tell_places(std::function<std::string()> place) { place_ = std::move(place); }
+  /// About how many events there will be, rather more; the caller fills the columns, too.
+  template <typename... Columns>
+  void expect(std::size_t events, Columns... columns) {
+    if (begin_) events = kEventsTogether;
+    builder_.reserve_at_most(events);
+    reserve_at_most(trace().ids, events);
+    (reserve_at_most(trace().*columns, events), ...);
+  }
   /// Ahead of all calls: what another reading of the log found by `earlier`.
   void begin_with(EarlierBlocks earlier);
   /// Behind all calls: what a reading should begin with; nothing where this one did.
@@ -64,6 +72,13 @@ class PointerLog {
     if (begin_ && trace().size() >= kEventsTogether) hand_on();
   }
 
+  /// Fills a column of the caller's up to the size of the trace.
+  template <typename Column, typename Value>
+  void fill(Column column, Value value) {
+    auto& cells = trace().*column;
+    while (cells.size() < trace().ops.size()) cells.push_back(value);
+  }
+
   void leave_out(const std::string& reason, std::uint64_t events = 1);
   /// The same of what a replay needs, so that it becomes an estimate.
   void lacks(const std::string& what) {
@@ -83,20 +98,23 @@ class PointerLog {
   static constexpr std::size_t kEventsTogether = 1 << 16;
 
   struct Block {
-    Slot slot = kNoSlot;  ///< of a block that was left out none
     Bytes size = 0;
+    Slot slot = kNoSlot;      ///< of a block that was left out none
     std::uint32_t empty = 0;  ///< blocks of size 0 there, which leave the address to others
     bool is_earlier = false;
   };
 
-  AddressTable<Block>& live(std::uint64_t heap);
+  AddressTable<Block>& live(std::uint64_t heap) {
+    if (heap >= live_.size()) live_.resize(heap + 1);
+    return live_[heap];
+  }
   void add(Op op, PointerPlace place, Address address, const Block& block);
   void add_lost_free(PointerPlace place, Address address, const Block& block);
   void free_unknown(PointerPlace place, Address address, std::optional<Bytes> size);
   void hand_on();
 
   TraceBuilder builder_;
-  std::deque<AddressTable<Block>> live_;  ///< by heap, these are numbered from 0
+  std::vector<AddressTable<Block>> live_;  ///< by heap, these are numbered from 0
   bool is_gapless_ = true;
   bool is_sure_ = true;
   std::string path_;

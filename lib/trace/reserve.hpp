@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/units.hpp"
@@ -35,6 +37,16 @@ template <class T>
 void reserve_at_most(std::vector<T>& items, std::size_t count) {
   items.reserve(count);
   if (count * sizeof(T) >= 4 * kMiB) advise_pages(items, count * sizeof(T), MADV_HUGEPAGE);
+}
+
+/// About as many lines as a text has, by those that it begins with; as these are mostly short,
+/// rather too many. Memory that is reserved for more than there are is never touched.
+inline std::size_t about_lines(std::string_view text) {
+  constexpr std::size_t kShortLine = 4;
+  const std::string_view sample = text.substr(0, 64 * kKiB);
+  const auto lines = static_cast<std::size_t>(std::ranges::count(sample, '\n'));
+  const std::size_t samples = text.size() / std::max<std::size_t>(sample.size(), 1) + 1;
+  return std::min(lines * samples, text.size() / kShortLine);
 }
 
 }  // namespace memreplay

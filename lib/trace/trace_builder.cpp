@@ -49,14 +49,6 @@ void TraceBuilder::reserve_at_most(std::size_t events) {
              kHotColumns);
 }
 
-void TraceBuilder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2) {
-  trace_.ops.push_back(op);
-  trace_.lane_of.push_back(lane);
-  trace_.slots.push_back(slot);
-  trace_.sizes.push_back(size);
-  trace_.align_log2.push_back(align_log2);
-}
-
 std::uint16_t TraceBuilder::number_of_lane(const LaneName& name) {
   const Lane wanted{stream(name.first), pool(name.second)};
   const auto number = number_of(lanes_, {wanted.stream, wanted.pool}, "pairs of stream and pool");
@@ -66,15 +58,6 @@ std::uint16_t TraceBuilder::number_of_lane(const LaneName& name) {
   }
   return number;
 }
-
-Slot TraceBuilder::take_slot() {
-  if (free_slots_.empty()) return trace_.slot_count++;
-  const Slot slot = free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
-}
-
-void TraceBuilder::return_slot(Slot slot) { free_slots_.push_back(slot); }
 
 StreamIndex TraceBuilder::stream(std::uint64_t handle) {
   return number_of(streams_, handle, "streams");

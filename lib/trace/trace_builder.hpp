@@ -19,7 +19,13 @@ class TraceBuilder {
   void reserve_exactly(std::size_t events);
   void reserve_at_most(std::size_t events);
   /// Appends an event. `slot` is kNoSlot where it concerns no block.
-  void add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2 = 0);
+  void add(Op op, std::uint16_t lane, Slot slot, Bytes size, std::uint8_t align_log2 = 0) {
+    trace_.ops.push_back(op);
+    trace_.lane_of.push_back(lane);
+    trace_.slots.push_back(slot);
+    trace_.sizes.push_back(size);
+    trace_.align_log2.push_back(align_log2);
+  }
   /// The number of (stream handle, pool). Throws std::length_error above 65,535 of them.
   std::uint16_t lane(std::uint64_t stream, PoolId pool) {
     const LaneName wanted{stream, pool};
@@ -30,8 +36,13 @@ class TraceBuilder {
   std::pair<std::uint64_t, PoolId> lane_named(std::uint16_t lane) const {
     return lane_names_[lane];
   }
-  Slot take_slot();
-  void return_slot(Slot slot);
+  Slot take_slot() {
+    if (free_slots_.empty()) return trace_.slot_count++;
+    const Slot slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
+  void return_slot(Slot slot) { free_slots_.push_back(slot); }
 
   Trace& trace() { return trace_; }
   /// Renumbers streams and pools by ascending handle and id, also in start and end states (which

@@ -12,6 +12,7 @@
 
 #include "core/text.hpp"
 #include "trace/heaptrack/heaptrack_places.hpp"
+#include "trace/hexadecimal.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
 
@@ -36,6 +37,7 @@ class HeaptrackReader {
         places_(recording_) {
     recording_.lacks = {"streams", "threads", "alignments", "requests that failed"};
     log_.tell_places([this] { return lines_.place(); });
+    log_.expect(lines_.about(), &Trace::stacks, &Trace::times_us);
   }
 
   /// False where events are to leave and there are none.
@@ -68,6 +70,7 @@ class HeaptrackReader {
 
   void read_line();
   void take_line(char kind);
+  [[noreturn]] void bad_line() const;
   void read_numbers(std::string_view text);
   void expect_numbers(std::size_t least) const;
   void read_version();
@@ -97,9 +100,14 @@ class HeaptrackReader {
 void HeaptrackReader::read_numbers(std::string_view text) {
   numbers_.clear();
   while (!text.empty()) {
-    const std::string_view number = text.substr(0, text.find(' '));
-    numbers_.push_back(lines_.hexadecimal("a number", number));
-    text.remove_prefix(std::min(number.size() + 1, text.size()));
+    std::uint64_t number = 0;
+    std::size_t digits = read_hexadecimal(text, number);
+    if (digits == 0 || (digits < text.size() && text[digits] != ' ')) {
+      digits = std::min(text.find(' '), text.size());
+      number = lines_.hexadecimal("a number", text.substr(0, digits));
+    }
+    numbers_.push_back(number);
+    text.remove_prefix(std::min(digits + 1, text.size()));
   }
 }
 
@@ -111,14 +119,32 @@ void HeaptrackReader::expect_numbers(std::size_t least) const {
 
 void HeaptrackReader::read_line() {
   const std::string_view line = lines_.line();
-  constexpr std::string_view kNumbers = "vita+-c";
-  constexpr std::string_view kPassedOver = "xXImRS#";
-  if (kPassedOver.find(line.front()) != kPassedOver.npos) return;
-  if (line.front() == 's') return read_text();
-  if (line == "A") return log_.lacks("blocks from before heaptrack was attached");
-  if (kNumbers.find(line.front()) == kNumbers.npos || line.size() < 3 || line[1] != ' ') {
-    lines_.bad("a line", line, "one that heaptrack writes");
+  switch (line.front()) {
+    case 'x':
+    case 'X':
+    case 'I':
+    case 'm':
+    case 'R':
+    case 'S':
+    case '#':
+      return;
+    case 's':
+      return read_text();
+    case 'A':
+      if (line == "A") return log_.lacks("blocks from before heaptrack was attached");
+      bad_line();
+    case 'v':
+    case 'i':
+    case 't':
+    case 'a':
+    case '+':
+    case '-':
+    case 'c':
+      break;
+    default:
+      bad_line();
   }
+  if (line.size() < 3 || line[1] != ' ') bad_line();
   read_numbers(line.substr(2));
   try {
     take_line(line.front());
@@ -146,6 +172,10 @@ void HeaptrackReader::take_line(char kind) {
     default:
       return pass_time();
   }
+}
+
+void HeaptrackReader::bad_line() const {
+  lines_.bad("a line", lines_.line(), "one that heaptrack writes");
 }
 
 void HeaptrackReader::read_version() {
@@ -226,9 +256,8 @@ void HeaptrackReader::free() {
 }
 
 void HeaptrackReader::fill_columns(std::uint32_t stack) {
-  Trace& trace = log_.trace();
-  while (trace.stacks.size() < trace.ops.size()) trace.stacks.push_back(stack);
-  while (trace.times_us.size() < trace.ops.size()) trace.times_us.push_back(time_us_);
+  log_.fill(&Trace::stacks, stack);
+  log_.fill(&Trace::times_us, time_us_);
 }
 
 /// "c MILLISECONDS", now and then.

@@ -144,9 +144,8 @@ class KinetoTraces {
     } else {
       log.allocate({}, *event.address, size);
     }
-    Trace& trace = log.trace();
-    trace.times_us.resize(trace.ops.size(), static_cast<std::int64_t>(std::floor(event.time_us)));
-    trace.threads.resize(trace.ops.size(), event.thread);
+    log.fill(&Trace::times_us, static_cast<std::int64_t>(std::floor(event.time_us)));
+    log.fill(&Trace::threads, event.thread);
     log.is_filled();
   }
 

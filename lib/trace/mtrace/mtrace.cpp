@@ -69,6 +69,7 @@ class MtraceReader {
         recording_(recording_of_log(input, "mtrace", "glibc's mtrace log")) {
     recording_.lacks = {"threads", "times", "alignments"};
     log_.tell_places([this] { return lines_.place(); });
+    log_.expect(lines_.about(), &Trace::tags);
   }
 
   /// False where events are to leave and there are none.
@@ -112,9 +113,9 @@ void MtraceReader::read_line() {
     lines_.bad("a line", line, "a line with '>' behind each with '<', and nowhere else");
   }
   call(*parsed);
-  Trace& trace = log_.trace();
+  const Trace& trace = log_.trace();
   const bool asks = parsed->op != '-' && trace.tags.size() < trace.ops.size();
-  trace.tags.resize(trace.ops.size(), asks ? places_.number_of(parsed->place) : 0);
+  log_.fill(&Trace::tags, asks ? places_.number_of(parsed->place) : 0);
 }
 
 void MtraceReader::call(const MtraceLine& line) {

@@ -47,6 +47,7 @@ class RmmReader {
         recording_(recording_of_log(input, "rmm", "RMM log")) {
     recording_.lacks = {"alignments"};
     log_.tell_places([this] { return lines_.place(); });
+    log_.expect(lines_.about(), &Trace::times_us, &Trace::threads);
     log_.begin_with(earlier);
   }
 
@@ -102,9 +103,8 @@ void RmmReader::read_row() {
   const std::uint32_t thread = header_.has(kRmmThread) ? this->thread() : 0;
   if (!is_of_this_device()) return log_.leave_out("rows of other devices");
   call(*action);
-  Trace& trace = log_.trace();
-  if (header_.has(kRmmTime)) trace.times_us.resize(trace.ops.size(), time_us);
-  if (header_.has(kRmmThread)) trace.threads.resize(trace.ops.size(), thread);
+  if (header_.has(kRmmTime)) log_.fill(&Trace::times_us, time_us);
+  if (header_.has(kRmmThread)) log_.fill(&Trace::threads, thread);
 }
 
 bool RmmReader::is_of_this_device() {

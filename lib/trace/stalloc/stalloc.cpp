@@ -64,6 +64,7 @@ class StallocReader {
         recording_(recording_of_log(input, "stalloc", "STAlloc's log")) {
     recording_.lacks = {"threads", "times", "alignments", "sizes of requests that failed"};
     log_.tell_places([this] { return lines_.place(); });
+    log_.expect(lines_.about(), &Trace::tags);
     log_.begin_with(earlier);
   }
 
@@ -88,13 +89,12 @@ class StallocReader {
 };
 
 void StallocReader::read_line() {
-  Trace& trace = log_.trace();
   if (const auto line = parse_stalloc_line(lines_.line())) {
     call(*line);
-    trace.tags.resize(trace.ops.size());
+    log_.fill(&Trace::tags, 0u);
   } else if (is_phase_mark(lines_.line())) {
     log_.mark();
-    trace.tags.resize(trace.ops.size(), texts_.number_of(lines_.line()));
+    log_.fill(&Trace::tags, texts_.number_of(lines_.line()));
   } else {
     lines_.bad("a line", lines_.line(), "STATUS POINTER SIZE STREAM, or the mark of a phase");
   }
@@ -113,9 +113,7 @@ void StallocReader::call(const StallocLine& line) {
 
 std::uint64_t StallocReader::stream(std::string_view text) const {
   if (text.starts_with("0x")) return lines_.hexadecimal("a stream", text.substr(2));
-  const auto stream = parse_whole(text);
-  if (!stream) lines_.bad("a stream", text, "a whole number, or 0x and hexadecimal digits");
-  return *stream;
+  return lines_.whole("a stream", text, "a whole number, or 0x and hexadecimal digits");
 }
 
 }  // namespace

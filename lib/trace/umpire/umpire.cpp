@@ -57,6 +57,7 @@ class UmpireReader {
         recording_(recording_of_log(input, "umpire", "Umpire's replay log")) {
     recording_.lacks = {"streams", "threads", "alignments"};
     log_.tell_places([this] { return lines_.place(); });
+    log_.expect(lines_.about(), &Trace::times_us, &Trace::tags);
   }
 
   /// False where events are to leave and there are none.
@@ -189,9 +190,8 @@ void UmpireReader::fill_columns(const UmpireLine& line, std::uint32_t tag) {
   if (!time || *time > INT64_MAX) {
     lines_.bad("timestamp", line.timestamp, "nanoseconds as a whole number");
   }
-  Trace& trace = log_.trace();
-  trace.times_us.resize(trace.ops.size(), static_cast<std::int64_t>(*time) / kNanoseconds);
-  trace.tags.resize(trace.ops.size(), tag);
+  log_.fill(&Trace::times_us, static_cast<std::int64_t>(*time) / kNanoseconds);
+  log_.fill(&Trace::tags, tag);
 }
 
 UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
