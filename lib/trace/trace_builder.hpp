@@ -43,6 +43,11 @@ class TraceBuilder {
     return slot;
   }
   void return_slot(Slot slot) { free_slots_.push_back(slot); }
+  /// As if none had been taken.
+  void forget_slots() {
+    trace_.slot_count = 0;
+    free_slots_.clear();
+  }
 
   Trace& trace() { return trace_; }
   /// Renumbers streams and pools by ascending handle and id, also in start and end states (which

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -41,16 +40,6 @@ struct Row {
 constexpr std::size_t kEventsAtOnce = 1 << 16;
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
 
-/// The rows of a CSV, by those that it begins with; as these are mostly short, rather too many.
-/// Memory that is reserved for more than there are is never touched.
-std::size_t about_rows(std::string_view text) {
-  constexpr std::size_t kShortRow = 8;
-  const std::string_view sample = text.substr(0, 64 * kKiB);
-  const auto rows = static_cast<std::size_t>(std::ranges::count(sample, '\n'));
-  const std::size_t samples = text.size() / std::max<std::size_t>(sample.size(), 1) + 1;
-  return std::min(rows * samples, text.size() / kShortRow);
-}
-
 /// The times of a column whose name does not say the unit are of one kind each.
 enum class TimesSoFar { none, whole, seconds, clock };
 
@@ -62,7 +51,7 @@ class CsvReader {
         events_(events),
         fields_(input.name, input.bytes, options.columns),
         behind_(input),
-        rows_(about_rows(input.bytes)) {
+        rows_(about_lines(input.bytes)) {
     recording_.path = input.name;
     recording_.format = "csv";
     recording_.detail = "CSV";
@@ -259,15 +248,12 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
   CsvBuffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
   // A free that does not say where it comes from comes from where the block was asked for.
   if (known != nullptr && frees) {
-    const EventColumns& allocations = device.allocations();
     if (!row.stream || !row.pool) {
-      const auto [stream, pool] = device.builder.lane_named(allocations.lane_of[known->allocated]);
+      const auto [stream, pool] = device.builder.lane_named(known->lane);
       if (!row.stream) row.stream.emplace(stream);
       if (!row.pool) row.pool.emplace(pool);
     }
-    if (!row.thread && !allocations.threads.empty()) {
-      row.thread.emplace(allocations.threads[known->allocated]);
-    }
+    if (!row.thread) row.thread.emplace(known->thread);
   }
   std::uint16_t lane = 0;
   try {
@@ -287,7 +273,7 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
   }
   switch (row.op) {
     case 'a': {
-      if (known != nullptr && !known->freed) {
+      if (known != nullptr && known->freed == kNotFreed) {
         fields_.fail(fmt::format("allocation of buffer {}, which is live already", id_text()));
       }
       if (device.is_full()) fields_.fail("more than 4,294,967,295 allocations");
@@ -317,21 +303,20 @@ void CsvReader::add_free(CsvDevice& device, const Row& row, std::uint16_t lane, 
     fields_.fail(fmt::format("free of buffer {}, which was never allocated", id_text()));
   }
   if (row.op == 'f') {
-    if (known == nullptr || known->freed) {
+    if (known == nullptr || known->freed != kNotFreed) {
       fields_.fail(fmt::format("free of buffer {}, which is free already", id_text()));
     }
     known->freed = trace.size();
   } else {
-    if (known == nullptr || !known->freed || known->completed) {
+    if (known == nullptr || known->freed == kNotFreed || known->completed) {
       fields_.fail(fmt::format("free of buffer {} completed without an 'f' before it", id_text()));
     }
     // Only now is it known that the free was not done at once.
-    trace.ops[*known->freed] = Op::free_requested;
+    trace.ops[known->freed] = Op::free_requested;
     known->completed = true;
   }
-  const Slot slot = device.allocations().slots[known->allocated];
-  const Bytes size = device.allocations().sizes[known->allocated];
-  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane, slot, size);
+  const Slot slot = known->slot;
+  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane, slot, known->size);
   if (!device.keeps_freed) device.forget(*row.id, slot);
 }
 

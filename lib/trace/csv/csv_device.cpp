@@ -9,42 +9,43 @@ CsvDevice::CsvDevice(int gpu, CsvEvents fate) : builder(gpu), events(fate) {}
 
 void CsvDevice::allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
                          std::uint32_t thread) {
-  CsvBuffer& buffer = *buffers.emplace(id).first;
-  if (events == CsvEvents::kept) {
-    buffer = {builder.trace().size()};
-    builder.add(Op::allocate, lane, numbers++, size, align_log2);
-    return;
-  }
-  const Slot slot = builder.take_slot();
-  if (slot == live.slots.size()) {
-    live.slots.push_back(slot);
-    live.lane_of.emplace_back();
-    live.sizes.emplace_back();
-    live.threads.emplace_back();
-  }
-  live.lane_of[slot] = lane;
-  live.sizes[slot] = size;
-  live.threads[slot] = thread;
-  buffer = {slot};
+  const Slot slot = keeps_freed ? numbers : builder.take_slot();
+  if (events == CsvEvents::kept) ++numbers;
+  *buffers.emplace(id).first = {.size = size, .slot = slot, .thread = thread, .lane = lane};
   builder.add(Op::allocate, lane, slot, size, align_log2);
 }
 
 void CsvDevice::keep_freed() {
   if (std::exchange(keeps_freed, true)) return;
-  const Trace& trace = builder.trace();
+  Trace& trace = builder.trace();
+  std::vector<Slot> number_of(trace.slot_count);
+  builder.forget_slots();
+  numbers = 0;
   for (std::size_t event = 0; event < trace.size(); ++event) {
-    const Op op = trace.ops[event];
-    if (op == Op::allocate) *buffers.emplace(trace.ids[event]).first = {event};
-    if (op == Op::free) buffers.find(trace.ids[event])->freed = event;
+    Slot& slot = trace.slots[event];
+    if (slot == kNoSlot) continue;
+    Slot& number = number_of[slot];
+    if (trace.ops[event] == Op::allocate) {
+      number = numbers++;
+      *buffers.emplace(trace.ids[event]).first = {
+          .size = trace.sizes[event],
+          .slot = number,
+          .thread = trace.threads.empty() ? 0 : trace.threads[event],
+          .lane = trace.lane_of[event]};
+    } else {
+      buffers.find(trace.ids[event])->freed = event;
+    }
+    slot = number;
   }
 }
 
 void CsvDevice::forget(std::uint64_t id, Slot slot) {
   buffers.erase(id);
-  if (events == CsvEvents::handed_on) builder.return_slot(slot);
+  builder.return_slot(slot);
 }
 
 void CsvDevice::number_slots() {
+  if (!keeps_freed) return;
   std::vector<Slot> slot_of(numbers, kNoSlot);
   Trace& trace = builder.trace();
   for (std::size_t event = 0; event < trace.size(); ++event) {

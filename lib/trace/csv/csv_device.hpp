@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "core/address_table.hpp"
 #include "trace/trace_builder.hpp"
@@ -12,10 +11,15 @@ namespace memreplay {
 /// Whether the events of a device stay in its trace, or leave it as they are read.
 enum class CsvEvents { kept, handed_on };
 
-/// Where a block was allocated and freed.
+inline constexpr std::uint64_t kNotFreed = UINT64_MAX;
+
+/// What its allocation said of a block.
 struct CsvBuffer {
-  std::size_t allocated = 0;              ///< a row of CsvDevice::allocations
-  std::optional<std::size_t> freed = {};  ///< event
+  Bytes size = 0;
+  std::uint64_t freed = kNotFreed;  ///< event
+  Slot slot = kNoSlot;              ///< or the number of the allocation, see CsvDevice
+  std::uint32_t thread = 0;
+  std::uint16_t lane = 0;
   bool completed = false;
 };
 
@@ -23,19 +27,15 @@ struct CsvBuffer {
 struct CsvDevice {
   CsvDevice(int gpu, CsvEvents fate);
 
-  /// Where the allocations of `buffers` stand: all events that were kept, else one row a slot, of
-  /// which lane, slot, size and thread are set.
-  const EventColumns& allocations() {
-    return events == CsvEvents::kept ? static_cast<EventColumns&>(builder.trace()) : live;
-  }
   bool is_full() const { return numbers == kNoSlot; }
   void allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
                 std::uint32_t thread);
-  /// From the first completion on: any block that was freed may be meant. Of events that are kept.
+  /// From the first completion on: any block that was freed may be meant, and which slots come
+  /// again shows at the end. Of events that are kept.
   void keep_freed();
   /// Behind the free of a block, where those are not kept.
   void forget(std::uint64_t id, Slot slot);
-  /// Behind all rows: slots in place of numbers. Of events that are kept.
+  /// Behind all rows: slots in place of numbers.
   void number_slots();
 
   TraceBuilder builder;
@@ -43,8 +43,7 @@ struct CsvDevice {
   AddressTable<CsvBuffer> buffers;
   bool keeps_freed = false;
   CsvEvents events;
-  EventColumns live;  ///< by slot, where events are handed on
-  Slot numbers = 0;   ///< of allocations, which take the place of slots until all rows are read
+  Slot numbers = 0;  ///< of allocations; where freed ones are kept these stand for slots
 };
 
 }  // namespace memreplay
