@@ -1,10 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "trace/reserve.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -20,15 +23,41 @@ struct BufferLifetime {
   Slot slot = kNoSlot;
 };
 
-/// Buffers by one of their times; of equal ones the first one first.
+/// A time of a buffer, and its row.
+struct TimedRow {
+  std::int64_t time = 0;
+  std::size_t row = 0;
+};
+
+/// By time; of equal ones the first one first. Digit by digit, the last one first.
+inline void sort_by_time(std::vector<TimedRow>& rows) {
+  constexpr unsigned kBits = 11;
+  if (std::ranges::is_sorted(rows, {}, &TimedRow::time)) return;
+  const auto [first, last] = std::ranges::minmax(rows, {}, &TimedRow::time);
+  const auto since_first = [from = static_cast<std::uint64_t>(first.time)](const TimedRow& row) {
+    return static_cast<std::uint64_t>(row.time) - from;
+  };
+  std::vector<TimedRow> sorted(rows.size());
+  for (unsigned shift = 0; shift < 64 && since_first(last) >> shift != 0; shift += kBits) {
+    const auto digit = [&](const TimedRow& row) {
+      return (since_first(row) >> shift) % (1 << kBits);
+    };
+    std::array<std::size_t, 1 << kBits> place = {};
+    for (const TimedRow& row : rows) ++place[digit(row)];
+    std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
+    for (const TimedRow& row : rows) sorted[place[digit(row)]++] = row;
+    std::swap(rows, sorted);
+  }
+}
+
 template <typename Lifetime>
-std::vector<std::pair<std::int64_t, std::size_t>> in_order_of(
-    std::int64_t Lifetime::*time, const std::vector<Lifetime>& buffers) {
-  std::vector<std::pair<std::int64_t, std::size_t>> moments;
-  moments.reserve(buffers.size());
-  for (std::size_t i = 0; i < buffers.size(); ++i) moments.emplace_back(buffers[i].*time, i);
-  if (!std::ranges::is_sorted(moments)) std::ranges::sort(moments);
-  return moments;
+std::vector<TimedRow> in_order_of(std::int64_t Lifetime::*time,
+                                  const std::vector<Lifetime>& buffers) {
+  std::vector<TimedRow> rows;
+  reserve_exactly(rows, buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) rows.push_back({buffers[i].*time, i});
+  sort_by_time(rows);
+  return rows;
 }
 
 /// Makes events in the order of time, and fills the columns of ids and, where there are any, of
@@ -45,14 +74,23 @@ void add_lifetimes(std::vector<Lifetime>& buffers, TraceBuilder& builder) {
     if (tagged) builder.trace().tags.push_back(buffer.tag);
   };
   builder.reserve_exactly(buffers.size() * 2);
+  reserve_exactly(builder.trace().ids, buffers.size() * 2);
   const auto begins = in_order_of(&Lifetime::lower, buffers);
   const auto ends = in_order_of(&Lifetime::upper, buffers);
+  // In the order of time they lie anywhere.
+  constexpr std::ptrdiff_t kAhead = 16;
+  const auto take = [&](Op op, const std::vector<TimedRow>& rows, auto& at) {
+    if (rows.end() - at > kAhead) __builtin_prefetch(&buffers[at[kAhead].row], 1);
+    add(op, buffers[at->row]);
+    ++at;
+  };
+  auto begin = begins.begin();
   auto end = ends.begin();
-  for (const auto& [time, row] : begins) {
-    for (; end->first <= time; ++end) add(Op::free, buffers[end->second]);
-    add(Op::allocate, buffers[row]);
+  while (begin != begins.end()) {
+    while (end->time <= begin->time) take(Op::free, ends, end);
+    take(Op::allocate, begins, begin);
   }
-  for (; end != ends.end(); ++end) add(Op::free, buffers[end->second]);
+  while (end != ends.end()) take(Op::free, ends, end);
 }
 
 }  // namespace memreplay

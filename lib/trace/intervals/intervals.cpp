@@ -22,18 +22,19 @@ using IntervalLine = std::array<std::string_view, kIntervalFields>;
 
 /// Three words with blanks between them; nothing of other lines.
 std::optional<IntervalLine> parse_interval_line(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   IntervalLine line;
-  const auto skip_blanks = [&] {
-    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  };
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto skip_blanks = [&] { at = std::find_if_not(at, end, is_blank); };
   for (std::string_view& word : line) {
     skip_blanks();
-    word = text.substr(0, text.find_first_of(kBlanks));
-    text.remove_prefix(word.size());
+    const char* const begin = at;
+    at = std::find_if(at, end, is_blank);
+    word = {begin, static_cast<std::size_t>(at - begin)};
   }
   skip_blanks();
-  return text.empty() && !line.back().empty() ? std::optional(line) : std::nullopt;
+  return at == end && !line.back().empty() ? std::optional(line) : std::nullopt;
 }
 
 bool is_intervals(const Input& input) {
@@ -59,6 +60,7 @@ class IntervalsReader {
   }
 
   Recording read() {
+    reserve_at_most(buffers_, lines_.about());
     read_lines(
         lines_, builder_.trace().coverage, [this] { read_line(); }, [] {});
     add_lifetimes(buffers_, builder_);
@@ -96,11 +98,10 @@ void IntervalsReader::read_line() {
 }
 
 std::int64_t IntervalsReader::time(std::string_view text) const {
-  const auto time = parse_whole(text);
-  if (!time || *time > std::numeric_limits<std::int64_t>::max()) {
-    lines_.bad("a time", text, "a whole number below 2^63");
-  }
-  return static_cast<std::int64_t>(*time);
+  constexpr const char* kExpected = "a whole number below 2^63";
+  const std::uint64_t time = lines_.whole("a time", text, kExpected);
+  if (time > std::numeric_limits<std::int64_t>::max()) lines_.bad("a time", text, kExpected);
+  return static_cast<std::int64_t>(time);
 }
 
 }  // namespace

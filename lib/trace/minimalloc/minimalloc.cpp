@@ -86,7 +86,9 @@ class SeenNumbers {
 
 /// The number that a name is; nothing for one with zeros before it, which is another name.
 std::optional<std::uint64_t> plain_number(std::string_view name) {
-  return name.size() > 1 && name.front() == '0' ? std::nullopt : parse_whole(name);
+  if (name.size() > 1 && name.front() == '0') return std::nullopt;
+  std::uint64_t number = 0;
+  return read_digits(name, number) ? std::optional(number) : parse_whole(name);
 }
 
 LifetimeHeader read_lifetime_header(const CsvRows& rows) {
@@ -152,6 +154,7 @@ class MinimallocReader {
     if (!rows_.next()) rows_.fail("no header; expected id,lower,upper,size");
     header_ = read_lifetime_header(rows_);
     note_unused();
+    reserve_at_most(buffers_, about_lines(input_.bytes));
     for (std::uint64_t line = rows_.line() + 1; rows_.next(); line = rows_.line() + 1) {
       if (rows_.line() != line) rows_.fail("an empty line before it; expected rows only");
       read_buffer();
@@ -211,9 +214,10 @@ std::int64_t MinimallocReader::number(LifetimeColumn column, std::int64_t least,
   std::string_view digits = text(column);
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
-  const auto value = parse_whole(digits);
-  if (!value || *value > kLatest) bad(column, expected);
-  const auto magnitude = static_cast<std::int64_t>(*value);
+  std::uint64_t value = 0;
+  if (!read_digits(digits, value)) value = parse_whole(digits).value_or(UINT64_MAX);
+  if (value > kLatest) bad(column, expected);
+  const auto magnitude = static_cast<std::int64_t>(value);
   const std::int64_t result = negative ? -magnitude : magnitude;
   if (result < least) bad(column, expected);
   return result;
