@@ -44,6 +44,7 @@ class NsightReader {
 
   Recording read() {
     const auto take = [&](const NsightRow& row) { add(row); };
+    if (!is_sqlite(input_)) reserve_at_most(events_, about_lines(input_.bytes));
     enums_ =
         is_sqlite(input_) ? nsight_rows_of_sqlite(input_, take) : nsight_rows_of_csv(input_, take);
     order();
@@ -81,7 +82,7 @@ class NsightReader {
   std::int64_t needed(const NsightRow& row, NsightColumn column) const;
   std::int64_t bounded(const NsightRow& row, NsightColumn column, std::int64_t most) const;
   [[noreturn]] void fail(const NsightRow& row, NsightColumn column, std::string_view what) const {
-    throw InputError(input_.name, row.place,
+    throw InputError(input_.name, row.place(),
                      fmt::format("{} {}", kNsightNames[static_cast<std::size_t>(column)], what));
   }
 
@@ -131,10 +132,11 @@ void NsightReader::add(const NsightRow& row) {
 
 // Statics were there before the program began; of one time rows stand in their order.
 void NsightReader::order() {
-  std::ranges::stable_sort(events_, {}, [&](const NsightEvent& event) {
+  const auto when = [&](const NsightEvent& event) {
     const bool is_static = event.kind == enums_.static_kind && event.operation == enums_.allocation;
     return std::pair(!is_static, event.start_ns);
-  });
+  };
+  if (!std::ranges::is_sorted(events_, {}, when)) std::ranges::stable_sort(events_, {}, when);
   const auto of_device = [&](const NsightEvent& event) {
     return event.kind == enums_.device_kind || event.kind == enums_.static_kind;
   };
@@ -180,9 +182,8 @@ void NsightReader::replay(const NsightEvent& event) {
   } else {
     device.log.allocate(place, event.address, event.size);
   }
-  Trace& trace = device.log.trace();
-  trace.times_us.resize(trace.ops.size(), event.start_ns / 1000);
-  trace.tags.resize(trace.ops.size(), frees ? 0 : event.name);
+  device.log.fill(&Trace::times_us, event.start_ns / 1000);
+  device.log.fill(&Trace::tags, frees ? 0 : event.name);
   device.named |= event.name != 0;
 }
 

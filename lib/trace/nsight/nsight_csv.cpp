@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/nsight/nsight_rows.hpp"
 
@@ -35,6 +36,8 @@ NsightPlaces nsight_places(const CsvRows& rows) {
 std::optional<std::int64_t> number_in(const CsvRows& rows, std::size_t field) {
   const std::string_view text = rows.fields()[field];
   if (text.empty()) return std::nullopt;
+  std::uint64_t digits = 0;
+  if (read_digits(text, digits)) return static_cast<std::int64_t>(digits);
   const char* const end = text.data() + text.size();
   std::int64_t number = 0;
   auto read = std::from_chars(text.data(), end, number);
@@ -75,7 +78,7 @@ NsightEnums nsight_rows_of_csv(const Input& input, const TakeNsightRow& take) {
     if (rows.fields().size() != fields) {
       rows.fail(fmt::format("{} fields; the header has {}", rows.fields().size(), fields));
     }
-    row.place = std::to_string(rows.line());
+    row.number = static_cast<std::int64_t>(rows.line());
     for (std::size_t column = 0; column < kNsightColumns; ++column) {
       if (places[column] == kNowhere) continue;
       if (kNsightNames[column] == "name") {

@@ -41,10 +41,12 @@ struct NsightEnums {
 
 /// A row as it stands there; what is null, or in no column, is nothing.
 struct NsightRow {
-  std::string place;  ///< for messages: "14", "row 12"
+  std::string_view kind;    ///< for messages: "row ", nothing where it is a line
+  std::int64_t number = 0;  ///< likewise
   std::array<std::optional<std::int64_t>, kNsightColumns> numbers;
   std::string_view name;
 
+  std::string place() const { return std::string(kind) + std::to_string(number); }
   const std::optional<std::int64_t>& at(NsightColumn column) const {
     return numbers[static_cast<std::size_t>(column)];
   }

@@ -186,9 +186,9 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow& take)
   }
   SqliteQuery query(file,
                     fmt::format("SELECT {} FROM {}", asked_columns(columns, input.name), kEvents));
-  NsightRow row;
+  NsightRow row{.kind = "row "};
   while (query.next()) {
-    row.place = fmt::format("row {}", query.number(0));
+    row.number = query.number(0);
     for (int column = 0; column < static_cast<int>(kNsightColumns); ++column) {
       const auto at = static_cast<std::size_t>(column);
       const int type = query.type(column + 1);
@@ -200,7 +200,7 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow& take)
       } else if (type == SQLITE_INTEGER) {
         row.numbers[at] = query.number(column + 1);
       } else {
-        throw InputError(input.name, row.place,
+        throw InputError(input.name, row.place(),
                          fmt::format("{} is no whole number", kNsightNames[at]));
       }
     }
