@@ -77,7 +77,7 @@ class Terminal(unittest.TestCase):
 
     def test_every_command_that_prints_text_takes_a_colour(self):
         for command in ("info", "replay", "compare", "verify", "explain", "tune", "fit", "check", "diff", "calibrate",
-                        "convert", "lint", "list", "ranks"):
+                        "convert", "lint", "list", "ranks", "stress"):
             self.assertIn("--color auto|always|never", self.piped("help", command)[0], command)
 
     def test_names_reach_a_terminal_escaped(self):

@@ -25,6 +25,7 @@ COMMANDS = [
     ["diff", "traces/torch/layers_4.pickle", "traces/torch/layers_5.pickle"],
     ["diff", OOM, "-s", "torch", "-s", "bfc"],
     ["ranks", "traces/torch/layers_4.pickle", "traces/torch/layers_5.pickle", "-s", "recorded", "-s", "torch"],
+    ["stress", "traces/torch/warm_ring.pickle", "--orders", "50", "-s", "recorded", "-s", "bfc"],
     ["verify", OOM],
     ["list", "strategies"],
 ]

@@ -46,6 +46,10 @@ class SameAsTheCommand(unittest.TestCase):
         self.check(memreplay.replay(LAYERS, edit="scale:size>=1MiB,factor=0.5"),
                    "replay", LAYERS, "--edit", "scale:size>=1MiB,factor=0.5")
 
+    def test_stress(self):
+        answer = memreplay.stress(LAYERS, orders=50, step=60, strategies=["torch"], with_=[LAYERS])
+        self.check(answer, "stress", LAYERS, "--orders", "50", "--step", "60", "-s", "torch", "--with", LAYERS)
+
     def test_diff(self):
         other = TRACES / "torch/layers_5.pickle"
         self.check(memreplay.diff(LAYERS, other), "diff", LAYERS, other)

@@ -124,6 +124,14 @@ void CommandLine::input(const std::string& names, const std::string& values,
   });
 }
 
+void CommandLine::repeated_input(const std::string& names, const std::string& values,
+                                 const std::string& sentence, Use use) {
+  repeated(names, values, sentence, [this, names, use = std::move(use)](const std::string& text) {
+    files_->reads(names, text);
+    use(text);
+  });
+}
+
 void CommandLine::output(const std::string& names, const std::string& values,
                          const std::string& sentence, OutputPath& path) {
   value(names, values, sentence,

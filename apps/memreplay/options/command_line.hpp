@@ -75,6 +75,9 @@ class CommandLine {
   /// An option whose value is a file that is read.
   void input(const std::string& names, const std::string& values, const std::string& sentence,
              Use use);
+  /// One that may be given any number of times.
+  void repeated_input(const std::string& names, const std::string& values,
+                      const std::string& sentence, Use use);
   /// An option whose value is a file that is written.
   void output(const std::string& names, const std::string& values, const std::string& sentence,
               OutputPath& path);

@@ -20,8 +20,8 @@ from ._tables import Table
 
 __version__ = _memreplay.__version__
 __all__ = ["Answer", "Error", "InputError", "Report", "Table", "UsageError", "check", "compare", "convert", "diff",
-           "explain", "fit", "generate", "info", "lint", "plan", "ranks", "replay", "report", "suggest", "tune",
-           "verify"]
+           "explain", "fit", "generate", "info", "lint", "plan", "ranks", "replay", "report", "stress", "suggest",
+           "tune", "verify"]
 
 
 def info(*traces, **options):
@@ -103,6 +103,20 @@ def suggest(*traces, **options):
     strategies, torch_version, reserve, start, gpu: as in replay
     """
     return Answer(Question("suggest", traces, options))
+
+
+def stress(*traces, **options):
+    """What margin is enough, were the same steps to come in other orders? One run for each strategy.
+
+    strategies, torch_version, capacity, reserve, start, gpu: as in replay
+    orders: other orders to play; 6000, fewer for long recordings
+    seed: the same one gives the same orders
+    at_once: steps that run at once
+    step: so many events are a step
+    with_: recordings whose steps come too
+    threads: replays at once; the processor's cores
+    """
+    return Answer(Question("stress", traces, options))
 
 
 def plan(*traces, **options):

@@ -87,6 +87,11 @@ def suggest(
     optimizer: Literal["adam", "momentum", "sgd"] = ..., strategies: Texts = ..., alloc_conf: Texts = ...,
     torch_version: str = ..., reserve: Size = ..., start: Literal["auto", "cold"] = ..., edit: Texts = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
+def stress(
+    *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., orders: int = ...,
+    seed: int = ..., at_once: int = ..., step: int = ..., with_: Texts = ..., threads: int = ...,
+    capacity: Size = ..., reserve: Size = ..., start: Literal["auto", "cold"] = ..., gpu: Gpu = ...,
+    **options: Any) -> Answer: ...
 def plan(
     *traces: Trace, capacity: Size = ..., minimise: bool = ..., timeout: float = ...,
     solver: Literal["automatic", "greedy", "improve", "exact"] = ..., threads: int = ..., seed: int = ...,

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/stress/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// The margin in a sentence, then for each device of the recordings a table of what the orders
+/// reserve, and what was permuted.
+std::string to_text(const StressAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1" with a run for each strategy. `worst` has the largest margin.
+std::string to_json(const StressAnswer& answer);
+/// A row for each strategy on each device of the recordings: exact bytes.
+Table to_table(const StressAnswer& answer);
+
+}  // namespace memreplay
