@@ -1,14 +1,35 @@
 #include "analysis/explain/answer.hpp"
 
+#include <fmt/format.h>
+
 #include "analysis/explain/explained.hpp"
 #include "analysis/explain/question.hpp"
 #include "analysis/explain/told.hpp"
 #include "analysis/recorded/inputs.hpp"
+#include "core/error.hpp"
 
 namespace memreplay {
+namespace {
+
+/// An option that asks of one moment, or of an allocator; null where there is none.
+const char* beyond_growth(const ExplainQuestion& question) {
+  if (question.at.kind != At::Kind::usual) return "--at";
+  if (!question.phases.empty()) return "--phase";
+  if (question.strategy) return "-s";
+  if (question.tree) return "--tree";
+  return question.stacks ? "memory by stack" : nullptr;
+}
+
+}  // namespace
 
 ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const Control& control,
                      ExplainListener* listener) {
+  if (const char* const other = asked.growth ? beyond_growth(asked) : nullptr) {
+    throw UsageError(
+        fmt::format("--growth is of what the program keeps after each step, under any allocator; "
+                    "{} asks for something else",
+                    other));
+  }
   ExplainQuestion question = asked;
   question.among_others |= inputs.chosen().size() > 1;
   ExplainAnswer answer;

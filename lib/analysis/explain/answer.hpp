@@ -145,6 +145,30 @@ struct ToldExplanation {
   std::vector<std::string> missing;  ///< figures without which there is no verdict
 };
 
+/// A place that holds more and more after the steps of a program.
+struct GrowingPlace {
+  std::string place;
+  std::vector<Bytes> live;  ///< requested, after steps 0, 1, …
+  Bytes per_step = 0;
+  std::uint64_t since_step = 0;   ///< from 1
+  std::uint64_t first_event = 0;  ///< the request of the first block that stays
+};
+
+/// What is live after each step of a program.
+struct StepGrowth {
+  enum class Verdict { grows, steady, unknown };
+  Verdict verdict = Verdict::unknown;
+  Steps::Source source = Steps::Source::none;
+  std::uint64_t steps = 0;           ///< complete ones
+  std::vector<Bytes> live;           ///< requested, after steps 0, 1, …
+  std::int64_t per_step = 0;         ///< of all that is live; steady: in the last half of the steps
+  std::uint64_t since_step = 0;      ///< with which the first place begins to grow
+  std::vector<GrowingPlace> places;  ///< those that grow, most per step first
+  Bytes last_peak = 0;               ///< requested, in the last complete step
+  std::optional<Bytes> room;         ///< of the device, where it will be full
+  std::optional<std::uint64_t> steps_until_full;  ///< at most, as all of the room is of use
+};
+
 /// Why one device of a recording needed what it needed.
 struct ExplainedDevice {
   TraceSummary trace;
@@ -163,6 +187,7 @@ struct ExplainedDevice {
   std::optional<TuneResult> tuned;      ///< up to the event, on the same room
   LateVerdict late = {};                ///< what a late start leaves of its recommendation
   std::optional<ToldExplanation> told;  ///< instead of a recording; `explanation` has its figures
+  std::optional<StepGrowth> growth;     ///< where it is asked for: then no setting is looked for
 };
 
 /// Why the devices of recordings needed what they needed.

@@ -7,6 +7,7 @@
 
 #include "analysis/explain/explain.hpp"
 #include "analysis/explain/question.hpp"
+#include "analysis/explain/step_growth.hpp"
 #include "analysis/explain/view.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/recorded/summary.hpp"
@@ -169,11 +170,15 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
         "Pools sleep in it: what they hold stands in the tables, and no setting is looked for, as "
         "tune lets none sleep.");
   }
+  if (question.growth) {
+    explained.growth =
+        step_growth(*chosen.recording, subject.trace(), question.by, view.device.options.room());
+  }
   if (listener != nullptr) listener->on_explained(explained);
   const bool torch_memory = view.as_recorded || view.model;
   const Explanation& e = explained.explanation;
   const bool may_help = e.shows_requests && e.cause != Cause::shortage;
-  if (torch_memory && may_help && !asleep && !control.stopped()) {
+  if (torch_memory && may_help && !asleep && !question.growth && !control.stopped()) {
     search_shortly(subject, view.device, question, control, explained);
   }
   if (listener != nullptr) listener->on_searched(explained);

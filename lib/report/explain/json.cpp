@@ -1,4 +1,5 @@
 #include "report/explain/explain.hpp"
+#include "report/explain/growth.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
@@ -97,6 +98,7 @@ Json explanation_json(const ExplainedDevice& device) {
                               {"peak_event", phase.peak_event},
                               {"peak_reserved_bytes", phase.peak_reserved}});
   }
+  json["growth"] = growth_json(device);
   json["findings"] = Json::array();
   for (const Finding& finding : findings(device)) {
     json["findings"].push_back({{"what", finding.what},

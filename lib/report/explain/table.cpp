@@ -1,12 +1,16 @@
+#include <algorithm>
 #include <map>
 
 #include "report/explain/explain.hpp"
+#include "report/explain/growth.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/formats/format.hpp"
 
 namespace memreplay {
 
 Table to_table(const ExplainAnswer& answer) {
+  const auto of_growth = [](const ExplainedDevice& device) { return device.growth.has_value(); };
+  if (std::ranges::any_of(answer.devices, of_growth)) return growth_table(answer);
   Table table{{{"trace", true},
                {"gpu"},
                {"verdict", true},

@@ -6,6 +6,7 @@
 
 #include "core/gpu_label.hpp"
 #include "report/explain/explain.hpp"
+#include "report/explain/growth.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
@@ -177,6 +178,7 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   const TextStyle& style = out.style();
   if (device.among_others)
     out += fmt::format("{} {}\n", device.trace.path, gpu_label(device.trace.gpu));
+  if (device.growth) return append_growth(out, device);
   const std::string said = wrapped(verdict_sentence(device), 0, style.width);
   out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device, style.width);
   const bool pins_first = e.cause == Cause::fragmentation || e.cause == Cause::none;
@@ -195,6 +197,10 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
 }
 
 void append_searched(Sheet& out, const ExplainedDevice& device) {
+  if (device.growth) {
+    if (device.growth->room) append_paragraph(out, capacity_sentence(device.device), 2);
+    return;
+  }
   append_paragraph(out, advice(device), 2);
   if (device.told) return append_paragraph(out, told_beyond(device), 2);
   if (!device.explanation.shows_requests) {
@@ -217,7 +223,8 @@ std::string searched_text(const ExplainedDevice& device, const TextStyle& style,
                           std::size_t before) {
   Sheet out(style);
   append_searched(out, device);
-  append_answer_again(out, verdict_sentence(device), before);
+  append_answer_again(
+      out, device.growth ? growth_sentence(*device.growth) : verdict_sentence(device), before);
   return out.text();
 }
 

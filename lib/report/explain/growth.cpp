@@ -1,0 +1,220 @@
+#include "report/explain/growth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "report/explain/tree.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+std::string_view name_of(StepGrowth::Verdict verdict) {
+  constexpr std::string_view kNames[] = {"grows", "steady", "unknown"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::string_view name_of(Steps::Source source) {
+  constexpr std::string_view kNames[] = {"", "markers", "annotations", "repetition"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+std::string change(std::int64_t bytes) {
+  const Bytes size = bytes < 0 ? Bytes{0} - static_cast<Bytes>(bytes) : static_cast<Bytes>(bytes);
+  return fmt::format("{} {}", human_size(size), bytes < 0 ? "less" : "more");
+}
+
+std::string unknown(const StepGrowth& growth) {
+  if (growth.since_step > 0) {
+    return fmt::format(
+        "Unknown: after each of {} {} stay, but every time at other places, as when a program "
+        "begins. More steps would tell, or larger places: --by file.",
+        counted(growth.steps, "step"), change(growth.per_step));
+  }
+  if (growth.source != Steps::Source::none) {
+    return fmt::format("Unknown: {}; three show growth at the earliest.",
+                       growth.steps == 0
+                           ? "no step is complete"
+                           : fmt::format("{} {} complete", counted(growth.steps, "step"),
+                                         growth.steps == 1 ? "is" : "are"));
+  }
+  return "Unknown: no steps are marked, and none are seen to repeat through half of the recording. "
+         "A marker ends a step: a row m in a CSV; of PyTorch, record with "
+         "_record_memory_history(global_record_annotations=True) and put each step into "
+         "torch.profiler.record_function(\"step\").";
+}
+
+// "380 MiB", "380 MiB to 402 MiB"
+std::string range_of(std::span<const Bytes> live) {
+  const auto [least, most] = std::ranges::minmax(live);
+  const std::string low = human_size(least);
+  const std::string high = human_size(most);
+  return low == high ? low : low + " to " + high;
+}
+
+std::string steady(const StepGrowth& growth) {
+  // As many of the last steps as look alike, but no fewer than half.
+  const std::span<const Bytes> live(growth.live);
+  const std::size_t fewest = std::max<std::size_t>(3, live.size() / 2);
+  std::size_t steps = 1;
+  while (steps + 1 < live.size() && live[live.size() - 1 - steps] == live.back()) ++steps;
+  steps = std::max(steps, fewest);
+  return fmt::format("Nothing grows: {} after each of the last {}.", range_of(live.last(steps)),
+                     counted(steps, "step"));
+}
+
+std::string grows(const StepGrowth& growth) {
+  const std::vector<GrowingPlace>& places = growth.places;
+  std::string said;
+  if (places.empty()) {
+    said = fmt::format(
+        "Grows by {} a step since step {}, but no single place does so throughout. Places may be "
+        "too small: --by file.",
+        human_size(static_cast<Bytes>(growth.per_step)), human_count(growth.since_step));
+  } else {
+    Bytes sum = 0;
+    for (const GrowingPlace& place : places) sum += place.per_step;
+    const GrowingPlace& most = places.front();
+    const std::string since = fmt::format("since step {} (event {})", human_count(most.since_step),
+                                          human_count(most.first_event));
+    said = places.size() == 1
+               ? fmt::format("Grows by {} a step: {}, {}.", human_size(sum), shortened(most.place),
+                             since)
+               : fmt::format("Grows by {} a step in {}, most of all {}: {} a step, {}.",
+                             human_size(sum), counted(places.size(), "place"),
+                             shortened(most.place), human_size(most.per_step), since);
+  }
+  if (growth.steps_until_full) {
+    said += fmt::format(" At this rate the device of {} is full after {} at the latest.",
+                        human_size(*growth.room), counted(*growth.steps_until_full, "more step"));
+  }
+  return said;
+}
+
+Table places_table(const StepGrowth& growth, std::size_t rows) {
+  Table table{{{" What grows", true},
+               {"per step"},
+               {"after step 1"},
+               {fmt::format("after step {}", human_count(growth.steps))},
+               {"since step"},
+               {"first event"}},
+              {}};
+  const std::size_t shown = std::min(rows, growth.places.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const GrowingPlace& place = growth.places[i];
+    table.rows.push_back({"   " + shortened(place.place), human_size(place.per_step),
+                          human_size(place.live[1]), human_size(place.live.back()),
+                          human_count(place.since_step), human_count(place.first_event)});
+  }
+  if (shown < growth.places.size()) {
+    table.rows.push_back({fmt::format("… and {} more", human_count(growth.places.size() - shown))});
+    table.rows.back().resize(table.columns.size());
+  }
+  return table;
+}
+
+Json live_json(const std::vector<Bytes>& live) {
+  Json json = Json::array();
+  for (std::size_t i = 1; i < live.size(); ++i) json.push_back(live[i]);
+  return json;
+}
+
+}  // namespace
+
+std::string growth_sentence(const StepGrowth& growth) {
+  switch (growth.verdict) {
+    case StepGrowth::Verdict::grows:
+      return grows(growth);
+    case StepGrowth::Verdict::steady:
+      return steady(growth);
+    case StepGrowth::Verdict::unknown:
+      break;
+  }
+  return unknown(growth);
+}
+
+void append_growth(Sheet& out, const ExplainedDevice& device) {
+  const StepGrowth& growth = *device.growth;
+  const bool grows = growth.verdict == StepGrowth::Verdict::grows;
+  const std::string said = wrapped(growth_sentence(growth), 0, out.width());
+  out += (grows ? red(said, out.style()) : bold(said, out.style())) + '\n';
+  if (growth.source == Steps::Source::none) return;
+  if (growth.steps > 1) {
+    out += fmt::format("\n  live after a step   {} (step 1) to {} (step {}){}\n",
+                       human_size(growth.live[1]), human_size(growth.live.back()),
+                       human_count(growth.steps),
+                       grows ? ": " + change(growth.per_step) + " a step" : "");
+  }
+  if (grows) {
+    out += fmt::format("  peak of step {:<6} {}\n", human_count(growth.steps),
+                       human_size(growth.last_peak));
+  }
+  if (!growth.places.empty()) {
+    out += '\n';
+    append_table(out, places_table(growth, device.explanation.rows));
+  }
+  out += '\n';
+  append_paragraph(out,
+                   fmt::format("{}, taken from {}.{}", counted(growth.steps, "complete step"),
+                               name_of(growth.source),
+                               growth.source == Steps::Source::repetition
+                                   ? " Where these are no steps of the program, mark its own."
+                                   : ""),
+                   2);
+}
+
+Json growth_json(const ExplainedDevice& device) {
+  if (!device.growth) return nullptr;
+  const StepGrowth& growth = *device.growth;
+  const bool known = growth.verdict != StepGrowth::Verdict::unknown;
+  Json json;
+  json["verdict"] = name_of(growth.verdict);
+  json["sentence"] = growth_sentence(growth);
+  json["steps_from"] = text_or_null(std::string(name_of(growth.source)));
+  json["steps"] = growth.steps;
+  json["live_bytes"] = live_json(growth.live);
+  json["bytes_per_step"] = known ? Json(growth.per_step) : Json(nullptr);
+  json["since_step"] = growth.since_step > 0 ? Json(growth.since_step) : Json(nullptr);
+  json["first_event"] = nullptr;
+  json["place"] = nullptr;
+  if (!growth.places.empty()) {
+    json["first_event"] = growth.places.front().first_event;
+    json["place"] = growth.places.front().place;
+  }
+  json["steps_until_full"] = or_null(growth.steps_until_full);
+  json["places"] = Json::array();
+  for (const GrowingPlace& place : growth.places) {
+    json["places"].push_back({{"place", place.place},
+                              {"bytes_per_step", place.per_step},
+                              {"since_step", place.since_step},
+                              {"first_event", place.first_event},
+                              {"live_bytes", live_json(place.live)}});
+  }
+  return json;
+}
+
+Table growth_table(const ExplainAnswer& answer) {
+  Table table{{{"trace", true},
+               {"gpu"},
+               {"place", true},
+               {"bytes_per_step"},
+               {"since_step"},
+               {"first_event"},
+               {"live_after_first_step_bytes"},
+               {"live_after_last_step_bytes"}},
+              {}};
+  for (const ExplainedDevice& device : answer.devices) {
+    if (!device.growth) continue;
+    for (const GrowingPlace& place : device.growth->places) {
+      table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu), place.place,
+                            std::to_string(place.per_step), std::to_string(place.since_step),
+                            std::to_string(place.first_event), std::to_string(place.live[1]),
+                            std::to_string(place.live.back())});
+    }
+  }
+  return table;
+}
+
+}  // namespace memreplay
