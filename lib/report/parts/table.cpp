@@ -141,7 +141,11 @@ void append_row(std::string& out, const Table& table, const TableLayout& layout,
   for (std::size_t n = 0; n < layout.columns.size(); ++n) {
     const std::string& cell = row[layout.columns[n]];
     const bool too_wide = display_width(cell) > layout.widths[n];
-    if (n == 0 && too_wide) append_line(out, " " + cell);
+    if (n == 0 && too_wide) {
+      append_line(out, " " + cell);
+      const auto empty = [&](std::size_t c) { return row[c].empty(); };
+      if (std::all_of(layout.columns.begin() + 1, layout.columns.end(), empty)) return;
+    }
     cells.push_back(n == 0     ? std::vector{too_wide ? std::string() : cell}
                     : too_wide ? lines_of(cell, layout.widths[n])
                                : std::vector{cell});

@@ -23,6 +23,12 @@ TEST(TextTable, ALongNameStandsOnALineOfItsOwn) {
   EXPECT_EQ(text, " strategy  reserved\n " + name + "\n              1 GiB\n bfc         12 GiB\n");
 }
 
+TEST(TextTable, ALongNameAloneInItsRowLeavesNoEmptyLine) {
+  const std::string name(95, 'x');
+  const std::string text = text_table({kTable.columns, {{name, ""}, {"bfc", "12 GiB"}}});
+  EXPECT_EQ(text, " strategy  reserved\n " + name + "\n bfc         12 GiB\n");
+}
+
 TEST(TextTable, ALineBreakInANameEndsNoLine) {
   EXPECT_EQ(text_table({kTable.columns, {{"a\nb", "1 B"}}}),
             " strategy  reserved\n a b            1 B\n");
