@@ -16,7 +16,7 @@ std::string_view name_of(StepGrowth::Verdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
-std::string_view name_of(Steps::Source source) {
+std::string_view word_for(Steps::Source source) {
   constexpr std::string_view kNames[] = {"", "markers", "annotations", "repetition"};
   return kNames[static_cast<std::size_t>(source)];
 }
@@ -158,7 +158,7 @@ void append_growth(Sheet& out, const ExplainedDevice& device) {
   out += '\n';
   append_paragraph(out,
                    fmt::format("{}, taken from {}.{}", counted(growth.steps, "complete step"),
-                               name_of(growth.source),
+                               word_for(growth.source),
                                growth.source == Steps::Source::repetition
                                    ? " Where these are no steps of the program, mark its own."
                                    : ""),
@@ -172,7 +172,7 @@ Json growth_json(const ExplainedDevice& device) {
   Json json;
   json["verdict"] = name_of(growth.verdict);
   json["sentence"] = growth_sentence(growth);
-  json["steps_from"] = text_or_null(std::string(name_of(growth.source)));
+  json["steps_from"] = text_or_null(std::string(word_for(growth.source)));
   json["steps"] = growth.steps;
   json["live_bytes"] = live_json(growth.live);
   json["bytes_per_step"] = known ? Json(growth.per_step) : Json(nullptr);
