@@ -100,6 +100,10 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
                 "Peaks of the events in [FROM, TO) beside those annotated.",
                 [&](const std::string& text) { question.phases.push_back(phase_argument(text)); });
   add_place_options(line, question.by, question.rows);
+  line.flag("--by-phase",
+            "Show the peak of each phase, who holds most then, and what is wasted; without "
+            "annotations of each step.",
+            question.by_phase);
   line.flag("--growth", "Show what holds more memory after each step of the program: leaks.",
             question.growth);
   line.flag("--tree", "Show who called the places that hold what is live.", question.tree);

@@ -61,6 +61,7 @@ def explain(*traces, **options):
     at: "oom", "peak", "reserved-peak" or the number of an event
     by: what counts as one place: "place", "function", "file", "module"
     top: rows of each table of the text
+    by_phase: True shows who holds most at the peak of each phase, or step
     growth: True shows what holds more memory after each step of the program
     tree: True shows who called the places
     phases: ["forward=100:250"], peaks of the events in [100, 250)

@@ -67,9 +67,9 @@ def compare(
     capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
     gpu: Gpu = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def explain(
-    *traces: Trace, at: int | str = ..., by: By = ..., top: int = ..., growth: bool = ..., tree: bool = ...,
-    phases: Texts = ..., edit: Texts = ..., strategy: str = ..., alloc_conf: str = ..., torch_version: str = ...,
-    capacity: Size = ..., reserve: Size = ...,
+    *traces: Trace, at: int | str = ..., by: By = ..., top: int = ..., growth: bool = ..., by_phase: bool = ...,
+    tree: bool = ..., phases: Texts = ..., edit: Texts = ..., strategy: str = ..., alloc_conf: str = ...,
+    torch_version: str = ..., capacity: Size = ..., reserve: Size = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
 def tune(
     *traces: Trace, strategy: str = ..., runs: int = ..., seconds: float = ..., threads: int = ...,

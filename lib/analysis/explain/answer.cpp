@@ -15,6 +15,7 @@ namespace {
 const char* beyond_growth(const ExplainQuestion& question) {
   if (question.at.kind != At::Kind::usual) return "--at";
   if (!question.phases.empty()) return "--phase";
+  if (question.by_phase) return "--by-phase";
   if (question.strategy) return "-s";
   if (question.tree) return "--tree";
   return question.stacks ? "memory by stack" : nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,6 +70,15 @@ struct PoolRow {
   Bytes largest_free = 0;
 };
 
+/// What an allocator has at the live peak of a phase.
+struct PhaseUse {
+  Bytes reserved = 0;
+  Bytes allocated = 0;
+  PlaceSum most;  ///< who holds most; without a name: nothing is live
+
+  Bytes waste() const { return reserved - std::min(reserved, allocated); }
+};
+
 /// The peaks of all spans of one name.
 struct PhasePeak {
   std::string name;
@@ -77,6 +87,7 @@ struct PhasePeak {
   Bytes peak_requested = 0;
   std::uint64_t peak_event = 0;  ///< at which most was requested
   Bytes peak_reserved = 0;
+  std::optional<PhaseUse> use;  ///< where it is asked for
 };
 
 /// The memory at a moment of a run, and why a request was not served there.
@@ -125,6 +136,7 @@ struct Explanation {
   std::vector<SizeClassLoss> rounding;        ///< most lost first; none where nothing is
   std::vector<PoolRow> pools;                 ///< by pool, stream and size
   std::vector<PhasePeak> phases;              ///< in order of their first beginning
+  bool by_phase = false;                      ///< they are what is asked for
   /// Of a recording that starts late: requests of the steps before it that found no room.
   std::uint64_t refused_before = 0;
 

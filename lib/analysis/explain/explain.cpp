@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/explain/phases.hpp"
 #include "analysis/explain/pins.hpp"
 #include "analysis/recorded/call_tree.hpp"
 #include "analysis/recorded/live_blocks.hpp"
@@ -71,25 +72,6 @@ std::vector<SizeClassLoss> rounding_of(const Moment& moment) {
   }
   std::ranges::stable_sort(losses, std::greater{}, &SizeClassLoss::lost);
   return losses;
-}
-
-std::vector<PhasePeak> phase_peaks(const std::vector<Phase>& phases, const Curves& curves) {
-  std::vector<PhasePeak> peaks;
-  for (const Phase& phase : phases) {
-    auto peak = std::ranges::find(peaks, phase.name, &PhasePeak::name);
-    if (peak == peaks.end()) {
-      peak = peaks.insert(peaks.end(), {.name = phase.name, .depth = phase.depth});
-    }
-    ++peak->times;
-    const std::uint64_t to = std::min<std::uint64_t>(phase.to, curves.requested.size());
-    for (std::uint64_t event = phase.from; event < to; ++event) {
-      peak->peak_reserved = std::max(peak->peak_reserved, curves.reserved[event]);
-      if (curves.requested[event] <= peak->peak_requested) continue;
-      peak->peak_requested = curves.requested[event];
-      peak->peak_event = event;
-    }
-  }
-  return peaks;
 }
 
 // PyTorch's message names this size: "Tried to allocate 760.00 MiB".
@@ -219,9 +201,12 @@ Explanation explain(const Subject& subject, const MomentSource& source,
     e.stacks = stack_profile(subject.recording(), trace, places, moment.live, e.event);
   }
   e.rounding = rounding_of(moment);
-  std::vector<Phase> phases = annotated_phases(subject.recording(), trace);
+  std::vector<Phase> phases = options.by_phase ? phases_or_steps(subject.recording(), trace)
+                                               : annotated_phases(subject.recording(), trace);
   phases.insert(phases.end(), options.phases.begin(), options.phases.end());
   e.phases = phase_peaks(phases, curves);
+  e.by_phase = options.by_phase;
+  if (options.by_phase) note_uses(trace, places, source, curves, e.phases);
   return e;
 }
 

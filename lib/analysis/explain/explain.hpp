@@ -18,6 +18,7 @@ struct ExplainOptions {
   PlaceBy by = PlaceBy::place;  ///< what counts as a place
   bool tree = false;            ///< who called the places
   bool stacks = false;          ///< memory by whole stacks
+  bool by_phase = false;        ///< the phases with who holds most; steps where there are none
   /// Of PyTorch's allocator, if it is one: how it cuts memory.
   std::optional<torch::Settings> settings;
 };

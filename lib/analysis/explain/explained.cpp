@@ -39,7 +39,8 @@ ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
                          .phases = question.phases,
                          .by = question.by,
                          .tree = question.tree,
-                         .stacks = question.stacks};
+                         .stacks = question.stacks,
+                         .by_phase = question.by_phase};
   options.total = view.as_recorded ? question.setup.device.capacity : view.device.options.capacity;
   if (view.model) options.settings = view.model->settings;
   return options;

@@ -46,6 +46,67 @@ class Watcher final : public ReplayObserver {
   std::uint64_t ooms_ = 0;
 };
 
+Bytes allocated_bytes(const MemoryState& memory) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : memory.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state == BlockState::allocated) sum += block.size;
+    }
+  }
+  return sum;
+}
+
+/// Notes what live blocks take right after some events of a replay.
+class AllocatedLog final : public ReplayObserver {
+ public:
+  explicit AllocatedLog(const std::vector<std::uint64_t>& events) : events_(events) {}
+
+  void on_event(const EventState& state, const Strategy& strategy) override {
+    while (bytes.size() < events_.size() && events_[bytes.size()] <= state.event) {
+      bytes.push_back(allocated_bytes(strategy.memory_state()));
+    }
+  }
+
+  std::vector<Bytes> bytes;
+
+ private:
+  const std::vector<std::uint64_t>& events_;
+};
+
+/// The recorded memory, with blocks as large as verification found them.
+class SizedState {
+ public:
+  explicit SizedState(const Subject& subject)
+      : trace_(subject.trace()),
+        verified_(*subject.verified()),
+        settings_(subject.model_of(parse_strategy("recorded"), {})->settings),
+        state_(trace_),
+        size_(verified_.reading.block_sizes.begin()) {}
+
+  void play_to(std::uint64_t event) {
+    const bool exact = verified_.verdict == Verdict::exact;
+    const Bytes padding = verified_.reading.request_padding;
+    for (; next_ < event; ++next_) {
+      state_.play(next_);
+      if (trace_.ops[next_] != Op::allocate || !exact) continue;
+      const bool noted = size_ != verified_.reading.block_sizes.end() && size_->event == next_;
+      state_.note_size(
+          trace_.slots[next_],
+          noted ? (size_++)->size : torch::round_size(trace_.sizes[next_] + padding, {}));
+    }
+  }
+  MemoryState layout(std::uint64_t& unplaced) const { return state_.layout(settings_, unplaced); }
+  const torch::Settings& settings() const { return settings_; }
+
+ private:
+  const Trace& trace_;
+  const VerifyResult& verified_;
+  torch::Settings settings_;
+  RecordedState state_;
+  std::vector<BlockSize>::const_iterator size_;
+  std::uint64_t next_ = 0;
+};
+
 std::unordered_map<Address, Slot> slots_of(const std::vector<LiveBlock>& live,
                                            const std::vector<Placement>& by_slot) {
   std::unordered_map<Address, Slot> slots;
@@ -94,27 +155,28 @@ Curves RecordedMoments::curves() const {
 
 Moment RecordedMoments::before(std::uint64_t event) const {
   const Trace& trace = subject_.trace();
-  RecordedState state(trace);
-  const VerifyResult& verified = *subject_.verified();
-  const bool exact = verified.verdict == Verdict::exact;
-  const Bytes padding = verified.reading.request_padding;
-  auto size = verified.reading.block_sizes.begin();
-  for (std::uint64_t i = 0; i < event; ++i) {
-    state.play(i);
-    if (trace.ops[i] != Op::allocate || !exact) continue;
-    const bool noted = size != verified.reading.block_sizes.end() && size->event == i;
-    state.note_size(trace.slots[i],
-                    noted ? (size++)->size : torch::round_size(trace.sizes[i] + padding, {}));
-  }
-  const auto model = subject_.model_of(parse_strategy("recorded"), {});
+  SizedState state(subject_);
+  state.play_to(event);
   Moment moment;
-  moment.memory = state.layout(model->settings, moment.unplaced);
+  moment.memory = state.layout(moment.unplaced);
   moment.live = live_before(trace, event);
   if (event < trace.size() && trace.ops[event] == Op::oom) {
     moment.device_free = trace.addresses[event];
-    moment.allowed = allowed_beyond(trace, event, model->settings, reserved_bytes(moment.memory));
+    moment.allowed = allowed_beyond(trace, event, state.settings(), reserved_bytes(moment.memory));
   }
   return moment;
+}
+
+std::vector<Bytes> RecordedMoments::allocated_after(
+    const std::vector<std::uint64_t>& events) const {
+  SizedState state(subject_);
+  std::vector<Bytes> bytes;
+  for (const std::uint64_t event : events) {
+    state.play_to(event + 1);
+    std::uint64_t unplaced = 0;
+    bytes.push_back(allocated_bytes(state.layout(unplaced)));
+  }
+  return bytes;
 }
 
 Curves ReplayedMoments::curves() const {
@@ -130,6 +192,21 @@ Curves ReplayedMoments::curves() const {
   watcher.curves.retries = result.metrics.oom_retries;
   if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
   return std::move(watcher.curves);
+}
+
+std::vector<Bytes> ReplayedMoments::allocated_after(
+    const std::vector<std::uint64_t>& events) const {
+  AllocatedLog log(events);
+  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
+  ObserverGroup observers;
+  SleepWatch sleep(subject_, trial, {});
+  if (sleep.is_needed()) observers.add(sleep);
+  observers.add(log);
+  ReplayOptions replaying = replaying_;
+  replaying.observer = &observers;
+  trial.run(replaying);
+  log.bytes.resize(events.size(), 0);
+  return std::move(log.bytes);
 }
 
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {

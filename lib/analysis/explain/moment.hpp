@@ -44,6 +44,9 @@ class MomentSource {
   /// The memory before an event with all that was released to serve the request of this event,
   /// which was refused.
   virtual Moment refused_at(std::uint64_t event) const { return before(event); }
+  /// What live blocks take right after each of these events, which ascend. O(events + live blocks
+  /// of each).
+  virtual std::vector<Bytes> allocated_after(const std::vector<std::uint64_t>& events) const = 0;
 };
 
 /// As recorded; how large a block is beyond its request as far as verification found it. The
@@ -53,6 +56,7 @@ class RecordedMoments final : public MomentSource {
   explicit RecordedMoments(const Subject& subject) : subject_(subject) {}
   Curves curves() const override;
   Moment before(std::uint64_t event) const override;
+  std::vector<Bytes> allocated_after(const std::vector<std::uint64_t>& events) const override;
 
  private:
   const Subject& subject_;
@@ -70,6 +74,7 @@ class ReplayedMoments final : public MomentSource {
   Curves curves() const override;
   Moment before(std::uint64_t event) const override { return replayed_to(event, event); }
   Moment refused_at(std::uint64_t event) const override { return replayed_to(event + 1, event); }
+  std::vector<Bytes> allocated_after(const std::vector<std::uint64_t>& events) const override;
 
  private:
   Moment replayed_to(std::uint64_t to, std::uint64_t event) const;

@@ -32,6 +32,7 @@ struct ExplainQuestion {
   PlaceBy by = PlaceBy::place;           ///< what counts as a place
   bool tree = false;                     ///< who called the places
   bool stacks = false;                   ///< memory by whole stacks
+  bool by_phase = false;                 ///< who holds most at the peak of each phase, or step
   bool growth = false;                   ///< what is live after each step instead of why it failed
   std::size_t rows = 10;                 ///< of each table of the text
   /// Of the replays that look for a setting that helps, altogether; at least eight are made.

@@ -168,6 +168,7 @@ const char* beyond_a_text(const ExplainQuestion& question) {
   const DeviceShape& device = question.setup.device;
   if (question.at.kind != At::Kind::usual && question.at.kind != At::Kind::oom) return "--at";
   if (!question.phases.empty()) return "--phase";
+  if (question.by_phase) return "--by-phase";
   if (question.growth) return "--growth";
   if (question.strategy) return "-s";
   if (device.capacity || device.endless) return "--capacity";

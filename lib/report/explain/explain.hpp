@@ -21,7 +21,8 @@ std::string searched_text(const ExplainedDevice& device, const TextStyle& style,
 std::string to_text(const ExplainAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with a result for each device. `worst` is the first with an OOM.
 std::string to_json(const ExplainAnswer& answer);
-/// A row for every place that is live or pins memory; asked for growth, for every one that grows.
+/// A row for every place that is live or pins memory; where that is asked for, for every phase, or
+/// for every place that grows.
 Table to_table(const ExplainAnswer& answer);
 std::string to_markdown(const ExplainAnswer& answer);
 /// Of each device of which they were asked for; named where there are several.

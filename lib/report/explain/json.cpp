@@ -23,6 +23,24 @@ Json peak_json(const Peak& peak) {
           {"reserved_bytes", peak.reserved}};
 }
 
+Json phase_json(const PhasePeak& phase) {
+  Json json = {{"name", phase.name},
+               {"depth", phase.depth},
+               {"times", phase.times},
+               {"peak_requested_bytes", phase.peak_requested},
+               {"peak_event", phase.peak_event},
+               {"peak_reserved_bytes", phase.peak_reserved}};
+  const auto at_peak = [&](const char* key, auto value) {
+    json[key] = phase.use ? Json(value(*phase.use)) : Json(nullptr);
+  };
+  at_peak("reserved_at_peak_bytes", [](const PhaseUse& use) { return use.reserved; });
+  at_peak("allocated_at_peak_bytes", [](const PhaseUse& use) { return use.allocated; });
+  at_peak("waste_bytes", [](const PhaseUse& use) { return use.waste(); });
+  at_peak("place", [](const PhaseUse& use) { return text_or_null(use.most.place); });
+  at_peak("place_bytes", [](const PhaseUse& use) { return use.most.bytes; });
+  return json;
+}
+
 Json explanation_json(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
   Json json;
@@ -90,14 +108,7 @@ Json explanation_json(const ExplainedDevice& device) {
                              {"largest_free_bytes", row.largest_free}});
   }
   json["phases"] = Json::array();
-  for (const PhasePeak& phase : e.phases) {
-    json["phases"].push_back({{"name", phase.name},
-                              {"depth", phase.depth},
-                              {"times", phase.times},
-                              {"peak_requested_bytes", phase.peak_requested},
-                              {"peak_event", phase.peak_event},
-                              {"peak_reserved_bytes", phase.peak_reserved}});
-  }
+  for (const PhasePeak& phase : e.phases) json["phases"].push_back(phase_json(phase));
   json["growth"] = growth_json(device);
   json["findings"] = Json::array();
   for (const Finding& finding : findings(device)) {

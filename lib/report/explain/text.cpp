@@ -7,6 +7,7 @@
 #include "core/gpu_label.hpp"
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
+#include "report/explain/phases.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
@@ -146,19 +147,6 @@ void add_pools(Sheet& out, const ExplainedDevice& device) {
   add_table(out, std::move(table), 0);
 }
 
-void add_phases(Sheet& out, const Explanation& e) {
-  Table table{{{" Phase", true}, {"times"}, {"peak requested"}, {"at event"}, {"peak reserved"}},
-              {}};
-  for (const PhasePeak& phase : e.phases) {
-    if (table.rows.size() == e.rows) break;
-    table.rows.push_back(
-        {std::string(3 + 2 * std::min(phase.depth, 5u), ' ') + shortened(phase.name),
-         human_count(phase.times), human_size(phase.peak_requested), human_count(phase.peak_event),
-         human_size(phase.peak_reserved)});
-  }
-  add_table(out, std::move(table), e.phases.size() - std::min(e.rows, e.phases.size()));
-}
-
 std::string model_line(const ExplainedDevice& device) {
   if (!device.model_check) return {};
   const VerifyRun& check = *device.model_check;
@@ -181,13 +169,14 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   if (device.growth) return append_growth(out, device);
   const std::string said = wrapped(verdict_sentence(device), 0, style.width);
   out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device, style.width);
+  if (e.by_phase) append_phases(out, e);
   const bool pins_first = e.cause == Cause::fragmentation || e.cause == Cause::none;
   if (pins_first) add_pins(out, e);
   add_live(out, e);
   if (!pins_first && e.cause != Cause::shortage) add_pins(out, e);
   out += tree_text(e);
   add_pools(out, device);
-  add_phases(out, e);
+  if (!e.by_phase) append_phases(out, e);
   out += '\n';
   for (const Finding& finding : findings(device)) {
     if (finding.bytes < e.reserved / 200) continue;  // not worth a line
