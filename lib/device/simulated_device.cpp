@@ -46,10 +46,20 @@ void SimulatedDevice::hold_region(Address region, Bytes charge) {
   hold(charge);
 }
 
+std::optional<Address> SimulatedDevice::take_addresses(Bytes size) {
+  if (options_.address_space &&
+      size > *options_.address_space - std::min(*options_.address_space, addresses_taken_)) {
+    return std::nullopt;
+  }
+  const auto at = addresses_.take(size);
+  if (at) addresses_taken_ += size;
+  return at;
+}
+
 std::optional<Address> SimulatedDevice::obtain(Bytes size) {
   std::optional<Address> region;
   const Bytes charge = round_up(size, options_.granularity);
-  if (has_room_for(size)) region = addresses_.take(charge);
+  if (has_room_for(size)) region = take_addresses(charge);
   if (!region) {
     ++usage_.refusals;
     return std::nullopt;
@@ -61,6 +71,7 @@ std::optional<Address> SimulatedDevice::obtain(Bytes size) {
 
 void SimulatedDevice::obtain_at(Address at, Bytes size) {
   ++usage_.allocs;
+  addresses_taken_ += round_up(size, options_.granularity);
   hold_region(at, round_up(size, options_.granularity));
 }
 
@@ -68,6 +79,7 @@ void SimulatedDevice::give_back(Address region) {
   const Bytes* held = regions_.find(region);
   if (held == nullptr) throw std::logic_error("give_back of a region that is not held");
   usage_.held -= *held;
+  addresses_taken_ -= *held;
   --usage_.regions;
   ++usage_.frees;
   regions_.erase(region);
@@ -83,6 +95,7 @@ void SimulatedDevice::take_back(Address region) {
 
 void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
   addresses_.claim(region, size);
+  addresses_taken_ += mapped ? size : round_up(size, options_.granularity);
   if (mapped) {
     mapped_.insert({region, region + size});
     // It lies in a reservation, as long as PyTorch makes it, of which nothing else was mapped: the
@@ -95,8 +108,12 @@ void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
 }
 
 std::optional<Address> SimulatedDevice::reserve(Bytes size) {
-  const auto at = addresses_.take(size);
-  if (at) reservations_.emplace(*at, size);
+  const auto at = take_addresses(size);
+  if (at) {
+    reservations_.emplace(*at, size);
+  } else {
+    ++usage_.refusals;
+  }
   return at;
 }
 
@@ -146,6 +163,7 @@ void SimulatedDevice::release(Address at) {
       (alias != aliases_.end() && alias->first < at + reservation->second)) {
     throw std::logic_error("release of addresses that are mapped");
   }
+  addresses_taken_ -= reservation->second;
   reservations_.erase(reservation);
   addresses_.give_back(at);
 }

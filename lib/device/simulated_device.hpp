@@ -28,6 +28,8 @@ struct SimulatedDeviceOptions {
   Bytes granularity = 2 * kMiB;   ///< a region is charged in whole granules; above 0
   AddressPolicy policy = AddressPolicy::upward;
   Bytes address_gap = 0;  ///< hole after each region and reservation
+  /// For regions and reservations together; nothing: endless.
+  std::optional<Bytes> address_space = {};
   LikeRecorded like_recorded = LikeRecorded::nothing;
   std::vector<OtherTenant> tenants = {};  ///< of the capacity too; a Trial has them come and go
 
@@ -81,6 +83,7 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
 
  private:
   bool grants(Bytes charge) const;
+  std::optional<Address> take_addresses(Bytes size);
   void hold(Bytes charge);
   void hold_region(Address region, Bytes charge);
 
@@ -96,6 +99,7 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   std::map<Address, Alias> aliases_;
   DeviceUsage usage_;
   Bytes asleep_ = 0;
+  Bytes addresses_taken_ = 0;
   Bytes held_by_others_ = 0;  ///< or wanted
   Bytes missed_by_others_ = 0;
 };

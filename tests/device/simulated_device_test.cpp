@@ -31,6 +31,22 @@ TEST(SimulatedDevice, GranularityOneChargesEveryByteAndAlignsAsDriversDo) {
   EXPECT_EQ(device.usage().refusals, 1u);
 }
 
+TEST(SimulatedDevice, ReservationsAndRegionsShareAnAddressSpace) {
+  SimulatedDevice device({.capacity = 10 * kMiB, .address_space = 20 * kMiB});
+  const auto first = device.reserve(12 * kMiB);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(device.reserve(12 * kMiB));
+  EXPECT_EQ(device.usage().refusals, 1u);
+  EXPECT_EQ(device.free_bytes(), 10 * kMiB);
+  const auto region = device.obtain(8 * kMiB);
+  ASSERT_TRUE(region);
+  EXPECT_FALSE(device.obtain(2 * kMiB));
+  device.give_back(*region);
+  EXPECT_TRUE(device.obtain(2 * kMiB));
+  device.release(*first);
+  EXPECT_TRUE(device.reserve(18 * kMiB));
+}
+
 TEST(SimulatedDevice, TheReserveOfOthersCountsAgainstTheCapacity) {
   SimulatedDevice device({.capacity = 10 * kMiB, .reserve = 4 * kMiB});
   EXPECT_EQ(device.total_bytes(), 10 * kMiB);

@@ -143,6 +143,15 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
              [&o](const std::string& text) {
                o.setup.device.address_gap = size_argument("--address-gap", text);
              });
+  line.value("--address-space", "SIZE",
+             "Addresses of regions and reservations, of which an expandable segment takes 9/8 of "
+             "the device. Default: no limit.",
+             [&o](const std::string& text) {
+               o.setup.device.address_space = size_argument("--address-space", text);
+               if (o.setup.device.address_space == 0) {
+                 throw UsageError("--address-space is 0; expected the size of an address space");
+               }
+             });
 }
 
 /// "4GiB@event:1000..2000", "4GiB@1000..": the word may be left out.

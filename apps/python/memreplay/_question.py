@@ -91,4 +91,4 @@ class Question:
 
 ON_THE_SAME_DEVICE = {
     "gpu", "format", "columns", "process", "reader", "torch_version", "capacity", "reserve", "granularity",
-    "address_policy", "address_gap", "start", "ignore_empty_cache", "edit", "edits"}
+    "address_policy", "address_gap", "address_space", "start", "ignore_empty_cache", "edit", "edits"}

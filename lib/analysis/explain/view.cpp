@@ -34,6 +34,7 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
 bool same_as_recorded(const Subject& subject, const SizedDevice& device, const DeviceShape& asked) {
   const auto shown = recorded_room(subject);
   const auto room = device.options.room();
+  if (asked.address_space) return false;
   if (!asked.capacity) return !asked.endless || !shown;
   return shown ? shown->bytes == *room : recorded_peak_reserved(subject.trace()) <= *room;
 }

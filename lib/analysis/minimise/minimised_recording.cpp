@@ -42,6 +42,7 @@ std::vector<std::string> arguments_of(const StrategySpec& spec, const TrialOptio
   if (device.address_gap != usual.address_gap) {
     add("--address-gap", size_argument(device.address_gap));
   }
+  if (device.address_space) add("--address-space", size_argument(*device.address_space));
   if (trial.uses != TrialOptions().uses) add("--uses", std::to_string(trial.uses));
   return arguments;
 }

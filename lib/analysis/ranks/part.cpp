@@ -35,12 +35,15 @@ std::string asked_of(const RanksQuestion& question) {
   const bool endless = setup.device.endless;
   return asked + fmt::format(
                      "torch {}, capacity {}, reserve {}, granularity {}, addresses {} {}, "
-                     "gpu {}, start {}{}",
+                     "gpu {}, start {}{}{}",
                      setup.torch_version, endless ? "none" : size(setup.device.capacity),
                      device.reserve, device.granularity, static_cast<int>(device.policy),
                      size(setup.device.address_gap), question.input.gpu.value_or(-1),
                      setup.start == StartMode::cold ? "cold" : "auto",
-                     setup.ignore_empty_cache ? ", ignoring empty_cache" : "");
+                     setup.ignore_empty_cache ? ", ignoring empty_cache" : "",
+                     setup.device.address_space
+                         ? fmt::format(", {} of addresses", *setup.device.address_space)
+                         : "");
 }
 
 RankRun rank_run(const Run& run) {

@@ -52,7 +52,8 @@ DeviceSummary summary_of(const OpenDevice& device) {
 const char* shaping_option(const DeviceShape& shape) {
   if (shape.granularity) return "--granularity";
   if (shape.policy) return "--address-policy";
-  return shape.address_gap ? "--address-gap" : nullptr;
+  if (shape.address_gap) return "--address-gap";
+  return shape.address_space ? "--address-space" : nullptr;
 }
 
 void check(const Setup& setup) {
@@ -83,7 +84,7 @@ void check_libraries(std::span<const StrategySpec> strategies) {
 }  // namespace
 
 LikeRecorded DeviceShape::like_recorded() const {
-  if (granularity || policy || address_gap) return LikeRecorded::nothing;
+  if (granularity || policy || address_gap || address_space) return LikeRecorded::nothing;
   const bool asked = capacity || endless || reserve || !tenants.empty();
   return asked ? LikeRecorded::addresses : LikeRecorded::addresses_and_refusals;
 }
@@ -100,6 +101,7 @@ SimulatedDeviceOptions DeviceShape::simulated() const {
           .granularity = granularity.value_or(usual.granularity),
           .policy = policy.value_or(usual.policy),
           .address_gap = address_gap.value_or(usual.address_gap),
+          .address_space = address_space,
           .like_recorded = like_recorded(),
           .tenants = tenants};
 }

@@ -36,6 +36,7 @@ struct DeviceShape {
   std::optional<Bytes> granularity;  ///< above 0
   std::optional<AddressPolicy> policy;
   std::optional<Bytes> address_gap;
+  std::optional<Bytes> address_space;
   std::vector<OtherTenant> tenants;  ///< of a simulated one
 
   /// Who asks for no other device means that of the recording.
