@@ -101,8 +101,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
                 [&](const std::string& text) { question.phases.push_back(phase_argument(text)); });
   add_place_options(line, question.by, question.rows);
   line.flag("--by-phase",
-            "Show the peak of each phase, who holds most then, and what is wasted; without "
-            "annotations of each step.",
+            "Show what is wasted at the peak of each phase, or else step, and who holds most.",
             question.by_phase);
   line.flag("--growth", "Show what holds more memory after each step of the program: leaks.",
             question.growth);
