@@ -37,7 +37,7 @@ std::string advice(const ExplainedDevice& device) {
     return late_sentence(tuned, device.late) + more;
   }
   const std::string estimate = best_outcome.is_exact() ? "" : ", an estimate";
-  if (best.ooms < now.ooms) {
+  if (best.ooms < now.ooms || (e.at_oom && best.ooms == 0)) {
     const char* all = e.at_oom ? "this request" : "every request";
     return fmt::format("{} serves {} (reserves {}{}{}).{}", setting_of_best(tuned),
                        best.ooms == 0 ? all : "more requests", peak_phrase(best_outcome),

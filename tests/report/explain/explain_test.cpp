@@ -131,6 +131,15 @@ TEST(ExplainAnswer, WhereALateRecordingDoesNotSettleItTheLikeliestIsNamed) {
   EXPECT_EQ(advice(advised(LateVerdict::Kind::nothing_better)), "");
 }
 
+// The setting whose memory is looked at is refused what the default is not.
+TEST(ExplainAnswer, ASettingThatServesTheRequestIsNamedAlsoWhereTheDefaultDoes) {
+  ExplainedDevice device = advised(LateVerdict::Kind::not_late);
+  device.explanation.at_oom = true;
+  device.tuned->outcomes.front().runs[0].exact = true;
+  EXPECT_TRUE(advice(device).starts_with("the default setting serves this request"))
+      << advice(device);
+}
+
 TEST(ExplainAnswer, TheJsonHasVerdictAndEvent) {
   ExplainedDevice device = device_of(Cause::outside, 35 * kMiB);
   const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
