@@ -27,6 +27,7 @@ enum class Cause {
   shortage,       ///< what is live and the request together are more than there is
   fragmentation,  ///< they would fit, were the memory used otherwise
   outside,        ///< they would fit, did others not hold memory, or a limit not forbid it
+  address_space,  ///< memory was free for it, but no addresses for one more expandable segment
   unknown,        ///< the recording cannot tell whether one was refused
 };
 
@@ -90,6 +91,17 @@ struct PhasePeak {
   std::optional<PhaseUse> use;  ///< where it is asked for
 };
 
+/// Addresses that expandable segments reserve, mapped or not, on all devices of a recording.
+struct AddressUse {
+  std::uint64_t reservations = 0;  ///< at least
+  std::uint64_t streams = 0;       ///< that have any
+  Bytes reserved = 0;
+  std::optional<Bytes> needed;  ///< by the refused request, for one more
+  bool too_short = false;       ///< one more would be too short for the request
+  Bytes limit = 0;              ///< of the address space
+  bool at_least = false;        ///< the device may be larger, and with it all of these
+};
+
 /// The memory at a moment of a run, and why a request was not served there.
 struct Explanation {
   /// Which moment it is.
@@ -127,6 +139,7 @@ struct Explanation {
   Bytes largest_free = 0;
   Bytes kept_whole = 0;        ///< free blocks of max_split_size or more: not for smaller requests
   std::uint64_t unplaced = 0;  ///< live blocks that lie in no known segment
+  std::optional<AddressUse> addresses;  ///< nothing: no expandable segments
   Pins pins;
   PlaceBy by = PlaceBy::place;                ///< what counts as a place in the tables
   std::size_t rows = 10;                      ///< of each table of the text

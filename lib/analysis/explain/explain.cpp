@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/explain/addresses.hpp"
 #include "analysis/explain/phases.hpp"
 #include "analysis/explain/pins.hpp"
 #include "analysis/recorded/call_tree.hpp"
@@ -145,6 +146,43 @@ Cause cause_of(const Explanation& e) {
   return Cause::fragmentation;
 }
 
+// Of the refused request whether it lacked nothing but addresses: memory was free for it, no known
+// limit was reached, and the reservation that it needed is beyond the address space. What else
+// lies there, segments of other processes for one, is in no recording: without a stated size half
+// of it is enough.
+bool lacks_addresses(const Explanation& e, const Moment& moment, const ExplainOptions& options) {
+  const AddressUse& use = *e.addresses;
+  if (!use.needed || moment.limited) return false;
+  const bool small_pool = e.requested <= torch::kSmallSize;
+  const Bytes granule = small_pool ? torch::kSmallBuffer : options.settings->large_segment_size;
+  if (moment.device_free < round_up(e.requested, granule)) return false;
+  const Bytes enough = options.address_space ? use.limit : use.limit / 2;
+  return use.too_short || use.reserved + *use.needed > enough;
+}
+
+void note_addresses(const Subject& subject, const Moment& moment, const ExplainOptions& options,
+                    Explanation& e) {
+  if (!options.settings) return;
+  std::optional<Bytes> total = options.reserved_for;
+  const bool at_least = !total;
+  if (at_least) total = e.room.value_or(e.reserved_peak.reserved);
+  e.addresses =
+      address_use(subject.recording(), subject.trace(), moment, *options.settings, *total);
+  if (e.at_oom) {
+    const Lane lane{.stream = e.stream, .pool = e.pool};
+    const auto needed = reservation_for(lane, e.requested, moment, *options.settings, *total);
+    if (needed && !e.addresses) e.addresses.emplace();
+    if (e.addresses) e.addresses->needed = needed;
+    if (needed) e.addresses->too_short = *needed < e.requested;
+  }
+  if (!e.addresses) return;
+  e.addresses->at_least = at_least;
+  e.addresses->limit = options.address_space.value_or(kProcessAddresses);
+  if (!e.at_oom || !lacks_addresses(e, moment, options)) return;
+  e.cause = Cause::address_space;
+  e.allowed = UINT64_MAX;  // none that anybody set
+}
+
 }  // namespace
 
 Bytes Explanation::gap() const {
@@ -192,6 +230,7 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   } else if (!e.shows_requests) {
     e.cause = Cause::unknown;
   }
+  note_addresses(subject, moment, options, e);
   e.pins = pins_of(moment, places,
                    options.settings ? options.settings->large_segment_size : torch::kLargeBuffer);
   if (options.settings) e.kept_whole = kept_whole(moment, options.settings->max_split_size);

@@ -19,6 +19,9 @@ struct ExplainOptions {
   bool tree = false;            ///< who called the places
   bool stacks = false;          ///< memory by whole stacks
   bool by_phase = false;        ///< the phases with who holds most; steps where there are none
+  /// For which expandable segments reserve addresses; nothing: at least what was reserved or free.
+  std::optional<Bytes> reserved_for;
+  std::optional<Bytes> address_space;  ///< nothing: that of a process
   /// Of PyTorch's allocator, if it is one: how it cuts memory.
   std::optional<torch::Settings> settings;
 };

@@ -34,7 +34,8 @@ void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
   }
 }
 
-ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
+ExplainOptions options_of(const Subject& subject, const View& view,
+                          const ExplainQuestion& question) {
   ExplainOptions options{.at = question.at,
                          .phases = question.phases,
                          .by = question.by,
@@ -42,6 +43,11 @@ ExplainOptions options_of(const View& view, const ExplainQuestion& question) {
                          .stacks = question.stacks,
                          .by_phase = question.by_phase};
   options.total = view.as_recorded ? question.setup.device.capacity : view.device.options.capacity;
+  options.reserved_for = options.total;
+  if (!options.total && view.as_recorded) {
+    options.reserved_for = subject.verified()->reading.device_total;
+  }
+  options.address_space = question.setup.device.address_space;
   if (view.model) options.settings = view.model->settings;
   return options;
 }
@@ -53,6 +59,9 @@ std::string options_like(const ExplainQuestion& question, const TraceSummary& tr
   if (device.capacity) options += " --capacity " + size_argument(*device.capacity);
   if (device.endless) options += " --capacity none";
   if (device.reserve) options += " --reserve " + size_argument(*device.reserve);
+  if (device.address_space) {
+    options += " --address-space " + size_argument(*device.address_space);
+  }
   if (trace.devices > 1) options += fmt::format(" --gpu {}", trace.gpu);
   if (!question.setup.torch_version.empty()) {
     options += " --torch-version " + question.setup.torch_version;
@@ -156,7 +165,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (!view.as_recorded) explained.strategy = view.spec.text;
   if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
   control.show("explaining " + chosen.recording->path, 0.3);
-  explained.explanation = explain(subject, *view.source, options_of(view, question));
+  explained.explanation = explain(subject, *view.source, options_of(subject, view, question));
   explained.explanation.rows = question.rows;
   if (view.estimate) note_estimate(*view.estimate, explained.explanation);
   if (control.stopped()) {
@@ -178,7 +187,9 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (listener != nullptr) listener->on_explained(explained);
   const bool torch_memory = view.as_recorded || view.model;
   const Explanation& e = explained.explanation;
-  const bool may_help = e.shows_requests && e.cause != Cause::shortage;
+  // The device of the search has addresses without end where nobody says how many.
+  const bool may_help = e.shows_requests && e.cause != Cause::shortage &&
+                        !(view.as_recorded && e.cause == Cause::address_space);
   if (torch_memory && may_help && !asleep && !question.growth && !control.stopped()) {
     search_shortly(subject, view.device, question, control, explained);
   }

@@ -119,15 +119,15 @@ std::unordered_map<Address, Slot> slots_of(const std::vector<LiveBlock>& live,
 
 // A device with room for the request refused it: a limit of the program's was reached. A share of
 // the device is known where the device is, that is where nobody else holds any of it.
-Bytes allowed_beyond(const Trace& trace, std::uint64_t event, const torch::Settings& settings,
-                     Bytes reserved) {
-  const Bytes device_free = trace.addresses[event];
+void note_limit(const Trace& trace, std::uint64_t event, const torch::Settings& settings,
+                Moment& moment) {
   const Bytes needed = torch::get_allocation_size(trace.sizes[event], settings.large_segment_size);
-  if (device_free < needed) return UINT64_MAX;
+  if (moment.device_free < needed) return;
+  const Bytes reserved = reserved_bytes(moment.memory);
   const double share = settings.per_process_memory_fraction;
-  const Bytes limit = bytes_of(share * static_cast<double>(reserved + device_free));
-  const bool plausible = share < 1 && limit >= reserved && limit < reserved + needed;
-  return plausible ? limit - reserved : 0;
+  const Bytes limit = bytes_of(share * static_cast<double>(reserved + moment.device_free));
+  moment.limited = share < 1 && limit >= reserved && limit < reserved + needed;
+  moment.allowed = moment.limited ? limit - reserved : 0;
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ Moment RecordedMoments::before(std::uint64_t event) const {
   moment.live = live_before(trace, event);
   if (event < trace.size() && trace.ops[event] == Op::oom) {
     moment.device_free = trace.addresses[event];
-    moment.allowed = allowed_beyond(trace, event, state.settings(), reserved_bytes(moment.memory));
+    note_limit(trace, event, state.settings(), moment);
   }
   return moment;
 }
@@ -221,6 +221,9 @@ Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const
   moment.live = live_before(subject_.trace(), event);
   moment.device_free = trial.device_free();
   moment.allowed = trial.strategy().free_space().obtainable;
+  moment.limited = event < subject_.trace().size() &&
+                   moment.allowed < torch::get_allocation_size(subject_.trace().sizes[event],
+                                                               torch::kLargeBuffer);
   const auto slots = slots_of(moment.live, result.blocks);
   for (SegmentInfo& segment : moment.memory.segments) {
     for (BlockInfo& block : segment.blocks) {

@@ -18,7 +18,8 @@ struct Moment {
   std::vector<LiveBlock> live;  ///< requested and not freed, oldest first
   Bytes device_free = 0;        ///< as the device reports it
   Bytes allowed =
-      UINT64_MAX;  ///< what a limit of its own leaves the allocator beyond what it holds
+      UINT64_MAX;        ///< what a limit of its own leaves the allocator beyond what it holds
+  bool limited = false;  ///< a known limit was too low for the request that was refused
   std::uint64_t unplaced = 0;  ///< live blocks that lie in no known segment
 };
 

@@ -26,6 +26,7 @@ class Findings {
     }
     // Before a request is refused, all that can be returned was.
     if (!e_.at_oom) returnable();
+    addresses();
     private_pools();
     pending();
     limit();
@@ -98,6 +99,23 @@ class Findings {
     add(fmt::format("{} free in whole segments, which could be returned",
                     human_size(e_.pins.returnable)),
         e_.pins.returnable, "torch.cuda.empty_cache() returns it; the next peak takes it again");
+  }
+
+  // Before they are exhausted, too: a driver refuses without a word of them.
+  void addresses() {
+    if (!e_.addresses) return;
+    const AddressUse& use = *e_.addresses;
+    const bool exhausted = e_.cause == Cause::address_space;
+    if (!exhausted && use.reserved < use.limit / 2) return;
+    const std::string remedy =
+        use.too_short ? "a larger expandable_segments_reserve, or none"
+                      : "fewer streams and pools, expandable_segments:False, or from PyTorch 2.15 "
+                        "on expandable_segments_reserve (0.25 is a quarter of the device)";
+    add(fmt::format("{} of addresses{} reserved by expandable segments, 9/8 of the device by each "
+                    "({} of {})",
+                    human_size(use.reserved), use.at_least ? " or more" : "",
+                    counted(use.reservations, "reservation"), counted(use.streams, "stream")),
+        std::max(use.reserved, Bytes{1}), remedy);
   }
 
   void limit() {

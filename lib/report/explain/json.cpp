@@ -23,6 +23,13 @@ Json peak_json(const Peak& peak) {
           {"reserved_bytes", peak.reserved}};
 }
 
+Json addresses_json(const std::optional<AddressUse>& use) {
+  if (!use) return nullptr;
+  return {{"reservations", use->reservations}, {"streams", use->streams},
+          {"reserved_bytes", use->reserved},   {"needed_bytes", or_null(use->needed)},
+          {"limit_bytes", use->limit},         {"device_is_known", !use->at_least}};
+}
+
 Json phase_json(const PhasePeak& phase) {
   Json json = {{"name", phase.name},
                {"depth", phase.depth},
@@ -76,6 +83,7 @@ Json explanation_json(const ExplainedDevice& device) {
   json["returnable_bytes"] = e.pins.returnable;
   json["kept_whole_bytes"] = e.kept_whole;
   json["unplaced_blocks"] = e.unplaced;
+  json["address_space"] = addresses_json(e.addresses);
   json["pins"] = Json::array();
   for (const Pin& pin : e.pins.by_place) {
     json["pins"].push_back({{"place", pin.place},

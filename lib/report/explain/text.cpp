@@ -65,6 +65,11 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
        fmt::format("in {}; {} free inside them, largest hole {}", counted(e.segments, "segment"),
                    human_size(e.free_inside), human_size(e.largest_free)));
   if (e.at_oom) line("free", e.device_free, "outside any segment");
+  if (e.addresses && e.cause == Cause::address_space) {
+    line("addresses", e.addresses->reserved,
+         fmt::format("in {} of {}", counted(e.addresses->reservations, "expandable segment"),
+                     counted(e.addresses->streams, "stream")));
+  }
   if (e.at_oom && e.allowed < e.device_free) {
     line("limit", *e.allowance(), "set by the program or its setting");
   }

@@ -53,6 +53,23 @@ std::string untold(const ExplainedDevice& device) {
       human_size(e.free_inside));
 }
 
+std::string no_addresses(const Explanation& e) {
+  const AddressUse& use = *e.addresses;
+  const std::string request = human_size(e.requested);
+  if (use.too_short) {
+    return fmt::format(
+        "Address space: the {} request is larger than the {} of addresses that "
+        "expandable_segments_reserve gives a segment; memory was free for it.",
+        request, human_size(*use.needed));
+  }
+  return fmt::format(
+      "Address space: memory was free for the {} request, but {}{} of addresses are needed for "
+      "another expandable segment, and {} of {} take {} of the {} that there are.",
+      request, use.at_least ? "at least " : "", human_size(*use.needed),
+      counted(use.reservations, "segment"), counted(use.streams, "stream"),
+      human_size(use.reserved), human_size(use.limit));
+}
+
 std::string refused(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
   const std::string request = human_size(e.asked);
@@ -72,6 +89,8 @@ std::string refused(const ExplainedDevice& device) {
       return fmt::format(
           "Outside: the {} request would have fitted, did others not hold {} of the device.",
           request, human_size(*e.total - *e.room));
+    case Cause::address_space:
+      return no_addresses(e);
     default:
       break;
   }
@@ -89,7 +108,8 @@ std::string refused(const ExplainedDevice& device) {
 }  // namespace
 
 std::string_view name_of(Cause cause) {
-  constexpr std::string_view kNames[] = {"none", "shortage", "fragmentation", "outside", "unknown"};
+  constexpr std::string_view kNames[] = {"none",    "shortage",      "fragmentation",
+                                         "outside", "address-space", "unknown"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 

@@ -131,6 +131,37 @@ TEST(ExplainAnswer, WhereALateRecordingDoesNotSettleItTheLikeliestIsNamed) {
   EXPECT_EQ(advice(advised(LateVerdict::Kind::nothing_better)), "");
 }
 
+ExplainedDevice without_addresses() {
+  ExplainedDevice device = device_of(Cause::address_space, 5 * kMiB);
+  device.explanation.addresses = {.reservations = 1456,
+                                  .streams = 728,
+                                  .reserved = 1456 * 90 * kGiB,
+                                  .needed = 90 * kGiB,
+                                  .limit = 128 * kTiB};
+  return device;
+}
+
+TEST(ExplainAnswer, WhereAddressesLackTheyAreCounted) {
+  const ExplainedDevice device = without_addresses();
+  EXPECT_EQ(verdict_sentence(device),
+            "Address space: memory was free for the 5 MiB request, but 90 GiB of addresses are "
+            "needed for another expandable segment, and 1,456 segments of 728 streams take 128 TiB "
+            "of the 128 TiB that there are.");
+  EXPECT_NE(findings(device)[0].remedy.find("expandable_segments:False"), std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
+  EXPECT_EQ(json["verdict"], "address-space");
+  EXPECT_EQ(json["address_space"]["reservations"], 1456);
+  EXPECT_EQ(json["address_space"]["needed_bytes"], 90 * kGiB);
+}
+
+TEST(ExplainAnswer, ARequestLongerThanItsReservationIsSaidToBe) {
+  ExplainedDevice device = without_addresses();
+  device.explanation.addresses->too_short = true;
+  device.explanation.addresses->needed = 4 * kMiB;
+  EXPECT_TRUE(verdict_sentence(device).starts_with(
+      "Address space: the 5 MiB request is larger than the 4 MiB of addresses that "));
+}
+
 // The setting whose memory is looked at is refused what the default is not.
 TEST(ExplainAnswer, ASettingThatServesTheRequestIsNamedAlsoWhereTheDefaultDoes) {
   ExplainedDevice device = advised(LateVerdict::Kind::not_late);

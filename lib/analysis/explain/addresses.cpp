@@ -1,0 +1,104 @@
+#include "analysis/explain/addresses.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "strategy/torch/allocator.hpp"
+
+namespace memreplay {
+namespace {
+
+Bytes granule_of(bool small_pool, const torch::Settings& settings) {
+  return small_pool ? torch::kSmallBuffer : settings.large_segment_size;
+}
+
+/// Mapped runs that share reservations, by address.
+using Runs = std::vector<const SegmentInfo*>;
+/// By stream, pool and whether it is for small blocks.
+using RunsByLane = std::map<std::tuple<StreamIndex, PoolIndex, bool>, Runs>;
+
+RunsByLane runs_of(const MemoryState& memory) {
+  RunsByLane lanes;
+  for (const SegmentInfo& segment : memory.segments) {
+    if (!segment.expandable) continue;
+    lanes[{segment.stream, segment.pool, segment.small_pool}].push_back(&segment);
+  }
+  return lanes;
+}
+
+// Where reservations begin at the latest: as few of them as hold the runs.
+std::vector<Address> reservations_of(const Runs& runs, Bytes length) {
+  std::vector<Address> begins;
+  for (const SegmentInfo* run : runs) {
+    if (begins.empty() || run->address + run->size > begins.back() + length) {
+      begins.push_back(run->address);
+    }
+  }
+  return begins;
+}
+
+// The longest stretch of [from, to) in which no block is in use, mapped or not.
+Bytes longest_stretch(const Runs& runs, Address from, Address to) {
+  Bytes longest = 0;
+  Address begin = from;
+  for (const SegmentInfo* run : runs) {
+    for (const BlockInfo& block : run->blocks) {
+      const bool outside = block.address < from || block.address >= to;
+      if (outside || block.state == BlockState::free) continue;
+      longest = std::max(longest, block.address - begin);
+      begin = block.address + block.size;
+    }
+  }
+  return std::max(longest, to - std::min(to, begin));
+}
+
+}  // namespace
+
+std::optional<AddressUse> address_use(const Recording& recording, const Trace& trace,
+                                      const Moment& moment, const torch::Settings& settings,
+                                      Bytes total) {
+  AddressUse use;
+  std::set<std::pair<int, StreamIndex>> streams;
+  const auto count = [&](const MemoryState& memory, int gpu) {
+    for (const auto& [lane, runs] : runs_of(memory)) {
+      const Bytes length =
+          torch::reservation_size(settings, total, granule_of(std::get<bool>(lane), settings));
+      const auto found = reservations_of(runs, length).size();
+      use.reservations += found;
+      use.reserved += found * length;
+      streams.insert({gpu, std::get<0>(lane)});
+    }
+  };
+  count(moment.memory, trace.gpu);
+  for (const Trace& other : recording.traces) {
+    if (other.gpu != trace.gpu && other.gpu >= 0) count(other.end, other.gpu);
+  }
+  use.streams = streams.size();
+  if (use.reservations == 0) return std::nullopt;
+  return use;
+}
+
+std::optional<Bytes> reservation_for(Lane lane, Bytes size, const Moment& moment,
+                                     const torch::Settings& settings, Bytes total) {
+  if (!settings.expandable_segments) return std::nullopt;
+  const bool small_pool = size <= torch::kSmallSize;
+  const Bytes length = torch::reservation_size(settings, total, granule_of(small_pool, settings));
+  const RunsByLane lanes = runs_of(moment.memory);
+  const auto own = lanes.find({lane.stream, lane.pool, small_pool});
+  if (own == lanes.end()) {
+    // The segments of a MemPool with an allocator of its own are plain ones.
+    const bool plain = lane.pool != 0 && std::ranges::any_of(moment.memory.segments, [&](auto& s) {
+                         return s.pool == lane.pool && !s.expandable;
+                       });
+    return plain ? std::nullopt : std::optional(length);
+  }
+  for (const Address from : reservations_of(own->second, length)) {
+    if (longest_stretch(own->second, from, from + length) >= size) return std::nullopt;
+  }
+  return length;
+}
+
+}  // namespace memreplay
