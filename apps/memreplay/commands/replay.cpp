@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "options/options.hpp"
 #include "options/streaming.hpp"
+#include "options/variation.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/run_outputs.hpp"
@@ -39,6 +40,7 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   CommandLine line(command);
   add_input_options(line, input);
   add_edit_option(line, input);
+  add_variation_options(line, input, AskedOfVariation::at);
   add_run_options(line, options);
   add_phase_option(line, options);
   if (!ranked) add_plot_option(line, options.plot);
@@ -47,7 +49,7 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   require_paths(input, command);
   const bool usual_ones_plan = ranked && options.strategies.empty();
   const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty() &&
-                       input.edits.empty();  // need the whole of it
+                       input.edits.empty() && !input.variation;  // need the whole of it
   if (in_file && can_leave_in_file(options)) leave_in_file(input.read);
 
   Printer printer(reports);

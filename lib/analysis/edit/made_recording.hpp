@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/edit/rewrite.hpp"
 #include "metrics/edit_facts.hpp"
+#include "metrics/prediction_facts.hpp"
 #include "verify/origin.hpp"
 #include "verify/subject.hpp"
 
@@ -26,6 +28,7 @@ struct MadeRecordings {
   MadeRecording likeliest;
   std::vector<MadeRecording> others;
   std::vector<EditFacts> edits;
+  std::optional<PredictionFacts> predicted;  ///< nothing: from one recording alone
 };
 
 /// What the subject's recording comes to with its trace written anew. `why_inexact` as in Origin.

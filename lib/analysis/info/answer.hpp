@@ -10,6 +10,7 @@
 #include "analysis/recorded/answer.hpp"
 #include "core/units.hpp"
 #include "metrics/edit_facts.hpp"
+#include "metrics/prediction_facts.hpp"
 #include "metrics/run_picture.hpp"
 
 namespace memreplay {
@@ -89,6 +90,7 @@ struct TraceSummary {
   std::optional<RunPicture> picture;  ///< nothing: no plot asked for
   std::optional<SelectedBlocks> selected;  ///< nothing: no selector asked for
   std::vector<EditFacts> edits;       ///< made to the program; none: as it was recorded
+  std::optional<PredictionFacts> predicted;  ///< nothing: it is a recording
 };
 
 /// What recordings cover: each of their devices, or the recording alone where it has none.

@@ -53,6 +53,19 @@ std::vector<ReadFile> read_files(const InputOptions& input, OnUnreadable behind)
   return files;
 }
 
+/// Each of them edited.
+MadeRecordings edited_all(const MadeRecordings& made, const std::vector<Edit>& edits) {
+  const auto subject = [](const MadeRecording& one) {
+    return Subject(one.recording, one.trace(), one.origin);
+  };
+  MadeRecordings all = edited(subject(made.likeliest), edits);
+  for (const MadeRecording& other : made.others) {
+    all.others.push_back(edited(subject(other), edits).likeliest);
+  }
+  all.predicted = made.predicted;
+  return all;
+}
+
 }  // namespace
 
 std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu) {
@@ -77,6 +90,7 @@ Subject Chosen::subject(const Control& control) const {
 }
 
 Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
+  if (input.variation) behind = OnUnreadable::stop;
   std::vector<ReadFile> files = read_files(input, behind);
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (const std::string& note : files[i].notes) input.read.note(note);
@@ -88,6 +102,18 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
       unreadable_.push_back({input.paths[i], error.what()});
     }
   }
+  if (!input.variation || !input.variation->at) return;
+  const VariedProgram program(recordings_, *input.variation, input.gpu);
+  chosen_.clear();
+  for (MadeRecordings& made : program.at(*input.variation->at)) {
+    add(input.edits.empty() ? std::move(made) : edited_all(made, input.edits));
+  }
+}
+
+void Inputs::add(MadeRecordings&& made) {
+  auto kept = std::make_shared<const MadeRecordings>(std::move(made));
+  const MadeRecording& likeliest = kept->likeliest;
+  chosen_.push_back({&likeliest.recording, &likeliest.trace(), std::move(kept)});
 }
 
 void Inputs::add(Recording&& recording, const InputOptions& input) {
@@ -100,13 +126,11 @@ void Inputs::add(Recording&& recording, const InputOptions& input) {
   }
   const Recording& kept = recordings_.emplace_back(std::move(recording));
   for (const Trace* trace : chosen_traces(kept, gpu)) {
-    if (input.edits.empty()) {
+    if (input.edits.empty() || input.variation) {
       chosen_.push_back({&kept, trace});
-      continue;
+    } else {
+      add(edited(Subject(kept, *trace), input.edits));
     }
-    auto made = std::make_shared<const MadeRecordings>(edited(Subject(kept, *trace), input.edits));
-    const MadeRecording& likeliest = made->likeliest;
-    chosen_.push_back({&likeliest.recording, &likeliest.trace(), std::move(made)});
   }
 }
 

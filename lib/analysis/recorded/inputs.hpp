@@ -8,6 +8,7 @@
 
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/made_recording.hpp"
+#include "analysis/vary/varied_program.hpp"
 #include "core/control.hpp"
 #include "trace/reader.hpp"
 #include "verify/subject.hpp"
@@ -20,6 +21,9 @@ struct InputOptions {
   ReadOptions read;
   std::optional<int> gpu;   ///< that device of each recording alone; nothing: all
   std::vector<Edit> edits;  ///< of each recording, in this order
+  /// The paths are of one program; where a value is asked for, what is predicted for it stands in
+  /// the place of all.
+  std::optional<Variation> variation;
 };
 
 /// The devices with events, or where none has any, those with memory; only `gpu` when it is given.
@@ -59,6 +63,7 @@ class Inputs {
 
  private:
   void add(Recording&& recording, const InputOptions& input);
+  void add(MadeRecordings&& made);
 
   std::deque<Recording> recordings_;
   std::vector<Chosen> chosen_;

@@ -97,7 +97,10 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
 
 TraceSummary summarise(const Chosen& chosen) {
   TraceSummary summary = summarise(*chosen.recording, *chosen.trace);
-  if (chosen.made) summary.edits = chosen.made->edits;
+  if (chosen.made) {
+    summary.edits = chosen.made->edits;
+    summary.predicted = chosen.made->predicted;
+  }
   return summary;
 }
 

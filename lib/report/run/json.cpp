@@ -1,4 +1,5 @@
 #include "report/parts/json_parts.hpp"
+#include "report/parts/prediction.hpp"
 #include "report/run/run.hpp"
 
 namespace memreplay {
@@ -24,6 +25,7 @@ std::string to_json(const ReplayAnswer& answer) {
     Json runs = Json::array();
     for (const Run& run : trace.runs) runs.push_back(run_json(run));
     Json result = result_json(command, trace.trace, device_json(trace.device), std::move(runs));
+    if (trace.trace.predicted) result["predicted"] = prediction_json(*trace.trace.predicted);
     result["model_check"] = nullptr;
     if (trace.model_check) result["model_check"] = verify_run_json(*trace.model_check);
     result["runs_asked"] = trace.asked;

@@ -7,6 +7,7 @@
 #include "core/gpu_label.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
+#include "report/parts/prediction.hpp"
 #include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/run/notes.hpp"
@@ -18,6 +19,10 @@ namespace memreplay {
 namespace {
 
 std::string place_name(const TraceRuns& report, bool several) {
+  if (report.trace.predicted) {
+    const std::string name = prediction_name(*report.trace.predicted);
+    return several ? fmt::format("{}, {}", name, gpu_label(report.trace.gpu)) : name;
+  }
   return several ? fmt::format("{} {}", report.trace.path, gpu_label(report.trace.gpu))
                  : report.trace.path;
 }
@@ -109,6 +114,11 @@ void append_head(Sheet& out, const TraceRuns& report, bool several) {
   const std::string model = model_sentence(report);
   append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
                             (model.empty() ? "" : "; ") + model);
+  if (report.trace.predicted) {
+    for (const std::string& sentence : prediction_sentences(*report.trace.predicted)) {
+      append_paragraph(out, sentence);
+    }
+  }
   append_paragraph(out, capacity_sentence(report.device));
 }
 

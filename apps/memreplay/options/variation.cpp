@@ -1,0 +1,110 @@
+#include "options/variation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::int64_t kMostOfParameter = 1'000'000'000;
+
+struct NamedValue {
+  std::string name;
+  std::int64_t value = 0;
+};
+
+/// "batch=4"
+NamedValue named_value(std::string_view option, std::string_view text, std::string_view expected) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string_view::npos && equals > 0) {
+    const auto value = parse_whole(std::string(text.substr(equals + 1)));
+    if (value && *value > 0 && *value <= kMostOfParameter) {
+      return {std::string(text.substr(0, equals)), static_cast<std::int64_t>(*value)};
+    }
+  }
+  throw UsageError(fmt::format("{} is '{}'; expected {}", option, text, expected));
+}
+
+/// What was given, before it is known to go together.
+struct VariationArguments {
+  std::vector<NamedValue> values;
+  std::vector<std::string> paths;
+  std::optional<NamedValue> at;
+  std::string find;
+
+  bool none() const { return values.empty() && !at && find.empty(); }
+};
+
+void add_run(const std::string& text, VariationArguments& given) {
+  constexpr std::string_view kExpected = "NAME=VALUE:TRACE, such as batch=4:run.pickle";
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon + 1 == text.size()) {
+    throw UsageError(fmt::format("--vary is '{}'; expected {}", text, kExpected));
+  }
+  given.values.push_back(named_value("--vary", std::string_view(text).substr(0, colon), kExpected));
+  given.paths.push_back(text.substr(colon + 1));
+}
+
+Variation checked(const VariationArguments& given, AskedOfVariation asked) {
+  if (given.values.size() < 2) {
+    throw UsageError("--vary needs two recordings at least, of other values of one parameter");
+  }
+  Variation variation{.name = given.values.front().name, .values = {}, .at = {}};
+  const auto expect_name = [&](std::string_view option, const std::string& name) {
+    if (name == variation.name) return;
+    throw UsageError(fmt::format("{} is of '{}'; expected '{}', as the first --vary", option, name,
+                                 variation.name));
+  };
+  for (const NamedValue& one : given.values) {
+    expect_name("--vary", one.name);
+    if (std::ranges::find(variation.values, one.value) != variation.values.end()) {
+      throw UsageError(fmt::format("--vary {}={} is given twice", one.name, one.value));
+    }
+    variation.values.push_back(one.value);
+  }
+  if (asked == AskedOfVariation::find) {
+    if (given.find.empty()) throw UsageError("--vary: what is to be found? (--find NAME)");
+    expect_name("--find", given.find);
+  } else {
+    if (!given.at) throw UsageError("--vary: predicted for which value? (--at NAME=VALUE)");
+    expect_name("--at", given.at->name);
+    variation.at = given.at->value;
+  }
+  return variation;
+}
+
+}  // namespace
+
+void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVariation asked) {
+  const auto given = std::make_shared<VariationArguments>();
+  const CommandLine::Group group(line, "Input");
+  line.repeated("--vary", "NAME=VALUE:TRACE",
+                "A recording of the program at that value; two or more, no TRACE.",
+                [given](const std::string& text) { add_run(text, *given); });
+  if (asked == AskedOfVariation::at) {
+    line.value("--at", "NAME=VALUE", "The value that is predicted from --vary. Default: none.",
+               [given](const std::string& text) {
+                 given->at = named_value("--at", text, "NAME=VALUE, such as batch=16");
+               });
+  } else {
+    line.value("--find", "NAME", "Its largest value that fits, from --vary. Default: none.",
+               [given](const std::string& text) { given->find = text; });
+  }
+  line.check([given, &options, asked] {
+    if (given->none()) return;
+    if (!options.paths.empty()) {
+      throw UsageError(fmt::format("--vary stands in the place of {}; expected one of the two",
+                                   options.paths.front()));
+    }
+    options.variation = checked(*given, asked);
+    options.paths = given->paths;
+  });
+}
+
+}  // namespace memreplay

@@ -1,0 +1,347 @@
+#include "analysis/vary/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "analysis/recorded/places.hpp"
+#include "analysis/vary/align.hpp"
+#include "analysis/vary/calls.hpp"
+#include "analysis/vary/restage.hpp"
+#include "analysis/vary/size_law.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<AlignItem> items_of(const Calls& calls) {
+  std::vector<AlignItem> items;
+  items.reserve(calls.calls.size());
+  for (const Call& call : calls.calls) {
+    const CallBlock& block = calls.blocks[call.block];
+    items.push_back({2 * block.asker + (call.frees ? 1 : 0), call.block, block.size,
+                     !call.frees && block.python});
+  }
+  return items;
+}
+
+/// Two recordings, call by call.
+struct Lining {
+  std::size_t other = 0;                ///< the second recording
+  std::vector<std::uint32_t> block_of;  ///< by block of the first; Calls::kNoBlock: none
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> parts_at = {};  ///< calls
+};
+
+Lining line_up(const Calls& first, const Calls& second, const ParameterValues& values) {
+  Lining lining{.block_of = std::vector<std::uint32_t>(first.blocks.size(), Calls::kNoBlock)};
+  const std::vector<AlignItem> a = items_of(first);
+  const std::vector<AlignItem> b = items_of(second);
+  std::uint32_t next = 0;
+  for (const auto& [i, j] : align(a, b, values)) {
+    if (i == next && j == next) ++next;
+    if (!first.calls[i].frees) lining.block_of[a[i].block] = b[j].block;
+  }
+  if (next != a.size() || next != b.size()) lining.parts_at = {next, next};
+  return lining;
+}
+
+std::uint64_t event_of(const Calls& calls, const Trace& trace, std::uint32_t call) {
+  return call < calls.event_of.size() ? calls.event_of[call] : trace.size();
+}
+
+/// The recordings side by side.
+class Study {
+ public:
+  explicit Study(std::span<const Varied> varied) : varied_(varied) {
+    for (const Varied& one : varied) lives_.push_back(lives_of(one.subject->trace()));
+    write_down_calls(true);
+    if (!have_askers_in_common()) write_down_calls(false);
+  }
+
+  std::size_t size() const { return calls_.size(); }
+  std::int64_t value(std::size_t i) const { return varied_[i].value; }
+  const Subject& subject(std::size_t i) const { return *varied_[i].subject; }
+  const Calls& calls(std::size_t i) const { return calls_[i]; }
+  const BlockLives& lives(std::size_t i) const { return lives_[i]; }
+
+  /// All others beside this recording.
+  std::vector<Lining> line_up_with(std::size_t structure) const {
+    std::vector<Lining> linings;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (i == structure) continue;
+      linings.push_back(line_up(calls_[structure], calls_[i], {value(structure), value(i)}));
+      linings.back().other = i;
+    }
+    return linings;
+  }
+
+ private:
+  void write_down_calls(bool by_line) {
+    CommonAskers askers(by_line);
+    calls_.clear();
+    for (std::size_t i = 0; i < varied_.size(); ++i) {
+      calls_.push_back(calls_of(subject(i).recording(), subject(i).trace(), lives_[i], askers));
+    }
+  }
+
+  /// Nine of ten requests of each other one come from where the first one's come from.
+  bool have_askers_in_common() const {
+    std::set<std::uint32_t> askers;
+    for (const CallBlock& block : calls_.front().blocks) askers.insert(block.asker);
+    return std::ranges::all_of(calls_, [&](const Calls& calls) {
+      const auto known = std::ranges::count_if(
+          calls.blocks, [&](const CallBlock& block) { return askers.contains(block.asker); });
+      return 10 * static_cast<std::size_t>(known) >= 9 * calls.blocks.size();
+    });
+  }
+
+  std::span<const Varied> varied_;
+  std::vector<BlockLives> lives_;
+  std::vector<Calls> calls_;
+};
+
+/// The recording whose value is nearest in proportion; of equals the larger.
+std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
+  const auto distance = [&](const Varied& one) {
+    return std::abs(std::log(static_cast<double>(one.value) / static_cast<double>(at)));
+  };
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < varied.size(); ++i) {
+    if (distance(varied[i]) <= distance(varied[nearest])) nearest = i;
+  }
+  return nearest;
+}
+
+// Lines of Python tell programs apart; without any, all that there is.
+void refuse_strangers(const Study& study, std::size_t structure, const Lining& lining) {
+  const Calls& calls = study.calls(structure);
+  const Calls& other = study.calls(lining.other);
+  const auto requests = [](const Calls& of, bool told) {
+    return static_cast<std::size_t>(std::ranges::count_if(of.blocks, [&](const CallBlock& block) {
+      return block.call != CallBlock::kBefore && (block.python || !told);
+    }));
+  };
+  const bool told = requests(calls, true) > 0 && requests(other, true) > 0;
+  std::size_t paired = 0;
+  for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
+    const bool counts = calls.blocks[block].python || !told;
+    if (counts && lining.block_of[block] != Calls::kNoBlock) ++paired;
+  }
+  const std::size_t all = std::min(requests(calls, told), requests(other, told));
+  if (2 * paired >= all) return;
+  const auto [here, there] = lining.parts_at.value_or(std::pair(0U, 0U));
+  const auto event = [&](std::size_t i, std::uint32_t call) {
+    return human_count(event_of(study.calls(i), study.subject(i).trace(), call));
+  };
+  throw UsageError(fmt::format(
+      "{} and {} are not of one program: {} of {} requests correspond, and they part "
+      "at event {} of the first and {} of the second",
+      study.subject(structure).recording().path, study.subject(lining.other).recording().path,
+      human_count(paired), human_count(all), event(structure, here), event(lining.other, there)));
+}
+
+struct Sizes {
+  std::vector<Bytes> of;  ///< by block of the structure
+  int degree = 1;
+  std::uint64_t without_law = 0;
+};
+
+Sizes sizes_at(const Study& study, std::size_t structure, const std::vector<Lining>& linings,
+               std::int64_t at) {
+  const Calls& calls = study.calls(structure);
+  std::vector<std::vector<SizeAt>> seen(calls.blocks.size());
+  for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
+    std::vector<SizeAt>& points = seen[block];
+    points.push_back({study.value(structure), calls.blocks[block].size});
+    for (const Lining& lining : linings) {
+      const std::uint32_t same = lining.block_of[block];
+      if (same == Calls::kNoBlock) continue;
+      points.push_back({study.value(lining.other), study.calls(lining.other).blocks[same].size});
+    }
+    std::ranges::sort(points, {}, &SizeAt::at);
+  }
+  const LawFamily family = family_of(seen);
+  Sizes sizes{.of = {}, .degree = family.degree};
+  for (std::size_t block = 0; block < seen.size(); ++block) {
+    if (calls.blocks[block].call == CallBlock::kBefore) {
+      sizes.of.push_back(calls.blocks[block].size);
+      continue;
+    }
+    const SizeLaw law = law_through(seen[block], family);
+    if (law.kind == SizeLaw::Kind::guess) ++sizes.without_law;
+    sizes.of.push_back(law.at(at));
+  }
+  return sizes;
+}
+
+/// The largest block among those that live at the peak and that the parameter decides over; kNone
+/// where there is none.
+std::uint32_t largest_at_peak(const BlockLives& lives, const Calls& calls,
+                              const std::vector<Bytes>& sizes) {
+  Bytes live = 0;
+  Bytes most = 0;
+  std::uint64_t peak = 0;
+  for (std::uint64_t event = 0; event < lives.block_of.size(); ++event) {
+    const std::uint32_t life = lives.block_of[event];
+    if (life == BlockLives::kNone) continue;
+    const Bytes size = sizes[calls.block_of_life[life]];
+    if (lives.blocks[life].freed == event) live -= size;
+    if (lives.blocks[life].born != event) continue;
+    live += size;
+    if (live <= most) continue;
+    most = live;
+    peak = event;
+  }
+  std::uint32_t largest = BlockLives::kNone;
+  for (std::uint32_t life = 0; life < lives.blocks.size(); ++life) {
+    const BlockLife& block = lives.blocks[life];
+    const Bytes size = sizes[calls.block_of_life[life]];
+    if (block.existed_before() || block.born > peak || !block.alive_at(peak)) continue;
+    if (size == block.size) continue;
+    if (largest == BlockLives::kNone || size > sizes[calls.block_of_life[largest]]) largest = life;
+  }
+  return largest;
+}
+
+/// Where a dimension is one, a tensor is contiguous as it is: a copy more or fewer may live at the
+/// peak.
+enum class CopiesAtPeak { as_recorded, one_more, one_fewer };
+
+void change_copies(const BlockLives& lives, const Calls& calls, const std::vector<Bytes>& sizes,
+                   CopiesAtPeak copies, Rewrite& rewrite) {
+  if (copies == CopiesAtPeak::as_recorded) return;
+  const std::uint32_t largest = largest_at_peak(lives, calls, sizes);
+  if (largest == BlockLives::kNone) return;
+  if (copies == CopiesAtPeak::one_fewer) return rewrite.drop(largest);
+  const BlockLife& life = lives.blocks[largest];
+  const std::uint32_t copy =
+      rewrite.add(largest, sizes[calls.block_of_life[largest]], {life.born + 1, 4});
+  if (life.freed != BlockLife::kNever) rewrite.free_at(copy, {life.freed, 4});
+}
+
+struct Written {
+  Rewritten trace;
+  std::uint64_t without_law = 0;
+  std::uint64_t staged_sums = 0;
+};
+
+/// The events of one recording with sizes of that value.
+Written written_from(const Study& study, std::size_t structure, const std::vector<Lining>& linings,
+                     std::int64_t at, CopiesAtPeak copies = CopiesAtPeak::as_recorded) {
+  const Calls& calls = study.calls(structure);
+  const BlockLives& lives = study.lives(structure);
+  Sizes sizes = sizes_at(study, structure, linings, at);
+  std::vector<PairedCalls> others;
+  for (const Lining& lining : linings) {
+    others.push_back({&study.calls(lining.other), lining.block_of});
+  }
+  const double growth =
+      std::pow(static_cast<double>(at) / static_cast<double>(study.value(structure)), sizes.degree);
+  const Restaging staging = restage(calls, others, growth, sizes.of);
+
+  Rewrite rewrite(study.subject(structure).trace(), lives);
+  std::vector<bool> dropped(calls.blocks.size());
+  for (const std::uint32_t call : staging.dropped) {
+    dropped[calls.calls[call].block] = dropped[calls.calls[call + 1].block] = true;
+  }
+  std::vector<std::uint32_t> last_life(calls.blocks.size());
+  for (std::uint32_t life = 0; life < lives.blocks.size(); ++life) {
+    const std::uint32_t block = calls.block_of_life[life];
+    last_life[block] = life;
+    if (dropped[block]) rewrite.drop(life);
+    rewrite.resize(life, sizes.of[block]);
+  }
+  for (const auto& [call, sum] : staging.added) {
+    const std::uint32_t like = last_life[calls.calls[call].block];
+    const std::uint64_t behind = calls.event_of[call] + 1;
+    const std::uint32_t partial = rewrite.add(like, sum.partial_sums, {behind, 0});
+    const std::uint32_t semaphores = rewrite.add(like, sum.semaphores, {behind, 1});
+    rewrite.free_at(semaphores, {behind, 2});
+    rewrite.free_at(partial, {behind, 3});
+  }
+  change_copies(lives, calls, sizes.of, copies, rewrite);
+  return {rewrite.write(), sizes.without_law, staging.added.size() + staging.dropped.size()};
+}
+
+PredictionFacts facts_of(const Study& study, std::size_t structure,
+                         const std::vector<Lining>& linings, const ParameterAt& at) {
+  PredictionFacts facts{.name = at.name, .value = at.value, .structure = structure};
+  const auto requests = [](const Calls& calls) {
+    return static_cast<std::uint64_t>(std::ranges::count(calls.calls, false, &Call::frees));
+  };
+  for (std::size_t i = 0; i < study.size(); ++i) {
+    facts.sources.push_back({.path = study.subject(i).recording().path,
+                             .value = study.value(i),
+                             .requests = requests(study.calls(i))});
+  }
+  facts.sources[structure].paired = facts.sources[structure].requests;
+  const Calls& calls = study.calls(structure);
+  const Places places(study.subject(structure).recording());
+  for (const Lining& lining : linings) {
+    PredictionSource& source = facts.sources[lining.other];
+    for (const Call& call : calls.calls) {
+      if (call.frees) continue;
+      if (lining.block_of[call.block] != Calls::kNoBlock) {
+        ++source.paired;
+      } else {
+        source.unpaired_bytes += calls.blocks[call.block].size;
+      }
+    }
+    if (!lining.parts_at) continue;
+    const auto [here, there] = *lining.parts_at;
+    const Trace& trace = study.subject(structure).trace();
+    const std::uint64_t event = event_of(calls, trace, here);
+    const Trace& other = study.subject(lining.other).trace();
+    source.parts_at = {event, event_of(study.calls(lining.other), other, there)};
+    if (event >= trace.size() || !says_who_asked(trace)) continue;
+    const Asker asker = asker_of(trace, event);
+    if (asker.known()) source.place = places.name_of(asker);
+  }
+  return facts;
+}
+
+std::string why_inexact(const PredictionFacts& facts) {
+  const PredictionSource& structure = facts.sources[facts.structure];
+  std::string why = fmt::format("its requests are predicted: {} was never {} in a recording",
+                                facts.name, facts.value);
+  if (facts.parts()) {
+    why += fmt::format(", and which way the program takes there is that of {} = {}", facts.name,
+                       structure.value);
+  }
+  return why;
+}
+
+}  // namespace
+
+MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at) {
+  const Study study(varied);
+  const std::size_t structure = nearest_to(varied, at.value);
+  const std::vector<Lining> linings = study.line_up_with(structure);
+  for (const Lining& lining : linings) refuse_strangers(study, structure, lining);
+  PredictionFacts facts = facts_of(study, structure, linings, at);
+  const std::string why = why_inexact(facts);
+  Written likeliest = written_from(study, structure, linings, at.value);
+  facts.without_law = likeliest.without_law;
+  facts.staged_sums = likeliest.staged_sums;
+  MadeRecordings made;
+  made.likeliest = made_recording(study.subject(structure), std::move(likeliest.trace), why);
+  for (const Lining& lining : linings) {
+    if (!lining.parts_at) continue;
+    Written other = written_from(study, lining.other, study.line_up_with(lining.other), at.value);
+    made.others.push_back(made_recording(study.subject(lining.other), std::move(other.trace), why));
+  }
+  if (at.value == 1 && varied.front().value > 1) {
+    for (const CopiesAtPeak copies : {CopiesAtPeak::one_more, CopiesAtPeak::one_fewer}) {
+      Written other = written_from(study, structure, linings, at.value, copies);
+      made.others.push_back(made_recording(study.subject(structure), std::move(other.trace), why));
+    }
+  }
+  made.predicted = std::move(facts);
+  return made;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/vary/predict.hpp"
+
+namespace memreplay {
+
+/// Which values of a parameter a program was recorded at, and which one is asked for.
+struct Variation {
+  std::string name;
+  std::vector<std::int64_t> values;  ///< of the recordings, in their order; none twice
+  std::optional<std::int64_t> at;
+};
+
+/// Recordings of one program at several values of a parameter.
+class VariedProgram {
+ public:
+  /// The recordings outlive this. Throws UsageError where they are not of the same devices; only
+  /// `gpu` of each, when it is given.
+  VariedProgram(const std::deque<Recording>& recordings, const Variation& variation,
+                std::optional<int> gpu);
+
+  const std::string& name() const { return name_; }
+  /// Ascending.
+  const std::vector<std::int64_t>& values() const { return values_; }
+  std::size_t devices() const { return devices_.size(); }
+  /// Of one device, in the order of the values.
+  const std::deque<Subject>& subjects(std::size_t device) const { return devices_[device]; }
+
+  /// Of each device. `without` is left out: the place of one of the values.
+  std::vector<MadeRecordings> at(std::int64_t value, std::optional<std::size_t> without = {}) const;
+
+ private:
+  std::string name_;
+  std::vector<std::int64_t> values_;
+  std::vector<std::deque<Subject>> devices_;
+};
+
+}  // namespace memreplay

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// A recording from which a program at another value of its parameter was predicted.
+struct PredictionSource {
+  std::string path;
+  std::int64_t value = 0;
+  std::uint64_t requests = 0;
+  /// Of the one that gave the order of events: how many have their like here.
+  std::uint64_t paired = 0;
+  Bytes unpaired_bytes = 0;
+  /// The first events of the one that gave the order, and of this one, at which the two part.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> parts_at = {};
+  std::string place = {};  ///< of that event: "model.py:41 forward"; empty: none is known
+};
+
+/// How a program at another value of its parameter was predicted.
+struct PredictionFacts {
+  std::string name;                       ///< of the parameter
+  std::int64_t value = 0;                 ///< asked for
+  std::vector<PredictionSource> sources = {};  ///< by value
+  std::size_t structure = 0;              ///< the source that gave the order of events
+  std::uint64_t without_law = 0;          ///< requests whose sizes are guessed
+  std::uint64_t staged_sums = 0;          ///< sums of rows that get or lose staging at this value
+
+  /// Recordings take different courses.
+  bool parts() const {
+    for (const PredictionSource& source : sources) {
+      if (source.parts_at) return true;
+    }
+    return false;
+  }
+  /// The value lies outside of those recorded.
+  bool beyond() const { return value < sources.front().value || value > sources.back().value; }
+};
+
+}  // namespace memreplay

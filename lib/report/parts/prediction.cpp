@@ -1,0 +1,105 @@
+#include "report/parts/prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+/// "2, 4 and 8"
+std::string values_of(const PredictionFacts& facts) {
+  std::string text;
+  for (std::size_t i = 0; i < facts.sources.size(); ++i) {
+    if (i > 0) text += i + 1 == facts.sources.size() ? " and " : ", ";
+    text += std::to_string(facts.sources[i].value);
+  }
+  return text;
+}
+
+/// The source that parts first from the one that gave the order.
+const PredictionSource* first_to_part(const PredictionFacts& facts) {
+  const PredictionSource* first = nullptr;
+  for (const PredictionSource& source : facts.sources) {
+    if (source.parts_at && (first == nullptr || *source.parts_at < *first->parts_at)) {
+      first = &source;
+    }
+  }
+  return first;
+}
+
+std::string parting_sentence(const PredictionFacts& facts, const PredictionSource& other) {
+  const PredictionSource& structure = facts.sources[facts.structure];
+  const std::uint64_t without = structure.requests - other.paired;
+  std::string sentence =
+      fmt::format("The program takes another course at {} = {}: event {} of {}", facts.name,
+                  other.value, human_count(other.parts_at->first), structure.path);
+  if (!other.place.empty()) sentence += fmt::format(" ({})", other.place);
+  sentence += fmt::format(" is the first with no like in {}", other.path);
+  if (without > 0) {
+    sentence += fmt::format(", and {} of {} there", counted(without, "request"),
+                            human_size(other.unpaired_bytes));
+  }
+  const bool between = (facts.value > std::min(other.value, structure.value)) ==
+                       (facts.value < std::max(other.value, structure.value));
+  return sentence + fmt::format(". Which course {} = {} takes, a recording {} would tell.",
+                                facts.name, facts.value,
+                                between ? "between the two" : "on its side");
+}
+
+}  // namespace
+
+std::string prediction_name(const PredictionFacts& facts) {
+  return fmt::format("{} = {}, predicted from {} = {}", facts.name, facts.value, facts.name,
+                     values_of(facts));
+}
+
+std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
+  const PredictionSource& structure = facts.sources[facts.structure];
+  std::vector<std::string> sentences = {fmt::format(
+      "Its requests come in the order of {} = {} ({}), with sizes that follow from all recordings.",
+      facts.name, structure.value, structure.path)};
+  if (const PredictionSource* other = first_to_part(facts)) {
+    sentences.push_back(parting_sentence(facts, *other));
+  }
+  if (facts.staged_sums > 0) {
+    sentences.push_back(fmt::format(
+        "{} over rows (gradients of biases) with staging memory here and not there, by what "
+        "PyTorch's kernel sets aside on a GPU of 132 multiprocessors.",
+        counted(facts.staged_sums, "sum")));
+  }
+  if (facts.without_law > 0) {
+    sentences.push_back(fmt::format("The sizes of {} follow no law and are guessed.",
+                                    counted(facts.without_law, "request")));
+  }
+  return sentences;
+}
+
+Json prediction_json(const PredictionFacts& facts) {
+  Json sources = Json::array();
+  for (const PredictionSource& source : facts.sources) {
+    Json json{{"path", source.path},
+              {"value", source.value},
+              {"requests", source.requests},
+              {"requests_paired", source.paired},
+              {"unpaired_bytes", source.unpaired_bytes},
+              {"parts_at", nullptr}};
+    if (source.parts_at) {
+      json["parts_at"] = {{"event", source.parts_at->first},
+                          {"event_there", source.parts_at->second},
+                          {"place", text_or_null(source.place)}};
+    }
+    sources.push_back(std::move(json));
+  }
+  return {{"name", facts.name},
+          {"value", facts.value},
+          {"order_of", facts.sources[facts.structure].value},
+          {"sources", std::move(sources)},
+          {"requests_without_law", facts.without_law},
+          {"staged_sums", facts.staged_sums}};
+}
+
+}  // namespace memreplay

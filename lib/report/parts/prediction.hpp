@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "metrics/prediction_facts.hpp"
+#include "report/parts/json_parts.hpp"
+
+namespace memreplay {
+
+/// "batch = 16, predicted from batch = 2 and 4"
+std::string prediction_name(const PredictionFacts& facts);
+
+/// What the prediction rests on, and what would make it surer.
+std::vector<std::string> prediction_sentences(const PredictionFacts& facts);
+
+Json prediction_json(const PredictionFacts& facts);
+
+}  // namespace memreplay

@@ -1,0 +1,164 @@
+#include "analysis/vary/predict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "../recordings.hpp"
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+using Write = std::function<void(RecordingWriter&, Bytes)>;
+
+/// Recordings of one program, which `write` writes down for a value.
+class Program {
+ public:
+  Program(const std::vector<std::int64_t>& values, const Write& write) {
+    for (const std::int64_t value : values) add(value, write);
+  }
+  void add(std::int64_t value, const Write& write) {
+    RecordingWriter writer;
+    write(writer, static_cast<Bytes>(value));
+    recordings_.push_back(writer.recording());
+    values_.push_back(value);
+  }
+
+  MadeRecordings at(std::int64_t value) const {
+    std::deque<Subject> subjects;
+    std::vector<Varied> varied;
+    for (std::size_t i = 0; i < recordings_.size(); ++i) {
+      const Recording& recording = recordings_[i];
+      varied.push_back({&subjects.emplace_back(recording, recording.traces[0]), values_[i]});
+    }
+    return predicted(varied, {"batch", value});
+  }
+
+ private:
+  std::deque<Recording> recordings_;
+  std::vector<std::int64_t> values_;
+};
+
+std::vector<Bytes> requests(const MadeRecording& made) {
+  std::vector<Bytes> sizes;
+  for (std::size_t event = 0; event < made.trace().size(); ++event) {
+    if (made.trace().ops[event] == Op::allocate) sizes.push_back(made.trace().sizes[event]);
+  }
+  return sizes;
+}
+
+void plain(RecordingWriter& w, Bytes batch) {
+  const std::uint32_t model = w.stack({"train.py:3 build"});
+  const std::uint32_t layer = w.stack({"model.py:7 forward", "train.py:9 step"});
+  w.alloc(0, 5000, model).alloc(1, 1000 * batch, layer).free(1);
+}
+
+TEST(Predict, SizesFollowFromTheRecordings) {
+  const MadeRecordings made = Program({2, 4}, plain).at(16);
+  EXPECT_EQ(requests(made.likeliest), (std::vector<Bytes>{5000, 16000}));
+  EXPECT_TRUE(made.others.empty());
+  EXPECT_EQ(made.predicted->structure, 1U);
+  EXPECT_EQ(made.predicted->sources[0].paired, 2U);
+  EXPECT_FALSE(made.predicted->sources[0].parts_at);
+  EXPECT_FALSE(made.likeliest.origin->why_inexact.empty());
+}
+
+TEST(Predict, FreesHaveTheSizesOfTheirBlocks) {
+  const Trace trace = Program({2, 4}, plain).at(3).likeliest.trace();
+  EXPECT_EQ(trace.sizes, (std::vector<Bytes>{5000, 3000, 3000}));
+}
+
+// A native convolution asks once for each image.
+TEST(Predict, WhatIsAskedForAgainAndAgainPairsAsOne) {
+  const MadeRecordings made = Program({2, 4}, [](RecordingWriter& w, Bytes batch) {
+                                const std::uint32_t layer = w.stack({"model.py:7 forward"});
+                                for (Bytes i = 0; i < batch; ++i) w.alloc(0, 4096, layer).free(0);
+                                w.alloc(1, 600 * batch, layer);
+                              }).at(8);
+  EXPECT_EQ(requests(made.likeliest), (std::vector<Bytes>{4096, 4096, 4096, 4096, 4800}));
+  EXPECT_FALSE(made.predicted->sources[0].parts_at);
+}
+
+TEST(Predict, LinesThatMovedBetweenTheRecordingsAreTheSame) {
+  Program program({2}, plain);
+  program.add(4, [](RecordingWriter& w, Bytes batch) {
+    const std::uint32_t model = w.stack({"train.py:4 build"});
+    const std::uint32_t layer = w.stack({"model.py:7 forward", "train.py:10 step"});
+    w.alloc(0, 5000, model).alloc(1, 1000 * batch, layer).free(1);
+  });
+  EXPECT_EQ(requests(program.at(16).likeliest), (std::vector<Bytes>{5000, 16000}));
+}
+
+void parting(RecordingWriter& w, Bytes batch) {
+  const std::uint32_t layer = w.stack({"/app/model.py:7 forward"});
+  const std::uint32_t sort = w.stack({"/app/sort.py:5 forward"});
+  w.alloc(0, 1000 * batch, layer);
+  if (batch > 3) w.alloc(1, 10000 * batch, sort).free(1);
+  w.alloc(2, 300 * batch, layer).free(2).free(0);
+}
+
+TEST(Predict, WhereRecordingsPartBothCoursesAreMade) {
+  const MadeRecordings made = Program({2, 4}, parting).at(8);
+  EXPECT_EQ(requests(made.likeliest), (std::vector<Bytes>{8000, 80000, 2400}));
+  ASSERT_EQ(made.others.size(), 1U);
+  EXPECT_EQ(requests(made.others[0]), (std::vector<Bytes>{8000, 2400}));
+  const PredictionSource& other = made.predicted->sources[0];
+  EXPECT_EQ(other.parts_at, std::pair(std::uint64_t{1}, std::uint64_t{1}));
+  EXPECT_EQ(other.place, "sort.py:5 forward");
+  EXPECT_EQ(other.unpaired_bytes, 40000U);
+}
+
+TEST(Predict, TheNearestRecordingGivesTheCourse) {
+  EXPECT_EQ(requests(Program({2, 64}, parting).at(5).likeliest).size(), 2U);
+  EXPECT_EQ(requests(Program({2, 64}, parting).at(40).likeliest).size(), 3U);
+}
+
+/// The backward of a linear layer of 256 inputs and 512 outputs; 128 rows for each of the batch.
+void bias(RecordingWriter& w, Bytes batch) {
+  const std::uint32_t layer = w.stack({"model.py:7 forward"});
+  const Bytes rows = 128 * batch;
+  w.alloc(0, 4 * rows * 512, layer);
+  w.alloc(1, 4 * rows * 256).alloc(2, 4 * 512 * 256).alloc(3, 4 * 512);
+  if (rows >= 1024) w.alloc(4, 8 * rows * 512).alloc(5, 16).free(5).free(4);
+  w.free(1).free(0);
+}
+
+TEST(Predict, SumsOverManyRowsGetTheirStaging) {
+  const MadeRecordings made = Program({2, 4}, bias).at(16);
+  EXPECT_EQ(requests(made.likeliest),
+            (std::vector<Bytes>{4 * 2048 * 512, 4 * 2048 * 256, 4 * 512 * 256, 4 * 512,
+                                8 * 2048 * 512, 16}));
+  EXPECT_EQ(made.predicted->staged_sums, 1U);
+}
+
+TEST(Predict, SumsOverFewRowsLoseTheirStaging) {
+  EXPECT_EQ(requests(Program({8, 16}, bias).at(4).likeliest).size(), 4U);
+}
+
+TEST(Predict, StagingIsNotAddedWhereARecordingDidWithout) {
+  const Write never = [](RecordingWriter& w, Bytes batch) {
+    const std::uint32_t layer = w.stack({"model.py:7 forward"});
+    w.alloc(0, 4 * 128 * batch * 512, layer);
+    w.alloc(1, 4 * 128 * batch * 256).alloc(2, 4 * 512 * 256).alloc(3, 4 * 512);
+  };
+  EXPECT_EQ(requests(Program({2, 10}, never).at(32).likeliest).size(), 4U);
+}
+
+TEST(Predict, RecordingsOfTwoProgramsAreRefused) {
+  Program program({2}, plain);
+  program.add(4, [](RecordingWriter& w, Bytes batch) {
+    const std::uint32_t other = w.stack({"other.py:1 main"});
+    for (Slot slot = 0; slot < 4; ++slot) w.alloc(slot, 10 * batch, other);
+  });
+  try {
+    program.at(8);
+    FAIL() << "two programs";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("not of one program"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("event 0"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace memreplay
