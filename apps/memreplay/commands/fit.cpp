@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/find/question.hpp"
 #include "analysis/fit/cards.hpp"
 #include "analysis/fit/question.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"
 #include "options/streaming.hpp"
+#include "options/variation.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
+#include "report/find/find.hpp"
 
 namespace memreplay {
 namespace {
@@ -50,6 +53,7 @@ FitCommand parse(const Command& command, const std::vector<std::string>& argumen
   CommandLine line(command);
   add_input_options(line, asked.input);
   add_edit_option(line, asked.input);
+  add_variation_options(line, asked.input, AskedOfVariation::find);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
   add_card_option(line, asked.cards);
@@ -58,7 +62,7 @@ FitCommand parse(const Command& command, const std::vector<std::string>& argumen
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
   add_report_options(line, asked.reports);
   line.parse(arguments);
-  if (can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
+  if (!asked.input.variation && can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
   return asked;
 }
 
@@ -73,6 +77,20 @@ FitQuestion question_of(const FitCommand& asked) {
   return question;
 }
 
+int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progress& progress) {
+  const FindQuestion question{.strategies = asked.run.strategies,
+                              .setup = asked.run.setup,
+                              .cards = asked.cards,
+                              .variation = *asked.input.variation,
+                              .edits = asked.input.edits,
+                              .gpu = asked.input.gpu};
+  const FindAnswer answered = answer(inputs, question, progress.control());
+  progress.clear();
+  printer.print(answered);
+  if (answered.interrupted) return kInterrupted;
+  return answered.all_fit() ? kDone : kAnswerIsNo;
+}
+
 }  // namespace
 
 int run_fit(const Command& command, const std::vector<std::string>& arguments) {
@@ -83,6 +101,7 @@ int run_fit(const Command& command, const std::vector<std::string>& arguments) {
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);
   const Inputs inputs = read_inputs(asked.input, progress);
+  if (asked.input.variation) return find(asked, inputs, printer, progress);
   const FitAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
   printer.print(answered);

@@ -77,4 +77,16 @@ MadeRecordings edited(const Subject& subject, std::span<const Edit> edits) {
   return all;
 }
 
+MadeRecordings edited(const MadeRecordings& made, std::span<const Edit> edits) {
+  const auto subject = [](const MadeRecording& one) {
+    return Subject(one.recording, one.trace(), one.origin);
+  };
+  MadeRecordings all = edited(subject(made.likeliest), edits);
+  for (const MadeRecording& other : made.others) {
+    all.others.push_back(edited(subject(other), edits).likeliest);
+  }
+  all.predicted = made.predicted;
+  return all;
+}
+
 }  // namespace memreplay

@@ -11,4 +11,7 @@ namespace memreplay {
 /// nothing, or needs what the recording lacks. O(edits · events), for each of the guesses.
 MadeRecordings edited(const Subject& subject, std::span<const Edit> edits);
 
+/// Each of them edited: the likeliest ways of the others stand beside those of the likeliest.
+MadeRecordings edited(const MadeRecordings& made, std::span<const Edit> edits);
+
 }  // namespace memreplay

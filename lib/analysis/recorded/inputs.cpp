@@ -53,19 +53,6 @@ std::vector<ReadFile> read_files(const InputOptions& input, OnUnreadable behind)
   return files;
 }
 
-/// Each of them edited.
-MadeRecordings edited_all(const MadeRecordings& made, const std::vector<Edit>& edits) {
-  const auto subject = [](const MadeRecording& one) {
-    return Subject(one.recording, one.trace(), one.origin);
-  };
-  MadeRecordings all = edited(subject(made.likeliest), edits);
-  for (const MadeRecording& other : made.others) {
-    all.others.push_back(edited(subject(other), edits).likeliest);
-  }
-  all.predicted = made.predicted;
-  return all;
-}
-
 }  // namespace
 
 std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu) {
@@ -106,7 +93,7 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
   const VariedProgram program(recordings_, *input.variation, input.gpu);
   chosen_.clear();
   for (MadeRecordings& made : program.at(*input.variation->at)) {
-    add(input.edits.empty() ? std::move(made) : edited_all(made, input.edits));
+    add(input.edits.empty() ? std::move(made) : edited(made, input.edits));
   }
 }
 

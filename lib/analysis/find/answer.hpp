@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run/answer.hpp"
+#include "metrics/prediction_facts.hpp"
+
+namespace memreplay {
+
+struct Control;
+struct FindQuestion;
+class Inputs;
+
+/// A program at one value of its parameter under one strategy, on the device that needs most.
+struct ValueTried {
+  std::int64_t value = 0;
+  bool recorded = false;     ///< at that very value
+  bool fits = false;         ///< on the device in question
+  Bytes peak_requested = 0;  ///< all on an endless device
+  Bytes peak_allocated = 0;
+  Bytes peak_reserved = 0;
+  /// Nothing: the rules settle it.
+  std::optional<RunInterval> interval = {};
+  std::uint64_t oom_retries = 0;  ///< on the device in question, where it fits there
+};
+
+/// What one strategy comes to on one device.
+struct FoundValue {
+  std::string strategy;
+  DeviceSummary device;
+  /// Nothing: not even 1 fits, or nothing larger than 1 was looked at.
+  std::optional<std::int64_t> largest;
+  bool unbounded = false;  ///< it fits however large it is, as far as was looked
+  /// A larger value fits than one that does not.
+  std::optional<std::int64_t> fails_below = {};
+  std::vector<ValueTried> tried = {};  ///< ascending
+};
+
+/// A recorded value, predicted from the other recordings under the first strategy.
+struct HeldBack {
+  std::int64_t value = 0;
+  Bytes requested = 0, requested_predicted = 0;
+  Bytes reserved = 0, reserved_predicted = 0;
+};
+
+struct FindAnswer {
+  PredictionFacts facts;  ///< of the largest value that was found first
+  std::vector<FoundValue> found;
+  std::vector<HeldBack> held_back;  ///< of three recordings or more
+  Bytes reserve = 0;                ///< of every device, held by others
+  bool context_assumed = false;     ///< the reserve is that of a card's context
+  bool interrupted = false;
+
+  bool all_fit() const;  ///< at some value each
+};
+
+/// For each strategy on each device by doubling and bisection, then the values above: the need of a
+/// program may fall where it takes another course. `inputs` are the recordings. Throws UsageError
+/// where no device is given. A prediction and some replays for each value tried.
+FindAnswer answer(const Inputs& inputs, const FindQuestion& question, const Control& control);
+
+}  // namespace memreplay

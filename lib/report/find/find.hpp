@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/find/answer.hpp"
+#include "report/parts/table.hpp"
+#include "report/parts/text_style.hpp"
+
+namespace memreplay {
+
+/// The largest value for each strategy and device, what each value needs, and how well values that
+/// were recorded are predicted from the others.
+std::string to_text(const FindAnswer& answer, const TextStyle& style);
+/// The schema "memreplay/1" with a run for each strategy on each device.
+std::string to_json(const FindAnswer& answer);
+/// A row for each value that was tried: exact bytes.
+Table to_table(const FindAnswer& answer);
+std::string to_markdown(const FindAnswer& answer);
+
+}  // namespace memreplay
