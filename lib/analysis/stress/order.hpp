@@ -22,8 +22,9 @@ Order draw_order(std::size_t steps, std::size_t places, Draws& draws);
 
 /// Writes orders of a recording's work as traces, one after the other into the same memory. A block
 /// that outlives its step is freed as many steps later as it was recorded, at the same share of
-/// that step's events, or never where the order ends before. With several steps in flight each
-/// of them goes on in a sequence of its own, and that counts the steps.
+/// that step's events; what is behind the last step counts as one, and where the order ends before
+/// the block lives on. With several steps in flight each of them goes on in a sequence of its own,
+/// and that counts the steps.
 class OrderWriter {
  public:
   /// So many steps at once, at least 1. `work` outlives this.

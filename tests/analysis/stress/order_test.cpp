@@ -96,10 +96,31 @@ TEST(OrderWriter, ABlockThatOutlivesItsStepIsFreedAsManyStepsLater) {
 }
 
 TEST(OrderWriter, WhereTheOrderEndsBeforeItLivesOn) {
-  const Orders orders(
-      RecordingWriter().alloc(0, 10).alloc(1, 11).free(0).free(1).alloc(0, 20).free(0).recording(),
-      {0, 3});
-  EXPECT_EQ(orders.in_words({1, 0}), "+20 -20 +10 +11 -10");
+  const Orders orders(RecordingWriter()
+                          .alloc(0, 10)
+                          .alloc(1, 11)
+                          .free(0)
+                          .alloc(0, 20)
+                          .free(0)
+                          .free(1)
+                          .alloc(0, 30)
+                          .free(0)
+                          .recording(),
+                      {0, 3, 6});
+  EXPECT_EQ(orders.in_words({2, 1, 0}),
+            "+30 -30 +20 -20 +10 +11 -10 -11");  // what is behind counts
+  const Orders later(RecordingWriter()
+                         .alloc(0, 10)
+                         .alloc(1, 11)
+                         .free(0)
+                         .alloc(0, 20)
+                         .free(0)
+                         .alloc(0, 30)
+                         .free(1)
+                         .free(0)
+                         .recording(),
+                     {0, 3, 5});
+  EXPECT_EQ(later.in_words({2, 1, 0}), "+30 -30 +20 -20 +10 +11 -10");
 }
 
 TEST(OrderWriter, WhatIsNeverFreedKeepsItsPlaceInTheOrder) {
@@ -170,7 +191,7 @@ TEST(OrderWriter, AFreeInTwoPartsMayBeCompletedInALaterStep) {
   const Orders orders(writer.recording(), {0, 2, 5});
   EXPECT_EQ(orders.recorded(), "+10 ?10 +20 !10 -20 +30 -30");
   EXPECT_EQ(orders.in_words({0, 2, 1}), "+10 ?10 +30 !10 -30 +20 -20");
-  EXPECT_EQ(orders.in_words({1, 2, 0}), "+20 -20 +30 -30 +10 ?10");
+  EXPECT_EQ(orders.in_words({1, 2, 0}), "+20 -20 +30 -30 +10 ?10 !10");
 }
 
 TEST(OrderWriter, ARefusedRequestIsMadeAgain) {

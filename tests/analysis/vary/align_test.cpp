@@ -92,7 +92,8 @@ TEST(Align, AWideBandFindsTheHighestScoreThatThereIs) {
       const std::size_t length = random() % 20;
       for (std::size_t i = 0; i < length; ++i) {
         const Bytes sizes[] = {100, 200, 400, 57, 64};
-        drawn.push_back({random() % 3, static_cast<std::uint32_t>(i), sizes[random() % 5], false});
+        drawn.push_back({static_cast<std::uint32_t>(random() % 3), static_cast<std::uint32_t>(i),
+                         sizes[random() % 5], false});
       }
       return drawn;
     };
