@@ -1,0 +1,99 @@
+#include "analysis/edit/block_edits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/edit/programs.hpp"
+#include "core/error.hpp"
+#include "trace/gate.hpp"
+
+namespace memreplay {
+namespace {
+
+EditedBlocks changed(const Recording& recording, const std::string& text) {
+  EditedBlocks blocks = with_blocks_changed(recording, recording.traces.front(), parse_edit(text));
+  EXPECT_FALSE(fault_in(blocks.written.trace));
+  return blocks;
+}
+
+std::string told_of(const Recording& recording, const std::string& text) {
+  return told(changed(recording, text).written.trace);
+}
+
+EditedBlocks moved(const Recording& recording, const std::string& text,
+                   Deaths deaths = Deaths::by_scope) {
+  EditedBlocks blocks = offloaded(recording, recording.traces.front(), parse_edit(text), deaths);
+  EXPECT_FALSE(fault_in(blocks.written.trace));
+  return blocks;
+}
+
+Recording three_blocks() {
+  return ProgramWriter().ask(80).ask(5).free(80).ask(20).free(5).free(20).recording();
+}
+
+TEST(BlockEdits, SizesAreScaledAndRounded) {
+  EXPECT_EQ(told_of(three_blocks(), "scale:size>=0,factor=1.5"), "+120 +8 -120 +30 -8 -30");
+  EXPECT_EQ(told_of(three_blocks(), "scale:size<10,factor=0.01"), "+80 +1 -80 +20 -1 -20")
+      << "never to nothing";
+  const EditFacts facts = changed(three_blocks(), "scale:size>=20,factor=2").facts;
+  EXPECT_EQ(facts.edit, "scale:size>=20,factor=2");
+  EXPECT_EQ(facts.blocks, 2u);
+  EXPECT_EQ(facts.bytes, 100u);
+}
+
+TEST(BlockEdits, ElementsOfAnotherWidthAreRoundedUp) {
+  EXPECT_EQ(told_of(three_blocks(), "dtype:size>=0,to=bf16"), "+40 +3 -40 +10 -3 -10");
+  EXPECT_EQ(told_of(three_blocks(), "dtype:size<10,from=bf16,to=fp64"), "+80 +20 -80 +20 -20 -20");
+}
+
+TEST(BlockEdits, DroppedBlocksWereNeverAskedFor) {
+  EXPECT_EQ(told_of(three_blocks(), "drop:size<50"), "+80 -80");
+}
+
+TEST(BlockEdits, LivesAreShortenedToSoManyEvents) {
+  EXPECT_EQ(told_of(three_blocks(), "shorten:size>=0,events=1"), "+80 +5 -80 -5 +20 -20");
+  EXPECT_EQ(told_of(three_blocks(), "shorten:size>=0,events=9"), told(three_blocks().traces[0]));
+  const Recording kept = ProgramWriter().ask(8).ask(4).ask(2).recording();
+  EXPECT_EQ(told_of(kept, "shorten:size>=8,events=1"), "+8 +4 -8 +2");
+}
+
+TEST(BlockEdits, NothingSelectedIsRefused) {
+  try {
+    changed(three_blocks(), "drop:size>=1MiB");
+    FAIL() << "dropped";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--edit drop:size>=1MiB: no block of this recording is selected");
+  }
+}
+
+TEST(BlockEdits, BlocksFromBeforeTheRecordingCannotBeLeftOut) {
+  Recording recording = three_blocks();
+  start_with(recording.traces.front(), 9, 700);
+  try {
+    changed(recording, "drop:size>=700");
+    FAIL() << "dropped";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--edit drop:size>=700: it selects blocks from before the recording, which "
+                 "cannot be left out");
+  }
+  EXPECT_EQ(told_of(recording, "shorten:size>=700,events=1"), "+80 -700 +5 -80 +20 -5 -20");
+}
+
+TEST(Offload, ABandwidthGivesItsTime) {
+  EXPECT_EQ(
+      moved(two_layers().recording(), "offload:saved,size<23,bandwidth=158").facts.moving_seconds,
+      1.0);
+}
+
+TEST(Offload, NothingSavedIsRefused) {
+  try {
+    moved(three_blocks(), "offload:size>=0");
+    FAIL() << "moved";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--edit offload:size>=0: nothing of that is saved for a backward pass");
+  }
+}
+
+}  // namespace
+}  // namespace memreplay

@@ -1,0 +1,125 @@
+#include "analysis/edit/edit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace memreplay {
+namespace {
+
+template <typename What>
+What what_of(const std::string& text) {
+  return std::get<What>(parse_edit(text).what);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_edit(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(Edit, ItKeepsTheTextAsItWasGiven) {
+  const Edit edit = parse_edit("drop:function=attn,size>=4");
+  EXPECT_EQ(edit.text, "drop:function=attn,size>=4");
+  EXPECT_TRUE(std::holds_alternative<DropEdit>(edit.what));
+  EXPECT_EQ(edit.selector.function, "attn");
+  EXPECT_EQ(edit.selector.at_least, 4u);
+}
+
+TEST(Edit, CheckpointTakesWhichLayersAndHow) {
+  const auto plain = what_of<CheckpointEdit>("checkpoint:code=m.py:1-3");
+  EXPECT_EQ(plain.group, 1u);
+  EXPECT_FALSE(plain.only || plain.segments || plain.reentrant);
+  EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,group=4").group, 4u);
+  EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,only=2").only, 2u);
+  EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,segments=3").segments, 3u);
+  EXPECT_TRUE(what_of<CheckpointEdit>("checkpoint:function=f,reentrant=true").reentrant);
+  EXPECT_FALSE(what_of<CheckpointEdit>("checkpoint:function=f,reentrant=false").reentrant);
+}
+
+TEST(Edit, OffloadTakesHowFastAndFromWhere) {
+  EXPECT_FALSE(what_of<OffloadEdit>("offload:saved").bandwidth);
+  const auto how = what_of<OffloadEdit>("offload:saved,bandwidth=2GiB/s,pinned=true,to=host");
+  EXPECT_EQ(how.bandwidth, 2.0 * static_cast<double>(kGiB));
+  EXPECT_TRUE(how.pinned);
+}
+
+TEST(Edit, TheOthersTakeHowMuch) {
+  EXPECT_EQ(what_of<ScaleEdit>("scale:saved,factor=0.5").factor, 0.5);
+  EXPECT_EQ(what_of<ShortenEdit>("shorten:saved,events=7").events, 7u);
+  const auto dtype = what_of<DtypeEdit>("dtype:saved,from=fp64,to=fp8");
+  EXPECT_EQ(dtype.from, "fp64");
+  EXPECT_EQ(dtype.to, "fp8");
+}
+
+TEST(Edit, TypesHaveTheirBytes) {
+  EXPECT_EQ(bytes_of_dtype("float64"), 8u);
+  EXPECT_EQ(bytes_of_dtype("fp32"), 4u);
+  EXPECT_EQ(bytes_of_dtype("bf16"), 2u);
+  EXPECT_EQ(bytes_of_dtype("int8"), 1u);
+  EXPECT_EQ(bytes_of_dtype("complex"), 0u);
+}
+
+TEST(Edit, AnUnknownVerbIsRefusedWithTheNearest) {
+  EXPECT_EQ(refusal("checkpont:saved"),
+            "--edit: unknown verb 'checkpont'; did you mean 'checkpoint'?; expected "
+            "VERB:KEY=VALUE,… with one of checkpoint, offload, scale, drop, shorten, dtype");
+}
+
+TEST(Edit, WithoutASelectorNothingIsEdited) {
+  for (const std::string text : {"drop", "drop:", "drop:,&"}) {
+    EXPECT_EQ(refusal(text), "--edit " + text + ": which blocks? expected VERB:KEY=VALUE,…");
+  }
+}
+
+TEST(Edit, AnUnknownKeyIsRefusedWithThoseThatThereAre) {
+  EXPECT_EQ(refusal("scale:saved,facter=2"),
+            "--edit: 'facter=2'; expected a selector (code=, function=, stack=, category=, phase=, "
+            "size>=, stream=, step=, lives=, saved) or an option of scale");
+  EXPECT_NE(refusal("drop:saved,factor=2"), "taken") << "an option of another verb";
+}
+
+TEST(Edit, AValueThatIsNoneIsRefused) {
+  EXPECT_EQ(refusal("scale:saved,factor=none"), "--edit: 'factor=none'; expected a number above 0");
+  for (const std::string factor : {"0", "-1", "nan", "inf", "2x", ""}) {
+    EXPECT_NE(refusal("scale:saved,factor=" + factor), "taken") << factor;
+  }
+  EXPECT_EQ(refusal("checkpoint:function=f,group=0"),
+            "--edit: 'group=0'; expected a whole number above 0");
+  EXPECT_EQ(refusal("checkpoint:function=f,reentrant=yes"),
+            "--edit: 'reentrant=yes'; expected true or false");
+  EXPECT_EQ(refusal("offload:saved,bandwidth=fast"),
+            "--edit: 'bandwidth=fast'; expected bytes a second, such as bandwidth=25GiB/s");
+  EXPECT_EQ(refusal("offload:saved,to=disk"), "--edit: 'to=disk'; expected to=host");
+  EXPECT_EQ(refusal("dtype:saved,to=complex"),
+            "--edit: 'to=complex'; expected fp64, fp32, bf16, fp16, fp8 or int8");
+}
+
+TEST(Edit, CheckpointNeedsCodeAndOneWayToGroupIt) {
+  EXPECT_EQ(refusal("checkpoint:saved"),
+            "--edit checkpoint:saved: which code? expected code=FILE:FIRST-LAST or function=NAME");
+  EXPECT_EQ(refusal("checkpoint:function=f,group=2,only=2"),
+            "--edit checkpoint:function=f,group=2,only=2: one of group, only and segments");
+}
+
+TEST(Edit, ASelectorAloneHasItsOwnRefusals) {
+  EXPECT_TRUE(parse_selector("--select", "saved").saved);
+  const auto refused = [](const std::string& text) {
+    try {
+      parse_selector("--select", text);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refused(""), "--select: no selector; expected KEY=VALUE,…");
+  EXPECT_EQ(refused("group=2"),
+            "--select: 'group=2'; expected code=, function=, stack=, category=, phase=, size>=, "
+            "stream=, step=, lives= or saved");
+}
+
+}  // namespace
+}  // namespace memreplay
