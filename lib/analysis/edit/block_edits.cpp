@@ -116,23 +116,20 @@ class Offloading {
   // blocks are there from its first request on, behind the frees of the operation before.
   void bring_back() {
     std::uint64_t begins = 0;  // of the operation
-    bool asked = false;
-    bool freed = false;
+    bool asked = false;        // by it
+    bool freed = false;        // something saved, behind that
     for (std::uint64_t event = 0; event < trace_.size(); ++event) {
       const std::uint32_t block = lives_.block_of[event];
       if (trace_.ops[event] == Op::allocate) {
         if (!asked || freed) begins = event;
-        asked = true;
+        asked = passes_.is_backward(lives_.blocks[block].stack);
         freed = false;
         continue;
       }
-      if (block == BlockLives::kNone || !moved_[block] || lives_.blocks[block].freed != event) {
-        continue;
-      }
-      freed = true;
-      const std::uint64_t born = lives_.blocks[block].born;
-      const std::uint32_t copy =
-          rewrite_.add(block, lives_.blocks[block].size, {std::max(begins, born + 1), kAgain});
+      if (block == BlockLives::kNone || lives_.blocks[block].freed != event) continue;
+      freed |= passes_.is_saved(lives_.blocks[block]);
+      if (!moved_[block]) continue;
+      const std::uint32_t copy = rewrite_.add(block, lives_.blocks[block].size, {begins, kAgain});
       rewrite_.free_at(copy, {event, kAgain});
     }
   }

@@ -79,10 +79,29 @@ TEST(BlockEdits, BlocksFromBeforeTheRecordingCannotBeLeftOut) {
   EXPECT_EQ(told_of(recording, "shorten:size>=700,events=1"), "+80 -700 +5 -80 +20 -5 -20");
 }
 
+TEST(Offload, WhatIsSavedLeavesAndComesBackWithTheOperationThatNeedsIt) {
+  const EditedBlocks blocks = moved(two_layers().recording(), "offload:function=forward");
+  EXPECT_EQ(told(blocks.written.trace),
+            "+100 +11 +12 +13 -11 -12 +21 -13 +22 +23 -21 -22 +30 -23 "
+            "+23 +40 -30 -23 +22 +41 -22 -40 +21 +13 +42 -21 -41 -13 +12 +43 -12 -42 "
+            "+11 +44 -11 -43 -100");
+  EXPECT_EQ(blocks.facts.blocks, 6u);
+  EXPECT_EQ(blocks.facts.bytes, 102u);
+  EXPECT_EQ(blocks.facts.moved_bytes, 204u);
+  EXPECT_EQ(blocks.facts.other_memory_peak, 102u);
+  EXPECT_EQ(blocks.facts.moving_seconds, 0);
+}
+
 TEST(Offload, ABandwidthGivesItsTime) {
   EXPECT_EQ(
       moved(two_layers().recording(), "offload:saved,size<23,bandwidth=158").facts.moving_seconds,
       1.0);
+}
+
+TEST(Offload, WhatIsNotSelectedStays) {
+  EXPECT_EQ(told(moved(two_layers().recording(), "offload:size<=11").written.trace),
+            "+100 +11 +12 +13 -11 +21 +22 +23 +30 "
+            "+40 -30 -23 +41 -22 -40 +42 -21 -41 -13 +43 -12 -42 +11 +44 -11 -43 -100");
 }
 
 TEST(Offload, NothingSavedIsRefused) {
