@@ -26,9 +26,9 @@ constexpr std::array<std::string_view, 5> kCategories = {"parameter", "optimizer
 }
 
 std::uint64_t whole(const std::string& option, const std::string& part, std::string_view value,
-                    std::string_view expected) {
+                    std::string_view expected, std::uint64_t most = UINT64_MAX) {
   const auto number = parse_whole(value);
-  if (!number) refuse(option, part, expected);
+  if (!number || *number > most) refuse(option, part, expected);
   return *number;
 }
 
@@ -168,7 +168,8 @@ bool take_selector(const std::string& option, const std::string& part, Selector&
       refuse(option, part, fmt::format("{}", fmt::join(kCategories, ", ")));
     selector.category = static_cast<Category>(found - kCategories.begin());
   } else if (key == "stream") {
-    selector.stream = static_cast<std::uint32_t>(whole(option, part, value, "a stream's number"));
+    selector.stream =
+        static_cast<std::uint32_t>(whole(option, part, value, "a stream's number", kNoStream - 1));
   } else if (key == "step") {
     selector.step = whole(option, part, value, "a step's number");
   } else if (key == "lives") {

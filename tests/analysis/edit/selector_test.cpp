@@ -186,6 +186,8 @@ TEST(Selector, AValueThatIsNoneIsRefusedWithWhatWasExpected) {
             "activation, temporary");
   EXPECT_EQ(refusal("size>=lots"), "--select: 'size>=lots'; expected a size, such as size>=16MiB");
   EXPECT_EQ(refusal("stream=first"), "--select: 'stream=first'; expected a stream's number");
+  EXPECT_EQ(refusal("stream=4294967296"),
+            "--select: 'stream=4294967296'; expected a stream's number");
   EXPECT_EQ(refusal("step=-1"), "--select: 'step=-1'; expected a step's number");
   EXPECT_EQ(refusal("lives=long"), "--select: 'lives=long'; expected a number of events");
   EXPECT_EQ(refusal("function="), "--select: 'function='; expected a value");
