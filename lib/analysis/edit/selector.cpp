@@ -200,6 +200,13 @@ bool CodeFrames::matches(const Frame& frame) const {
 std::vector<std::uint32_t> selected(const Recording& recording, const Trace& trace,
                                     const BlockLives& lives, const Selector& selector) {
   const Passes passes(recording, trace);
+  if ((selector.category || selector.saved) && !passes.are_known()) {
+    throw UsageError(fmt::format(
+        "{}: told by stacks of Python, of which this recording has none",
+        selector.category
+            ? fmt::format("category={}", kCategories[static_cast<std::size_t>(*selector.category)])
+            : "saved"));
+  }
   const Scopes scopes(recording, trace, selector);
   const std::vector<bool> meant = stacks_meant(recording, selector);
   std::vector<std::uint32_t> blocks;

@@ -53,7 +53,8 @@ class CodeFrames {
   const Selector& selector_;
 };
 
-/// The blocks that are meant, in their order. O(events + stacks).
+/// The blocks that are meant, in their order. Throws UsageError where the recording lacks what they
+/// are told by. O(events + stacks).
 std::vector<std::uint32_t> selected(const Recording& recording, const Trace& trace,
                                     const BlockLives& lives, const Selector& selector);
 

@@ -129,6 +129,14 @@ TEST(Selector, APhaseThatNobodyAnnotatedIsRefused) {
             "phase=forward: no such scope in this recording; it annotates none");
 }
 
+TEST(Selector, WhatIsToldByStacksIsRefusedWithoutThem) {
+  const Recording recording = ProgramWriter().ask(1).free(1).recording();
+  EXPECT_EQ(why_not_picked(recording, "category=temporary"),
+            "category=temporary: told by stacks of Python, of which this recording has none");
+  EXPECT_EQ(why_not_picked(recording, "saved"),
+            "saved: told by stacks of Python, of which this recording has none");
+}
+
 TEST(Selector, StepsAreCountedFromOne) {
   const Recording recording = RecordingWriter()
                                   .alloc(0, 1)
