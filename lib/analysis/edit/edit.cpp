@@ -129,6 +129,14 @@ void check(const Edit& edit) {
         fmt::format("{} {}: only= of which code? expected code=FILE:FIRST-LAST or function=NAME",
                     kOption, edit.text));
   }
+  const auto* scale = std::get_if<ScaleEdit>(&edit.what);
+  if (scale != nullptr && scale->factor == 0) {
+    throw UsageError(fmt::format("{} {}: by how much? expected factor=NUMBER", kOption, edit.text));
+  }
+  const auto* shorten = std::get_if<ShortenEdit>(&edit.what);
+  if (shorten != nullptr && shorten->events == 0) {
+    throw UsageError(fmt::format("{} {}: to how long? expected events=N", kOption, edit.text));
+  }
   if (const auto* checkpoint = std::get_if<CheckpointEdit>(&edit.what)) {
     if (!edit.selector.names_code()) {
       throw UsageError(fmt::format(

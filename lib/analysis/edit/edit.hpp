@@ -26,13 +26,13 @@ struct OffloadEdit {
 };
 
 struct ScaleEdit {
-  double factor = 1;
+  double factor = 0;  ///< above 0
 };
 
 struct DropEdit {};
 
 struct ShortenEdit {
-  std::uint64_t events = 0;  ///< so many at most from birth to free
+  std::uint64_t events = 0;  ///< so many at most from birth to free; above 0
 };
 
 /// Elements of another width.

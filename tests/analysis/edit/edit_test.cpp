@@ -98,6 +98,11 @@ TEST(Edit, AValueThatIsNoneIsRefused) {
             "--edit: 'to=complex'; expected fp64, fp32, bf16, fp16, fp8 or int8");
 }
 
+TEST(Edit, WithoutAnAmountNothingIsScaledOrShortened) {
+  EXPECT_EQ(refusal("scale:saved"), "--edit scale:saved: by how much? expected factor=NUMBER");
+  EXPECT_EQ(refusal("shorten:saved"), "--edit shorten:saved: to how long? expected events=N");
+}
+
 TEST(Edit, CheckpointNeedsCodeAndOneWayToGroupIt) {
   EXPECT_EQ(refusal("checkpoint:saved"),
             "--edit checkpoint:saved: which code? expected code=FILE:FIRST-LAST or function=NAME");
