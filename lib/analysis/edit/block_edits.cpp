@@ -153,7 +153,13 @@ class Offloading {
 class BlockChange {
  public:
   BlockChange(const Trace& trace, const BlockLives& lives, const Edit& edit, Rewrite& rewrite)
-      : trace_(trace), lives_(lives), edit_(edit), rewrite_(rewrite) {}
+      : trace_(trace), lives_(lives), edit_(edit), rewrite_(rewrite) {
+    for (const SegmentInfo& segment : trace.start.segments) {
+      for (const BlockInfo& block : segment.blocks) {
+        if (block.state != BlockState::free) rooms_.push_back(block.size);
+      }
+    }
+  }
 
   void make(std::uint32_t block) {
     block_ = block;
@@ -163,12 +169,18 @@ class BlockChange {
  private:
   const BlockLife& life() const { return lives_.blocks[block_]; }
 
-  void change(const ScaleEdit& how) { rewrite_.resize(block_, scaled_by(life().size, how.factor)); }
+  void resize(Bytes size) {
+    if (life().existed_before() && size > rooms_[block_]) {
+      refuse(edit_, "it enlarges blocks from before the recording, which lie where they lie");
+    }
+    rewrite_.resize(block_, size);
+  }
+
+  void change(const ScaleEdit& how) { resize(scaled_by(life().size, how.factor)); }
 
   void change(const DtypeEdit& how) {
     const Bytes from = bytes_of_dtype(how.from);
-    rewrite_.resize(block_,
-                    std::max<Bytes>((life().size * bytes_of_dtype(how.to) + from - 1) / from, 1));
+    resize(std::max<Bytes>((life().size * bytes_of_dtype(how.to) + from - 1) / from, 1));
   }
 
   void change(const DropEdit& /*how*/) {
@@ -193,6 +205,7 @@ class BlockChange {
   const BlockLives& lives_;
   const Edit& edit_;
   Rewrite& rewrite_;
+  std::vector<Bytes> rooms_;  ///< by block from before the first event
   std::uint32_t block_ = 0;
 };
 

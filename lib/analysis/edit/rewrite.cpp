@@ -36,12 +36,14 @@ class RewriteColumns {
     }
   }
 
-  void resize_start(std::uint32_t block, Bytes size) {
-    std::uint32_t number = 0;
+  /// `size_of` takes a block's number.
+  template <typename SizeOf>
+  void resize_start(SizeOf size_of) {
+    std::uint32_t block = 0;
     for (SegmentInfo& segment : trace_.start.segments) {
       for (BlockInfo& there : segment.blocks) {
         if (there.state == BlockState::free) continue;
-        if (number++ == block) there.requested = std::min(size, there.size);
+        there.requested = size_of(block++);
       }
     }
   }
@@ -158,12 +160,7 @@ Rewritten Rewrite::write() {
   std::ranges::stable_sort(insertions, {}, &Insertion::spot);
 
   RewriteColumns columns(trace_, lives_);
-  for (std::uint32_t block = 0; block < lives_.blocks.size(); ++block) {
-    if (!lives_.blocks[block].existed_before()) break;
-    if (fates_[block].size != lives_.blocks[block].size) {
-      columns.resize_start(block, fates_[block].size);
-    }
-  }
+  columns.resize_start([&](std::uint32_t block) { return fates_[block].size; });
   Rewritten written;
   written.now.reserve(trace_.size() + 1);
   written.kept.assign(trace_.size(), false);

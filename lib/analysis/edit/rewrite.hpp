@@ -38,6 +38,7 @@ class Rewrite {
   void keep_forever(std::uint32_t block);
   /// Not of one that was there before the first event.
   void drop(std::uint32_t block);
+  /// One that was there before the first event has room for so much.
   void resize(std::uint32_t block, Bytes size);
   /// A further block, asked for by the same caller. Its number; without a free it stays.
   std::uint32_t add(std::uint32_t like, Bytes size, Spot born);

@@ -79,6 +79,22 @@ TEST(BlockEdits, BlocksFromBeforeTheRecordingCannotBeLeftOut) {
   EXPECT_EQ(told_of(recording, "shorten:size>=700,events=1"), "+80 -700 +5 -80 +20 -5 -20");
 }
 
+TEST(BlockEdits, BlocksFromBeforeTheRecordingGrowAsFarAsTheirMemoryGoes) {
+  Recording recording = RecordingWriter().alloc(0, 8).recording();
+  Trace& trace = recording.traces.front();
+  start_with(trace, 1, 700);
+  const Trace scaled = changed(recording, "scale:size>=700,factor=2").written.trace;
+  EXPECT_EQ(scaled.start.segments[0].blocks[0].requested, 1400u);
+  try {
+    changed(recording, "scale:size>=700,factor=3000");
+    FAIL() << "scaled";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--edit scale:size>=700,factor=3000: it enlarges blocks from before the "
+                 "recording, which lie where they lie");
+  }
+}
+
 TEST(Offload, WhatIsSavedLeavesAndComesBackWithTheOperationThatNeedsIt) {
   const EditedBlocks blocks = moved(two_layers().recording(), "offload:function=forward");
   EXPECT_EQ(told(blocks.written.trace),
