@@ -50,8 +50,11 @@ bool start_state_suffices(const Subject& subject, const std::optional<TorchModel
 bool places_decide(const Subject& subject, const TorchModel& model) {
   if (model.release.tie_break() != torch::Release::TieBreak::address) return false;
   const Trace& trace = subject.trace();
-  return std::ranges::find(trace.ops, Op::segment_alloc) != trace.ops.end() ||
-         !std::ranges::all_of(trace.start.segments, &SegmentInfo::expandable) ||
+  // One that was made from a recording has no events of the driver.
+  const bool has_segments = subject.origin() == nullptr
+                                ? std::ranges::find(trace.ops, Op::segment_alloc) != trace.ops.end()
+                                : !model.settings.expandable_segments;
+  return has_segments || !std::ranges::all_of(trace.start.segments, &SegmentInfo::expandable) ||
          subject.verified()->reading.device_total.has_value();
 }
 
@@ -120,6 +123,11 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
         "from event {} on its device does other than the recorded one did, and where memory lies "
         "decides among free blocks of equal size in this release",
         human_count(result.followed->left_at));
+  }
+  if (subject.origin() != nullptr && spec.name == "recorded" && model &&
+      places_decide(subject, *model)) {
+    return "where memory lies decides among free blocks of equal size in this release, and of an "
+           "edited program that is not recorded";
   }
   const Reading& reading = verified->reading;
   if (model && !reading.settings_changes.empty() && same_settings(subject, *model)) {

@@ -6,7 +6,9 @@
 
 #include "analysis/edit/edited.hpp"
 #include "analysis/edit/programs.hpp"
+#include "analysis/run/run.hpp"
 #include "core/error.hpp"
+#include "replay/watch/holding_log.hpp"
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
 
@@ -181,6 +183,35 @@ std::vector<Recording> bundled() {
   return recordings;
 }
 
+class CurveWatcher final : public RunWatcher {
+ public:
+  void begin_run(const Subject&, const Trial&, ObserverGroup& observers) override {
+    observers.add(log);
+  }
+  HoldingLog log;
+};
+
+/// What a run comes to, and what it holds behind the events of the program.
+struct Outcome {
+  memreplay::Run run;
+  std::vector<HoldingLog::Holding> curve;
+};
+
+Outcome outcome_of(const Subject& subject, const std::string& strategy) {
+  const Setup setup;
+  const Control control;
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  CurveWatcher watcher;
+  Outcome outcome{run(subject, parse_strategy(strategy), simulated(sized_for(subject, {})), setup,
+                      late, &watcher, control),
+                  {}};
+  for (std::size_t i = 0; i < watcher.log.holdings().size(); ++i) {
+    if (is_driver_event(subject.trace().ops[i])) continue;
+    outcome.curve.push_back(watcher.log.holdings()[i]);
+  }
+  return outcome;
+}
+
 TEST(EditedTraces, EditsThatChangeNothingMakeOneTrace) {
   for (const Recording& recording : bundled()) {
     const Subject subject(recording, recording.traces.front());
@@ -201,6 +232,19 @@ TEST(EditedTraces, RecordingsMayShrinkWhatWasThereBeforeThemToo) {
     const auto fault = fault_in(halved.likeliest.trace());
     EXPECT_FALSE(fault) << recording.path << ": " << fault->place << ": " << fault->what;
   }
+}
+
+TEST(EditedTraces, WherePlacesDecideTheRecordedAllocatorsReplayIsAnEstimate) {
+  const Recording recording =
+      read_recording(fs::path(MEMREPLAY_TRACES) / "torch" / "ties_by_address.pickle");
+  const MadeRecordings same = made(recording, {parse_edit("scale:size>=0,factor=1")});
+  const Subject subject(same.likeliest.recording, same.likeliest.trace(), same.likeliest.origin);
+  const Outcome recorded = outcome_of(subject, "recorded");
+  EXPECT_FALSE(recorded.run.exact);
+  EXPECT_EQ(recorded.run.inexact_because,
+            "where memory lies decides among free blocks of equal size in this release, and of an "
+            "edited program that is not recorded");
+  EXPECT_TRUE(outcome_of(subject, "torch").run.exact);
 }
 
 }  // namespace
