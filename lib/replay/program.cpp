@@ -101,12 +101,15 @@ class Weaver {
 
   void add_calls(const Reading& reading) {
     for (const ProgramCall& call : reading.calls) {
-      if (call.event >= end_) break;
+      if (call.event >= end_ && !is_behind_all(call.event)) break;
       if (const auto kind = act_of(call.kind)) {
         program_.acts.push_back({call.event, *kind, call.pool});
       }
     }
   }
+
+  // Where the program called last, a trace that was made from a recording may have no event.
+  bool is_behind_all(std::uint64_t event) const { return event == end_ && end_ == trace_.size(); }
 
   std::optional<Act::Kind> act_of(ProgramCall::Kind kind) const {
     switch (kind) {

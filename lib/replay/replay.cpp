@@ -44,6 +44,7 @@ class Replay {
       if (next_act_event_ <= event) do_acts(event);
       event = is_watched_ ? play_watched(event) : play_stretch(event, end);
     }
+    if (result_.finished) make_last_calls(end);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     result_.metrics = accounts_.finish(took.count());
     result_.refusals = device_.usage().refusals;
@@ -98,6 +99,14 @@ class Replay {
   void do_acts(std::uint64_t event) {
     for (; next_act_event_ <= event; note_next_act()) {
       caller_.act(event, program_.acts[next_act_++]);
+    }
+  }
+
+  // Behind the last event; blocks that other streams use until then stay so.
+  void make_last_calls(std::uint64_t end) {
+    for (; next_act_ < program_.acts.size(); ++next_act_) {
+      const Act& act = program_.acts[next_act_];
+      if (act.kind != Act::Kind::complete) caller_.act(end, act);
     }
   }
 

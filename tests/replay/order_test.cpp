@@ -157,5 +157,14 @@ TEST(Order, WhatTheProgramDoesBehindTheEndIsLeftOut) {
             "a0 | r0 | | empty a1 | ");
 }
 
+TEST(Order, WhatTheProgramCallsBehindItsLastEventIsCalledThere) {
+  const Trace trace = trace_of({{Op::allocate, 0, 8}, {Op::free, 0, 8}});
+  Reading reading;
+  reading.calls = {{.event = 2, .kind = Call::empty_cache},
+                   {.event = 2, .kind = Call::end_pool, .pool = 1}};
+  EXPECT_EQ(asked(trace, reading), "a0 | f0 | empty end1 ");
+  EXPECT_EQ(asked(trace, reading, {.ignore_empty_cache = true}), "a0 | f0 | off1 ");
+}
+
 }  // namespace
 }  // namespace memreplay
