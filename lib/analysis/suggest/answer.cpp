@@ -54,6 +54,7 @@ Beyond beyond(const Subject& subject, const std::vector<LayerCode>& layers) {
   }();
   found.saw_backward = passes.are_known() && first_backward < trace.size() &&
                        passes.others_before(trace.size()) > passes.others_before(first_backward);
+  if (!passes.are_known()) return found;
   std::uint64_t forward = first_backward;
   for (const LayerCode& layer : layers) forward = std::min(forward, layer.begins);
   Selector parameters;
