@@ -4,105 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "analysis/recorded/places.hpp"
-#include "analysis/vary/align.hpp"
-#include "analysis/vary/calls.hpp"
 #include "analysis/vary/restage.hpp"
 #include "analysis/vary/size_law.hpp"
-#include "core/error.hpp"
-#include "core/text.hpp"
+#include "analysis/vary/study.hpp"
 
 namespace memreplay {
 namespace {
-
-std::vector<AlignItem> items_of(const Calls& calls) {
-  std::vector<AlignItem> items;
-  items.reserve(calls.calls.size());
-  for (const Call& call : calls.calls) {
-    const CallBlock& block = calls.blocks[call.block];
-    items.push_back({2 * block.asker + (call.frees ? 1 : 0), call.block, block.size,
-                     !call.frees && block.python});
-  }
-  return items;
-}
-
-/// Two recordings, call by call.
-struct Lining {
-  std::size_t other = 0;                ///< the second recording
-  std::vector<std::uint32_t> block_of;  ///< by block of the first; Calls::kNoBlock: none
-  std::optional<std::pair<std::uint32_t, std::uint32_t>> parts_at = {};  ///< calls
-};
-
-Lining line_up(const Calls& first, const Calls& second, const ParameterValues& values) {
-  Lining lining{.block_of = std::vector<std::uint32_t>(first.blocks.size(), Calls::kNoBlock)};
-  const std::vector<AlignItem> a = items_of(first);
-  const std::vector<AlignItem> b = items_of(second);
-  std::uint32_t next = 0;
-  for (const auto& [i, j] : align(a, b, values)) {
-    if (i == next && j == next) ++next;
-    if (!first.calls[i].frees) lining.block_of[a[i].block] = b[j].block;
-  }
-  if (next != a.size() || next != b.size()) lining.parts_at = {next, next};
-  return lining;
-}
-
-std::uint64_t event_of(const Calls& calls, const Trace& trace, std::uint32_t call) {
-  return call < calls.event_of.size() ? calls.event_of[call] : trace.size();
-}
-
-/// The recordings side by side.
-class Study {
- public:
-  explicit Study(std::span<const Varied> varied) : varied_(varied) {
-    for (const Varied& one : varied) lives_.push_back(lives_of(one.subject->trace()));
-    write_down_calls(true);
-    if (!have_askers_in_common()) write_down_calls(false);
-  }
-
-  std::size_t size() const { return calls_.size(); }
-  std::int64_t value(std::size_t i) const { return varied_[i].value; }
-  const Subject& subject(std::size_t i) const { return *varied_[i].subject; }
-  const Calls& calls(std::size_t i) const { return calls_[i]; }
-  const BlockLives& lives(std::size_t i) const { return lives_[i]; }
-
-  /// All others beside this recording.
-  std::vector<Lining> line_up_with(std::size_t structure) const {
-    std::vector<Lining> linings;
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (i == structure) continue;
-      linings.push_back(line_up(calls_[structure], calls_[i], {value(structure), value(i)}));
-      linings.back().other = i;
-    }
-    return linings;
-  }
-
- private:
-  void write_down_calls(bool by_line) {
-    CommonAskers askers(by_line);
-    calls_.clear();
-    for (std::size_t i = 0; i < varied_.size(); ++i) {
-      calls_.push_back(calls_of(subject(i).recording(), subject(i).trace(), lives_[i], askers));
-    }
-  }
-
-  /// Nine of ten requests of each other one come from where the first one's come from.
-  bool have_askers_in_common() const {
-    std::set<std::uint32_t> askers;
-    for (const CallBlock& block : calls_.front().blocks) askers.insert(block.asker);
-    return std::ranges::all_of(calls_, [&](const Calls& calls) {
-      const auto known = std::ranges::count_if(
-          calls.blocks, [&](const CallBlock& block) { return askers.contains(block.asker); });
-      return 10 * static_cast<std::size_t>(known) >= 9 * calls.blocks.size();
-    });
-  }
-
-  std::span<const Varied> varied_;
-  std::vector<BlockLives> lives_;
-  std::vector<Calls> calls_;
-};
 
 /// The recording whose value is nearest in proportion; of equals the larger.
 std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
@@ -114,34 +24,6 @@ std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
     if (distance(varied[i]) <= distance(varied[nearest])) nearest = i;
   }
   return nearest;
-}
-
-// Lines of Python tell programs apart; without any, all that there is.
-void refuse_strangers(const Study& study, std::size_t structure, const Lining& lining) {
-  const Calls& calls = study.calls(structure);
-  const Calls& other = study.calls(lining.other);
-  const auto requests = [](const Calls& of, bool told) {
-    return static_cast<std::size_t>(std::ranges::count_if(of.blocks, [&](const CallBlock& block) {
-      return block.call != CallBlock::kBefore && (block.python || !told);
-    }));
-  };
-  const bool told = requests(calls, true) > 0 && requests(other, true) > 0;
-  std::size_t paired = 0;
-  for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
-    const bool counts = calls.blocks[block].python || !told;
-    if (counts && lining.block_of[block] != Calls::kNoBlock) ++paired;
-  }
-  const std::size_t all = std::min(requests(calls, told), requests(other, told));
-  if (2 * paired >= all) return;
-  const auto [here, there] = lining.parts_at.value_or(std::pair(0U, 0U));
-  const auto event = [&](std::size_t i, std::uint32_t call) {
-    return human_count(event_of(study.calls(i), study.subject(i).trace(), call));
-  };
-  throw UsageError(fmt::format(
-      "{} and {} are not of one program: {} of {} requests correspond, and they part "
-      "at event {} of the first and {} of the second",
-      study.subject(structure).recording().path, study.subject(lining.other).recording().path,
-      human_count(paired), human_count(all), event(structure, here), event(lining.other, there)));
 }
 
 struct Sizes {
@@ -294,9 +176,8 @@ PredictionFacts facts_of(const Study& study, std::size_t structure,
     if (!lining.parts_at) continue;
     const auto [here, there] = *lining.parts_at;
     const Trace& trace = study.subject(structure).trace();
-    const std::uint64_t event = event_of(calls, trace, here);
-    const Trace& other = study.subject(lining.other).trace();
-    source.parts_at = {event, event_of(study.calls(lining.other), other, there)};
+    const std::uint64_t event = study.event_of(structure, here);
+    source.parts_at = {event, study.event_of(lining.other, there)};
     if (event >= trace.size() || !says_who_asked(trace)) continue;
     const Asker asker = asker_of(trace, event);
     if (asker.known()) source.place = places.name_of(asker);
@@ -306,11 +187,10 @@ PredictionFacts facts_of(const Study& study, std::size_t structure,
 
 std::string why_inexact(const PredictionFacts& facts) {
   const PredictionSource& structure = facts.sources[facts.structure];
-  std::string why = fmt::format("its requests are predicted: {} was never {} in a recording",
+  std::string why = fmt::format("the requests are predicted: {} was never {} in a recording",
                                 facts.name, facts.value);
   if (facts.parts()) {
-    why += fmt::format(", and which way the program takes there is that of {} = {}", facts.name,
-                       structure.value);
+    why += fmt::format(", and its course is that of {} = {}", facts.name, structure.value);
   }
   return why;
 }
@@ -321,7 +201,7 @@ MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at) 
   const Study study(varied);
   const std::size_t structure = nearest_to(varied, at.value);
   const std::vector<Lining> linings = study.line_up_with(structure);
-  for (const Lining& lining : linings) refuse_strangers(study, structure, lining);
+  for (const Lining& lining : linings) study.refuse_strangers(structure, lining);
   PredictionFacts facts = facts_of(study, structure, linings, at);
   const std::string why = why_inexact(facts);
   Written likeliest = written_from(study, structure, linings, at.value);

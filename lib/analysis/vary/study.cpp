@@ -1,0 +1,109 @@
+#include "analysis/vary/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/vary/align.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+std::vector<AlignItem> items_of(const Calls& calls) {
+  std::vector<AlignItem> items;
+  items.reserve(calls.calls.size());
+  for (const Call& call : calls.calls) {
+    const CallBlock& block = calls.blocks[call.block];
+    items.push_back({2 * block.asker + (call.frees ? 1 : 0), call.block, block.size,
+                     !call.frees && block.python});
+  }
+  return items;
+}
+
+Lining line_up(const Calls& first, const Calls& second, const ParameterValues& values) {
+  Lining lining{.block_of = std::vector<std::uint32_t>(first.blocks.size(), Calls::kNoBlock)};
+  const std::vector<AlignItem> a = items_of(first);
+  const std::vector<AlignItem> b = items_of(second);
+  std::uint32_t next = 0;
+  for (const auto& [i, j] : align(a, b, values)) {
+    if (i == next && j == next) ++next;
+    if (!first.calls[i].frees) lining.block_of[a[i].block] = b[j].block;
+  }
+  if (next != a.size() || next != b.size()) lining.parts_at = {next, next};
+  return lining;
+}
+
+}  // namespace
+
+Study::Study(std::span<const Varied> varied) : varied_(varied) {
+  for (const Varied& one : varied) lives_.push_back(lives_of(one.subject->trace()));
+  write_down_calls(true);
+  if (!have_askers_in_common()) write_down_calls(false);
+}
+
+std::uint64_t Study::event_of(std::size_t i, std::uint32_t call) const {
+  const std::vector<std::uint64_t>& events = calls_[i].event_of;
+  return call < events.size() ? events[call] : subject(i).trace().size();
+}
+
+std::vector<Lining> Study::line_up_with(std::size_t structure) const {
+  std::vector<Lining> linings;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (i == structure) continue;
+    linings.push_back(line_up(calls_[structure], calls_[i], {value(structure), value(i)}));
+    linings.back().other = i;
+  }
+  return linings;
+}
+
+// Lines of Python tell programs apart; without any, all that there is.
+void Study::refuse_strangers(std::size_t structure, const Lining& lining) const {
+  const Calls& calls = calls_[structure];
+  const Calls& other = calls_[lining.other];
+  const auto requests = [](const Calls& of, bool told) {
+    return static_cast<std::size_t>(std::ranges::count_if(of.blocks, [&](const CallBlock& block) {
+      return block.call != CallBlock::kBefore && (block.python || !told);
+    }));
+  };
+  const bool told = requests(calls, true) > 0 && requests(other, true) > 0;
+  std::size_t paired = 0;
+  for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
+    const bool counts = calls.blocks[block].python || !told;
+    if (counts && lining.block_of[block] != Calls::kNoBlock) ++paired;
+  }
+  const std::size_t all = std::min(requests(calls, told), requests(other, told));
+  if (2 * paired >= all) return;
+  const auto [here, there] = lining.parts_at.value_or(std::pair(0U, 0U));
+  const auto event = [&](std::size_t i, std::uint32_t call) {
+    return human_count(event_of(i, call));
+  };
+  throw UsageError(fmt::format(
+      "{} and {} are not of one program: {} of {} requests correspond, and they part "
+      "at event {} of the first and {} of the second",
+      subject(structure).recording().path, subject(lining.other).recording().path,
+      human_count(paired), human_count(all), event(structure, here), event(lining.other, there)));
+}
+
+void Study::write_down_calls(bool by_line) {
+  CommonAskers askers(by_line);
+  calls_.clear();
+  for (std::size_t i = 0; i < varied_.size(); ++i) {
+    calls_.push_back(calls_of(subject(i).recording(), subject(i).trace(), lives_[i], askers));
+  }
+}
+
+// Nine of ten requests of each other one come from where the first one's come from.
+bool Study::have_askers_in_common() const {
+  std::set<std::uint32_t> askers;
+  for (const CallBlock& block : calls_.front().blocks) askers.insert(block.asker);
+  return std::ranges::all_of(calls_, [&](const Calls& calls) {
+    const auto known = std::ranges::count_if(
+        calls.blocks, [&](const CallBlock& block) { return askers.contains(block.asker); });
+    return 10 * static_cast<std::size_t>(known) >= 9 * calls.blocks.size();
+  });
+}
+
+}  // namespace memreplay
