@@ -45,9 +45,16 @@ std::string parting_sentence(const PredictionFacts& facts, const PredictionSourc
   }
   const bool between = (facts.value > std::min(other.value, structure.value)) ==
                        (facts.value < std::max(other.value, structure.value));
-  return sentence + fmt::format(". Which course {} = {} takes, a recording {} would tell.",
-                                facts.name, facts.value,
-                                between ? "between the two" : "on its side");
+  if (between) {
+    return sentence + fmt::format(
+                          ". Which course {} = {} takes, a recording between the two would "
+                          "tell.",
+                          facts.name, facts.value);
+  }
+  return sentence + fmt::format(
+                        ". Whether there is one more up to {} = {}, a recording nearer to it "
+                        "would tell.",
+                        facts.name, facts.value);
 }
 
 }  // namespace
@@ -66,10 +73,11 @@ std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
     sentences.push_back(parting_sentence(facts, *other));
   }
   if (facts.staged_sums > 0) {
-    sentences.push_back(fmt::format(
-        "{} over rows (gradients of biases) with staging memory here and not there, by what "
-        "PyTorch's kernel sets aside on a GPU of 132 multiprocessors.",
-        counted(facts.staged_sums, "sum")));
+    sentences.push_back(
+        fmt::format("{} over rows (gradients of biases) get or lose staging memory at {} = {}, by "
+                    "what PyTorch's "
+                    "kernel sets aside on a GPU of 132 multiprocessors.",
+                    counted(facts.staged_sums, "sum"), facts.name, facts.value));
   }
   if (facts.without_law > 0) {
     sentences.push_back(fmt::format("The sizes of {} follow no law and are guessed.",

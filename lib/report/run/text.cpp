@@ -111,7 +111,7 @@ std::string numbers(const Run& run, std::size_t width) {
 }
 
 void append_head(Sheet& out, const TraceRuns& report, bool several) {
-  const std::string model = model_sentence(report);
+  const std::string model = report.trace.predicted ? "" : model_sentence(report);
   append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
                             (model.empty() ? "" : "; ") + model);
   if (report.trace.predicted) {
