@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::int64_t kMostTried = std::int64_t{1} << 24;
 constexpr std::int64_t kFewestAbove = 8;  ///< values that are looked at above the largest one
-constexpr std::int64_t kShareAbove = 16;  ///< or so much of it
+constexpr std::int64_t kShareAbove = 16;  ///< or in so much of it
+constexpr std::int64_t kMostAbove = 64;   ///< of them
 
 /// What is predicted for values.
 class Predictions {
@@ -108,8 +109,12 @@ class ValueSearch {
 
   /// `low` where none fits.
   std::int64_t next_above(std::int64_t low) {
-    const std::int64_t last = low + std::max(kFewestAbove, low / kShareAbove);
-    for (std::int64_t value = last; value > low && !stopped(); --value) {
+    const std::int64_t wide = std::max(kFewestAbove, low / kShareAbove);
+    const std::int64_t step = std::max<std::int64_t>(1, wide / kMostAbove);
+    for (std::int64_t value = low + wide; value > low + kFewestAbove && !stopped(); value -= step) {
+      if (fits(value)) return value;
+    }
+    for (std::int64_t value = low + kFewestAbove; value > low && !stopped(); --value) {
       if (fits(value)) return value;
     }
     return low;
