@@ -24,7 +24,8 @@ struct CalibrateCommand {
   Colour colour = Colour::automatic;
 };
 
-CalibrateCommand parse(const Command& command, const std::vector<std::string>& arguments) {
+CalibrateCommand parse_calibrate(const Command& command,
+                                 const std::vector<std::string>& arguments) {
   CalibrateCommand asked;
   CommandLine line(command);
   line.value("--device", "host|cuda[:N]", "Whose calls are measured.",
@@ -60,7 +61,7 @@ CalibrateCommand parse(const Command& command, const std::vector<std::string>& a
 }  // namespace
 
 int run_calibrate(const Command& command, const std::vector<std::string>& arguments) {
-  const CalibrateCommand asked = parse(command, arguments);
+  const CalibrateCommand asked = parse_calibrate(command, arguments);
   Setup setup;
   setup.devices = {*asked.device};
   const std::vector<OpenDevice> devices = open_devices(setup);

@@ -48,7 +48,7 @@ void add_card_option(CommandLine& line, std::vector<ChosenCard>& cards) {
                 [&cards](const std::string& text) { add_cards(text, cards); });
 }
 
-FitCommand parse(const Command& command, const std::vector<std::string>& arguments) {
+FitCommand parse_fit(const Command& command, const std::vector<std::string>& arguments) {
   FitCommand asked;
   CommandLine line(command);
   add_input_options(line, asked.input);
@@ -94,7 +94,7 @@ int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progre
 }  // namespace
 
 int run_fit(const Command& command, const std::vector<std::string>& arguments) {
-  const FitCommand asked = parse(command, arguments);
+  const FitCommand asked = parse_fit(command, arguments);
   require_paths(asked.input, command);
   const FitQuestion question = question_of(asked);
 

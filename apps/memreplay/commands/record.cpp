@@ -100,7 +100,7 @@ void complete(RecordCommand& asked) {
   }
 }
 
-RecordCommand parse(const Command& command, const std::vector<std::string>& arguments) {
+RecordCommand parse_record(const Command& command, const std::vector<std::string>& arguments) {
   const auto dashes = std::ranges::find(arguments, "--");
   RecordCommand asked;
   RecordQuestion& question = asked.question;
@@ -163,7 +163,7 @@ int run_sweep(const RecordCommand& asked, Printer& printer) {
 }  // namespace
 
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
-  const RecordCommand asked = parse(command, arguments);
+  const RecordCommand asked = parse_record(command, arguments);
   if (!asked.prepare.empty()) {
     write_stdout(to_json(prepared(asked.prepare, asked.question.card, asked.question.behaviour)),
                  terminal_style());

@@ -17,7 +17,7 @@ struct SuggestCommand {
   SuggestQuestion question;
 };
 
-SuggestCommand parse(const Command& command, const std::vector<std::string>& arguments) {
+SuggestCommand parse_suggest(const Command& command, const std::vector<std::string>& arguments) {
   SuggestCommand asked;
   CommandLine line(command);
   add_input_options(line, asked.input);
@@ -53,7 +53,7 @@ SuggestCommand parse(const Command& command, const std::vector<std::string>& arg
 }  // namespace
 
 int run_suggest(const Command& command, const std::vector<std::string>& arguments) {
-  const SuggestCommand asked = parse(command, arguments);
+  const SuggestCommand asked = parse_suggest(command, arguments);
   require_paths(asked.input, command);
 
   Printer printer(asked.reports);

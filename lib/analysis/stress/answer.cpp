@@ -35,7 +35,7 @@ struct Outcome {
 };
 
 /// What all orders of one device of a recording share.
-struct Job {
+struct StressJob {
   const Subject& subject;
   const StressQuestion& question;
   const OpenDevice& device;
@@ -116,7 +116,7 @@ void add_others(const StressQuestion& question, const Control& control, Work& wo
 /// Replays written orders, as if each had been recorded.
 class Player {
  public:
-  Player(const Job& job, std::size_t in_flight) : job_(job), writer_(job.work, in_flight) {}
+  Player(const StressJob& job, std::size_t in_flight) : job_(job), writer_(job.work, in_flight) {}
 
   /// By strategy.
   void play(const Order& order, Draws& draws, std::span<Outcome> outcomes) {
@@ -141,7 +141,7 @@ class Player {
     return {m.peak_reserved, m.peak_asked, m.ooms > 0, result.finished};
   }
 
-  const Job& job_;
+  const StressJob& job_;
   OrderWriter writer_;
 };
 
@@ -154,7 +154,7 @@ Draws draws_of(std::uint64_t seed, std::uint64_t order) {
 }
 
 /// Every order on every strategy: outcomes by order, then by strategy.
-std::vector<Outcome> play_orders(const Job& job) {
+std::vector<Outcome> play_orders(const StressJob& job) {
   const std::size_t strategies = job.strategies.size();
   std::vector<Outcome> outcomes(job.orders * strategies);
   std::atomic<std::uint64_t> done{0};
@@ -185,7 +185,7 @@ T from_above(std::vector<T>& values, std::size_t above) {
   return *at;
 }
 
-Spread spread_of(std::vector<Bytes> values) {
+OrderSpread spread_of(std::vector<Bytes> values) {
   std::ranges::sort(values);
   const std::size_t last = values.size() - 1;
   return {values.front(), values[last / 2], values[last - last / 100], values.back()};
@@ -237,7 +237,7 @@ std::uint64_t orders_for(const StressQuestion& question, const Work& work) {
   return std::clamp(kEventsByDefault / events, kFewestOrders, kOrders);
 }
 
-void stress(const Job& job, const LateStart& late, StressedDevice& stressed) {
+void stress(const StressJob& job, const LateStart& late, StressedDevice& stressed) {
   std::vector<Run> recorded;
   for (const StrategySpec& spec : job.strategies) {
     if (job.control.stopped()) return;
@@ -293,8 +293,8 @@ StressedDevice stressed_device(const Chosen& chosen, const StressQuestion& quest
   std::vector<StrategySpec> strategies = question.strategies;
   if (strategies.empty()) strategies.push_back(usual_strategy(*chosen.recording));
   const LateStart late(subject, replay_options(subject.trace(), question.setup, control));
-  const Job job{subject,         question,           device, work, strategies,
-                stressed.orders, origin_of(subject), control};
+  const StressJob job{subject,         question,           device, work, strategies,
+                      stressed.orders, origin_of(subject), control};
   stress(job, late, stressed);
   return stressed;
 }

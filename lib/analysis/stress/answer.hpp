@@ -49,7 +49,7 @@ struct StressedSteps {
 };
 
 /// How values are spread over the orders.
-struct Spread {
+struct OrderSpread {
   Bytes least = 0, median = 0, p99 = 0, most = 0;
 };
 
@@ -67,9 +67,9 @@ struct StressRun {
   Bytes recorded_order = 0;  ///< reserved at its peak, played from its steps
   std::uint64_t orders = 0;  ///< played
   std::uint64_t orders_with_oom = 0;
-  Spread reserved;                                    ///< at the peak
+  OrderSpread reserved;                               ///< at the peak
   std::map<Bytes, std::uint64_t> orders_by_reserved;  ///< the same in full: how many come to it
-  Spread live;                                        ///< requested, at the peak
+  OrderSpread live;                                   ///< requested, at the peak
   std::optional<StressMargin> margin;  ///< nothing: too many orders run out of memory, or none is
 };
 

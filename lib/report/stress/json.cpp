@@ -35,7 +35,7 @@ Json share_of(std::int64_t part, Bytes whole) {
   return whole == 0 ? Json(nullptr) : Json(static_cast<double>(part) / static_cast<double>(whole));
 }
 
-Json spread_json(const Spread& spread) {
+Json spread_json(const OrderSpread& spread) {
   return {
       {"min", spread.least}, {"median", spread.median}, {"p99", spread.p99}, {"max", spread.most}};
 }
