@@ -39,7 +39,7 @@ std::uint32_t join_repetition(Calls& calls) {
   const std::size_t n = calls.calls.size();
   const std::uint32_t freed = calls.calls.back().block;
   if (n < 4) return freed;
-  const Call* last = &calls.calls[n - 4];
+  const AlignedCall* last = &calls.calls[n - 4];
   const std::uint32_t first = last[0].block;
   const std::uint32_t again = last[2].block;
   const bool pairs = !last[0].frees && last[1].frees && last[1].block == first && !last[2].frees &&

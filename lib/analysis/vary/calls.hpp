@@ -35,14 +35,14 @@ struct CallBlock {
   static constexpr std::uint32_t kBefore = UINT32_MAX;  ///< it was there before the trace
 };
 
-struct Call {
+struct AlignedCall {
   bool frees = false;
   std::uint32_t block = 0;
 };
 
 /// What a program asked of its allocator, without what followed from it.
 struct Calls {
-  std::vector<Call> calls;
+  std::vector<AlignedCall> calls;
   std::vector<CallBlock> blocks;
   std::vector<std::uint64_t> event_of;       ///< by call
   std::vector<std::uint32_t> block_of_life;  ///< by block of the lives

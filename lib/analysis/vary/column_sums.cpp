@@ -23,7 +23,7 @@ bool freed_at_once(const Calls& calls, std::size_t call) {
 /// Two blocks, the second freed before the first.
 bool nested_pair(const Calls& calls, std::size_t call) {
   if (call + 3 >= calls.calls.size()) return false;
-  const Call* c = &calls.calls[call];
+  const AlignedCall* c = &calls.calls[call];
   return !c[0].frees && !c[1].frees && c[2].frees && c[3].frees && c[2].block == c[1].block &&
          c[3].block == c[0].block && !calls.blocks[c[0].block].python;
 }
@@ -51,7 +51,7 @@ std::vector<BiasGradient> bias_gradients(const Calls& calls, const std::vector<b
   std::vector<BiasGradient> found;
   std::vector<std::uint32_t> asked;  ///< in this stretch of the backward pass, without workspaces
   for (std::size_t i = 0; i < calls.calls.size(); ++i) {
-    const Call& call = calls.calls[i];
+    const AlignedCall& call = calls.calls[i];
     if (call.frees) continue;
     if (calls.blocks[call.block].python) {
       asked.clear();

@@ -153,7 +153,7 @@ PredictionFacts facts_of(const Study& study, std::size_t structure,
                          const std::vector<Lining>& linings, const ParameterAt& at) {
   PredictionFacts facts{.name = at.name, .value = at.value, .structure = structure};
   const auto requests = [](const Calls& calls) {
-    return static_cast<std::uint64_t>(std::ranges::count(calls.calls, false, &Call::frees));
+    return static_cast<std::uint64_t>(std::ranges::count(calls.calls, false, &AlignedCall::frees));
   };
   for (std::size_t i = 0; i < study.size(); ++i) {
     facts.sources.push_back({.path = study.subject(i).recording().path,
@@ -165,7 +165,7 @@ PredictionFacts facts_of(const Study& study, std::size_t structure,
   const Places places(study.subject(structure).recording());
   for (const Lining& lining : linings) {
     PredictionSource& source = facts.sources[lining.other];
-    for (const Call& call : calls.calls) {
+    for (const AlignedCall& call : calls.calls) {
       if (call.frees) continue;
       if (lining.block_of[call.block] != Calls::kNoBlock) {
         ++source.paired;

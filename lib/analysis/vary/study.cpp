@@ -15,7 +15,7 @@ namespace {
 std::vector<AlignItem> items_of(const Calls& calls) {
   std::vector<AlignItem> items;
   items.reserve(calls.calls.size());
-  for (const Call& call : calls.calls) {
+  for (const AlignedCall& call : calls.calls) {
     const CallBlock& block = calls.blocks[call.block];
     items.push_back({2 * block.asker + (call.frees ? 1 : 0), call.block, block.size,
                      !call.frees && block.python});
