@@ -21,10 +21,10 @@ class ForgottenEvents final : public EventSink {
 
 template <typename Reader>
 Recording read_log(const Input& input) {
-  for (EarlierBlocks earlier;;) {
+  for (EarlierPointers earlier;;) {
     Reader reader(input, {}, earlier);
     reader.read_all();
-    EarlierBlocks better = reader.earlier();
+    EarlierPointers better = reader.earlier();
     if (!better) return reader.take();
     earlier = std::move(better);
   }
@@ -34,11 +34,11 @@ Recording read_log(const Input& input) {
 template <typename Reader>
 bool stream_log(const Input& input, const BeginEvents& begin) {
   ForgottenEvents nowhere;
-  for (EarlierBlocks earlier;;) {
+  for (EarlierPointers earlier;;) {
     Reader reader(
         input, [&]() -> EventSink& { return nowhere; }, earlier);
     if (!reader.read_all()) return false;
-    EarlierBlocks better = reader.earlier();
+    EarlierPointers better = reader.earlier();
     if (!better) return Reader(input, begin, earlier).read_all();
     earlier = std::move(better);
   }

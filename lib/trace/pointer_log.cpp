@@ -19,10 +19,10 @@ void PointerLog::leave_out(const std::string& reason, std::uint64_t events) {
   trace().coverage.leave_out(reason, place_, events);
 }
 
-void PointerLog::begin_with(EarlierBlocks earlier) {
+void PointerLog::begin_with(EarlierPointers earlier) {
   begins_with_ = std::move(earlier);
   if (!begins_with_ || begins_with_->empty()) return;
-  for (const EarlierBlock& block : *begins_with_) {
+  for (const EarlierPointer& block : *begins_with_) {
     allocate(block.place, block.address, block.size);
     live(block.place.heap).find(block.address)->is_earlier = true;
   }
@@ -30,11 +30,11 @@ void PointerLog::begin_with(EarlierBlocks earlier) {
   is_unsure();
 }
 
-EarlierBlocks PointerLog::earlier() const {
-  if (!begins_with_) return found_.empty() ? EarlierBlocks() : EarlierBlocks(found_);
+EarlierPointers PointerLog::earlier() const {
+  if (!begins_with_) return found_.empty() ? EarlierPointers() : EarlierPointers(found_);
   if (noted_.empty()) return std::nullopt;
-  EarlierBlocks right = begins_with_;
-  std::erase_if(*right, [&](const EarlierBlock& block) {
+  EarlierPointers right = begins_with_;
+  std::erase_if(*right, [&](const EarlierPointer& block) {
     return noted_.contains({block.place.heap, block.address});
   });
   return right;

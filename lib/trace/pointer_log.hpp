@@ -24,13 +24,13 @@ struct PointerPlace {
 };
 
 /// A block that a log frees, by its size, without having allocated it: it was there before.
-struct EarlierBlock {
+struct EarlierPointer {
   PointerPlace place;
   Address address = 0;
   Bytes size = 0;
 };
 /// Nothing: not yet looked for.
-using EarlierBlocks = std::optional<std::vector<EarlierBlock>>;
+using EarlierPointers = std::optional<std::vector<EarlierPointer>>;
 
 /// Makes a trace of calls that name blocks by their addresses, which come again. What a log lacks
 /// is added and what means nothing left out, both counted. The ids are the addresses; other cold
@@ -52,9 +52,9 @@ class PointerLog {
     (reserve_at_most(trace().*columns, events), ...);
   }
   /// Ahead of all calls: what another reading of the log found by `earlier`.
-  void begin_with(EarlierBlocks earlier);
+  void begin_with(EarlierPointers earlier);
   /// Behind all calls: what a reading should begin with; nothing where this one did.
-  EarlierBlocks earlier() const;
+  EarlierPointers earlier() const;
 
   /// Throws std::length_error above 65,535 places, as the others do.
   void allocate(PointerPlace place, Address address, Bytes size);
@@ -120,8 +120,8 @@ class PointerLog {
   std::string path_;
   BeginEvents begin_;
   std::function<std::string()> place_ = [] { return std::string(); };
-  EarlierBlocks begins_with_;
-  std::vector<EarlierBlock> found_;  ///< in a reading that looks for them
+  EarlierPointers begins_with_;
+  std::vector<EarlierPointer> found_;  ///< in a reading that looks for them
   /// Heaps and addresses of those found, and of those that turn out to be none.
   std::set<std::pair<std::uint64_t, Address>> noted_;
   std::optional<TraceGate> gate_;

@@ -36,6 +36,16 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual((status, lines),
                          (1, ['lib/core/units.hpp:2: lib/core must not include "trace/trace.hpp"']))
 
+    def test_two_types_of_one_name_are_reported(self):
+        status, lines = check({
+            "core/a.hpp": "namespace memreplay {\n\nstruct Call {\n};\n}  // namespace memreplay\n",
+            "core/b.cpp": "namespace memreplay {\nnamespace {\nstruct Call {\n};\n}  // namespace\n"
+                          "struct Other;\n}  // namespace memreplay\n",
+            "core/c.hpp": "namespace memreplay::torch {\nstruct Call {\n};\n}  // namespace memreplay::torch\n",
+            "core/d.cpp": "namespace memreplay {\nclass Call final : public Base {\n};\n}  // namespace memreplay\n"})
+        self.assertEqual((status, lines),
+                         (1, ["lib/core/d.cpp:2: memreplay::Call is another type in lib/core/a.hpp"]))
+
     def test_a_strategy_sees_of_the_device_the_model_alone(self):
         status, lines = check({
             "device/ledger.hpp": "",

@@ -121,7 +121,7 @@ class NumberedEvents final : public EventSink {
   EventSink& sink_;
 };
 
-using EarlierByDevice = std::map<int, EarlierBlocks>;
+using EarlierByDevice = std::map<int, EarlierPointers>;
 /// By device: where its events go.
 using BeginDevice = std::function<EventSink&(int gpu)>;
 
@@ -164,7 +164,7 @@ class KinetoTraces {
     EarlierByDevice better = earlier_;
     bool any = false;
     for (const auto& [gpu, log] : logs_) {
-      EarlierBlocks of_device = log->earlier();
+      EarlierPointers of_device = log->earlier();
       if (!of_device) continue;
       better[gpu] = std::move(of_device);
       any = true;

@@ -41,7 +41,7 @@ std::optional<RmmHeader> find_header(LogLines& lines) {
 
 class RmmReader {
  public:
-  RmmReader(const Input& input, const BeginEvents& begin, const EarlierBlocks& earlier)
+  RmmReader(const Input& input, const BeginEvents& begin, const EarlierPointers& earlier)
       : lines_(input),
         log_(device_in_name(input.name), input.name, begin),
         recording_(recording_of_log(input, "rmm", "RMM log")) {
@@ -58,7 +58,7 @@ class RmmReader {
         lines_, log_.trace().coverage, [this] { read_row(); }, [this] { log_.is_filled(); });
     return log_.finish(recording_);
   }
-  EarlierBlocks earlier() const { return log_.earlier(); }
+  EarlierPointers earlier() const { return log_.earlier(); }
   Recording take() { return std::move(recording_); }
 
  private:

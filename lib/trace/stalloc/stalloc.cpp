@@ -58,7 +58,7 @@ bool is_stalloc(const Input& input) {
 
 class StallocReader {
  public:
-  StallocReader(const Input& input, const BeginEvents& begin, const EarlierBlocks& earlier)
+  StallocReader(const Input& input, const BeginEvents& begin, const EarlierPointers& earlier)
       : lines_(input),
         log_(device_in_name(input.name), input.name, begin),
         recording_(recording_of_log(input, "stalloc", "STAlloc's log")) {
@@ -74,7 +74,7 @@ class StallocReader {
         lines_, log_.trace().coverage, [this] { read_line(); }, [this] { log_.is_filled(); });
     return log_.finish(recording_);
   }
-  EarlierBlocks earlier() const { return log_.earlier(); }
+  EarlierPointers earlier() const { return log_.earlier(); }
   Recording take() { return std::move(recording_); }
 
  private:
