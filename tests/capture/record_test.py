@@ -14,10 +14,12 @@ SNAPSHOT = ROOT / "traces/torch/gpt_train_oom.pickle"
 
 USES_CUDA = "import torch; torch.cuda.init()\n"
 RUNS_OUT = "import torch; torch.cuda.allocate_too_much()\n"
-WAITS = """import torch; torch.cuda.init()
+# For its input, a little at a time: Python sees a signal that comes right before it blocks only behind that.
+WAITS = """import select, torch; torch.cuda.init()
 try:
     print('ready', flush=True)
-    sys.stdin.read()
+    while not select.select([sys.stdin], [], [], 0.02)[0]:
+        pass
 finally:
     print('finally', flush=True)
 """
