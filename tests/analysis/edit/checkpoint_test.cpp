@@ -103,6 +103,34 @@ TEST(Checkpoint, TheInputIsHeldUntilTheBackwardOfTheLayerEnds) {
             "+100 +11 +12 +13 -11 -12 +30 +40 -30 -13 +11 +12 +41 -12 +42 -100 -11");
 }
 
+TEST(Checkpoint, AnInputThatTheBackwardFreesIsHeldUntilThatEnds) {
+  ProgramWriter program;
+  program.at({"train.py:3 step"}).ask(90).at({"train.py:4 step"}).ask(100);
+  for (const int line : {11, 12, 13}) program.at(layer_line(line)).ask(static_cast<Bytes>(line));
+  program.at({"train.py:6 step"}).ask(30);
+  program.backward().ask(40).free(30).free(13).ask(41).free(12).free(90).ask(42).free(11).free(100);
+  EXPECT_EQ(told_of(program.recording()),
+            "+90 +100 +11 +12 +13 -11 -12 +30 +40 -30 -13 +11 +12 +41 -12 +42 -90 -11 -100");
+}
+
+TEST(Checkpoint, LayersThatAreAlikeTellWhereTheBackwardOfOneBegins) {
+  ProgramWriter program;
+  program.at({"train.py:4 step"}).ask(100);
+  for (int layer = 0; layer < 3; ++layer) {
+    for (const int line : {11, 12, 13}) program.at(layer_line(line)).ask(static_cast<Bytes>(line));
+  }
+  // The gradient of a table is asked for by what follows the layers, but frees nothing of it.
+  program.at({"train.py:6 step"}).ask(30);
+  program.backward().ask(40).free(30).free_latest(13).ask(45).ask(46).free(45);
+  for (const Bytes input : {13, 13, 100}) {
+    program.ask(41).free_latest(12).ask(42).free_latest(11).free_latest(input);
+  }
+  EXPECT_EQ(told_of(program.recording()),
+            "+100 +11 +12 +13 -11 -12 +11 +12 +13 -11 -12 +11 +12 +13 -11 -12 +30 "
+            "+40 -30 -13 +45 +46 -45 +11 +12 +41 -12 +42 -11 -13 "
+            "+11 +12 +41 -12 +42 -11 -13 +11 +12 +41 -12 +42 -11 -100");
+}
+
 /// The layer's own backward frees its output, as that of an activation function does.
 Recording saved_output(const std::vector<std::string>& head) {
   return one_layer(head)

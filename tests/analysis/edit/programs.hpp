@@ -31,6 +31,12 @@ class ProgramWriter {
     writer_.free(take(size));
     return *this;
   }
+  ProgramWriter& free_latest(Bytes size) {
+    std::deque<Slot>& slots = slots_.at(size);
+    writer_.free(slots.back());
+    slots.pop_back();
+    return *this;
+  }
   /// Freed, but for another stream that still uses it.
   ProgramWriter& request_free(Bytes size) {
     writer_.add(Op::free_requested, slots_.at(size).front(), size);

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/edit/lives.hpp"
+#include "analysis/edit/passes.hpp"
+
+namespace memreplay {
+
+/// A recorded program as the allocations that it made, one after the other.
+class ProgramCourse {
+ public:
+  /// Both outlive this. O(events).
+  ProgramCourse(const Recording& recording, const Trace& trace);
+
+  const Recording& recording() const { return recording_; }
+  const Trace& trace() const { return trace_; }
+  const Passes& passes() const { return passes_; }
+  const BlockLives& lives() const { return lives_; }
+  const BlockLife& life(std::uint32_t block) const { return lives_.blocks[block]; }
+
+  /// Their events. All below counts allocations by their places here.
+  const std::vector<std::uint64_t>& allocations() const { return allocations_; }
+  /// See operations_of.
+  std::uint32_t operation(std::size_t allocation) const { return operations_[allocation]; }
+  std::span<const std::uint32_t> operations(std::size_t from, std::size_t to) const {
+    return std::span(operations_).subspan(from, to - from);
+  }
+  /// Of the allocation, or of the end of the trace behind the last one.
+  std::uint64_t event_of(std::size_t allocation) const {
+    return allocation < allocations_.size() ? allocations_[allocation] : trace_.size();
+  }
+  std::uint32_t block_of(std::size_t allocation) const {
+    return lives_.block_of[allocations_[allocation]];
+  }
+  bool is_backward(std::size_t allocation) const {
+    return passes_.is_backward(stack_at(trace_, allocations_[allocation]));
+  }
+  /// The first at an event or behind it.
+  std::size_t allocation_from(std::uint64_t event) const;
+  /// The event of the first behind an event.
+  std::uint64_t request_behind(std::uint64_t event) const {
+    return event_of(allocation_from(event + 1));
+  }
+
+  /// What the last operation of [from, to) returned: the largest of its blocks that are alive at
+  /// the allocation `at`; of equal ones the latest. BlockLives::kNone where none is.
+  std::uint32_t value_at(std::size_t from, std::size_t to, std::size_t at) const;
+  /// Some request failed.
+  bool ran_out() const { return ran_out_; }
+
+ private:
+  const Recording& recording_;
+  const Trace& trace_;
+  Passes passes_;
+  BlockLives lives_;
+  std::vector<std::uint64_t> allocations_;
+  std::vector<std::uint32_t> operations_;
+  bool ran_out_ = false;
+};
+
+}  // namespace memreplay

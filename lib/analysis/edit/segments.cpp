@@ -1,0 +1,189 @@
+#include "analysis/edit/segments.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/edit/code_instances.hpp"
+
+namespace memreplay {
+namespace {
+
+constexpr std::uint32_t kNone = BlockLives::kNone;
+
+std::vector<Segment> grouped(const std::vector<CodeInstance>& instances,
+                             const CheckpointEdit& edit) {
+  std::vector<Segment> segments;
+  for (std::size_t from = 0, to = 0; from < instances.size(); from = to) {
+    while (to < instances.size() && instances[to].run == instances[from].run &&
+           instances[to].step == instances[from].step) {
+      ++to;
+    }
+    const std::size_t count = to - from;
+    const std::size_t size =
+        edit.segments ? std::max<std::size_t>(count / *edit.segments, 1) : edit.group;
+    const std::size_t checkpointed =
+        edit.segments ? std::min<std::size_t>(*edit.segments - 1, count / size) * size : count;
+    for (std::size_t i = 0; i < checkpointed; i += size) {
+      if (edit.only && instances[from + i].place % *edit.only != 0) continue;
+      const std::size_t end = std::min(i + size, checkpointed);
+      segments.push_back({.first = instances[from + i].first,
+                          .last = instances[from + end - 1].last,
+                          .step = instances[from].step});
+    }
+  }
+  return segments;
+}
+
+class SegmentFinder {
+ public:
+  SegmentFinder(const ProgramCourse& course, const Selector& code)
+      : course_(course),
+        instances_(instances_of(course.recording(), course.trace(), course.allocations(),
+                                course.passes(), code)) {
+    // A step's backward begins behind its last instance.
+    for (const CodeInstance& instance : instances_) {
+      if (backward_.size() <= instance.step) backward_.resize(instance.step + 1, 0);
+      std::size_t next = instance.last;
+      while (next < course_.allocations().size() && !course_.is_backward(next)) ++next;
+      backward_[instance.step] = course_.event_of(next);
+    }
+  }
+
+  Segments find(const CheckpointEdit& edit) {
+    Segments found{grouped(instances_, edit), backward_, instances_.size()};
+    for (Segment& segment : found.segments) look_at(segment);
+    look_at_layers();
+    for (Segment& segment : found.segments) {
+      if (!segment.is_checkpointed() || !segment.has_backward()) continue;
+      segment.again = backward_of(segment);
+      learn_from_layer(segment);
+      place(segment);
+    }
+    return found;
+  }
+
+ private:
+  const BlockLife& life(std::uint32_t block) const { return course_.life(block); }
+
+  /// Where a program died in its last step, what was not freed by then is saved as well.
+  bool is_freed_by_backward(const Segment& segment, const BlockLife& life) const {
+    if (life.freed != BlockLife::kNever) return life.freed >= backward_[segment.step];
+    return course_.ran_out() && segment.step + 1 == backward_.size();
+  }
+
+  void look_at(Segment& segment) const {
+    segment.output = course_.value_at(segment.first, segment.last, segment.last);
+    for (std::uint32_t i = segment.first; i < segment.last; ++i) {
+      const std::uint32_t block = course_.block_of(i);
+      segment.blocks.push_back(block);
+      const bool saved = block != segment.output && is_freed_by_backward(segment, life(block));
+      segment.saved.push_back(saved);
+      if (!saved || life(block).freed == BlockLife::kNever) continue;
+      segment.first_free = std::min(segment.first_free, life(block).freed);
+      segment.last_free = std::max(segment.last_free, life(block).freed);
+    }
+  }
+
+  /// Before what the segment's backward first asks for: behind the last free, before the first one
+  /// of its own, of what was asked for behind it, or computed again.
+  std::uint64_t backward_of(const Segment& segment) const {
+    const std::uint64_t begin = backward_[segment.step];
+    std::uint64_t last = begin;
+    const std::uint64_t from = course_.event_of(segment.last);
+    for (std::uint64_t event = begin; event < segment.first_free; ++event) {
+      const std::uint32_t block = course_.lives().block_of[event];
+      if (block == kNone || life(block).freed != event || life(block).existed_before()) continue;
+      const bool again = !course_.passes().is_backward(life(block).stack);
+      if (life(block).born >= from && (life(block).born < begin || again)) last = event;
+    }
+    return course_.request_behind(last);
+  }
+
+  // Single layers may deceive where what follows them is another one; the majority of those that
+  // are alike decides for all.
+  void look_at_layers() {
+    layers_ = grouped(instances_, {});
+    std::map<Sizes, std::map<std::size_t, std::size_t>> lengths;
+    for (Segment& layer : layers_) {
+      look_at(layer);
+      if (!layer.is_checkpointed() || !layer.has_backward()) continue;
+      layer.again = backward_of(layer);
+      ++lengths[sizes_of(layer)][begun_by(layer).size()];
+    }
+    for (Segment& layer : layers_) {
+      if (layer.again == BlockLife::kNever) continue;
+      const auto& counts = lengths[sizes_of(layer)];
+      // Of equals the shortest: what lies before is of others.
+      const auto usual =
+          std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; });
+      const std::size_t before = course_.allocation_from(layer.first_free);
+      if (begun_by(layer).size() > usual->first)
+        layer.again = course_.event_of(before - usual->first);
+    }
+    for (const Segment& layer : layers_) {
+      if (layer.output == kNone || layer.again == BlockLife::kNever) continue;
+      const BlockLife& output = life(layer.output);
+      if (output.freed == BlockLife::kNever) continue;
+      votes_[output.stack] += output.freed > layer.again ? 1 : -1;
+    }
+  }
+
+  using Sizes = std::vector<Bytes>;
+
+  Sizes sizes_of(const Segment& segment) const {
+    Sizes sizes;
+    for (const std::uint32_t block : segment.blocks) sizes.push_back(life(block).size);
+    return sizes;
+  }
+
+  /// What its backward asks for before it first frees something that was saved.
+  Sizes begun_by(const Segment& segment) const {
+    Sizes sizes;
+    const std::size_t to = course_.allocation_from(segment.first_free);
+    for (std::size_t i = course_.allocation_from(segment.again); i < to; ++i) {
+      sizes.push_back(life(course_.block_of(i)).size);
+    }
+    return sizes;
+  }
+
+  void learn_from_layer(Segment& segment) const {
+    const auto layer = std::ranges::find(layers_, segment.last, &Segment::last);
+    if (layer == layers_.end() || layer->again == BlockLife::kNever) return;
+    if (layer->first_free == segment.first_free)
+      segment.again = std::max(segment.again, layer->again);
+    if (segment.output == kNone) return;
+    const auto vote = votes_.find(life(segment.output).stack);
+    segment.saves_output = vote != votes_.end() && vote->second > 0;
+  }
+
+  void place(Segment& segment) const {
+    if (segment.output == kNone) return;
+    const std::uint64_t freed = life(segment.output).freed;
+    if (freed == BlockLife::kNever) return;
+    if (segment.saves_output) {
+      const std::size_t next = course_.allocation_from(freed);
+      if (next > 0) segment.again = course_.event_of(next - 1);
+      segment.again = std::max(segment.again, backward_[segment.step]);
+    } else if (freed > segment.again && freed < segment.first_free) {
+      segment.again = course_.request_behind(freed);
+    }
+  }
+
+  const ProgramCourse& course_;
+  std::vector<CodeInstance> instances_;
+  std::vector<std::uint64_t> backward_;
+  std::vector<Segment> layers_;
+  std::map<std::uint32_t, int> votes_;  ///< by stack of outputs: is it needed by its own backward?
+};
+
+}  // namespace
+
+bool Segment::is_checkpointed() const { return std::ranges::find(saved, true) != saved.end(); }
+
+Segments segments_of(const ProgramCourse& course, const Selector& code,
+                     const CheckpointEdit& edit) {
+  return SegmentFinder(course, code).find(edit);
+}
+
+}  // namespace memreplay

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/edit/edit.hpp"
+#include "analysis/edit/program_course.hpp"
+
+namespace memreplay {
+
+/// Layers that are checkpointed as one, by places in the list of allocations.
+struct Segment {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;  ///< one behind its last
+  std::uint32_t step = 0;
+
+  std::uint32_t output = BlockLives::kNone;      ///< block
+  std::vector<std::uint32_t> blocks;             ///< asked for in it, by birth
+  std::vector<bool> saved;                       ///< by block: its backward frees it
+  std::uint64_t first_free = BlockLife::kNever;  ///< of what is saved
+  std::uint64_t last_free = 0;
+  std::uint64_t again = BlockLife::kNever;  ///< the request before which it is computed again
+  bool saves_output = false;                ///< its own backward needs the output
+
+  bool is_checkpointed() const;  ///< something is saved
+  bool has_backward() const { return first_free != BlockLife::kNever; }
+};
+
+struct Segments {
+  std::vector<Segment> segments;
+  std::vector<std::uint64_t> backward;  ///< by step: the event with which its backward begins
+  std::size_t layers = 0;               ///< runs of the code
+};
+
+/// What `edit` would checkpoint of the program: where its code ran, what it returns and saves, and
+/// where the backward pass would compute it again. O(events + segments · their backward).
+Segments segments_of(const ProgramCourse& course, const Selector& code, const CheckpointEdit& edit);
+
+}  // namespace memreplay
