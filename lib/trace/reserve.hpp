@@ -39,14 +39,19 @@ void reserve_at_most(std::vector<T>& items, std::size_t count) {
   if (count * sizeof(T) >= 4 * kMiB) advise_pages(items, count * sizeof(T), MADV_HUGEPAGE);
 }
 
-/// About as many lines as a text has, by those that it begins with; as these are mostly short,
-/// rather too many. Memory that is reserved for more than there are is never touched.
+/// About as many lines as a text has, by its shortest among those of several places; rather too
+/// many. Memory that is reserved for more than there are is never touched.
 inline std::size_t about_lines(std::string_view text) {
   constexpr std::size_t kShortLine = 4;
-  const std::string_view sample = text.substr(0, 64 * kKiB);
-  const auto lines = static_cast<std::size_t>(std::ranges::count(sample, '\n'));
-  const std::size_t samples = text.size() / std::max<std::size_t>(sample.size(), 1) + 1;
-  return std::min(lines * samples, text.size() / kShortLine);
+  constexpr std::size_t kSample = 16 * kKiB;
+  constexpr std::size_t kPlaces = 8;
+  const std::size_t apart = std::max(text.size() / kPlaces, kSample);
+  std::size_t lines = 0;  // of a sample at most
+  for (std::size_t at = 0; at < text.size(); at += apart) {
+    const std::string_view sample = text.substr(at, kSample);
+    lines = std::max(lines, static_cast<std::size_t>(std::ranges::count(sample, '\n')));
+  }
+  return std::min((lines + 1) * (text.size() / kSample + 1), text.size() / kShortLine);
 }
 
 }  // namespace memreplay
