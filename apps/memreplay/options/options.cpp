@@ -226,7 +226,7 @@ void add_input_options(CommandLine& line, InputOptions& o) {
                o.read.columns = text;
              });
   line.value("--process", "NAME|all",
-             "Of a log of several processes (Umpire's uid). Default: the first.",
+             "Of a log of several processes, as it names them. Default: the first.",
              [&o](const std::string& text) {
                if (text.empty()) throw UsageError("--process is empty; expected a name, or all");
                o.read.process = text;

@@ -19,6 +19,7 @@
 #include "trace/kineto/kineto_events.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/process_choice.hpp"
 
 namespace memreplay {
 namespace {
@@ -45,7 +46,10 @@ struct KinetoDevice {
 /// Looks at every event once.
 class KinetoSurvey {
  public:
+  explicit KinetoSurvey(const ReadOptions& options) : processes_(options) {}
+
   void note(const KinetoEvent& event) {
+    if (!processes_.takes(event.process)) return;
     const std::pair order{event.time_us, event.index};
     is_ordered_ = is_ordered_ && !(order < latest_);
     latest_ = order;
@@ -86,6 +90,7 @@ class KinetoSurvey {
   }
 
  private:
+  ProcessChoice processes_;
   std::map<int, KinetoDevice> devices_;
   std::pair<double, std::uint64_t> latest_ = {-INFINITY, 0};
   bool is_ordered_ = true;
@@ -128,21 +133,26 @@ using BeginDevice = std::function<EventSink&(int gpu)>;
 /// Makes the traces of all devices.
 class KinetoTraces {
  public:
-  KinetoTraces(const Input& input, const EarlierByDevice& earlier, BeginDevice begin)
-      : input_(input), earlier_(earlier), begin_(std::move(begin)) {}
+  KinetoTraces(const Input& input, const ReadOptions& options, const EarlierByDevice& earlier,
+               BeginDevice begin)
+      : input_(input), processes_(options), earlier_(earlier), begin_(std::move(begin)) {}
 
   void take(const KinetoEvent& event) {
     event_ = &event;
+    if (!processes_.takes(event.process)) {
+      others_.leave_out("events of other processes", [&] { return place(); });
+      return;
+    }
     PointerLog& log = log_of(event.device);
     const auto size = static_cast<Bytes>(std::abs(event.bytes));
     if (event.is_refused) {
-      log.refuse({}, size);
+      log.refuse(heap_of(event), size);
     } else if (!event.address) {
       log.lacks("[memory] events without an address");
     } else if (event.bytes < 0) {
-      log.free({}, *event.address, size);
+      log.free(heap_of(event), *event.address, size);
     } else {
-      log.allocate({}, *event.address, size);
+      log.allocate(heap_of(event), *event.address, size);
     }
     log.fill(&Trace::times_us, static_cast<std::int64_t>(std::floor(event.time_us)));
     log.fill(&Trace::threads, event.thread);
@@ -151,6 +161,14 @@ class KinetoTraces {
 
   /// Behind all events. The devices that have any are in the recording then.
   void finish(Recording& recording) {
+    if (const std::string missing = processes_.tell(recording); !missing.empty()) {
+      throw InputError(input_.name, "", missing);
+    }
+    for (const auto& [reason, events] : std::exchange(others_.dropped, {})) {
+      if (logs_.empty()) break;
+      logs_.begin()->second->trace().coverage.leave_out(
+          reason, [&] { return others_.first_places[reason]; }, events);
+    }
     for (auto& [gpu, log] : logs_) {
       Recording part = recording_of_log(input_, "kineto", {});
       log->is_unsure();
@@ -173,13 +191,21 @@ class KinetoTraces {
   }
 
  private:
+  std::string place() const { return "byte " + human_count(event_->byte); }
+
+  // Each process has addresses of its own.
+  PointerPlace heap_of(const KinetoEvent& event) {
+    if (!processes_.is_merged()) return {};
+    return {.heap = heaps_.try_emplace(event.process, heaps_.size()).first->second};
+  }
+
   PointerLog& log_of(int gpu) {
     std::unique_ptr<PointerLog>& log = logs_[gpu];
     if (log) return *log;
     const BeginEvents begin = begin_ ? [this, gpu]() -> EventSink& { return begin_(gpu); }
                                      : BeginEvents();
     log = std::make_unique<PointerLog>(gpu, input_.name, begin);
-    log->tell_places([this] { return "byte " + human_count(event_->byte); });
+    log->tell_places([this] { return place(); });
     if (const auto known = earlier_.find(gpu); known != earlier_.end()) {
       log->begin_with(known->second);
     }
@@ -187,14 +213,17 @@ class KinetoTraces {
   }
 
   const Input& input_;
+  ProcessChoice processes_;
+  Coverage others_;                               ///< what was left out of other processes
+  std::map<std::uint64_t, std::uint64_t> heaps_;  ///< of processes that are merged
   EarlierByDevice earlier_;
   BeginDevice begin_;
   std::map<int, std::unique_ptr<PointerLog>> logs_;
   const KinetoEvent* event_ = nullptr;
 };
 
-Recording read_kineto(const Input& input, const ReadOptions&) {
-  KinetoSurvey survey;
+Recording read_kineto(const Input& input, const ReadOptions& options) {
+  KinetoSurvey survey(options);
   std::vector<KinetoEvent> events;
   for_each_kineto_event(input, [&](const KinetoEvent& event) {
     survey.note(event);
@@ -207,7 +236,7 @@ Recording read_kineto(const Input& input, const ReadOptions&) {
         events, {}, [](const KinetoEvent& event) { return std::pair(event.time_us, event.index); });
   }
   for (EarlierByDevice earlier;;) {
-    KinetoTraces traces(input, earlier, {});
+    KinetoTraces traces(input, options, earlier, {});
     for (const KinetoEvent& event : events) traces.take(event);
     auto better = traces.earlier();
     if (!better) {
@@ -221,15 +250,15 @@ Recording read_kineto(const Input& input, const ReadOptions&) {
 
 /// The file is read at least twice: what was there before, and which devices there are, shows at
 /// its end.
-bool stream_kineto(const Input& input, const ReadOptions&, const BeginEvents& begin) {
-  KinetoSurvey survey;
+bool stream_kineto(const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+  KinetoSurvey survey(options);
   Recording recording;
   EarlierByDevice earlier;
   std::map<int, std::size_t> numbers;  // of the devices with events
   ForgottenEvents nowhere;
   for (bool first = true;; first = false) {
     numbers.clear();
-    KinetoTraces traces(input, earlier, [&](int gpu) -> EventSink& {
+    KinetoTraces traces(input, options, earlier, [&](int gpu) -> EventSink& {
       numbers[gpu] = 0;
       return nowhere;
     });
@@ -250,7 +279,7 @@ bool stream_kineto(const Input& input, const ReadOptions&, const BeginEvents& be
   for (auto& [gpu, number] : numbers) number = next++;
   EventSink* sink = nullptr;
   std::map<int, NumberedEvents> devices;
-  KinetoTraces traces(input, earlier, [&](int gpu) -> EventSink& {
+  KinetoTraces traces(input, options, earlier, [&](int gpu) -> EventSink& {
     if (sink == nullptr) sink = &begin();
     return devices.try_emplace(gpu, numbers.at(gpu), *sink).first->second;
   });
@@ -268,7 +297,8 @@ ReaderInfo kineto_reader() {
           .summary = "A trace of PyTorch's profiler (Kineto), recorded with profile_memory=True.",
           .recognises = is_kineto,
           .read = read_kineto,
-          .stream = stream_kineto};
+          .stream = stream_kineto,
+          .has_processes = true};
 }
 
 }  // namespace memreplay

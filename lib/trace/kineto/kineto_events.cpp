@@ -87,11 +87,12 @@ enum KinetoKey : std::size_t {
   kTotalReserved,
   kEvIdx,
   kTs,
+  kPid,
   kTid,
   kKinetoKeys
 };
 constexpr std::array<std::string_view, kKinetoKeys> kKeyNames = {
-    "Addr", "Bytes", "Device Type", "Device Id", "Total Reserved", "Ev Idx", "ts", "tid"};
+    "Addr", "Bytes", "Device Type", "Device Id", "Total Reserved", "Ev Idx", "ts", "pid", "tid"};
 
 /// Takes the parts of the document as nlohmann's parser meets them, and looks into the objects of
 /// its "traceEvents" alone.
@@ -185,6 +186,7 @@ bool KinetoParts::key(string_t& text) {
     if (text == "name") text_ = &name_;
     if (text == "ph") text_ = &phase_;
     if (text == "ts") wanted_ = &numbers_[kTs];
+    if (text == "pid") wanted_ = &numbers_[kPid];
     if (text == "tid") wanted_ = &numbers_[kTid];
     return true;
   }
@@ -253,6 +255,7 @@ KinetoEvent KinetoParts::event() const {
       !(std::abs(time.real) <= static_cast<double>(kMostTime))) {
     bad(kTs, "microseconds");
   }
+  const KinetoNumber& process = numbers_[kPid];
   const KinetoNumber& thread = numbers_[kTid];
   const bool has_thread =
       thread.kind == KinetoNumber::Kind::whole && thread.magnitude <= UINT32_MAX;
@@ -262,6 +265,7 @@ KinetoEvent KinetoParts::event() const {
           .bytes = bytes(),
           .address = whole(kAddr),
           .reserved = whole(kTotalReserved),
+          .process = process.kind == KinetoNumber::Kind::whole ? process.magnitude : 0,
           .thread = has_thread ? static_cast<std::uint32_t>(thread.magnitude) : 0,
           .device = device(),
           .is_refused = name_ == "[OutOfMemory]"};

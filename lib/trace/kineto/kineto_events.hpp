@@ -17,6 +17,7 @@ struct KinetoEvent {
   std::int64_t bytes = 0;            ///< below 0: of a free
   std::optional<Address> address;
   std::optional<Bytes> reserved;  ///< by that allocator, right after it
+  std::uint64_t process = 0;      ///< 0: not known
   std::uint32_t thread = 0;       ///< 0: not known
   std::int16_t device = 0;        ///< -1: the host
   bool is_refused = false;        ///< the program did not get them

@@ -17,6 +17,7 @@
 #include "core/limits.hpp"
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/process_choice.hpp"
 #include "trace/text_numbers.hpp"
 
 namespace memreplay {
@@ -39,8 +40,10 @@ struct NsightEvent {
 /// Makes the traces of a recording, one a device, from rows in any order.
 class NsightReader {
  public:
-  explicit NsightReader(const Input& input)
-      : input_(input), recording_(recording_of_log(input, "nsight", "Nsight Systems export")) {}
+  NsightReader(const Input& input, const ReadOptions& options)
+      : input_(input),
+        processes_(options),
+        recording_(recording_of_log(input, "nsight", "Nsight Systems export")) {}
 
   Recording read() {
     const auto take = [&](const NsightRow& row) { add(row); };
@@ -48,6 +51,9 @@ class NsightReader {
     enums_ =
         is_sqlite(input_) ? nsight_rows_of_sqlite(input_, take) : nsight_rows_of_csv(input_, take);
     order();
+    if (const std::string missing = processes_.tell(recording_); !missing.empty()) {
+      throw InputError(input_.name, "", missing);
+    }
     try {
       for (const NsightEvent& event : events_) replay(event);
     } catch (const std::length_error& error) {
@@ -71,7 +77,8 @@ class NsightReader {
   struct Device {
     Device(int gpu, const Input& input) : log(gpu, input.name, {}) {}
     PointerLog log;
-    std::unordered_map<Address, std::uint64_t> heaps;  ///< of what is live, where not the first
+    /// By process, of what is live, where not in the first heap of that.
+    std::vector<std::unordered_map<Address, std::uint64_t>> heaps;
     bool named = false;
   };
 
@@ -79,6 +86,7 @@ class NsightReader {
   void order();
   void replay(const NsightEvent& event);
   std::uint64_t heap_of(Device& device, const NsightEvent& event, bool frees);
+  std::uint64_t heap_numbered(std::uint64_t process, Address pool);
   std::int64_t needed(const NsightRow& row, NsightColumn column) const;
   std::int64_t bounded(const NsightRow& row, NsightColumn column, std::int64_t most) const;
   [[noreturn]] void fail(const NsightRow& row, NsightColumn column, std::string_view what) const {
@@ -87,11 +95,13 @@ class NsightReader {
   }
 
   const Input& input_;
+  ProcessChoice processes_;
   Recording recording_;
   NsightEnums enums_;
   std::vector<NsightEvent> events_;
   std::map<int, Device> devices_;
-  std::map<Address, std::uint64_t> pools_;
+  std::map<std::uint64_t, std::uint64_t> process_numbers_;  ///< from 0 on, where they are merged
+  std::map<std::pair<std::uint64_t, Address>, std::uint64_t> pools_;  ///< of a process
   TextNumbers names_{recording_.texts};
   std::map<std::string, std::uint64_t> left_out_;
 };
@@ -143,11 +153,12 @@ void NsightReader::order() {
   const auto first = std::ranges::find_if(
       events_, [&](const NsightEvent& event) { return event.kind == enums_.device_kind; });
   if (first == events_.end()) return events_.clear();
-  const std::uint64_t process = first->process;
+  // The first that uses a device; what was there before it began is of it or of others.
+  processes_.takes(first->process);
   std::erase_if(events_, [&](const NsightEvent& event) {
     if (!of_device(event)) {
       ++left_out_["events of other memory than the device's"];
-    } else if (event.process != process) {
+    } else if (!processes_.takes(event.process)) {
       ++left_out_["events of other processes"];
     } else {
       return false;
@@ -156,17 +167,29 @@ void NsightReader::order() {
   });
 }
 
+// Each process has addresses of its own.
 std::uint64_t NsightReader::heap_of(Device& device, const NsightEvent& event, bool frees) {
+  std::uint64_t process = 0;
+  if (processes_.is_merged()) {
+    process = process_numbers_.try_emplace(event.process, process_numbers_.size()).first->second;
+  }
+  if (process >= device.heaps.size()) device.heaps.resize(process + 1);
+  auto& heaps = device.heaps[process];
   if (frees) {
-    const auto live = device.heaps.find(event.address);
-    if (live == device.heaps.end()) return 0;
+    const auto live = heaps.find(event.address);
+    if (live == heaps.end()) return heap_numbered(process, 0);
     const std::uint64_t heap = live->second;
-    device.heaps.erase(live);
+    heaps.erase(live);
     return heap;
   }
-  if (event.pool == 0) return 0;
-  const std::uint64_t heap = pools_.try_emplace(event.pool, pools_.size() + 1).first->second;
-  return device.heaps[event.address] = heap;
+  const std::uint64_t heap = heap_numbered(process, event.pool);
+  if (event.pool != 0) heaps[event.address] = heap;
+  return heap;
+}
+
+std::uint64_t NsightReader::heap_numbered(std::uint64_t process, Address pool) {
+  if (process == 0 && pool == 0) return 0;
+  return pools_.try_emplace({process, pool}, pools_.size() + 1).first->second;
 }
 
 void NsightReader::replay(const NsightEvent& event) {
@@ -194,7 +217,9 @@ ReaderInfo nsight_reader() {
       .name = "nsight",
       .summary = "Nsight Systems: its SQLite export, or that table of memory usage events as CSV.",
       .recognises = [](const Input& input) { return is_sqlite(input) || is_nsight_csv(input); },
-      .read = [](const Input& input, const ReadOptions&) { return NsightReader(input).read(); }};
+      .read = [](const Input& input,
+                 const ReadOptions& options) { return NsightReader(input, options).read(); },
+      .has_processes = true};
 }
 
 }  // namespace memreplay

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +16,7 @@
 #include "trace/csv/csv_rows.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/process_choice.hpp"
 #include "trace/text_numbers.hpp"
 #include "trace/umpire/umpire_line.hpp"
 
@@ -51,8 +50,7 @@ class UmpireReader {
  public:
   UmpireReader(const Input& input, const ReadOptions& options, const BeginEvents& begin)
       : lines_(input),
-        chosen_(options.process.empty() ? std::nullopt : std::optional(options.process)),
-        is_merged_(options.process == "all"),
+        processes_(options),
         log_(0, input.name, begin),
         recording_(recording_of_log(input, "umpire", "Umpire's replay log")) {
     recording_.lacks = {"streams", "threads", "alignments"};
@@ -74,7 +72,9 @@ class UmpireReader {
     }
     log_.leave_out("allocations without a result (failed, or cut off)",
                    asked_ - std::min(asked_, answered_));
-    tell_processes();
+    if (const std::string missing = processes_.tell(recording_); !missing.empty()) {
+      lines_.fail(missing);
+    }
     return log_.finish(recording_);
   }
   Recording take() { return std::move(recording_); }
@@ -91,7 +91,6 @@ class UmpireReader {
     bool shows = false;  ///< calls in it were logged
   };
 
-  void tell_processes();
   void read(const UmpireLine& line);
   void call(const UmpireLine& line);
   void allocate(const UmpireLine& line);
@@ -100,11 +99,9 @@ class UmpireReader {
   Allocator& allocator(const UmpireLine& line);
 
   LogLines lines_;
-  std::optional<std::string> chosen_;  ///< process; where none is named that of the first line
-  bool is_merged_;
+  ProcessChoice processes_;
   PointerLog log_;
   Recording recording_;
-  std::set<std::string, std::less<>> processes_;
   std::unordered_map<std::string, Allocator> allocators_;
   TextNumbers texts_{recording_.texts};
   std::optional<Reallocation> reallocation_;
@@ -112,27 +109,12 @@ class UmpireReader {
   std::uint64_t answered_ = 0;  ///< and those that say what it gave
 };
 
-void UmpireReader::tell_processes() {
-  if (processes_.empty()) return;
-  std::string names;
-  for (const std::string& name : processes_) names += (names.empty() ? "" : ", ") + shown(name);
-  if (!is_merged_ && !processes_.contains(*chosen_)) {
-    lines_.fail(fmt::format("no line is of the process {}; expected one of {}, or all",
-                            shown(*chosen_), names));
-  }
-  if (processes_.size() < 2) return;
-  recording_.detail += is_merged_ ? fmt::format(", processes {} merged", names)
-                                  : fmt::format(", process {} of {}", shown(*chosen_), names);
-}
-
 void UmpireReader::read(const UmpireLine& line) {
   if (line.name.empty() || (line.category.empty() && line.kind.empty())) {
     lines_.fail(fmt::format("has no name of an event; {}", kExpectedLine));
   }
   if (line.is_first_generation() ? line.kind != "replay" : line.category != "operation") return;
-  if (!chosen_) chosen_ = line.process;
-  if (!processes_.contains(line.process)) processes_.emplace(line.process);
-  if (!is_merged_ && line.process != *chosen_) return log_.leave_out("lines of other processes");
+  if (!processes_.takes(line.process)) return log_.leave_out("lines of other processes");
   try {
     call(line);
   } catch (const std::length_error& error) {
@@ -198,7 +180,7 @@ UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
   const std::string_view address = address_of_allocator(line);
   if (address.empty()) lines_.fail("has no allocator_ref; expected the address of an allocator");
   // Each process has addresses of its own.
-  std::string name = is_merged_ ? std::string(line.process) + ' ' : std::string();
+  std::string name = processes_.is_merged() ? std::string(line.process) + ' ' : std::string();
   name += address;
   const auto [known, is_new] =
       allocators_.try_emplace(std::move(name), Allocator{.heap = allocators_.size()});

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "trace/beginnings.hpp"
 #include "trace/drawn_events.hpp"
 
@@ -44,6 +45,40 @@ Recording read(const std::vector<std::string>& events) {
 Trace trace_of(const std::vector<std::string>& events) { return read(events).traces.at(0); }
 
 std::string refused(const std::string& event) { return refusal(kineto_reader(), file({event})); }
+
+/// The same of another process.
+std::string of_process(const std::string& process, std::string event) {
+  const std::string own = R"("pid":11)";
+  return event.replace(event.find(own), own.size(), R"("pid":)" + process);
+}
+
+std::vector<std::string> two_processes() {
+  return {call("1", "16", "512"), of_process("7", call("2", "16", "1024")),
+          of_process("7", call("3", "16", "-1024")), call("4", "16", "-512")};
+}
+
+TEST(KinetoReader, OfSeveralProcessesTheFirstIsReadOrTheOneThatIsNamed) {
+  const Recording first = read(two_processes());
+  EXPECT_EQ(drawn_events(first.traces.at(0)), "a0:512 f0:512");
+  EXPECT_THAT(first.detail, HasSubstr("2 memory events on gpu 0 (512 B above its start at most)"));
+  EXPECT_THAT(first.detail, HasSubstr(", process '11' of '11', '7'"));
+  const Coverage& coverage = first.traces.at(0).coverage;
+  EXPECT_EQ(coverage.dropped.at("events of other processes"), 2u);
+  EXPECT_THAT(coverage.first_places.at("events of other processes"), HasSubstr("byte "));
+  const Recording named = kineto_reader().read({"log", file(two_processes())}, {.process = "7"});
+  EXPECT_EQ(drawn_events(named.traces.at(0)), "a0:1024 f0:1024");
+}
+
+TEST(KinetoReader, ProcessesThatAreMergedHaveAddressesOfTheirOwn) {
+  const Recording merged = kineto_reader().read({"log", file(two_processes())}, {.process = "all"});
+  const Trace& trace = merged.traces.at(0);
+  EXPECT_EQ(drawn_events(trace), "a0:512 a1:1024/2 f1:1024/2 f0:512");
+  EXPECT_THAT(merged.detail, HasSubstr(", processes '11', '7' merged"));
+}
+
+TEST(KinetoReader, AProcessThatIsNotThereIsRefused) {
+  EXPECT_THROW(kineto_reader().read({"log", file(two_processes())}, {.process = "8"}), InputError);
+}
 
 TEST(KinetoReader, MemoryEventsWithAddressesAreRead) {
   const Recording recording =

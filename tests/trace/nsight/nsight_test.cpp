@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "trace/drawn_events.hpp"
 
 namespace memreplay {
 namespace {
@@ -89,6 +90,20 @@ TEST(Nsight, DevicesAreApartAndOtherMemoryAndProcessesAreCounted) {
   const auto& dropped = recording.traces[0].coverage.dropped;
   EXPECT_EQ(dropped.at("events of other processes"), 1u);
   EXPECT_EQ(dropped.at("events of other memory than the device's"), 1u);
+}
+
+TEST(Nsight, ProcessesMayBeNamedOrMerged) {
+  const std::string other = std::to_string(std::uint64_t{9} << 24);
+  const std::string bytes =
+      database(kTable + row("1, 0, 0, 16, 8, 2, 0") + row("2, " + other + ", 0, 16, 9, 2, 0") +
+               row("3, " + other + ", 0, 16, 9, 2, 1") + row("4, 0, 0, 16, 8, 2, 1"));
+  const Recording named = nsight_reader().read({"log", bytes}, {.process = "9"});
+  EXPECT_THAT(named.traces.at(0).sizes, ElementsAre(9, 9));
+  EXPECT_THAT(named.detail, HasSubstr(", process '9' of '0', '9'"));
+  const Recording merged = nsight_reader().read({"log", bytes}, {.process = "all"});
+  const Trace& trace = merged.traces.at(0);
+  EXPECT_EQ(drawn_events(trace), "a0:8 a1:9/2 f1:9/2 f0:8");
+  EXPECT_THROW(nsight_reader().read({"log", bytes}, {.process = "8"}), InputError);
 }
 
 TEST(Nsight, StaticsAreThereFirstAndPoolsOfTheDriverArePools) {

@@ -91,7 +91,7 @@ TEST(UmpireReader, AnotherProcessIsReadWhereItIsNamed) {
     umpire_reader().read({"log", kFirst}, {.process = "9"});
     FAIL() << "read";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no line is of the process '9'; expected one of '7', '8'"));
+    EXPECT_THAT(error.what(), HasSubstr("nothing is of the process '9'; expected one of '7', '8'"));
   }
 }
 

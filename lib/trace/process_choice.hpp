@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "trace/reader.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// Which process of a log is read: the one that is asked for, all of them, or the first.
+class ProcessChoice {
+ public:
+  explicit ProcessChoice(const ReadOptions& options);
+
+  /// Of each event, in their order: false where it is of a process that is left out.
+  bool takes(std::string_view process);
+  bool takes(std::uint64_t process);
+  bool is_merged() const { return is_merged_; }
+
+  /// Behind all events: tells in the recording which of several processes it is of. What to say
+  /// where the one that was asked for is not there; empty where it is.
+  std::string tell(Recording& recording) const;
+
+ private:
+  std::optional<std::string> chosen_;
+  bool is_merged_;
+  std::set<std::string, std::less<>> processes_;
+};
+
+}  // namespace memreplay
