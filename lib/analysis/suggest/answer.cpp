@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/edit/edited.hpp"
-#include "analysis/edit/passes.hpp"
 #include "analysis/recorded/summary.hpp"
-#include "analysis/run/made_interval.hpp"
+#include "analysis/suggest/beyond_failure.hpp"
+#include "analysis/suggest/fitting.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "analysis/suggest/question.hpp"
 #include "analysis/suggest/rest_of_step.hpp"
@@ -24,70 +23,18 @@ struct Candidate {
   std::vector<Suggestion> suggestions;  ///< by strategy
 };
 
-/// What of a program lies beyond the failure with which its recording ends.
-struct Beyond {
-  bool ends_at_oom = false;
-  bool saw_backward = false;
-  Bytes parameters = 0;
-  Bytes gradients = 0;  ///< that were not asked for yet
-  Bytes states = 0;     ///< copies of the parameters that an optimizer will keep
-
-  Bytes still_to_come(const std::vector<EditFacts>& edits) const {
-    if (!ends_at_oom || saw_backward) return 0;
-    Bytes again = 0;
-    for (const EditFacts& edit : edits) again = std::max(again, edit.largest_segment);
-    return gradients + states * parameters + again;
-  }
-};
-
-// A step that was recorded to its end tells of all steps.
-Beyond beyond(const Subject& subject, const std::vector<LayerCode>& layers) {
-  const Trace& trace = subject.trace();
-  Beyond found;
-  found.ends_at_oom = std::ranges::find(trace.ops, Op::oom) != trace.ops.end();
-  const Passes passes(subject.recording(), trace);
-  const BlockLives lives = lives_of(trace);
-  const std::uint64_t first_backward = [&] {
-    std::uint64_t event = 0;
-    while (event < trace.size() && passes.backward_before(event) == 0) ++event;
-    return event;
-  }();
-  found.saw_backward = passes.are_known() && first_backward < trace.size() &&
-                       passes.others_before(trace.size()) > passes.others_before(first_backward);
-  if (!passes.are_known()) return found;
-  std::uint64_t forward = first_backward;
-  for (const LayerCode& layer : layers) forward = std::min(forward, layer.begins);
-  Selector parameters;
-  parameters.category = Category::parameter;
-  for (const std::uint32_t block : selected(subject.recording(), trace, lives, parameters)) {
-    // What a forward pass left when it was ended stays, too: parameters are older than any layer.
-    const BlockLife& life = lives.blocks[block];
-    if (life.existed_before() || life.born < forward) found.parameters += life.size;
-  }
-  Bytes gradients = 0;
-  Selector of_gradients;
-  of_gradients.category = Category::gradient;
-  for (const std::uint32_t block : selected(subject.recording(), trace, lives, of_gradients)) {
-    gradients += lives.blocks[block].size;
-  }
-  found.gradients = found.parameters - std::min(found.parameters, gradients);
-  return found;
-}
-
-class Search {
+class EditSearch {
  public:
-  Search(const Chosen& chosen, const Subject& subject, const SuggestQuestion& question,
-         Bytes budget, const Control& control)
+  EditSearch(const Chosen& chosen, const Subject& subject, const SuggestQuestion& question,
+             Bytes budget, const Control& control)
       : chosen_(chosen),
         subject_(subject),
         question_(question),
         control_(control),
-        budget_(budget),
+        judge_(question.setup, budget, control),
         layers_(layers_of(subject.recording(), subject.trace())),
-        beyond_(beyond(subject, layers_)),
-        strategies_(strategies()) {
-    beyond_.states = question.states;
-  }
+        beyond_(beyond_failure(subject, layers_, question.states)),
+        strategies_(strategies()) {}
 
   SuggestedDevice search() {
     SuggestedDevice found;
@@ -172,81 +119,27 @@ class Search {
 
   void try_edits(const std::vector<Edit>& edits) {
     if (control_.stopped()) return;
-    MadeRecordings made;
-    if (!edits.empty()) {
-      try {
-        made = edited(subject_, edits);
-      } catch (const UsageError&) {
-        return;  // nothing of it is saved, or left
-      }
+    std::optional<FittedProgram> program;
+    try {
+      program.emplace(subject_, edits);
+    } catch (const UsageError&) {
+      return;  // nothing of it is saved, or left
     }
+    const std::vector<EditFacts>& facts = program->made().edits;
     Candidate candidate{edits, {}};
-    const Bytes to_come = beyond_.still_to_come(made.edits);
     for (const StrategySpec& spec : strategies_) {
-      Suggestion suggestion{.strategy = spec.text, .still_to_come = to_come};
+      Suggestion suggestion{.strategy = spec.text, .still_to_come = beyond_.still_to_come(facts)};
       for (const Edit& edit : edits) suggestion.edits.push_back(edit.text);
-      for (const EditFacts& facts : made.edits) {
-        suggestion.recomputed += facts.recomputed_bytes;
-        suggestion.recomputed_requests += facts.recomputed_requests;
-        suggestion.moved += facts.moved_bytes;
+      for (const EditFacts& of_edit : facts) {
+        suggestion.recomputed += of_edit.recomputed_bytes;
+        suggestion.recomputed_requests += of_edit.recomputed_requests;
+        suggestion.moved += of_edit.moved_bytes;
       }
-      judge(edits.empty() ? nullptr : &made, spec, to_come, suggestion);
+      judge_.judge(*program, spec, suggestion);
       candidate.suggestions.push_back(std::move(suggestion));
     }
     candidates_.push_back(std::move(candidate));
     control_.show("trying edits", 0.5);
-  }
-
-  // Where it is endless how much is reserved, then whether it suffices.
-  void judge(const MadeRecordings* made, const StrategySpec& spec, Bytes to_come,
-             Suggestion& suggestion) const {
-    Setup setup = question_.setup;
-    setup.device.capacity.reset();
-    setup.device.endless = true;
-    const Run run = run_on(made, spec, setup);
-    suggestion.peak_requested = run.metrics.peak_requested;
-    suggestion.peak_reserved = run.metrics.peak_reserved;
-    suggestion.interval = run.interval;
-    const Bytes most = run.interval ? run.interval->peak_reserved.high : run.metrics.peak_reserved;
-    const Bytes held = question_.setup.device.reserve.value_or(0);
-    suggestion.fits = most + to_come + held <= budget_;
-    if (suggestion.fits || budget_ <= to_come + held) return;
-    // A full device makes an allocator return what it does not need.
-    setup.device.endless = false;
-    setup.device.capacity = budget_ - to_come;
-    setup.stop_at_oom = true;
-    const Run full = run_on(made, spec, setup);
-    if (full.metrics.ooms > 0 || !full.finished) return;
-    suggestion.fits = made == nullptr || serve(made->others, spec, setup);
-    if (!suggestion.fits) return;
-    suggestion.retries = full.metrics.oom_retries;
-    suggestion.peak_reserved = full.metrics.peak_reserved;
-    suggestion.interval = full.interval;
-  }
-
-  Run run_on(const MadeRecordings* made, const StrategySpec& spec, const Setup& setup) const {
-    const auto of = [&](const Subject& subject) {
-      const LateStart late(subject, replay_options(subject.trace(), setup, control_));
-      return memreplay::run(subject, spec, simulated(sized_for(subject, setup.device)), setup, late,
-                            nullptr, control_);
-    };
-    if (made == nullptr) return of(subject_);
-    const MadeRecording& likeliest = made->likeliest;
-    const Subject subject(likeliest.recording, likeliest.trace(), likeliest.origin);
-    Run run = of(subject);
-    span_others(*made, spec, simulated(sized_for(subject, setup.device)), setup, control_, run);
-    return run;
-  }
-
-  bool serve(const std::vector<MadeRecording>& recordings, const StrategySpec& spec,
-             const Setup& setup) const {
-    return std::ranges::all_of(recordings, [&](const MadeRecording& made) {
-      const Subject subject(made.recording, made.trace(), made.origin);
-      const LateStart late(subject, replay_options(subject.trace(), setup, control_));
-      const OpenDevice device = simulated(sized_for(subject, setup.device));
-      const Run run = memreplay::run(subject, spec, device, setup, late, nullptr, control_);
-      return run.finished && run.metrics.ooms == 0;
-    });
   }
 
   // Ways that come to the same are told once.
@@ -289,9 +182,9 @@ class Search {
   const Subject& subject_;
   const SuggestQuestion& question_;
   const Control& control_;
-  Bytes budget_;
+  BudgetJudge judge_;
   std::vector<LayerCode> layers_;
-  Beyond beyond_;
+  BeyondFailure beyond_;
   std::vector<StrategySpec> strategies_;
   std::vector<Candidate> candidates_;
   Bytes base_ = 0;
@@ -312,7 +205,7 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
   if (completed) rest.emplace(completed->recording, completed->trace(), completed->origin);
   const Subject& whole = rest ? *rest : subject;
   SuggestedDevice found =
-      Search(chosen, whole, question, *device.options.capacity, control).search();
+      EditSearch(chosen, whole, question, *device.options.capacity, control).search();
   found.completed = completed.has_value();
   found.trace = summarise(chosen);
   found.device = summarise(device);

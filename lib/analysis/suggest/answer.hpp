@@ -45,7 +45,7 @@ struct SuggestedDevice {
   bool completed = false;
   std::uint64_t tried = 0;
   std::uint64_t layers = 0;  ///< code that runs several times in a forward pass
-  Bytes parameters = 0;  ///< of the program, told by their lives
+  Bytes parameters = 0;      ///< of the program, told by their lives
 
   const Suggestion* best() const {
     return suggestions.empty() || !suggestions.front().fits ? nullptr : &suggestions.front();
