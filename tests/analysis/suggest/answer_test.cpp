@@ -35,7 +35,8 @@ TEST(Suggest, TheCheapestThatFitsComesFirst) {
 }
 
 TEST(Suggest, WhatFitsStaysWithinTheBudget) {
-  for (const Suggestion& s : suggested({.budget = 390 * kMiB}).devices.at(0).suggestions) {
+  const SuggestAnswer answered = suggested({.budget = 390 * kMiB});
+  for (const Suggestion& s : answered.devices.at(0).suggestions) {
     if (!s.fits) continue;
     EXPECT_LE(s.peak_reserved, 390 * kMiB);
   }
@@ -48,14 +49,10 @@ TEST(Suggest, WhereNothingFitsTheAnswerIsNo) {
 }
 
 TEST(Suggest, OnlyWhatIsAllowedIsTried) {
-  for (const Suggestion& s :
-       suggested({.budget = 390 * kMiB, .offload = false}).devices.at(0).suggestions) {
-    EXPECT_EQ(s.moved, 0u);
-  }
-  for (const Suggestion& s :
-       suggested({.budget = 390 * kMiB, .checkpoint = false}).devices.at(0).suggestions) {
-    EXPECT_EQ(s.recomputed, 0u);
-  }
+  const SuggestAnswer computed = suggested({.budget = 390 * kMiB, .offload = false});
+  for (const Suggestion& s : computed.devices.at(0).suggestions) EXPECT_EQ(s.moved, 0u);
+  const SuggestAnswer moved = suggested({.budget = 390 * kMiB, .checkpoint = false});
+  for (const Suggestion& s : moved.devices.at(0).suggestions) EXPECT_EQ(s.recomputed, 0u);
 }
 
 TEST(Suggest, TheRecordedFailureIsTheBudget) {
