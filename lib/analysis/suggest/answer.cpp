@@ -42,6 +42,7 @@ class EditSearch {
     found.parameters = beyond_.parameters;
     found.layers = layers_.size();
     try_edits({});
+    if (candidates_.empty()) return found;  // cancelled
     base_ = candidates_.front().suggestions.front().peak_reserved;
     for (const std::vector<Edit>& edits : single_edits()) try_edits(edits);
     if (std::ranges::none_of(candidates_, fits)) try_pairs();
@@ -138,6 +139,7 @@ class EditSearch {
       judge_.judge(*program, spec, suggestion);
       candidate.suggestions.push_back(std::move(suggestion));
     }
+    if (control_.stopped()) return;  // the last replay was no whole one
     candidates_.push_back(std::move(candidate));
     control_.show("trying edits", 0.5);
   }

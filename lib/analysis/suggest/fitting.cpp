@@ -32,6 +32,7 @@ void BudgetJudge::judge(const FittedProgram& program, const StrategySpec& spec,
   setup.device.capacity.reset();
   setup.device.endless = true;
   const Run run = run_on(program, spec, setup);
+  if (run.interrupted()) return;
   suggestion.peak_requested = run.metrics.peak_requested;
   suggestion.peak_reserved = run.metrics.peak_reserved;
   suggestion.interval = run.interval;

@@ -23,6 +23,16 @@ TEST(Suggest, WhatFitsAsItIsNeedsNoEdit) {
   EXPECT_TRUE(answered.all_fit());
 }
 
+TEST(Suggest, StoppedBeforeAnythingIsTriedItSuggestsNothing) {
+  std::atomic<bool> stop = false;
+  const Control control{.stop = &stop, .progress = [&](auto&&...) { stop = true; }};
+  const SuggestAnswer answered =
+      answer(Inputs({.paths = {MEMREPLAY_TRACES "/torch/layers_4.pickle"}}), {.budget = 390 * kMiB},
+             control);
+  EXPECT_TRUE(answered.interrupted);
+  EXPECT_TRUE(answered.devices.at(0).suggestions.empty());
+}
+
 TEST(Suggest, TheCheapestThatFitsComesFirst) {
   const SuggestAnswer answered = suggested({.budget = 390 * kMiB});
   const std::vector<Suggestion>& all = answered.devices.at(0).suggestions;
