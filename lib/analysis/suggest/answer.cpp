@@ -6,6 +6,7 @@
 #include "analysis/recorded/summary.hpp"
 #include "analysis/suggest/beyond_failure.hpp"
 #include "analysis/suggest/fitting.hpp"
+#include "analysis/suggest/fitting_settings.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "analysis/suggest/question.hpp"
 #include "analysis/suggest/rest_of_step.hpp"
@@ -16,11 +17,15 @@ namespace {
 
 constexpr std::size_t kLayersTried = 6;
 constexpr std::size_t kPairsTried = 8;
+constexpr std::size_t kProgramsSearched = 12;  ///< of each kind, for settings
 
 /// What was tried of a program.
 struct Candidate {
   std::vector<Edit> edits;
-  std::vector<Suggestion> suggestions;  ///< by strategy
+  std::vector<Suggestion> suggestions;  ///< by strategy, a searched one last
+  bool searched = false;                ///< settings were
+
+  Bytes price() const { return suggestions.front().price(); }
 };
 
 class EditSearch {
@@ -32,6 +37,7 @@ class EditSearch {
         question_(question),
         control_(control),
         judge_(question.setup, budget, control),
+        settings_(question.setup, judge_, control),
         layers_(layers_of(subject.recording(), subject.trace())),
         beyond_(beyond_failure(subject, layers_, question.states)),
         strategies_(strategies()) {}
@@ -43,9 +49,16 @@ class EditSearch {
     found.layers = layers_.size();
     try_edits({});
     if (candidates_.empty()) return found;  // cancelled
+    // Of a first step that is not whole not the cheapest is the best, but what leaves most for the
+    // rest of it: no search is for settings by which what there is only just fits.
+    if (!found.ends_at_oom) search_settings();
     base_ = candidates_.front().suggestions.front().peak_reserved;
     for (const std::vector<Edit>& edits : single_edits()) try_edits(edits);
-    if (std::ranges::none_of(candidates_, fits)) try_pairs();
+    if (!found.ends_at_oom || nothing_fits()) search_settings();
+    if (nothing_fits()) {
+      try_pairs();
+      search_settings();
+    }
     for (Candidate& candidate : candidates_) {
       for (Suggestion& suggestion : candidate.suggestions) {
         suggestion.saved = base_ - std::min(base_, suggestion.peak_reserved);
@@ -53,6 +66,8 @@ class EditSearch {
       }
     }
     found.tried = found.suggestions.size();
+    found.settings = settings_.searched();
+    found.settings.left = left_;
     drop_alike(found.suggestions);
     sort(found.suggestions, found.ends_at_oom);
     return found;
@@ -63,12 +78,20 @@ class EditSearch {
     return std::ranges::any_of(candidate.suggestions, &Suggestion::fits);
   }
 
+  bool nothing_fits() const { return std::ranges::none_of(candidates_, fits); }
+
+  // Of PyTorch's allocator, and nobody said which.
+  bool settings_are_open() const {
+    const std::string name = usual_strategy(*chosen_.recording).name;
+    return question_.strategies.empty() && (name == "recorded" || name == "torch");
+  }
+
   std::vector<StrategySpec> strategies() const {
     if (!question_.strategies.empty()) return question_.strategies;
     std::vector<StrategySpec> usual = {usual_strategy(*chosen_.recording)};
-    const bool torch = usual.front().name == "recorded" || usual.front().name == "torch";
-    const bool expandable = chosen_.recording->settings.expandable_segments.value_or(false);
-    if (torch && !expandable) usual.push_back(parse_strategy("torch:expandable_segments=True"));
+    const bool expand = chosen_.recording->settings.expandable_segments.value_or(false);
+    const bool both = settings_are_open() && !expand;
+    if (both) usual.push_back(parse_strategy("torch:expandable_segments=True"));
     return usual;
   }
 
@@ -144,6 +167,46 @@ class EditSearch {
     control_.show("trying edits", 0.5);
   }
 
+  // A setting costs nothing: of programs that do not fit the cheapest first, and none that is as
+  // dear as one that fits. Of too many those that request least.
+  void search_settings() {
+    if (!settings_are_open()) return;
+    std::vector<Candidate*> open;
+    for (Candidate& candidate : candidates_) {
+      const bool may_fit = judge_.may_fit(candidate.suggestions.front());
+      if (!fits(candidate) && !candidate.searched && may_fit) open.push_back(&candidate);
+    }
+    std::ranges::stable_sort(open, {}, [](const Candidate* candidate) {
+      return candidate->suggestions.front().peak_requested;
+    });
+    const auto looked_at =
+        open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kProgramsSearched));
+    std::ranges::stable_sort(open.begin(), looked_at, {}, &Candidate::price);
+    for (auto candidate = open.begin(); candidate != looked_at; ++candidate) {
+      if ((*candidate)->price() < cheapest_that_fits()) search_settings(**candidate);
+    }
+    left_ = 0;
+    for (const Candidate* candidate : open) {
+      left_ += !candidate->searched && candidate->price() < cheapest_that_fits() ? 1 : 0;
+    }
+  }
+
+  void search_settings(Candidate& candidate) {
+    if (!settings_.goes_on()) return;
+    candidate.searched = true;
+    const FittedProgram program(subject_, candidate.edits);
+    auto suggestion = settings_.search(program, candidate.suggestions.front());
+    if (suggestion) candidate.suggestions.push_back(*std::move(suggestion));
+  }
+
+  Bytes cheapest_that_fits() const {
+    Bytes cheapest = UINT64_MAX;
+    for (const Candidate& candidate : candidates_) {
+      if (fits(candidate)) cheapest = std::min(cheapest, candidate.price());
+    }
+    return cheapest;
+  }
+
   // Ways that come to the same are told once.
   static void drop_alike(std::vector<Suggestion>& suggestions) {
     const auto same = [](const Suggestion& a, const Suggestion& b) {
@@ -185,11 +248,13 @@ class EditSearch {
   const SuggestQuestion& question_;
   const Control& control_;
   BudgetJudge judge_;
+  FittingSettings settings_;
   std::vector<LayerCode> layers_;
   BeyondFailure beyond_;
   std::vector<StrategySpec> strategies_;
   std::vector<Candidate> candidates_;
   Bytes base_ = 0;
+  std::uint64_t left_ = 0;  ///< programs for which settings were not searched any more
 };
 
 SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,

@@ -19,6 +19,7 @@ struct SuggestQuestion;
 struct Suggestion {
   std::vector<std::string> edits;  ///< as --edit takes them; none: the program as it is
   std::string strategy;            ///< as -s takes it
+  std::string conf;                ///< the same as PyTorch reads it, where it was searched
   bool fits = false;               ///< in the budget, whatever the edits leave open
   Bytes peak_requested = 0;
   Bytes peak_reserved = 0;
@@ -35,6 +36,14 @@ struct Suggestion {
   Bytes price() const { return recomputed + moved; }
 };
 
+/// Settings of PyTorch's allocator that were tried where the usual ones do not suffice.
+struct SearchedSettings {
+  std::uint64_t tried = 0;
+  std::uint64_t programs = 0;  ///< for how many
+  std::uint64_t left = 0;      ///< programs that may fit under another one, but were too many
+  std::string variable;        ///< where PyTorch reads them
+};
+
 /// Of one device of a recording.
 struct SuggestedDevice {
   TraceSummary trace;
@@ -44,6 +53,7 @@ struct SuggestedDevice {
   /// The rest of the step in which it failed is that of the step before.
   bool completed = false;
   std::uint64_t tried = 0;
+  SearchedSettings settings;
   std::uint64_t layers = 0;  ///< code that runs several times in a forward pass
   Bytes parameters = 0;      ///< of the program, told by their lives
 
@@ -61,7 +71,9 @@ struct SuggestAnswer {
 
 /// Tries checkpoints around every code of the program that runs several times a forward pass, in
 /// several ways, and offloading what it saves; together where neither suffices. A replay for each,
-/// for each strategy and each guess. Throws UsageError where no budget is known.
+/// for each strategy and each guess. Where no strategy was named and those of the recording do not
+/// suffice, settings of PyTorch's allocator are searched, the cheapest edits first, until some fit:
+/// see FittingSettings for what that costs. Throws UsageError where no budget is known.
 SuggestAnswer answer(const Inputs& inputs, const SuggestQuestion& question, const Control& control);
 
 }  // namespace memreplay

@@ -11,7 +11,8 @@ namespace memreplay {
 /// Which edits of a program would make it fit, and at what price?
 struct SuggestQuestion {
   std::optional<Bytes> budget;  ///< nothing: the device of a recorded failure
-  /// Nothing: that of the recording, and with it expandable segments where it is PyTorch's.
+  /// Nothing: that of the recording, and where it is PyTorch's expandable segments, and searched
+  /// settings.
   std::vector<StrategySpec> strategies;
   bool checkpoint = true;  ///< what is computed again may be suggested
   bool offload = true;     ///< what is moved out and in again

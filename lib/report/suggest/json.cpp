@@ -34,6 +34,7 @@ std::string to_json(const SuggestAnswer& answer) {
     result["completed_by_step_before"] = device.completed;
     result["parameters_bytes"] = device.parameters;
     result["tried"] = device.tried;
+    result["settings_tried"] = device.settings.tried;
     Json& suggestions = result["suggestions"] = Json::array();
     for (const Suggestion& suggestion : device.suggestions) {
       suggestions.push_back(suggestion_json(suggestion));

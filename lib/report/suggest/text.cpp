@@ -102,12 +102,37 @@ std::string layers_sentence(const SuggestedDevice& device) {
          "is nothing to checkpoint. Record with stacks (stacks=\"python\").";
 }
 
+std::string settings_sentence(const SuggestedDevice& device) {
+  const SearchedSettings& settings = device.settings;
+  if (settings.programs == 0) return {};
+  std::string text = fmt::format(
+      "Where the usual settings did not suffice, others of PyTorch's allocator were tried: {} for "
+      "{} "
+      "of these ways.",
+      human_count(settings.tried), human_count(settings.programs));
+  if (settings.left > 0) {
+    text += fmt::format(" {} may fit under a setting that was not looked for.",
+                        counted(settings.left, "more way"));
+  }
+  return text;
+}
+
 std::string try_sentence(const SuggestedDevice& device) {
   const Suggestion* best = device.best();
   if (best == nullptr || best->edits.empty()) return {};
   std::string command = "memreplay report " + device.trace.path;
   for (const std::string& edit : best->edits) command += fmt::format(" --edit '{}'", edit);
-  return fmt::format("What it would look like: {} -s {} -o F.html", command, best->strategy);
+  return fmt::format("What it would look like: {} -s {} -o F.html", command,
+                     shell_word(best->strategy));
+}
+
+// The line to paste, of a setting that was searched.
+std::string line_to_set(const SuggestedDevice& device, const TextStyle& style) {
+  const Suggestion* best = device.best();
+  if (best == nullptr || best->conf.empty()) return {};
+  return fmt::format(
+      "\n {}\n",
+      bold(fmt::format("export {}={}", device.settings.variable, shell_word(best->conf)), style));
 }
 
 }  // namespace
@@ -128,10 +153,12 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
                                         human_count(device.suggestions.size() - kRows)));
     }
     Sheet below(style);
+    append_paragraph(below, settings_sentence(device));
     append_paragraph(below, beyond_sentence(device));
     append_paragraph(below, layers_sentence(device));
     append_paragraph(below, try_sentence(device));
     if (!below.empty()) out += '\n' + below.text();
+    out += line_to_set(device, style);
   }
   if (answer.interrupted) {
     out += '\n';

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/edit/programs.hpp"
+#include "analysis/run/question.hpp"
 #include "analysis/suggest/question.hpp"
 #include "core/error.hpp"
+#include "trace/snapshot_copies.hpp"
+#include "trace/writer.hpp"
 
 namespace memreplay {
 namespace {
@@ -14,6 +17,33 @@ SuggestAnswer suggested(const SuggestQuestion& question,
   return answer(Inputs({.paths = {MEMREPLAY_TRACES "/" + trace}}), question, {});
 }
 
+bool is_usual(const Suggestion& s) {
+  return s.strategy == "recorded" || s.strategy == "torch:expandable_segments=True";
+}
+
+/// As `replay --edit … -s … --capacity …` does it.
+Run replayed(const std::string& trace, const Suggestion& s, Bytes capacity) {
+  InputOptions input{.paths = {MEMREPLAY_TRACES "/" + trace}};
+  for (const std::string& edit : s.edits) input.edits.push_back(parse_edit(edit));
+  ReplayQuestion question{.strategies = {parse_strategy(s.strategy)}};
+  question.setup.device.capacity = capacity;
+  const auto devices = open_devices(question.setup);
+  return answer(Inputs(input), devices, question, {}).traces.at(0).runs.at(0);
+}
+
+void expect_that_what_fits_runs(const std::string& trace, Bytes budget) {
+  std::size_t searched = 0;
+  const SuggestAnswer answered = suggested({.budget = budget}, trace);
+  for (const Suggestion& s : answered.devices.at(0).suggestions) {
+    if (!s.fits) continue;
+    searched += is_usual(s) ? 0 : 1;
+    const Run run = replayed(trace, s, budget);
+    EXPECT_EQ(run.metrics.ooms, 0u) << s.strategy << (s.edits.empty() ? "" : s.edits.front());
+    EXPECT_LE(run.metrics.peak_reserved, budget);
+  }
+  EXPECT_EQ(searched, 1u);
+}
+
 TEST(Suggest, WhatFitsAsItIsNeedsNoEdit) {
   const SuggestAnswer answered = suggested({.budget = 1024 * kMiB});
   const Suggestion* best = answered.devices.at(0).best();
@@ -21,6 +51,77 @@ TEST(Suggest, WhatFitsAsItIsNeedsNoEdit) {
   EXPECT_TRUE(best->edits.empty());
   EXPECT_EQ(best->price(), 0u);
   EXPECT_TRUE(answered.all_fit());
+}
+
+TEST(Suggest, WhatFitsUnderASettingOfManyNeedsNoEdit) {
+  const SuggestAnswer answered = suggested({.budget = 390 * kMiB});
+  const Suggestion* best = answered.devices.at(0).best();
+  ASSERT_NE(best, nullptr);
+  EXPECT_TRUE(best->edits.empty());
+  EXPECT_EQ(best->strategy, "torch:large_segment_size_mb=32");
+  EXPECT_EQ(best->conf, "large_segment_size_mb:32");
+  EXPECT_LE(best->peak_reserved, 390 * kMiB);
+  EXPECT_EQ(answered.devices.at(0).settings.programs, 1u);
+  EXPECT_EQ(answered.devices.at(0).settings.variable, "PYTORCH_CUDA_ALLOC_CONF");
+}
+
+TEST(Suggest, ASettingOfManyMakesACheaperEditDo) {
+  const SuggestAnswer answered = suggested({.budget = 448 * kMiB}, "torch/layers_5.pickle");
+  const std::vector<Suggestion>& all = answered.devices.at(0).suggestions;
+  ASSERT_TRUE(all.front().fits);
+  EXPECT_FALSE(all.front().edits.empty());
+  EXPECT_FALSE(is_usual(all.front()));
+  bool usual = false;
+  for (const Suggestion& other : all) {
+    if (!other.fits || !is_usual(other)) continue;
+    usual = true;
+    EXPECT_LT(all.front().price(), other.price());
+  }
+  EXPECT_TRUE(usual);
+}
+
+TEST(Suggest, WhatFitsUnderASettingOfManyRunsThere) {
+  expect_that_what_fits_runs("torch/layers_4.pickle", 390 * kMiB);
+  expect_that_what_fits_runs("torch/layers_5.pickle", 428 * kMiB);
+}
+
+/// Six layers of a first step that ends in its forward pass: segments of 20 MiB hold three blocks.
+std::string died_in_first_step() {
+  constexpr Bytes kBlock = 6 * kMiB;
+  ProgramWriter program;
+  for (int layer = 0; layer < 6; ++layer) {
+    for (const int line : {11, 12}) program.at(layer_line(line)).ask(kBlock);
+  }
+  program.backward().die(1);
+  std::ostringstream out;
+  writer_named("mrt").write(program.recording(), out);
+  return out.str();
+}
+
+TEST(Suggest, AFirstStepThatIsNotWholeHasSettingsSearchedOnlyWhereNothingFits) {
+  const TemporaryFile file(died_in_first_step(), ".mrt");
+  const Inputs inputs({.paths = {file.path()}});
+  const SuggestAnswer some = answer(inputs, {.budget = 78 * kMiB}, {});
+  ASSERT_TRUE(some.devices.at(0).ends_at_oom);
+  ASSERT_TRUE(some.all_fit());
+  EXPECT_FALSE(some.devices.at(0).best()->edits.empty());
+  EXPECT_EQ(some.devices.at(0).settings.tried, 0u);
+  const SuggestAnswer none =
+      answer(inputs, {.budget = 78 * kMiB, .checkpoint = false, .offload = false}, {});
+  ASSERT_TRUE(none.all_fit());
+  EXPECT_TRUE(none.devices.at(0).best()->edits.empty());
+  EXPECT_GT(none.devices.at(0).settings.tried, 0u);
+}
+
+TEST(Suggest, WhereAStrategyIsNamedNoOtherIsTried) {
+  const SuggestAnswer answered =
+      suggested({.budget = 390 * kMiB, .strategies = {parse_strategy("recorded")}});
+  EXPECT_EQ(answered.devices.at(0).settings.tried, 0u);
+  for (const Suggestion& s : answered.devices.at(0).suggestions) EXPECT_EQ(s.strategy, "recorded");
+}
+
+TEST(Suggest, WhatRequestsMoreThanTheBudgetHasNoSettingToSearch) {
+  EXPECT_EQ(suggested({.budget = 300 * kMiB}).devices.at(0).settings.tried, 0u);
 }
 
 TEST(Suggest, StoppedBeforeAnythingIsTriedItSuggestsNothing) {
@@ -34,7 +135,7 @@ TEST(Suggest, StoppedBeforeAnythingIsTriedItSuggestsNothing) {
 }
 
 TEST(Suggest, TheCheapestThatFitsComesFirst) {
-  const SuggestAnswer answered = suggested({.budget = 390 * kMiB});
+  const SuggestAnswer answered = suggested({.budget = 384 * kMiB});
   const std::vector<Suggestion>& all = answered.devices.at(0).suggestions;
   ASSERT_TRUE(all.front().fits);
   EXPECT_FALSE(all.front().edits.empty());
@@ -59,9 +160,9 @@ TEST(Suggest, WhereNothingFitsTheAnswerIsNo) {
 }
 
 TEST(Suggest, OnlyWhatIsAllowedIsTried) {
-  const SuggestAnswer computed = suggested({.budget = 390 * kMiB, .offload = false});
+  const SuggestAnswer computed = suggested({.budget = 384 * kMiB, .offload = false});
   for (const Suggestion& s : computed.devices.at(0).suggestions) EXPECT_EQ(s.moved, 0u);
-  const SuggestAnswer moved = suggested({.budget = 390 * kMiB, .checkpoint = false});
+  const SuggestAnswer moved = suggested({.budget = 384 * kMiB, .checkpoint = false});
   for (const Suggestion& s : moved.devices.at(0).suggestions) EXPECT_EQ(s.recomputed, 0u);
 }
 
