@@ -191,7 +191,7 @@ Edit parse_edit(const std::string& text) {
     edit.what = DtypeEdit{};
   } else if (verb != "drop") {
     throw UsageError(
-        fmt::format("{}: unknown verb '{}'{}; expected VERB:KEY=VALUE,… with one of {}", kOption,
+        fmt::format("{}: unknown verb '{}'{} (expected VERB:KEY=VALUE,… with one of {})", kOption,
                     verb, did_you_mean(verb, kVerbs), fmt::join(kVerbs, ", ")));
   }
   const std::vector<std::string> parts =

@@ -36,7 +36,7 @@ std::string listed_options(const std::vector<torch::ConfEntry>& entries) {
         "--set: this recording annotates no phases; expected scopes of "
         "torch.profiler.record_function");
   }
-  throw UsageError(fmt::format("--set: no phase '{}' in this recording{}; it has {}", name,
+  throw UsageError(fmt::format("--set: no phase '{}' in this recording{} (it has {})", name,
                                did_you_mean(name, names), fmt::join(names, ", ")));
 }
 

@@ -65,8 +65,8 @@ TEST(Edit, TypesHaveTheirBytes) {
 
 TEST(Edit, AnUnknownVerbIsRefusedWithTheNearest) {
   EXPECT_EQ(refusal("checkpont:saved"),
-            "--edit: unknown verb 'checkpont'; did you mean 'checkpoint'?; expected "
-            "VERB:KEY=VALUE,… with one of checkpoint, offload, scale, drop, shorten, dtype");
+            "--edit: unknown verb 'checkpont'; did you mean 'checkpoint'? (expected "
+            "VERB:KEY=VALUE,… with one of checkpoint, offload, scale, drop, shorten, dtype)");
 }
 
 TEST(Edit, WithoutASelectorNothingIsEdited) {

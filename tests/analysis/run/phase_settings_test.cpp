@@ -85,7 +85,7 @@ TEST_F(PhaseSettings, OptionsOfARecordingThatItsReleaseDoesNotReadAreNotPassed) 
 
 TEST_F(PhaseSettings, WhatCannotBeIsRefused) {
   EXPECT_EQ(phase_complaint(subject_, "torch", "max_split_size_mb:64@phase:laod"),
-            "--set: no phase 'laod' in this recording; did you mean 'load'?; it has load, step");
+            "--set: no phase 'laod' in this recording; did you mean 'load'? (it has load, step)");
   EXPECT_EQ(phase_complaint(subject_, "bfc", "max_split_size_mb:64@phase:load"),
             "--set: strategy 'bfc' reads no settings of PyTorch; expected torch or recorded");
   EXPECT_EQ(phase_complaint(subject_, "torch", "max_split_size_mb:1@phase:load"),
