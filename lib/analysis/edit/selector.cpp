@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -93,6 +94,38 @@ Category category_of(const Recording& recording, const BlockLife& life, const Pa
   return passes.is_saved(life) ? Category::activation : Category::temporary;
 }
 
+/// As a selector takes them: "step *" for "step 1", "step 2", …
+std::vector<std::string> scope_patterns(const std::set<std::string>& names) {
+  std::map<std::string, std::vector<std::string>> by_text;  // in front of a number
+  for (const std::string& name : names) {
+    by_text[name.substr(0, name.find_last_not_of("0123456789") + 1)].push_back(name);
+  }
+  std::vector<std::string> patterns;
+  for (const auto& [text, numbered] : by_text) {
+    const bool alike = numbered.size() > 1 && !text.empty();
+    if (alike) patterns.push_back(text + '*');
+    if (!alike) patterns.insert(patterns.end(), numbered.begin(), numbered.end());
+  }
+  return patterns;
+}
+
+[[noreturn]] void refuse_scope(const std::string& asked, const std::set<std::string>& names) {
+  constexpr std::size_t kNamed = 8;
+  const std::string none = fmt::format("phase={}: no such scope in this recording", asked);
+  if (names.empty()) throw UsageError(none + "; it annotates none");
+  std::vector<std::string> patterns = scope_patterns(names);
+  std::string guess = did_you_mean(asked, patterns);
+  const auto longer = std::ranges::find_if(
+      patterns, [&](const std::string& pattern) { return pattern.starts_with(asked); });
+  if (guess.empty() && longer != patterns.end()) {
+    guess = fmt::format("; did you mean '{}'?", *longer);
+  }
+  const std::size_t more = patterns.size() - std::min(patterns.size(), kNamed);
+  patterns.resize(patterns.size() - more);
+  throw UsageError(fmt::format("{}{} (it has {}{})", none, guess, fmt::join(patterns, ", "),
+                               more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
 /// By event: what of the scopes that a selector names.
 class Scopes {
  public:
@@ -103,11 +136,7 @@ class Scopes {
       names_.insert(phase.name);
       if (names_match(*selector.phase, phase.name)) spans_.emplace_back(phase.from, phase.to);
     }
-    if (!spans_.empty()) return;
-    const std::vector<std::string> names(names_.begin(), names_.end());
-    throw UsageError(
-        fmt::format("phase={}: no such scope in this recording{}", *selector.phase,
-                    names.empty() ? "; it annotates none" : did_you_mean(*selector.phase, names)));
+    if (spans_.empty()) refuse_scope(*selector.phase, names_);
   }
 
   bool hold(const Selector& selector, std::uint64_t event) const {

@@ -123,10 +123,25 @@ std::string why_not_picked(const Recording& recording, const std::string& select
 }
 
 TEST(Selector, APhaseThatNobodyAnnotatedIsRefused) {
-  EXPECT_EQ(why_not_picked(two_steps(), "phase=foward"),
-            "phase=foward: no such scope in this recording; did you mean 'forward'?");
+  EXPECT_EQ(
+      why_not_picked(two_steps(), "phase=foward"),
+      "phase=foward: no such scope in this recording; did you mean 'forward'? (it has forward, "
+      "step *)");
+  EXPECT_EQ(why_not_picked(two_steps(), "phase=step"),
+            "phase=step: no such scope in this recording; did you mean 'step *'? (it has forward, "
+            "step *)");
+  EXPECT_EQ(why_not_picked(two_steps(), "phase=backward"),
+            "phase=backward: no such scope in this recording (it has forward, step *)");
   EXPECT_EQ(why_not_picked(functions(), "phase=forward"),
             "phase=forward: no such scope in this recording; it annotates none");
+}
+
+TEST(Selector, OfManyPhasesSomeAreNamed) {
+  ProgramWriter program;
+  for (const char name : std::string("abcdefghij")) program.annotate({name}, true).ask(1);
+  EXPECT_EQ(
+      why_not_picked(program.recording(), "phase=none"),
+      "phase=none: no such scope in this recording (it has a, b, c, d, e, f, g, h and 2 more)");
 }
 
 TEST(Selector, WhatIsToldByStacksIsRefusedWithoutThem) {
