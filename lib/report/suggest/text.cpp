@@ -33,9 +33,12 @@ std::string first_sentence(const SuggestedDevice& device) {
         fmt::format("None of {} tried fits {}", counted(device.tried, "way"), budget);
     const auto least = std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
     if (least == device.suggestions.end()) return none + ".";
-    return fmt::format("{}. The least is {}, with {} under {}, for {}.", none,
-                       human_size(least->peak_reserved), edits_text(*least), least->strategy,
-                       price_text(*least));
+    const std::string size = human_size(least->peak_reserved);
+    if (least->edits.empty()) {
+      return fmt::format("{}. The least is {} as it is, under {}.", none, size, least->strategy);
+    }
+    return fmt::format("{}. The least is {}, with {} under {}, for {}.", none, size,
+                       edits_text(*least), least->strategy, price_text(*least));
   }
   if (device.ends_at_oom && !best->edits.empty()) {
     return fmt::format(
