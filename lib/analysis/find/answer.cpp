@@ -80,11 +80,11 @@ class ValueSearch {
 
   FoundValue find() {
     const std::vector<std::int64_t>& recorded = job_.predictions.program().values();
-    for (const std::int64_t value : recorded) fits(value);
     std::int64_t low = 0;
+    for (const std::int64_t value : recorded) low = fits(value) ? value : low;
     std::int64_t high = recorded.back();
     while (fits(high) && high < kMostTried && !stopped()) low = std::exchange(high, 2 * high);
-    if (high >= kMostTried) return found(low, true);
+    if (fits(high)) return found(high, high >= kMostTried);
     bisect(low, high);
     // Behind a value that does not fit another one may.
     for (std::int64_t above = low; !stopped();) {
@@ -120,9 +120,11 @@ class ValueSearch {
     return low;
   }
 
+  /// What was interrupted does not, and is no value that was tried.
   bool fits(std::int64_t value) {
     const auto known = tried_.find(value);
     if (known != tried_.end()) return known->second.fits;
+    if (stopped()) return false;
     job_.control.show(fmt::format("{} at {}", spec_.text, value), 0);
     const std::vector<std::int64_t>& recorded = job_.predictions.program().values();
     ValueTried tried{
@@ -136,6 +138,7 @@ class ValueSearch {
         tried.interval = need.interval;
       }
       const Run there = run_at(made, spec_, capacity_, job_);
+      if (need.interrupted() || there.interrupted()) return false;
       tried.fits = tried.fits && there.metrics.ooms == 0;
       tried.oom_retries += there.metrics.oom_retries;
     }
@@ -143,7 +146,11 @@ class ValueSearch {
   }
 
   FoundValue found(std::int64_t largest, bool unbounded) {
-    FoundValue found{.strategy = spec_.text, .device = {}, .largest = {}, .unbounded = unbounded};
+    FoundValue found{.strategy = spec_.text,
+                     .device = {},
+                     .largest = {},
+                     .unbounded = unbounded,
+                     .interrupted = stopped()};
     if (largest > 0) found.largest = largest;
     for (const auto& [value, tried] : tried_) {
       if (value < largest && !tried.fits) found.fails_below = value;
@@ -192,7 +199,7 @@ std::vector<HeldBack> held_back(const VariedProgram& program, const StrategySpec
       held.requested_predicted = guess.peak_requested;
       held.reserved_predicted = guess.peak_reserved;
     }
-    all.push_back(held);
+    if (!job.control.stopped()) all.push_back(held);
   }
   return all;
 }

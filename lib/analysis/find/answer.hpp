@@ -33,7 +33,8 @@ struct FoundValue {
   DeviceSummary device;
   /// Nothing: not even 1 fits, or nothing larger than 1 was looked at.
   std::optional<std::int64_t> largest;
-  bool unbounded = false;  ///< it fits however large it is, as far as was looked
+  bool unbounded = false;    ///< it fits however large it is, as far as was looked
+  bool interrupted = false;  ///< a larger one may fit
   /// A larger value fits than one that does not.
   std::optional<std::int64_t> fails_below = {};
   std::vector<ValueTried> tried = {};  ///< ascending

@@ -24,6 +24,7 @@ Json found_json(const FoundValue& found) {
           {"device", device_json(found.device)},
           {"largest_value", or_null(found.largest)},
           {"unbounded", found.unbounded},
+          {"interrupted", found.interrupted},
           {"fails_below", or_null(found.fails_below)},
           {"values", std::move(values)}};
 }

@@ -69,6 +69,14 @@ Table curve_table(const FoundValue& found, const std::string& name) {
 std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
   const std::string& name = answer.facts.name;
   const std::string device = device_name(found.device);
+  if (found.interrupted) {
+    return found.largest ? fmt::format(
+                               "{} = {} fits {} under {}; whether a larger one does was not "
+                               "tried to the end.",
+                               name, largest_text(found), device, found.strategy)
+                         : fmt::format("{}: no {} was found that fits {} before the interruption.",
+                                       found.strategy, name, device);
+  }
   if (!found.largest) {
     return fmt::format("{}: {} = 1 does not fit {}.", found.strategy, name, device);
   }
