@@ -25,6 +25,7 @@ struct FitCommand {
   ReportOptions reports;
   std::vector<ChosenCard> cards;
   std::uint64_t budget = FitQuestion().budget;
+  bool plot = false;
 };
 
 void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
@@ -60,6 +61,7 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
   add_start_options(line, asked.run);
   line.value("--budget", "N", "Events that each search may replay. Default: 400000000.",
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
+  add_plot_option(line, asked.plot, "The curves of --find");
   add_report_options(line, asked.reports);
   line.parse(arguments);
   if (!asked.input.variation && can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
@@ -83,7 +85,8 @@ int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progre
                               .cards = asked.cards,
                               .variation = *asked.input.variation,
                               .edits = asked.input.edits,
-                              .gpu = asked.input.gpu};
+                              .gpu = asked.input.gpu,
+                              .plotted = asked.plot};
   const FindAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
   printer.print(answered);

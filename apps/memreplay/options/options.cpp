@@ -337,10 +337,10 @@ void add_run_options(CommandLine& line, RunOptions& o) {
   add_output_options(line, o);
 }
 
-void add_plot_option(CommandLine& line, bool& plot) {
+void add_plot_option(CommandLine& line, bool& plot, const std::string& curves) {
   const CommandLine::Group group(line, kOutput);
   plot = stdout_is_terminal();
-  line.value("--plot", "auto|always|never", "The curves as a plot. Default: auto, on a terminal.",
+  line.value("--plot", "auto|always|never", curves + " as a plot. Default: auto, on a terminal.",
              [&plot](const std::string& text) {
                const auto choice = choice_argument("--plot", text, {"auto", "always", "never"});
                plot = choice == 1 || (choice == 0 && stdout_is_terminal());

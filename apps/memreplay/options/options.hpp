@@ -71,8 +71,8 @@ void add_device_options(CommandLine& line, RunOptions& options);
 /// Strategies, devices, costs and files: all options of `replay` and `compare`.
 void add_run_options(CommandLine& line, RunOptions& options);
 
-/// Whether a plot is drawn, by --plot and the terminal; `plot` is set when the line is parsed.
-void add_plot_option(CommandLine& line, bool& plot);
+/// Whether `curves` are drawn, by --plot and the terminal; `plot` is set when the line is parsed.
+void add_plot_option(CommandLine& line, bool& plot, const std::string& curves = "The curves");
 
 /// At least one path. Throws UsageError. A single one is named where memory runs out.
 void require_paths(const InputOptions& options, const Command& command);

@@ -217,6 +217,7 @@ FindAnswer answer(const Inputs& inputs, const FindQuestion& question, const Cont
   if (strategies.empty()) strategies.push_back(usual_strategy(inputs.recordings().front()));
   Setup setup = question.setup;
   FindAnswer answer;
+  answer.plotted = question.plotted;
   answer.context_assumed = !question.cards.empty() && !setup.device.reserve;
   if (answer.context_assumed) setup.device.reserve = kContext;
   answer.reserve = setup.device.reserve.value_or(0);

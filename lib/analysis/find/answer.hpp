@@ -53,6 +53,7 @@ struct FindAnswer {
   std::vector<HeldBack> held_back;  ///< of three recordings or more
   Bytes reserve = 0;                ///< of every device, held by others
   bool context_assumed = false;     ///< the reserve is that of a card's context
+  bool plotted = false;             ///< asked for as plots too
   bool interrupted = false;
 
   bool all_fit() const;  ///< at some value each

@@ -17,6 +17,7 @@ struct FindQuestion {
   Variation variation;
   std::vector<Edit> edits;  ///< of what is predicted
   std::optional<int> gpu;
+  bool plotted = false;  ///< the curves, too
 };
 
 }  // namespace memreplay

@@ -1,163 +1,39 @@
-#include "core/text.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "report/find/find.hpp"
+#include "report/find/phrases.hpp"
+#include "report/find/plot.hpp"
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/prediction.hpp"
-#include "report/parts/sentences.hpp"
 
 namespace memreplay {
 namespace {
 
-std::string device_name(const DeviceSummary& device) {
-  return device.name.value_or(device.capacity ? human_size(*device.capacity) : device.text);
-}
-
-const ValueTried* tried_at(const FoundValue& found, std::int64_t value) {
-  const auto at = std::ranges::find(found.tried, value, &ValueTried::value);
-  return at == found.tried.end() ? nullptr : &*at;
-}
-
-std::string largest_text(const FoundValue& found) {
-  if (!found.largest) return "none";
-  return (found.unbounded ? "at least " : "") +
-         human_count(static_cast<std::uint64_t>(*found.largest));
-}
-
-std::string reserved_text(const ValueTried& tried) {
-  const bool open =
-      tried.interval && tried.interval->peak_reserved.low < tried.interval->peak_reserved.high;
-  return open ? estimated_text(tried.peak_reserved, tried.interval->peak_reserved)
-              : human_size(tried.peak_reserved);
-}
-
-Table largest_table(const FindAnswer& answer) {
-  Table table{{{"strategy", true},
-               {"device", true},
-               {"largest " + answer.facts.name},
-               {"retries there"},
-               {"reserved there"}},
-              {}};
-  for (const FoundValue& found : answer.found) {
-    const ValueTried* there = found.largest ? tried_at(found, *found.largest) : nullptr;
-    table.rows.push_back({found.strategy, device_name(found.device), largest_text(found),
-                          there != nullptr ? human_count(there->oom_retries) : "-",
-                          there != nullptr ? reserved_text(*there) : "-"});
+void append_found(Sheet& out, const FindAnswer& answer, const FoundValue& found) {
+  const TextStyle& style = out.style();
+  out += '\n';
+  if (answer.found.size() > 1) append_paragraph(out, place_name(found) + ":");
+  if (answer.plotted) {
+    out += plot(found, answer.facts.name, style.unicode, out.width());
+    out += '\n';
   }
-  return table;
-}
-
-/// Without the values above the largest one that were only looked at to be sure.
-Table curve_table(const FoundValue& found, const std::string& name) {
-  Table table{{{name}, {"requested"}, {"allocated"}, {"reserved"}, {"", true}}, {}};
-  const std::int64_t shown = found.largest.value_or(0) + 1;
-  for (const ValueTried& tried : found.tried) {
-    if (tried.value > shown && !tried.recorded && &tried != &found.tried.back()) continue;
-    std::string said = tried.fits ? "fits" : "does not fit";
-    if (tried.recorded) said += ", recorded";
-    table.rows.push_back({human_count(static_cast<std::uint64_t>(tried.value)),
-                          human_size(tried.peak_requested), human_size(tried.peak_allocated),
-                          reserved_text(tried), said});
-  }
-  return table;
-}
-
-std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
-  const std::string& name = answer.facts.name;
-  const std::string device = device_name(found.device);
-  if (found.interrupted) {
-    return found.largest ? fmt::format(
-                               "{} = {} fits {} under {}; whether a larger one does was not "
-                               "tried to the end.",
-                               name, largest_text(found), device, found.strategy)
-                         : fmt::format("{}: no {} was found that fits {} before the interruption.",
-                                       found.strategy, name, device);
-  }
-  if (!found.largest) {
-    return fmt::format("{}: {} = 1 does not fit {}.", found.strategy, name, device);
-  }
-  if (found.unbounded) {
-    return fmt::format("{}: fits {} however large {} is, as far as {}.", found.strategy, device,
-                       name, largest_text(found));
-  }
-  return fmt::format("{} = {} is the largest that fits {} under {}.", name, largest_text(found),
-                     device, found.strategy);
-}
-
-std::string fails_below_sentence(const FindAnswer& answer, const FoundValue& found) {
-  if (!found.fails_below) return {};
-  return fmt::format(
-      "{}: {} = {} does not fit although {} does: the program takes another course "
-      "between them.",
-      found.strategy, answer.facts.name, *found.fails_below, *found.largest);
-}
-
-double off_by(Bytes predicted, Bytes recorded) {
-  if (recorded == 0) return 0;
-  return 100 * (static_cast<double>(predicted) / static_cast<double>(recorded) - 1);
-}
-
-std::string percent_off(Bytes predicted, Bytes recorded) {
-  const double off = off_by(predicted, recorded);
-  return predicted == recorded ? std::string("exact") : fmt::format("{:+.2f} %", off);
-}
-
-Table held_back_table(const FindAnswer& answer) {
-  Table table{{{answer.facts.name}, {"requested"}, {"predicted"}, {"reserved"}, {"predicted"}}, {}};
-  for (const HeldBack& held : answer.held_back) {
-    table.rows.push_back(
-        {human_count(static_cast<std::uint64_t>(held.value)), human_size(held.requested),
-         percent_off(held.requested_predicted, held.requested), human_size(held.reserved),
-         percent_off(held.reserved_predicted, held.reserved)});
-  }
-  return table;
-}
-
-std::string reserve_sentence(const FindAnswer& answer) {
-  if (answer.reserve == 0) return {};
-  return fmt::format("{} of each device {}.", human_size(answer.reserve),
-                     answer.context_assumed ? "are taken to be the CUDA context's (--reserve)"
-                                            : "are held by others");
+  append_table(out, curve_table(found, answer.facts.name));
 }
 
 }  // namespace
 
 std::string to_text(const FindAnswer& answer, const TextStyle& style) {
   Sheet out(style);
-  for (const FoundValue& found : answer.found) {
-    append_paragraph(out, answer_sentence(answer, found));
-    append_paragraph(out, fails_below_sentence(answer, found));
-  }
+  for (const std::string& sentence : found_sentences(answer)) append_paragraph(out, sentence);
   if (answer.found.size() > 1) {
     out += '\n';
     append_table(out, largest_table(answer));
   }
-  for (const FoundValue& found : answer.found) {
-    out += '\n';
-    if (answer.found.size() > 1) {
-      append_paragraph(out, fmt::format("{} on {}:", found.strategy, device_name(found.device)));
-    }
-    append_table(out, curve_table(found, answer.facts.name));
-  }
+  for (const FoundValue& found : answer.found) append_found(out, answer, found);
   if (!answer.held_back.empty()) {
     out += '\n';
-    append_paragraph(out, fmt::format("Held back: each recording predicted from the others, under "
-                                      "{}.",
-                                      answer.found.empty() ? "it" : answer.found[0].strategy));
+    append_paragraph(out, held_back_sentence(answer));
     append_table(out, held_back_table(answer));
   }
   out += '\n';
-  append_paragraph(out, reserve_sentence(answer));
-  for (const std::string& sentence : prediction_sentences(answer.facts)) {
-    append_paragraph(out, sentence);
-  }
-  if (answer.interrupted) {
-    append_paragraph(out, "Interrupted: not all that was asked for is here.");
-  }
+  for (const std::string& sentence : closing_sentences(answer)) append_paragraph(out, sentence);
   return out.text();
 }
 

@@ -1,0 +1,172 @@
+#include "report/find/phrases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/text.hpp"
+#include "report/parts/prediction.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+const ValueTried* tried_at(const FoundValue& found, std::int64_t value) {
+  const auto at = std::ranges::find(found.tried, value, &ValueTried::value);
+  return at == found.tried.end() ? nullptr : &*at;
+}
+
+std::string largest_text(const FoundValue& found) {
+  if (!found.largest) return "none";
+  return (found.unbounded ? "at least " : "") + value_text(*found.largest);
+}
+
+std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
+  const std::string& name = answer.facts.name;
+  const std::string device = device_name(found.device);
+  if (found.interrupted) {
+    return found.largest ? fmt::format(
+                               "{} = {} fits {} under {}; whether a larger one does was not "
+                               "tried to the end.",
+                               name, largest_text(found), device, found.strategy)
+                         : fmt::format("{}: no {} was found that fits {} before the interruption.",
+                                       found.strategy, name, device);
+  }
+  if (!found.largest) {
+    return fmt::format("{}: {} = 1 does not fit {}.", found.strategy, name, device);
+  }
+  if (found.unbounded) {
+    return fmt::format("{}: fits {} however large {} is, as far as {}.", found.strategy, device,
+                       name, largest_text(found));
+  }
+  return fmt::format("{} = {} is the largest that fits {} under {}.", name, largest_text(found),
+                     device, found.strategy);
+}
+
+std::string fails_below_sentence(const FindAnswer& answer, const FoundValue& found) {
+  return fmt::format(
+      "{}: {} = {} does not fit although {} does: the program takes another course "
+      "between them.",
+      found.strategy, answer.facts.name, *found.fails_below, *found.largest);
+}
+
+double off_by(Bytes predicted, Bytes recorded) {
+  if (recorded == 0) return 0;
+  return 100 * (static_cast<double>(predicted) / static_cast<double>(recorded) - 1);
+}
+
+std::string percent_off(Bytes predicted, Bytes recorded) {
+  const double off = off_by(predicted, recorded);
+  return predicted == recorded ? std::string("exact") : fmt::format("{:+.2f} %", off);
+}
+
+std::string reserve_sentence(const FindAnswer& answer) {
+  return fmt::format("{} of each device {}.", human_size(answer.reserve),
+                     answer.context_assumed ? "are taken to be the CUDA context's (--reserve)"
+                                            : "are held by others");
+}
+
+}  // namespace
+
+std::string device_name(const DeviceSummary& device) {
+  return device.name.value_or(device.capacity ? human_size(*device.capacity) : device.text);
+}
+
+Bytes usable_bytes(const DeviceSummary& device) {
+  const Bytes capacity = device.capacity.value_or(0);
+  return capacity - std::min(capacity, device.reserve);
+}
+
+std::string device_with_room(const DeviceSummary& device) {
+  const bool told = !device.name && device.reserve == 0;
+  return device_name(device) +
+         (told ? "" : fmt::format(", {} usable", human_size(usable_bytes(device))));
+}
+
+std::string value_text(std::int64_t value) {
+  return human_count(static_cast<std::uint64_t>(value));
+}
+
+std::string reserved_text(const ValueTried& tried) {
+  const bool open =
+      tried.interval && tried.interval->peak_reserved.low < tried.interval->peak_reserved.high;
+  return open ? estimated_text(tried.peak_reserved, tried.interval->peak_reserved)
+              : human_size(tried.peak_reserved);
+}
+
+std::vector<const ValueTried*> values_shown(const FoundValue& found) {
+  std::vector<const ValueTried*> shown;
+  const std::int64_t next = found.largest.value_or(0) + 1;
+  for (const ValueTried& tried : found.tried) {
+    const bool asked_for = tried.value <= next || tried.recorded || &tried == &found.tried.back();
+    if (asked_for) shown.push_back(&tried);
+  }
+  return shown;
+}
+
+std::vector<std::string> found_sentences(const FindAnswer& answer) {
+  std::vector<std::string> said;
+  for (const FoundValue& found : answer.found) {
+    said.push_back(answer_sentence(answer, found));
+    if (found.fails_below) said.push_back(fails_below_sentence(answer, found));
+  }
+  return said;
+}
+
+std::string place_name(const FoundValue& found) {
+  return fmt::format("{} on {}", found.strategy, device_name(found.device));
+}
+
+Table largest_table(const FindAnswer& answer) {
+  Table table{{{"strategy", true},
+               {"device", true},
+               {"largest " + answer.facts.name},
+               {"retries there"},
+               {"reserved there"}},
+              {}};
+  for (const FoundValue& found : answer.found) {
+    const ValueTried* there = found.largest ? tried_at(found, *found.largest) : nullptr;
+    table.rows.push_back({found.strategy, device_name(found.device), largest_text(found),
+                          there != nullptr ? human_count(there->oom_retries) : "-",
+                          there != nullptr ? reserved_text(*there) : "-"});
+  }
+  return table;
+}
+
+Table curve_table(const FoundValue& found, const std::string& name) {
+  Table table{{{name}, {"requested"}, {"allocated"}, {"reserved"}, {"", true}}, {}};
+  for (const ValueTried* tried : values_shown(found)) {
+    std::string said = tried->fits ? "fits" : "does not fit";
+    if (tried->recorded) said += ", recorded";
+    table.rows.push_back({value_text(tried->value), human_size(tried->peak_requested),
+                          human_size(tried->peak_allocated), reserved_text(*tried), said});
+  }
+  return table;
+}
+
+std::string held_back_sentence(const FindAnswer& answer) {
+  return fmt::format("Held back: each recording predicted from the others, under {}.",
+                     answer.found.empty() ? "it" : answer.found[0].strategy);
+}
+
+Table held_back_table(const FindAnswer& answer) {
+  Table table{{{answer.facts.name}, {"requested"}, {"predicted"}, {"reserved"}, {"predicted"}}, {}};
+  for (const HeldBack& held : answer.held_back) {
+    table.rows.push_back({value_text(held.value), human_size(held.requested),
+                          percent_off(held.requested_predicted, held.requested),
+                          human_size(held.reserved),
+                          percent_off(held.reserved_predicted, held.reserved)});
+  }
+  return table;
+}
+
+std::vector<std::string> closing_sentences(const FindAnswer& answer) {
+  std::vector<std::string> said;
+  if (answer.reserve != 0) said.push_back(reserve_sentence(answer));
+  std::ranges::move(prediction_sentences(answer.facts), std::back_inserter(said));
+  if (answer.interrupted) said.emplace_back("Interrupted: not all that was asked for is here.");
+  return said;
+}
+
+}  // namespace memreplay
