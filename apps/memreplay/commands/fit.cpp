@@ -1,6 +1,7 @@
 #include "report/fit/fit.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "analysis/find/question.hpp"
@@ -12,6 +13,7 @@
 #include "options/streaming.hpp"
 #include "options/variation.hpp"
 #include "output/each_recording.hpp"
+#include "output/output_file.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
 #include "report/find/find.hpp"
@@ -26,6 +28,7 @@ struct FitCommand {
   std::vector<ChosenCard> cards;
   std::uint64_t budget = FitQuestion().budget;
   bool plot = false;
+  OutputPath page;
 };
 
 void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
@@ -62,8 +65,17 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
   line.value("--budget", "N", "Events that each search may replay. Default: 400000000.",
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
   add_plot_option(line, asked.plot, "The curves of --find");
+  line.output("-o,--output", "F.html", "A page with the curves of --find. Default: none.",
+              asked.page);
   add_report_options(line, asked.reports);
   line.parse(arguments);
+  asked.page.require_page();
+  if (asked.page.is_stdout() && asked.reports.takes_stdout()) {
+    throw UsageError("only one output can go to standard output");
+  }
+  if (!asked.page.empty() && !asked.input.variation) {
+    throw UsageError("-o: the curves of what? (--vary NAME=VALUE:TRACE and --find NAME)");
+  }
   if (!asked.input.variation && can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
   return asked;
 }
@@ -80,6 +92,8 @@ FitQuestion question_of(const FitCommand& asked) {
 }
 
 int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progress& progress) {
+  std::optional<OutputFile> page;
+  if (!asked.page.empty()) page.emplace(asked.page);
   const FindQuestion question{.strategies = asked.run.strategies,
                               .setup = asked.run.setup,
                               .cards = asked.cards,
@@ -89,7 +103,11 @@ int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progre
                               .plotted = asked.plot};
   const FindAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
-  printer.print(answered);
+  if (page) {
+    write_page(answered, page->stream());
+    page->commit();
+  }
+  printer.print(answered, !asked.page.is_stdout());
   if (answered.interrupted) return kInterrupted;
   return answered.all_fit() ? kDone : kAnswerIsNo;
 }

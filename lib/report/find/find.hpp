@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 
 #include "analysis/find/answer.hpp"
@@ -16,5 +17,7 @@ std::string to_json(const FindAnswer& answer);
 /// A row for each value that was tried: exact bytes.
 Table to_table(const FindAnswer& answer);
 std::string to_markdown(const FindAnswer& answer);
+/// A page with the curves as pictures, one for each device, above the text's tables.
+void write_page(const FindAnswer& answer, std::ostream& out);
 
 }  // namespace memreplay

@@ -67,6 +67,19 @@ std::string reserve_sentence(const FindAnswer& answer) {
                                             : "are held by others");
 }
 
+/// Why the curve may pass the device's line where a value fits.
+std::string endless_sentence(const FindAnswer& answer) {
+  const auto fits_above = [](const FoundValue& found) {
+    return std::ranges::any_of(values_shown(found), [&](const ValueTried* tried) {
+      return tried->fits && tried->peak_reserved > usable_bytes(found.device);
+    });
+  };
+  if (std::ranges::none_of(answer.found, fits_above)) return {};
+  return "Peaks are those on a device without limit. Where one fits that is above the device's, "
+         "less "
+         "is reserved there.";
+}
+
 }  // namespace
 
 std::string device_name(const DeviceSummary& device) {
@@ -164,6 +177,9 @@ Table held_back_table(const FindAnswer& answer) {
 std::vector<std::string> closing_sentences(const FindAnswer& answer) {
   std::vector<std::string> said;
   if (answer.reserve != 0) said.push_back(reserve_sentence(answer));
+  if (std::string endless = endless_sentence(answer); !endless.empty()) {
+    said.push_back(std::move(endless));
+  }
   std::ranges::move(prediction_sentences(answer.facts), std::back_inserter(said));
   if (answer.interrupted) said.emplace_back("Interrupted: not all that was asked for is here.");
   return said;

@@ -10,24 +10,12 @@
 namespace memreplay {
 namespace {
 
-constexpr std::string_view kPlanPageHead =
-    R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<style>
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 sans-serif; max-width: 75rem; margin: 1rem auto; padding: 0 1rem; }
-svg { width: 100%; border: 1px solid #8c959f; }
-svg path { stroke: #1b1f24; stroke-width: 0.5; vector-effect: non-scaling-stroke; }
+constexpr std::string_view kPlanStyle =
+    R"(svg path { stroke: #1b1f24; stroke-width: 0.5; vector-effect: non-scaling-stroke; }
 svg path:hover { stroke-width: 3; }
-.bound { stroke: #b00020; stroke-width: 2; stroke-dasharray: 8 4; }
-.quiet { opacity: 0.75; }
-.c0 { fill: #56b4e9; } .c1 { fill: #e69f00; } .c2 { fill: #009e73; } .c3 { fill: #f0e442; }
-.c4 { fill: #0072b2; } .c5 { fill: #d55e00; } .c6 { fill: #cc79a7; } .c7 { fill: #b0b8c1; }
-</style>
+.c0 { fill: var(--c0); } .c1 { fill: var(--c1); } .c2 { fill: var(--c2); }
+.c3 { fill: var(--c3); } .c4 { fill: var(--c4); } .c5 { fill: var(--c5); }
+.c6 { fill: var(--c6); } .c7 { fill: var(--c7); }
 )";
 
 std::size_t buffers_in(const PlannedDevice& device, std::size_t memory) {
@@ -48,8 +36,7 @@ void write_memory(const PlannedDevice& device, std::size_t memory, std::ostream&
 
 void write_page(const PlanAnswer& answer, std::ostream& out) {
   const std::string title = answer.devices.empty() ? "" : answer.devices.front().trace.path;
-  out << kPlanPageHead << html_text("title", "plan of " + title)
-      << "</head>\n<body>\n<h1>How small it could be</h1>\n"
+  out << page_beginning("plan of " + title, kPlanStyle, "How small it could be")
       << html_text("pre", to_text(answer, {}));
   for (const PlannedDevice& device : answer.devices) {
     if (!device.height) continue;
@@ -61,7 +48,7 @@ void write_page(const PlanAnswer& answer, std::ostream& out) {
       write_memory(device, memory, out);
     }
   }
-  out << "</body>\n</html>\n";
+  out << kPageEnd;
 }
 
 }  // namespace memreplay

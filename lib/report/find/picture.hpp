@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ostream>
+#include <span>
+#include <string>
+
+#include "analysis/find/answer.hpp"
+
+namespace memreplay {
+
+/// Strategies on one device as SVG: peaks by the value of the parameter, the device as a line, the
+/// largest that fits of each named, and what the lines are below. Of one strategy requested,
+/// allocated and reserved, of several requested and what each reserves, with the interval where a
+/// recording leaves one. Nothing where nothing was tried. `found` is not empty.
+void draw_curves(std::span<const FoundValue> found, const std::string& name, std::ostream& out);
+
+}  // namespace memreplay
