@@ -119,7 +119,7 @@ OutputPath CommandLine::output_path(const std::string& names, const std::string&
 void CommandLine::input(const std::string& names, const std::string& values,
                         const std::string& sentence, Use use) {
   value(names, values, sentence, [this, names, use = std::move(use)](const std::string& text) {
-    files_->reads(names, text);
+    reads(names, text);
     use(text);
   });
 }
@@ -127,9 +127,13 @@ void CommandLine::input(const std::string& names, const std::string& values,
 void CommandLine::repeated_input(const std::string& names, const std::string& values,
                                  const std::string& sentence, Use use) {
   repeated(names, values, sentence, [this, names, use = std::move(use)](const std::string& text) {
-    files_->reads(names, text);
+    reads(names, text);
     use(text);
   });
+}
+
+void CommandLine::reads(const std::string& names, const std::string& path) {
+  files_->reads(names, path);
 }
 
 void CommandLine::output(const std::string& names, const std::string& values,

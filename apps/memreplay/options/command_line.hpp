@@ -91,6 +91,8 @@ class CommandLine {
   void positionals(const std::string& name, std::vector<std::string>& values);
   /// Positionals that name files to be read: recordings.
   void inputs(const std::string& name, std::vector<std::string>& paths);
+  /// A file that is read, of an option whose value says more than its path.
+  void reads(const std::string& names, const std::string& path);
   /// Which files a path among the inputs stands for; without it that file alone.
   void expand_inputs(std::function<std::vector<std::string>(const std::string&)> files_in);
   /// The last of the positionals, where there are two or more, names a file to be written.

@@ -86,7 +86,10 @@ void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVari
   const CommandLine::Group group(line, "Input");
   line.repeated("--vary", "NAME=VALUE:TRACE",
                 "A recording of the program at that value; two or more, no TRACE.",
-                [given](const std::string& text) { add_run(text, *given); });
+                [given, &line](const std::string& text) {
+                  add_run(text, *given);
+                  line.reads("--vary", given->paths.back());
+                });
   if (asked == AskedOfVariation::at) {
     line.value("--at", "NAME=VALUE", "The value that is predicted from --vary. Default: none.",
                [given](const std::string& text) {
