@@ -47,9 +47,16 @@ bool guesses(const Edit& edit) {
          std::holds_alternative<OffloadEdit>(edit.what);
 }
 
+/// What is open of the recording that is edited stays so.
+std::string what_is_open(const Subject& subject, std::span<const Edit> edits) {
+  const std::string before = subject.origin() == nullptr ? "" : subject.origin()->why_inexact;
+  if (std::ranges::none_of(edits, guesses)) return before;
+  return before.empty() ? kWhy : fmt::format("{}; {}", before, kWhy);
+}
+
 Made make(const Subject& subject, std::span<const Edit> edits, const CheckpointGuess& guess) {
   Made made;
-  const char* const why = std::ranges::any_of(edits, guesses) ? kWhy : "";
+  const std::string why = what_is_open(subject, edits);
   std::optional<Subject> edited;
   for (const Edit& edit : edits) {
     const Subject& before = edited ? *edited : subject;

@@ -35,6 +35,19 @@ TEST(Edited, BlocksThatAreNamedLeaveNothingOpen) {
   EXPECT_EQ(scaled.likeliest.origin->why_inexact, "");
 }
 
+TEST(Edited, WhatIsOpenOfARecordingStaysOpen) {
+  const Recording layers = two_layers().recording();
+  MadeRecordings guessed = made(layers, {"scale:size>=10,factor=2"});
+  Origin origin = *guessed.likeliest.origin;
+  origin.why_inexact = "it is a guess";
+  guessed.likeliest.origin = std::make_shared<const Origin>(origin);
+  const auto why = [&](const char* edit) {
+    return edited(guessed, std::vector{parse_edit(edit)}).likeliest.origin->why_inexact;
+  };
+  EXPECT_EQ(why("scale:size>=10,factor=2"), "it is a guess");
+  EXPECT_EQ(why("checkpoint:function=forward").find("it is a guess; the program was edited"), 0u);
+}
+
 TEST(Edited, WhenBlocksWouldDieIsGuessedInSeveralWays) {
   const MadeRecordings layers = made(two_layers().recording(), {"checkpoint:function=forward"});
   ASSERT_EQ(layers.others.size(), 2u);
