@@ -236,7 +236,9 @@ FindAnswer answer(const Inputs& inputs, const FindQuestion& question, const Cont
   const std::int64_t shown = answer.found.empty()
                                  ? program.values().back()
                                  : answer.found.front().largest.value_or(program.values().back());
-  answer.facts = *predictions.at(shown).front().predicted;
+  const MadeRecordings& there = predictions.at(shown).front();
+  answer.facts = *there.predicted;
+  answer.edits = there.edits;
   answer.interrupted = control.stopped();
   return answer;
 }

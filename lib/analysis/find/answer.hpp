@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "metrics/edit_facts.hpp"
 #include "metrics/prediction_facts.hpp"
 
 namespace memreplay {
@@ -48,7 +49,8 @@ struct HeldBack {
 };
 
 struct FindAnswer {
-  PredictionFacts facts;  ///< of the largest value that was found first
+  PredictionFacts facts;         ///< of the largest value that was found first
+  std::vector<EditFacts> edits;  ///< of it too
   std::vector<FoundValue> found;
   std::vector<HeldBack> held_back;  ///< of three recordings or more
   Bytes reserve = 0;                ///< of every device, held by others

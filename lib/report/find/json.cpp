@@ -1,5 +1,6 @@
 #include "report/find/find.hpp"
 #include "report/formats/format.hpp"
+#include "report/parts/edits.hpp"
 #include "report/parts/json_parts.hpp"
 #include "report/parts/prediction.hpp"
 
@@ -46,6 +47,7 @@ std::string to_json(const FindAnswer& answer) {
   }
   json["held_by_others_bytes"] = answer.reserve;
   json["predicted"] = prediction_json(answer.facts);
+  if (!answer.edits.empty()) json["edits"] = edits_json(answer.edits);
   return dump(json);
 }
 

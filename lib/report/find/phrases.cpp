@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/text.hpp"
+#include "report/parts/edits.hpp"
 #include "report/parts/prediction.hpp"
 #include "report/parts/sentences.hpp"
 
@@ -179,6 +180,10 @@ std::vector<std::string> closing_sentences(const FindAnswer& answer) {
   if (answer.reserve != 0) said.push_back(reserve_sentence(answer));
   if (std::string endless = endless_sentence(answer); !endless.empty()) {
     said.push_back(std::move(endless));
+  }
+  for (const EditFacts& edit : answer.edits) {
+    said.push_back(fmt::format("At {} = {} {}.", answer.facts.name, value_text(answer.facts.value),
+                               edit_phrase(edit)));
   }
   std::ranges::move(prediction_sentences(answer.facts), std::back_inserter(said));
   if (answer.interrupted) said.emplace_back("Interrupted: not all that was asked for is here.");
