@@ -7,7 +7,7 @@ import threading
 import unittest
 
 import memreplay
-from support import LAYERS, OOM, PROGRAM, TRACES, commanded, same_apart_from_times, snapshot, without_path
+from support import BATCH_2, BATCH_8, LAYERS, OOM, PROGRAM, TRACES, commanded, same_apart_from_times, snapshot, without_path
 
 
 class SameAsTheCommand(unittest.TestCase):
@@ -45,6 +45,31 @@ class SameAsTheCommand(unittest.TestCase):
     def test_edit(self):
         self.check(memreplay.replay(LAYERS, edit="scale:size>=1MiB,factor=0.5"),
                    "replay", LAYERS, "--edit", "scale:size>=1MiB,factor=0.5")
+
+    def test_vary(self):
+        recordings = {2: BATCH_2, 8: BATCH_8.read_bytes()}
+        at = ["--vary", f"batch=2:{BATCH_2}", "--vary", f"batch=8:{BATCH_8}", "--at", "batch=16"]
+        for ask in memreplay.replay, memreplay.compare:
+            answer = ask(vary={"batch": {2: BATCH_2, 8: BATCH_8}}, at={"batch": 16}, strategies=["torch", "bfc"])
+            self.check(answer, ask.__name__, *at, "-s", "torch", "-s", "bfc")
+        self.check(memreplay.replay(vary=at[1:4:2], at="batch=16"), "replay", *at)
+        in_memory = memreplay.replay(vary={"batch": recordings}, at={"batch": 16})
+        self.assertEqual(in_memory.runs[0].peak_reserved_bytes, answer.runs[0].peak_reserved_bytes)
+
+    def test_find(self):
+        answer = memreplay.fit(vary={"batch": {2: BATCH_2, 8: BATCH_8}}, find="batch", capacity="256MiB")
+        self.check(answer, "fit", "--vary", f"batch=2:{BATCH_2}", "--vary", f"batch=8:{BATCH_8}", "--find", "batch",
+                   "--capacity", "256MiB")
+        self.assertEqual(answer.runs[0].largest_value, 128)
+
+    def test_vary_that_is_no_trace_for_each_value(self):
+        with self.assertRaisesRegex(TypeError, "takes vary="):
+            memreplay.replay(vary={"batch": BATCH_2}, at={"batch": 16})
+        with self.assertRaises(memreplay.UsageError):
+            memreplay.replay(OOM, vary={"batch": {2: BATCH_2, 8: BATCH_8}}, at={"batch": 16})
+        with self.assertRaises(memreplay.InputError) as raised:
+            memreplay.replay(vary={"batch": {2: BATCH_2, 8: b"no recording"}}, at={"batch": 16})
+        self.assertEqual(raised.exception.path, "<bytes>")
 
     def test_stress(self):
         answer = memreplay.stress(LAYERS, orders=50, step=60, strategies=["torch"], with_=[LAYERS])

@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = ROOT / "traces"
 OOM = TRACES / "torch/gpt_train_oom.pickle"
 LAYERS = TRACES / "torch/layers_4.pickle"
+BATCH_2, BATCH_8 = TRACES / "torch/batch_2.pickle.gz", TRACES / "torch/batch_8.pickle.gz"
 PROGRAM = os.environ["MEMREPLAY_PROGRAM"]
 
 sys.path.insert(0, str(ROOT / "tools"))

@@ -5,7 +5,7 @@ import unittest
 
 import arrow_reader
 import memreplay
-from support import LAYERS, OOM, commanded
+from support import BATCH_2, BATCH_8, LAYERS, OOM, commanded
 
 
 def imported(name):
@@ -30,6 +30,22 @@ class Tables(unittest.TestCase):
         self.assertEqual(columns["peak_reserved_bytes"], [int(row["peak_reserved_bytes"]) for row in rows])
         self.assertEqual(columns["peak_reserved_low_bytes"], [None, None])
         self.assertEqual((formats["strategy"], formats["ooms"], formats["modelled_device_seconds"]), ("U", "l", "g"))
+
+    def test_a_predicted_program_has_tables(self):
+        vary = {"batch": {2: BATCH_2, 8: BATCH_8.read_bytes()}}
+        predicted = memreplay.replay(vary=vary, at={"batch": 128}, strategies="torch", capacity="256MiB")
+        found = memreplay.fit(vary=vary, find="batch", strategies="torch", capacity="256MiB")
+        self.assertEqual(found.runs[0].largest_value, 128)
+        self.assertEqual(len(found.table()["batch"]), len(found.runs[0]["values"]))
+        self.assertEqual(found.table("curves").to_dict(), predicted.table("curves").to_dict())
+        self.assertNotIn("stacks", predicted.tables)
+        with self.assertRaises(KeyError):
+            predicted.table("stacks")
+        nowhere = memreplay.fit(vary=vary, find="batch", strategies="torch", capacity="2MiB")
+        with self.assertRaises(KeyError):
+            nowhere.table("curves")
+        self.assertIn("does not fit 2 MiB", nowhere._repr_html_())
+        self.assertIn("<svg", predicted._repr_html_())
 
     def test_files_of_a_run_are_tables(self):
         for name, option in {"events": "--placements", "curves": "--timeline", "segments": "--segments",

@@ -46,6 +46,8 @@ def replay(*traces, **options):
     start: "auto", or "cold" without the blocks from before the recording
     gpu: which device of the recording
     edit: "checkpoint:function=mlp", changes of the program, one after the other
+    vary: {"batch": {4: trace, 8: trace}}, the program at values of a parameter, in the place of traces
+    at: {"batch": 16}, the value that is predicted from them
     """
     return Answer(Question("replay", traces, options))
 
@@ -92,6 +94,8 @@ def fit(*traces, **options):
     capacity: judge this size, bytes or "24GiB"
     device_name: "T4" or "4090,a100": judge these cards
     budget: events that each search may replay
+    vary, find: the program at values of a parameter, as in replay, and that parameter, "batch": its largest value
+        that fits; output: a page with the curves
     """
     return Answer(Question("fit", traces, options))
 

@@ -8,6 +8,7 @@ Trace = Union[str, os.PathLike[str], bytes, bytearray, memoryview, dict[str, Any
 Size = Union[int, str]
 Gpu = Union[int, Literal["host"]]
 Texts = Union[str, Sequence[str]]
+Vary = Union[Mapping[str, Mapping[int, Trace]], Texts]
 By = Literal["place", "function", "file", "module"]
 
 class Error(Exception): ...
@@ -58,12 +59,12 @@ class Report:
 def info(*traces: Trace, gpu: Gpu = ..., format: str = ..., columns: str = ..., process: str = ...) -> Answer: ...
 def replay(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., set: Texts = ...,
-    edit: Texts = ...,
+    edit: Texts = ..., vary: Vary = ..., at: Mapping[str, int] | str = ...,
     capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
     gpu: Gpu = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def compare(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ..., set: Texts = ...,
-    edit: Texts = ...,
+    edit: Texts = ..., vary: Vary = ..., at: Mapping[str, int] | str = ...,
     capacity: Size = ..., reserve: Size = ..., from_: Size = ..., to: Size = ..., start: Literal["auto", "cold"] = ...,
     gpu: Gpu = ..., audit: bool = ..., **options: Any) -> Answer: ...
 def explain(
@@ -81,6 +82,7 @@ def fit(
     *traces: Trace, strategies: Texts = ..., alloc_conf: Texts = ..., torch_version: str = ...,
     edit: Texts = ..., capacity: Size = ...,
     reserve: Size = ..., device_name: Texts = ..., start: Literal["auto", "cold"] = ..., budget: int = ...,
+    vary: Vary = ..., find: str = ..., output: str | os.PathLike[str] = ...,
     gpu: Gpu = ..., **options: Any) -> Answer: ...
 def suggest(
     *traces: Trace, budget: Size = ..., only: Literal["checkpoint", "offload"] = ...,

@@ -2,7 +2,7 @@
 import json
 
 from . import _html
-from ._tables import OWN, SOURCES, Tables, other_table, own_table
+from ._tables import OWN, Tables, other_table, own_table
 
 
 class Record(dict):
@@ -105,7 +105,7 @@ class Answer:
         name = name or self.own_table or "runs"
         if name == self.own_table:
             return own_table(self.command, self._ran)
-        if name not in SOURCES:
+        if name not in list(self.tables):
             raise KeyError(f"{name}; expected one of {', '.join(self.tables)}")
         trace, keywords = self._subject(run)
         return other_table(name, self._question, trace, keywords)
@@ -131,6 +131,8 @@ class Answer:
             trace = results[0].get("trace") or {}
             return self._known(trace, names), {**keywords, **_gpu(trace)}
         result, chosen = runs[run]
+        if "largest_value" in chosen:
+            return None, self._largest(chosen)
         trace = result.get("trace") or {}
         return self._known(trace, names), {**_strategy(result, chosen), **_gpu(trace)}
 
@@ -141,9 +143,16 @@ class Answer:
         rank, chosen = [(rank, one) for rank in self._json["ranks"] for one in rank["runs"]][run]
         return rank["path"], {"strategy": chosen["strategy"], **_gpu(rank)}
 
+    def _largest(self, chosen):
+        """The largest value that fits, on that device."""
+        if chosen["largest_value"] is None:
+            raise KeyError(f"no {self._json['parameter']} that fits was found, and only that has tables")
+        return {"at": {self._json["parameter"]: chosen["largest_value"]}, "strategy": chosen["strategy"],
+                "capacity": chosen["device"]["capacity_bytes"], "reserve": self._json["held_by_others_bytes"]}
+
     @staticmethod
     def _known(trace, names):
-        return trace["path"] if trace.get("path") in names else names[0]
+        return trace["path"] if trace.get("path") in names or not names else names[0]
 
     def _repr_html_(self):
         return _html.page_of(self)

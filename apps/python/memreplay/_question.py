@@ -1,5 +1,6 @@
 """Questions: a command of the command line, whose options are keyword arguments here."""
 import os
+from collections.abc import Mapping
 
 from . import _memreplay
 from ._errors import InputError, UnknownOption
@@ -17,7 +18,7 @@ def _words(value):
 
 
 def arguments_of(keywords):
-    """The keywords as arguments: capacity="24GiB" is --capacity=24GiB, a list repeats the option."""
+    """The keywords as arguments: capacity="24GiB" is --capacity=24GiB, a list repeats the option, {"a": 1} is a=1."""
     arguments = []
     for keyword, value in keywords.items():
         option = "--" + PLURALS.get(keyword, keyword).rstrip("_").replace("_", "-")
@@ -26,6 +27,8 @@ def arguments_of(keywords):
         if value is True:
             arguments.append(option)
             continue
+        if isinstance(value, Mapping):
+            value = [f"{name}={_words(one)}" for name, one in value.items()]
         for one in value if isinstance(value, (list, tuple, set, frozenset)) else [value]:
             arguments.append(f"{option}={_words(one)}")
     return arguments
@@ -39,9 +42,20 @@ class Question:
         for keyword in keywords:
             if keyword in NOT_HERE:
                 raise TypeError(f"{command}() got an unexpected keyword argument '{keyword}'")
-        self.sources, self.names = {}, []
-        for trace in traces:
-            self.names.append(self._name_of(trace))
+        self.sources = {}
+        self.names = [self._name_of(trace) for trace in traces]
+        self.varied = []  # names that stand in the keyword vary
+        if isinstance(keywords.get("vary"), Mapping):
+            self.keywords["vary"] = list(self._vary(keywords["vary"]))
+
+    def _vary(self, vary):
+        """{"batch": {4: TRACE, 8: TRACE}} as the command line has it."""
+        for name, traces in vary.items():
+            if not isinstance(traces, Mapping):
+                raise TypeError(f"{self.command}() takes vary={{'{name}': {{4: trace, 8: trace}}}}, a trace for each value")
+            for value, trace in traces.items():
+                self.varied.append(self._name_of(trace))
+                yield f"{name}={value}:{self.varied[-1]}"
 
     def _name_of(self, trace):
         if isinstance(trace, (str, os.PathLike)):
@@ -69,7 +83,7 @@ class Question:
         except UnknownOption as unknown:
             raise TypeError(self._unexpected(unknown)) from None
         if ran.status == UNUSABLE and ran.json is None:
-            raise InputError(", ".join(self.names), "", "\n".join(ran.notes))
+            raise InputError(", ".join(self.names + self.varied), "", "\n".join(ran.notes))
         return ran
 
     def _unexpected(self, unknown):
@@ -83,10 +97,15 @@ class Question:
 
     def about(self, command, trace, **keywords):
         """Another question about one of the recordings, on the same device."""
-        kept = {key: value for key, value in self.keywords.items() if key in ON_THE_SAME_DEVICE}
+        same = ON_THE_SAME_DEVICE | ({"vary", "at"} if self.predicts() else set())
+        kept = {key: value for key, value in self.keywords.items() if key in same}
         other = Question(command, [], {**kept, **keywords})
-        other.names, other.sources = [trace], self.sources
+        other.names, other.sources = [] if self.predicts() else [trace], self.sources
         return other
+
+    def predicts(self):
+        """It is about a program at a value at which it was not recorded."""
+        return bool(self.keywords.get("vary"))
 
 
 ON_THE_SAME_DEVICE = {

@@ -69,7 +69,8 @@ class Tables(Mapping):
     def __iter__(self):
         own = self._answer.own_table
         yield from ([own] if own else [])
-        yield from (name for name in SOURCES if name != own)
+        predicts = self._answer._question.predicts()
+        yield from (name for name in SOURCES if name != own and not (predicts and SOURCES[name][0] == "explain"))
 
     def __len__(self):
         return sum(1 for _ in self)
