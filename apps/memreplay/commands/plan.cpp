@@ -126,7 +126,7 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
   add_report_options(line, asked.reports, Has::text);
   line.parse(arguments);
   require_paths(asked.input, command);
-  if (asked.placements.is_stdout() && asked.reports.takes_stdout()) {
+  if (asked.placements.is_stdout() + asked.page.is_stdout() + asked.reports.takes_stdout() > 1) {
     throw UsageError("only one output can go to standard output");
   }
   refuse_both(asked.question);
