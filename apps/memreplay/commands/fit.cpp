@@ -26,7 +26,7 @@ struct FitCommand {
   RunOptions run;
   ReportOptions reports;
   std::vector<ChosenCard> cards;
-  std::uint64_t budget = FitQuestion().budget;
+  std::optional<std::uint64_t> budget;
   bool plot = false;
   OutputPath page;
 };
@@ -52,6 +52,18 @@ void add_card_option(CommandLine& line, std::vector<ChosenCard>& cards) {
                 [&cards](const std::string& text) { add_cards(text, cards); });
 }
 
+void refuse_together(const FitCommand& asked) {
+  asked.page.require_page();
+  if (asked.page.is_stdout() && asked.reports.takes_stdout()) {
+    throw UsageError("only one output can go to standard output");
+  }
+  if (asked.input.variation) {
+    if (asked.budget) throw UsageError("--budget is of searches for sizes; expected no --find");
+  } else if (!asked.page.empty()) {
+    throw UsageError("-o: the curves of what? (--vary NAME=VALUE:TRACE and --find NAME)");
+  }
+}
+
 FitCommand parse_fit(const Command& command, const std::vector<std::string>& arguments) {
   FitCommand asked;
   CommandLine line(command);
@@ -69,13 +81,7 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
               asked.page);
   add_report_options(line, asked.reports);
   line.parse(arguments);
-  asked.page.require_page();
-  if (asked.page.is_stdout() && asked.reports.takes_stdout()) {
-    throw UsageError("only one output can go to standard output");
-  }
-  if (!asked.page.empty() && !asked.input.variation) {
-    throw UsageError("-o: the curves of what? (--vary NAME=VALUE:TRACE and --find NAME)");
-  }
+  refuse_together(asked);
   if (!asked.input.variation && can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
   return asked;
 }
@@ -84,7 +90,7 @@ FitQuestion question_of(const FitCommand& asked) {
   FitQuestion question{.strategies = asked.run.strategies,
                        .setup = asked.run.setup,
                        .cards = asked.cards,
-                       .budget = asked.budget};
+                       .budget = asked.budget.value_or(FitQuestion().budget)};
   if (!question.cards.empty() && question.setup.device.capacity) {
     throw UsageError("--device-name and --capacity both say how large the device is; expected one");
   }

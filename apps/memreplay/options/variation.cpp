@@ -101,6 +101,11 @@ void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVari
   }
   line.check([given, &options, asked] {
     if (given->none()) return;
+    if (given->values.empty()) {
+      throw UsageError(
+          fmt::format("{}: from recordings of which values? (--vary NAME=VALUE:TRACE, two or more)",
+                      asked == AskedOfVariation::find ? "--find" : "--at"));
+    }
     if (!options.paths.empty()) {
       throw UsageError(fmt::format("--vary stands in the place of {}; expected one of the two",
                                    options.paths.front()));
