@@ -56,7 +56,7 @@ std::string ValueAxes::text(const std::string& name) const {
     out += fmt::format(
         "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text x=\"{0:.1f}\" y=\"{3}\" "
         "class=\"middle\">{4}</text>\n",
-        x(value), kBottom, kBottom + 5, kBottom + 22, value_text(value));
+        x(value), kBottom, kBottom + 5, kBottom + 22, value_name(value));
   }
   out += fmt::format("<text x=\"{}\" y=\"{}\" class=\"middle\">{}</text>\n", (kLeft + kRight) / 2,
                      kBottom + 46, escaped(name));

@@ -20,7 +20,7 @@ const ValueTried* tried_at(const FoundValue& found, std::int64_t value) {
 
 std::string largest_text(const FoundValue& found) {
   if (!found.largest) return "none";
-  return (found.unbounded ? "at least " : "") + value_text(*found.largest);
+  return (found.unbounded ? "at least " : "") + value_name(*found.largest);
 }
 
 std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
@@ -98,7 +98,7 @@ std::string device_with_room(const DeviceSummary& device) {
          (told ? "" : fmt::format(", {} usable", human_size(usable_bytes(device))));
 }
 
-std::string value_text(std::int64_t value) {
+std::string value_name(std::int64_t value) {
   return human_count(static_cast<std::uint64_t>(value));
 }
 
@@ -128,7 +128,7 @@ std::vector<std::string> found_sentences(const FindAnswer& answer) {
   return said;
 }
 
-std::string place_name(const FoundValue& found) {
+std::string found_name(const FoundValue& found) {
   return fmt::format("{} on {}", found.strategy, device_name(found.device));
 }
 
@@ -153,7 +153,7 @@ Table curve_table(const FoundValue& found, const std::string& name) {
   for (const ValueTried* tried : values_shown(found)) {
     std::string said = tried->fits ? "fits" : "does not fit";
     if (tried->recorded) said += ", recorded";
-    table.rows.push_back({value_text(tried->value), human_size(tried->peak_requested),
+    table.rows.push_back({value_name(tried->value), human_size(tried->peak_requested),
                           human_size(tried->peak_allocated), reserved_text(*tried), said});
   }
   return table;
@@ -167,7 +167,7 @@ std::string held_back_sentence(const FindAnswer& answer) {
 Table held_back_table(const FindAnswer& answer) {
   Table table{{{answer.facts.name}, {"requested"}, {"predicted"}, {"reserved"}, {"predicted"}}, {}};
   for (const HeldBack& held : answer.held_back) {
-    table.rows.push_back({value_text(held.value), human_size(held.requested),
+    table.rows.push_back({value_name(held.value), human_size(held.requested),
                           percent_off(held.requested_predicted, held.requested),
                           human_size(held.reserved),
                           percent_off(held.reserved_predicted, held.reserved)});
@@ -182,7 +182,7 @@ std::vector<std::string> closing_sentences(const FindAnswer& answer) {
     said.push_back(std::move(endless));
   }
   for (const EditFacts& edit : answer.edits) {
-    said.push_back(fmt::format("At {} = {} {}.", answer.facts.name, value_text(answer.facts.value),
+    said.push_back(fmt::format("At {} = {} {}.", answer.facts.name, value_name(answer.facts.value),
                                edit_phrase(edit)));
   }
   std::ranges::move(prediction_sentences(answer.facts), std::back_inserter(said));

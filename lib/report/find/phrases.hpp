@@ -17,7 +17,7 @@ Bytes usable_bytes(const DeviceSummary& device);
 /// "RTX-3080-10GB, 9502 MiB usable"
 std::string device_with_room(const DeviceSummary& device);
 
-std::string value_text(std::int64_t value);
+std::string value_name(std::int64_t value);
 /// "≈ 62 MiB (40 MiB to 62 MiB)"
 std::string reserved_text(const ValueTried& tried);
 /// Without the values above the largest one that were only looked at to be sure. Ascending.
@@ -26,7 +26,7 @@ std::vector<const ValueTried*> values_shown(const FoundValue& found);
 /// What was found, a sentence or two for each strategy on each device.
 std::vector<std::string> found_sentences(const FindAnswer& answer);
 /// "torch on T4"
-std::string place_name(const FoundValue& found);
+std::string found_name(const FoundValue& found);
 /// A row for each strategy on each device.
 Table largest_table(const FindAnswer& answer);
 Table curve_table(const FoundValue& found, const std::string& name);

@@ -135,7 +135,7 @@ class CurvesPicture {
 
   std::string told(const FoundValue& found, const ValueTried& tried) const {
     return fmt::format("{} = {}, {}: requested {}, allocated {}, reserved {}; {}, {}", name_,
-                       value_text(tried.value), found.strategy, human_size(tried.peak_requested),
+                       value_name(tried.value), found.strategy, human_size(tried.peak_requested),
                        human_size(tried.peak_allocated), reserved_text(tried),
                        tried.fits ? "fits" : "does not fit",
                        tried.recorded ? "recorded" : "predicted");
@@ -173,7 +173,7 @@ class CurvesPicture {
   }
 
   std::string largest_label(const FoundValue& found) const {
-    const std::string label = fmt::format("{} = {}", name_, value_text(*found.largest));
+    const std::string label = fmt::format("{} = {}", name_, value_name(*found.largest));
     return found_.size() == 1 ? label : fmt::format("{}: {}", found.strategy, label);
   }
 

@@ -57,7 +57,7 @@ class ValuePlot {
       return usable > 0 && row == limit ? glyphs.limit : " ";
     };
     return largest_line() + frame_.area(cell) + recorded_line() +
-           frame_.ends(name_.size() > kLongestAxisName ? "value" : name_, "0", value_text(last_)) +
+           frame_.ends(name_.size() > kLongestAxisName ? "value" : name_, "0", value_name(last_)) +
            legend();
   }
 
@@ -80,7 +80,7 @@ class ValuePlot {
     if (!found_.largest) return {};
     const char* so = found_.interrupted || found_.unbounded ? "fits" : "is the largest that fits";
     return frame_.mark(column_of(*found_.largest),
-                       fmt::format("{} = {} {}", name_, value_text(*found_.largest), so));
+                       fmt::format("{} = {} {}", name_, value_name(*found_.largest), so));
   }
 
   std::string recorded_line() const {
@@ -118,8 +118,8 @@ class ValuePlot {
 
 }  // namespace
 
-std::string plot(const FoundValue& found, const std::string& name, bool unicode,
-                 std::size_t width) {
+std::string value_plot(const FoundValue& found, const std::string& name, bool unicode,
+                       std::size_t width) {
   if (found.tried.empty()) return {};
   return ValuePlot(found, name, unicode, width).text();
 }

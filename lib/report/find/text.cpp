@@ -9,9 +9,9 @@ namespace {
 void append_found(Sheet& out, const FindAnswer& answer, const FoundValue& found) {
   const TextStyle& style = out.style();
   out += '\n';
-  if (answer.found.size() > 1) append_paragraph(out, place_name(found) + ":");
+  if (answer.found.size() > 1) append_paragraph(out, found_name(found) + ":");
   if (answer.plotted) {
-    out += plot(found, answer.facts.name, style.unicode, out.width());
+    out += value_plot(found, answer.facts.name, style.unicode, out.width());
     out += '\n';
   }
   append_table(out, curve_table(found, answer.facts.name));

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(ValuePlot, ShowsWhatWasTriedAndTheDevice) {
-  EXPECT_EQ(plot(found_four(), "batch", false),
+  EXPECT_EQ(value_plot(found_four(), "batch", false),
             R"(             batch = 4 is the largest that fits v
     200 MiB +                                                               :
             |                                                               :
@@ -38,7 +38,7 @@ TEST(ValuePlot, BehindAValueThatFitsOneThatDoesNotIsSeen) {
                                         {.value = 1001, .requested = kMiB, .reserved = 200 * kMiB},
                                         {.value = 1002, .requested = kMiB, .reserved = 150 * kMiB},
                                         {.value = 2000, .requested = kMiB, .reserved = kMiB}});
-  const std::string text = plot(found, "batch", false);
+  const std::string text = value_plot(found, "batch", false);
   std::vector<std::string> drawn;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) drawn.push_back(line);
@@ -56,21 +56,23 @@ TEST(ValuePlot, ItIsSmall) {
   found.tried[1].value = 3'999'999'000;
   found.tried[2].value = *(found.largest = 3'999'999'999);
   found.tried[3].value = found.tried[4].value = 4'000'000'000;
-  std::istringstream lines(plot(found, "batch", false, 120));
+  std::istringstream lines(value_plot(found, "batch", false, 120));
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) EXPECT_LT(line.size(), 80u) << line;
   EXPECT_LE(count, 14u);
 }
 
 TEST(ValuePlot, WhereNothingFitsThereIsNoLargest) {
-  const std::string text = plot(found_batch({{.value = 1, .reserved = 101 * kMiB}}), "batch", true);
+  const std::string text =
+      value_plot(found_batch({{.value = 1, .reserved = 101 * kMiB}}), "batch", true);
   EXPECT_THAT(text, Not(HasSubstr("▼")));
   EXPECT_THAT(text, HasSubstr("▒ reserved, does not fit"));
   EXPECT_THAT(text, HasSubstr("╌ 100 MiB"));
 }
 
 TEST(ValuePlot, OnePointIsAtTheEnd) {
-  const std::string text = plot(found_batch({{.value = 3, .reserved = 10 * kMiB}}), "side", false);
+  const std::string text =
+      value_plot(found_batch({{.value = 3, .reserved = 10 * kMiB}}), "side", false);
   EXPECT_THAT(text, HasSubstr("side = 3 is the largest that fits v\n"));
   EXPECT_THAT(
       text, HasSubstr("  side  0                                                              3"));
@@ -80,8 +82,8 @@ TEST(ValuePlot, AnInterruptedSearchHasNoLargest) {
   FoundValue found = found_four();
   found.tried.resize(3);
   found.interrupted = true;
-  EXPECT_THAT(plot(found, "batch", false), HasSubstr("batch = 4 fits v"));
-  EXPECT_EQ(plot({}, "batch", false), "");
+  EXPECT_THAT(value_plot(found, "batch", false), HasSubstr("batch = 4 fits v"));
+  EXPECT_EQ(value_plot({}, "batch", false), "");
 }
 
 TEST(FindText, PlotsWhereTheyAreAskedFor) {
