@@ -57,7 +57,17 @@ class SegmentFinder {
     for (Segment& segment : found.segments) {
       if (!segment.is_checkpointed() || !segment.has_backward()) continue;
       segment.again = backward_of(segment);
-      learn_from_layer(segment);
+      const auto layer = std::ranges::find(layers_, segment.last, &Segment::last);
+      const bool same = layer != layers_.end() && layer->first_free == segment.first_free;
+      if (same) segment.again = std::max(segment.again, layer->again);
+    }
+    const Votes of_segments = votes_of(found.segments);
+    const Votes of_layers = votes_of(layers_);
+    for (Segment& segment : found.segments) {
+      if (segment.again == BlockLife::kNever) continue;
+      const Vote vote = vote_on(segment, of_segments);
+      const bool undecided = vote.voters < 2 || vote.sum == 0;
+      segment.saves_output = (undecided ? vote_on(segment, of_layers) : vote).sum > 0;
       place(segment);
     }
     return found;
@@ -104,11 +114,13 @@ class SegmentFinder {
   // are alike decides for all.
   void look_at_layers() {
     layers_ = grouped(instances_, {});
+    last_free_.assign(backward_.size(), 0);
     std::map<Sizes, std::map<std::size_t, std::size_t>> lengths;
     for (Segment& layer : layers_) {
       look_at(layer);
       if (!layer.is_checkpointed() || !layer.has_backward()) continue;
       layer.again = backward_of(layer);
+      last_free_[layer.step] = std::max(last_free_[layer.step], layer.last_free);
       ++lengths[sizes_of(layer)][begun_by(layer).size()];
     }
     for (Segment& layer : layers_) {
@@ -121,12 +133,46 @@ class SegmentFinder {
       if (begun_by(layer).size() > usual->first)
         layer.again = course_.event_of(before - usual->first);
     }
-    for (const Segment& layer : layers_) {
-      if (layer.output == kNone || layer.again == BlockLife::kNever) continue;
-      const BlockLife& output = life(layer.output);
+  }
+
+  /// Whether their own backward needs what so many segments return.
+  struct Vote {
+    int sum = 0;
+    int voters = 0;
+  };
+  using Votes = std::map<std::uint32_t, Vote>;  ///< by stack of the outputs
+
+  // Consumers differ, so that single ones may deceive.
+  Votes votes_of(const std::vector<Segment>& segments) const {
+    Votes votes;
+    for (const Segment& segment : segments) {
+      if (segment.output == kNone || segment.again == BlockLife::kNever) continue;
+      const BlockLife& output = life(segment.output);
       if (output.freed == BlockLife::kNever) continue;
-      votes_[output.stack] += output.freed > layer.again ? 1 : -1;
+      const bool own = output.freed > segment.again && !is_freed_by_consumer(segment);
+      Vote& vote = votes[output.stack];
+      vote.sum += own ? 1 : -1;
+      ++vote.voters;
     }
+    return votes;
+  }
+
+  /// What the operation that frees the output asked for last is the gradient of a parameter: it is
+  /// there when the backward has ended. What needs its own result alone, such as an activation
+  /// function, has no parameters.
+  bool is_freed_by_consumer(const Segment& segment) const {
+    const std::uint64_t freed = life(segment.output).freed;
+    for (std::size_t i = course_.allocation_from(freed); i-- > 0 && course_.is_backward(i);) {
+      const BlockLife& block = life(course_.block_of(i));
+      if (block.freed >= freed) return block.freed > last_free_[segment.step];
+    }
+    return false;
+  }
+
+  Vote vote_on(const Segment& segment, const Votes& votes) const {
+    if (segment.output == kNone) return {};
+    const auto vote = votes.find(life(segment.output).stack);
+    return vote == votes.end() ? Vote{} : vote->second;
   }
 
   using Sizes = std::vector<Bytes>;
@@ -147,16 +193,6 @@ class SegmentFinder {
     return sizes;
   }
 
-  void learn_from_layer(Segment& segment) const {
-    const auto layer = std::ranges::find(layers_, segment.last, &Segment::last);
-    if (layer == layers_.end() || layer->again == BlockLife::kNever) return;
-    if (layer->first_free == segment.first_free)
-      segment.again = std::max(segment.again, layer->again);
-    if (segment.output == kNone) return;
-    const auto vote = votes_.find(life(segment.output).stack);
-    segment.saves_output = vote != votes_.end() && vote->second > 0;
-  }
-
   void place(Segment& segment) const {
     if (segment.output == kNone) return;
     const std::uint64_t freed = life(segment.output).freed;
@@ -174,7 +210,7 @@ class SegmentFinder {
   std::vector<CodeInstance> instances_;
   std::vector<std::uint64_t> backward_;
   std::vector<Segment> layers_;
-  std::map<std::uint32_t, int> votes_;  ///< by stack of outputs: is it needed by its own backward?
+  std::vector<std::uint64_t> last_free_;  ///< by step: of what layers save
 };
 
 }  // namespace

@@ -157,6 +157,24 @@ TEST(Checkpoint, AnOutputThatItsOwnBackwardNeedsIsComputedAgain) {
             "+100 +11 +12 +13 -11 -12 +30 -13 +40 -30 +11 +12 +13 +41 -13 -40 +42 -12 -41 +43 -11");
 }
 
+TEST(Checkpoint, AnOutputThatItsConsumerFreesWithAParametersGradientIsNot) {
+  const Recording recording = one_layer()
+                                  .ask(40)
+                                  .free(30)
+                                  .ask(41)
+                                  .ask(77)
+                                  .free(13)
+                                  .free(40)
+                                  .ask(42)
+                                  .free(12)
+                                  .free(41)
+                                  .ask(43)
+                                  .free(11)
+                                  .recording();
+  EXPECT_EQ(told_of(recording),
+            "+100 +11 +12 +13 -11 -12 +30 +40 -30 +41 +77 -13 -40 +11 +12 +42 -12 -41 +43 -11");
+}
+
 TEST(Checkpoint, WhatNeedsNoInputDoesNotKeepIt) {
   const Checkpointed dropped =
       made(saved_output({"torch/nn/functional.py:9 dropout", "train.py:6 step"}));

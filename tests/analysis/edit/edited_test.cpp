@@ -60,7 +60,7 @@ TEST(Edited, WhetherAnOutputIsKeptDoublesTheWays) {
   ProgramWriter program;
   for (const int line : {11, 12, 13}) program.at(layer_line(line)).ask(static_cast<Bytes>(line));
   program.at({"train.py:6 step"}).ask(30).backward().ask(40).free(30);
-  program.ask(41).free(13).ask(42).free(12).ask(43).free(11);
+  program.ask(41).free(13).ask(42).free(12).free(41).ask(43).free(11);
   EXPECT_EQ(made(program.recording(), {"checkpoint:function=forward"}).others.size(), 5u);
 }
 
