@@ -26,6 +26,15 @@ bool needs_no_input(const Recording& recording, std::uint32_t stack) {
   });
 }
 
+/// What asked so is a layer of torch whose backward needs its weights.
+bool saves_weights(const Recording& recording, std::uint32_t stack) {
+  constexpr std::string_view kLayers[] = {"torch/nn/modules/linear.py", "torch/nn/modules/conv.py"};
+  if (recording.stacks[stack].empty()) return false;
+  const Frame& frame = recording.frames[recording.stacks[stack].front()];
+  return std::ranges::any_of(
+      kLayers, [&](std::string_view file) { return recording.texts[frame.file].ends_with(file); });
+}
+
 class Checkpointing {
  public:
   Checkpointing(const Recording& recording, const Trace& trace, const Edit& edit,
@@ -70,7 +79,8 @@ class Checkpointing {
          deaths_of(course_.recording(), course_.lives(),
                    {segment.blocks, course_.operations(segment.first, segment.last)}, segment.saved,
                    end, guess_.deaths)) {
-      rewrite_.free_at(death.block, death.spot);
+      const bool kept = guess_.returns_more && death.spot.before >= end;
+      rewrite_.free_at(death.block, kept ? Spot{found_.backward[segment.step], 0} : death.spot);
       ++facts_.blocks;
       bytes += life(death.block).size;
     }
@@ -86,8 +96,7 @@ class Checkpointing {
     const std::uint64_t from = event_of(segment.first);
     const std::uint32_t input =
         segment.first == 0 ? kNone : course_.value_at(0, segment.first, segment.first);
-    if (input != kNone && life(input).freed >= from &&
-        life(input).freed < found_.backward[segment.step]) {
+    if (input != kNone && dies_in_forward(segment, life(input).freed)) {
       rewrite_.free_at(input, {segment.last_free, 0});
     }
     // Others are those that its backward frees.
@@ -100,11 +109,25 @@ class Checkpointing {
     }
   }
 
-  void compute_again(const Segment& segment) {
-    std::size_t stop = segment.blocks.size();
-    if (!how_.reentrant) {
-      while (stop > 0 && !comes_back(segment, stop - 1)) --stop;
+  // Behind the operation that follows a segment an operand of that dies, which the segment did not
+  // need.
+  bool dies_in_forward(const Segment& segment, std::uint64_t freed) const {
+    const bool operand =
+        freed >= event_of(segment.last) && freed < event_of(behind_operation(segment.last));
+    return freed >= event_of(segment.first) && freed < found_.backward[segment.step] && !operand;
+  }
+
+  std::size_t behind_operation(std::size_t allocation) const {
+    std::size_t behind = allocation;
+    while (behind < course_.allocations().size() &&
+           course_.operation(behind) == course_.operation(allocation)) {
+      ++behind;
     }
+    return behind;
+  }
+
+  void compute_again(const Segment& segment) {
+    const std::size_t stop = how_.reentrant ? segment.blocks.size() : early_stop(segment);
     if (stop == 0) return;
     const std::uint64_t stop_event = life(segment.blocks[stop - 1]).born;
     std::vector<Happening> events;
@@ -144,23 +167,33 @@ class Checkpointing {
     return segment.saved[i] || (is_output(segment, i) && segment.saves_output);
   }
 
-  bool is_computed_again(const Segment& segment, std::size_t i) const {
-    return !is_output(segment, i) || segment.saves_output || how_.reentrant;
+  // torch stops behind the operation that saves the last of its results, or in front of a later one
+  // that saves what it is given, such as a layer with weights.
+  std::size_t early_stop(const Segment& segment) const {
+    std::size_t stop = segment.blocks.size();
+    while (stop > 0 && !comes_back(segment, stop - 1)) --stop;
+    if (stop == 0) return 0;
+    const auto same = [&](std::size_t i) {
+      return course_.operation(segment.first + i) == course_.operation(segment.first + i - 1);
+    };
+    while (stop < segment.blocks.size() && same(stop)) ++stop;
+    for (std::size_t i = segment.blocks.size(); --i > stop;) {
+      if (!same(i) && saves_weights(course_.recording(), life(segment.blocks[i]).stack)) return i;
+    }
+    return stop;
   }
 
   void add_again(const Segment& segment, std::size_t i, std::uint64_t stop_event,
                  std::vector<Happening>& events) const {
-    if (!is_computed_again(segment, i)) return;
     const BlockLife& block = life(segment.blocks[i]);
     events.push_back({block.born, true, i});
-    if (comes_back(segment, i) || is_output(segment, i)) return;
+    if (comes_back(segment, i) || (is_output(segment, i) && how_.reentrant)) return;
     const std::uint64_t end = how_.reentrant ? event_of(segment.last) : stop_event + 1;
     events.push_back({std::min(block.freed, end), false, i});
   }
 
   void end_copy(const Segment& segment, std::size_t i, std::uint32_t order) {
-    if (!is_computed_again(segment, i)) return;
-    if (!comes_back(segment, i) && !is_output(segment, i)) return;
+    if (!comes_back(segment, i) && !(is_output(segment, i) && how_.reentrant)) return;
     const std::uint32_t copy = copies_.at(segment.blocks[i]);
     const std::uint64_t freed = life(segment.blocks[i]).freed;
     Spot end{end_of_use(freed), 0};
@@ -222,12 +255,7 @@ class Checkpointing {
     Spot spot{segment.again, 0};
     if (!held && (known || !guess_.keeps_outputs)) {
       // Behind the operation that consumes it.
-      std::size_t behind = segment.last;
-      while (behind < course_.allocations().size() &&
-             course_.operation(behind) == course_.operation(segment.last)) {
-        ++behind;
-      }
-      spot.before = std::min(event_of(behind), segment.again);
+      spot.before = std::min(event_of(behind_operation(segment.last)), segment.again);
     }
     rewrite_.free_at(segment.output, spot);
   }

@@ -11,6 +11,8 @@ struct CheckpointGuess {
   Deaths deaths = Deaths::by_scope;
   /// An output that its own backward needs is needed by what follows its segment as well.
   bool keeps_outputs = true;
+  /// What lives to the end of its segment is returned beside the output, and kept by who called.
+  bool returns_more = false;
 };
 
 struct Checkpointed {

@@ -23,11 +23,13 @@ const char* const kWhy =
     "the program was edited, and when its blocks would die is told by their stacks, of some only "
     "within limits";
 
+bool is_checkpoint(const Edit& edit) { return std::holds_alternative<CheckpointEdit>(edit.what); }
+
 Rewritten edit_once(const Subject& subject, const Edit& edit, const CheckpointGuess& guess,
                     Made& made) {
   const Recording& recording = subject.recording();
   const Trace& trace = subject.trace();
-  if (std::holds_alternative<CheckpointEdit>(edit.what)) {
+  if (is_checkpoint(edit)) {
     Checkpointed checkpointed = memreplay::checkpointed(recording, trace, edit, guess);
     made.open |= checkpointed.open;
     made.facts.push_back(std::move(checkpointed.facts));
@@ -43,8 +45,7 @@ Rewritten edit_once(const Subject& subject, const Edit& edit, const CheckpointGu
 }
 
 bool guesses(const Edit& edit) {
-  return std::holds_alternative<CheckpointEdit>(edit.what) ||
-         std::holds_alternative<OffloadEdit>(edit.what);
+  return is_checkpoint(edit) || std::holds_alternative<OffloadEdit>(edit.what);
 }
 
 /// What is open of the recording that is edited stays so.
@@ -74,12 +75,17 @@ MadeRecordings edited(const Subject& subject, std::span<const Edit> edits) {
   Made likeliest = make(subject, edits, {});
   MadeRecordings all{std::move(likeliest.recording), {}, std::move(likeliest.facts)};
   if (std::ranges::none_of(edits, guesses)) return all;
-  for (const Deaths deaths : {Deaths::by_scope, Deaths::at_once, Deaths::at_the_end}) {
+  for (const Deaths deaths :
+       {Deaths::by_scope, Deaths::rebound, Deaths::at_once, Deaths::at_the_end}) {
     for (const bool keeps : {true, false}) {
       if (deaths == Deaths::by_scope && keeps) continue;
       if (!keeps && !likeliest.open) continue;
       all.others.push_back(make(subject, edits, {deaths, keeps}).recording);
     }
+  }
+  if (std::ranges::any_of(edits, is_checkpoint)) {
+    all.others.push_back(
+        make(subject, edits, {.deaths = Deaths::rebound, .returns_more = true}).recording);
   }
   return all;
 }

@@ -1,6 +1,7 @@
 #include "analysis/edit/scopes_end.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace memreplay {
@@ -22,8 +23,8 @@ bool same_code(const Frame& a, const Frame& b) { return a.name == b.name && a.fi
 class DeathScopes {
  public:
   DeathScopes(const Recording& recording, const BlockLives& lives, const AskedBlocks& asked,
-              const std::vector<bool>& saved, std::uint64_t end)
-      : lives_(lives), allocations_(asked.blocks), saved_(saved), end_(end) {
+              const std::vector<bool>& saved, std::uint64_t end, bool rebound)
+      : lives_(lives), allocations_(asked.blocks), saved_(saved), end_(end), rebound_(rebound) {
     for (std::size_t i = 0; i < allocations_.size(); ++i) {
       if (i > 0 && asked.operations[i] == asked.operations[i - 1]) {
         groups_.back().to = i + 1;
@@ -36,6 +37,11 @@ class DeathScopes {
       }
       groups_.push_back(std::move(group));
     }
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (std::size_t i = groups_[g].from; i < groups_[g].to; ++i) {
+        if (saved_[i]) last_beside_[requests_before(life(i).freed)] = g;
+      }
+    }
   }
 
   std::vector<Death> find() const {
@@ -45,7 +51,7 @@ class DeathScopes {
       for (std::size_t i = groups_[g].from; i < groups_[g].to; ++i) {
         if (!saved_[i]) continue;
         const Spot spot = i == value ? end_of_value(g) : behind(g, kInternal);
-        deaths.push_back({allocations_[i], spot});
+        deaths.push_back({allocations_[i], std::max(spot, behind(last_beside(i), kInternal))});
       }
     }
     return deaths;
@@ -53,6 +59,20 @@ class DeathScopes {
 
  private:
   const BlockLife& life(std::size_t i) const { return lives_.blocks[allocations_[i]]; }
+
+  // Those from before the first event stand before the others.
+  std::size_t requests_before(std::uint64_t event) const {
+    const auto next = std::ranges::partition_point(lives_.blocks, [&](const BlockLife& block) {
+      return block.existed_before() || block.born < event;
+    });
+    return static_cast<std::size_t>(next - lives_.blocks.begin());
+  }
+
+  // What a backward frees without a request between was saved by one operation, when the last of
+  // it was there.
+  std::size_t last_beside(std::size_t i) const {
+    return life(i).freed == BlockLife::kNever ? 0 : last_beside_.at(requests_before(life(i).freed));
+  }
 
   // Of those that are alive when the operation ends the largest, of equal ones the latest.
   std::size_t value_of(std::size_t g) const {
@@ -84,11 +104,23 @@ class DeathScopes {
     while (j < here.size() && j < next.size() && here[j] == next[j]) ++j;
     const bool local = j < here.size() && j < next.size() && same_code(here[j], next[j]) &&
                        next[j].line > here[j].line;
+    if (local && rebound_) return before_group(end_of_line(g + 1, j), kLocal);
     if (local) return before_group(end_of_activation(g + 1, here, j), kLocal);
     if (next.size() > here.size()) {
       return before_group(end_of_activation(g + 1, next, j), kLocal);
     }
     return behind(g + 1, kOperand);
+  }
+
+  // The first group behind `g` that is not in the same line of its frame `j`.
+  std::size_t end_of_line(std::size_t g, std::size_t j) const {
+    const std::vector<Frame>& line = groups_[g].frames;
+    const auto beyond = line.begin() + static_cast<std::ptrdiff_t>(j) + 1;
+    const auto is_in_line = [&](const std::vector<Frame>& frames) {
+      return frames.size() > j && std::equal(line.begin(), beyond, frames.begin());
+    };
+    while (g < groups_.size() && is_in_line(groups_[g].frames)) ++g;
+    return g;
   }
 
   // The first group from `g` on that is not in the activation of frame `j` of this stack.
@@ -113,7 +145,9 @@ class DeathScopes {
   std::span<const std::uint32_t> allocations_;
   const std::vector<bool>& saved_;
   std::uint64_t end_;
+  bool rebound_;
   std::vector<Group> groups_;
+  std::map<std::size_t, std::size_t> last_beside_;  ///< group, by the requests before their free
 };
 
 }  // namespace
@@ -121,7 +155,9 @@ class DeathScopes {
 std::vector<Death> deaths_of(const Recording& recording, const BlockLives& lives,
                              const AskedBlocks& asked, const std::vector<bool>& saved,
                              std::uint64_t end, Deaths how) {
-  if (how == Deaths::by_scope) return DeathScopes(recording, lives, asked, saved, end).find();
+  if (how == Deaths::by_scope || how == Deaths::rebound) {
+    return DeathScopes(recording, lives, asked, saved, end, how == Deaths::rebound).find();
+  }
   const std::span<const std::uint32_t> allocations = asked.blocks;
   std::vector<Death> deaths;
   for (std::size_t i = 0; i < allocations.size(); ++i) {

@@ -11,6 +11,7 @@ namespace memreplay {
 /// When the blocks that a forward pass saves for its backward die, had nothing been saved.
 enum class Deaths {
   by_scope,    ///< where their last variable, argument or operand ends, told by stacks
+  rebound,     ///< the same, but a variable gets another value in the next line
   at_once,     ///< right after the operation that asked for them
   at_the_end,  ///< when the segment ends
 };

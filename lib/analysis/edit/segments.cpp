@@ -1,7 +1,11 @@
 #include "analysis/edit/segments.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "analysis/edit/code_instances.hpp"
@@ -35,6 +39,23 @@ std::vector<Segment> grouped(const std::vector<CodeInstance>& instances,
   return segments;
 }
 
+/// What asked so is an operation whose backward does not need what it returned.
+bool needs_no_result(const Recording& recording, std::uint32_t stack) {
+  constexpr std::string_view kLayers[] = {"linear.py", "conv.py", "sparse.py", "normalization.py",
+                                          "batchnorm.py"};
+  constexpr std::string_view kFunctions[] = {"embedding", "layer_norm", "group_norm", "batch_norm",
+                                             "rms_norm"};
+  if (recording.stacks[stack].empty()) return false;
+  const Frame& frame = recording.frames[recording.stacks[stack].front()];
+  const std::string_view file = recording.texts[frame.file];
+  if (file.ends_with("torch/nn/functional.py")) {
+    return std::ranges::find(kFunctions, recording.texts[frame.name]) != std::end(kFunctions);
+  }
+  return std::ranges::any_of(kLayers, [&](std::string_view layer) {
+    return file.ends_with(fmt::format("torch/nn/modules/{}", layer));
+  });
+}
+
 class SegmentFinder {
  public:
   SegmentFinder(const ProgramCourse& course, const Selector& code)
@@ -66,8 +87,7 @@ class SegmentFinder {
     for (Segment& segment : found.segments) {
       if (segment.again == BlockLife::kNever) continue;
       const Vote vote = vote_on(segment, of_segments);
-      const bool undecided = vote.voters < 2 || vote.sum == 0;
-      segment.saves_output = (undecided ? vote_on(segment, of_layers) : vote).sum > 0;
+      segment.saves_output = (vote.decides() ? vote : vote_on(segment, of_layers)).yes();
       place(segment);
     }
     return found;
@@ -139,6 +159,10 @@ class SegmentFinder {
   struct Vote {
     int sum = 0;
     int voters = 0;
+    bool refuted = false;  ///< one was freed before any backward
+
+    bool decides() const { return refuted || (voters > 1 && sum != 0); }
+    bool yes() const { return !refuted && sum > 0; }
   };
   using Votes = std::map<std::uint32_t, Vote>;  ///< by stack of the outputs
 
@@ -149,9 +173,11 @@ class SegmentFinder {
       if (segment.output == kNone || segment.again == BlockLife::kNever) continue;
       const BlockLife& output = life(segment.output);
       if (output.freed == BlockLife::kNever) continue;
-      const bool own = output.freed > segment.again && !is_freed_by_consumer(segment);
+      const bool own = output.freed > segment.again && !is_freed_by_consumer(segment) &&
+                       !goes_like_the_first_input(segment);
       Vote& vote = votes[output.stack];
       vote.sum += own ? 1 : -1;
+      vote.refuted |= output.freed < backward_[segment.step];
       ++vote.voters;
     }
     return votes;
@@ -167,6 +193,38 @@ class SegmentFinder {
       if (block.freed >= freed) return block.freed > last_free_[segment.step];
     }
     return false;
+  }
+
+  /// What the first layer of a run is given was asked for by an operation whose backward does not
+  /// need it. The layer behind frees its own as late behind the rest: it is who needs it.
+  bool goes_like_the_first_input(const Segment& segment) const {
+    const auto behind = std::ranges::find(layers_, segment.last, &Segment::first);
+    if (behind == layers_.end() || !behind->has_backward()) return false;
+    auto head = behind;
+    while (head != layers_.begin() && std::prev(head)->last == head->first) --head;
+    if (head == behind || head->first == 0 || !head->has_backward()) return false;
+    const std::uint32_t input = first_input(*head, life(segment.output).size);
+    return input != kNone &&
+           requests_behind(*head, input) == requests_behind(*behind, segment.output);
+  }
+
+  /// The latest of that size that lives when the layer begins, if it is of such an operation.
+  std::uint32_t first_input(const Segment& head, Bytes size) const {
+    constexpr std::size_t kNear = 256;
+    const std::size_t far = head.first - std::min<std::size_t>(head.first, kNear);
+    for (std::size_t i = head.first; i-- > far;) {
+      const std::uint32_t block = course_.block_of(i);
+      const BlockLife& input = life(block);
+      if (input.size != size || !input.alive_at(course_.event_of(head.first))) continue;
+      return needs_no_result(course_.recording(), input.stack) ? block : kNone;
+    }
+    return kNone;
+  }
+
+  /// From the last free of what a layer saves to that of a block.
+  std::ptrdiff_t requests_behind(const Segment& layer, std::uint32_t block) const {
+    return static_cast<std::ptrdiff_t>(course_.allocation_from(life(block).freed)) -
+           static_cast<std::ptrdiff_t>(course_.allocation_from(layer.last_free));
   }
 
   Vote vote_on(const Segment& segment, const Votes& votes) const {

@@ -113,10 +113,12 @@ std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace)
     const bool repeats = alike > 1 && alike * 2 >= layer.instances;
     if (repeats && layer.saved > 0) layers.push_back(std::move(layer));
   }
-  // Of a call and what it calls alone the called one is the layer.
+  // Of a call and what it calls for the most part alone the called one is the layer: a loop over
+  // layers may have another call behind it.
   for (std::size_t i = layers.size(); i-- > 0;) {
     const auto inner = [&](const LayerCode& other) {
-      return other.saved == layers[i].saved && other.instances == layers[i].instances;
+      return other.saved <= layers[i].saved && other.saved >= layers[i].saved / 10 * 9 &&
+             other.instances <= layers[i].instances && other.instances + 1 >= layers[i].instances;
     };
     if (std::any_of(layers.begin() + static_cast<std::ptrdiff_t>(i) + 1, layers.end(), inner)) {
       layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));

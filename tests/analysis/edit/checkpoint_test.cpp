@@ -131,6 +131,64 @@ TEST(Checkpoint, LayersThatAreAlikeTellWhereTheBackwardOfOneBegins) {
             "+11 +12 +41 -12 +42 -11 -13 +11 +12 +41 -12 +42 -11 -100");
 }
 
+TEST(Checkpoint, AnOperandOfWhatFollowsIsNoInput) {
+  ProgramWriter program;
+  program.at({"train.py:4 step"}).ask(100);
+  for (const int line : {11, 12, 13}) program.at(layer_line(line)).ask(static_cast<Bytes>(line));
+  program.at({"train.py:6 step"}).ask(30).free(100).ask(31);
+  program.backward().ask(40).free(30).free(31).free(13).ask(41).free(12).ask(42).free(11);
+  EXPECT_EQ(told_of(program.recording()),
+            "+100 +11 +12 +13 -11 -12 +30 -100 +31 +40 -30 -31 -13 +11 +12 +41 -12 +42 -11");
+}
+
+TEST(Checkpoint, AnOperationIsComputedAgainAsAWhole) {
+  ProgramWriter program;
+  program.at(layer_line(11)).ask(11).at(layer_line(12)).ask(12).ask(50).free(50);
+  program.at(layer_line(13)).ask(13).at({"train.py:6 step"}).ask(30);
+  program.backward().ask(40).free(30).free(13).ask(41).free(12).ask(42).free(11);
+  EXPECT_EQ(told_of(program.recording()),
+            "+11 +12 +50 -50 +13 -11 -12 +30 +40 -30 -13 +11 +12 +50 -50 +41 -12 +42 -11");
+}
+
+TEST(Checkpoint, WhatWeightsAreAppliedToIsComputedAgain) {
+  ProgramWriter program;
+  program.at(layer_line(11)).ask(11).at(layer_line(12)).ask(50).free(50);
+  program.at({"torch/nn/modules/linear.py:134 forward", "models.py:13 forward", "train.py:5 step"});
+  program.ask(13).at({"train.py:6 step"}).ask(30);
+  program.backward().ask(40).free(30).free(13).ask(42).free(11);
+  EXPECT_EQ(told_of(program.recording()),
+            "+11 +50 -50 +13 -11 +30 +40 -30 -13 +11 +50 -50 +42 -11");
+}
+
+TEST(Checkpoint, WhatIsReturnedBesideTheOutputMayBeKept) {
+  EXPECT_EQ(told_of(two_layers().recording(), "", {.returns_more = true}),
+            "+100 +11 +12 +13 +21 +22 +23 +30 -11 -12 -21 -22 "
+            "+40 -30 -23 +21 +22 +41 -22 -40 +42 -21 -41 -13 "
+            "+11 +12 +43 -12 -42 +44 -11 -43 -100");
+}
+
+TEST(Checkpoint, TheFirstInputTellsWhatAConsumerFrees) {
+  // A hand-written norm frees its input late, and asks for no parameter's gradient last.
+  const auto program_of = [](const std::string& first) {
+    ProgramWriter program;
+    program.at({first, "train.py:4 step"}).ask(13);
+    for (int layer = 0; layer < 3; ++layer) {
+      for (const int line : {11, 12, 13})
+        program.at(layer_line(line)).ask(static_cast<Bytes>(line));
+    }
+    program.at({"train.py:6 step"}).ask(30);
+    program.backward().ask(40).free(30).ask(50).free_latest(13).free(50);
+    for (int layer = 0; layer < 3; ++layer) {
+      program.ask(41).free_latest(12).ask(42).free_latest(11).free(41).ask(51).free_latest(13);
+      program.free(51).free(42);
+    }
+    return told_of(program.recording());
+  };
+  const std::string own = program_of("torch/nn/functional.py:9 relu");
+  const std::string consumers = program_of("torch/nn/functional.py:9 embedding");
+  EXPECT_GT(own.size(), consumers.size()) << own << '\n' << consumers;
+}
+
 /// The layer's own backward frees its output, as that of an activation function does.
 Recording saved_output(const std::vector<std::string>& head) {
   return one_layer(head)

@@ -35,6 +35,34 @@ TEST(CodeInstances, OneLineMayAskSeveralTimes) {
   EXPECT_EQ(instances(program.recording(), "code=models.py:13"), "0-3 0/0 0/0, 3-6 0/0 1/1");
 }
 
+/// `down(act(up(x)))` on a line of its own, of these sizes.
+void one_line_of_three(ProgramWriter& program, Bytes up, Bytes act, Bytes down) {
+  const std::vector<std::string> linear = {"linear.py:134 forward", "models.py:13 mlp",
+                                           "train.py:5 step"};
+  program.at(linear).ask(up).at({"models.py:13 mlp", "train.py:5 step"}).ask(act);
+  program.at(linear).ask(down);
+}
+
+TEST(CodeInstances, ALineMayEndAsItBegan) {
+  ProgramWriter program;
+  one_line_of_three(program, 40, 41, 12);
+  program.at({"models.py:20 forward", "train.py:5 step"}).ask(9);
+  one_line_of_three(program, 40, 41, 12);
+  program.at({"train.py:6 step"}).ask(9);
+  EXPECT_EQ(instances(program.recording(), "code=models.py:13"), "0-3 0/0 0/0, 4-7 1/0 1/0");
+}
+
+TEST(CodeInstances, AWholeLineRepeatsItsSizes) {
+  const std::vector<std::string> linear = {"linear.py:134 forward", "models.py:13 mlp",
+                                           "train.py:5 step"};
+  const std::vector<std::string> own = {"models.py:13 mlp", "train.py:5 step"};
+  ProgramWriter program;
+  for (int layer = 0; layer < 2; ++layer) {
+    program.at(linear).ask(40).at(own).ask(40).at(linear).ask(12).at(own).ask(12);
+  }
+  EXPECT_EQ(instances(program.recording(), "code=models.py:13"), "0-4 0/0 0/0, 4-8 0/0 1/1");
+}
+
 TEST(CodeInstances, AnExpressionOverSeveralLinesMayGoBack) {
   ProgramWriter program;
   for (const Bytes layer : {10, 20}) {

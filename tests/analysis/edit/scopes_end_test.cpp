@@ -43,6 +43,34 @@ TEST(ScopesEnd, ALocalVariableDiesWhenItsFunctionReturns) {
   EXPECT_EQ(with_deaths(program.recording()), "+1 +2 +3 -1 -2 +4 +5 -5 -3 -4");
 }
 
+TEST(ScopesEnd, AVariableThatIsReboundDiesBehindTheNextLine) {
+  ProgramWriter program;
+  program.at({"f.py:1 f", main_line(8)}).ask(1);
+  program.at({"f.py:2 f", main_line(8)}).ask(2);
+  program.at({"f.py:3 f", main_line(8)}).ask(3);
+  program.at({main_line(9)}).ask(4);
+  program.at({main_line(10)}).ask(5);
+  EXPECT_EQ(with_deaths(program.recording(), Deaths::rebound), "+1 +2 -1 +3 -2 +4 -3 +5 -5 -4");
+}
+
+TEST(ScopesEnd, WhatABackwardFreesTogetherWasSavedTogether) {
+  ProgramWriter program;
+  // 1 is given to the operation that asks for 3, in spite of what the lines say.
+  program.at({"f.py:1 f", main_line(8)}).ask(1);
+  program.at({main_line(8)}).ask(2);
+  program.at({main_line(9)}).ask(3);
+  program.at({main_line(10)}).ask(4);
+  program.backward().ask(10).free(1).free(3).ask(11).free(2).free(4);
+  const Recording recording = program.recording();
+  const Trace& trace = recording.traces.front();
+  const BlockLives lives = lives_of(trace);
+  const std::vector<std::uint32_t> blocks = {0, 1, 2, 3};
+  const auto deaths = deaths_of(recording, lives, {blocks, blocks}, std::vector<bool>(4, true), 4,
+                                Deaths::by_scope);
+  EXPECT_EQ(deaths.at(0).block, 0u);
+  EXPECT_EQ(deaths.at(0).spot.before, 3u) << "behind the request for 3, not that for 2";
+}
+
 TEST(ScopesEnd, AnArgumentDiesWhenWhatItWasGivenToReturns) {
   ProgramWriter program;
   program.at({main_line(8)}).ask(1);
