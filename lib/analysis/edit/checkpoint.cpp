@@ -227,8 +227,8 @@ class Checkpointing {
   // A backward inside the backward: it ends right before that of the segment before, where nothing
   // lies between them.
   Spot end_of_backward(const Segment& segment) const {
-    const auto before = std::ranges::find(segments_, segment.first, &Segment::last);
-    const bool adjacent = before != segments_.end() && before->is_checkpointed() &&
+    const Segment* const before = found_at(segments_, segment.first, &Segment::last);
+    const bool adjacent = before != nullptr && before->is_checkpointed() &&
                           before->has_backward() && before->again >= segment.last_free;
     if (adjacent) return {before->again, 0};
     // Its first operation may have saved what it was given.
@@ -246,9 +246,8 @@ class Checkpointing {
     if (segment.output == kNone || !segment.saves_output) return;
     if (life(segment.output).freed == BlockLife::kNever) return;
     const std::uint64_t next = event_of(segment.last);
-    const bool held =
-        segment.last == course_.allocations().size() ||
-        std::ranges::find(segments_, segment.last, &Segment::first) != segments_.end();
+    const bool held = segment.last == course_.allocations().size() ||
+                      found_at(segments_, segment.last, &Segment::first) != nullptr;
     const bool known =
         !held && needs_no_input(course_.recording(), stack_at(course_.trace(), next));
     open_ |= !held && !known;

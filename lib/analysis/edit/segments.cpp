@@ -78,9 +78,9 @@ class SegmentFinder {
     for (Segment& segment : found.segments) {
       if (!segment.is_checkpointed() || !segment.has_backward()) continue;
       segment.again = backward_of(segment);
-      const auto layer = std::ranges::find(layers_, segment.last, &Segment::last);
-      const bool same = layer != layers_.end() && layer->first_free == segment.first_free;
-      if (same) segment.again = std::max(segment.again, layer->again);
+      const Segment* const layer = found_at(layers_, segment.last, &Segment::last);
+      if (layer != nullptr && layer->first_free == segment.first_free)
+        segment.again = std::max(segment.again, layer->again);
     }
     const Votes of_segments = votes_of(found.segments);
     const Votes of_layers = votes_of(layers_);
@@ -141,7 +141,7 @@ class SegmentFinder {
       if (!layer.is_checkpointed() || !layer.has_backward()) continue;
       layer.again = backward_of(layer);
       last_free_[layer.step] = std::max(last_free_[layer.step], layer.last_free);
-      ++lengths[sizes_of(layer)][begun_by(layer).size()];
+      ++lengths[sizes_of(layer)][begins_with(layer)];
     }
     for (Segment& layer : layers_) {
       if (layer.again == BlockLife::kNever) continue;
@@ -149,9 +149,8 @@ class SegmentFinder {
       // Of equals the shortest: what lies before is of others.
       const auto usual =
           std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; });
-      const std::size_t before = course_.allocation_from(layer.first_free);
-      if (begun_by(layer).size() > usual->first)
-        layer.again = course_.event_of(before - usual->first);
+      const std::size_t most = std::min(usual->first, begins_with(layer));
+      layer.again = course_.event_of(course_.allocation_from(layer.first_free) - most);
     }
   }
 
@@ -198,10 +197,10 @@ class SegmentFinder {
   /// What the first layer of a run is given was asked for by an operation whose backward does not
   /// need it. The layer behind frees its own as late behind the rest: it is who needs it.
   bool goes_like_the_first_input(const Segment& segment) const {
-    const auto behind = std::ranges::find(layers_, segment.last, &Segment::first);
-    if (behind == layers_.end() || !behind->has_backward()) return false;
-    auto head = behind;
-    while (head != layers_.begin() && std::prev(head)->last == head->first) --head;
+    const Segment* const behind = found_at(layers_, segment.last, &Segment::first);
+    if (behind == nullptr || !behind->has_backward()) return false;
+    const Segment* head = behind;
+    while (head != layers_.data() && std::prev(head)->last == head->first) --head;
     if (head == behind || head->first == 0 || !head->has_backward()) return false;
     const std::uint32_t input = first_input(*head, life(segment.output).size);
     return input != kNone &&
@@ -241,14 +240,9 @@ class SegmentFinder {
     return sizes;
   }
 
-  /// What its backward asks for before it first frees something that was saved.
-  Sizes begun_by(const Segment& segment) const {
-    Sizes sizes;
-    const std::size_t to = course_.allocation_from(segment.first_free);
-    for (std::size_t i = course_.allocation_from(segment.again); i < to; ++i) {
-      sizes.push_back(life(course_.block_of(i)).size);
-    }
-    return sizes;
+  /// How much its backward asks for before it first frees something that was saved.
+  std::size_t begins_with(const Segment& segment) const {
+    return course_.allocation_from(segment.first_free) - course_.allocation_from(segment.again);
   }
 
   void place(Segment& segment) const {
@@ -272,6 +266,12 @@ class SegmentFinder {
 };
 
 }  // namespace
+
+const Segment* found_at(const std::vector<Segment>& segments, std::uint32_t place,
+                        std::uint32_t Segment::*member) {
+  const auto at = std::ranges::lower_bound(segments, place, {}, member);
+  return at != segments.end() && (*at).*member == place ? &*at : nullptr;
+}
 
 bool Segment::is_checkpointed() const { return std::ranges::find(saved, true) != saved.end(); }
 

@@ -26,6 +26,11 @@ struct Segment {
   bool has_backward() const { return first_free != BlockLife::kNever; }
 };
 
+/// The one that begins (`&Segment::first`) or ends (`&Segment::last`) at this place; null: none.
+/// O(log segments), which are in the order of their places.
+const Segment* found_at(const std::vector<Segment>& segments, std::uint32_t place,
+                        std::uint32_t Segment::*member);
+
 struct Segments {
   std::vector<Segment> segments;
   std::vector<std::uint64_t> backward;  ///< by step: the event with which its backward begins
