@@ -86,8 +86,10 @@ std::string beyond_sentence(const SuggestedDevice& device) {
            "before.";
   }
   if (!device.ends_at_oom) return {};
-  const Suggestion* best = device.best();
-  const Bytes aside = best == nullptr ? 0 : best->still_to_come;
+  const auto least = std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
+  const Suggestion* told = device.best();
+  if (told == nullptr && least != device.suggestions.end()) told = &*least;
+  const Bytes aside = told == nullptr ? 0 : told->still_to_come;
   if (aside == 0) {
     return "The recording ends at the failure of its first step: what the rest of it asks for is "
            "not in it.";
