@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analysis/edit/code_instances.hpp"
-#include "analysis/edit/passes.hpp"
+#include "analysis/edit/program_course.hpp"
 #include "core/bytes_of.hpp"
 #include "core/error.hpp"
 
@@ -26,22 +26,16 @@ Bytes scaled_by(Bytes size, double factor) {
 class Offloading {
  public:
   Offloading(const Recording& recording, const Trace& trace, const Edit& edit, Deaths deaths)
-      : recording_(recording),
-        trace_(trace),
-        edit_(edit),
+      : edit_(edit),
         deaths_(deaths),
-        passes_(recording, trace),
-        lives_(lives_of(trace)),
-        rewrite_(trace, lives_),
-        moved_(lives_.blocks.size(), false) {
-    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
-      if (trace_.ops[event] == Op::allocate) allocations_.push_back(event);
-    }
-  }
+        course_(recording, trace),
+        rewrite_(trace, course_.lives()),
+        moved_(course_.lives().blocks.size(), false) {}
 
   EditedBlocks make() {
-    for (const std::uint32_t block : selected(recording_, trace_, lives_, edit_.selector)) {
-      moved_[block] = passes_.is_saved(lives_.blocks[block]) && is_meant(block);
+    for (const std::uint32_t block :
+         selected(course_.recording(), course_.trace(), course_.lives(), edit_.selector)) {
+      moved_[block] = course_.passes().is_saved(course_.life(block)) && is_meant(block);
       facts_.blocks += static_cast<std::uint64_t>(moved_[block]);
     }
     if (facts_.blocks == 0) refuse(edit_, "nothing of that is saved for a backward pass");
@@ -65,10 +59,10 @@ class Offloading {
     const auto& only = std::get<OffloadEdit>(edit_.what).only;
     if (!only) return true;
     if (instances_.empty()) {
-      instances_ = instances_of(recording_, trace_, allocations_, passes_, edit_.selector);
+      instances_ = instances_of(course_.recording(), course_.trace(), course_.allocations(),
+                                course_.passes(), edit_.selector);
     }
-    const auto at = static_cast<std::uint32_t>(
-        std::ranges::lower_bound(allocations_, lives_.blocks[block].born) - allocations_.begin());
+    const std::size_t at = course_.allocation_from(course_.life(block).born);
     const auto next = std::ranges::upper_bound(instances_, at, {}, &CodeInstance::first);
     return next != instances_.begin() && std::prev(next)->place % *only == 0;
   }
@@ -80,7 +74,6 @@ class Offloading {
 
   // A forward pass ends where a backward pass asks for the first time.
   void move_out() {
-    const std::vector<std::uint32_t> all = operations_of(trace_, lives_, allocations_);
     std::vector<std::uint32_t> blocks;
     std::vector<std::uint32_t> operations;
     Bytes there = 0;
@@ -88,28 +81,27 @@ class Offloading {
       std::vector<bool> saved;
       for (const std::uint32_t block : blocks) {
         saved.push_back(moved_[block]);
-        if (moved_[block]) there += on_host(lives_.blocks[block].size);
+        if (moved_[block]) there += on_host(course_.life(block).size);
       }
       facts_.other_memory_peak = std::max(facts_.other_memory_peak, there);
       there = 0;
-      for (const Death& death :
-           deaths_of(recording_, lives_, {blocks, operations}, saved, end, deaths_)) {
+      for (const Death& death : deaths_of(course_.recording(), course_.lives(),
+                                          {blocks, operations}, saved, end, deaths_)) {
         rewrite_.free_at(death.block, death.spot);
-        facts_.bytes += lives_.blocks[death.block].size;
+        facts_.bytes += course_.life(death.block).size;
       }
       blocks.clear();
       operations.clear();
     };
-    for (std::size_t i = 0; i < allocations_.size(); ++i) {
-      const std::uint32_t block = lives_.block_of[allocations_[i]];
-      if (!passes_.is_backward(lives_.blocks[block].stack)) {
-        blocks.push_back(block);
-        operations.push_back(all[i]);
+    for (std::size_t i = 0; i < course_.allocations().size(); ++i) {
+      if (!course_.is_backward(i)) {
+        blocks.push_back(course_.block_of(i));
+        operations.push_back(course_.operation(i));
       } else if (!blocks.empty()) {
-        end_pass(allocations_[i]);
+        end_pass(course_.event_of(i));
       }
     }
-    end_pass(trace_.size());
+    end_pass(course_.trace().size());
   }
 
   // Frees without a request between them are those of one operation of the backward; its saved
@@ -118,33 +110,30 @@ class Offloading {
     std::uint64_t begins = 0;  // of the operation
     bool asked = false;        // by it
     bool freed = false;        // something saved, behind that
-    for (std::uint64_t event = 0; event < trace_.size(); ++event) {
-      const std::uint32_t block = lives_.block_of[event];
-      if (trace_.ops[event] == Op::allocate) {
+    const Trace& trace = course_.trace();
+    for (std::uint64_t event = 0; event < trace.size(); ++event) {
+      if (trace.ops[event] == Op::allocate) {
         if (!asked || freed) begins = event;
-        asked = passes_.is_backward(lives_.blocks[block].stack);
+        asked = course_.passes().is_backward(stack_at(trace, event));
         freed = false;
         continue;
       }
-      if (block == BlockLives::kNone || lives_.blocks[block].freed != event) continue;
-      freed |= passes_.is_saved(lives_.blocks[block]);
+      const std::uint32_t block = course_.freed_at(event);
+      if (block == BlockLives::kNone) continue;
+      freed |= course_.passes().is_saved(course_.life(block));
       if (!moved_[block]) continue;
-      const std::uint32_t copy = rewrite_.add(block, lives_.blocks[block].size, {begins, kAgain});
+      const std::uint32_t copy = rewrite_.add(block, course_.life(block).size, {begins, kAgain});
       rewrite_.free_at(copy, {event, kAgain});
     }
   }
 
   static constexpr std::uint32_t kAgain = 16;  ///< behind what dies at the same place
 
-  const Recording& recording_;
-  const Trace& trace_;
   const Edit& edit_;
   Deaths deaths_;
-  Passes passes_;
-  BlockLives lives_;
+  ProgramCourse course_;
   Rewrite rewrite_;
-  std::vector<bool> moved_;                 ///< by block
-  std::vector<std::uint64_t> allocations_;  ///< events
+  std::vector<bool> moved_;  ///< by block
   std::vector<CodeInstance> instances_;
   EditFacts facts_;
 };

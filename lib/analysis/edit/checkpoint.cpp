@@ -7,33 +7,13 @@
 #include <utility>
 
 #include "analysis/edit/segments.hpp"
+#include "analysis/edit/torch_operations.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
 namespace {
 
 constexpr std::uint32_t kNone = BlockLives::kNone;
-
-/// What asked so is an operation whose backward needs the shape of its input alone.
-bool needs_no_input(const Recording& recording, std::uint32_t stack) {
-  constexpr std::string_view kOperations[] = {"interpolate",       "upsample",  "upsample_nearest",
-                                              "upsample_bilinear", "dropout",   "dropout1d",
-                                              "dropout2d",         "dropout3d", "pad"};
-  return std::ranges::any_of(recording.stacks[stack], [&](std::uint32_t number) {
-    const Frame& frame = recording.frames[number];
-    return recording.texts[frame.file].ends_with("torch/nn/functional.py") &&
-           std::ranges::find(kOperations, recording.texts[frame.name]) != std::end(kOperations);
-  });
-}
-
-/// What asked so is a layer of torch whose backward needs its weights.
-bool saves_weights(const Recording& recording, std::uint32_t stack) {
-  constexpr std::string_view kLayers[] = {"torch/nn/modules/linear.py", "torch/nn/modules/conv.py"};
-  if (recording.stacks[stack].empty()) return false;
-  const Frame& frame = recording.frames[recording.stacks[stack].front()];
-  return std::ranges::any_of(
-      kLayers, [&](std::string_view file) { return recording.texts[frame.file].ends_with(file); });
-}
 
 class Checkpointing {
  public:
@@ -90,19 +70,23 @@ class Checkpointing {
     if (segment.has_backward()) compute_again(segment);
   }
 
+  // The last result in front of it.
+  std::uint32_t input_of(const Segment& segment) const {
+    return course_.value_at(0, segment.first, segment.first);
+  }
+
   // What its callers gave it is needed to compute it again.
   void hold_inputs(const Segment& segment) {
     if (!segment.has_backward()) return;
     const std::uint64_t from = event_of(segment.first);
-    const std::uint32_t input =
-        segment.first == 0 ? kNone : course_.value_at(0, segment.first, segment.first);
+    const std::uint32_t input = input_of(segment);
     if (input != kNone && dies_in_forward(segment, life(input).freed)) {
       rewrite_.free_at(input, {segment.last_free, 0});
     }
     // Others are those that its backward frees.
     for (std::uint64_t event = segment.again; event < segment.last_free; ++event) {
-      const std::uint32_t block = course_.lives().block_of[event];
-      if (block == kNone || life(block).freed != event || life(block).existed_before()) continue;
+      const std::uint32_t block = course_.freed_at(event);
+      if (block == kNone || life(block).existed_before()) continue;
       if (life(block).born < from && !comes_back_[block]) {
         rewrite_.free_at(block, {segment.last_free, 0});
       }
@@ -183,17 +167,22 @@ class Checkpointing {
     return stop;
   }
 
+  // Of what is computed again.
+  bool outlives_that(const Segment& segment, std::size_t i) const {
+    return comes_back(segment, i) || (is_output(segment, i) && how_.reentrant);
+  }
+
   void add_again(const Segment& segment, std::size_t i, std::uint64_t stop_event,
                  std::vector<Happening>& events) const {
     const BlockLife& block = life(segment.blocks[i]);
     events.push_back({block.born, true, i});
-    if (comes_back(segment, i) || (is_output(segment, i) && how_.reentrant)) return;
+    if (outlives_that(segment, i)) return;
     const std::uint64_t end = how_.reentrant ? event_of(segment.last) : stop_event + 1;
     events.push_back({std::min(block.freed, end), false, i});
   }
 
   void end_copy(const Segment& segment, std::size_t i, std::uint32_t order) {
-    if (!comes_back(segment, i) && !(is_output(segment, i) && how_.reentrant)) return;
+    if (!outlives_that(segment, i)) return;
     const std::uint32_t copy = copies_.at(segment.blocks[i]);
     const std::uint64_t freed = life(segment.blocks[i]).freed;
     Spot end{end_of_use(freed), 0};
@@ -209,10 +198,8 @@ class Checkpointing {
     if (freed == BlockLife::kNever) return freed;
     std::vector<std::uint32_t> temporaries;  // freed since the last request, the latest first
     for (std::uint64_t event = freed; event-- > 0 && course_.trace().ops[event] != Op::allocate;) {
-      const std::uint32_t block = course_.lives().block_of[event];
-      if (block == kNone || life(block).freed != event || course_.passes().is_saved(life(block)))
-        continue;
-      temporaries.push_back(block);
+      const std::uint32_t block = course_.freed_at(event);
+      if (block != kNone && !course_.passes().is_saved(life(block))) temporaries.push_back(block);
     }
     if (temporaries.size() < 2) return freed;
     const BlockLife& counters = life(temporaries.back());
@@ -232,8 +219,7 @@ class Checkpointing {
                           before->has_backward() && before->again >= segment.last_free;
     if (adjacent) return {before->again, 0};
     // Its first operation may have saved what it was given.
-    const std::uint32_t input =
-        segment.first == 0 ? kNone : course_.value_at(0, segment.first, segment.first);
+    const std::uint32_t input = input_of(segment);
     const std::uint64_t given = input == kNone ? 0 : life(input).freed;
     const bool others = std::ranges::any_of(segments_, [&](const Segment& other) {
       return other.again > segment.last_free && other.again <= given;

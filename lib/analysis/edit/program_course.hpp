@@ -35,6 +35,11 @@ class ProgramCourse {
   std::uint32_t block_of(std::size_t allocation) const {
     return lives_.block_of[allocations_[allocation]];
   }
+  /// The block whose free is requested at an event; BlockLives::kNone: none.
+  std::uint32_t freed_at(std::uint64_t event) const {
+    const std::uint32_t block = lives_.block_of[event];
+    return block != BlockLives::kNone && life(block).freed == event ? block : BlockLives::kNone;
+  }
   bool is_backward(std::size_t allocation) const {
     return passes_.is_backward(stack_at(trace_, allocations_[allocation]));
   }

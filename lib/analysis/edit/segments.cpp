@@ -1,14 +1,12 @@
 #include "analysis/edit/segments.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "analysis/edit/code_instances.hpp"
+#include "analysis/edit/torch_operations.hpp"
 
 namespace memreplay {
 namespace {
@@ -37,23 +35,6 @@ std::vector<Segment> grouped(const std::vector<CodeInstance>& instances,
     }
   }
   return segments;
-}
-
-/// What asked so is an operation whose backward does not need what it returned.
-bool needs_no_result(const Recording& recording, std::uint32_t stack) {
-  constexpr std::string_view kLayers[] = {"linear.py", "conv.py", "sparse.py", "normalization.py",
-                                          "batchnorm.py"};
-  constexpr std::string_view kFunctions[] = {"embedding", "layer_norm", "group_norm", "batch_norm",
-                                             "rms_norm"};
-  if (recording.stacks[stack].empty()) return false;
-  const Frame& frame = recording.frames[recording.stacks[stack].front()];
-  const std::string_view file = recording.texts[frame.file];
-  if (file.ends_with("torch/nn/functional.py")) {
-    return std::ranges::find(kFunctions, recording.texts[frame.name]) != std::end(kFunctions);
-  }
-  return std::ranges::any_of(kLayers, [&](std::string_view layer) {
-    return file.ends_with(fmt::format("torch/nn/modules/{}", layer));
-  });
 }
 
 class SegmentFinder {
@@ -122,8 +103,8 @@ class SegmentFinder {
     std::uint64_t last = begin;
     const std::uint64_t from = course_.event_of(segment.last);
     for (std::uint64_t event = begin; event < segment.first_free; ++event) {
-      const std::uint32_t block = course_.lives().block_of[event];
-      if (block == kNone || life(block).freed != event || life(block).existed_before()) continue;
+      const std::uint32_t block = course_.freed_at(event);
+      if (block == kNone || life(block).existed_before()) continue;
       const bool again = !course_.passes().is_backward(life(block).stack);
       if (life(block).born >= from && (life(block).born < begin || again)) last = event;
     }

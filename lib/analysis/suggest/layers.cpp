@@ -9,6 +9,7 @@
 
 #include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/edit.hpp"
+#include "analysis/edit/program_course.hpp"
 #include "analysis/recorded/path_labels.hpp"
 #include "analysis/recorded/places.hpp"
 
@@ -70,15 +71,10 @@ class CallTree {
 }  // namespace
 
 std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace) {
-  const Passes passes(recording, trace);
-  const BlockLives lives = lives_of(trace);
-  std::vector<std::uint64_t> allocations;
+  const ProgramCourse course(recording, trace);
   std::set<std::uint32_t> stacks;
-  for (std::uint64_t event = 0; event < trace.size(); ++event) {
-    if (trace.ops[event] != Op::allocate) continue;
-    allocations.push_back(event);
-    const BlockLife& life = lives.blocks[lives.block_of[event]];
-    if (!passes.is_backward(life.stack)) stacks.insert(life.stack);
+  for (std::size_t i = 0; i < course.allocations().size(); ++i) {
+    if (!course.is_backward(i)) stacks.insert(course.life(course.block_of(i)).stack);
   }
   CallTree tree(recording);
   for (const std::uint32_t stack : stacks) tree.add(recording.stacks[stack]);
@@ -98,14 +94,14 @@ std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace)
     const Selector selector = parse_selector("--edit", layer.selector);
     std::map<std::uint32_t, std::uint32_t> of_length;  // in a step, by allocations
     for (const CodeInstance& instance :
-         instances_of(recording, trace, allocations, passes, selector)) {
-      if (layer.instances == 0) layer.begins = allocations[instance.first];
+         instances_of(recording, trace, course.allocations(), course.passes(), selector)) {
+      if (layer.instances == 0) layer.begins = course.event_of(instance.first);
       if (instance.place == 0) of_length.clear();
       alike = std::max(alike, ++of_length[instance.last - instance.first]);
       layer.instances = std::max(layer.instances, instance.place + 1);
       for (std::uint32_t i = instance.first; i < instance.last; ++i) {
-        const BlockLife& life = lives.blocks[lives.block_of[allocations[i]]];
-        const bool kept = life.freed == BlockLife::kNever || passes.is_saved(life);
+        const BlockLife& life = course.life(course.block_of(i));
+        const bool kept = life.freed == BlockLife::kNever || course.passes().is_saved(life);
         if (kept) layer.saved += life.size;
       }
     }

@@ -77,8 +77,7 @@ std::string endless_sentence(const FindAnswer& answer) {
   };
   if (std::ranges::none_of(answer.found, fits_above)) return {};
   return "Peaks are those on a device without limit. Where one fits that is above the device's, "
-         "less "
-         "is reserved there.";
+         "less is reserved there.";
 }
 
 }  // namespace

@@ -112,8 +112,7 @@ std::string settings_sentence(const SuggestedDevice& device) {
   if (settings.programs == 0) return {};
   std::string text = fmt::format(
       "Where the usual settings did not suffice, others of PyTorch's allocator were tried: {} for "
-      "{} "
-      "of these ways.",
+      "{} of these ways.",
       human_count(settings.tried), human_count(settings.programs));
   if (settings.left > 0) {
     text += fmt::format(" {} may fit under a setting that was not looked for.",

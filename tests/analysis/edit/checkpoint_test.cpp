@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "analysis/edit/programs.hpp"
 #include "core/error.hpp"
 #include "trace/gate.hpp"
@@ -189,20 +191,14 @@ TEST(Checkpoint, TheFirstInputTellsWhatAConsumerFrees) {
   EXPECT_GT(own.size(), consumers.size()) << own << '\n' << consumers;
 }
 
-/// The layer's own backward frees its output, as that of an activation function does.
-Recording saved_output(const std::vector<std::string>& head) {
-  return one_layer(head)
-      .ask(40)
-      .free(30)
-      .ask(41)
-      .free(13)
-      .free(40)
-      .ask(42)
-      .free(12)
-      .free(41)
-      .ask(43)
-      .free(11)
-      .recording();
+/// The backward frees the layer's output behind a request for a gradient: as that of an activation
+/// function does of its own, or where it asks for one of `weights` too as a consumer does.
+Recording saved_output(const std::vector<std::string>& head, std::optional<Bytes> weights = {}) {
+  ProgramWriter program = one_layer(head);
+  program.ask(40).free(30).ask(41);
+  if (weights) program.ask(*weights);
+  program.free(13).free(40).ask(42).free(12).free(41).ask(43).free(11);
+  return program.recording();
 }
 
 TEST(Checkpoint, AnOutputThatItsOwnBackwardNeedsIsComputedAgain) {
@@ -216,20 +212,7 @@ TEST(Checkpoint, AnOutputThatItsOwnBackwardNeedsIsComputedAgain) {
 }
 
 TEST(Checkpoint, AnOutputThatItsConsumerFreesWithAParametersGradientIsNot) {
-  const Recording recording = one_layer()
-                                  .ask(40)
-                                  .free(30)
-                                  .ask(41)
-                                  .ask(77)
-                                  .free(13)
-                                  .free(40)
-                                  .ask(42)
-                                  .free(12)
-                                  .free(41)
-                                  .ask(43)
-                                  .free(11)
-                                  .recording();
-  EXPECT_EQ(told_of(recording),
+  EXPECT_EQ(told_of(saved_output({"train.py:6 step"}, 77)),
             "+100 +11 +12 +13 -11 -12 +30 +40 -30 +41 +77 -13 -40 +11 +12 +42 -12 -41 +43 -11");
 }
 

@@ -32,25 +32,24 @@ std::string with_deaths(const Recording& recording, Deaths how = Deaths::by_scop
 /// The frame of a program's main function.
 std::string main_line(int line) { return fmt::format("main.py:{} main", line); }
 
-TEST(ScopesEnd, ALocalVariableDiesWhenItsFunctionReturns) {
+/// A function of three lines, and two lines behind the call.
+Recording lines_of_a_function() {
   ProgramWriter program;
   program.at({"f.py:1 f", main_line(8)}).ask(1);
   program.at({"f.py:2 f", main_line(8)}).ask(2);
   program.at({"f.py:3 f", main_line(8)}).ask(3);
   program.at({main_line(9)}).ask(4);
   program.at({main_line(10)}).ask(5);
+  return program.recording();
+}
+
+TEST(ScopesEnd, ALocalVariableDiesWhenItsFunctionReturns) {
   // 3 is returned: a variable of main.
-  EXPECT_EQ(with_deaths(program.recording()), "+1 +2 +3 -1 -2 +4 +5 -5 -3 -4");
+  EXPECT_EQ(with_deaths(lines_of_a_function()), "+1 +2 +3 -1 -2 +4 +5 -5 -3 -4");
 }
 
 TEST(ScopesEnd, AVariableThatIsReboundDiesBehindTheNextLine) {
-  ProgramWriter program;
-  program.at({"f.py:1 f", main_line(8)}).ask(1);
-  program.at({"f.py:2 f", main_line(8)}).ask(2);
-  program.at({"f.py:3 f", main_line(8)}).ask(3);
-  program.at({main_line(9)}).ask(4);
-  program.at({main_line(10)}).ask(5);
-  EXPECT_EQ(with_deaths(program.recording(), Deaths::rebound), "+1 +2 -1 +3 -2 +4 -3 +5 -5 -4");
+  EXPECT_EQ(with_deaths(lines_of_a_function(), Deaths::rebound), "+1 +2 -1 +3 -2 +4 -3 +5 -5 -4");
 }
 
 TEST(ScopesEnd, WhatABackwardFreesTogetherWasSavedTogether) {
