@@ -19,7 +19,7 @@ namespace {
 /// What a replay costs beside its events, in events.
 constexpr std::uint64_t kCostOfReplay = 500;
 /// An event has up to two places in a story.
-constexpr std::uint64_t kMostEvents = 1'000'000'000;
+constexpr std::uint64_t kMostEventsOfStory = 1'000'000'000;
 /// Into how many parts the first rounds cut at most; later ones cut finer.
 constexpr std::size_t kFirstParts = 64;
 constexpr std::size_t kFiner = 8;
@@ -28,7 +28,7 @@ constexpr std::size_t kMostFillers = 6;
 constexpr double kShareOfGap = 0.95;
 
 /// Which of some changes are made.
-using Chosen = std::vector<std::uint8_t>;
+using MadeChanges = std::vector<std::uint8_t>;
 
 /// When the reserved peak was reached.
 class PeakWatch final : public ReplayObserver {
@@ -60,10 +60,10 @@ class Minimiser {
     plain_.path = subject.recording().path;
     plain_.format = "csv";
     plain_.texts = subject.recording().texts;
-    if (subject.trace().size() > kMostEvents) {
+    if (subject.trace().size() > kMostEventsOfStory) {
       throw NothingToMinimise(fmt::format("{} has {} events; expected {} at most", plain_.path,
                                           human_count(subject.trace().size()),
-                                          human_count(kMostEvents)));
+                                          human_count(kMostEventsOfStory)));
     }
   }
 
@@ -218,7 +218,7 @@ class Minimiser {
   template <typename Made>
   void sweep(std::size_t changes, std::size_t most_parts, const Made& made) {
     if (changes == 0) return;
-    Chosen chosen(changes, 0);
+    MadeChanges chosen(changes, 0);
     bool any = false;
     filler_ = {};
     const std::size_t smallest = std::max<std::size_t>(1, changes / most_parts);
@@ -234,11 +234,11 @@ class Minimiser {
   }
 
   template <typename Made>
-  bool try_part(Chosen& chosen, std::size_t from, std::size_t to, const Made& made) {
+  bool try_part(MadeChanges& chosen, std::size_t from, std::size_t to, const Made& made) {
     const auto begin = chosen.begin() + static_cast<std::ptrdiff_t>(from);
     const auto end = chosen.begin() + static_cast<std::ptrdiff_t>(to);
     if (std::all_of(begin, end, [](std::uint8_t one) { return one != 0; })) return false;
-    const Chosen before(begin, end);
+    const MadeChanges before(begin, end);
     std::fill(begin, end, std::uint8_t{1});
     const Story bare = made(chosen);
     if (shows_filled(bare, filler_)) return true;
@@ -304,7 +304,7 @@ class Minimiser {
 
   void drop_blocks(std::size_t parts) {
     may_fill_ = result_.summary.kept != Kept::gap;
-    sweep(changeable_blocks(), parts, [&](const Chosen& chosen) {
+    sweep(changeable_blocks(), parts, [&](const MadeChanges& chosen) {
       Story story{.lanes = story_.lanes, .marks = story_.marks, .places = story_.places};
       for (std::size_t i = 0; i < story_.blocks.size(); ++i) {
         if (i >= chosen.size() || !chosen[i]) story.blocks.push_back(story_.blocks[i]);
@@ -315,7 +315,7 @@ class Minimiser {
   }
 
   void drop_marks(std::size_t parts) {
-    sweep(story_.marks.size(), parts, [&](const Chosen& chosen) {
+    sweep(story_.marks.size(), parts, [&](const MadeChanges& chosen) {
       Story story{.lanes = story_.lanes, .blocks = story_.blocks, .places = story_.places};
       for (std::size_t i = 0; i < chosen.size(); ++i) {
         if (!chosen[i]) story.marks.push_back(story_.marks[i]);
@@ -331,7 +331,7 @@ class Minimiser {
       for (std::size_t i = 0; i < story_.blocks.size(); ++i) {
         if (concerns(story_.blocks[i])) blocks.push_back(i);
       }
-      sweep(blocks.size(), parts, [&](const Chosen& chosen) {
+      sweep(blocks.size(), parts, [&](const MadeChanges& chosen) {
         Story story = story_;
         for (std::size_t i = 0; i < chosen.size(); ++i) {
           if (chosen[i]) change(story.blocks[blocks[i]]);
@@ -363,7 +363,7 @@ class Minimiser {
 
   void join_blocks(std::size_t parts, Joint joint) {
     const auto pairs = neighbours();
-    sweep(pairs.size(), parts, [&](const Chosen& chosen) {
+    sweep(pairs.size(), parts, [&](const MadeChanges& chosen) {
       Story story = story_;
       std::vector<std::uint8_t> gone(story.blocks.size(), 0);
       for (std::size_t i = 0; i < pairs.size(); ++i) {
