@@ -25,7 +25,7 @@ class AddressTable {
 
   /// The value at `address`, new ones default, and whether it is new.
   std::pair<Value*, bool> emplace(Address address) {
-    if ((entries_.size() - left_.size() + 1) * 2 > cells_.size()) grow();
+    if ((entries_.size() - left_.size() + 1) * 4 > cells_.size()) grow();
     Cell& cell = cells_[place_of(address)];
     const bool fresh = cell.entry == kNone;
     if (fresh) cell = {hash_of(address), new_entry(address)};
@@ -102,7 +102,7 @@ class AddressTable {
     }
   }
 
-  std::vector<Cell> cells_;  ///< a power of two of them, at most half in use
+  std::vector<Cell> cells_;  ///< a power of two of them, at most a quarter in use
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> left_;  ///< of `entries_`, to be used again
 };

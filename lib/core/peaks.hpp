@@ -19,11 +19,10 @@ class Peaks {
  public:
   /// To be called for every moment in turn. O(1).
   void note(std::optional<std::uint64_t> event, Bytes requested, Bytes reserved) {
-    const Peak here{event, requested, reserved};
-    if (fresh_ || requested > live_.requested) live_ = here;
+    if (fresh_ || requested > live_.requested) live_ = {event, requested, reserved};
     // Where a cache is full, most is reserved for long: what is live then tells the moments apart.
     const bool fuller = reserved == reserved_.reserved && requested > reserved_.requested;
-    if (fresh_ || reserved > reserved_.reserved || fuller) reserved_ = here;
+    if (fresh_ || reserved > reserved_.reserved || fuller) reserved_ = {event, requested, reserved};
     fresh_ = false;
   }
 

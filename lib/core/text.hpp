@@ -1,6 +1,10 @@
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,17 +38,64 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 /// "; did you mean 'NEAREST'?" or the empty text.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
-/// The number that up to 19 digits are; false for anything else.
-inline bool read_digits(std::string_view text, std::uint64_t& number) {
-  constexpr std::size_t kAlwaysFit = 19;
-  if (text.size() > kAlwaysFit || text.empty()) return false;
-  number = 0;
-  for (const char c : text) {
-    const auto digit = static_cast<unsigned char>(c - '0');
-    if (digit > 9) return false;
-    number = number * 10 + digit;
+/// The first eight characters, the first in the lowest byte; 0 behind the end of the text.
+inline std::uint64_t eight_characters(std::string_view text) {
+  constexpr std::size_t kFour = 4;
+  const std::size_t size = text.size();
+  std::uint64_t eight = 0;
+  if (size >= sizeof eight) {
+    std::memcpy(&eight, text.data(), sizeof eight);
+  } else if (size >= kFour) {
+    std::uint32_t last = 0;
+    std::memcpy(&eight, text.data(), kFour);
+    std::memcpy(&last, text.data() + size - kFour, kFour);
+    eight |= std::uint64_t{last} << 8 * (size - kFour);
+  } else if (size > 0) {
+    for (const std::size_t i : {std::size_t{0}, size / 2, size - 1}) {
+      eight |= std::uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
+    }
   }
-  return true;
+  return eight;
+}
+
+/// `part`, with what stands behind it where it is a part of `whole`.
+inline std::string_view with_rest(std::string_view part, std::string_view whole) {
+  const auto at = static_cast<std::size_t>(part.data() - whole.data());
+  return at < whole.size() ? whole.substr(at) : part;
+}
+
+/// How many decimal digits a text begins with, and the number that they are where there are at most
+/// 19. Without a branch for each: how many there are cannot be foreseen.
+inline std::size_t leading_digits(std::string_view text, std::uint64_t& number) {
+  constexpr std::uint64_t kZeros = 0x3030303030303030;
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  static constexpr std::array<std::uint64_t, 8> kPowers = {1,      10,      100,       1000,
+                                                           10'000, 100'000, 1'000'000, 10'000'000};
+  number = 0;
+  for (std::size_t count = 0;; count += 8, text.remove_prefix(8)) {
+    std::uint64_t digits = eight_characters(text) ^ kZeros;
+    const std::uint64_t others = ((digits + 0x7676767676767676) | digits) & kHigh;
+    const auto here = static_cast<std::size_t>(std::countr_zero(others)) / 8;
+    if (here == 0) return count;
+    if (here < 8) digits <<= 64 - 8 * here;
+    digits = digits * 10 + (digits >> 8);
+    digits = ((digits & 0x000000ff000000ff) * 0x000f424000000064 +
+              (digits >> 16 & 0x000000ff000000ff) * 0x0000271000000001) >>
+             32;
+    number = count == 0 ? digits : number * (here < 8 ? kPowers[here] : 100'000'000) + digits;
+    if (here < 8) return count + here;
+  }
+}
+
+/// The number that the first `size` characters of `text` are, up to 19 digits; false for anything
+/// else. Quicker where more stands behind them.
+inline bool read_digits(std::string_view text, std::size_t size, std::uint64_t& number) {
+  constexpr std::size_t kAlwaysFit = 19;
+  return size - 1 < kAlwaysFit && leading_digits(text, number) == size;
+}
+
+inline bool read_digits(std::string_view text, std::uint64_t& number) {
+  return read_digits(text, text.size(), number);
 }
 
 }  // namespace memreplay

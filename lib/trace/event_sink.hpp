@@ -8,11 +8,15 @@ namespace memreplay {
 class EventSink {
  public:
   virtual ~EventSink() = default;
+  /// So many events it should get at once, but for the first ones and the last ones.
+  virtual std::size_t together() const { return kTogether; }
   /// Further events of the trace with this number in what `finish` gets. A trace has the same
   /// columns each time; traces may take turns.
   virtual void add(std::size_t trace, const EventColumns& events) = 0;
   /// Behind all events: the recording, of whose traces the columns are not looked at.
   virtual void finish(const Recording& recording) = 0;
+
+  static constexpr std::size_t kTogether = 1 << 16;  ///< as a block of an .mrt has
 };
 
 }  // namespace memreplay

@@ -17,6 +17,9 @@ std::string too_large(Bytes size) {
                      human_count(size));
 }
 
+constexpr std::uint8_t kMostAlignLog2 = 40;
+static_assert(kMostAlignment == Bytes{1} << kMostAlignLog2);
+
 bool is_time(std::int64_t us) { return us >= -kMostTime && us <= kMostTime; }
 
 std::string no_time(std::int64_t us) {
@@ -42,23 +45,52 @@ class TraceGate::Walk {
     events_ = &events;
     blocks_.resize(std::max<std::size_t>(blocks_.size(), trace_.slot_count));
     if (!columns_fit()) return Fault{"", "columns of different lengths"};
-    for (std::size_t i = 0; i < events.ops.size(); ++i, ++seen_) {
-      if (!step(i)) return Fault{"event " + human_count(seen_), problem_};
+    // Nearly always: then no event needs a look at its lane and its time.
+    const bool all_fit =
+        std::ranges::all_of(events.lane_of, [this](auto lane) { return is_lane(lane); }) &&
+        std::ranges::all_of(events.times_us, is_time);
+    const Hot hot{events.ops.data(), events.align_log2.data(), events.slots.data(),
+                  events.sizes.data()};
+    const bool may_be_usual = all_fit && events.addresses.empty();
+    for (std::size_t i = 0; i < events.ops.size(); ++i) {
+      if (may_be_usual && is_usual(hot, i)) continue;
+      if (fits(i) && step(i)) continue;
+      return Fault{"event " + human_count(seen_ + i), problem_};
     }
+    seen_ += events.ops.size();
     return std::nullopt;
   }
 
  private:
   enum class Life : std::uint8_t { unknown, allocated, pending, gone };
-  struct Block {
-    Bytes size = 0;
-    Life life = Life::unknown;
+  /// In one word: there are many, and they lie anywhere.
+  class Block {
+   public:
+    Block() = default;
+    Block(Bytes size, Life life) : word_(size | static_cast<Bytes>(life) * kMostBytes) {}
+
+    Bytes size() const { return word_ % kMostBytes; }
+    Life life() const { return static_cast<Life>(word_ / kMostBytes); }
+    friend bool operator==(const Block&, const Block&) = default;
+
+   private:
+    Bytes word_ = 0;
+  };
+  /// What every event has.
+  struct Hot {
+    const Op* ops;
+    const std::uint8_t* aligns;
+    const Slot* slots;
+    const Bytes* sizes;
   };
 
   bool columns_fit() const;
   static const char* state_fault(const MemoryState& state);
   static const char* segment_fault(const SegmentInfo& segment);
   bool enter_start();
+  bool is_lane(std::uint16_t lane) const { return lane < trace_.lanes.size(); }
+  bool fits(std::size_t event);
+  bool is_usual(const Hot& hot, std::size_t event);
   bool step(std::size_t event);
   bool allocate(std::size_t event);
   bool free(std::size_t event);
@@ -136,7 +168,7 @@ bool TraceGate::Walk::enter_start() {
         return fails("a free block with a slot, or a live one without");
       }
       if (block.slot == kNoSlot) continue;
-      if (block.slot >= blocks_.size() || blocks_[block.slot].life != Life::unknown) {
+      if (block.slot >= blocks_.size() || blocks_[block.slot].life() != Life::unknown) {
         return fails("two blocks of one slot");
       }
       const bool pending = block.state == BlockState::pending;
@@ -146,11 +178,37 @@ bool TraceGate::Walk::enter_start() {
   return true;
 }
 
-bool TraceGate::Walk::step(std::size_t event) {
-  if (events_->lane_of[event] >= trace_.lanes.size()) return fails("a lane that there is not");
+bool TraceGate::Walk::fits(std::size_t event) {
+  if (!is_lane(events_->lane_of[event])) return fails("a lane that there is not");
   if (!events_->times_us.empty() && !is_time(events_->times_us[event])) {
     return fails(no_time(events_->times_us[event]));
   }
+  return true;
+}
+
+/// Plays an allocation without an alignment, or a free at once, of which nothing is to say: nearly
+/// all events. Which of them it is cannot be foreseen, and is no branch.
+inline bool TraceGate::Walk::is_usual(const Hot& hot, std::size_t event) {
+  const Op op = hot.ops[event];
+  const Slot slot = hot.slots[event];
+  const Bytes size = hot.sizes[event];
+  if (op > Op::free || slot >= blocks_.size() || size >= kMostBytes) return false;
+  if (hot.aligns[event] != 0) return false;
+  const bool begins = op == Op::allocate;
+  Block& block = blocks_[slot];
+  const bool is_held = (block.life() == Life::allocated) | (block.life() == Life::pending);
+  const bool may_begin = begins & !is_held;
+  const bool may_end = !begins & (block == Block(size, Life::allocated));
+  const Bytes together = together_ + (size & (0 - Bytes{begins}));
+  if (!(may_begin | may_end) || together > kBeyondDevices) return false;
+  together_ = together;
+  constexpr auto kGone = static_cast<unsigned>(Life::gone);
+  constexpr auto kAllocated = static_cast<unsigned>(Life::allocated);
+  block = {size, static_cast<Life>(kGone - begins * (kGone - kAllocated))};
+  return true;
+}
+
+bool TraceGate::Walk::step(std::size_t event) {
   const Op op = events_->ops[event];
   switch (op) {
     case Op::allocate:
@@ -177,16 +235,14 @@ bool TraceGate::Walk::allocate(std::size_t event) {
   const Slot slot = events_->slots[event];
   const std::uint8_t log2 = events_->align_log2[event];
   const Bytes size = events_->sizes[event];
-  if (log2 >= 64 || (Bytes{1} << log2) > kMostAlignment) {
-    return fails("an alignment beyond 1 TiB");
-  }
+  if (log2 > kMostAlignLog2) return fails("an alignment beyond 1 TiB");
   if (size >= kMostBytes) return fails(too_large(size));
   if (has_addresses() && events_->addresses[event] + size < size) {
     return fails("a block that ends beyond 64 bits");
   }
   if (slot >= blocks_.size()) return fails("a slot that there is not");
   Block& block = blocks_[slot];
-  if (block.life == Life::allocated || block.life == Life::pending) {
+  if (block.life() == Life::allocated || block.life() == Life::pending) {
     return fails("the allocation of a block that is live already");
   }
   block = {size, Life::allocated};
@@ -199,17 +255,17 @@ bool TraceGate::Walk::free(std::size_t event) {
   const Op op = events_->ops[event];
   Block& block = blocks_[slot];
   // It was there before, in no segment that is known.
-  if (block.life == Life::unknown && !trace_.coverage.starts_empty) {
+  if (block.life() == Life::unknown && !trace_.coverage.starts_empty) {
     if (!add_bytes(events_->sizes[event])) return false;
     block = {events_->sizes[event], op == Op::free_completed ? Life::pending : Life::allocated};
   }
-  if (block.life != (op == Op::free_completed ? Life::pending : Life::allocated)) {
+  if (block.life() != (op == Op::free_completed ? Life::pending : Life::allocated)) {
     return fails(op == Op::free_completed ? "the completed free of a block whose free was not "
                                             "requested"
                                           : "the free of a block that is not allocated");
   }
-  if (block.size != events_->sizes[event]) return fails("a free of other than the block's size");
-  block.life = op == Op::free_requested ? Life::pending : Life::gone;
+  if (block.size() != events_->sizes[event]) return fails("a free of other than the block's size");
+  block = {block.size(), op == Op::free_requested ? Life::pending : Life::gone};
   return true;
 }
 

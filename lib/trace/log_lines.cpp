@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/limits.hpp"
-#include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/hexadecimal.hpp"
 
@@ -18,18 +17,6 @@ namespace memreplay {
 LogLines::LogLines(const Input& input) : input_(input), behind_(input), rest_(input.bytes) {
   constexpr std::string_view kMarkOfUtf8 = "\xEF\xBB\xBF";
   if (rest_.starts_with(kMarkOfUtf8)) rest_.remove_prefix(kMarkOfUtf8.size());
-}
-
-bool LogLines::next() {
-  behind_.passed(rest_.data());
-  if (rest_.empty()) return false;
-  const std::size_t end = rest_.find('\n');
-  whole_ = end != rest_.npos;
-  line_ = rest_.substr(0, end);
-  rest_.remove_prefix(whole_ ? end + 1 : rest_.size());
-  if (line_.ends_with('\r')) line_.remove_suffix(1);
-  ++number_;
-  return true;
 }
 
 void LogLines::fail(std::string_view message) const {
@@ -65,7 +52,7 @@ Bytes LogLines::size(std::string_view text) const {
 std::uint64_t LogLines::whole(std::string_view what, std::string_view text,
                               std::string_view expected) const {
   std::uint64_t number = 0;
-  if (read_digits(text, number)) return number;
+  if (read_digits(with_rest(text, input_.bytes), text.size(), number)) return number;
   const auto value = parse_whole(text);
   if (!value) bad(what, text, expected);
   return *value;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "trace/pages_behind.hpp"
 #include "trace/reserve.hpp"
@@ -19,8 +21,21 @@ class LogLines {
   explicit LogLines(const Input& input);
 
   /// Moves to the next line; false at the end.
-  bool next();
+  bool next() {
+    behind_.passed(rest_.data());
+    if (rest_.empty()) return false;
+    const std::size_t end = end_of_line();
+    whole_ = end != rest_.npos;
+    line_ = rest_.substr(0, end);
+    rest_.remove_prefix(whole_ ? end + 1 : rest_.size());
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    ++number_;
+    return true;
+  }
   std::string_view line() const { return line_; }
+  /// From the beginning of the line to the end of the log: for who looks at several characters at
+  /// once.
+  std::string_view ahead() const { return with_rest(line_, input_.bytes); }
   /// False of a last line that nothing ends: its writer may have been cut off in it.
   bool is_whole() const { return whole_; }
 
@@ -43,6 +58,15 @@ class LogLines {
   void check_size(Bytes size, std::string_view text) const;
 
  private:
+  /// Of what is left. Many lines are shorter than a call of find is worth.
+  std::size_t end_of_line() const {
+    constexpr std::uint64_t kEach = 0x0101010101010101;
+    const std::uint64_t ends = eight_characters(rest_) ^ '\n' * kEach;  // are 0 then
+    const std::uint64_t found = (ends - kEach) & ~ends & 0x80 * kEach;
+    if (found == 0) return rest_.find('\n', sizeof found);
+    return static_cast<std::size_t>(std::countr_zero(found)) / 8;
+  }
+
   const Input& input_;
   PagesBehind behind_;
   std::string_view rest_;

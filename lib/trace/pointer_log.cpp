@@ -11,6 +11,8 @@
 namespace memreplay {
 namespace {
 
+constexpr const char* kEmptyAllocations = "allocations of size 0";
+constexpr const char* kEmptyFrees = "frees of blocks of size 0";
 constexpr const char* kFromBefore = "allocations of blocks from before the log";
 
 }  // namespace
@@ -41,7 +43,11 @@ EarlierPointers PointerLog::earlier() const {
 }
 
 void PointerLog::add(Op op, PointerPlace place, Address address, const Block& block) {
-  builder_.add(op, builder_.lane(place.stream, {0, place.heap}), block.slot, block.size);
+  if (!lane_ || place != latest_place_) {
+    lane_ = builder_.lane(place.stream, {0, place.heap});
+    latest_place_ = place;
+  }
+  builder_.add(op, *lane_, block.slot, block.size);
   trace().ids.push_back(address);
 }
 
@@ -49,7 +55,7 @@ void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
   if (address == 0) return leave_out("allocations that failed");
   if (size == 0) {
     ++live(place.heap).emplace(address).first->empty;
-    return leave_out("allocations of size 0");
+    return leave_out(kEmptyAllocations);
   }
   Block* block = live(place.heap).emplace(address).first;
   if (block->slot != kNoSlot) {
@@ -59,6 +65,22 @@ void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
   block->slot = builder_.take_slot();
   block->size = size;
   add(Op::allocate, place, address, *block);
+}
+
+Slot PointerLog::begin_block(Bytes size, std::uint64_t id) {
+  if (size == 0) {
+    leave_out(kEmptyAllocations);
+    return kNoSlot;
+  }
+  const Slot slot = builder_.take_slot();
+  add(Op::allocate, {}, id, {.size = size, .slot = slot});
+  return slot;
+}
+
+void PointerLog::end_block(Slot slot, Bytes size, std::uint64_t id) {
+  if (slot == kNoSlot) return leave_out(kEmptyFrees);
+  add(Op::free, {}, id, {.size = size, .slot = slot});
+  builder_.return_slot(slot);
 }
 
 void PointerLog::add_lost_free(PointerPlace place, Address address, const Block& block) {
@@ -89,7 +111,7 @@ void PointerLog::free(PointerPlace place, Address address, std::optional<Bytes> 
   if (block == nullptr) return free_unknown(place, address, size);
   if (block->slot == kNoSlot) {
     --block->empty;
-    leave_out("frees of blocks of size 0");
+    leave_out(kEmptyFrees);
   } else {
     if (size && *size != block->size) leave_out("sizes of frees other than their block's");
     add(Op::free, place, address, *block);
@@ -104,21 +126,8 @@ void PointerLog::reallocate(PointerPlace place, Address from, Address to, Bytes 
   allocate(place, to, size);
 }
 
-void PointerLog::hand_on() {
-  if (trace().ops.empty()) return;
-  if (!gate_) gate_.emplace(trace());
-  if (const auto fault = gate_->fault_in(trace())) {
-    throw InputError(path_, fault->place, fault->what);
-  }
-  if (sink_ == nullptr) sink_ = &begin_();
-  sink_->add(0, trace());
-  for_each_column([&](auto column) { (trace().*column).clear(); });
-}
-
 bool PointerLog::finish(Recording& recording) {
-  if (begin_) hand_on();
-  const bool any = sink_ != nullptr;
-  if (begin_ && !any) return false;
+  outlet_.close(trace());
   trace().coverage.gapless = is_gapless_;
   trace().coverage.complete = is_gapless_ && is_sure_;
   if (const auto early = trace().coverage.synthesised.find(kFromBefore);
@@ -127,11 +136,8 @@ bool PointerLog::finish(Recording& recording) {
         fmt::format("the order of blocks from before the log ({})", human_count(early->second)));
   }
   recording.traces.push_back(builder_.finish());
-  if (any) {
-    check_recording(recording);
-    sink_->finish(recording);
-  }
-  return true;
+  outlet_.finish(recording);
+  return outlet_.is_used() || !outlet_.is_open();
 }
 
 Recording recording_of_log(const Input& input, std::string format, std::string detail) {

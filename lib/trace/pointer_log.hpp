@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/address_table.hpp"
-#include "trace/gate.hpp"
+#include "trace/event_outlet.hpp"
 #include "trace/reader.hpp"
 #include "trace/reserve.hpp"
 #include "trace/trace_builder.hpp"
@@ -21,6 +21,8 @@ namespace memreplay {
 struct PointerPlace {
   std::uint64_t heap = 0;  ///< an address is live in each for itself; becomes a pool
   std::uint64_t stream = 0;
+
+  friend bool operator==(const PointerPlace&, const PointerPlace&) = default;
 };
 
 /// A block that a log frees, by its size, without having allocated it: it was there before.
@@ -39,14 +41,14 @@ class PointerLog {
  public:
   /// With `begin` events leave as they come, a block of them at a time. `path` is for messages.
   PointerLog(int gpu, std::string path, BeginEvents begin)
-      : builder_(gpu), path_(std::move(path)), begin_(std::move(begin)) {}
+      : builder_(gpu), outlet_(std::move(path), std::move(begin)) {}
 
   /// Who knows where in its file the log stands: "line 12".
   void tell_places(std::function<std::string()> place) { place_ = std::move(place); }
   /// About how many events there will be, rather more; the caller fills the columns, too.
   template <typename... Columns>
   void expect(std::size_t events, Columns... columns) {
-    if (begin_) events = kEventsTogether;
+    events = outlet_.room(events);
     builder_.reserve_at_most(events);
     reserve_at_most(trace().ids, events);
     (reserve_at_most(trace().*columns, events), ...);
@@ -60,6 +62,10 @@ class PointerLog {
   void allocate(PointerPlace place, Address address, Bytes size);
   /// The size of the block, where the log says it.
   void free(PointerPlace place, Address address, std::optional<Bytes> size = {});
+  /// A block without an address, which the caller knows by its slot; kNoSlot where it is left out.
+  Slot begin_block(Bytes size, std::uint64_t id);
+  /// Its free.
+  void end_block(Slot slot, Bytes size, std::uint64_t id);
   /// A block that moves, or stays and has another size.
   void reallocate(PointerPlace place, Address from, Address to, Bytes size);
   /// A request that the program did not get.
@@ -68,9 +74,7 @@ class PointerLog {
   void mark();
 
   /// Behind each call, once the caller has filled its columns.
-  void is_filled() {
-    if (begin_ && trace().size() >= kEventsTogether) hand_on();
-  }
+  void is_filled() { outlet_.filled(trace()); }
 
   /// Fills a column of the caller's up to the size of the trace.
   template <typename Column, typename Value>
@@ -94,9 +98,6 @@ class PointerLog {
   bool finish(Recording& recording);
 
  private:
-  /// As many as a block of an .mrt has.
-  static constexpr std::size_t kEventsTogether = 1 << 16;
-
   struct Block {
     Bytes size = 0;
     Slot slot = kNoSlot;      ///< of a block that was left out none
@@ -111,21 +112,19 @@ class PointerLog {
   void add(Op op, PointerPlace place, Address address, const Block& block);
   void add_lost_free(PointerPlace place, Address address, const Block& block);
   void free_unknown(PointerPlace place, Address address, std::optional<Bytes> size);
-  void hand_on();
 
   TraceBuilder builder_;
+  PointerPlace latest_place_;
+  std::optional<std::uint16_t> lane_;      ///< of that
   std::vector<AddressTable<Block>> live_;  ///< by heap, these are numbered from 0
   bool is_gapless_ = true;
   bool is_sure_ = true;
-  std::string path_;
-  BeginEvents begin_;
+  EventOutlet outlet_;
   std::function<std::string()> place_ = [] { return std::string(); };
   EarlierPointers begins_with_;
   std::vector<EarlierPointer> found_;  ///< in a reading that looks for them
   /// Heaps and addresses of those found, and of those that turn out to be none.
   std::set<std::pair<std::uint64_t, Address>> noted_;
-  std::optional<TraceGate> gate_;
-  EventSink* sink_ = nullptr;  ///< once there were events to hand on
 };
 
 /// A Recording of such a log, without its trace.

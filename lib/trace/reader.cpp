@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "trace/counted_events.hpp"
 #include "trace/decompress.hpp"
 #include "trace/gate.hpp"
 #include "trace/input.hpp"
@@ -97,6 +98,18 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
   return *found;
 }
 
+Recording count_events(const ReaderInfo& reader, const Input& input, const ReadOptions& options) {
+  CountedEvents counted;
+  Recording recording = reader.hand_on(input, options, [&]() -> EventSink& {
+    counted.clear();
+    return counted;
+  });
+  if (std::ranges::all_of(recording.traces, [](const Trace& trace) { return trace.ops.empty(); })) {
+    counted.hand_over(recording);
+  }
+  return recording;
+}
+
 /// The reader of that name, or null where it is to be recognised.
 const ReaderInfo* named_reader(const ReadOptions& options) {
   return options.format.empty() ? nullptr : &reader_named(options.format);
@@ -114,8 +127,9 @@ Recording read_opened(const OpenedInput& opened, const ReaderInfo* named,
     throw UsageError("the reader 'python' reads pickles only; " + input.name +
                      " is of the format " + std::string(reader.name));
   }
-  Recording recording =
-      options.python_reader ? read_with_python(input) : reader.read(input, options);
+  Recording recording = options.python_reader               ? read_with_python(input)
+                        : options.counted && reader.hand_on ? count_events(reader, input, options)
+                                                            : reader.read(input, options);
   check_recording(recording);
   return recording;
 }

@@ -30,6 +30,9 @@ struct ReadOptions {
   std::string process;         ///< of several in a log: its name there, or "all"; empty: the first
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
+  /// Events may be counted and not kept (Trace::streamed, not to be opened), where a reader can:
+  /// quicker, and in the memory that one block of them needs.
+  bool counted = false;
   bool host = false;         ///< of a snapshot read its pinned host memory, device -1, instead
   bool takes_texts = false;  ///< also those that only tell of a failure (Recording::told)
   /// For who has recordings without a file: the one called `path`, or nothing where that is a file.
@@ -48,7 +51,7 @@ struct ColumnInfo {
   std::string_view meaning;  ///< one sentence
 };
 
-/// Called at most once, for who takes the events.
+/// For who takes the events. Called again where a reader begins anew: what came before is void.
 using BeginEvents = std::function<EventSink&()>;
 
 /// A format, as it registers itself (readers.def).
@@ -61,8 +64,11 @@ struct ReaderInfo {
   /// Hands on the content as it is, also what no reader looks at; null where it has no form that a
   /// ValueWriter takes. Throws InputError.
   void (*copy)(const Input&, ValueWriter&) = nullptr;
-  /// Hands on the events as they are read, and then the recording. False, before `begin` is called,
-  /// where the file must be read whole; null where all files of the format must. Throws InputError.
+  /// The same with traces of no events: they are handed on as they are read, unless the file must
+  /// be read whole, after all. Null where all files of the format must.
+  Recording (*hand_on)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
+  /// Hands on the events as they are read, and then the recording, to who begins but once. False,
+  /// before `begin` is called, where the file must be read whole; null as above. Throws InputError.
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
   bool is_text = false;        ///< of a failure, no recording: only for who takes those

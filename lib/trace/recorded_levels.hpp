@@ -28,10 +28,14 @@ class RecordedLevels {
   /// The same of a trace whose events are elsewhere.
   void play(std::uint64_t event, Op op, Bytes size) {
     // A recording that lost its beginning may free, and return, more than it is known to hold.
-    if (op == Op::allocate) requested_ += size;
-    if (op == Op::free || op == Op::free_requested) requested_ -= std::min(requested_, size);
-    if (obtains_memory(op)) reserved_ += size;
-    if (returns_memory(op)) reserved_ -= std::min(reserved_, size);
+    // Whether an event allocates or frees cannot be foreseen: no branch for it.
+    const auto if_so = [&](bool is) { return size & (0 - Bytes{is}); };
+    requested_ += if_so(op == Op::allocate);
+    requested_ -= std::min(requested_, if_so(op == Op::free || op == Op::free_requested));
+    if (is_driver_event(op)) {
+      if (obtains_memory(op)) reserved_ += size;
+      if (returns_memory(op)) reserved_ -= std::min(reserved_, size);
+    }
     peaks_.note(event, requested_, reserved_);
   }
   Bytes requested() const { return requested_; }

@@ -24,19 +24,19 @@ void advise_pages(std::vector<T>& items, std::size_t bytes, int advice) {
   if (end > first) madvise(reinterpret_cast<void*>(first), end - first, advice);
 }
 
-/// For `count` items that will all be there: their pages are obtained in one call.
-template <class T>
-void reserve_exactly(std::vector<T>& items, std::size_t count) {
-  if (count <= items.capacity()) return;
-  items.reserve(count);
-  if (count * sizeof(T) >= kMiB / 4) advise_pages(items, count * sizeof(T), MADV_POPULATE_WRITE);
-}
-
 /// For `count` items at most: memory that is not needed is never touched.
 template <class T>
 void reserve_at_most(std::vector<T>& items, std::size_t count) {
   items.reserve(count);
-  if (count * sizeof(T) >= 4 * kMiB) advise_pages(items, count * sizeof(T), MADV_HUGEPAGE);
+  if (count * sizeof(T) >= 3 * kMiB) advise_pages(items, count * sizeof(T), MADV_HUGEPAGE);
+}
+
+/// For `count` items that will all be there: their pages are obtained in one call.
+template <class T>
+void reserve_exactly(std::vector<T>& items, std::size_t count) {
+  if (count <= items.capacity()) return;
+  reserve_at_most(items, count);
+  if (count * sizeof(T) >= kMiB / 4) advise_pages(items, count * sizeof(T), MADV_POPULATE_WRITE);
 }
 
 /// About as many lines as a text has, by its shortest among those of several places; rather too

@@ -15,6 +15,7 @@ struct EventTotals {
   std::uint64_t events = 0;
   std::uint64_t allocs = 0;
   std::uint64_t frees = 0;
+  std::uint64_t ooms = 0;     ///< refused requests; an .mrt does not say
   bool program_alone = true;  ///< nothing that the recorded allocator did, and no refused request
   bool requests_say_more = false;           ///< than size, alignment, stream and pool
   Bytes peak_requested = 0;                 ///< of a trace that starts empty
@@ -39,12 +40,14 @@ enum class ColdColumns {
   and_times,
 };
 
-/// Events that stay in their file: of a trace that starts empty, of the program alone, of another
-/// allocator than PyTorch's. May be opened from several threads.
+/// Events that stay in their file: of a trace that starts empty, of another allocator than
+/// PyTorch's. May be opened from several threads.
 class StreamedEvents {
  public:
   virtual ~StreamedEvents() = default;
   virtual const EventTotals& totals() const = 0;
+  /// False where they were read, and only counted. Else they are of the program alone.
+  virtual bool can_open() const { return true; }
   virtual std::unique_ptr<EventStream> open(ColdColumns) const = 0;
 };
 

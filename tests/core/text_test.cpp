@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -32,6 +35,68 @@ TEST(ParseWhole, RefusesSignsBlanksAndOverflow) {
   for (const char* bad : {"", "-1", "+1", " 1", "1 ", "18446744073709551616"}) {
     EXPECT_EQ(parse_whole(bad), std::nullopt) << bad;
   }
+}
+
+/// Digit by digit.
+std::size_t digits_of(std::string_view text, std::uint64_t& number) {
+  std::size_t count = 0;
+  number = 0;
+  for (; count < text.size() && text[count] >= '0' && text[count] <= '9'; ++count) {
+    number = number * 10 + static_cast<std::uint64_t>(text[count] - '0');
+  }
+  return count;
+}
+
+void expect_same_digits(const std::string& text) {
+  std::uint64_t number = 0;
+  std::uint64_t expected = 0;
+  const std::size_t count = digits_of(text, expected);
+  EXPECT_EQ(leading_digits(text, number), count) << text;
+  if (count <= 19) {
+    EXPECT_EQ(number, expected) << text;
+  }
+}
+
+TEST(LeadingDigits, EndAtEveryOtherByteAtEveryPlace) {
+  for (std::size_t size = 1; size < 27; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text(size, '7');
+        text[at] = static_cast<char>(byte);
+        expect_same_digits(text);
+      }
+    }
+  }
+  expect_same_digits("");
+}
+
+TEST(LeadingDigits, AreTheNumber) {
+  std::mt19937_64 draw(1);
+  for (int i = 0; i < 100'000; ++i) {
+    std::string text(draw() % 24, '0');
+    for (char& c : text) c = static_cast<char>('0' + draw() % 10);
+    expect_same_digits(text + (draw() % 2 == 0 ? "" : ",0123456789"));
+  }
+}
+
+TEST(ReadDigits, TakesUpToNineteenAndNothingElse) {
+  std::uint64_t number = 0;
+  EXPECT_TRUE(read_digits("9999999999999999999", number));
+  EXPECT_EQ(number, 9'999'999'999'999'999'999u);
+  for (const char* bad : {"", "10000000000000000000", "1 ", "-1", "0x1"}) {
+    EXPECT_FALSE(read_digits(bad, number)) << bad;
+  }
+  EXPECT_TRUE(read_digits("17,5", 2, number));
+  EXPECT_EQ(number, 17u);
+  EXPECT_FALSE(read_digits("175", 2, number));
+  EXPECT_FALSE(read_digits(",5", 0, number));
+}
+
+TEST(WithRest, GoesOnToTheEndOfWhatItIsAPartOf) {
+  const std::string whole = "12,34,56";
+  const std::string other = "12";
+  EXPECT_EQ(with_rest(std::string_view(whole).substr(3, 2), whole), "34,56");
+  EXPECT_EQ(with_rest(other, whole), "12");
 }
 
 TEST(HumanSize, ShowsMebibytesUpToFourDigits) {

@@ -2,11 +2,13 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <sstream>
 
 #include "fuzz/fuzz_target.hpp"
 #include "trace/decompress.hpp"
+#include "trace/event_count.hpp"
 #include "trace/gate.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/mrt/block_code.hpp"
@@ -119,13 +121,29 @@ void read(const ReaderInfo& reader, std::string_view bytes, const std::string& c
   reader.read(input, {.columns = columns, .note = [](const std::string&) {}});
 }
 
+/// The same events, where they were not kept.
+void expect_counted(const Recording& counted, const Recording& kept) {
+  if (counted.traces.size() != kept.traces.size()) std::abort();
+  for (std::size_t i = 0; i < kept.traces.size(); ++i) {
+    if (counted.traces[i].size() != kept.traces[i].size()) std::abort();
+    if (!counted.traces[i].streamed) continue;
+    EventCount count;
+    count.add(kept.traces[i]);
+    if (counted.traces[i].streamed->totals() != count.totals()) std::abort();
+  }
+}
+
 /// By whoever recognises it, whole and as events that leave.
 void read_as_recognised(std::string_view bytes) {
   const Input input{"fuzz", bytes};
   ForgottenEvents nowhere;
   for (const ReaderInfo& reader : readers()) {
     if (!reader.recognises(input)) continue;
-    check_recording(reader.read(input, {}));
+    const Recording kept = reader.read(input, {});
+    check_recording(kept);
+    const ReadOptions counted{
+        .format = std::string(reader.name), .counted = true, .takes_texts = true};
+    expect_counted(read_recording("fuzz", bytes, counted), kept);
     if (reader.stream != nullptr) reader.stream(input, {}, [&]() -> EventSink& { return nowhere; });
   }
 }

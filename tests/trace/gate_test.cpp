@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+
 #include "core/error.hpp"
 #include "trace/trace_builder.hpp"
 
@@ -64,6 +67,35 @@ TEST(Gate, EventsThatContradictTheLiveBlocksAreFaults) {
   EXPECT_EQ(Events().add(Op::allocate, 0, 512).add(Op::free, 0, 1024).fault(),
             "event 1: a free of other than the block's size");
   EXPECT_EQ(Events().add(Op::allocate, 4).fault(), "event 0: a slot that there is not");
+}
+
+// Events with addresses are looked at one after the other by all rules.
+TEST(Gate, FindsTheSameFaultWithAndWithoutAddresses) {
+  std::mt19937 draw(1);
+  int faults = 0;
+  for (int turn = 0; turn < 20'000; ++turn) {
+    Events plain;
+    std::array<Bytes, 5> live = {};
+    for (std::size_t event = 0, events = draw() % 12; event < events; ++event) {
+      const auto slot = static_cast<Slot>(draw() % 40 == 0 ? 4 : draw() % 4);
+      const bool is_right = draw() % 16 != 0;
+      const bool begins = (live[slot] == 0) == is_right;
+      Bytes size = begins || draw() % 40 == 0 ? 1 + draw() % 3 : live[slot];
+      if (draw() % 60 == 0) size = std::uint64_t{1} << (58 + draw() % 4);
+      const auto align_log2 = static_cast<std::uint8_t>(draw() % 8 == 0 ? draw() % 48 : 0);
+      plain.add(begins ? Op::allocate : Op::free, slot, size, align_log2);
+      live[slot] = begins ? size : 0;
+    }
+    if (draw() % 3 == 0) plain.trace().coverage.starts_empty = false;
+    Trace with_addresses = plain.trace();
+    with_addresses.addresses.resize(with_addresses.size());
+    with_addresses.lanes = {{}};
+    const auto expected = fault_in(with_addresses);
+    const std::string found = plain.fault();
+    EXPECT_EQ(found, expected ? expected->place + ": " + expected->what : "");
+    faults += !found.empty();
+  }
+  EXPECT_GT(faults, 5'000);
 }
 
 TEST(Gate, OfALateStartABlockIsFreedOnce) {

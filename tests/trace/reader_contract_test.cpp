@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "trace/compressed.hpp"
 #include "trace/drawn_events.hpp"
+#include "trace/event_count.hpp"
 #include "trace/reader.hpp"
 #include "trace/reader_samples.hpp"
 
@@ -59,6 +60,24 @@ TEST_P(EveryReader, AloneRecognisesItsSample) {
 
 TEST_P(EveryReader, ReadsItsSampleEventByEvent) {
   EXPECT_EQ(drawn_events(golden().traces.at(0)), sample_.events);
+}
+
+TEST_P(EveryReader, CountsWhatItNeedNotKeep) {
+  Recording kept = golden();
+  Recording counted = read_recording("log", sample_.golden(), {.counted = true});
+  ASSERT_EQ(counted.traces.size(), kept.traces.size());
+  for (std::size_t i = 0; i < kept.traces.size(); ++i) {
+    Trace& trace = counted.traces[i];
+    if (!trace.streamed) continue;
+    EXPECT_FALSE(trace.streamed->can_open());
+    EventCount count;
+    count.add(kept.traces[i]);
+    EXPECT_EQ(trace.streamed->totals(), count.totals());
+    EXPECT_GT(trace.size(), 0u);
+    trace.streamed.reset();
+    static_cast<EventColumns&>(kept.traces[i]) = {};
+  }
+  EXPECT_EQ(counted, kept);
 }
 
 TEST_P(EveryReader, ReadsOrRefusesAFileThatIsCutAnywhere) {

@@ -9,6 +9,7 @@ from loads import random_requests
 
 BASE = 0x7F0000000000
 THREADS = 4
+PLACES = 64  # of a program, that allocate
 
 
 def pointers(requests):
@@ -68,22 +69,25 @@ def heaptrack(requests):
 
 
 def heaptrack_interpreted(requests):
-    yield "v 10500 3\nX 7 program\nI 1000 3f5a2\ns 7 program\ns 4 main\ni 4011d0 1 2\nt 1 0\n"
+    """Of a program's kinds of allocations, some sizes at each of its places, there are few beside its calls."""
+    yield "v 10500 3\nX 7 program\nI 1000 3f5a2\ns 7 program\ns 4 main\n"
+    for place in range(1, PLACES + 1):
+        yield f"i {0x4011c0 + 16 * place:x} 1 2\nt {place:x} 0\n"
     kinds = {}
-    for event, (_, _, size, allocates) in enumerate(pointers(requests)):
-        size = 1 << size.bit_length()  # there are few kinds, as a program has them
-        if size not in kinds:
-            kinds[size] = len(kinds)
-            yield f"a {size:x} 1\n"
+    for event, (block, _, size, allocates) in enumerate(pointers(requests)):
+        kind = 1 << size.bit_length(), block % PLACES + 1
+        if kind not in kinds:
+            kinds[kind] = len(kinds)
+            yield f"a {kind[0]:x} {kind[1]:x}\n"
         if event % 10_000 == 0:
             yield f"c {event // 1000:x}\n"
-        yield f"{'+' if allocates else '-'} {kinds[size]:x}\n"
+        yield f"{'+' if allocates else '-'} {kinds[kind]:x}\n"
 
 
 def mtrace(requests):
     yield "= Start\n"
     for block, pointer, size, allocates in pointers(requests):
-        yield (f"@ ./program:[0x{0x401136 + block % 64 * 16:x}] "
+        yield (f"@ ./program:[0x{0x401136 + block % PLACES * 16:x}] "
                + (f"+ 0x{pointer:x} 0x{size:x}\n" if allocates else f"- 0x{pointer:x}\n"))
 
 

@@ -40,15 +40,17 @@ void read_through(const Trace& trace) {
 
 InfoAnswer answer(const InfoQuestion& question, const Control& control) {
   InfoAnswer answer;
+  ReadOptions read = question.input.read;
+  read.counted = !question.points && !question.select;
   for (const std::string& path : question.input.paths) {
     if (control.stopped()) break;
-    const Recording recording = read_recording(path, question.input.read);
+    const Recording recording = read_recording(path, read);
     const auto traces = chosen_traces(recording, question.input.gpu);
     for (const Trace* trace : traces) {
       TraceSummary& summary = answer.traces.emplace_back(summarise(recording, *trace));
       if (question.points) {
         summary.picture = recorded_picture(*trace, *question.points);
-      } else if (trace->streamed) {
+      } else if (trace->streamed && trace->streamed->can_open()) {
         read_through(*trace);
       }
       look_closer(recording, *trace, summary);

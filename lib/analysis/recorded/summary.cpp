@@ -11,6 +11,7 @@ namespace {
 void enter(const EventTotals& totals, TraceSummary& summary) {
   summary.allocs = totals.allocs;
   summary.frees = totals.frees;
+  summary.ooms = totals.ooms;
   summary.peak_requested = totals.peak_requested;
   summary.peak_requested_event = totals.peak_event;
   if (const auto& times = totals.times_us) summary.duration_us = times->second - times->first;
@@ -19,7 +20,7 @@ void enter(const EventTotals& totals, TraceSummary& summary) {
 void count_events(const Trace& trace, TraceSummary& summary) {
   if (trace.streamed) return enter(trace.streamed->totals(), summary);
   RecordedLevels levels(trace);
-  for (std::size_t i = 0; i < trace.size(); ++i) {
+  for (std::size_t i = 0; i < trace.ops.size(); ++i) {
     levels.play(i);
     const Op op = trace.ops[i];
     summary.allocs += op == Op::allocate;

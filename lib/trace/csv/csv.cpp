@@ -16,7 +16,8 @@
 #include "trace/csv/csv_probe.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/csv/csv_time.hpp"
-#include "trace/gate.hpp"
+#include "trace/event_outlet.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pages_behind.hpp"
 #include "trace/reserve.hpp"
 #include "trace/text_numbers.hpp"
@@ -34,24 +35,35 @@ struct Row {
   std::optional<PoolId> pool;
   std::optional<std::uint32_t> thread;
   std::uint8_t align_log2 = 0;
+
+  /// As new, which is quicker than to make one.
+  void clear() {
+    id.reset();
+    size.reset();
+    stream.reset();
+    pool.reset();
+    thread.reset();
+    align_log2 = 0;
+  }
 };
 
-/// As many as a block of an .mrt has: the file is the same as of a recording that was held.
-constexpr std::size_t kEventsAtOnce = 1 << 16;
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
+
+/// Of a file whose events cannot leave as they are read: it must be read whole.
+struct MustBeWhole {};
 
 /// The times of a column whose name does not say the unit are of one kind each.
 enum class TimesSoFar { none, whole, seconds, clock };
 
 class CsvReader {
  public:
-  CsvReader(const Input& input, const ReadOptions& options, CsvEvents events)
+  CsvReader(const Input& input, const ReadOptions& options, const BeginEvents& begin)
       : input_(input),
         options_(options),
-        events_(events),
         fields_(input.name, input.bytes, options.columns),
         behind_(input),
-        rows_(about_lines(input.bytes)) {
+        rows_(about_lines(input.bytes)),
+        outlet_(input.name, begin) {
     recording_.path = input.name;
     recording_.format = "csv";
     recording_.detail = "CSV";
@@ -59,43 +71,38 @@ class CsvReader {
     recording_.stacks = {{}};
   }
 
-  Recording read() {
-    while (fields_.next()) {
-      read_row();
+  /// False where events are to leave and there are none. Throws MustBeWhole where they are to, and
+  /// can_stream_csv does not hold.
+  bool read_all() {
+    const bool is_undecided = fields_.has(kTime) && fields_.header().time == CsvTimeUnit::undecided;
+    if (is_undecided && outlet_.is_open()) throw MustBeWhole();
+    while (next_row()) {
       behind_.passed(fields_.rest());
+      outlet_.filled(latest_->second.builder.trace());
     }
+    if (latest_ != nullptr) outlet_.close(latest_->second.builder.trace());
+    if (outlet_.is_open() && !outlet_.is_used()) return false;
     note_all();
     for (auto& [gpu, device] : devices_) {
       device.number_slots();
       recording_.traces.push_back(device.builder.finish());
     }
-    return std::move(recording_);
-  }
-
-  /// Of a file for which can_stream_csv holds. False where it has no events.
-  bool stream(const BeginEvents& begin) {
-    while (fields_.next()) {
-      read_row();
-      behind_.passed(fields_.rest());
-      if (latest_->second.builder.trace().size() == kEventsAtOnce) hand_on(begin);
-    }
-    if (latest_ != nullptr) hand_on(begin);
-    if (sink_ == nullptr) return false;
-    note_all();
-    recording_.traces.push_back(latest_->second.builder.finish());
-    check_recording(recording_);
-    sink_->finish(recording_);
+    outlet_.finish(recording_);
     return true;
   }
+  Recording take() { return std::move(recording_); }
 
  private:
-  void hand_on(const BeginEvents& begin);
   CsvDevice& device_of(int gpu);
   void reserve(TraceBuilder& builder);
+  bool next_row();
+  bool read_short_row();
   void read_row();
+  int gpu() const;
   void leave_out(CsvDevice& device, const char* reason) {
     device.builder.trace().coverage.leave_out(reason, [this] { return fields_.place(); });
   }
+  std::uint16_t lane_of(CsvDevice& device, const Row& row, const CsvBuffer* freed);
   void add_event(CsvDevice& device, Row& row);
   void add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known);
   void add_cold_columns(Trace& trace, const Row& row);
@@ -113,30 +120,17 @@ class CsvReader {
 
   const Input& input_;
   const ReadOptions& options_;
-  CsvEvents events_;
   CsvFields fields_;
   PagesBehind behind_;
   std::size_t rows_;  ///< about as many, rather more
+  Row row_;
   TimesSoFar times_ = TimesSoFar::none;
   std::map<int, CsvDevice> devices_;
   std::pair<const int, CsvDevice>* latest_ = nullptr;  ///< of `devices_`
   Recording recording_;
   TextNumbers tags_{recording_.texts};
-  EventSink* sink_ = nullptr;  ///< once there were events to hand on
-  std::optional<TraceGate> gate_;
+  EventOutlet outlet_;
 };
-
-void CsvReader::hand_on(const BeginEvents& begin) {
-  Trace& trace = latest_->second.builder.trace();
-  if (trace.ops.empty()) return;
-  if (!gate_) gate_.emplace(trace);
-  if (const auto fault = gate_->fault_in(trace)) {
-    throw InputError(recording_.path, fault->place, fault->what);
-  }
-  if (sink_ == nullptr) sink_ = &begin();
-  sink_->add(0, trace);
-  for_each_column([&](auto column) { (trace.*column).clear(); });
-}
 
 std::int64_t CsvReader::time_us() {
   const CsvTimeUnit unit = fields_.header().time;
@@ -206,13 +200,15 @@ void CsvReader::note_left_out() {
 CsvDevice& CsvReader::device_of(int gpu) {
   if (latest_ != nullptr && latest_->first == gpu) return latest_->second;
   const bool first = devices_.empty();
-  latest_ = &*devices_.try_emplace(gpu, gpu, events_).first;
+  if (!first && outlet_.is_open()) throw MustBeWhole();
+  const CsvEvents events = outlet_.is_open() ? CsvEvents::handed_on : CsvEvents::kept;
+  latest_ = &*devices_.try_emplace(gpu, gpu, events).first;
   if (first) reserve(latest_->second.builder);
   return latest_->second;
 }
 
 void CsvReader::reserve(TraceBuilder& builder) {
-  const std::size_t events = events_ == CsvEvents::kept ? rows_ : kEventsAtOnce;
+  const std::size_t events = outlet_.room(rows_);
   builder.reserve_at_most(events);
   Trace& trace = builder.trace();
   reserve_at_most(trace.ids, events);
@@ -221,13 +217,38 @@ void CsvReader::reserve(TraceBuilder& builder) {
   if (fields_.has(kTag)) reserve_at_most(trace.tags, events);
 }
 
+/// False at the end.
+bool CsvReader::next_row() {
+  if (read_short_row()) return true;
+  if (!fields_.next()) return false;
+  read_row();
+  return true;
+}
+
+/// Reads the next row, if it is a short one and nothing is wrong with it; else nothing has been
+/// done, and read_row takes it.
+bool CsvReader::read_short_row() {
+  ShortRow row;
+  if (!fields_.is_short(row)) return false;
+  CsvDevice& device = device_of(0);
+  if (row.op == 'a') {
+    if (device.is_full()) return false;
+    if (!device.allocate(row.id, device.builder.lane(0, {}), row.size, 0, 0)) return false;
+  } else {
+    CsvBuffer* const freed = device.buffers.find(row.id);
+    if (freed == nullptr || freed->freed != kNotFreed) return false;
+    device.free(row.id, freed->lane, *freed);
+  }
+  device.builder.trace().ids.push_back(row.id);
+  fields_.pass(row);
+  return true;
+}
+
 void CsvReader::read_row() {
-  Row row;
+  Row& row = row_;
+  row.clear();
   row.op = fields_.op();
-  const int gpu =
-      fields_.number<int>(kDevice, "the number of a device, or -1 for the host").value_or(0);
-  if (gpu < -1) fields_.bad(kDevice, "the number of a device, or -1 for the host");
-  CsvDevice& device = device_of(gpu);
+  CsvDevice& device = device_of(fields_.says_more() ? gpu() : 0);
   if (row.op == kFailedOp) return leave_out(device, "allocations that failed");
   if (row.op == kDriverOp) return leave_out(device, "segments and other doings of the allocator");
   if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
@@ -235,32 +256,43 @@ void CsvReader::read_row() {
   }
   fields_.take(kId, row.id, "a whole number, or 0x and hexadecimal digits");
   fields_.take(kSize, row.size, "bytes as a whole number");
-  fields_.take(kStream, row.stream, "a whole number");
-  fields_.take(kThread, row.thread, "a whole number");
-  if (!fields_.text(kPool).empty()) row.pool = fields_.pool();
-  row.align_log2 = fields_.align_log2();
+  if (fields_.says_more()) {
+    fields_.take(kStream, row.stream, "a whole number");
+    fields_.take(kThread, row.thread, "a whole number");
+    if (!fields_.text(kPool).empty()) row.pool = fields_.pool();
+    row.align_log2 = fields_.align_log2();
+  }
   add_event(device, row);
+}
+
+int CsvReader::gpu() const {
+  constexpr const char* kExpected = "the number of a device, or -1 for the host";
+  const int gpu = fields_.number<int>(kDevice, kExpected).value_or(0);
+  if (gpu < -1) fields_.bad(kDevice, kExpected);
+  return gpu;
+}
+
+/// A free that does not say where it comes from comes from where the block was asked for.
+std::uint16_t CsvReader::lane_of(CsvDevice& device, const Row& row, const CsvBuffer* freed) {
+  if (freed != nullptr && !row.stream && !row.pool) return freed->lane;
+  const auto [stream, pool] = freed == nullptr ? std::pair<std::uint64_t, PoolId>()
+                                               : device.builder.lane_named(freed->lane);
+  try {
+    return device.builder.lane(row.stream.value_or(stream), row.pool.value_or(pool));
+  } catch (const std::length_error& error) {
+    fields_.fail(error.what());
+  }
 }
 
 void CsvReader::add_event(CsvDevice& device, Row& row) {
   const bool frees = row.op == 'f' || row.op == 'c';
-  if (row.op == 'c') device.keep_freed();
-  CsvBuffer* const known = row.id ? device.buffers.find(*row.id) : nullptr;
-  // A free that does not say where it comes from comes from where the block was asked for.
-  if (known != nullptr && frees) {
-    if (!row.stream || !row.pool) {
-      const auto [stream, pool] = device.builder.lane_named(known->lane);
-      if (!row.stream) row.stream.emplace(stream);
-      if (!row.pool) row.pool.emplace(pool);
-    }
-    if (!row.thread) row.thread.emplace(known->thread);
+  if (row.op == 'c') {
+    if (outlet_.is_open()) throw MustBeWhole();
+    device.keep_freed();
   }
-  std::uint16_t lane = 0;
-  try {
-    lane = device.builder.lane(row.stream.value_or(0), row.pool.value_or(PoolId{}));
-  } catch (const std::length_error& error) {
-    fields_.fail(error.what());
-  }
+  CsvBuffer* const freed = frees && row.id ? device.buffers.find(*row.id) : nullptr;
+  if (freed != nullptr && !row.thread) row.thread.emplace(freed->thread);
+  const std::uint16_t lane = lane_of(device, row, freed);
   if ((frees || row.op == 'a') && !row.id) {
     fields_.bad(kId, "the number of a buffer");
   }
@@ -272,17 +304,15 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
     fields_.bad(kSize, row.op == 'a' ? "bytes as a whole number" : "the number of the frontier");
   }
   switch (row.op) {
-    case 'a': {
-      if (known != nullptr && known->freed == kNotFreed) {
+    case 'a':
+      if (device.is_full()) fields_.fail("more than 4,294,967,295 allocations");
+      if (!device.allocate(*row.id, lane, *row.size, row.align_log2, row.thread.value_or(0))) {
         fields_.fail(fmt::format("allocation of buffer {}, which is live already", id_text()));
       }
-      if (device.is_full()) fields_.fail("more than 4,294,967,295 allocations");
-      device.allocate(*row.id, lane, *row.size, row.align_log2, row.thread.value_or(0));
       break;
-    }
     case 'f':
     case 'c':
-      add_free(device, row, lane, known);
+      add_free(device, row, lane, freed);
       break;
     case 'e':
       device.builder.add(Op::empty_cache, lane, kNoSlot, 0);
@@ -297,31 +327,26 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
 }
 
 void CsvReader::add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known) {
-  Trace& trace = device.builder.trace();
   if (known == nullptr &&
-      !csv_has_allocated(input_, options_, trace.gpu, *row.id, fields_.rest())) {
+      !csv_has_allocated(input_, options_, device.builder.trace().gpu, *row.id, fields_.rest())) {
     fields_.fail(fmt::format("free of buffer {}, which was never allocated", id_text()));
   }
   if (row.op == 'f') {
     if (known == nullptr || known->freed != kNotFreed) {
       fields_.fail(fmt::format("free of buffer {}, which is free already", id_text()));
     }
-    known->freed = trace.size();
+    device.free(*row.id, lane, *known);
   } else {
     if (known == nullptr || known->freed == kNotFreed || known->completed) {
       fields_.fail(fmt::format("free of buffer {} completed without an 'f' before it", id_text()));
     }
-    // Only now is it known that the free was not done at once.
-    trace.ops[known->freed] = Op::free_requested;
-    known->completed = true;
+    device.complete_free(lane, *known);
   }
-  const Slot slot = known->slot;
-  device.builder.add(row.op == 'f' ? Op::free : Op::free_completed, lane, slot, known->size);
-  if (!device.keeps_freed) device.forget(*row.id, slot);
 }
 
 void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
   trace.ids.push_back(row.id.value_or(0));
+  if (!fields_.says_more()) return;
   if (fields_.has(kThread)) trace.threads.push_back(row.thread.value_or(0));
   if (fields_.has(kTime)) {
     const std::int64_t us = time_us();  // may change those before
@@ -340,20 +365,28 @@ void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
   }
 }
 
+Recording hand_on_csv(const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+  try {
+    CsvReader reader(input, options, begin);
+    if (reader.read_all()) return reader.take();
+  } catch (const MustBeWhole&) {
+    // What was handed on is void.
+  }
+  return read_and_keep<CsvReader>(input, options);
+}
+
 }  // namespace
 
 ReaderInfo csv_reader() {
   return {.name = "csv",
           .summary = "One event a row: op, id, size and, where known, stream, pool, time and more.",
           .recognises = is_csv,
-          .read =
-              [](const Input& input, const ReadOptions& options) {
-                return CsvReader(input, options, CsvEvents::kept).read();
-              },
+          .read = read_and_keep<CsvReader>,
+          .hand_on = hand_on_csv,
           .stream =
               [](const Input& input, const ReadOptions& options, const BeginEvents& begin) {
                 return can_stream_csv(input, options) &&
-                       CsvReader(input, options, CsvEvents::handed_on).stream(begin);
+                       CsvReader(input, options, begin).read_all();
               },
           .columns = csv_columns()};
 }

@@ -7,12 +7,15 @@ namespace memreplay {
 
 CsvDevice::CsvDevice(int gpu, CsvEvents fate) : builder(gpu), events(fate) {}
 
-void CsvDevice::allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
+bool CsvDevice::allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
                          std::uint32_t thread) {
+  const auto [buffer, fresh] = buffers.emplace(id);
+  if (!fresh && buffer->freed == kNotFreed) return false;
   const Slot slot = keeps_freed ? numbers : builder.take_slot();
   if (events == CsvEvents::kept) ++numbers;
-  *buffers.emplace(id).first = {.size = size, .slot = slot, .thread = thread, .lane = lane};
+  *buffer = {.size = size, .slot = slot, .thread = thread, .lane = lane};
   builder.add(Op::allocate, lane, slot, size, align_log2);
+  return true;
 }
 
 void CsvDevice::keep_freed() {
@@ -39,9 +42,20 @@ void CsvDevice::keep_freed() {
   }
 }
 
-void CsvDevice::forget(std::uint64_t id, Slot slot) {
+void CsvDevice::free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block) {
+  const Slot slot = block.slot;
+  block.freed = builder.trace().size();
+  builder.add(Op::free, lane, slot, block.size);
+  if (keeps_freed) return;
   buffers.erase(id);
   builder.return_slot(slot);
+}
+
+void CsvDevice::complete_free(std::uint16_t lane, CsvBuffer& block) {
+  // Only now is it known that the free was not done at once.
+  builder.trace().ops[block.freed] = Op::free_requested;
+  block.completed = true;
+  builder.add(Op::free_completed, lane, block.slot, block.size);
 }
 
 void CsvDevice::number_slots() {

@@ -28,13 +28,16 @@ struct CsvDevice {
   CsvDevice(int gpu, CsvEvents fate);
 
   bool is_full() const { return numbers == kNoSlot; }
-  void allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
+  /// False where that block is live already.
+  bool allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
                 std::uint32_t thread);
   /// From the first completion on: any block that was freed may be meant, and which slots come
   /// again shows at the end. Of events that are kept.
   void keep_freed();
-  /// Behind the free of a block, where those are not kept.
-  void forget(std::uint64_t id, Slot slot);
+  /// `block` is live.
+  void free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block);
+  /// `block` was freed; of devices that keep those.
+  void complete_free(std::uint16_t lane, CsvBuffer& block);
   /// Behind all rows: slots in place of numbers.
   void number_slots();
 

@@ -19,8 +19,31 @@ CsvFields::CsvFields(std::string_view file, std::string_view text, std::string_v
   rows_.keep_blanks(false);
   if (!rows_.next()) rows_.fail("the file is empty; expected a header such as op,id,size");
   header_ = read_csv_header(rows_, by_hand);
+  for (std::size_t column = kSize + 1; column < kCsvColumns; ++column) {
+    says_more_ |= header_.places[column].has_value();
+  }
+  is_short_ = header_.names.size() == 3 && header_.places[kOp] == 0 && header_.places[kId] == 1 &&
+              header_.places[kSize] == 2;
   // In what is written as we write it a blank belongs to its tag.
   rows_.keep_blanks(header_.own && csv_separator(text) == ',' && !rows_.has_blanks());
+}
+
+bool CsvFields::is_short(ShortRow& row) const {
+  constexpr std::size_t kAlwaysFit = 19;
+  const std::string_view text = rows_.ahead();
+  if (!is_short_ || text.size() < 2 || text[1] != rows_.separator()) return false;
+  row.op = text[0];
+  std::size_t at = 2;
+  const std::size_t id_digits = leading_digits(text.substr(at), row.id);
+  at += id_digits;
+  if (at >= text.size() || text[at] != rows_.separator()) return false;
+  const std::size_t size_digits = leading_digits(text.substr(++at), row.size);
+  at += size_digits;
+  if (at < text.size() && text[at] == '\r') ++at;
+  if (at >= text.size() || text[at] != '\n') return false;
+  row.characters = at + 1;
+  const bool says_size = row.op == 'a' && size_digits > 0;
+  return (says_size || row.op == 'f') && id_digits - 1 < kAlwaysFit && size_digits <= kAlwaysFit;
 }
 
 bool CsvFields::next() {
@@ -73,10 +96,8 @@ template std::optional<std::uint32_t> CsvFields::written_otherwise(CsvColumn,
 template std::optional<std::uint64_t> CsvFields::written_otherwise(CsvColumn,
                                                                    std::string_view) const;
 
-char CsvFields::op() const {
-  const std::string_view word = text(kOp);
-  if (word == "a" || word == "f") return word.front();  // nearly all of them
-  const auto op = csv_op(trimmed(word));
+char CsvFields::written_op() const {
+  const auto op = csv_op(trimmed(text(kOp)));
   if (!op) bad(kOp, "a (or alloc, malloc), f (or free), c, e, m or s (memreplay list formats csv)");
   return *op;
 }

@@ -6,12 +6,19 @@
 #include <utility>
 
 #include "core/request.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "trace/csv/csv_columns.hpp"
 #include "trace/csv/csv_rows.hpp"
 
 namespace memreplay {
+
+/// A row of op, id and size, as most are: "a,17,512" or "f,17,".
+struct ShortRow {
+  char op = 0;  ///< 'a' or 'f'
+  std::uint64_t id = 0;
+  Bytes size = 0;
+  std::size_t characters = 0;  ///< with the end of the line
+};
 
 /// The fields of the row at which a CSV stands, by what they mean. What cannot be read throws
 /// InputError with line and column, what stands there and what was expected.
@@ -23,11 +30,19 @@ class CsvFields {
   /// Moves to the next row; false at the end. Only an allocation needs all of its fields.
   bool next();
 
+  /// Looks whether the next row is a short one, plainly written. Else, and of files with other
+  /// columns, false.
+  bool is_short(ShortRow& row) const;
+  /// Moves behind the row that was looked at.
+  void pass(const ShortRow& row) { rows_.pass(row.characters); }
+
   /// Where the next row begins.
   const char* rest() const { return rows_.rest(); }
   std::string place() const { return rows_.place(); }  ///< of the row
   const CsvHeader& header() const { return header_; }
   bool has(CsvColumn column) const { return header_.places[column].has_value(); }
+  /// There are other columns than op, id and size.
+  bool says_more() const { return says_more_; }
   /// As the header calls a column that is there.
   std::string_view name(CsvColumn column) const { return header_.names[*header_.places[column]]; }
   /// Empty where the file has no such column.
@@ -49,13 +64,16 @@ class CsvFields {
     const std::string_view field = text(column);
     if (field.empty()) return;
     std::uint64_t whole = 0;
-    if (read_digits(field, whole) && std::in_range<Number>(whole)) {
+    if (rows_.read_digits(field, whole) && std::in_range<Number>(whole)) {
       number.emplace(static_cast<Number>(whole));
     } else {
       number = written_otherwise<Number>(column, expected);
     }
   }
-  char op() const;
+  char op() const {
+    const std::string_view word = text(kOp);
+    return word == "a" || word == "f" ? word.front() : written_op();  // nearly always the first
+  }
   /// The id is that of no block: what a failed allocation returns.
   bool is_null_id() const {
     const std::string_view field = text(kId);
@@ -71,6 +89,7 @@ class CsvFields {
  private:
   static bool is_null(std::string_view id);
   void fill_up_row();
+  char written_op() const;
   std::optional<PoolId> written_pool() const;
   std::uint8_t written_align_log2() const;
   template <typename Number>
@@ -78,6 +97,8 @@ class CsvFields {
 
   CsvRows rows_;
   CsvHeader header_;
+  bool says_more_ = false;
+  bool is_short_ = false;  ///< op, id and size, in this order
 };
 
 }  // namespace memreplay

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
+
 namespace memreplay {
 
 /// Cuts CSV text into rows and fields (RFC 4180; LF or CR LF; a byte-order mark is skipped; empty
@@ -25,7 +27,21 @@ class CsvRows {
   bool next();
   /// Adds empty fields to the row where it has fewer.
   void fill_up(std::size_t count);
+  /// Moves behind the row that comes next, of so many characters with its end, which has been read
+  /// by other means.
+  void pass(std::size_t characters) {
+    row_start_ = at_;
+    at_ += characters;
+    line_ = next_line_++;
+  }
+  /// From the row that comes next to the end of the text.
+  std::string_view ahead() const { return text_.substr(at_); }
+  char separator() const { return separator_; }
   const std::vector<std::string_view>& fields() const { return fields_; }
+  /// The number that up to 19 digits are, of a field; false for anything else.
+  bool read_digits(std::string_view field, std::uint64_t& number) const {
+    return memreplay::read_digits(with_rest(field, text_), field.size(), number);
+  }
   const char* rest() const { return text_.data() + at_; }  ///< behind the row
   std::uint64_t line() const { return line_; }             ///< of the row's beginning, from 1
   std::string place() const { return "line " + std::to_string(line_); }
@@ -41,6 +57,7 @@ class CsvRows {
     fields_[count_++] = field;
   }
   void add_place();
+  std::uint64_t marks(std::size_t at) const;
   bool plain_row();
   std::size_t start_of(std::size_t field) const;
   void quoted_field();

@@ -14,6 +14,7 @@
 #include "trace/heaptrack/heaptrack_places.hpp"
 #include "trace/hexadecimal.hpp"
 #include "trace/log_lines.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 
 namespace memreplay {
@@ -26,6 +27,12 @@ bool is_heaptrack(const Input& input) {
   if (!lines.next() || !lines.line().starts_with("v ") || lines.line().size() < 3) return false;
   return lines.line().substr(2).find_first_not_of("0123456789abcdef ") == std::string_view::npos &&
          lines.line()[2] != ' ';
+}
+
+/// What takes the place of the address of a block of a kind.
+Address stand_in(std::uint64_t kind, std::uint64_t serial) {
+  constexpr int kBlocksOfAKind = 36;
+  return ((kind + 1) << kBlocksOfAKind) + serial;
 }
 
 class HeaptrackReader {
@@ -66,9 +73,13 @@ class HeaptrackReader {
     std::uint64_t call = 0;
     std::uint64_t allocated = 0;
     std::uint64_t freed = 0;
+    Slot oldest = kNoSlot;  ///< of those that are live, unless left out
+    Slot newest = kNoSlot;
   };
 
   void read_line();
+  bool read_short_line();
+  void read_any_line();
   void take_line(char kind);
   [[noreturn]] void bad_line() const;
   void read_numbers(std::string_view text);
@@ -78,10 +89,11 @@ class HeaptrackReader {
   void read_call();
   void allocate();
   void free();
+  void allocate(std::uint64_t number);
+  void free(std::uint64_t number);
   void allocate(Address address, Bytes size, std::uint64_t call);
   void add_kind();
-  Kind& kind();
-  Address stand_in(std::uint64_t serial) const;
+  Kind& kind(std::uint64_t number);
   void fill_columns(std::uint32_t stack);
   void pass_time();
 
@@ -91,6 +103,7 @@ class HeaptrackReader {
   HeaptrackPlaces places_;
   std::vector<std::uint64_t> numbers_;  ///< of the line
   std::vector<Kind> kinds_;
+  std::vector<Slot> next_;  ///< by slot: the block of the kind that was allocated next
   std::uint64_t format_ = 0;
   bool is_interpreted_ = false;     ///< texts and instructions were named
   std::uint64_t unsure_frees_ = 0;  ///< which of several like blocks they mean is not said
@@ -118,6 +131,14 @@ void HeaptrackReader::expect_numbers(std::size_t least) const {
 }
 
 void HeaptrackReader::read_line() {
+  try {
+    if (!read_short_line()) read_any_line();
+  } catch (const std::out_of_range& error) {
+    lines_.fail(error.what());
+  }
+}
+
+void HeaptrackReader::read_any_line() {
   const std::string_view line = lines_.line();
   switch (line.front()) {
     case 'x':
@@ -146,11 +167,7 @@ void HeaptrackReader::read_line() {
   }
   if (line.size() < 3 || line[1] != ' ') bad_line();
   read_numbers(line.substr(2));
-  try {
-    take_line(line.front());
-  } catch (const std::out_of_range& error) {
-    lines_.fail(error.what());
-  }
+  take_line(line.front());
 }
 
 void HeaptrackReader::take_line(char kind) {
@@ -211,17 +228,24 @@ void HeaptrackReader::add_kind() {
   kinds_.push_back({.size = numbers_[0], .call = numbers_[1]});
 }
 
-HeaptrackReader::Kind& HeaptrackReader::kind() {
-  if (numbers_[0] >= kinds_.size()) {
+HeaptrackReader::Kind& HeaptrackReader::kind(std::uint64_t number) {
+  if (number >= kinds_.size()) {
     lines_.bad("an allocation", lines_.line(), "one that a line before describes");
   }
-  return kinds_[numbers_[0]];
+  return kinds_[number];
 }
 
-/// What takes the place of the address of a block.
-Address HeaptrackReader::stand_in(std::uint64_t serial) const {
-  constexpr int kBlocksOfAKind = 36;
-  return ((numbers_[0] + 1) << kBlocksOfAKind) + serial;
+/// Takes the line if it is "+ KIND" or "- KIND", as nearly all are, and nothing is wrong with it.
+bool HeaptrackReader::read_short_line() {
+  constexpr std::size_t kNumber = 2;
+  const std::string_view line = lines_.line();
+  if (kinds_.empty() || line.size() <= kNumber || line[1] != ' ') return false;
+  if (line[0] != '+' && line[0] != '-') return false;
+  std::uint64_t number = 0;
+  const std::size_t digits = read_hexadecimal(line.substr(kNumber), number);
+  if (digits != line.size() - kNumber || number >= kinds_.size()) return false;
+  line[0] == '+' ? allocate(number) : free(number);
+  return true;
 }
 
 void HeaptrackReader::allocate(Address address, Bytes size, std::uint64_t call) {
@@ -237,8 +261,7 @@ void HeaptrackReader::allocate(Address address, Bytes size, std::uint64_t call) 
 void HeaptrackReader::allocate() {
   if (numbers_.size() >= 3) return allocate(numbers_[2], numbers_[0], numbers_[1]);
   expect_numbers(1);
-  Kind& allocated = kind();
-  allocate(stand_in(allocated.allocated++), allocated.size, allocated.call);
+  allocate(numbers_[0]);
 }
 
 void HeaptrackReader::free() {
@@ -246,13 +269,31 @@ void HeaptrackReader::free() {
   if (kinds_.empty()) {
     log_.free({}, numbers_[0]);
   } else {
-    Kind& freed = kind();
-    const std::uint64_t live = freed.allocated - freed.freed;
-    unsure_frees_ += live > 1;
-    log_.free({}, stand_in(freed.freed));
-    if (live > 0) ++freed.freed;
+    free(numbers_[0]);
   }
   fill_columns(0);
+}
+
+void HeaptrackReader::allocate(std::uint64_t number) {
+  Kind& kind = this->kind(number);
+  const std::uint32_t stack = places_.stack_of(kind.call);
+  const Slot slot = log_.begin_block(kind.size, stand_in(number, kind.allocated++));
+  fill_columns(stack);
+  if (slot == kNoSlot) return;
+  if (slot >= next_.size()) next_.resize(slot + std::size_t{1});
+  (kind.oldest == kNoSlot ? kind.oldest : next_[kind.newest]) = slot;
+  kind.newest = slot;
+}
+
+void HeaptrackReader::free(std::uint64_t number) {
+  Kind& kind = this->kind(number);
+  const std::uint64_t live = kind.allocated - kind.freed;
+  if (live == 0) return log_.free({}, stand_in(number, kind.freed));  // of a block from before
+  unsure_frees_ += live > 1;
+  const Slot slot = kind.oldest;
+  log_.end_block(slot, kind.size, stand_in(number, kind.freed++));
+  fill_columns(0);
+  if (slot != kNoSlot) kind.oldest = slot == kind.newest ? kNoSlot : next_[slot];
 }
 
 void HeaptrackReader::fill_columns(std::uint32_t stack) {
@@ -272,18 +313,14 @@ void HeaptrackReader::pass_time() {
 }  // namespace
 
 ReaderInfo heaptrack_reader() {
-  return {
-      .name = "heaptrack",
-      .summary = "heaptrack's recording, raw or interpreted.",
-      .recognises = is_heaptrack,
-      .read =
-          [](const Input& input, const ReadOptions&) {
-            HeaptrackReader reader(input, {});
-            reader.read_all();
-            return reader.take();
-          },
-      .stream = [](const Input& input, const ReadOptions&,
-                   const BeginEvents& begin) { return HeaptrackReader(input, begin).read_all(); }};
+  return {.name = "heaptrack",
+          .summary = "heaptrack's recording, raw or interpreted.",
+          .recognises = is_heaptrack,
+          .read = read_and_keep<HeaptrackReader>,
+          .hand_on = read_and_hand_on<HeaptrackReader>,
+          .stream = [](const Input& input, const ReadOptions&, const BeginEvents& begin) {
+            return HeaptrackReader(input, begin).read_all();
+          }};
 }
 
 }  // namespace memreplay

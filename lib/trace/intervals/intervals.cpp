@@ -1,7 +1,6 @@
 #include "trace/intervals/intervals.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -12,29 +11,40 @@
 #include "core/text.hpp"
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/log_lines.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 
 namespace memreplay {
 namespace {
 
-enum IntervalField : std::size_t { kIntervalStart, kIntervalEnd, kIntervalSize, kIntervalFields };
-using IntervalLine = std::array<std::string_view, kIntervalFields>;
+struct IntervalWord {
+  std::string_view text;
+  std::optional<std::uint64_t> number;  ///< of plain digits, not too many
+};
 
-/// Three words with blanks between them; nothing of other lines.
-std::optional<IntervalLine> parse_interval_line(std::string_view text) {
+struct IntervalLine {
+  IntervalWord start, end, size;
+};
+
+/// Three words with blanks between them, into `words`; false for other lines. `rest` begins with
+/// the line.
+bool parse_interval_line(std::string_view line, std::string_view rest, IntervalLine& words) {
+  constexpr std::size_t kAlwaysFit = 19;
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  IntervalLine line;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto skip_blanks = [&] { at = std::find_if_not(at, end, is_blank); };
-  for (std::string_view& word : line) {
-    skip_blanks();
-    const char* const begin = at;
-    at = std::find_if(at, end, is_blank);
-    word = {begin, static_cast<std::size_t>(at - begin)};
+  std::size_t at = 0;
+  for (IntervalWord* word : {&words.start, &words.end, &words.size}) {
+    while (at < line.size() && is_blank(line[at])) ++at;
+    std::uint64_t number = 0;
+    const std::size_t digits = leading_digits(rest.substr(at), number);
+    std::size_t end = at + digits;
+    while (end < line.size() && !is_blank(line[end])) ++end;
+    word->text = line.substr(at, end - at);
+    word->number.reset();
+    if (digits == word->text.size() && digits - 1 < kAlwaysFit) word->number.emplace(number);
+    at = end;
   }
-  skip_blanks();
-  return at == end && !line.back().empty() ? std::optional(line) : std::nullopt;
+  while (at < line.size() && is_blank(line[at])) ++at;
+  return at == line.size() && !words.size.text.empty();
 }
 
 bool is_intervals(const Input& input) {
@@ -43,64 +53,77 @@ bool is_intervals(const Input& input) {
   LogLines lines(beginning);
   while (lines.next()) {
     if (lines.line().empty()) continue;
-    const auto line = parse_interval_line(lines.line());
-    return line && std::ranges::all_of(
-                       *line, [](std::string_view word) { return parse_whole(word).has_value(); });
+    IntervalLine line;
+    return parse_interval_line(lines.line(), lines.ahead(), line) && parse_whole(line.start.text) &&
+           parse_whole(line.end.text) && parse_whole(line.size.text);
   }
   return false;
 }
 
 class IntervalsReader {
  public:
-  explicit IntervalsReader(const Input& input)
-      : lines_(input), recording_(recording_of_log(input, "intervals", "start, end and size")) {
+  IntervalsReader(const Input& input, const BeginEvents& begin)
+      : lines_(input),
+        recording_(recording_of_log(input, "intervals", "start, end and size")),
+        outlet_(input.name, begin) {
     recording_.lacks = {"addresses",  "streams",
                         "threads",    "times but for their order",
                         "alignments", "requests that failed"};
   }
 
-  Recording read() {
+  void read_all() {
     reserve_at_most(buffers_, lines_.about());
     read_lines(
         lines_, builder_.trace().coverage, [this] { read_line(); }, [] {});
-    add_lifetimes(buffers_, builder_);
+    add_lifetimes(buffers_, builder_, outlet_);
     recording_.traces.push_back(builder_.finish());
-    return std::move(recording_);
+    outlet_.finish(recording_);
   }
+  Recording take() { return std::move(recording_); }
 
  private:
   void read_line();
-  std::int64_t time(std::string_view text) const;
+  std::uint64_t whole(const char* what, const IntervalWord& word, const char* expected) const;
+  std::int64_t time(const IntervalWord& word) const;
   void leave_out(const char* reason) {
     builder_.trace().coverage.leave_out(reason, [this] { return lines_.place(); });
   }
 
   LogLines lines_;
   Recording recording_;
+  EventOutlet outlet_;
   TraceBuilder builder_{0};
   std::vector<BufferLifetime> buffers_;
+  IntervalLine line_;
   std::uint64_t next_id_ = 0;  ///< by lines
 };
 
 void IntervalsReader::read_line() {
-  const auto line = parse_interval_line(lines_.line());
-  if (!line) lines_.bad("a line", lines_.line(), "START END SIZE");
-  const BufferLifetime buffer{.lower = time((*line)[kIntervalStart]),
-                              .upper = time((*line)[kIntervalEnd]),
-                              .size = lines_.size((*line)[kIntervalSize]),
+  if (!parse_interval_line(lines_.line(), lines_.ahead(), line_)) {
+    lines_.bad("a line", lines_.line(), "START END SIZE");
+  }
+  const BufferLifetime buffer{.lower = time(line_.start),
+                              .upper = time(line_.end),
+                              .size = whole("a size", line_.size, "bytes as a whole number"),
                               .id = next_id_++};
+  lines_.check_size(buffer.size, line_.size.text);
   if (buffer.upper < buffer.lower) {
-    lines_.bad("an end", (*line)[kIntervalEnd], "one that is not before the start");
+    lines_.bad("an end", line_.end.text, "one that is not before the start");
   }
   if (buffer.size == 0) return leave_out("buffers of size 0");
   if (buffer.upper == buffer.lower) return leave_out("buffers that are never live");
   buffers_.push_back(buffer);
 }
 
-std::int64_t IntervalsReader::time(std::string_view text) const {
+std::uint64_t IntervalsReader::whole(const char* what, const IntervalWord& word,
+                                     const char* expected) const {
+  return word.number ? *word.number : lines_.whole(what, word.text, expected);
+}
+
+std::int64_t IntervalsReader::time(const IntervalWord& word) const {
   constexpr const char* kExpected = "a whole number below 2^63";
-  const std::uint64_t time = lines_.whole("a time", text, kExpected);
-  if (time > std::numeric_limits<std::int64_t>::max()) lines_.bad("a time", text, kExpected);
+  const std::uint64_t time = whole("a time", word, kExpected);
+  if (time > std::numeric_limits<std::int64_t>::max()) lines_.bad("a time", word.text, kExpected);
   return static_cast<std::int64_t>(time);
 }
 
@@ -111,7 +134,8 @@ ReaderInfo intervals_reader() {
       .name = "intervals",
       .summary = "Lifetimes of buffers as lines of start, end and size (STAlloc, allocatorSim).",
       .recognises = is_intervals,
-      .read = [](const Input& input, const ReadOptions&) { return IntervalsReader(input).read(); }};
+      .read = read_and_keep<IntervalsReader>,
+      .hand_on = read_and_hand_on<IntervalsReader>};
 }
 
 }  // namespace memreplay

@@ -20,6 +20,7 @@
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/input.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pages_behind.hpp"
 #include "trace/trace_builder.hpp"
 
@@ -84,11 +85,13 @@ class SeenNumbers {
   AddressTable<std::uint64_t> words_;
 };
 
-/// The number that a name is; nothing for one with zeros before it, which is another name.
-std::optional<std::uint64_t> plain_number(std::string_view name) {
-  if (name.size() > 1 && name.front() == '0') return std::nullopt;
-  std::uint64_t number = 0;
-  return read_digits(name, number) ? std::optional(number) : parse_whole(name);
+/// The number that a name is; false for one with zeros before it, which is another name.
+bool read_plain_number(std::string_view name, const CsvRows& rows, std::uint64_t& number) {
+  if (name.size() > 1 && name.front() == '0') return false;
+  if (rows.read_digits(name, number)) return true;
+  const auto whole = parse_whole(name);
+  if (whole) number = *whole;
+  return whole.has_value();
 }
 
 LifetimeHeader read_lifetime_header(const CsvRows& rows) {
@@ -134,13 +137,14 @@ bool is_minimalloc(const Input& input) {
 
 class MinimallocReader {
  public:
-  MinimallocReader(const Input& input, const ReadOptions& options,
+  MinimallocReader(const Input& input, const ReadOptions& options, const BeginEvents& begin,
                    std::vector<StatedBuffer>* stated = nullptr)
       : input_(input),
         options_(options),
         rows_(input.name, input.bytes),
         behind_(input),
-        stated_(stated) {
+        stated_(stated),
+        outlet_(input.name, begin) {
     recording_.path = input.name;
     recording_.format = "minimalloc";
     recording_.detail = "lifetimes of buffers (MiniMalloc)";
@@ -149,7 +153,7 @@ class MinimallocReader {
     recording_.stacks = {{}};
   }
 
-  Recording read() {
+  void read_all() {
     rows_.keep_blanks(false);
     if (!rows_.next()) rows_.fail("no header; expected id,lower,upper,size");
     header_ = read_lifetime_header(rows_);
@@ -161,10 +165,11 @@ class MinimallocReader {
       behind_.passed(rows_.rest());
     }
     name_buffers();
-    add_lifetimes(buffers_, builder_);
+    add_lifetimes(buffers_, builder_, outlet_);
     recording_.traces.push_back(builder_.finish());
-    return std::move(recording_);
+    outlet_.finish(recording_);
   }
+  Recording take() { return std::move(recording_); }
 
  private:
   void note_unused() const;
@@ -198,6 +203,7 @@ class MinimallocReader {
   std::vector<Buffer> buffers_;
   SeenNumbers seen_numbers_;  ///< of all rows
   std::unordered_set<std::string> seen_names_;
+  EventOutlet outlet_;
   TraceBuilder builder_{0};
   Recording recording_;
 };
@@ -215,7 +221,7 @@ std::int64_t MinimallocReader::number(LifetimeColumn column, std::int64_t least,
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
   std::uint64_t value = 0;
-  if (!read_digits(digits, value)) value = parse_whole(digits).value_or(UINT64_MAX);
+  if (!rows_.read_digits(digits, value)) value = parse_whole(digits).value_or(UINT64_MAX);
   if (value > kLatest) bad(column, expected);
   const auto magnitude = static_cast<std::int64_t>(value);
   const std::int64_t result = negative ? -magnitude : magnitude;
@@ -284,10 +290,10 @@ std::optional<Bytes> MinimallocReader::offset() const {
 
 void MinimallocReader::name(Buffer& buffer) {
   bool is_new = false;
-  if (const auto number = plain_number(text(kBuffer))) {
-    is_new = seen_numbers_.add(*number);
-    buffer.id = *number;
+  if (read_plain_number(text(kBuffer), rows_, buffer.id)) {
+    is_new = seen_numbers_.add(buffer.id);
   } else {
+    buffer.id = 0;
     const auto [at, inserted] = seen_names_.emplace(text(kBuffer));
     is_new = inserted;
     buffer.name = &*at;
@@ -348,7 +354,7 @@ void MinimallocReader::name_buffers() {
 std::vector<StatedBuffer> stated_buffers(const std::string& path) {
   const OpenedInput opened(path);
   std::vector<StatedBuffer> stated;
-  MinimallocReader(opened.input(), {}, &stated).read();
+  MinimallocReader(opened.input(), {}, {}, &stated).read_all();
   return stated;
 }
 
@@ -357,9 +363,8 @@ ReaderInfo minimalloc_reader() {
       .name = "minimalloc",
       .summary = "Lifetimes of buffers, as MiniMalloc and idealloc have: id, lower, upper, size.",
       .recognises = is_minimalloc,
-      .read = [](const Input& input, const ReadOptions& options) {
-        return MinimallocReader(input, options).read();
-      }};
+      .read = read_and_keep<MinimallocReader>,
+      .hand_on = read_and_hand_on<MinimallocReader>};
 }
 
 }  // namespace memreplay

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <vector>
 
-#include "core/peaks.hpp"
+#include "trace/event_count.hpp"
 #include "trace/event_sink.hpp"
 #include "trace/mrt/block_code.hpp"
 #include "trace/mrt/mrt_format.hpp"
@@ -22,16 +22,11 @@ class MrtSink final : public EventSink {
 
  private:
   struct TraceSoFar {
-    TraceSoFar() { peaks.note({}, 0, 0); }
-
     BlockEncoder encoder;
-    EventTotals totals;
-    Peaks peaks;
-    Bytes requested = 0;
+    EventCount count;
   };
 
   TraceSoFar& trace(std::size_t number);
-  static void count(const EventColumns& events, TraceSoFar& trace);
   void write_block(std::size_t trace, std::size_t events, const std::string& payload);
   void write(std::string_view bytes);
 

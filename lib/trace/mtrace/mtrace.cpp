@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/log_lines.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/text_numbers.hpp"
 
@@ -156,14 +157,11 @@ ReaderInfo mtrace_reader() {
   return {.name = "mtrace",
           .summary = "What glibc's mtrace() writes of malloc, realloc and free.",
           .recognises = is_mtrace,
-          .read =
-              [](const Input& input, const ReadOptions&) {
-                MtraceReader reader(input, {});
-                reader.read_all();
-                return reader.take();
-              },
-          .stream = [](const Input& input, const ReadOptions&,
-                       const BeginEvents& begin) { return MtraceReader(input, begin).read_all(); }};
+          .read = read_and_keep<MtraceReader>,
+          .hand_on = read_and_hand_on<MtraceReader>,
+          .stream = [](const Input& input, const ReadOptions&, const BeginEvents& begin) {
+            return MtraceReader(input, begin).read_all();
+          }};
 }
 
 }  // namespace memreplay

@@ -196,6 +196,8 @@ ReaderInfo rmm_reader() {
       .summary = "The log of the RAPIDS Memory Manager: Thread,Time,Action,Pointer,Size,Stream.",
       .recognises = is_rmm,
       .read = [](const Input& input, const ReadOptions&) { return read_log<RmmReader>(input); },
+      .hand_on = [](const Input& input, const ReadOptions&,
+                    const BeginEvents& begin) { return read_log<RmmReader>(input, begin); },
       .stream = [](const Input& input, const ReadOptions&,
                    const BeginEvents& begin) { return stream_log<RmmReader>(input, begin); }};
 }

@@ -124,6 +124,8 @@ ReaderInfo stalloc_reader() {
       .summary = "STAlloc's log: status, pointer, size and stream, and marks of phases.",
       .recognises = is_stalloc,
       .read = [](const Input& input, const ReadOptions&) { return read_log<StallocReader>(input); },
+      .hand_on = [](const Input& input, const ReadOptions&,
+                    const BeginEvents& begin) { return read_log<StallocReader>(input, begin); },
       .stream = [](const Input& input, const ReadOptions&,
                    const BeginEvents& begin) { return stream_log<StallocReader>(input, begin); }};
 }

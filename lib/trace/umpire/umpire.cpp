@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/log_lines.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
 #include "trace/text_numbers.hpp"
@@ -194,12 +195,8 @@ ReaderInfo umpire_reader() {
   return {.name = "umpire",
           .summary = "Umpire's replay log of either generation: a JSON object a line.",
           .recognises = is_umpire,
-          .read =
-              [](const Input& input, const ReadOptions& options) {
-                UmpireReader reader(input, options, {});
-                reader.read_all();
-                return reader.take();
-              },
+          .read = read_and_keep<UmpireReader>,
+          .hand_on = read_and_hand_on<UmpireReader>,
           .stream =
               [](const Input& input, const ReadOptions& options, const BeginEvents& begin) {
                 return UmpireReader(input, options, begin).read_all();

@@ -67,6 +67,19 @@ TEST(CsvStream, IsNotPossibleWhereRowsTellOfThoseBefore) {
   EXPECT_FALSE(streams("op,id,size\nf,null,\n"));
 }
 
+TEST(CsvStream, CountsWhatMustBeReadWholeAsItIs) {
+  const std::string text = "op,id,size\na,0,5\na,1,5\nf,0,\n";
+  const auto counted = [](const std::string& csv) {
+    return read_recording("t.csv", csv, {.counted = true});
+  };
+  EXPECT_TRUE(counted(text).traces.at(0).streamed);
+  for (const std::string& whole :
+       {text + "c,0,\n", std::string("op,id,size,time\na,0,5,1\n"),
+        std::string("op,id,size,device\na,0,5,0\na,1,5,1\n"), std::string("op,id,size\n")}) {
+    EXPECT_EQ(counted(whole), read_recording("t.csv", whole, {})) << whole;
+  }
+}
+
 TEST(CsvStream, RefusesWhatReadingRefuses) {
   EXPECT_EQ(complaint("op,id,size\na,0,5\nf,0,\nf,0,\n"),
             "t.csv:4: free of buffer 0, which is free already");

@@ -1,0 +1,39 @@
+#include "trace/event_count.hpp"
+
+#include <algorithm>
+
+namespace memreplay {
+
+void EventCount::add(const EventColumns& events) {
+  EventTotals totals = totals_;
+  Bytes requested = requested_;
+  for (std::size_t i = 0; i < events.ops.size(); ++i) {
+    const Op op = events.ops[i];
+    const bool frees = op == Op::free || op == Op::free_requested;
+    totals.allocs += op == Op::allocate;
+    totals.frees += frees;
+    totals.ooms += op == Op::oom;
+    totals.program_alone &= !is_driver_event(op) && op != Op::oom;
+    // Whether an event allocates or frees cannot be foreseen: no branch for it.
+    const auto if_so = [size = events.sizes[i]](bool is) { return size & (0 - Bytes{is}); };
+    requested += if_so(op == Op::allocate);
+    requested -= std::min(requested, if_so(frees));
+    if (requested > totals.peak_requested) {
+      totals.peak_requested = requested;
+      totals.peak_event = totals.events + i;
+    }
+  }
+  totals.events += events.ops.size();
+  requested_ = requested;
+  totals.requests_say_more |= !events.threads.empty() || !events.tags.empty() ||
+                              !events.freed_before.empty() || !events.upper_end.empty();
+  if (!events.times_us.empty()) {
+    const auto [first, last] = std::ranges::minmax(events.times_us);
+    if (!totals.times_us) totals.times_us.emplace(first, last);
+    totals.times_us->first = std::min(totals.times_us->first, first);
+    totals.times_us->second = std::max(totals.times_us->second, last);
+  }
+  totals_ = totals;
+}
+
+}  // namespace memreplay
