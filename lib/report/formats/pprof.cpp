@@ -1,6 +1,7 @@
 #include <zlib.h>
 
 #include <map>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -134,10 +135,10 @@ std::string gzipped(const std::string& bytes) {
   constexpr int kGzipWindow = 15 + 16;
   constexpr int kUsualMemory = 8;
   z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kUsualMemory,
-                   Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::runtime_error("zlib refuses to compress");
-  }
+  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow,
+                                 kUsualMemory, Z_DEFAULT_STRATEGY);
+  if (begun == Z_MEM_ERROR) throw std::bad_alloc();
+  if (begun != Z_OK) throw std::runtime_error("zlib refuses to compress");
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());

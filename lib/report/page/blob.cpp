@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 namespace memreplay {
@@ -14,6 +15,7 @@ std::string compressed(const std::string& bytes) {
   std::string packed(size, '\0');
   const int result = compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
                                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), kQuick);
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
   if (result != Z_OK) throw std::runtime_error("zlib refuses to compress");
   packed.resize(size);
   return packed;
