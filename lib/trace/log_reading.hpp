@@ -19,19 +19,29 @@ class ForgottenEvents final : public EventSink {
 
 // Of a Reader(input, options, begin), or Reader(input, begin), with `read_all()` and `take()`.
 
+template <typename Reader>
+std::unique_ptr<Reader> reader_of(const Input& input, const ReadOptions& options,
+                                  const BeginEvents& begin) {
+  if constexpr (std::is_constructible_v<Reader, const Input&, const BeginEvents&>) {
+    return std::make_unique<Reader>(input, begin);
+  } else {
+    return std::make_unique<Reader>(input, options, begin);
+  }
+}
+
+/// Hands the events on, and tells whether there were any.
+template <typename Reader>
+bool stream_as_read(const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+  return reader_of<Reader>(input, options, begin)->read_all();
+}
+
 /// Hands the events on.
 template <typename Reader>
 Recording read_and_hand_on(const Input& input, const ReadOptions& options,
                            const BeginEvents& begin) {
-  const auto read = [](auto reader) {
-    reader->read_all();
-    return reader->take();
-  };
-  if constexpr (std::is_constructible_v<Reader, const Input&, const BeginEvents&>) {
-    return read(std::make_unique<Reader>(input, begin));
-  } else {
-    return read(std::make_unique<Reader>(input, options, begin));
-  }
+  const auto reader = reader_of<Reader>(input, options, begin);
+  reader->read_all();
+  return reader->take();
 }
 
 /// Keeps them.

@@ -318,9 +318,7 @@ ReaderInfo heaptrack_reader() {
           .recognises = is_heaptrack,
           .read = read_and_keep<HeaptrackReader>,
           .hand_on = read_and_hand_on<HeaptrackReader>,
-          .stream = [](const Input& input, const ReadOptions&, const BeginEvents& begin) {
-            return HeaptrackReader(input, begin).read_all();
-          }};
+          .stream = stream_as_read<HeaptrackReader>};
 }
 
 }  // namespace memreplay

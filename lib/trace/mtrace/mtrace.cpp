@@ -159,9 +159,7 @@ ReaderInfo mtrace_reader() {
           .recognises = is_mtrace,
           .read = read_and_keep<MtraceReader>,
           .hand_on = read_and_hand_on<MtraceReader>,
-          .stream = [](const Input& input, const ReadOptions&, const BeginEvents& begin) {
-            return MtraceReader(input, begin).read_all();
-          }};
+          .stream = stream_as_read<MtraceReader>};
 }
 
 }  // namespace memreplay

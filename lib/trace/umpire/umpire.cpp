@@ -197,10 +197,7 @@ ReaderInfo umpire_reader() {
           .recognises = is_umpire,
           .read = read_and_keep<UmpireReader>,
           .hand_on = read_and_hand_on<UmpireReader>,
-          .stream =
-              [](const Input& input, const ReadOptions& options, const BeginEvents& begin) {
-                return UmpireReader(input, options, begin).read_all();
-              },
+          .stream = stream_as_read<UmpireReader>,
           .has_processes = true};
 }
 
