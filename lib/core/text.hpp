@@ -64,6 +64,9 @@ inline std::string_view with_rest(std::string_view part, std::string_view whole)
   return at < whole.size() ? whole.substr(at) : part;
 }
 
+/// A decimal number of so many digits always fits into 64 bits.
+inline constexpr std::size_t kDigitsThatFit = 19;
+
 /// How many decimal digits a text begins with, and the number that they are where there are at most
 /// 19. Without a branch for each: how many there are cannot be foreseen.
 inline std::size_t leading_digits(std::string_view text, std::uint64_t& number) {
@@ -90,8 +93,7 @@ inline std::size_t leading_digits(std::string_view text, std::uint64_t& number) 
 /// The number that the first `size` characters of `text` are, up to 19 digits; false for anything
 /// else. Quicker where more stands behind them.
 inline bool read_digits(std::string_view text, std::size_t size, std::uint64_t& number) {
-  constexpr std::size_t kAlwaysFit = 19;
-  return size - 1 < kAlwaysFit && leading_digits(text, number) == size;
+  return size - 1 < kDigitsThatFit && leading_digits(text, number) == size;
 }
 
 inline bool read_digits(std::string_view text, std::uint64_t& number) {

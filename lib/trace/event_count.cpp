@@ -7,13 +7,13 @@ namespace memreplay {
 void EventCount::add(const EventColumns& events) {
   EventTotals totals = totals_;
   Bytes requested = requested_;
+  bool only_usual = true;
   for (std::size_t i = 0; i < events.ops.size(); ++i) {
     const Op op = events.ops[i];
     const bool frees = op == Op::free || op == Op::free_requested;
     totals.allocs += op == Op::allocate;
     totals.frees += frees;
-    totals.ooms += op == Op::oom;
-    totals.program_alone &= !is_driver_event(op) && op != Op::oom;
+    only_usual &= op < Op::oom;
     // Whether an event allocates or frees cannot be foreseen: no branch for it.
     const auto if_so = [size = events.sizes[i]](bool is) { return size & (0 - Bytes{is}); };
     requested += if_so(op == Op::allocate);
@@ -22,6 +22,10 @@ void EventCount::add(const EventColumns& events) {
       totals.peak_requested = requested;
       totals.peak_event = totals.events + i;
     }
+  }
+  if (!only_usual) {
+    totals.ooms += static_cast<std::uint64_t>(std::ranges::count(events.ops, Op::oom));
+    totals.program_alone = false;  // the others are of the driver
   }
   totals.events += events.ops.size();
   requested_ = requested;

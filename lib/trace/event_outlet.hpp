@@ -7,6 +7,7 @@
 
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
+#include "trace/trace_builder.hpp"
 
 namespace memreplay {
 
@@ -25,12 +26,12 @@ class EventOutlet {
   std::size_t room(std::size_t events) const { return is_open() ? together_ : events; }
   /// Behind an event whose columns are filled: those that are enough leave. Throws InputError, as
   /// check_recording does.
-  void filled(Trace& trace) {
-    if (is_open() && trace.ops.size() >= together_) hand_on(trace);
+  void filled(TraceBuilder& events) {
+    if (is_open() && events.size() >= together_) hand_on(events.trace());
   }
   /// Behind all events: also the last ones leave.
-  void close(Trace& trace) {
-    if (is_open() && !trace.ops.empty()) hand_on(trace);
+  void close(TraceBuilder& events) {
+    if (is_open() && events.size() > 0) hand_on(events.trace());
   }
   /// Behind that: the recording, for who has the events.
   void finish(const Recording& recording) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "core/error.hpp"
@@ -46,15 +47,12 @@ class TraceGate::Walk {
     blocks_.resize(std::max<std::size_t>(blocks_.size(), trace_.slot_count));
     if (!columns_fit()) return Fault{"", "columns of different lengths"};
     // Nearly always: then no event needs a look at its lane and its time.
-    const bool all_fit =
-        std::ranges::all_of(events.lane_of, [this](auto lane) { return is_lane(lane); }) &&
-        std::ranges::all_of(events.times_us, is_time);
-    const Hot hot{events.ops.data(), events.align_log2.data(), events.slots.data(),
-                  events.sizes.data()};
-    const bool may_be_usual = all_fit && events.addresses.empty();
+    const bool may_be_usual =
+        events.addresses.empty() && std::ranges::all_of(events.times_us, is_time) &&
+        std::ranges::all_of(events.lane_of, [this](auto lane) { return is_lane(lane); });
     for (std::size_t i = 0; i < events.ops.size(); ++i) {
-      if (may_be_usual && is_usual(hot, i)) continue;
-      if (fits(i) && step(i)) continue;
+      if (may_be_usual) i = play_usual(i);
+      if (i == events.ops.size() || (fits(i) && step(i))) continue;
       return Fault{"event " + human_count(seen_ + i), problem_};
     }
     seen_ += events.ops.size();
@@ -76,13 +74,6 @@ class TraceGate::Walk {
    private:
     Bytes word_ = 0;
   };
-  /// What every event has.
-  struct Hot {
-    const Op* ops;
-    const std::uint8_t* aligns;
-    const Slot* slots;
-    const Bytes* sizes;
-  };
 
   bool columns_fit() const;
   static const char* state_fault(const MemoryState& state);
@@ -90,7 +81,7 @@ class TraceGate::Walk {
   bool enter_start();
   bool is_lane(std::uint16_t lane) const { return lane < trace_.lanes.size(); }
   bool fits(std::size_t event);
-  bool is_usual(const Hot& hot, std::size_t event);
+  std::size_t play_usual(std::size_t event);
   bool step(std::size_t event);
   bool allocate(std::size_t event);
   bool free(std::size_t event);
@@ -186,26 +177,36 @@ bool TraceGate::Walk::fits(std::size_t event) {
   return true;
 }
 
-/// Plays an allocation without an alignment, or a free at once, of which nothing is to say: nearly
-/// all events. Which of them it is cannot be foreseen, and is no branch.
-inline bool TraceGate::Walk::is_usual(const Hot& hot, std::size_t event) {
-  const Op op = hot.ops[event];
-  const Slot slot = hot.slots[event];
-  const Bytes size = hot.sizes[event];
-  if (op > Op::free || slot >= blocks_.size() || size >= kMostBytes) return false;
-  if (hot.aligns[event] != 0) return false;
-  const bool begins = op == Op::allocate;
-  Block& block = blocks_[slot];
-  const bool is_held = (block.life() == Life::allocated) | (block.life() == Life::pending);
-  const bool may_begin = begins & !is_held;
-  const bool may_end = !begins & (block == Block(size, Life::allocated));
-  const Bytes together = together_ + (size & (0 - Bytes{begins}));
-  if (!(may_begin | may_end) || together > kBeyondDevices) return false;
-  together_ = together;
+/// Plays allocations without an alignment, and frees at once, of which nothing is to say: nearly
+/// all events. To the first that is another, or behind the last. Which of them one is cannot be
+/// foreseen, and is no branch.
+std::size_t TraceGate::Walk::play_usual(std::size_t event) {
   constexpr auto kGone = static_cast<unsigned>(Life::gone);
   constexpr auto kAllocated = static_cast<unsigned>(Life::allocated);
-  block = {size, static_cast<Life>(kGone - begins * (kGone - kAllocated))};
-  return true;
+  const Op* const ops = events_->ops.data();
+  const std::uint8_t* const aligns = events_->align_log2.data();
+  const Slot* const slots = events_->slots.data();
+  const Bytes* const sizes = events_->sizes.data();
+  const std::size_t end = events_->ops.size();
+  const std::span<Block> blocks = blocks_;
+  Bytes together = together_;
+  for (; event < end; ++event) {
+    const Op op = ops[event];
+    const Slot slot = slots[event];
+    const Bytes size = sizes[event];
+    if (op > Op::free || slot >= blocks.size() || size >= kMostBytes || aligns[event] != 0) break;
+    const bool begins = op == Op::allocate;
+    Block& block = blocks[slot];
+    const bool is_held = (block.life() == Life::allocated) | (block.life() == Life::pending);
+    const bool may_begin = begins & !is_held;
+    const bool may_end = !begins & (block == Block(size, Life::allocated));
+    const Bytes with_it = together + (size & (0 - Bytes{begins}));
+    if (!(may_begin | may_end) || with_it > kBeyondDevices) break;
+    together = with_it;
+    block = {size, static_cast<Life>(kGone - begins * (kGone - kAllocated))};
+  }
+  together_ = together;
+  return event;
 }
 
 bool TraceGate::Walk::step(std::size_t event) {

@@ -32,4 +32,23 @@ inline std::size_t read_hexadecimal(std::string_view text, std::uint64_t& number
   return most;
 }
 
+/// The number that so many characters are, 1 to 8 digits in lower case, the first in the lowest
+/// byte; false for anything else. Without a branch for each: how many there are cannot be foreseen.
+inline bool read_short_hexadecimal(std::uint64_t text, std::size_t count, std::uint64_t& number) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x80 * kEach;
+  const std::size_t missing = 64 - 8 * count;  // bits: these become zeros before the others
+  const std::uint64_t digits =
+      text << missing | ('0' * kEach & ((std::uint64_t{1} << missing) - 1));
+  const auto not_below = [&](std::uint64_t least) { return digits + (0x80 - least) * kEach; };
+  const std::uint64_t is_decimal = not_below('0') & ~not_below('9' + 1);
+  const std::uint64_t is_letter = not_below('a') & ~not_below('f' + 1);
+  if ((((is_decimal | is_letter) & ~digits) & kHigh) != kHigh) return false;
+  std::uint64_t values = (digits & 0x0F * kEach) + (digits >> 6 & kEach) * 9;
+  values = (values << 4 | values >> 8) & 0x00FF00FF00FF00FF;
+  values = (values << 8 | values >> 16) & 0x0000FFFF0000FFFF;
+  number = (values << 16 | values >> 32) & 0xFFFFFFFF;
+  return true;
+}
+
 }  // namespace memreplay

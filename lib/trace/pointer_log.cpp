@@ -11,8 +11,6 @@
 namespace memreplay {
 namespace {
 
-constexpr const char* kEmptyAllocations = "allocations of size 0";
-constexpr const char* kEmptyFrees = "frees of blocks of size 0";
 constexpr const char* kFromBefore = "allocations of blocks from before the log";
 
 }  // namespace
@@ -42,20 +40,15 @@ EarlierPointers PointerLog::earlier() const {
   return right;
 }
 
-void PointerLog::add(Op op, PointerPlace place, Address address, const Block& block) {
-  if (!lane_ || place != latest_place_) {
-    lane_ = builder_.lane(place.stream, {0, place.heap});
-    latest_place_ = place;
-  }
-  builder_.add(op, *lane_, block.slot, block.size);
-  trace().ids.push_back(address);
+void PointerLog::leave_out_empty(Op op) {
+  leave_out(op == Op::free ? "frees of blocks of size 0" : "allocations of size 0");
 }
 
 void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
   if (address == 0) return leave_out("allocations that failed");
   if (size == 0) {
     ++live(place.heap).emplace(address).first->empty;
-    return leave_out(kEmptyAllocations);
+    return leave_out_empty(Op::allocate);
   }
   Block* block = live(place.heap).emplace(address).first;
   if (block->slot != kNoSlot) {
@@ -64,23 +57,7 @@ void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
   }
   block->slot = builder_.take_slot();
   block->size = size;
-  add(Op::allocate, place, address, *block);
-}
-
-Slot PointerLog::begin_block(Bytes size, std::uint64_t id) {
-  if (size == 0) {
-    leave_out(kEmptyAllocations);
-    return kNoSlot;
-  }
-  const Slot slot = builder_.take_slot();
-  add(Op::allocate, {}, id, {.size = size, .slot = slot});
-  return slot;
-}
-
-void PointerLog::end_block(Slot slot, Bytes size, std::uint64_t id) {
-  if (slot == kNoSlot) return leave_out(kEmptyFrees);
-  add(Op::free, {}, id, {.size = size, .slot = slot});
-  builder_.return_slot(slot);
+  add(Op::allocate, place, address, block->slot, size);
 }
 
 void PointerLog::add_lost_free(PointerPlace place, Address address, const Block& block) {
@@ -100,10 +77,10 @@ void PointerLog::free_unknown(PointerPlace place, Address address, std::optional
 
 void PointerLog::refuse(PointerPlace place, Bytes size) {
   if (size == 0) return leave_out("allocations that failed");
-  add(Op::oom, place, 0, {.size = size});
+  add(Op::oom, place, 0, kNoSlot, size);
 }
 
-void PointerLog::mark() { add(Op::marker, {}, 0, {}); }
+void PointerLog::mark() { add(Op::marker, {}, 0, kNoSlot, 0); }
 
 void PointerLog::free(PointerPlace place, Address address, std::optional<Bytes> size) {
   if (address == 0) return leave_out("frees of null");
@@ -111,10 +88,10 @@ void PointerLog::free(PointerPlace place, Address address, std::optional<Bytes> 
   if (block == nullptr) return free_unknown(place, address, size);
   if (block->slot == kNoSlot) {
     --block->empty;
-    leave_out(kEmptyFrees);
+    leave_out_empty(Op::free);
   } else {
     if (size && *size != block->size) leave_out("sizes of frees other than their block's");
-    add(Op::free, place, address, *block);
+    add(Op::free, place, address, block->slot, block->size);
     block->is_earlier = false;
     builder_.return_slot(std::exchange(block->slot, kNoSlot));
   }
@@ -127,7 +104,7 @@ void PointerLog::reallocate(PointerPlace place, Address from, Address to, Bytes 
 }
 
 bool PointerLog::finish(Recording& recording) {
-  outlet_.close(trace());
+  outlet_.close(builder_);
   trace().coverage.gapless = is_gapless_;
   trace().coverage.complete = is_gapless_ && is_sure_;
   if (const auto early = trace().coverage.synthesised.find(kFromBefore);

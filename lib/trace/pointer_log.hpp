@@ -36,7 +36,7 @@ using EarlierPointers = std::optional<std::vector<EarlierPointer>>;
 
 /// Makes a trace of calls that name blocks by their addresses, which come again. What a log lacks
 /// is added and what means nothing left out, both counted. The ids are the addresses; other cold
-/// columns are filled by the caller, behind each call, up to the size of the trace.
+/// columns are filled by the caller, behind each call.
 class PointerLog {
  public:
   /// With `begin` events leave as they come, a block of them at a time. `path` is for messages.
@@ -63,9 +63,18 @@ class PointerLog {
   /// The size of the block, where the log says it.
   void free(PointerPlace place, Address address, std::optional<Bytes> size = {});
   /// A block without an address, which the caller knows by its slot; kNoSlot where it is left out.
-  Slot begin_block(Bytes size, std::uint64_t id);
+  Slot begin_block(Bytes size, std::uint64_t id) {
+    if (size == 0) return leave_out_empty(Op::allocate), kNoSlot;
+    const Slot slot = builder_.take_slot();
+    add(Op::allocate, {}, id, slot, size);
+    return slot;
+  }
   /// Its free.
-  void end_block(Slot slot, Bytes size, std::uint64_t id);
+  void end_block(Slot slot, Bytes size, std::uint64_t id) {
+    if (slot == kNoSlot) return leave_out_empty(Op::free);
+    add(Op::free, {}, id, slot, size);
+    builder_.return_slot(slot);
+  }
   /// A block that moves, or stays and has another size.
   void reallocate(PointerPlace place, Address from, Address to, Bytes size);
   /// A request that the program did not get.
@@ -74,13 +83,17 @@ class PointerLog {
   void mark();
 
   /// Behind each call, once the caller has filled its columns.
-  void is_filled() { outlet_.filled(trace()); }
+  void is_filled() { outlet_.filled(builder_); }
 
-  /// Fills a column of the caller's up to the size of the trace.
-  template <typename Column, typename Value>
-  void fill(Column column, Value value) {
-    auto& cells = trace().*column;
-    while (cells.size() < trace().ops.size()) cells.push_back(value);
+  /// Fills a column of the caller's, as TraceBuilder does.
+  template <auto column, typename Value>
+  void fill(Value value) {
+    builder_.fill<column>(value);
+  }
+  /// Whether it needs to.
+  template <auto column>
+  bool lacks() const {
+    return builder_.lacks<column>();
   }
 
   void leave_out(const std::string& reason, std::uint64_t events = 1);
@@ -91,7 +104,9 @@ class PointerLog {
   }
   /// Nothing is missing, but a replay is an estimate; why stands in what the recording lacks.
   void is_unsure() { is_sure_ = false; }
+  /// As of TraceBuilder.
   Trace& trace() { return builder_.trace(); }
+  std::size_t size() const { return builder_.size(); }
 
   /// Behind all calls: puts the trace into the recording, and hands that on where events leave.
   /// False where there was none to leave.
@@ -109,7 +124,15 @@ class PointerLog {
     if (heap >= live_.size()) live_.resize(heap + 1);
     return live_[heap];
   }
-  void add(Op op, PointerPlace place, Address address, const Block& block);
+  void add(Op op, PointerPlace place, Address address, Slot slot, Bytes size) {
+    if (!lane_ || place != latest_place_) {
+      lane_ = builder_.lane(place.stream, {0, place.heap});
+      latest_place_ = place;
+    }
+    builder_.add(op, *lane_, slot, size);
+    builder_.fill<&Trace::ids>(address);
+  }
+  void leave_out_empty(Op op);
   void add_lost_free(PointerPlace place, Address address, const Block& block);
   void free_unknown(PointerPlace place, Address address, std::optional<Bytes> size);
 

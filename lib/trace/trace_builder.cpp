@@ -37,6 +37,24 @@ Index number_of(std::map<Key, Index>& numbers, const Key& key, const char* what)
 TraceBuilder::TraceBuilder(int gpu) {
   trace_.gpu = gpu;
   pool(PoolId{});
+  for_each_column([this](auto column) { (latest_events_.*column).resize(kTogether); });
+}
+
+void TraceBuilder::put_behind() {
+  const auto put = [this](auto column, std::size_t count) {
+    const auto& latest = latest_events_.*column;
+    auto& all = trace_.*column;
+    all.insert(all.end(), latest.begin(), latest.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  std::apply([&](auto... column) { (put(column, count_), ...); }, kHotColumns);
+  std::size_t index = 0;
+  const auto put_filled = [&](auto column) {
+    std::ptrdiff_t& filled = filled_[index++];
+    if (filled > 0) put(column, static_cast<std::size_t>(filled));
+    filled = filled == static_cast<std::ptrdiff_t>(count_) ? 0 : kBehind;
+  };
+  std::apply([&](auto... column) { (put_filled(column), ...); }, kColdColumns);
+  count_ = 0;
 }
 
 void TraceBuilder::reserve_exactly(std::size_t events) {
@@ -66,6 +84,7 @@ StreamIndex TraceBuilder::stream(std::uint64_t handle) {
 PoolIndex TraceBuilder::pool(PoolId id) { return number_of(pools_, id, "pools"); }
 
 Trace TraceBuilder::finish() {
+  if (count_ > 0) put_behind();
   if (trace_.lanes.empty()) lane(streams_.empty() ? 0 : streams_.begin()->first, PoolId{});
   const auto stream_ranks = ranks(streams_);
   const auto pool_ranks = ranks(pools_);

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <random>
 #include <stdexcept>
+#include <vector>
 
 namespace memreplay {
 namespace {
@@ -47,6 +50,52 @@ TEST(TraceBuilder, ASlotIsUsedAgainAfterItsReturn) {
   builder.return_slot(first);
   EXPECT_EQ(builder.take_slot(), first);
   EXPECT_EQ(builder.trace().slot_count, 2u);
+}
+
+// Against a column that is filled to its length at each call.
+TEST(TraceBuilder, ColdColumnsAreFilledUpToTheEventsSoFar) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    TraceBuilder builder(0);
+    Trace expected;
+    const bool late = round % 2 == 0;  // a column that begins behind many events
+    for (std::uint32_t step = 0; step < 1000; ++step) {
+      if (random() % 8 != 0) {
+        builder.add(Op::allocate, 0, step, step);
+        expected.sizes.push_back(step);
+      }
+      EXPECT_EQ(builder.lacks<&Trace::tags>(), expected.tags.size() < expected.sizes.size());
+      if (random() % 4 != 0) {
+        builder.fill<&Trace::tags>(step);
+        expected.tags.resize(expected.sizes.size(), step);
+      }
+      if (late ? step > 600 : random() % 300 == 0) {
+        builder.fill<&Trace::times_us>(std::int64_t{step});
+        expected.times_us.resize(expected.sizes.size(), step);
+      }
+      if (random() % 100 == 0) {
+        EXPECT_EQ(builder.trace().sizes, expected.sizes);
+        EXPECT_EQ(builder.trace().tags, expected.tags);
+      }
+      ASSERT_EQ(builder.size(), expected.sizes.size());
+    }
+    const Trace trace = builder.finish();
+    EXPECT_EQ(trace.sizes, expected.sizes);
+    EXPECT_EQ(trace.tags, expected.tags);
+    EXPECT_EQ(trace.times_us, expected.times_us);
+    EXPECT_TRUE(trace.ids.empty());
+  }
+}
+
+TEST(TraceBuilder, AnEventMayChangeWhereverItIs) {
+  TraceBuilder builder(0);
+  for (Slot slot = 0; slot < 300; ++slot) builder.add(Op::free, 0, slot, 1);
+  for (const std::size_t event : {0, 255, 256, 299}) builder.op(event) = Op::free_requested;
+  const Trace trace = builder.finish();
+  for (std::size_t event = 0; event < 300; ++event) {
+    const bool is_changed = event == 0 || event == 255 || event == 256 || event == 299;
+    EXPECT_EQ(trace.ops[event], is_changed ? Op::free_requested : Op::free) << event;
+  }
 }
 
 TEST(TraceBuilder, MoreStreamsThanAnIndexCanNameAreRefused) {

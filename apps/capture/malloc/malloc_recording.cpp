@@ -57,7 +57,7 @@ class MallocReader {
     while (const Record* record = records.next()) {
       if (record->order > last) break;
       take(*record, records.thread());
-      if (trace_.events().ops.size() >= kEventsAtOnce) hand_on();
+      if (trace_.event_count() >= kEventsAtOnce) hand_on();
     }
     return records.missing();
   }
@@ -71,7 +71,7 @@ class MallocReader {
     }
   }
   void hand_on() {
-    if (trace_.events().ops.empty()) return;
+    if (trace_.event_count() == 0) return;
     sink_.add(0, trace_.events());
     trace_.clear_events();
   }

@@ -63,8 +63,8 @@ void BlockTrace::add(Op op, const Live& live, Made made) {
   if (is_past_) return;
   builder_.add(op, live.lane, live.slot, live.block.size,
                op == Op::allocate ? live.block.align_log2 : std::uint8_t{0});
-  builder_.trace().times_us.push_back(made.time_us);
-  builder_.trace().threads.push_back(number_of(made.thread));
+  builder_.fill<&Trace::times_us>(made.time_us);
+  builder_.fill<&Trace::threads>(number_of(made.thread));
 }
 
 void BlockTrace::forget(Address address, const Live& live) {

@@ -43,6 +43,7 @@ class BlockTrace {
 
   /// Those since the last `clear_events`, in columns.
   EventColumns& events() { return builder_.trace(); }
+  std::size_t event_count() const { return builder_.size(); }
   void clear_events();
   std::uint64_t live_blocks() const { return live_count_; }
   Bytes live_bytes() const { return live_bytes_; }

@@ -185,14 +185,13 @@ void ReplayRecorder::add_device_event(const DeviceEvent& event) {
 
 void ReplayRecorder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, Address address) {
   builder_.add(op, lane, slot, size);
-  Trace& trace = builder_.trace();
   const bool at_event = event_ < source_.size();
   if (!source_.times_us.empty()) {
-    trace.times_us.push_back(at_event ? source_.times_us[event_] : source_.times_us.back());
+    builder_.fill<&Trace::times_us>(at_event ? source_.times_us[event_] : source_.times_us.back());
   }
-  trace.stacks.push_back(at_event ? stack_of_event() : 0);
-  trace.tags.push_back(source_.tags.empty() || !at_event ? 0 : source_.tags[event_]);
-  trace.addresses.push_back(address);
+  builder_.fill<&Trace::stacks>(at_event ? stack_of_event() : 0);
+  builder_.fill<&Trace::tags>(source_.tags.empty() || !at_event ? 0 : source_.tags[event_]);
+  builder_.fill<&Trace::addresses>(address);
 }
 
 void ReplayRecorder::add_oom(Bytes size, std::uint16_t lane) {

@@ -78,9 +78,9 @@ class CsvReader {
     if (is_undecided && outlet_.is_open()) throw MustBeWhole();
     while (next_row()) {
       behind_.passed(fields_.rest());
-      outlet_.filled(latest_->second.builder.trace());
+      outlet_.filled(latest_->second.builder);
     }
-    if (latest_ != nullptr) outlet_.close(latest_->second.builder.trace());
+    if (latest_ != nullptr) outlet_.close(latest_->second.builder);
     if (outlet_.is_open() && !outlet_.is_used()) return false;
     note_all();
     for (auto& [gpu, device] : devices_) {
@@ -105,7 +105,7 @@ class CsvReader {
   std::uint16_t lane_of(CsvDevice& device, const Row& row, const CsvBuffer* freed);
   void add_event(CsvDevice& device, Row& row);
   void add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known);
-  void add_cold_columns(Trace& trace, const Row& row);
+  void add_cold_columns(TraceBuilder& events, const Row& row);
 
   std::int64_t time_us();
   std::int64_t undecided_us(const CsvTime& time);
@@ -239,7 +239,7 @@ bool CsvReader::read_short_row() {
     if (freed == nullptr || freed->freed != kNotFreed) return false;
     device.free(row.id, freed->lane, *freed);
   }
-  device.builder.trace().ids.push_back(row.id);
+  device.builder.fill<&Trace::ids>(row.id);
   fields_.pass(row);
   return true;
 }
@@ -323,7 +323,7 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
     default:
       device.builder.add(Op::safe_frontier, lane, kNoSlot, *row.size);
   }
-  add_cold_columns(device.builder.trace(), row);
+  add_cold_columns(device.builder, row);
 }
 
 void CsvReader::add_free(CsvDevice& device, const Row& row, std::uint16_t lane, CsvBuffer* known) {
@@ -344,24 +344,24 @@ void CsvReader::add_free(CsvDevice& device, const Row& row, std::uint16_t lane, 
   }
 }
 
-void CsvReader::add_cold_columns(Trace& trace, const Row& row) {
-  trace.ids.push_back(row.id.value_or(0));
+void CsvReader::add_cold_columns(TraceBuilder& events, const Row& row) {
+  events.fill<&Trace::ids>(row.id.value_or(0));
   if (!fields_.says_more()) return;
-  if (fields_.has(kThread)) trace.threads.push_back(row.thread.value_or(0));
+  if (fields_.has(kThread)) events.fill<&Trace::threads>(row.thread.value_or(0));
   if (fields_.has(kTime)) {
     const std::int64_t us = time_us();  // may change those before
-    trace.times_us.push_back(us);
+    events.fill<&Trace::times_us>(us);
   }
-  if (fields_.has(kTag)) trace.tags.push_back(tags_.number_of(fields_.text(kTag)));
+  if (fields_.has(kTag)) events.fill<&Trace::tags>(tags_.number_of(fields_.text(kTag)));
   if (fields_.has(kFreedBefore)) {
-    trace.freed_before.push_back(
+    events.fill<&Trace::freed_before>(
         fields_.number<std::uint64_t>(kFreedBefore, "a whole number").value_or(0));
   }
   if (fields_.has(kEnd)) {
     const std::string_view end = trimmed(fields_.text(kEnd));
     if (!end.empty() && end != "upper" && end != "lower")
       fields_.bad(kEnd, "upper, lower or nothing");
-    trace.upper_end.push_back(end == "upper");
+    events.fill<&Trace::upper_end>(std::uint8_t{end == "upper"});
   }
 }
 

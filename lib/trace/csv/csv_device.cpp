@@ -44,7 +44,7 @@ void CsvDevice::keep_freed() {
 
 void CsvDevice::free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block) {
   const Slot slot = block.slot;
-  block.freed = builder.trace().size();
+  block.freed = builder.size();
   builder.add(Op::free, lane, slot, block.size);
   if (keeps_freed) return;
   buffers.erase(id);
@@ -53,7 +53,7 @@ void CsvDevice::free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block) {
 
 void CsvDevice::complete_free(std::uint16_t lane, CsvBuffer& block) {
   // Only now is it known that the free was not done at once.
-  builder.trace().ops[block.freed] = Op::free_requested;
+  builder.op(block.freed) = Op::free_requested;
   block.completed = true;
   builder.add(Op::free_completed, lane, block.slot, block.size);
 }

@@ -29,7 +29,6 @@ CsvFields::CsvFields(std::string_view file, std::string_view text, std::string_v
 }
 
 bool CsvFields::is_short(ShortRow& row) const {
-  constexpr std::size_t kAlwaysFit = 19;
   const std::string_view text = rows_.ahead();
   if (!is_short_ || text.size() < 2 || text[1] != rows_.separator()) return false;
   row.op = text[0];
@@ -43,7 +42,8 @@ bool CsvFields::is_short(ShortRow& row) const {
   if (at >= text.size() || text[at] != '\n') return false;
   row.characters = at + 1;
   const bool says_size = row.op == 'a' && size_digits > 0;
-  return (says_size || row.op == 'f') && id_digits - 1 < kAlwaysFit && size_digits <= kAlwaysFit;
+  return (says_size || row.op == 'f') && id_digits - 1 < kDigitsThatFit &&
+         size_digits <= kDigitsThatFit;
 }
 
 bool CsvFields::next() {

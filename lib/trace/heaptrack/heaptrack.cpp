@@ -71,6 +71,7 @@ class HeaptrackReader {
   struct Kind {
     Bytes size = 0;
     std::uint64_t call = 0;
+    std::uint32_t stack = 0;  ///< of the call, once it was asked for
     std::uint64_t allocated = 0;
     std::uint64_t freed = 0;
     Slot oldest = kNoSlot;  ///< of those that are live, unless left out
@@ -89,8 +90,8 @@ class HeaptrackReader {
   void read_call();
   void allocate();
   void free();
-  void allocate(std::uint64_t number);
-  void free(std::uint64_t number);
+  void allocate(Kind& kind, std::uint64_t number);
+  void free(Kind& kind, std::uint64_t number);
   void allocate(Address address, Bytes size, std::uint64_t call);
   void add_kind();
   Kind& kind(std::uint64_t number);
@@ -235,58 +236,19 @@ HeaptrackReader::Kind& HeaptrackReader::kind(std::uint64_t number) {
   return kinds_[number];
 }
 
-/// Takes the line if it is "+ KIND" or "- KIND", as nearly all are, and nothing is wrong with it.
-bool HeaptrackReader::read_short_line() {
-  constexpr std::size_t kNumber = 2;
-  const std::string_view line = lines_.line();
-  if (kinds_.empty() || line.size() <= kNumber || line[1] != ' ') return false;
-  if (line[0] != '+' && line[0] != '-') return false;
-  std::uint64_t number = 0;
-  const std::size_t digits = read_hexadecimal(line.substr(kNumber), number);
-  if (digits != line.size() - kNumber || number >= kinds_.size()) return false;
-  line[0] == '+' ? allocate(number) : free(number);
-  return true;
-}
-
-void HeaptrackReader::allocate(Address address, Bytes size, std::uint64_t call) {
-  lines_.check_size(size, lines_.line());
-  const std::uint32_t stack = places_.stack_of(call);
-  const std::size_t before = log_.trace().size();
-  log_.allocate({}, address, size);
-  if (log_.trace().size() == before) return;
-  log_.trace().stacks.resize(log_.trace().size() - 1);  // of a free that was added
-  fill_columns(stack);
-}
-
-void HeaptrackReader::allocate() {
-  if (numbers_.size() >= 3) return allocate(numbers_[2], numbers_[0], numbers_[1]);
-  expect_numbers(1);
-  allocate(numbers_[0]);
-}
-
-void HeaptrackReader::free() {
-  expect_numbers(1);
-  if (kinds_.empty()) {
-    log_.free({}, numbers_[0]);
-  } else {
-    free(numbers_[0]);
-  }
-  fill_columns(0);
-}
-
-void HeaptrackReader::allocate(std::uint64_t number) {
-  Kind& kind = this->kind(number);
-  const std::uint32_t stack = places_.stack_of(kind.call);
+[[gnu::always_inline]] inline void HeaptrackReader::allocate(Kind& kind, std::uint64_t number) {
+  if (kind.stack == 0) kind.stack = places_.stack_of(kind.call);
   const Slot slot = log_.begin_block(kind.size, stand_in(number, kind.allocated++));
-  fill_columns(stack);
+  fill_columns(kind.stack);
   if (slot == kNoSlot) return;
   if (slot >= next_.size()) next_.resize(slot + std::size_t{1});
-  (kind.oldest == kNoSlot ? kind.oldest : next_[kind.newest]) = slot;
+  // No branch for it: whether there are others cannot be foreseen.
+  Slot* const place = kind.oldest == kNoSlot ? &kind.oldest : &next_[kind.newest];
+  *place = slot;
   kind.newest = slot;
 }
 
-void HeaptrackReader::free(std::uint64_t number) {
-  Kind& kind = this->kind(number);
+[[gnu::always_inline]] inline void HeaptrackReader::free(Kind& kind, std::uint64_t number) {
   const std::uint64_t live = kind.allocated - kind.freed;
   if (live == 0) return log_.free({}, stand_in(number, kind.freed));  // of a block from before
   unsure_frees_ += live > 1;
@@ -296,9 +258,50 @@ void HeaptrackReader::free(std::uint64_t number) {
   if (slot != kNoSlot) kind.oldest = slot == kind.newest ? kNoSlot : next_[slot];
 }
 
+/// Takes the line if it is "+ KIND" or "- KIND", as nearly all are, and nothing is wrong with it.
+bool HeaptrackReader::read_short_line() {
+  constexpr std::size_t kNumber = 2;
+  constexpr std::size_t kMostDigits = 6;  // of the characters that are at hand
+  const std::size_t digits = lines_.line().size() - kNumber;
+  const std::uint64_t text = lines_.beginning();
+  const std::uint64_t kind = text & 0xFFFF;
+  constexpr std::uint64_t kAllocates = '+' | ' ' << 8, kFrees = '-' | ' ' << 8;
+  if (digits - 1 >= kMostDigits || (kind != kAllocates && kind != kFrees)) return false;
+  std::uint64_t number = 0;
+  if (!read_short_hexadecimal(text >> 8 * kNumber, digits, number)) return false;
+  if (number >= kinds_.size()) return false;
+  kind == kAllocates ? allocate(kinds_[number], number) : free(kinds_[number], number);
+  return true;
+}
+
+void HeaptrackReader::allocate(Address address, Bytes size, std::uint64_t call) {
+  lines_.check_size(size, lines_.line());
+  const std::uint32_t stack = places_.stack_of(call);
+  const std::size_t before = log_.size();
+  log_.allocate({}, address, size);
+  if (log_.size() > before + 1) log_.trace().stacks.push_back(0);  // of a free that was added
+  fill_columns(stack);
+}
+
+void HeaptrackReader::allocate() {
+  if (numbers_.size() >= 3) return allocate(numbers_[2], numbers_[0], numbers_[1]);
+  expect_numbers(1);
+  allocate(kind(numbers_[0]), numbers_[0]);
+}
+
+void HeaptrackReader::free() {
+  expect_numbers(1);
+  if (kinds_.empty()) {
+    log_.free({}, numbers_[0]);
+  } else {
+    free(kind(numbers_[0]), numbers_[0]);
+  }
+  fill_columns(0);
+}
+
 void HeaptrackReader::fill_columns(std::uint32_t stack) {
-  log_.fill(&Trace::stacks, stack);
-  log_.fill(&Trace::times_us, time_us_);
+  log_.fill<&Trace::stacks>(stack);
+  log_.fill<&Trace::times_us>(time_us_);
 }
 
 /// "c MILLISECONDS", now and then.

@@ -1,17 +1,17 @@
 #include "trace/intervals/intervals.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/text.hpp"
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
+#include "trace/plain_numbers.hpp"
 #include "trace/pointer_log.hpp"
 
 namespace memreplay {
@@ -29,7 +29,6 @@ struct IntervalLine {
 /// Three words with blanks between them, into `words`; false for other lines. `rest` begins with
 /// the line.
 bool parse_interval_line(std::string_view line, std::string_view rest, IntervalLine& words) {
-  constexpr std::size_t kAlwaysFit = 19;
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   std::size_t at = 0;
   for (IntervalWord* word : {&words.start, &words.end, &words.size}) {
@@ -40,7 +39,7 @@ bool parse_interval_line(std::string_view line, std::string_view rest, IntervalL
     while (end < line.size() && !is_blank(line[end])) ++end;
     word->text = line.substr(at, end - at);
     word->number.reset();
-    if (digits == word->text.size() && digits - 1 < kAlwaysFit) word->number.emplace(number);
+    if (digits == word->text.size() && digits - 1 < kDigitsThatFit) word->number.emplace(number);
     at = end;
   }
   while (at < line.size() && is_blank(line[at])) ++at;
@@ -72,10 +71,14 @@ class IntervalsReader {
   }
 
   void read_all() {
-    reserve_at_most(buffers_, lines_.about());
+    buffers_.reserve(lines_.about());
     read_lines(
-        lines_, builder_.trace().coverage, [this] { read_line(); }, [] {});
-    add_lifetimes(buffers_, builder_, outlet_);
+        lines_, builder_.trace().coverage, [this] { read_line(); },
+        [this] {
+          while (read_plain_line()) {
+          }
+        });
+    buffers_.add_to(builder_, outlet_);
     recording_.traces.push_back(builder_.finish());
     outlet_.finish(recording_);
   }
@@ -83,6 +86,7 @@ class IntervalsReader {
 
  private:
   void read_line();
+  bool read_plain_line();
   std::uint64_t whole(const char* what, const IntervalWord& word, const char* expected) const;
   std::int64_t time(const IntervalWord& word) const;
   void leave_out(const char* reason) {
@@ -93,7 +97,7 @@ class IntervalsReader {
   Recording recording_;
   EventOutlet outlet_;
   TraceBuilder builder_{0};
-  std::vector<BufferLifetime> buffers_;
+  BufferLifetimes buffers_;
   IntervalLine line_;
   std::uint64_t next_id_ = 0;  ///< by lines
 };
@@ -102,17 +106,30 @@ void IntervalsReader::read_line() {
   if (!parse_interval_line(lines_.line(), lines_.ahead(), line_)) {
     lines_.bad("a line", lines_.line(), "START END SIZE");
   }
-  const BufferLifetime buffer{.lower = time(line_.start),
-                              .upper = time(line_.end),
-                              .size = whole("a size", line_.size, "bytes as a whole number"),
-                              .id = next_id_++};
-  lines_.check_size(buffer.size, line_.size.text);
-  if (buffer.upper < buffer.lower) {
-    lines_.bad("an end", line_.end.text, "one that is not before the start");
-  }
-  if (buffer.size == 0) return leave_out("buffers of size 0");
-  if (buffer.upper == buffer.lower) return leave_out("buffers that are never live");
-  buffers_.push_back(buffer);
+  const std::int64_t lower = time(line_.start);
+  const std::int64_t upper = time(line_.end);
+  const Bytes size = whole("a size", line_.size, "bytes as a whole number");
+  const std::uint64_t id = next_id_++;
+  lines_.check_size(size, line_.size.text);
+  if (upper < lower) lines_.bad("an end", line_.end.text, "one that is not before the start");
+  if (size == 0) return leave_out("buffers of size 0");
+  if (upper == lower) return leave_out("buffers that are never live");
+  buffers_.add(lower, upper, {.size = size, .id = id});
+}
+
+/// Reads the next line, if it is as most are and there is nothing to say of it; else nothing has
+/// been done.
+bool IntervalsReader::read_plain_line() {
+  constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max();
+  std::array<std::uint64_t, 3> numbers;
+  const std::size_t characters = read_plain_numbers(lines_.rest(), ' ', numbers);
+  const auto [lower, upper, size] = numbers;
+  if (characters == 0 || upper > kLatest || lower >= upper) return false;
+  if (size == 0 || size >= kMostBytes) return false;
+  lines_.pass(characters);
+  buffers_.add(static_cast<std::int64_t>(lower), static_cast<std::int64_t>(upper),
+               {.size = size, .id = next_id_++});
+  return true;
 }
 
 std::uint64_t IntervalsReader::whole(const char* what, const IntervalWord& word,

@@ -154,8 +154,8 @@ class KinetoTraces {
     } else {
       log.allocate(heap_of(event), *event.address, size);
     }
-    log.fill(&Trace::times_us, static_cast<std::int64_t>(std::floor(event.time_us)));
-    log.fill(&Trace::threads, event.thread);
+    log.fill<&Trace::times_us>(static_cast<std::int64_t>(std::floor(event.time_us)));
+    log.fill<&Trace::threads>(event.thread);
     log.is_filled();
   }
 

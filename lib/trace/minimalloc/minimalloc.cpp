@@ -22,6 +22,7 @@
 #include "trace/input.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pages_behind.hpp"
+#include "trace/plain_numbers.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -38,6 +39,7 @@ enum LifetimeColumn : std::size_t {
   kOffset
 };
 constexpr std::size_t kLifetimeColumns = kOffset + 1;
+constexpr std::size_t kPlainColumns = 4;  ///< id, lower, upper or end, and size: always there
 /// Times go so far, and sizes.
 constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max();
 
@@ -54,18 +56,6 @@ struct LifetimeHeader {
   std::vector<std::string> unused;
 
   bool has(LifetimeColumn column) const { return places[column].has_value(); }
-};
-
-/// A buffer is live in [lower, upper).
-struct Buffer {
-  std::int64_t lower = 0;
-  std::int64_t upper = 0;
-  Bytes size = 0;
-  std::uint64_t id = 0;
-  const std::string* name = nullptr;  ///< null: the number, as it is usually written
-  std::uint32_t tag = 0;
-  std::uint8_t align_log2 = 0;
-  Slot slot = kNoSlot;
 };
 
 /// Numbers that have come: many of them lie close together.
@@ -135,6 +125,12 @@ bool is_minimalloc(const Input& input) {
   }
 }
 
+/// A name that is no number as it is usually written, else the number.
+struct BufferName {
+  std::uint64_t number = 0;
+  const std::string* text = nullptr;
+};
+
 class MinimallocReader {
  public:
   MinimallocReader(const Input& input, const ReadOptions& options, const BeginEvents& begin,
@@ -157,15 +153,12 @@ class MinimallocReader {
     rows_.keep_blanks(false);
     if (!rows_.next()) rows_.fail("no header; expected id,lower,upper,size");
     header_ = read_lifetime_header(rows_);
+    is_plain_ = header_.names.size() == kPlainColumns && stated_ == nullptr;
     note_unused();
-    reserve_at_most(buffers_, about_lines(input_.bytes));
-    for (std::uint64_t line = rows_.line() + 1; rows_.next(); line = rows_.line() + 1) {
-      if (rows_.line() != line) rows_.fail("an empty line before it; expected rows only");
-      read_buffer();
-      behind_.passed(rows_.rest());
-    }
+    lifetimes_.reserve(about_lines(input_.bytes));
+    while (read_plain_row() || read_row()) behind_.passed(rows_.rest());
     name_buffers();
-    add_lifetimes(buffers_, builder_, outlet_);
+    lifetimes_.add_to(builder_, outlet_);
     recording_.traces.push_back(builder_.finish());
     outlet_.finish(recording_);
   }
@@ -173,10 +166,12 @@ class MinimallocReader {
 
  private:
   void note_unused() const;
+  bool read_plain_row();
+  bool read_row();
   void read_buffer();
-  std::vector<StatedBuffer::Gap> gaps(const Buffer& buffer);
+  std::vector<StatedBuffer::Gap> gaps(const StatedBuffer& buffer);
   std::optional<Bytes> offset() const;
-  void name(Buffer& buffer);
+  BufferName name();
   void name_buffers();
 
   std::string_view text(LifetimeColumn column) const {
@@ -200,8 +195,10 @@ class MinimallocReader {
   PagesBehind behind_;
   std::vector<StatedBuffer>* stated_;  ///< where they go besides; may be null
   LifetimeHeader header_;
-  std::vector<Buffer> buffers_;
-  SeenNumbers seen_numbers_;  ///< of all rows
+  bool is_plain_ = false;  ///< has but what all have, and no one asks for more
+  BufferLifetimes lifetimes_;
+  std::vector<std::pair<std::size_t, const std::string*>> texts_;  ///< by buffer, where it has one
+  SeenNumbers seen_numbers_;                                       ///< of all rows
   std::unordered_set<std::string> seen_names_;
   EventOutlet outlet_;
   TraceBuilder builder_{0};
@@ -245,7 +242,7 @@ std::uint8_t MinimallocReader::align_log2() const {
 }
 
 /// "a-b" and "a-b@lo:hi", separated by blanks.
-std::vector<StatedBuffer::Gap> MinimallocReader::gaps(const Buffer& buffer) {
+std::vector<StatedBuffer::Gap> MinimallocReader::gaps(const StatedBuffer& buffer) {
   std::vector<StatedBuffer::Gap> gaps;
   if (!header_.has(kGaps)) return gaps;
   constexpr std::string_view kExpected = "gaps as FROM-TO or FROM-TO@LOW:HIGH, blanks between them";
@@ -288,17 +285,48 @@ std::optional<Bytes> MinimallocReader::offset() const {
   return static_cast<Bytes>(number(kOffset, 0, "an offset as a whole number, or nothing"));
 }
 
-void MinimallocReader::name(Buffer& buffer) {
+BufferName MinimallocReader::name() {
+  BufferName name;
   bool is_new = false;
-  if (read_plain_number(text(kBuffer), rows_, buffer.id)) {
-    is_new = seen_numbers_.add(buffer.id);
+  if (read_plain_number(text(kBuffer), rows_, name.number)) {
+    is_new = seen_numbers_.add(name.number);
   } else {
-    buffer.id = 0;
     const auto [at, inserted] = seen_names_.emplace(text(kBuffer));
     is_new = inserted;
-    buffer.name = &*at;
+    name = {.text = &*at};
   }
   if (!is_new) bad(kBuffer, "a name that no row before has");
+  return name;
+}
+
+/// Reads the next row, if it is as most are and there is nothing to say of it; else nothing has
+/// been done, and read_row takes it.
+bool MinimallocReader::read_plain_row() {
+  if (!is_plain_) return false;
+  std::array<std::uint64_t, kPlainColumns> numbers;
+  const std::size_t characters = read_plain_numbers(rows_.ahead(), rows_.separator(), numbers);
+  if (characters == 0) return false;
+  const auto number = [&](LifetimeColumn column) { return numbers[*header_.places[column]]; };
+  const std::uint64_t lower = number(kLower);
+  const std::uint64_t last = number(header_.has(kLast) ? kLast : kUpper);
+  const std::uint64_t upper = last + (header_.has(kLast) ? 1 : 0);
+  const Bytes size = number(kBytes);
+  if (last >= kLatest || size > kLatest || lower >= upper || size == 0) return false;
+  const std::uint64_t id = number(kBuffer);
+  if (!seen_numbers_.add(id)) return false;
+  rows_.pass(characters);
+  lifetimes_.add(static_cast<std::int64_t>(lower), static_cast<std::int64_t>(upper),
+                 {.size = size, .id = id});
+  return true;
+}
+
+/// False at the end.
+bool MinimallocReader::read_row() {
+  const std::uint64_t line = rows_.line() + 1;
+  if (!rows_.next()) return false;
+  if (rows_.line() != line) rows_.fail("an empty line before it; expected rows only");
+  read_buffer();
+  return true;
 }
 
 void MinimallocReader::read_buffer() {
@@ -307,45 +335,45 @@ void MinimallocReader::read_buffer() {
                            header_.names.size()));
   }
   if (text(kBuffer).empty()) bad(kBuffer, "the name of a buffer");
-  Buffer buffer;
-  name(buffer);
+  const BufferName name = this->name();
+  StatedBuffer buffer;
   buffer.lower =
       number(kLower, std::numeric_limits<std::int64_t>::min(), "a time as a whole number");
   buffer.upper = upper();
   buffer.size = static_cast<Bytes>(number(kBytes, 0, "bytes as a whole number below 2^63"));
-  buffer.align_log2 = align_log2();
+  const std::uint8_t align_log2 = this->align_log2();
+  buffer.alignment = Bytes{1} << align_log2;
   if (buffer.upper < buffer.lower) {
     bad(header_.has(kUpper) ? kUpper : kLast, "an end that is not before the beginning");
   }
-  std::vector<StatedBuffer::Gap> gaps = this->gaps(buffer);
-  const std::optional<Bytes> offset = this->offset();
+  buffer.gaps = gaps(buffer);
+  buffer.offset = offset();
   if (buffer.size == 0) return leave_out("buffers of size 0");
   if (buffer.upper == buffer.lower) return leave_out("buffers that are never live");
-  buffers_.push_back(buffer);
+  if (name.text != nullptr) texts_.emplace_back(lifetimes_.buffers().size(), name.text);
+  lifetimes_.add(buffer.lower, buffer.upper,
+                 {.size = buffer.size, .id = name.number, .align_log2 = align_log2});
   if (stated_ == nullptr) return;
-  stated_->push_back({.name = std::string(text(kBuffer)),
-                      .lower = buffer.lower,
-                      .upper = buffer.upper,
-                      .size = buffer.size,
-                      .alignment = Bytes{1} << buffer.align_log2,
-                      .offset = offset,
-                      .gaps = std::move(gaps)});
+  buffer.name = text(kBuffer);
+  stated_->push_back(std::move(buffer));
 }
 
-/// Numbers are kept as they are; names become texts, and their buffers are numbered by rows.
+/// Numbers are kept as they are; where there are names all become texts, and their buffers are
+/// numbered by rows.
 void MinimallocReader::name_buffers() {
-  const bool numbered = std::ranges::all_of(buffers_, [](const Buffer& buffer) {
-    return buffer.name == nullptr || parse_whole(*buffer.name).has_value();
-  });
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    Buffer& buffer = buffers_[i];
-    if (numbered) {
-      if (buffer.name != nullptr) buffer.id = *parse_whole(*buffer.name);
-      continue;
-    }
-    recording_.texts.push_back(buffer.name ? *buffer.name : std::to_string(buffer.id));
-    buffer.tag = static_cast<std::uint32_t>(recording_.texts.size() - 1);
-    buffer.id = i;
+  std::vector<LivingBuffer>& buffers = lifetimes_.buffers();
+  const bool numbered = std::ranges::all_of(
+      texts_, [](const auto& text) { return parse_whole(*text.second).has_value(); });
+  if (numbered) {
+    for (const auto& [buffer, text] : texts_) buffers[buffer].id = *parse_whole(*text);
+    return;
+  }
+  auto text = texts_.begin();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const bool has_text = text != texts_.end() && text->first == i;
+    recording_.texts.push_back(has_text ? *(text++)->second : std::to_string(buffers[i].id));
+    buffers[i].tag = static_cast<std::uint32_t>(recording_.texts.size() - 1);
+    buffers[i].id = i;
   }
 }
 

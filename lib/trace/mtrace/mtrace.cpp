@@ -114,9 +114,8 @@ void MtraceReader::read_line() {
     lines_.bad("a line", line, "a line with '>' behind each with '<', and nowhere else");
   }
   call(*parsed);
-  const Trace& trace = log_.trace();
-  const bool asks = parsed->op != '-' && trace.tags.size() < trace.ops.size();
-  log_.fill(&Trace::tags, asks ? places_.number_of(parsed->place) : 0);
+  const bool asks = parsed->op != '-' && log_.lacks<&Trace::tags>();
+  log_.fill<&Trace::tags>(asks ? places_.number_of(parsed->place) : 0);
 }
 
 void MtraceReader::call(const MtraceLine& line) {

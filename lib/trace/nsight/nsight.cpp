@@ -205,8 +205,8 @@ void NsightReader::replay(const NsightEvent& event) {
   } else {
     device.log.allocate(place, event.address, event.size);
   }
-  device.log.fill(&Trace::times_us, event.start_ns / 1000);
-  device.log.fill(&Trace::tags, frees ? 0 : event.name);
+  device.log.fill<&Trace::times_us>(event.start_ns / 1000);
+  device.log.fill<&Trace::tags>(frees ? 0 : event.name);
   device.named |= event.name != 0;
 }
 

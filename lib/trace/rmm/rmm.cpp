@@ -103,8 +103,8 @@ void RmmReader::read_row() {
   const std::uint32_t thread = header_.has(kRmmThread) ? this->thread() : 0;
   if (!is_of_this_device()) return log_.leave_out("rows of other devices");
   call(*action);
-  if (header_.has(kRmmTime)) log_.fill(&Trace::times_us, time_us);
-  if (header_.has(kRmmThread)) log_.fill(&Trace::threads, thread);
+  if (header_.has(kRmmTime)) log_.fill<&Trace::times_us>(time_us);
+  if (header_.has(kRmmThread)) log_.fill<&Trace::threads>(thread);
 }
 
 bool RmmReader::is_of_this_device() {

@@ -91,10 +91,10 @@ class StallocReader {
 void StallocReader::read_line() {
   if (const auto line = parse_stalloc_line(lines_.line())) {
     call(*line);
-    log_.fill(&Trace::tags, 0u);
+    log_.fill<&Trace::tags>(0u);
   } else if (is_phase_mark(lines_.line())) {
     log_.mark();
-    log_.fill(&Trace::tags, texts_.number_of(lines_.line()));
+    log_.fill<&Trace::tags>(texts_.number_of(lines_.line()));
   } else {
     lines_.bad("a line", lines_.line(), "STATUS POINTER SIZE STREAM, or the mark of a phase");
   }

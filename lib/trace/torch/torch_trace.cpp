@@ -160,11 +160,10 @@ class DeviceReading {
 
   void append(const TorchEntry& entry, Op op, Slot slot, Bytes size) {
     builder_.add(op, builder_.lane(entry.stream, pool_id(entry.pool)), slot, size);
-    Trace& trace = builder_.trace();
-    if (snapshot_.has_times) trace.times_us.push_back(entry.time_us);
-    trace.stacks.push_back(entry.stack);
-    trace.tags.push_back(entry.tag);
-    trace.addresses.push_back(entry.address);
+    if (snapshot_.has_times) builder_.fill<&Trace::times_us>(entry.time_us);
+    builder_.fill<&Trace::stacks>(entry.stack);
+    builder_.fill<&Trace::tags>(entry.tag);
+    builder_.fill<&Trace::addresses>(entry.address);
   }
 
   void add(std::size_t index) {

@@ -173,8 +173,8 @@ void UmpireReader::fill_columns(const UmpireLine& line, std::uint32_t tag) {
   if (!time || *time > INT64_MAX) {
     lines_.bad("timestamp", line.timestamp, "nanoseconds as a whole number");
   }
-  log_.fill(&Trace::times_us, static_cast<std::int64_t>(*time) / kNanoseconds);
-  log_.fill(&Trace::tags, tag);
+  log_.fill<&Trace::times_us>(static_cast<std::int64_t>(*time) / kNanoseconds);
+  log_.fill<&Trace::tags>(tag);
 }
 
 UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "trace/beginnings.hpp"
 
 namespace memreplay {
@@ -103,6 +105,47 @@ TEST(MinimallocReader, WhatIsNoLifetimeIsRefusedByItsPlace) {
 
 TEST(MinimallocReader, ATextThatIsCutAnywhereIsReadOrRefusedByItsLine) {
   expect_any_beginning(minimalloc_reader(), kGolden);
+}
+
+/// What is read, or why it is refused.
+std::string outcome(const std::string& text, Recording& recording) {
+  try {
+    recording = minimalloc_reader().read({"log", text}, {});
+    return {};
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+// Rows of plain numbers with a line feed behind them are read by a way of their own.
+TEST(MinimallocReader, PlainRowsAreReadAsTheOthers) {
+  const std::vector<std::string> words = {"0",        "1",         "2",  "3",
+                                          "12345678", "987654321", "12", "007",
+                                          "-1",       "1.5",       "w",  "9223372036854775807",
+                                          "",         "\"4\"",     " 5", "9223372036854775808"};
+  std::mt19937 draw(2);
+  int whole = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string plain = i % 2 == 0 ? "id,lower,upper,size\n" : "size,end,id,lower\n";
+    const std::size_t rows = 1 + draw() % 4;
+    const bool odd = draw() % 2 == 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (int field = 0; field < 4; ++field) {
+        plain += field == 0 ? "" : ",";
+        plain += words[draw() % (odd ? words.size() : 7)];
+      }
+      plain += odd && draw() % 20 == 0 ? "\n\n" : "\n";
+    }
+    std::string other;
+    for (const char c : plain) other += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    Recording recording;
+    Recording expected;
+    const std::string error = outcome(plain, recording);
+    EXPECT_EQ(error, outcome(other, expected)) << plain;
+    EXPECT_EQ(recording, expected) << plain;
+    whole += error.empty();
+  }
+  EXPECT_GT(whole, 2'000);
 }
 
 }  // namespace
