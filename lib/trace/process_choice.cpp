@@ -16,9 +16,11 @@ bool ProcessChoice::takes(std::string_view process) {
   return is_merged_ || process == *chosen_;
 }
 
-bool ProcessChoice::takes(std::uint64_t process) {
+bool ProcessChoice::takes_another(std::uint64_t process) {
   const fmt::format_int text(process);
-  return takes(std::string_view(text.data(), text.size()));
+  takes_latest_ = takes(std::string_view(text.data(), text.size()));
+  latest_ = process;
+  return takes_latest_;
 }
 
 std::string ProcessChoice::tell(Recording& recording) const {

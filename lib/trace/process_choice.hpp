@@ -18,7 +18,9 @@ class ProcessChoice {
 
   /// Of each event, in their order: false where it is of a process that is left out.
   bool takes(std::string_view process);
-  bool takes(std::uint64_t process);
+  bool takes(std::uint64_t process) {
+    return process == latest_ ? takes_latest_ : takes_another(process);
+  }
   bool is_merged() const { return is_merged_; }
 
   /// Behind all events: tells in the recording which of several processes it is of. What to say
@@ -26,9 +28,13 @@ class ProcessChoice {
   std::string tell(Recording& recording) const;
 
  private:
+  bool takes_another(std::uint64_t process);
+
   std::optional<std::string> chosen_;
   bool is_merged_;
   std::set<std::string, std::less<>> processes_;
+  std::optional<std::uint64_t> latest_;  ///< that was asked for by its number
+  bool takes_latest_ = false;
 };
 
 }  // namespace memreplay

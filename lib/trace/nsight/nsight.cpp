@@ -75,7 +75,9 @@ class NsightReader {
 
  private:
   struct Device {
-    Device(int gpu, const Input& input) : log(gpu, input.name, {}) {}
+    Device(int gpu, const Input& input, std::size_t events) : log(gpu, input.name, {}) {
+      log.expect(events, &Trace::times_us, &Trace::tags);
+    }
     PointerLog log;
     /// By process, of what is live, where not in the first heap of that.
     std::vector<std::unordered_map<Address, std::uint64_t>> heaps;
@@ -198,7 +200,8 @@ void NsightReader::replay(const NsightEvent& event) {
     ++left_out_["events of an unknown type"];
     return;
   }
-  Device& device = devices_.try_emplace(event.device, event.device, input_).first->second;
+  Device& device =
+      devices_.try_emplace(event.device, event.device, input_, events_.size()).first->second;
   const PointerPlace place{.heap = heap_of(device, event, frees), .stream = event.stream};
   if (frees) {
     device.log.free(place, event.address);

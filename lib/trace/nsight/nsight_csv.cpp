@@ -14,22 +14,21 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kNowhere = SIZE_MAX;
+constexpr auto kName = static_cast<std::size_t>(NsightColumn::name);
 
-/// Of each column the field in which it stands.
-using NsightPlaces = std::array<std::size_t, kNsightColumns>;
-
-NsightPlaces nsight_places(const CsvRows& rows) {
-  NsightPlaces places;
+/// Of each field the column that it is of, or kNowhere.
+std::vector<std::size_t> columns_of_fields(const CsvRows& rows) {
+  std::vector<std::size_t> columns(rows.fields().size(), kNowhere);
   for (std::size_t column = 0; column < kNsightColumns; ++column) {
     const auto found = std::ranges::find(rows.fields(), kNsightNames[column]);
-    const bool is_there = found != rows.fields().end();
-    places[column] = is_there ? static_cast<std::size_t>(found - rows.fields().begin()) : kNowhere;
-    if (!is_there && column < kNsightNeeded) {
+    if (found != rows.fields().end()) {
+      columns[static_cast<std::size_t>(found - rows.fields().begin())] = column;
+    } else if (column < kNsightNeeded) {
       rows.fail(fmt::format("no column {}; expected the columns of CUDA_GPU_MEMORY_USAGE_EVENTS",
                             kNsightNames[column]));
     }
   }
-  return places;
+  return columns;
 }
 
 // Addresses may be written as signed or unsigned numbers.
@@ -53,6 +52,41 @@ std::optional<std::int64_t> number_in(const CsvRows& rows, std::size_t field) {
   return number;
 }
 
+void read_row(const CsvRows& rows, const std::vector<std::size_t>& columns, NsightRow& row) {
+  if (rows.fields().size() != columns.size()) {
+    rows.fail(fmt::format("{} fields; the header has {}", rows.fields().size(), columns.size()));
+  }
+  for (std::size_t field = 0; field < columns.size(); ++field) {
+    if (columns[field] == kName) {
+      row.name = rows.fields()[field];
+    } else if (columns[field] != kNowhere) {
+      row.numbers[columns[field]] = number_in(rows, field);
+    }
+  }
+}
+
+/// The same of the first row of a text, where all fields are empty or plain digits and a line feed
+/// is behind them: nearly always. How many characters it has with that; 0 for any other row.
+std::size_t read_plain_row(std::string_view text, const std::vector<std::size_t>& columns,
+                           NsightRow& row) {
+  std::size_t at = 0;
+  for (std::size_t field = 0; field < columns.size(); ++field) {
+    const std::string_view rest = text.substr(at);
+    std::uint64_t number = 0;
+    const std::size_t digits = leading_digits(rest, number);
+    if (digits == rest.size() || digits > kDigitsThatFit) return 0;
+    if (rest[digits] != (field + 1 < columns.size() ? ',' : '\n')) return 0;
+    at += digits + 1;
+    if (columns[field] == kName) {
+      row.name = rest.substr(0, digits);
+    } else if (columns[field] != kNowhere) {
+      auto& cell = row.numbers[columns[field]];
+      cell = digits > 0 ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+    }
+  }
+  return at;
+}
+
 }  // namespace
 
 bool is_nsight_csv(const Input& input) {
@@ -71,25 +105,19 @@ bool is_nsight_csv(const Input& input) {
 NsightEnums nsight_rows_of_csv(const Input& input, const TakeNsightRow& take) {
   CsvRows rows(input.name, input.bytes);
   if (!rows.next()) rows.fail("no header; expected the columns of CUDA_GPU_MEMORY_USAGE_EVENTS");
-  const NsightPlaces places = nsight_places(rows);
-  const std::size_t fields = rows.fields().size();
+  const std::vector<std::size_t> columns = columns_of_fields(rows);
   NsightRow row;
-  while (rows.next()) {
-    if (rows.fields().size() != fields) {
-      rows.fail(fmt::format("{} fields; the header has {}", rows.fields().size(), fields));
+  for (;;) {
+    if (const std::size_t characters = read_plain_row(rows.ahead(), columns, row)) {
+      rows.pass(characters);
+    } else if (rows.next()) {
+      read_row(rows, columns, row);
+    } else {
+      return {};
     }
     row.number = static_cast<std::int64_t>(rows.line());
-    for (std::size_t column = 0; column < kNsightColumns; ++column) {
-      if (places[column] == kNowhere) continue;
-      if (kNsightNames[column] == "name") {
-        row.name = rows.fields()[places[column]];
-      } else {
-        row.numbers[column] = number_in(rows, places[column]);
-      }
-    }
     take(row);
   }
-  return {};
 }
 
 }  // namespace memreplay

@@ -5,7 +5,9 @@
 #include <sqlite3.h>
 
 #include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "trace/drawn_events.hpp"
@@ -217,6 +219,58 @@ TEST(Nsight, WrongCsvIsAnErrorAtItsLine) {
   EXPECT_THAT(complaint(header + "1,16,9223372036854775808,0\n"), HasSubstr("2: bytes is -9223"));
   EXPECT_THAT(complaint("bytes,memoryOperationType\n"), HasSubstr("no column start"));
   for (std::size_t cut = kCsv.find('\n'); cut < kCsv.size(); ++cut) complaint(kCsv.substr(0, cut));
+}
+
+/// What is read, or why it is refused.
+std::string outcome(const std::string& text, Recording& recording) {
+  try {
+    recording = nsight_reader().read({"n.csv", text}, {});
+    return {};
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+// Rows of plain digits with a line feed behind them are read by a way of their own.
+TEST(NsightReader, PlainRowsAreReadAsTheOthers) {
+  const std::vector<std::string> words = {"4096",
+                                          "8192",
+                                          "1",
+                                          "0",
+                                          "2",
+                                          "",
+                                          "123456789",
+                                          "-1",
+                                          " 5",
+                                          "07",
+                                          "1.5",
+                                          "\"4\"",
+                                          "x",
+                                          "9999999999999999999",
+                                          "18446744073709551615"};
+  std::mt19937 draw(2);
+  int whole = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string plain = "start,pc,address,bytes,memoryOperationType,name,streamId\n";
+    const bool odd = draw() % 2 == 0;
+    const auto word = [&](std::size_t plainly) {
+      return words[odd && draw() % 10 == 0 ? draw() % words.size() : draw() % plainly];
+    };
+    for (std::size_t row = 0, rows = 1 + draw() % 4; row < rows; ++row) {
+      plain += std::to_string(row * 1000) + "," + word(6) + "," + word(2) + "," + word(5) + "," +
+               std::to_string(draw() % 2) + "," + word(6) + "," + word(6);
+      plain += odd && draw() % 20 == 0 ? "\n\n" : "\n";
+    }
+    std::string other;
+    for (const char c : plain) other += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    Recording recording;
+    Recording expected;
+    const std::string error = outcome(plain, recording);
+    EXPECT_EQ(error, outcome(other, expected)) << plain;
+    EXPECT_EQ(recording, expected) << plain;
+    whole += error.empty();
+  }
+  EXPECT_GT(whole, 2'000);
 }
 
 }  // namespace
