@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -32,23 +33,26 @@ inline std::size_t read_hexadecimal(std::string_view text, std::uint64_t& number
   return most;
 }
 
-/// The number that so many characters are, 1 to 8 digits in lower case, the first in the lowest
-/// byte; false for anything else. Without a branch for each: how many there are cannot be foreseen.
-inline bool read_short_hexadecimal(std::uint64_t text, std::size_t count, std::uint64_t& number) {
+/// The same of eight characters, the first in the lowest byte, and of digits in lower case. Without
+/// a branch for each: how many there are cannot be foreseen.
+inline std::size_t read_short_hexadecimal(std::uint64_t text, std::uint64_t& number) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
-  const std::size_t missing = 64 - 8 * count;  // bits: these become zeros before the others
-  const std::uint64_t digits =
-      text << missing | ('0' * kEach & ((std::uint64_t{1} << missing) - 1));
-  const auto not_below = [&](std::uint64_t least) { return digits + (0x80 - least) * kEach; };
+  const auto not_below = [low = text & ~kHigh](std::uint64_t least) {
+    return low + (0x80 - least) * kEach;
+  };
   const std::uint64_t is_decimal = not_below('0') & ~not_below('9' + 1);
   const std::uint64_t is_letter = not_below('a') & ~not_below('f' + 1);
-  if ((((is_decimal | is_letter) & ~digits) & kHigh) != kHigh) return false;
-  std::uint64_t values = (digits & 0x0F * kEach) + (digits >> 6 & kEach) * 9;
-  values = (values << 4 | values >> 8) & 0x00FF00FF00FF00FF;
-  values = (values << 8 | values >> 16) & 0x0000FFFF0000FFFF;
-  number = (values << 16 | values >> 32) & 0xFFFFFFFF;
-  return true;
+  const std::uint64_t others = (~(is_decimal | is_letter) | text) & kHigh;
+  const auto digits = static_cast<std::size_t>(std::countr_zero(others)) / 8;
+  number = 0;
+  if (digits == 0) return 0;
+  text <<= 64 - 8 * digits;
+  text = (text & 0x0F * kEach) + (text >> 6 & kEach) * 9;
+  text = (text << 4 | text >> 8) & 0x00FF00FF00FF00FF;
+  text = (text << 8 | text >> 16) & 0x0000FFFF0000FFFF;
+  number = (text << 16 | text >> 32) & 0xFFFFFFFF;
+  return digits;
 }
 
 }  // namespace memreplay

@@ -24,7 +24,6 @@ class LogLines {
   bool next() {
     behind_.passed(rest_.data());
     if (rest_.empty()) return false;
-    beginning_ = eight_characters(rest_);
     const std::size_t end = end_of_line();
     whole_ = end != rest_.npos;
     line_ = rest_.substr(0, end);
@@ -34,11 +33,9 @@ class LogLines {
     return true;
   }
   std::string_view line() const { return line_; }
-  // For who looks at several characters at once, those behind the line, too.
-  /// From the beginning of the line to the end of the log.
+  /// From the beginning of the line to the end of the log: for who looks at several characters at
+  /// once.
   std::string_view ahead() const { return with_rest(line_, input_.bytes); }
-  /// The first eight of them, the first in the lowest byte; 0 behind the end.
-  std::uint64_t beginning() const { return beginning_; }
   /// From the line that comes next to the end of the log.
   std::string_view rest() const { return rest_; }
   /// Moves behind that line, of so many characters with its end, which has been read by other
@@ -73,7 +70,7 @@ class LogLines {
   /// Of what is left. Many lines are shorter than a call of find is worth.
   std::size_t end_of_line() const {
     constexpr std::uint64_t kEach = 0x0101010101010101;
-    const std::uint64_t ends = beginning_ ^ '\n' * kEach;  // are 0 then
+    const std::uint64_t ends = eight_characters(rest_) ^ '\n' * kEach;  // are 0 then
     const std::uint64_t found = (ends - kEach) & ~ends & 0x80 * kEach;
     if (found == 0) return rest_.find('\n', sizeof found);
     return static_cast<std::size_t>(std::countr_zero(found)) / 8;
@@ -83,7 +80,6 @@ class LogLines {
   PagesBehind behind_;
   std::string_view rest_;
   std::string_view line_;
-  std::uint64_t beginning_ = 0;
   std::uint64_t number_ = 0;
   bool whole_ = true;
 };

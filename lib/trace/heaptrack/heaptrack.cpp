@@ -50,7 +50,12 @@ class HeaptrackReader {
   /// False where events are to leave and there are none.
   bool read_all() {
     read_lines(
-        lines_, log_.trace().coverage, [this] { read_line(); }, [this] { log_.is_filled(); });
+        lines_, log_.trace().coverage, [this] { read_line(); },
+        [this] {
+          do {
+            log_.is_filled();
+          } while (read_short_line());
+        });
     if (!kinds_.empty()) {
       recording_.detail =
           "heaptrack recording, interpreted: no addresses, of like blocks the oldest is freed "
@@ -133,7 +138,7 @@ void HeaptrackReader::expect_numbers(std::size_t least) const {
 
 void HeaptrackReader::read_line() {
   try {
-    if (!read_short_line()) read_any_line();
+    read_any_line();
   } catch (const std::out_of_range& error) {
     lines_.fail(error.what());
   }
@@ -258,19 +263,21 @@ HeaptrackReader::Kind& HeaptrackReader::kind(std::uint64_t number) {
   if (slot != kNoSlot) kind.oldest = slot == kind.newest ? kNoSlot : next_[slot];
 }
 
-/// Takes the line if it is "+ KIND" or "- KIND", as nearly all are, and nothing is wrong with it.
+/// Reads the next line, if it is "+ KIND" or "- KIND", as nearly all are, and nothing is new about
+/// it; else nothing has been done.
 bool HeaptrackReader::read_short_line() {
   constexpr std::size_t kNumber = 2;
-  constexpr std::size_t kMostDigits = 6;  // of the characters that are at hand
-  const std::size_t digits = lines_.line().size() - kNumber;
-  const std::uint64_t text = lines_.beginning();
-  const std::uint64_t kind = text & 0xFFFF;
+  constexpr std::size_t kMostDigits = 5;  // with what is before and behind them eight characters
   constexpr std::uint64_t kAllocates = '+' | ' ' << 8, kFrees = '-' | ' ' << 8;
-  if (digits - 1 >= kMostDigits || (kind != kAllocates && kind != kFrees)) return false;
+  const std::uint64_t text = eight_characters(lines_.rest());
+  const std::uint64_t call = text & 0xFFFF;
+  if (call != kAllocates && call != kFrees) return false;
   std::uint64_t number = 0;
-  if (!read_short_hexadecimal(text >> 8 * kNumber, digits, number)) return false;
-  if (number >= kinds_.size()) return false;
-  kind == kAllocates ? allocate(kinds_[number], number) : free(kinds_[number], number);
+  const std::size_t digits = read_short_hexadecimal(text >> 8 * kNumber, number);
+  if (digits - 1 >= kMostDigits || (text >> 8 * (kNumber + digits) & 0xFF) != '\n') return false;
+  if (number >= kinds_.size() || kinds_[number].stack == 0) return false;
+  lines_.pass(kNumber + digits + 1);
+  call == kAllocates ? allocate(kinds_[number], number) : free(kinds_[number], number);
   return true;
 }
 

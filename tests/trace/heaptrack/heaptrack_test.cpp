@@ -1,12 +1,15 @@
 #include "trace/heaptrack/heaptrack.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "trace/beginnings.hpp"
 
 namespace memreplay {
@@ -151,6 +154,49 @@ TEST(HeaptrackReader, WhatMakesNoSenseIsRefusedByItsLine) {
 TEST(HeaptrackReader, ATextThatIsCutAnywhereIsReadOrRefusedByItsLine) {
   expect_any_beginning(heaptrack_reader(), kRaw);
   expect_any_beginning(heaptrack_reader(), kInterpreted);
+}
+
+/// What is read, or why it is refused.
+std::string outcome(const std::string& text, Recording& recording) {
+  try {
+    recording = heaptrack_reader().read({"log", text}, {});
+    return {};
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+// Of an interpreted file, short lines with a line feed behind them are read by a way of their own.
+TEST(HeaptrackReader, ShortLinesAreReadAsTheOthers) {
+  std::mt19937 draw(2);
+  int whole = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    std::string text = "v 10500 3\ns 4 main\ni 4011c0 1 1\nt 1 0\nt 1 1\n";
+    std::size_t kinds = 0;
+    for (int line = 0; line < 60; ++line) {
+      const auto next = draw() % 40;
+      if (kinds == 0 || next == 0) {
+        text += fmt::format("a {:x} {:x}\n", draw() % 4 * 512, draw() % 3);
+        ++kinds;
+      } else if (next == 1) {
+        text += fmt::format("c {:x}\n", line);
+      } else if (next == 2) {
+        text += fmt::format("{} {:X}\n", "+-"[draw() % 2], draw() % (draw() % 8 == 0 ? 99 : kinds));
+      } else {
+        const char* const zeros = draw() % 50 == 0 ? "000000" : draw() % 20 == 0 ? "0" : "";
+        text += fmt::format("{} {}{:x}\n", "+-"[draw() % 3 == 0], zeros, draw() % kinds);
+      }
+    }
+    std::string other;
+    for (const char c : text) other += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    Recording recording;
+    Recording expected;
+    const std::string error = outcome(text, recording);
+    EXPECT_EQ(error, outcome(other, expected)) << text;
+    EXPECT_EQ(recording, expected) << text;
+    whole += error.empty();
+  }
+  EXPECT_GT(whole, 1'000);
 }
 
 }  // namespace
