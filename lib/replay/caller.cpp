@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "trace/reserve.hpp"
+
 namespace memreplay {
 
 Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts,
@@ -13,8 +15,10 @@ Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts,
       abilities_(strategy.abilities()),
       moved_out_(strategy.usage().moved_out),
       moved_(strategy.usage().moved),
-      blocks_(program.slot_count),
-      parked_(program.parkings) {}
+      parked_(program.parkings) {
+  reserve_at_most(blocks_, program.slot_count);  // are looked at in no order
+  blocks_.resize(program.slot_count);
+}
 
 void Caller::note_there(const Program::Block& block) {
   const Placement& placement = blocks_[block.slot];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/huge_pages.hpp"
 #include "core/range_set.hpp"
 #include "core/text.hpp"
 
@@ -102,7 +103,7 @@ class TraceGate::Walk {
   const Trace& trace_;
   const EventColumns* events_ = nullptr;  ///< those at hand
   std::uint64_t seen_ = 0;                ///< events, so far
-  std::vector<Block> blocks_;             ///< by slot
+  TableOf<Block> blocks_;                 ///< by slot
   std::map<Address, Address> segments_;   ///< from -> to, those not mapped
   RangeSet mapped_;
   Bytes together_ = 0;
@@ -199,8 +200,16 @@ std::size_t TraceGate::Walk::play_usual(std::size_t event) {
   const Bytes* const sizes = events_->sizes.data();
   const std::size_t end = events_->ops.size();
   const std::span<Block> blocks = blocks_;
+  // Hints, where there are so many blocks that to wait for one takes longer than all else.
+  constexpr std::size_t kAhead = 16;
+  constexpr std::size_t kFewBlocks = 1 << 15;
+  const std::size_t hinted = blocks.size() > kFewBlocks ? end - std::min(end, kAhead) : 0;
   Bytes together = together_;
   for (; event < end; ++event) {
+    if (event < hinted) {
+      const std::size_t ahead = slots[event + kAhead];
+      __builtin_prefetch(blocks.data() + std::min(ahead, blocks.size()), 1);
+    }
     const Op op = ops[event];
     const Slot slot = slots[event];
     const Bytes size = sizes[event];

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/huge_pages.hpp"
 #include "core/memory_state.hpp"
 #include "core/request.hpp"
 
@@ -148,7 +149,7 @@ class ChunkTable {
     unused_[unused_count_++] = number;
   }
 
-  std::vector<Piece> chunks_;
+  TableOf<Piece> chunks_;
   std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all numbers
   std::size_t unused_count_ = 0;
   std::map<Address, Handle> regions_;

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "core/huge_pages.hpp"
 #include "core/request.hpp"
 
 namespace memreplay {
@@ -191,7 +192,7 @@ class FreeBlocks {
   std::vector<Place> first_;      ///< the first chunk of each class, kept when it is empty
   std::array<std::uint64_t, kClasses / 64> used_ = {};  ///< a bit for each class that holds any
   std::uint64_t used_words_ = 0;  ///< a bit for each word of used_ that may have one
-  std::vector<Chunk> chunks_;
+  TableOf<Chunk> chunks_;
   std::vector<Place> unused_chunks_;
   std::vector<std::vector<Separator>> directories_;
   std::vector<std::uint32_t> unused_directories_;

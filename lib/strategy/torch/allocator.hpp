@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/huge_pages.hpp"
 #include "strategy/parts/free_blocks.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/strategy.hpp"
@@ -284,7 +285,7 @@ class Allocator final : public StrategyOn<Allocator>,
   Release::TieBreak tie_break_;
   std::optional<Bytes> allowed_memory_maximum_;
   Bytes total_allocated_memory_ = 0;
-  std::vector<Block> blocks_;
+  TableOf<Block> blocks_;
   std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all blocks
   std::size_t unused_count_ = 0;
   std::vector<BlockPool> pools_;        ///< large and small pool of each pool index in turn

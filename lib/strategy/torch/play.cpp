@@ -52,6 +52,8 @@ Halt Allocator::play_by(const Stretch& stretch) {
 }
 
 Halt Allocator::play(const Stretch& stretch) {
+  // Between two that live one may be free: room that is not needed is never touched.
+  blocks_.reserve(stretch.blocks.size() * 2);
   const bool may_expand = settings_.expandable_segments || !reservations_.empty();
   const bool is_fork = settings_.request_padding > 0 || settings_.large_alignment > 0;
   if (is_fork || tie_break_ != Release::TieBreak::segment_number || (may_expand && has_limits())) {

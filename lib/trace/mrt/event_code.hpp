@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/huge_pages.hpp"
 #include "trace/event_columns.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
 
@@ -89,7 +90,7 @@ class EventDecoder {
   Slot named(std::uint64_t name) const;
 
   std::vector<Bytes> dictionary_;
-  std::vector<Bytes> sizes_;  ///< by slot
+  TableOf<Bytes> sizes_;      ///< by slot
   std::vector<Slot> recent_;  ///< by number of the allocation, in a ring
   SlotGuess guess_;
   std::uint64_t allocations_ = 0;
