@@ -127,8 +127,10 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   Telling telling(printer, terminal_style(reports.colour), progress);
   ExplainAnswer all;
   question.among_others = input.paths.size() > 1;
-  const int status = for_each_recording(input, progress, [&](const InputOptions& one) {
-    ExplainAnswer answered = answer(Inputs(one), question, control, &telling);
+  // The next are read while one is explained, and its explanation appears.
+  const auto read = [](const InputOptions& one) { return Inputs(one); };
+  const int status = EachRecording(input, progress).ask(read, [&](const Inputs& inputs) {
+    ExplainAnswer answered = answer(inputs, question, control, &telling);
     std::ranges::move(answered.devices, std::back_inserter(all.devices));
     all.interrupted |= answered.interrupted;
     return !answered.interrupted;

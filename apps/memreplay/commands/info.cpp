@@ -35,8 +35,10 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   Printer printer(reports);
   Progress progress(reports.quiet);
   InfoAnswer all;
-  const int status = for_each_recording(question.input, progress, [&](const InputOptions& one) {
-    InfoAnswer answered = answer({one, question.select, question.points}, {});
+  const auto ask = [&](const InputOptions& one) {
+    return answer({one, question.select, question.points}, {});
+  };
+  const int status = EachRecording(question.input, progress).ask(ask, [&](InfoAnswer answered) {
     std::ranges::move(answered.traces, std::back_inserter(all.traces));
     return true;
   });

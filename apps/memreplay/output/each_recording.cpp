@@ -3,48 +3,60 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "output/command_host.hpp"
-#include "output/last_words.hpp"
 #include "output/output_file.hpp"
 
 namespace memreplay {
-
 namespace {
 
-void show_reading(InputOptions& input, Progress& progress) {
-  input.read.progress = [&progress](const std::string& path, double share) {
-    progress.show("reading " + path, share);
-  };
-  input.read.note = [&progress](const std::string& what) {
-    progress.clear();
-    write_stderr(what);
-  };
+void show_reading(Progress& progress, const std::string& path, double share) {
+  progress.show("reading " + path, share);
 }
 
 }  // namespace
 
 Inputs read_inputs(InputOptions input, Progress& progress, OnUnreadable behind) {
-  show_reading(input, progress);
+  input.read.progress = [&progress](const std::string& path, double share) {
+    show_reading(progress, path, share);
+  };
+  input.read.note = [&progress](const std::string& what) {
+    progress.clear();
+    write_stderr(what);
+  };
   return Inputs(input, behind);
 }
 
-int for_each_recording(const InputOptions& input, Progress& progress,
-                       const std::function<bool(const InputOptions& one)>& use) {
-  int status = kDone;
-  InputOptions one = input;
-  show_reading(one, progress);
-  for (const std::string& path : input.paths) {
-    one.paths = {path};
-    set_recording(path);
-    try {
-      if (!use(one)) break;
-    } catch (const InputError& error) {
-      if (command_host() != nullptr) throw;
-      progress.clear();
-      write_stderr(error.what());
-      status = kUnusable;
-    }
+InputOptions EachRecording::one(std::size_t i, std::vector<std::string>& notes) {
+  InputOptions one = input_;
+  one.paths = {input_.paths[i]};
+  one.read.progress = [this](const std::string& path, double share) {
+    const std::lock_guard lock(showing_);
+    if (waiting_) show_reading(progress_, path, share);
+  };
+  one.read.note = [&notes](const std::string& what) { notes.push_back(what); };
+  return one;
+}
+
+void EachRecording::set_waiting(bool waiting) {
+  const std::lock_guard lock(showing_);
+  waiting_ = waiting;
+}
+
+void EachRecording::tell(const std::vector<std::string>& notes) const {
+  for (const std::string& note : notes) {
+    progress_.clear();
+    write_stderr(note);
   }
-  return status;
+}
+
+void EachRecording::tell(std::exception_ptr failure) {
+  try {
+    std::rethrow_exception(std::move(failure));
+  } catch (const InputError& error) {
+    if (command_host() != nullptr) throw;
+    progress_.clear();
+    write_stderr(error.what());
+    status_ = kUnusable;
+  }
 }
 
 }  // namespace memreplay

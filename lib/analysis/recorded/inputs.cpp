@@ -47,13 +47,17 @@ std::vector<ReadFile> read_files(const InputOptions& input, OnUnreadable behind)
       if (behind == OnUnreadable::stop) read_up_to = std::min(read_up_to.load(), i);
     }
   };
-  // Standard input goes to the first that names it; there is one Python.
-  const bool in_turn = input.read.python_reader || std::ranges::find(paths, "-") != paths.end();
-  for_each_parallel(paths.size(), in_turn ? 1 : std::thread::hardware_concurrency(), read);
+  for_each_parallel(paths.size(), readers_at_once(input), read);
   return files;
 }
 
 }  // namespace
+
+unsigned readers_at_once(const InputOptions& input) {
+  const bool in_turn =
+      input.read.python_reader || std::ranges::find(input.paths, "-") != input.paths.end();
+  return in_turn ? 1 : std::max(std::thread::hardware_concurrency(), 1U);
+}
 
 std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu) {
   std::vector<const Trace*> with_events;

@@ -26,6 +26,10 @@ struct InputOptions {
   std::optional<Variation> variation;
 };
 
+/// How many of them may be read at once: standard input goes to the first that names it, and there
+/// is one Python.
+unsigned readers_at_once(const InputOptions& input);
+
 /// The devices with events, or where none has any, those with memory; only `gpu` when it is given.
 /// Throws UsageError where the recording has no such device.
 std::vector<const Trace*> chosen_traces(const Recording& recording, std::optional<int> gpu);

@@ -4,6 +4,7 @@
 
 #include "analysis/recorded/summary.hpp"
 #include "analysis/verify/question.hpp"
+#include "analysis/work_ahead.hpp"
 #include "verify/verify.hpp"
 
 namespace memreplay {
@@ -41,11 +42,15 @@ bool VerifyAnswer::applies() const {
 VerifyAnswer answer(const VerifyQuestion& question, const Control& control) {
   const std::vector<std::string>& paths = question.input.paths;
   VerifyAnswer answer;
-  for (const std::string& path : paths) {
-    if (control.stopped()) break;
-    control.show(path,
-                 static_cast<double>(answer.files.size()) / static_cast<double>(paths.size()));
-    answer.files.push_back(verified_file(read_recording(path, question.input.read), question));
+  const auto verified = [&](std::size_t i) -> std::optional<VerifiedFile> {
+    if (control.stopped()) return std::nullopt;
+    return verified_file(read_recording(paths[i], question.input.read), question);
+  };
+  WorkAhead<std::optional<VerifiedFile>> files(paths.size(), readers_at_once(question.input),
+                                               verified);
+  for (std::size_t i = 0; i < paths.size() && !control.stopped(); ++i) {
+    control.show(paths[i], static_cast<double>(i) / static_cast<double>(paths.size()));
+    if (auto file = files.take()) answer.files.push_back(std::move(*file));
   }
   answer.interrupted = control.stopped();
   return answer;
