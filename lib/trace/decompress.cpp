@@ -19,7 +19,6 @@ namespace {
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
 constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // behind one of sixteen bytes
 constexpr std::size_t kMostUnpacked = 64 * kGiB;
-constexpr std::size_t kChunk = 1 * kMiB;
 
 bool is_zstd(std::string_view bytes) {
   if (bytes.starts_with(kZstd)) return true;
@@ -39,20 +38,6 @@ bool is_zstd(std::string_view bytes) {
 /// Zeros may pad a file.
 bool is_padding(std::string_view rest) { return rest.find_first_not_of('\0') == rest.npos; }
 
-Bytes memory_of_machine() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? Bytes(pages) * Bytes(page) : kMostUnpacked;
-}
-
-/// Room for what a file states to hold: to grow into it would cost as much as the reading. No
-/// statement is believed that is far from what recordings are compressed by.
-std::string room_for(const Input& input, std::uint64_t stated) {
-  constexpr std::size_t kBestRatio = 64;
-  std::string content;
-  if (stated < kBestRatio * input.bytes.size()) content.reserve(stated + kChunk);
-  return content;
-}
-
 /// Of the last member, modulo 4 GiB.
 std::uint64_t stated_by_gzip(std::string_view bytes) {
   std::uint32_t size = 0;
@@ -61,38 +46,51 @@ std::uint64_t stated_by_gzip(std::string_view bytes) {
   return size;
 }
 
-/// Room for another chunk at the end; beyond what was reserved it grows by half, so that little is
+Bytes memory_of_machine() {
+  static const Bytes kMemory = [] {
+    const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? Bytes(pages) * Bytes(page) : kMostUnpacked;
+  }();
+  return kMemory;
+}
+
+/// Room for another step at the end; beyond what was reserved it grows by half, so that little is
 /// left over. What is there and what it grows to must fit side by side: a system that promises more
 /// memory than it has ends a program without a word.
-char* add_room(const Input& input, std::string& content, std::size_t used) {
-  static const Bytes kMemory = memory_of_machine();
-  if (used >= kMostUnpacked)
-    throw InputError(input.name, "", "more than 64 GiB after decompression");
-  if (content.size() - used < kChunk) {
-    const bool fits = content.capacity() - used >= kChunk;
-    const std::size_t wanted = used + (fits ? kChunk : std::max(kChunk, used / 2));
-    if (wanted > kMemory - std::min(used, kMemory)) throw std::bad_alloc();
+char* add_room(std::string& content, std::size_t used) {
+  if (content.size() - used < kUnpackedAtOnce) {
+    const bool fits = content.capacity() - used >= kUnpackedAtOnce;
+    const std::size_t wanted =
+        used + (fits ? kUnpackedAtOnce : std::max(kUnpackedAtOnce, used / 2));
+    if (wanted > memory_of_machine() - std::min(used, memory_of_machine())) throw std::bad_alloc();
     content.resize(wanted);
   }
   return content.data() + used;
 }
 
-std::string gunzip(const Input& input) {
+using Room = std::function<char*(std::size_t used)>;
+
+char* next_room(const Input& input, const Room& room, std::size_t used) {
+  if (used >= kMostUnpacked)
+    throw InputError(input.name, "", "more than 64 GiB after decompression");
+  return room(used);
+}
+
+std::size_t gunzip(const Input& input, const Room& room) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
-  std::string content = room_for(input, stated_by_gzip(input.bytes));
   std::size_t used = 0, taken = 0;
   const std::string_view bytes = input.bytes;
   for (int state = Z_OK;;) {
-    stream.next_out = reinterpret_cast<Bytef*>(add_room(input, content, used));
-    stream.avail_out = kChunk;
+    stream.next_out = reinterpret_cast<Bytef*>(next_room(input, room, used));
+    stream.avail_out = kUnpackedAtOnce;
     const std::size_t offered = std::min<std::size_t>(bytes.size() - taken, 1 * kGiB);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + taken));
     stream.avail_in = static_cast<uInt>(offered);
     state = inflate(&stream, Z_NO_FLUSH);
     taken += offered - stream.avail_in;
-    used += kChunk - stream.avail_out;
+    used += kUnpackedAtOnce - stream.avail_out;
     if (state == Z_STREAM_END) {
       // Another member may follow.
       if (!bytes.substr(taken).starts_with(kGzip)) break;
@@ -105,21 +103,17 @@ std::string gunzip(const Input& input) {
     }
   }
   if (!is_padding(bytes.substr(taken))) damaged(input, "gzip", "other data follows it");
-  content.resize(used);
-  return content;
+  return used;
 }
 
-std::string unzstd(const Input& input) {
+std::size_t unzstd(const Input& input, const Room& room) {
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                              ZSTD_freeDStream);
   if (!stream) throw std::bad_alloc();
-  // What is unknown is more than any ratio.
-  std::string content =
-      room_for(input, ZSTD_getFrameContentSize(input.bytes.data(), input.bytes.size()));
   std::size_t used = 0;
   ZSTD_inBuffer from{input.bytes.data(), input.bytes.size(), 0};
   for (;;) {
-    ZSTD_outBuffer to{add_room(input, content, used), kChunk, 0};
+    ZSTD_outBuffer to{next_room(input, room, used), kUnpackedAtOnce, 0};
     const std::size_t left = ZSTD_decompressStream(stream.get(), &to, &from);
     if (ZSTD_isError(left)) damaged(input, "zstd", ZSTD_getErrorName(left));
     used += to.pos;
@@ -132,16 +126,35 @@ std::string unzstd(const Input& input) {
       cut_off(input, "zstd");
     }
   }
-  content.resize(used);
-  return content;
+  return used;
 }
 
 }  // namespace
 
 bool is_compressed(std::string_view bytes) { return bytes.starts_with(kGzip) || is_zstd(bytes); }
 
+std::size_t decompress(const Input& input, const Room& room) {
+  return input.bytes.starts_with(kGzip) ? gunzip(input, room) : unzstd(input, room);
+}
+
 std::string decompress(const Input& input) {
-  return input.bytes.starts_with(kGzip) ? gunzip(input) : unzstd(input);
+  std::string content;
+  // To grow into what it holds would cost as much as the reading.
+  if (const auto stated = stated_size(input)) content.reserve(*stated + kUnpackedAtOnce);
+  content.resize(decompress(input, [&](std::size_t used) { return add_room(content, used); }));
+  return content;
+}
+
+std::optional<std::size_t> stated_size(const Input& input) {
+  // No statement is believed that is far from what recordings are compressed by.
+  constexpr std::size_t kBestRatio = 64;
+  const std::string_view bytes = input.bytes;
+  // What zstd does not know is more than any ratio.
+  const std::uint64_t stated = bytes.starts_with(kGzip)
+                                   ? stated_by_gzip(bytes)
+                                   : ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+  if (stated >= kBestRatio * bytes.size() || stated >= memory_of_machine()) return std::nullopt;
+  return stated;
 }
 
 }  // namespace memreplay

@@ -19,6 +19,8 @@
 namespace memreplay {
 namespace {
 
+constexpr std::size_t kBeginning = 64 * kKiB;
+
 [[noreturn]] void fail(const std::string& path, std::string_view what) {
   throw InputError(path, "", std::string(what) + ": " + std::generic_category().message(errno));
 }
@@ -72,37 +74,70 @@ std::string read_all(int file, const std::string& path) {
 
 std::string read_file(const std::string& path) { return read_all(File(path).number(), path); }
 
-OpenedInput::OpenedInput(const std::string& path) {
+OpenedInput::OpenedInput(const std::string& path, Unpack unpack) {
   input_.name = path;
-  guarded([&] { map_or_read(File(path).number()); });
+  guarded([&] {
+    map_or_read(File(path).number());
+    this->unpack(unpack);
+  });
 }
 
-OpenedInput::OpenedInput(const std::string& name, std::string_view bytes) {
+OpenedInput::OpenedInput(const std::string& name, std::string_view bytes, Unpack unpack) {
   input_.name = name;
-  guarded([&] { input_.bytes = bytes; });
+  guarded([&] {
+    input_.bytes = bytes;
+    this->unpack(unpack);
+  });
 }
 
 template <typename Fill>
 void OpenedInput::guarded(Fill fill) {
   try {
     fill();
-    unpack();
   } catch (const std::bad_alloc&) {
-    unmap();
+    let_go();
     throw InputError(input_.name, "", "is too large for the memory that there is");
   } catch (...) {
-    unmap();
+    let_go();
     throw;
   }
 }
 
-OpenedInput::~OpenedInput() { unmap(); }
+OpenedInput::~OpenedInput() { let_go(); }
 
-void OpenedInput::unpack() {
+bool OpenedInput::await_all() {
+  bool is_as_stated = true;
+  guarded([&] { is_as_stated = input_.arrival == nullptr || await(input_.bytes.size()); });
+  input_.arrival = nullptr;
+  return is_as_stated;
+}
+
+bool OpenedInput::await(std::size_t count) {
+  try {
+    unpacking_->wait_beyond(count);
+    return true;
+  } catch (const Misstated&) {
+    input_.bytes = packed_;
+    unpack_at_once();
+    return false;
+  }
+}
+
+void OpenedInput::unpack(Unpack when) {
   if (input_.bytes.empty()) throw InputError(input_.name, "", "is empty: expected a recording");
   if (!is_compressed(input_.bytes)) return;
+  if (when == Unpack::beside) unpacking_ = Unpacking::begin(input_);
+  if (unpacking_ == nullptr) return unpack_at_once();
+  packed_ = input_.bytes;
+  input_.bytes = unpacking_->bytes();
+  input_.mapped = false;
+  input_.arrival = unpacking_.get();
+  await(kBeginning);
+}
+
+void OpenedInput::unpack_at_once() {
   held_ = decompress(input_);
-  unmap();
+  let_go();
   input_.bytes = held_;
   if (held_.empty()) {
     throw InputError(input_.name, "", "is empty after decompression: expected a recording");
@@ -131,7 +166,9 @@ void OpenedInput::map_or_read(int file) {
   input_.bytes = held_;
 }
 
-void OpenedInput::unmap() {
+void OpenedInput::let_go() {
+  unpacking_.reset();
+  input_.arrival = nullptr;
   if (mapping_ != nullptr) ::munmap(std::exchange(mapping_, nullptr), mapped_bytes_);
   input_.mapped = false;
 }

@@ -1,36 +1,53 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "trace/reader.hpp"
+#include "trace/unpacking.hpp"
 
 namespace memreplay {
 
 /// A small file's bytes as they are. Throws InputError.
 std::string read_file(const std::string& path);
 
+/// When the bytes of a compressed file are there.
+enum class Unpack {
+  at_once,  ///< before they are looked at
+  beside,   ///< all but the beginning may still arrive (Input::arrival)
+};
+
 /// A file's bytes, mapped or held in memory, decompressed where its first bytes say gzip or zstd.
 class OpenedInput {
  public:
   /// Opens a file; "-" is standard input. Throws InputError.
-  explicit OpenedInput(const std::string& path);
+  explicit OpenedInput(const std::string& path, Unpack unpack = Unpack::at_once);
   /// Bytes that are at hand, and outlive this.
-  OpenedInput(const std::string& name, std::string_view bytes);
+  OpenedInput(const std::string& name, std::string_view bytes, Unpack unpack = Unpack::at_once);
   ~OpenedInput();
   OpenedInput(const OpenedInput&) = delete;
   OpenedInput& operator=(const OpenedInput&) = delete;
 
   const Input& input() const { return input_; }
+  /// Waits until all bytes are at hand. False where those that had arrived were of a file that
+  /// holds another number than it said: now they are elsewhere, and to be read anew. Throws
+  /// InputError.
+  bool await_all();
 
  private:
   template <typename Fill>
   void guarded(Fill fill);
-  void unpack();
+  void unpack(Unpack when);
+  void unpack_at_once();
+  /// More than `count` bytes. As await_all.
+  bool await(std::size_t count);
   void map_or_read(int file);
-  void unmap();
+  void let_go();
 
   Input input_;
   std::string held_;
+  std::string_view packed_;  ///< what `unpacking_` reads
+  std::unique_ptr<Unpacking> unpacking_;
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;
 };

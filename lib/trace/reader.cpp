@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -115,8 +116,8 @@ const ReaderInfo* named_reader(const ReadOptions& options) {
   return options.format.empty() ? nullptr : &reader_named(options.format);
 }
 
-Recording read_opened(const OpenedInput& opened, const ReaderInfo* named,
-                      const ReadOptions& options) {
+Recording read_input(const OpenedInput& opened, const ReaderInfo* named,
+                     const ReadOptions& options) {
   Input input = opened.input();
   input.host = options.host;
   if (options.progress) {
@@ -127,11 +128,35 @@ Recording read_opened(const OpenedInput& opened, const ReaderInfo* named,
     throw UsageError("the reader 'python' reads pickles only; " + input.name +
                      " is of the format " + std::string(reader.name));
   }
-  Recording recording = options.python_reader               ? read_with_python(input)
-                        : options.counted && reader.hand_on ? count_events(reader, input, options)
-                                                            : reader.read(input, options);
-  check_recording(recording);
-  return recording;
+  return options.python_reader               ? read_with_python(input)
+         : options.counted && reader.hand_on ? count_events(reader, input, options)
+                                             : reader.read(input, options);
+}
+
+/// Whether a reader takes the bytes as they arrive: it is asked before all others.
+bool is_read_arriving(const Input& input, const ReaderInfo* named, const ReadOptions& options) {
+  if (input.arrival == nullptr || options.python_reader || !options.columns.empty()) return false;
+  const ReaderInfo& first = readers().front();
+  return first.reads_arriving && (named == nullptr || named->name == first.name) &&
+         first.recognises(input);
+}
+
+Recording read_opened(OpenedInput& opened, const ReaderInfo* named, const ReadOptions& options) {
+  if (!is_read_arriving(opened.input(), named, options)) opened.await_all();
+  for (;;) {
+    Recording recording;
+    std::exception_ptr failure;
+    try {
+      recording = read_input(opened, named, options);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    // What is wrong with the packed bytes comes first, and hides what it leads to.
+    if (!opened.await_all()) continue;
+    if (failure) std::rethrow_exception(failure);
+    check_recording(recording);
+    return recording;
+  }
 }
 
 }  // namespace
@@ -166,13 +191,15 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   }
   // A wrong name is told before a long file is read.
   const ReaderInfo* named = named_reader(options);
-  return read_opened(OpenedInput(path), named, options);
+  OpenedInput opened(path, Unpack::beside);
+  return read_opened(opened, named, options);
 }
 
 Recording read_recording(const std::string& name, std::string_view bytes,
                          const ReadOptions& options) {
   const ReaderInfo* named = named_reader(options);
-  return read_opened(OpenedInput(name, bytes), named, options);
+  OpenedInput opened(name, bytes, Unpack::beside);
+  return read_opened(opened, named, options);
 }
 
 bool stream_recording(const std::string& path, const ReadOptions& options,

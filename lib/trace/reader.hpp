@@ -12,10 +12,13 @@
 
 namespace memreplay {
 
-/// A file's bytes after decompression, all at hand.
+class Unpacking;
+
+/// A file's bytes after decompression.
 struct Input {
   std::string name;  ///< for messages; "-" is standard input
   std::string_view bytes;
+  Unpacking* arrival = nullptr;  ///< of bytes that are not all at hand yet, else null
   bool host = false;    ///< of a snapshot its pinned host memory is asked for, not its devices
   bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
   /// Called now and then with the share that has been read; may be empty.
@@ -71,6 +74,8 @@ struct ReaderInfo {
   /// before `begin` is called, where the file must be read whole; null as above. Throws InputError.
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
+  /// Reads, and recognises, bytes as they arrive (Input::arrival); else they are all at hand.
+  bool reads_arriving = false;
   bool is_text = false;        ///< of a failure, no recording: only for who takes those
   bool has_processes = false;  ///< a file may be the log of several
 };

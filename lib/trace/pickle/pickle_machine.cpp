@@ -8,8 +8,10 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "trace/pickle/pickle_numbers.hpp"
 #include "trace/reserve.hpp"
+#include "trace/unpacking.hpp"
 
 namespace memreplay {
 namespace {
@@ -39,7 +41,10 @@ PickleValue long_value(const unsigned char* p, std::uint64_t length) {
 PickleMachine::PickleMachine(const Input& input, PickleStore& store)
     : name_(input.name),
       begin_(reinterpret_cast<const Byte*>(input.bytes.data())),
-      end_(begin_ + input.bytes.size()),
+      end_(input.arrival == nullptr ? begin_ + input.bytes.size() : begin_),
+      ready_(end_),
+      size_(input.bytes.size()),
+      arrival_(input.arrival),
       store_(store),
       stack_(4096),
       behind_(input) {
@@ -50,7 +55,8 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
 
 PickleValue PickleMachine::run() {
   const Byte* p = begin_;
-  const Byte* const end = end_;
+  const Byte* end = end_;
+  const Byte* ready = ready_;
   // Copies that stay in registers.
   PickleValue* top = stack_.data();
   PickleValue* limit = top + stack_.size();
@@ -74,7 +80,11 @@ PickleValue PickleMachine::run() {
 
   for (;;) {
     const Byte* const at = p;
-    if (p == end) truncated(at);
+    if (p >= ready) [[unlikely]] {
+      if (!has_opcode(p)) truncated(at);
+      end = end_;
+      ready = ready_;
+    }
     const auto need = [&](std::ptrdiff_t count) {
       if (end - p < count) [[unlikely]]
         truncated(at);
@@ -202,6 +212,18 @@ PickleValue PickleMachine::run() {
         load();
     }
   }
+}
+
+bool PickleMachine::has_opcode(const Byte* p) {
+  // More than what is read of most opcodes: of others all is read again.
+  constexpr std::size_t kFurther = 256 * kKiB;
+  if (arrival_ == nullptr) return p != end_;
+  const std::size_t arrived =
+      arrival_->wait_beyond(static_cast<std::size_t>(p - begin_) + kFurther);
+  end_ = begin_ + arrived;
+  if (arrived == size_) arrival_ = nullptr;
+  ready_ = arrival_ == nullptr ? end_ : end_ - kFurther;
+  return p != end_;
 }
 
 PickleValue PickleMachine::new_object(PickleTag tag) {

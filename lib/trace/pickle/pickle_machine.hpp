@@ -14,13 +14,18 @@
 
 namespace memreplay {
 
+/// What was read, before all bytes had arrived, cannot be told from something wrong: it is to be
+/// read again when they have.
+struct NeedsAllBytes {};
+
 /// Runs the opcodes of a pickle that build plain values and refuses all others. Nothing recurses on
 /// the input, and no length of the file is believed before it is compared with what is left.
 class PickleMachine {
  public:
   PickleMachine(const Input& input, PickleStore& store);
 
-  /// The value at STOP; what follows is ignored. Throws InputError with the byte, NeedsPlainValues.
+  /// The value at STOP; what follows is ignored. Throws InputError with the byte, NeedsPlainValues,
+  /// NeedsAllBytes.
   PickleValue run();
 
  private:
@@ -34,6 +39,8 @@ class PickleMachine {
   [[noreturn]] void refuse_code(const Byte* at, const Byte* p) const;
   std::string code_arguments(PickleOp op, const Byte* p) const;
 
+  /// Another opcode is there to be read, and where bytes still arrive, some behind it.
+  bool has_opcode(const Byte* p);
   void grow_stack();
   /// The rest of a line, without its end; moves p behind it.
   std::string_view line(const Byte* at, const Byte*& p) const;
@@ -77,7 +84,10 @@ class PickleMachine {
 
   std::string name_;
   const Byte* begin_;
-  const Byte* end_;
+  const Byte* end_;               ///< of what has arrived
+  const Byte* ready_;             ///< up to here opcodes are read without a look at what arrives
+  std::size_t size_;              ///< of all
+  Unpacking* arrival_ = nullptr;  ///< null: nothing more arrives
   PickleStore& store_;
   std::vector<PickleValue> stack_;
   std::size_t top_ = 0;

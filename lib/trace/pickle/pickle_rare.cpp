@@ -24,6 +24,7 @@ double big_endian_double(const unsigned char* p) {
 }  // namespace
 
 void PickleMachine::fail(const Byte* at, const std::string& message) const {
+  if (arrival_ != nullptr) throw NeedsAllBytes();
   throw InputError(name_, "byte " + human_count(static_cast<std::uint64_t>(at - begin_)), message);
 }
 

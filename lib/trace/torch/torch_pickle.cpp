@@ -6,6 +6,7 @@
 #include "trace/torch/pickle_view.hpp"
 #include "trace/torch/plain_copy.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
+#include "trace/unpacking.hpp"
 
 namespace memreplay {
 namespace {
@@ -32,10 +33,14 @@ void copy(const Input& input, ValueWriter& writer) {
 }  // namespace
 
 TorchSnapshot read_torch_pickle(const Input& input) {
-  try {
-    return read_once(input, true);
-  } catch (const NeedsPlainValues&) {
-    return read_once(input, false);
+  for (bool converts_early = true;;) {
+    try {
+      return read_once(input, converts_early);
+    } catch (const NeedsPlainValues&) {
+      converts_early = false;
+    } catch (const NeedsAllBytes&) {
+      input.arrival->wait_beyond(input.bytes.size());
+    }
   }
 }
 
@@ -55,8 +60,12 @@ std::string torch_pickle_detail(const Input& input) {
 }
 
 ReaderInfo torch_pickle_reader() {
-  return {kTorchPickleFormat, "PyTorch memory snapshot (_dump_snapshot), a pickle", is_pickle, read,
-          copy};
+  return {.name = kTorchPickleFormat,
+          .summary = "PyTorch memory snapshot (_dump_snapshot), a pickle",
+          .recognises = is_pickle,
+          .read = read,
+          .copy = copy,
+          .reads_arriving = true};
 }
 
 }  // namespace memreplay
