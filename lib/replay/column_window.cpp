@@ -14,8 +14,8 @@ namespace {
 
 /// Events that a reader may be ahead of what must be there.
 constexpr std::uint64_t kFurtherAhead = 1 << 16;
-/// Memory is given back for so many events at once.
-constexpr std::uint64_t kDropped = 1 << 14;
+/// Memory is given back for so many events at once: each time all processors are told.
+constexpr std::uint64_t kDropped = 1 << 17;
 
 class ColumnWindow final : public ProgramFeed {
  public:

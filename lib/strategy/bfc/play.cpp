@@ -63,6 +63,7 @@ bool Allocator::is_plain() const {
 
 Halt Allocator::play(const Stretch& stretch) {
   if (!is_plain() || !stretch.program.freed_before.empty()) return StrategyOn::play(stretch);
+  chunks_.reserve(stretch.blocks.size() * 2);  // between two that live one may be free
   if (chunks_.count() <= kFewRecords) return play_directly(Player<false>{*this}, stretch);
   return play_directly(Player<true>{*this}, stretch);
 }

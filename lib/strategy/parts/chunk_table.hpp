@@ -32,6 +32,8 @@ class ChunkTable {
   /// All of them, by number.
   const Piece* data() const { return chunks_.data(); }
   std::size_t count() const { return chunks_.size(); }
+  /// Room that is not needed is never touched.
+  void reserve(std::size_t count) { chunks_.reserve(count); }
 
   /// One free chunk over a new region.
   Handle add_region(Address address, Bytes size, Piece piece = {}) {

@@ -1,6 +1,7 @@
 #include "trace/mrt/event_code.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace memreplay {
@@ -82,15 +83,32 @@ void EventDecoder::take(ByteCursor& code, std::size_t count, EventColumns& event
   events.ops.resize(count);
   events.slots.resize(count);
   events.sizes.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Event event = next(code);
-    events.ops[i] = event.op;
-    events.slots[i] = event.slot;
-    events.sizes[i] = event.size;
+  // Sizes of many blocks are far away: they are called for a strip of events before they are
+  // needed, and then kept and given in the order of the events, without a branch.
+  constexpr std::size_t kStrip = 64;
+  std::array<Bytes*, kStrip> kept;
+  std::array<bool, kStrip> is_given;
+  Bytes none = 0;
+  for (std::size_t from = 0; from < count; from += kStrip) {
+    const std::size_t strip = std::min(kStrip, count - from);
+    for (std::size_t i = 0; i < strip; ++i) {
+      const Event event = next(code);
+      events.ops[from + i] = event.op;
+      events.slots[from + i] = event.slot;
+      events.sizes[from + i] = event.size;
+      is_given[i] = event.has_size;
+      kept[i] = event.op == Op::allocate || !event.has_size ? &sizes_[event.slot] : &none;
+      __builtin_prefetch(kept[i], 1);
+    }
+    for (std::size_t i = 0; i < strip; ++i) {
+      Bytes& size = events.sizes[from + i];
+      size = is_given[i] ? size : *kept[i];
+      *kept[i] = size;
+    }
   }
 }
 
-inline EventDecoder::Event EventDecoder::next(ByteCursor& code) {
+[[gnu::always_inline]] inline EventDecoder::Event EventDecoder::next(ByteCursor& code) {
   const std::uint64_t number = code.number();
   const std::uint64_t rest = number >> 2;
   if ((number & 3) == kRare) return rare(rest, code);
@@ -104,17 +122,16 @@ inline EventDecoder::Event EventDecoder::next(ByteCursor& code) {
   return allocation(guess_.take(), rest);
 }
 
-inline EventDecoder::Event EventDecoder::allocation(Slot slot, Bytes size) {
+[[gnu::always_inline]] inline EventDecoder::Event EventDecoder::allocation(Slot slot, Bytes size) {
   if (slot >= sizes_.size()) throw MrtFault("more blocks at once than the file says");
   guess_.taken(slot);
-  sizes_[slot] = size;
   recent_[allocations_++ % kRecent] = slot;
-  return {Op::allocate, slot, size};
+  return {Op::allocate, true, slot, size};
 }
 
-inline EventDecoder::Event EventDecoder::free(Op op, Slot slot) {
+[[gnu::always_inline]] inline EventDecoder::Event EventDecoder::free(Op op, Slot slot) {
   if (op != Op::free_requested) guess_.give_back(slot);
-  return {op, slot, sizes_[slot]};
+  return {op, false, slot, 0};
 }
 
 EventDecoder::Event EventDecoder::rare(std::uint64_t code, ByteCursor& rest) {
@@ -147,7 +164,7 @@ EventDecoder::Event EventDecoder::spelled(std::uint64_t op_number, ByteCursor& r
   }
   if (op == Op::free_requested) requested_ = slot;
   if (op == Op::free || op == Op::free_completed) guess_.give_back(slot);
-  return {op, slot, size};
+  return {op, true, slot, size};
 }
 
 Slot EventDecoder::named(std::uint64_t name) const {

@@ -78,6 +78,7 @@ class EventDecoder {
  private:
   struct Event {
     Op op;
+    bool has_size;  ///< else it is that of its block
     Slot slot;
     Bytes size;
   };

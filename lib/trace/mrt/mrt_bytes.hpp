@@ -39,7 +39,7 @@ class ByteCursor {
 
   std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 
-  std::uint64_t number() {
+  [[gnu::always_inline]] std::uint64_t number() {
     std::uint64_t eight = 0;
     if (left() < sizeof eight) return number_at_the_end();
     std::memcpy(&eight, at_, sizeof eight);
@@ -68,7 +68,7 @@ class ByteCursor {
   }
 
  private:
-  std::uint64_t number_at_the_end() {
+  [[gnu::noinline]] std::uint64_t number_at_the_end() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       if (at_ == end_) throw MrtFault("ends too early");
