@@ -78,7 +78,6 @@ Handle Allocator::search(const Wanted& wanted) {
     const Handle chunk = bins[at].block;
     if (!fits(chunks_[chunk], wanted)) continue;
     bins_[wanted.end == Tag::upper].erase(at);
-    chunks_[chunk].binned = false;
     return take(chunk, wanted);
   }
   if (gap_ == kNoHandle || !fits(chunks_[gap_], wanted)) return kNoHandle;

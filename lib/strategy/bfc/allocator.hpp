@@ -54,7 +54,12 @@ struct alignas(64) Piece : Chunk {
   std::uint64_t freed_at = 0;   ///< count of the free; 0: safe
   FreeBlocks::Place place = 0;  ///< of a chunk that is binned, there
   Tag tag = Tag::lower;
-  bool binned = false;
+
+  bool is_binned() const { return !in_use && tag != Tag::central_gap; }
+  void inherit(const Piece& other) {
+    freed_at = other.freed_at;
+    tag = other.tag;
+  }
 };
 static_assert(sizeof(Piece) == 64);
 

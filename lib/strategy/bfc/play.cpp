@@ -9,7 +9,8 @@ template <bool kHints>
 struct Allocator::Player {
   Allocator& allocator;
 
-  Service allocate(const Program& program, std::uint64_t event, Placement& placed) {
+  [[gnu::always_inline]] Service allocate(const Program& program, std::uint64_t event,
+                                          Placement& placed) {
     const Bytes requested = program.sizes[event];
     if (requested > kLargestRequest || program.align_log2[event] > kGranuleLog2) {
       return anew(program, event, placed);
@@ -18,7 +19,6 @@ struct Allocator::Player {
     const Bytes size = rounded(requested);
     const Handle chunk = a.bins_[0].take(size);
     if (chunk == kNoHandle) return anew(program, event, placed);
-    a.chunks_[chunk].binned = false;
     if (a.chunks_[chunk].size > size && a.should_split(a.chunks_[chunk].size, size)) {
       a.insert<true>(a.chunks_.split(chunk, size));
     }
@@ -27,7 +27,7 @@ struct Allocator::Player {
     placed = {taken.address, taken.size, chunk};
     return Service::at_once;
   }
-  void free(const Program&, std::uint64_t, Handle chunk) {
+  [[gnu::always_inline]] void free(const Program&, std::uint64_t, Handle chunk) {
     Allocator& a = allocator;
     Piece& piece = a.chunks_[chunk];
     piece.in_use = false;

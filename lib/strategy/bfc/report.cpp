@@ -89,7 +89,7 @@ class Report {
     std::array<Sums, kBins> sums;
     allocator_.chunks().for_each([&](Handle chunk) {
       const Piece& p = piece(chunk);
-      if (!p.in_use && !p.binned) return;  // the central gap
+      if (!p.in_use && !p.is_binned()) return;  // the central gap
       Sums& bin = sums[static_cast<std::size_t>(bin_of(p.size))];
       ++bin.chunks;
       bin.bytes += p.size;
@@ -109,7 +109,7 @@ class Report {
   std::string shown(Handle chunk) const {
     const Piece& p = piece(chunk);
     return fmt::format("  Size: {} | Requested Size: {} | in_use: {} | bin_num: {}", human(p.size),
-                       human(p.requested), p.in_use ? 1 : 0, p.binned ? bin_of(p.size) : -1);
+                       human(p.requested), p.in_use ? 1 : 0, p.is_binned() ? bin_of(p.size) : -1);
   }
 
   void bin_of_request() {

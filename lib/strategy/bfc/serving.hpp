@@ -33,7 +33,6 @@ template <bool kPlain>
     gap_ = chunk;
     return;
   }
-  piece.binned = true;
   bins_[!kPlain && piece.tag == Tag::upper].insert(
       key_of<kPlain>(chunk),
       [this](Handle moved, FreeBlocks::Place place) { chunks_[moved].place = place; });
@@ -46,7 +45,6 @@ template <bool kPlain>
     gap_ = kNoHandle;
     return;
   }
-  piece.binned = false;
   bins_[!kPlain && piece.tag == Tag::upper].erase(chunk, piece.place,
                                                   [&] { return key_of<kPlain>(chunk); });
 }

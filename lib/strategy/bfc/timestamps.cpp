@@ -19,7 +19,7 @@ std::vector<Handle> Allocator::leave_queue(bool also_unsafe) {
   std::vector<Handle> staying;
   for (const Handle chunk : queue_) {
     Piece& piece = chunks_[chunk];
-    if (piece.size == 0 || piece.in_use || !piece.binned) continue;
+    if (piece.size == 0 || !piece.is_binned()) continue;
     const bool safe = piece.freed_at == 0 || piece.freed_at < safe_frontier_;
     if (safe) piece.freed_at = 0;
     (safe || also_unsafe ? to_merge : staying).push_back(chunk);

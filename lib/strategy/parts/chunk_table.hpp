@@ -72,13 +72,12 @@ class ChunkTable {
     const Handle upper = take_number();
     Piece& lower = chunks_[chunk];
     Piece& rest = chunks_[upper];
-    const Bytes last_served = rest.requested;
-    rest = lower;
-    rest.address += size;
-    rest.size -= size;
+    inherit(rest, lower);
+    rest.address = lower.address + size;
+    rest.size = lower.size - size;
     rest.below = chunk;
+    rest.above = lower.above;
     rest.in_use = false;
-    rest.requested = last_served;
     if (rest.above != kNoHandle) chunks_[rest.above].below = upper;
     lower.size = size;
     lower.above = upper;
@@ -135,6 +134,17 @@ class ChunkTable {
   }
 
  private:
+  /// What strategies keep beside, and no more: a copy of the whole would wait for what was written
+  /// in parts just before.
+  static void inherit(Piece& rest, const Piece& lower) {
+    if constexpr (requires { rest.inherit(lower); }) {
+      rest.inherit(lower);
+    } else {
+      const Bytes last_served = rest.requested;
+      rest = lower;
+      rest.requested = last_served;
+    }
+  }
   Handle take_number() {
     if (unused_count_ == 0) [[unlikely]]
       add_number();
