@@ -15,9 +15,9 @@ namespace memreplay {
 template <class Result>
 class WorkAhead {
  public:
-  /// With one thread nothing is done ahead: each is worked on by who takes it.
+  /// With one thread nothing is done ahead: each is worked on by who takes it, as is one alone.
   WorkAhead(std::size_t count, unsigned threads, std::function<Result(std::size_t)> work)
-      : count_(count), threads_(std::max(threads, 1U)), work_(std::move(work)) {}
+      : count_(count), threads_(count > 1 ? std::max(threads, 1U) : 1), work_(std::move(work)) {}
 
   /// That of the next i, of which there must be one. Throws what the work threw.
   Result take() {

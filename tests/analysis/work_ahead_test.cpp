@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 namespace memreplay {
 namespace {
@@ -37,6 +38,16 @@ TEST(WorkAhead, WithOneThreadNothingIsAhead) {
     work.take();
     EXPECT_EQ(begun, taken);
   }
+}
+
+TEST(WorkAhead, OneAloneNeedsNoThread) {
+  std::thread::id worker;
+  WorkAhead<int> work(1, 3, [&](std::size_t) {
+    worker = std::this_thread::get_id();
+    return 7;
+  });
+  EXPECT_EQ(work.take(), 7);
+  EXPECT_EQ(worker, std::this_thread::get_id());
 }
 
 TEST(WorkAhead, AFailureIsThrownInItsTurn) {
