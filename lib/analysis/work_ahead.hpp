@@ -19,9 +19,14 @@ class WorkAhead {
   WorkAhead(std::size_t count, unsigned threads, std::function<Result(std::size_t)> work)
       : count_(count), threads_(count > 1 ? std::max(threads, 1U) : 1), work_(std::move(work)) {}
 
-  /// That of the next i, of which there must be one. Throws what the work threw.
-  Result take() {
+  /// Until the next, of which there must be one, can be taken.
+  void wait() {
     while (next_ < count_ && begun_.size() < threads_) begun_.push_back(begin(next_++));
+    begun_.front().wait();
+  }
+  /// That of the next i. Throws what the work threw.
+  Result take() {
+    wait();
     std::future<Result> first = std::move(begun_.front());
     begun_.pop_front();
     return first.get();

@@ -1,7 +1,6 @@
 #include "output/each_recording.hpp"
 
 #include "commands.hpp"
-#include "core/error.hpp"
 #include "output/command_host.hpp"
 #include "output/output_file.hpp"
 
@@ -48,15 +47,11 @@ void EachRecording::tell(const std::vector<std::string>& notes) const {
   }
 }
 
-void EachRecording::tell(std::exception_ptr failure) {
-  try {
-    std::rethrow_exception(std::move(failure));
-  } catch (const InputError& error) {
-    if (command_host() != nullptr) throw;
-    progress_.clear();
-    write_stderr(error.what());
-    status_ = kUnusable;
-  }
+void EachRecording::tell(const InputError& error) {
+  if (command_host() != nullptr) throw;
+  progress_.clear();
+  write_stderr(error.what());
+  status_ = kUnusable;
 }
 
 }  // namespace memreplay

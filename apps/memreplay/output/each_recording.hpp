@@ -1,14 +1,13 @@
 #pragma once
 
-#include <exception>
+#include <cstddef>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/work_ahead.hpp"
+#include "core/error.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {
@@ -16,14 +15,6 @@ namespace memreplay {
 /// Reads recordings, which shows how far it is; `behind` as Inputs has it.
 Inputs read_inputs(InputOptions input, Progress& progress,
                    OnUnreadable behind = OnUnreadable::stop);
-
-/// What was asked of one recording, or why it cannot be read, to be told in its turn.
-template <class Answer>
-struct AskedRecording {
-  std::optional<Answer> answer;
-  std::exception_ptr failure;
-  std::vector<std::string> notes;
-};
 
 /// The recordings one by one, for who asks each of them the same.
 class EachRecording {
@@ -41,8 +32,8 @@ class EachRecording {
   InputOptions one(std::size_t i, std::vector<std::string>& notes);
   void set_waiting(bool waiting);
   void tell(const std::vector<std::string>& notes) const;
-  /// Throws where it is not that a recording cannot be read.
-  void tell(std::exception_ptr failure);
+  /// In its handler: where a command has a host, it is for that.
+  void tell(const InputError& error);
 
   const InputOptions& input_;
   Progress& progress_;
@@ -53,26 +44,19 @@ class EachRecording {
 
 template <class Ask, class Use>
 int EachRecording::ask(const Ask& ask, const Use& use) {
-  using Answer = decltype(ask(input_));
-  WorkAhead<AskedRecording<Answer>> asked(
-      input_.paths.size(), readers_at_once(input_), [&](std::size_t i) {
-        AskedRecording<Answer> recording;
-        try {
-          recording.answer.emplace(ask(one(i, recording.notes)));
-        } catch (...) {
-          recording.failure = std::current_exception();
-        }
-        return recording;
-      });
-  for (std::size_t left = input_.paths.size(); left > 0; --left) {
+  const std::size_t count = input_.paths.size();
+  std::vector<std::vector<std::string>> notes(count);
+  WorkAhead<decltype(ask(input_))> answers(count, readers_at_once(input_),
+                                           [&](std::size_t i) { return ask(one(i, notes[i])); });
+  for (std::size_t i = 0; i < count; ++i) {
     set_waiting(true);
-    AskedRecording<Answer> recording = asked.take();
+    answers.wait();
     set_waiting(false);
-    tell(recording.notes);
-    if (recording.failure) {
-      tell(recording.failure);
-    } else if (!use(std::move(*recording.answer))) {
-      break;
+    tell(notes[i]);
+    try {
+      if (!use(answers.take())) break;
+    } catch (const InputError& error) {
+      tell(error);
     }
   }
   return status_;
