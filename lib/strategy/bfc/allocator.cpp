@@ -37,7 +37,7 @@ Allocator::Allocator(DeviceModel& device, Options options, std::vector<std::stri
     : StrategyOn(device),
       options_(std::move(options)),
       op_names_(std::move(op_names)),
-      split_threshold_(threshold_of(options_)),
+      split_threshold_(std::max(threshold_of(options_), Bytes{1})),
       next_region_(rounded(options_.allow_growth ? std::min(options_.limit, options_.first_region)
                                                  : options_.limit)) {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -125,7 +126,7 @@ class Allocator final : public StrategyOn<Allocator>,
   };
 
   bool should_split(Bytes chunk, Bytes size) const {
-    return chunk - size >= size || chunk - size >= split_threshold_;
+    return chunk - size >= std::min(size, split_threshold_);
   }
   const EndPolicy& policy(Tag end) const {
     return end == Tag::upper ? options_.upper : options_.lower;
@@ -171,7 +172,7 @@ class Allocator final : public StrategyOn<Allocator>,
 
   Options options_;
   std::vector<std::string> op_names_;
-  Bytes split_threshold_;
+  Bytes split_threshold_;  ///< never 0: nothing is no rest
   ChunkTable<Piece> chunks_;
   /// Of the lower end, of the upper end.
   std::array<FreeBlocks, 2> bins_ = {FreeBlocks(kGranuleLog2), FreeBlocks(kGranuleLog2)};

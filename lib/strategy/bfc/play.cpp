@@ -19,7 +19,7 @@ struct Allocator::Player {
     const Bytes size = rounded(requested);
     const Handle chunk = a.bins_[0].take(size);
     if (chunk == kNoHandle) return anew(program, event, placed);
-    if (a.chunks_[chunk].size > size && a.should_split(a.chunks_[chunk].size, size)) {
+    if (a.should_split(a.chunks_[chunk].size, size)) {
       a.insert<true>(a.chunks_.split(chunk, size));
     }
     Piece& taken = a.chunks_[chunk];
@@ -41,8 +41,7 @@ struct Allocator::Player {
                                        const Placement* blocks) const {
     if constexpr (!kHints) return;
     hint_at_frees(program, event, blocks, allocator.chunks_.data(), [](const Piece& chunk) {
-      const auto or_any = [](Handle handle) { return handle == kNoHandle ? 0 : handle; };
-      return std::pair(or_any(chunk.below), or_any(chunk.above));
+      return std::pair(or_first(chunk.below), or_first(chunk.above));
     });
   }
 

@@ -27,14 +27,11 @@ std::uint32_t FreeBlocks::used_class_from(std::uint32_t size_class) const {
   std::uint32_t word = size_class / 64;
   // The lowest bit left is the class itself, the next ones those behind it.
   const std::uint64_t here = used_[word] >> (size_class % 64);
-  if (here != 0) return size_class + static_cast<std::uint32_t>(std::countr_zero(here));
-  for (std::uint64_t words = words_behind(word); words != 0; words &= words - 1) {
-    word = static_cast<std::uint32_t>(std::countr_zero(words));
-    if (used_[word] != 0) {
-      return word * 64 + static_cast<std::uint32_t>(std::countr_zero(used_[word]));
-    }
-  }
-  return kNone;
+  if (here != 0) return size_class + lowest_bit(here);
+  const std::uint64_t words = words_behind(word);
+  if (words == 0) return kNone;
+  word = lowest_bit(words);
+  return word * 64 + lowest_bit(used_[word]);
 }
 
 // The last class below this one that holds any.
@@ -48,11 +45,10 @@ std::uint32_t FreeBlocks::used_class_before(std::uint32_t size_class) const {
     const std::uint64_t here = used_[word] & below(size_class % 64);
     if (here != 0) return word * 64 + last_bit(here);
   }
-  for (std::uint64_t words; (words = used_words_ & below(word)) != 0;) {
-    word = last_bit(words);
-    if (used_[word] != 0) return word * 64 + last_bit(used_[word]);
-  }
-  return kNone;
+  const std::uint64_t words = used_words_ & below(word);
+  if (words == 0) return kNone;
+  word = last_bit(words);
+  return word * 64 + last_bit(used_[word]);
 }
 
 std::size_t FreeBlocks::size() const {

@@ -144,13 +144,17 @@ class FreeBlocks {
   Cursor cursor(Place chunk, std::uint32_t index) const {
     return {block_of(chunks_[chunk].entries[index]), chunk, index};
   }
+  /// Of `bits` that are not all 0, which is not tested.
+  static std::uint32_t lowest_bit(std::uint64_t bits) {
+    return static_cast<std::uint32_t>(std::countr_zero(bits | std::uint64_t{1} << 63));
+  }
   std::uint64_t words_behind(std::uint32_t word) const {
     return used_words_ & ~((std::uint64_t{2} << word) - 1);
   }
   Spot spot_for(Bytes size);
   void remove(Place place, std::uint32_t index);
   /// Its last entry goes.
-  void leave(Place place) {
+  [[gnu::always_inline]] void leave(Place place) {
     const Chunk& chunk = chunks_[place];
     if (chunk.directory != kNone) [[unlikely]] {
       drop_chunk(place);
@@ -191,7 +195,7 @@ class FreeBlocks {
   Bytes no_tables_ = UINT64_MAX;  ///< nothing is counted yet; 0: the tables are there
   std::vector<Place> first_;      ///< the first chunk of each class, kept when it is empty
   std::array<std::uint64_t, kClasses / 64> used_ = {};  ///< a bit for each class that holds any
-  std::uint64_t used_words_ = 0;  ///< a bit for each word of used_ that may have one
+  std::uint64_t used_words_ = 0;  ///< a bit for each word of used_ that has one
   TableOf<Chunk> chunks_;
   std::vector<Place> unused_chunks_;
   std::vector<std::vector<Separator>> directories_;
@@ -199,8 +203,9 @@ class FreeBlocks {
   std::set<FreeBlock> beyond_;  ///< too large to be counted in units
 };
 
-// The one of least (surplus, rank), without a branch; what is too small has a surplus above all
-// that fit, and so has what is no block.
+// The one of least (surplus, rank); what is too small has a surplus above all that fit, and so has
+// what is no block. The compiler makes branches of the choice: where a program repeats itself they
+// are foreseen, and then one comparison of 128 bits instead is slower.
 inline FreeBlocks::Found FreeBlocks::best_of(const Chunk& chunk, std::uint32_t wanted) {
   const auto* entries = chunk.entries.data();
   Found best{0, entries[0].units - wanted};
@@ -238,20 +243,18 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
   std::uint64_t here = used_[size_class / 64] >> size_class % 64;
   if (here == 0) {
     const std::uint64_t words = words_behind(size_class / 64);
-    if (words == 0) return {};
-    size_class = static_cast<std::uint32_t>(std::countr_zero(words)) * 64;
-    here = used_[size_class / 64];
-    if (here == 0) {
-      used_words_ &= ~(words & -words);
+    if (words == 0) [[unlikely]]
       return {};
-    }
+    const std::uint32_t next = lowest_bit(words);
+    size_class = next * 64;
+    here = used_[next];
   }
-  size_class += static_cast<std::uint32_t>(std::countr_zero(here));
+  size_class += lowest_bit(here);
   const Place place = first_[size_class];
   const Chunk& chunk = chunks_[place];
   Found found{0, chunk.entries[0].units - wanted};
   if (chunk.count != 1) {
-    if (chunk.directory != kNone && !is_exact(size_class)) return {};
+    if ((chunk.directory != kNone) & !is_exact(size_class)) return {};
     found = best_of(chunk, wanted);
   }
   if (!found.fits()) return {};
@@ -276,7 +279,11 @@ inline void FreeBlocks::mark(std::uint32_t size_class, std::uint64_t bit) {
   used_words_ |= std::uint64_t{1} << size_class / 64;
 }
 
-inline void FreeBlocks::unmark(const Chunk& chunk) { used_[chunk.size_class / 64] &= ~chunk.bit; }
+[[gnu::always_inline]] inline void FreeBlocks::unmark(const Chunk& chunk) {
+  std::uint64_t& word = used_[chunk.size_class / 64];
+  word &= ~chunk.bit;
+  used_words_ &= ~(std::uint64_t{word == 0} << chunk.size_class / 64);
+}
 
 // What is rare takes its arguments by value: so they need not lie in memory before.
 template <typename LiesAt>
