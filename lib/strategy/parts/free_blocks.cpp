@@ -218,7 +218,6 @@ FreeBlocks::Place FreeBlocks::new_chunk(std::uint32_t size_class) {
   const Place place = unused_chunks_.back();
   unused_chunks_.pop_back();
   chunks_[place].size_class = static_cast<std::uint16_t>(size_class);
-  chunks_[place].bit = std::uint64_t{1} << size_class % 64;
   return place;
 }
 
@@ -275,7 +274,7 @@ void FreeBlocks::erase(const FreeBlock& block) {
   const auto& entries = chunks_[place].entries;
   std::uint32_t index = 0;
   while (entries[index].rank != block.rank || entries[index].units != units) ++index;
-  remove(place, index);
+  remove(place, index, chunks_[place].size_class);
 }
 
 }  // namespace memreplay

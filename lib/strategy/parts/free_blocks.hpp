@@ -97,7 +97,7 @@ class FreeBlocks {
   static constexpr Place kNoChunk = 0;  ///< one that is always full
   static constexpr Place kBeyond = UINT32_MAX;
 
-  struct Entry {
+  struct alignas(16) Entry {  // none lies in two cache lines
     std::uint64_t rank = UINT64_MAX;
     std::uint32_t units = UINT32_MAX;
     Handle block = kNoHandle;
@@ -107,7 +107,6 @@ class FreeBlocks {
     std::uint8_t open = 0;  ///< as long as `count` is below, the next block needs no search
     std::uint16_t size_class = 0;
     std::uint32_t directory = kNone;             ///< of its class, where that has several chunks
-    std::uint64_t bit = 0;                       ///< that of its class in a word of used_
     std::array<Entry, kChunkSize> entries = {};  ///< behind the last, but for the first: Entry{}
   };
   /// Blocks from this one on, in order, lie in the chunk.
@@ -119,6 +118,7 @@ class FreeBlocks {
   struct Spot {
     Place chunk = kNoChunk;
     std::uint32_t index = 0;
+    std::uint32_t size_class = 0;
   };
   struct Found {
     std::uint32_t index = 0;
@@ -152,18 +152,17 @@ class FreeBlocks {
     return used_words_ & ~((std::uint64_t{2} << word) - 1);
   }
   Spot spot_for(Bytes size);
-  void remove(Place place, std::uint32_t index);
+  void remove(Place place, std::uint32_t index, std::uint32_t size_class);
   /// Its last entry goes.
-  [[gnu::always_inline]] void leave(Place place) {
-    const Chunk& chunk = chunks_[place];
-    if (chunk.directory != kNone) [[unlikely]] {
+  [[gnu::always_inline]] void leave(Place place, std::uint32_t size_class) {
+    if (chunks_[place].directory != kNone) [[unlikely]] {
       drop_chunk(place);
     } else {
-      unmark(chunk);
+      unmark(size_class);
     }
   }
-  void mark(std::uint32_t size_class, std::uint64_t bit);
-  void unmark(const Chunk& chunk);
+  void mark(std::uint32_t size_class);
+  void unmark(std::uint32_t size_class);
 
   // free_blocks.cpp: what is rare
   Handle take_rare(Bytes size);
@@ -258,14 +257,14 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
     found = best_of(chunk, wanted);
   }
   if (!found.fits()) return {};
-  return {place, found.index};
+  return {place, found.index, size_class};
 }
 
 [[gnu::always_inline]] inline Handle FreeBlocks::take(Bytes size) {
   const Spot spot = spot_for(size);
   if (spot.chunk == kNoChunk) return take_rare(size);
   const Handle block = chunks_[spot.chunk].entries[spot.index].block;
-  remove(spot.chunk, spot.index);
+  remove(spot.chunk, spot.index, spot.size_class);
   return block;
 }
 
@@ -274,15 +273,17 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
   return spot.chunk == kNoChunk ? lower_bound(size) : cursor(spot.chunk, spot.index);
 }
 
-inline void FreeBlocks::mark(std::uint32_t size_class, std::uint64_t bit) {
-  used_[size_class / 64] |= bit;
+// Both from the class alone, which is known before the chunk is in the cache: the next search waits
+// for these words.
+inline void FreeBlocks::mark(std::uint32_t size_class) {
+  used_[size_class / 64] |= std::uint64_t{1} << size_class % 64;
   used_words_ |= std::uint64_t{1} << size_class / 64;
 }
 
-[[gnu::always_inline]] inline void FreeBlocks::unmark(const Chunk& chunk) {
-  std::uint64_t& word = used_[chunk.size_class / 64];
-  word &= ~chunk.bit;
-  used_words_ &= ~(std::uint64_t{word == 0} << chunk.size_class / 64);
+[[gnu::always_inline]] inline void FreeBlocks::unmark(std::uint32_t size_class) {
+  std::uint64_t& word = used_[size_class / 64];
+  word &= ~(std::uint64_t{1} << size_class % 64);
+  used_words_ &= ~(std::uint64_t{word == 0} << size_class / 64);
 }
 
 // What is rare takes its arguments by value: so they need not lie in memory before.
@@ -298,7 +299,7 @@ template <typename LiesAt>
     place = place_with_room<LiesAt>({block.rank, units, block.block}, lies_at);
   }
   Chunk& chunk = chunks_[place];
-  mark(size_class, chunk.bit);
+  mark(size_class);
   Entry& entry = chunk.entries[chunk.count++];
   entry.rank = block.rank;
   entry.units = units;
@@ -335,10 +336,11 @@ template <typename LiesAt>
   insert(block, lies_at);
 }
 
-[[gnu::always_inline]] inline void FreeBlocks::remove(Place place, std::uint32_t index) {
+[[gnu::always_inline]] inline void FreeBlocks::remove(Place place, std::uint32_t index,
+                                                      std::uint32_t size_class) {
   Chunk& chunk = chunks_[place];
   const std::uint32_t last = --chunk.count;
-  if (last == 0) return leave(place);
+  if (last == 0) return leave(place, size_class);
   Entry& hole = chunk.entries[index];
   const Entry& moved = chunk.entries[last];
   hole.rank = moved.rank;
@@ -353,12 +355,12 @@ template <typename Whole>
   if (place == kBeyond) [[unlikely]]
     return erase_beyond(whole());
   const Chunk& chunk = chunks_[place];
-  remove(place, chunk.count == 1 ? 0 : index_of(chunk, block));
+  remove(place, chunk.count == 1 ? 0 : index_of(chunk, block), chunk.size_class);
 }
 
 inline void FreeBlocks::erase(const Cursor& at) {
   if (at.chunk == kBeyond) return erase_beyond(at.block);
-  remove(at.chunk, at.index);
+  remove(at.chunk, at.index, chunks_[at.chunk].size_class);
 }
 
 }  // namespace memreplay
