@@ -6,9 +6,7 @@
 namespace memreplay {
 namespace {
 
-constexpr auto by_key = [](const auto& a, const auto& b) {
-  return a.units != b.units ? a.units < b.units : a.rank < b.rank;
-};
+constexpr auto by_key = [](const auto& a, const auto& b) { return a.key() < b.key(); };
 
 }  // namespace
 
@@ -105,11 +103,12 @@ FreeBlocks::Cursor FreeBlocks::lower_bound_in(std::uint32_t size_class, std::uin
 // The last one that is not behind the entry. The first is before everything.
 std::size_t FreeBlocks::separator_of(const std::vector<Separator>& directory,
                                      const Entry& entry) const {
+  const Key wanted = entry.key();
   std::size_t low = 0;
   std::size_t count = directory.size();
   while (count > 1) {
     const std::size_t half = count / 2;
-    low = by_key(entry, directory[low + half]) ? low : low + half;
+    low = wanted < directory[low + half].key() ? low : low + half;
     count -= half;
   }
   return low;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -97,10 +98,16 @@ class FreeBlocks {
   static constexpr Place kNoChunk = 0;  ///< one that is always full
   static constexpr Place kBeyond = UINT32_MAX;
 
+  /// The order, as one number: to compare two of them takes no branch, which nothing could foresee.
+  __extension__ using Key = unsigned __int128;
+  static Key key(std::uint32_t units, std::uint64_t rank) { return Key{units} << 64 | rank; }
+
   struct alignas(16) Entry {  // none lies in two cache lines
     std::uint64_t rank = UINT64_MAX;
     std::uint32_t units = UINT32_MAX;
     Handle block = kNoHandle;
+
+    Key key() const { return FreeBlocks::key(units, rank); }
   };
   struct alignas(64) Chunk {
     std::uint8_t count = 0;
@@ -114,6 +121,8 @@ class FreeBlocks {
     std::uint64_t rank = 0;
     std::uint32_t units = 0;
     std::uint32_t chunk = 0;
+
+    Key key() const { return FreeBlocks::key(units, rank); }
   };
   struct Spot {
     Place chunk = kNoChunk;
@@ -203,22 +212,27 @@ class FreeBlocks {
 };
 
 // The one of least (surplus, rank); what is too small has a surplus above all that fit, and so has
-// what is no block. The compiler makes branches of the choice: where a program repeats itself they
-// are foreseen, and then one comparison of 128 bits instead is slower.
+// what is no block. Among the first few the compiler chooses by branches, and rightly: recorded
+// programs repeat themselves there. Where there are more, nothing is foreseen.
 inline FreeBlocks::Found FreeBlocks::best_of(const Chunk& chunk, std::uint32_t wanted) {
   const auto* entries = chunk.entries.data();
   Found best{0, entries[0].units - wanted};
   std::uint64_t rank = entries[0].rank;
-  const auto look_at = [&](std::uint32_t i) {
+  for (std::uint32_t i = 1; i < kInFirstLine; ++i) {
     const std::uint32_t surplus = entries[i].units - wanted;
     const bool better =
         (surplus < best.surplus) | ((surplus == best.surplus) & (entries[i].rank < rank));
     best.index = better ? i : best.index;
     best.surplus = better ? surplus : best.surplus;
     rank = better ? entries[i].rank : rank;
-  };
-  for (std::uint32_t i = 1; i < kInFirstLine; ++i) look_at(i);
-  for (std::uint32_t i = kInFirstLine; i < chunk.count; ++i) look_at(i);
+  }
+  Key least = key(best.surplus, rank);
+  for (std::uint32_t i = kInFirstLine; i < chunk.count; ++i) {
+    const Key other = key(entries[i].units - wanted, entries[i].rank);
+    best.index = other < least ? i : best.index;
+    least = std::min(least, other);
+  }
+  best.surplus = static_cast<std::uint32_t>(least >> 64);
   return best;
 }
 
