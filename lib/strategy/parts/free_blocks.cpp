@@ -20,18 +20,6 @@ void FreeBlocks::prepare() {
   static_assert(kClasses / 64 < 64);
 }
 
-std::uint32_t FreeBlocks::used_class_from(std::uint32_t size_class) const {
-  if (size_class >= first_.size()) return kNone;
-  std::uint32_t word = size_class / 64;
-  // The lowest bit left is the class itself, the next ones those behind it.
-  const std::uint64_t here = used_[word] >> (size_class % 64);
-  if (here != 0) return size_class + lowest_bit(here);
-  const std::uint64_t words = words_behind(word);
-  if (words == 0) return kNone;
-  word = lowest_bit(words);
-  return word * 64 + lowest_bit(used_[word]);
-}
-
 // The last class below this one that holds any.
 std::uint32_t FreeBlocks::used_class_before(std::uint32_t size_class) const {
   std::uint32_t word = size_class / 64;
@@ -56,7 +44,7 @@ std::size_t FreeBlocks::size() const {
 }
 
 FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
-  const std::uint32_t found = used_class_from(size_class);
+  const std::uint32_t found = size_class < kClasses ? used_class_from(size_class) : kNone;
   if (found == kNone) return beyond(beyond_.begin());
   return cursor(first_[found], best_of(chunks_[first_[found]], 0).index);
 }

@@ -51,7 +51,7 @@ class FreeBlocks {
   explicit FreeBlocks(std::uint32_t unit_log2 = 9)
       : unit_log2_(unit_log2), rest_of_unit_((Bytes{1} << unit_log2) - 1) {}
 
-  bool empty() const { return beyond_.empty() && used_class_from(0) == kNone; }
+  bool empty() const { return beyond_.empty() && used_words_ == 0; }
   std::size_t size() const;
 
   void insert(const FreeBlock& block) {
@@ -160,6 +160,8 @@ class FreeBlocks {
   std::uint64_t words_behind(std::uint32_t word) const {
     return used_words_ & ~((std::uint64_t{2} << word) - 1);
   }
+  /// The first that holds any, from this one on; kNone where none does.
+  std::uint32_t used_class_from(std::uint32_t size_class) const;
   Spot spot_for(Bytes size);
   void remove(Place place, std::uint32_t index, std::uint32_t size_class);
   /// Its last entry goes.
@@ -178,7 +180,6 @@ class FreeBlocks {
   Cursor lower_bound_in(std::uint32_t size_class, std::uint32_t units) const;
   /// Of the first class from this one on that holds any, else of those beyond.
   Cursor first_from(std::uint32_t size_class) const;
-  std::uint32_t used_class_from(std::uint32_t size_class) const;
   std::uint32_t used_class_before(std::uint32_t size_class) const;
   Place last_chunk(std::uint32_t size_class) const;
   std::size_t separator_of(const std::vector<Separator>& directory, const Entry& entry) const;
@@ -246,23 +247,28 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
   return index;
 }
 
+[[gnu::always_inline]] inline std::uint32_t FreeBlocks::used_class_from(
+    std::uint32_t size_class) const {
+  const std::uint32_t word = size_class / 64;
+  // The lowest bit left is the class itself, the next ones those behind it.
+  const std::uint64_t here = used_[word] >> size_class % 64;
+  if (here != 0) return size_class + lowest_bit(here);
+  const std::uint64_t words = words_behind(word);
+  if (words == 0) [[unlikely]]
+    return kNone;
+  const std::uint32_t next = lowest_bit(words);
+  return next * 64 + lowest_bit(used_[next]);
+}
+
 // Where the first block of at least this size lies, in the common case; kNoChunk where that takes
 // more than a look at one chunk.
 [[gnu::always_inline]] inline FreeBlocks::Spot FreeBlocks::spot_for(Bytes size) {
   if (!is_regular(size)) [[unlikely]]
     return {};
   const auto wanted = static_cast<std::uint32_t>(size >> unit_log2_);
-  std::uint32_t size_class = class_of(wanted);
-  std::uint64_t here = used_[size_class / 64] >> size_class % 64;
-  if (here == 0) {
-    const std::uint64_t words = words_behind(size_class / 64);
-    if (words == 0) [[unlikely]]
-      return {};
-    const std::uint32_t next = lowest_bit(words);
-    size_class = next * 64;
-    here = used_[next];
-  }
-  size_class += lowest_bit(here);
+  const std::uint32_t size_class = used_class_from(class_of(wanted));
+  if (size_class == kNone) [[unlikely]]
+    return {};
   const Place place = first_[size_class];
   const Chunk& chunk = chunks_[place];
   Found found{0, chunk.entries[0].units - wanted};
