@@ -22,11 +22,15 @@ void pass_on(int signal) {
   if (child != 0) ::kill(static_cast<pid_t>(child), signal);
 }
 
-/// While it lives, signals that would end this program go to the other one. The terminal sends
-/// Ctrl-C and Ctrl-\ to both.
+/// While it lives, signals that would end this program go to the other one; they wait until it is
+/// known which that is. The terminal sends Ctrl-C and Ctrl-\ to both.
 class SignalsPassedOn {
  public:
   SignalsPassedOn() {
+    sigset_t held{};
+    ::sigemptyset(&held);
+    for (const int signal : kSignals) ::sigaddset(&held, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held, &mask_before_);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       struct sigaction action {};
       const bool from_terminal = kSignals.at(i) == SIGINT || kSignals.at(i) == SIGQUIT;
@@ -35,19 +39,29 @@ class SignalsPassedOn {
       ::sigaction(kSignals.at(i), &action, &before_.at(i));
     }
   }
-  ~SignalsPassedOn() { restore(); }
+  ~SignalsPassedOn() {
+    child = 0;
+    restore();
+  }
   SignalsPassedOn(const SignalsPassedOn&) = delete;
   SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
+
+  void pass_to(pid_t process) const {
+    child = static_cast<std::sig_atomic_t>(process);
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
 
   void restore() const {
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       ::sigaction(kSignals.at(i), &before_.at(i), nullptr);
     }
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   }
 
  private:
   static constexpr std::array kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1};
   std::array<struct sigaction, kSignals.size()> before_{};
+  sigset_t mask_before_{};
 };
 
 std::vector<char*> pointers(const std::vector<std::string>& arguments) {
@@ -90,12 +104,11 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, const Surround
   }
   ::close(failure[1]);
   if (process < 0) throw UsageError(std::strerror(errno));
-  child = static_cast<std::sig_atomic_t>(process);
+  signals.pass_to(process);
   int error = 0;
   const bool started = ::read(failure[0], &error, sizeof error) != sizeof error;
   ::close(failure[0]);
   const ProgramEnd end = wait_for(process);
-  child = 0;
   if (!started) throw UsageError(arguments[0] + ": " + std::strerror(error));
   return end;
 }

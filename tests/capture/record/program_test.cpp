@@ -1,6 +1,7 @@
 #include "record/program.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <csignal>
 
@@ -33,6 +34,22 @@ TEST(RunProgram, AddsToTheEnvironment) {
 
 TEST(RunProgram, PassesASignalOnAndStays) {
   EXPECT_EQ(shell("trap 'exit 3' TERM; kill -TERM $PPID; while :; do sleep 0.01; done").status, 3);
+}
+
+/// Between the start of the program and our knowing of it.
+TEST(RunProgram, PassesOnASignalThatComesWhileItStarts) {
+  static bool armed = false;
+  ASSERT_EQ(::pthread_atfork(
+                nullptr,
+                [] {
+                  if (armed) ::raise(SIGTERM);
+                },
+                nullptr),
+            0);
+  armed = true;
+  const ProgramEnd end = run_program({"sleep", "10"}, {});
+  armed = false;
+  EXPECT_EQ(end.signal, SIGTERM);
 }
 
 TEST(RunProgram, LeavesSignalsAsTheyWere) {
