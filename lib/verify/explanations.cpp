@@ -97,12 +97,14 @@ bool Verification::try_tail(const Group& group, const Model& base,
       deferrals.push_back({i, UINT64_MAX});
     }
   }
+  const std::span<const ScriptEntry> own = script.subspan(explanation.emptied);
   bool same = explanation.emptied == 0 ||
               empty_cache(model, script.first(explanation.emptied), first_driver_event);
   if (same && group.ends_in_request) {
     const auto held = static_cast<Bytes>(model.allocator->statistics().reserved_bytes.current());
     const std::uint64_t syncs = model.allocator->statistics().num_sync_all_streams;
-    same = step(model, group.to - 1, script.subspan(explanation.emptied));
+    release_pools(model, own, first_driver_event, trace_.lane(group.to - 1).pool);
+    same = step(model, group.to - 1, own);
     if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;
     const Bytes refused = model.device->refused();
     if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
@@ -113,7 +115,6 @@ bool Verification::try_tail(const Group& group, const Model& base,
     return false;
   }
   for (const Handle block : late) model.allocator->complete_free(block);
-  const std::span<const ScriptEntry> own = script.subspan(explanation.emptied);
   result_.reading.released_memory |= std::ranges::any_of(own, returns_memory, &ScriptEntry::op);
   result_.reading.doubtful_completions += doubtful;
   auto& forced = result_.reading.deferrals;

@@ -1,26 +1,27 @@
-#include <algorithm>
-
 #include "verify/verification.hpp"
 
 // What the program did between its requests, found by trying it on copies of the model.
 namespace memreplay {
 
-// What an empty_cache released shows which private pools were given up before it. The end of a
-// MemPool empties only its own.
+// What was released shows which private pools were given up before. One in use is not.
+void Verification::release_pools(Model& model, std::span<const ScriptEntry> script,
+                                 std::size_t event, PoolIndex in_use) {
+  for (const ScriptEntry& entry : script) {
+    if (entry.pool == 0 || entry.pool == in_use || !returns_memory(entry.op)) continue;
+    if (model.allocator->freeable(entry.pool)) continue;
+    result_.reading.calls.push_back({event, ProgramCall::Kind::release_pool, entry.pool});
+    model.allocator->release_pool(entry.pool, PoolCache::kept);
+  }
+}
+
+// The end of a MemPool empties only its own.
 bool Verification::empty_cache(Model& model, std::span<const ScriptEntry> script,
                                std::size_t event) {
   using Kind = ProgramCall::Kind;
   std::vector<ProgramCall>& calls = result_.reading.calls;
   const std::size_t before = calls.size();
   const auto note = [&](Kind kind, PoolIndex pool) { calls.push_back({event, kind, pool}); };
-  for (const ScriptEntry& entry : script) {
-    const bool known = std::any_of(calls.begin(), calls.end(), [&](const ProgramCall& call) {
-      return call.kind == Kind::release_pool && call.pool == entry.pool;
-    });
-    if (entry.pool == 0 || known) continue;
-    note(Kind::release_pool, entry.pool);
-    model.allocator->release_pool(entry.pool, PoolCache::kept);
-  }
+  release_pools(model, script, event, 0);
   const std::size_t released = calls.size();
   Model all = model.fork();
   all.device->play(script);

@@ -112,6 +112,8 @@ class Verification {
   bool try_tail(const Group& group, const Model& base, std::span<const ScriptEntry> script,
                 const Explanation& explanation);
   bool explain_by_other_settings(const Group& group);
+  void release_pools(Model& model, std::span<const ScriptEntry> script, std::size_t event,
+                     PoolIndex in_use);
   bool empty_cache(Model& model, std::span<const ScriptEntry> script, std::size_t event);
   void empty_cache_without_effect(std::size_t event);
 

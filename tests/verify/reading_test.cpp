@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "trace/reader.hpp"
 #include "verify/verify.hpp"
@@ -26,6 +27,19 @@ Read read(const std::string& name) {
   read.result = verify(read.recording, read.trace());
   EXPECT_EQ(read.result.verdict, Verdict::exact) << name;
   return read;
+}
+
+/// Six of them when a request finds the device full, six by an empty_cache.
+TEST(Reading, ReleasesShowThatPoolsAreHeldByNobody) {
+  const Read pools = read("graph_pools_released.pickle");
+  std::map<std::uint64_t, int> released;
+  for (const ProgramCall& call : pools.reading().calls) {
+    if (call.kind == Kind::release_pool) ++released[call.event];
+  }
+  ASSERT_EQ(released.size(), 2u);
+  EXPECT_EQ(released.begin()->second, 6);
+  EXPECT_EQ(released.rbegin()->second, 6);
+  EXPECT_EQ(pools.reading().retries, 1u);
 }
 
 TEST(Reading, ACollectionShowsTheMemoryLimit) {

@@ -18,6 +18,9 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
       pool_ids_(std::move(pools)),
       pool_options_(std::move(pool_options)) {
   pool_options_.resize(std::max(pool_ids_.size(), pool_options_.size()));
+  for (PoolIndex pool = 1; pool < pool_options_.size(); ++pool) {
+    if (pool_options_[pool].use_on_oom) use_on_oom_.insert(pool, id_of(pool));
+  }
   blocks_.push_back({.state = BlockState::allocated});
   unused_.resize(blocks_.size());
   add_pools(0);
@@ -91,8 +94,7 @@ bool Allocator::captures(const Search& search) const {
 // The request goes on with the pool that lends a block.
 Handle Allocator::try_mempool_fallback(Search& search) {
   if (pools_[search.pool].owner != 0) return kNoBlock;
-  for (PoolIndex owner = 1; owner < pool_options_.size(); ++owner) {
-    if (!pool_options_[owner].use_on_oom || pools_[pool_of(owner, false)].freeable) continue;
+  for (const PoolIndex owner : use_on_oom_.pools()) {
     Search lender = search;
     lender.pool = pool_of(owner, is_small(search.pool));
     lender.expandable = false;

@@ -14,6 +14,7 @@
 #include "strategy/registry.hpp"
 #include "strategy/strategy.hpp"
 #include "strategy/torch/path_rules.hpp"
+#include "strategy/torch/pool_order.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 #include "strategy/torch/statistics.hpp"
@@ -108,6 +109,11 @@ class Allocator final : public StrategyOn<Allocator>,
   /// `before` comes first, goes on to it.
   std::optional<GrowingBlock> growing_block_at(Address address, Address before) const;
 
+  /// Nobody holds the private pool any more, and it still has memory.
+  bool freeable(PoolIndex pool) const {
+    const std::size_t large = std::size_t{pool} * 2;
+    return large < pools_.size() && pools_[large].freeable;
+  }
   const Settings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
   /// max_split_size and max_non_split_rounding_size with what they were compared with. Another
@@ -187,6 +193,9 @@ class Allocator final : public StrategyOn<Allocator>,
   Attempt alloc_block(const Search& search, bool is_retry, Handle& found);
   Bytes allocation_size(const Search& search) const {
     return get_allocation_size(search.size, settings_.large_segment_size);
+  }
+  PoolId id_of(PoolIndex pool) const {
+    return pool < pool_ids_.size() ? pool_ids_[pool] : PoolId{0, pool};
   }
   bool over_limit(Bytes more) const;
   bool captures(const Search& search) const;
@@ -300,6 +309,8 @@ class Allocator final : public StrategyOn<Allocator>,
   Statistics statistics_;
   std::vector<PoolId> pool_ids_;
   std::vector<PoolOptions> pool_options_;
+  PoolOrder freeable_;    ///< graph_pools_freeable
+  PoolOrder use_on_oom_;  ///< use_on_oom_pools
 };
 
 /// The length of address space that a new expandable segment of this granule reserves on a device

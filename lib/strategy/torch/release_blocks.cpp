@@ -103,22 +103,27 @@ void Allocator::release_cached_blocks() {
   synchronize_and_free_events();
   release_blocks(pools_[pool_of(0, false)]);
   release_blocks(pools_[pool_of(0, true)]);
-  for (std::size_t large = 2; large < pools_.size(); large += 2) {
-    if (pools_[large].freeable) release_private_pool(pools_[large].owner);
-  }
+  for (const PoolIndex pool : freeable_.pools()) release_private_pool(pool);
 }
 
-// The other way round than the default pools: small, then large.
+// The other way round than the default pools: small, then large. A pool without memory is gone; its
+// id may come again.
 void Allocator::release_private_pool(PoolIndex pool) {
   release_blocks(pools_[pool_of(pool, true)]);
   release_blocks(pools_[pool_of(pool, false)]);
+  if (statistics_.reserved_by_pool[pool].current() != 0) return;
+  pools_[pool_of(pool, false)].freeable = false;
+  freeable_.erase(pool);
 }
 
 void Allocator::empty_cache() { release_cached_blocks(); }
 
 // From now on releases include it. The end of a MemPool empties its own cache too.
 void Allocator::release_pool(PoolIndex pool, PoolCache cache) {
-  pools_[pool_of(pool, false)].freeable = true;
+  bool& freeable = pools_[pool_of(pool, false)].freeable;
+  if (!freeable) freeable_.insert(pool, id_of(pool));
+  freeable = true;
+  use_on_oom_.erase(pool);
   if (cache == PoolCache::kept) return;
   synchronize_and_free_events(pool);
   release_private_pool(pool);

@@ -40,8 +40,10 @@ Bytes get_allocation_size(Bytes size, Bytes large_segment_size) {
 Allocator::Allocator(const Options& options)
     : options_(options),
       device_(options.capacity, options.policy),
-      searches_(options.pools.size(), {0, 0}),
-      freeable_(options.pools.size(), false) {
+      searches_(options.pools.size(), {0, 0}) {
+  for (PoolIndex pool = 1; pool < options.pools.size(); ++pool) {
+    if (options.pool_options[pool].use_on_oom) use_on_oom_.insert(pool, options.pools[pool]);
+  }
   const double fraction = settings_.per_process_memory_fraction;
   if (fraction < 1 || settings_.fraction_set_by_call)
     limit_ = static_cast<Bytes>(fraction * static_cast<double>(device_.total()));
@@ -93,8 +95,7 @@ std::optional<Allocator::Place> Allocator::obtain_block(Wanted& wanted) {
 /// The request goes on as one for the pool that lends a block.
 std::optional<Allocator::Place> Allocator::try_mempool_fallback(Wanted& wanted) {
   if (wanted.pool != 0) return std::nullopt;
-  for (PoolIndex pool = 1; pool < options_.pools.size(); ++pool) {
-    if (!options_.pool_options[pool].use_on_oom || freeable_[pool]) continue;
+  for (const PoolIndex pool : use_on_oom_.pools()) {
     Wanted redirected = wanted;
     redirected.pool = pool;
     redirected.expandable = false;

@@ -11,6 +11,7 @@
 #include "core/memory_state.hpp"
 #include "device/address_space.hpp"
 #include "device/watch/device_log.hpp"
+#include "strategy/torch/pool_order.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 
@@ -209,7 +210,8 @@ class Allocator {
   std::uint64_t objects_made_ = 0;
   Life lives_ = 0;
   std::vector<std::array<std::int64_t, 2>> searches_;  ///< by pool: large, small
-  std::vector<bool> freeable_;                         ///< by pool
+  torch::PoolOrder freeable_;                          ///< pools that nobody holds any more
+  torch::PoolOrder use_on_oom_;
 
   std::array<StatArray, static_cast<std::size_t>(Family::count)> stats_{};
   std::map<PoolIndex, StatArray> reserved_by_private_pool_;

@@ -91,16 +91,21 @@ void Allocator::release_cached_blocks(std::optional<PoolIndex> only) {
     release_blocks(0, false);
     release_blocks(0, true);
   }
-  for (PoolIndex pool = 1; pool < options_.pools.size(); ++pool) {
-    if (!freeable_[pool] || (only && *only != pool)) continue;
+  for (const PoolIndex pool : freeable_.pools()) {
+    if (only && *only != pool) continue;
     release_blocks(pool, true);
     release_blocks(pool, false);
     ++met_["private pool released"];
+    const bool empty = std::ranges::none_of(
+        segments_, [&](const Segment& segment) { return segment.pool == pool; });
+    if (empty) freeable_.erase(pool);
   }
 }
 
 void Allocator::release_pool(PoolIndex pool, bool at_once) {
-  freeable_[pool] = true;
+  freeable_.erase(pool);
+  freeable_.insert(pool, options_.pools[pool]);
+  use_on_oom_.erase(pool);
   if (at_once) release_cached_blocks(pool);
 }
 

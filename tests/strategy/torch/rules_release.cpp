@@ -282,6 +282,25 @@ Rules release_rules() {
          torch.empty_cache();
          EXPECT_EQ(torch.calls(), "-2 -20");
        }},
+      {"3.13", "Several of them in the order of the original's hash table.",
+       [] {
+         SimulatedDevice device{SimulatedDeviceOptions{}};
+         DeviceLog log;
+         HeardDevice heard(device, log);
+         const std::vector<PoolId> ids = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+         Allocator allocator(heard, {}, kNewestRelease, ids);
+         for (PoolIndex pool = 1; pool < ids.size(); ++pool) {
+           const Bytes size = (10 + 10 * Bytes{pool}) * kMiB;
+           allocator.free(allocator.allocate({size, 0, 0, pool})->handle, {});
+           allocator.release_pool(pool, PoolCache::kept);
+         }
+         allocator.empty_cache();
+         std::vector<Bytes> released;
+         for (const DeviceEvent& event : log.events()) {
+           if (event.op == Op::segment_free) released.push_back(event.bytes / kMiB);
+         }
+         EXPECT_EQ(released, std::vector<Bytes>({30, 20, 40}));
+       }},
       {"3.13", "One private pool can be emptied alone; only its blocks are waited for.",
        [] {
          Pytorch torch;
