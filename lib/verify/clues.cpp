@@ -83,7 +83,7 @@ std::optional<Clues::Threshold> Verification::possible_threshold(const Group& gr
   std::optional<Clues::Threshold> found;
   Clues::Threshold range{held, UINT64_MAX};
   Bytes reclaimed = 0;  // by the rounds that a threshold in `range` leads to
-  while (range.low < range.high) {
+  while (true) {
     Model tried = base.fork();
     tried.allocator->set_memory_limit(
         limit_for_threshold(range.high - 1, settings_.garbage_collection_threshold));
@@ -94,8 +94,12 @@ std::optional<Clues::Threshold> Verification::possible_threshold(const Group& gr
     }
     Bytes next = 0;
     for (const Bytes size : noticed.allocator->collectable(reclaimed + 1)) next += size;
-    range.high = held - reclaimed;
-    range.low = next > reclaimed ? held - next : range.high;
+    if (next <= reclaimed) {
+      // Nothing more can be collected: lower thresholds decide as this one.
+      if (found && found->low == range.low) found->low = 0;
+      break;
+    }
+    range = {held - next, held - reclaimed};
     reclaimed = next;
   }
   model_ = base.fork();

@@ -51,6 +51,16 @@ TEST(Reading, ACollectionShowsTheMemoryLimit) {
   EXPECT_TRUE(gc.reading().calls.empty());
 }
 
+/// The first collection frees all that there is: every threshold below decides alike.
+TEST(Reading, ACollectionOfAllThatThereIsLeavesTheThresholdOpenBelow) {
+  const Read little = read("little_to_collect.pickle");
+  // It was 600 MiB. The second collection leaves a threshold of 141 to 250 MiB, which is 0.3 of it.
+  ASSERT_TRUE(little.reading().memory_limit);
+  EXPECT_GE(*little.reading().memory_limit, 470 * kMiB);
+  EXPECT_LE(*little.reading().memory_limit, 834 * kMiB);
+  EXPECT_EQ(little.reading().retries, 0u);
+}
+
 TEST(Reading, AFullReservationShowsTheSizeOfTheDevice) {
   const Read full = read("full_reservation.pickle");
   ASSERT_TRUE(full.reading().device_total);
