@@ -106,7 +106,13 @@ bool Verification::try_tail(const Group& group, const Model& base,
     release_pools(model, own, first_driver_event, trace_.lane(group.to - 1).pool);
     same = step(model, group.to - 1, own);
     if (model.allocator->statistics().num_sync_all_streams == syncs) doubtful = 0;
-    const Bytes refused = model.device->refused();
+    Bytes refused = model.device->refused();
+    // All of the request for a new reservation; a limit is compared with all of it even where a
+    // part is mapped already.
+    const bool limited = refused > 0 && settings_.per_process_memory_fraction < 1;
+    if (limited || model.device->refused_reservation()) {
+      refused = std::max(refused, trace_.sizes[group.to - 1]);
+    }
     if (explanation.plausible && refused > 0 && held + refused <= once_held_) same = false;
   }
   if (!same) {

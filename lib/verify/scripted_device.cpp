@@ -53,7 +53,10 @@ void ScriptedDevice::give_back(Address region) {
 }
 
 std::optional<Address> ScriptedDevice::reserve(Bytes) {
-  if (!next_is(Op::segment_map)) return std::nullopt;
+  if (!next_is(Op::segment_map)) {
+    refused_reservation_ = true;
+    return std::nullopt;
+  }
   return script_.front().address;
 }
 

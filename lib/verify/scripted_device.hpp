@@ -50,10 +50,13 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
     script_ = script;
     contradiction_.reset();
     refused_ = 0;
+    refused_reservation_ = false;
   }
   std::span<const ScriptEntry> rest() const { return script_; }
   /// Bytes that a call of this script asked for in vain; 0: every call was granted.
   Bytes refused() const { return refused_; }
+  /// A range of addresses was asked for in vain, and so nothing for the memory behind it.
+  bool refused_reservation() const { return refused_reservation_; }
   /// The first answer that does not go with the stated room, of all scripts.
   const std::optional<SizeConflict>& size_conflict() const { return size_conflict_; }
   /// The first call that the script does not have.
@@ -88,6 +91,7 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   std::span<const ScriptEntry> script_;
   std::optional<ScriptEntry> contradiction_;
   Bytes refused_ = 0;
+  bool refused_reservation_ = false;
   DeviceUsage usage_;
 };
 

@@ -61,6 +61,14 @@ TEST(Reading, ACollectionOfAllThatThereIsLeavesTheThresholdOpenBelow) {
   EXPECT_EQ(little.reading().retries, 0u);
 }
 
+/// A new reservation cannot have been refused while less was held than later; a limit refuses
+/// a request for its whole size.
+TEST(Reading, CallsOfEmptyCacheAndReleasesForWantOfMemoryAreToldApart) {
+  const Read both = read("retry_or_empty_cache.pickle");
+  EXPECT_EQ(both.reading().retries, 1u);
+  EXPECT_EQ(std::ranges::count(both.reading().calls, Kind::empty_cache, &ProgramCall::kind), 2);
+}
+
 TEST(Reading, AFullReservationShowsTheSizeOfTheDevice) {
   const Read full = read("full_reservation.pickle");
   ASSERT_TRUE(full.reading().device_total);
