@@ -93,6 +93,12 @@ std::string exact_size(Bytes size) {
   return fmt::format("{} B", size);
 }
 
+std::string size_argument(Bytes size) {
+  std::string text = exact_size(size);
+  std::erase(text, ' ');
+  return text;
+}
+
 std::string human_count(std::uint64_t count) {
   std::string digits = std::to_string(count);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {

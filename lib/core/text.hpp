@@ -28,6 +28,8 @@ std::string human_size(Bytes size);
 
 /// A size without rounding, which parse_size reads again: "15618 MiB", "1000 B".
 std::string exact_size(Bytes size);
+/// The same as a command line takes it: "24GiB", "1000".
+std::string size_argument(Bytes size);
 
 /// A count for people: 1234567 as "1,234,567".
 std::string human_count(std::uint64_t count);

@@ -31,7 +31,8 @@ class Html(unittest.TestCase):
     def test_each_run_of_a_replay_has_its_verdict_and_its_timeline_on_one_scale(self):
         answer = memreplay.replay(OOM, strategies=["recorded", "torch:expandable_segments=True"])
         self.assertEqual(answer.sentence_of(), "recorded: out of memory at event 373 on a device of 5226 MiB. "
-                         "torch:expandable_segments=True: fits a device of 5226 MiB.")
+                         "torch:expandable_segments=True: serves all that is recorded on a device of "
+                         "5226 MiB; whether the rest fits is unknown.")
         page = answer._repr_html_()
         self.assertEqual(page.count("<svg"), 2)
         self.assertEqual(page.count(">5184 MiB</text>"), 2)
@@ -43,7 +44,7 @@ class Html(unittest.TestCase):
 
     def test_a_sentence_stands_for_an_answer(self):
         self.assertIn("Fragmentation: the 760 MiB", repr(memreplay.explain(OOM)))
-        self.assertIn("expandable_segments:True serves every request", repr(memreplay.tune(OOM, runs=60)))
+        self.assertIn("expandable_segments:True serves every recorded request", repr(memreplay.tune(OOM, runs=60)))
 
 
 if __name__ == "__main__":

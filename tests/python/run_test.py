@@ -43,7 +43,7 @@ class Run(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "arguments ['--lr', '3']\n")
         self.assertIn("Fragmentation: the 760 MiB request", done.stderr)
-        self.assertIn("expandable_segments:True serves every request", done.stderr)
+        self.assertIn("expandable_segments:True serves every recorded request", done.stderr)
         self.assertIn("OutOfMemoryError", done.stderr)
         self.assertEqual(self.files(), ["memreplay_rank5.pickle"])
 

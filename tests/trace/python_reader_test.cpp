@@ -30,7 +30,9 @@ TEST(PythonReader, GivesTheSameRecordingForEveryPickle) {
   if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "no corpus beside the checkout";
   std::vector<std::string> paths;
   for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (file.path().extension() == ".pickle") paths.push_back(file.path().string());
+    // Beside the recordings lie texts, some of which are named as recordings.
+    const bool is_text = file.path().parent_path() == corpus / "texts";
+    if (file.path().extension() == ".pickle" && !is_text) paths.push_back(file.path().string());
   }
   std::ranges::sort(paths);
   EXPECT_FALSE(paths.empty());

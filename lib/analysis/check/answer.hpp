@@ -62,6 +62,7 @@ struct BaselineEntry {
   int gpu = 0;
   CheckSetup setup;
   FromBefore from_before = FromBefore::unsaid;
+  bool at_least = false;                                       ///< of a recording that ended early
   std::map<std::string, BaselineMetric, std::less<>> metrics;  ///< by the name of a CheckedMetric
   std::optional<PlacesHeld> places;  ///< at the allocated peak, the kPlacesKept largest
 
@@ -131,8 +132,12 @@ struct EntryCheck {
   std::optional<WithStart> with_start;  ///< never judged; nothing: not looked into, or see there
   std::string inexact_because;  ///< beside its start; empty: the recording determines the result
   bool finished = true;         ///< false: stopped, and the values mean nothing
+  /// Set: the recording ends early, and that of the baseline did not. Its values are lower bounds,
+  /// and none of them passes.
+  std::optional<EarlyEnd> early_end;
 
   bool passed() const;
+  bool passes(const CheckedValue& value) const { return value.passed() && !early_end; }
   bool counts_before() const { return from_before == FromBefore::counted; }
 };
 

@@ -20,6 +20,8 @@ constexpr std::string_view kSchema = "memreplay-baseline/1";
 // As --start says it.
 constexpr std::string_view kCounted = "auto";
 constexpr std::string_view kLeftOut = "cold";
+/// Its values are those of a recording that ends early.
+constexpr std::string_view kLowerBound = "lower";
 constexpr std::string_view kPlacesBy[] = {"stack", "size"};
 
 // What is unknown on a command line is wrong usage; in a file it has a place.
@@ -71,10 +73,14 @@ FromBefore from_before_of(const JsonNode& node) {
 
 BaselineEntry entry_of(const JsonNode& node) {
   node.expect_object({"trace", "gpu", "strategy", "torch_version", "capacity_bytes", "start",
-                      "metrics", "places_by", "places_at_peak", "other_places_bytes"});
+                      "bound", "metrics", "places_by", "places_at_peak", "other_places_bytes"});
   BaselineEntry entry{.trace = node.at("trace").text(), .setup = setup_of(node)};
   if (node.has("gpu")) entry.gpu = node.at("gpu").gpu();
   if (node.has("start")) entry.from_before = from_before_of(node.at("start"));
+  if (node.has("bound")) {
+    if (node.at("bound").text() != kLowerBound) node.at("bound").refuse("\"lower\"");
+    entry.at_least = true;
+  }
   const auto metrics = node.at("metrics").members();
   if (metrics.empty()) node.at("metrics").refuse("one metric or more");
   for (const auto& [name, metric] : metrics) {
@@ -95,6 +101,7 @@ Json entry_json(const BaselineEntry& entry) {
   if (entry.from_before != FromBefore::unsaid) {
     json["start"] = entry.from_before == FromBefore::counted ? kCounted : kLeftOut;
   }
+  if (entry.at_least) json["bound"] = kLowerBound;
   json["metrics"] = Json::object();
   for (const auto& [name, metric] : entry.metrics) {
     json["metrics"][name] = {{"value", metric.value}, {"tolerance", metric.tolerance.text}};

@@ -4,6 +4,7 @@
 
 #include "analysis/check/run_watch.hpp"
 #include "analysis/check/tolerance.hpp"
+#include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/growth.hpp"
 #include "analysis/recorded/places.hpp"
 #include "analysis/recorded/steps.hpp"
@@ -116,7 +117,9 @@ void find_code(const Recording& recording, EntryCheck& check) {
 
 }  // namespace
 
-bool EntryCheck::passed() const { return std::ranges::all_of(values, &CheckedValue::passed); }
+bool EntryCheck::passed() const {
+  return !early_end && std::ranges::all_of(values, &CheckedValue::passed);
+}
 
 EntryCheck check_entry(const Subject& subject, const LateStart& late, const BaselineEntry& entry,
                        const Control& control) {
@@ -126,6 +129,7 @@ EntryCheck check_entry(const Subject& subject, const LateStart& late, const Base
                    .setup = entry.setup,
                    .from_before = entry.from_before};
   check.values = values_of(entry);
+  if (!entry.at_least) check.early_end = early_end(subject.recording(), trace);
   const Setup setup =
       setup_of(entry.setup, check.counts_before() ? StartMode::automatic : StartMode::cold);
   const LateStart none(subject, replay_options(trace, setup, control));
@@ -135,7 +139,8 @@ EntryCheck check_entry(const Subject& subject, const LateStart& late, const Base
   enter_figures(run, watcher, steps_of(subject.recording(), trace), check.values);
   check.places = places_held(subject.recording(), trace, watcher.live_at_peak());
   compare_places(entry, check);
-  if (!check.passed()) find_code(subject.recording(), check);
+  if (!check.values.empty() && !check.values.front().passed())
+    find_code(subject.recording(), check);
   check.ooms = run.metrics.ooms;
   check.blocks_before = trace.coverage.preexisting_blocks;
   check.bytes_before = trace.coverage.preexisting_bytes;
@@ -162,6 +167,7 @@ std::optional<WithStart> with_start(const Subject& subject, const LateStart& lat
 
 BaselineEntry updated(const BaselineEntry& entry, const EntryCheck& check) {
   BaselineEntry fresh = entry;
+  fresh.at_least = check.early_end.has_value();
   for (const CheckedValue& value : check.values) {
     fresh.metrics.find(value.metric->name)->second.value = value.value;
   }

@@ -12,6 +12,8 @@ namespace memreplay {
 /// none.
 class Passes {
  public:
+  /// Of no recording.
+  Passes() = default;
   Passes(const Recording& recording, const Trace& trace);
 
   /// Asked for by a backward pass: without Python frames, or from torch.autograd.backward.

@@ -11,7 +11,6 @@
 #include "analysis/explain/view.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/recorded/summary.hpp"
-#include "analysis/run/arguments.hpp"
 #include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"

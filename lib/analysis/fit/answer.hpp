@@ -76,9 +76,6 @@ struct FitRun {
   /// Of the smallest device, where the recording starts late and does not determine it.
   std::optional<BytesInterval> interval;
   Run there;  ///< on the smallest device; of it only the name where there is none
-
-  /// On the device that was asked for; without one, on any.
-  bool fits() const { return fit.given ? fit.given->fits : fit.smallest.has_value(); }
 };
 
 /// One of several cards: whether each strategy runs there.
@@ -94,6 +91,8 @@ struct FittedDevice {
   Bytes reserve = 0;               ///< of every capacity, held by others
   bool context_assumed = false;    ///< the reserve is that of a card's context
   bool nothing_requested = false;  ///< no device was looked for
+  /// What was fitted has the rest of the step at whose OOM the recording ends.
+  bool completed = false;
   std::vector<FitRun> runs;
   std::optional<VerifyRun> model_check;
   /// On which the best strategy runs beside `held_on_cards`; nothing where nobody looked.
@@ -104,6 +103,12 @@ struct FittedDevice {
   /// The run that needs the smallest device, of those that move no blocks away if there are any;
   /// null where none fits.
   const FitRun* best() const;
+  /// Sizes are lower bounds: the recording ends early.
+  bool at_least() const { return trace.early_end && !completed; }
+  /// Whether a run fits a device of that capacity; unset: what is recorded does, and the rest of
+  /// the program may not.
+  std::optional<bool> known_to_fit(const FitRun& run, const GivenDevice& given,
+                                   Bytes capacity) const;
 };
 
 /// How small a device may be for recordings.
@@ -112,7 +117,7 @@ struct FitAnswer {
   std::vector<ChosenCard> cards;  ///< asked for
   bool interrupted = false;       ///< there would have been more
 
-  bool all_fit() const;  ///< every run, see FitRun::fits, and on every card
+  bool all_fit() const;  ///< every run, see FitRun::fits, and on every card, for all that is known
 };
 
 /// Searches the smallest device of every recording for every strategy, and the cards that suffice

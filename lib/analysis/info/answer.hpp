@@ -30,8 +30,8 @@ struct StateSummary {
 /// Blocks that a selector picks.
 struct SelectedBlocks {
   std::uint64_t blocks = 0;
-  Bytes bytes = 0;      ///< requested
-  Bytes smallest = 0;   ///< block
+  Bytes bytes = 0;     ///< requested
+  Bytes smallest = 0;  ///< block
   Bytes largest = 0;
   Bytes peak_live = 0;  ///< the most of them at one time
   std::uint64_t peak_event = 0;
@@ -86,10 +86,12 @@ struct TraceSummary {
   std::uint64_t ooms = 0;
   /// Requests for which the recorded allocator first released memory; nothing where nobody looked.
   std::optional<std::uint64_t> retries;
-  std::optional<StateSummary> state;  ///< nothing where the recording holds none
-  std::optional<RunPicture> picture;  ///< nothing: no plot asked for
-  std::optional<SelectedBlocks> selected;  ///< nothing: no selector asked for
-  std::vector<EditFacts> edits;       ///< made to the program; none: as it was recorded
+  /// Set: whatever the rest of the program could raise is a lower bound.
+  std::optional<EarlyEnd> early_end;
+  std::optional<StateSummary> state;         ///< nothing where the recording holds none
+  std::optional<RunPicture> picture;         ///< nothing: no plot asked for
+  std::optional<SelectedBlocks> selected;    ///< nothing: no selector asked for
+  std::vector<EditFacts> edits;              ///< made to the program; none: as it was recorded
   std::optional<PredictionFacts> predicted;  ///< nothing: it is a recording
 };
 

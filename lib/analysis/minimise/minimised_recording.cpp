@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/minimise/minimise.hpp"
-#include "analysis/run/arguments.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/tune/setting.hpp"
 #include "core/text.hpp"

@@ -128,6 +128,7 @@ PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
   plan_all(lives.problem, question, control, device);
   if (!stated) plan_step(lives.problem, question, control, device);
   if (!stated && !control.stopped()) device.run = usual_run(chosen, subject, question, control);
+  if (device.run) device.run->at_least = device.trace.early_end.has_value();
   return device;
 }
 

@@ -38,8 +38,9 @@ struct RankRow {
   std::string path;
   int gpu = 0;
   std::uint64_t events = 0;
-  Hash128 stream;             ///< of all that the program asks for
-  std::vector<RankRun> runs;  ///< by strategy
+  Hash128 stream;                     ///< of all that the program asks for
+  std::vector<RankRun> runs;          ///< by strategy
+  std::optional<EarlyEnd> early_end;  ///< set: its peaks are lower bounds
 };
 
 /// A quantity of a rank that is laid beside those of others.

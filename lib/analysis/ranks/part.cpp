@@ -112,6 +112,7 @@ void take_rank(const RankFile& file, const RanksQuestion& question,
               .gpu = chosen.trace->gpu,
               .events = chosen.trace->size(),
               .stream = Beginnings(stream).whole()};
+  row.early_end = answered.traces.front().trace.early_end;
   for (const Run& run : answered.traces.front().runs) row.runs.push_back(rank_run(run));
   collected.take(std::move(row), chosen, std::move(stream));
 }

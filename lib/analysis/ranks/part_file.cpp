@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "analysis/ranks/question.hpp"
@@ -45,15 +47,39 @@ Hash128 hash_at(const JsonNode& node) {
   return *hash;
 }
 
+/// One of the names of a kind, by its place among them.
+template <typename Kind>
+Kind kind_of(const JsonNode& node, std::initializer_list<Kind> kinds) {
+  const auto found = std::ranges::find(kinds, node.text(), [](Kind kind) { return name_of(kind); });
+  if (found == kinds.end()) node.refuse("a kind that this release knows");
+  return *found;
+}
+
+Json early_end_json(const EarlyEnd& end) {
+  return Json{{"event", end.event}, {"why", name_of(end.why)}, {"pass", name_of(end.pass)}};
+}
+
+EarlyEnd early_end_of(const JsonNode& node) {
+  using Why = EarlyEnd::Why;
+  using Pass = EarlyEnd::Pass;
+  return {
+      .event = node.at("event").whole(),
+      .why = kind_of(node.at("why"), {Why::first_step, Why::unlike_earlier, Why::rest_may_need_more,
+                                      Why::steps_unknown, Why::oom_untold}),
+      .pass = kind_of(node.at("pass"), {Pass::forward, Pass::backward, Pass::later})};
+}
+
 Json row_json(const RankRow& row) {
   Json runs = Json::array();
   for (const RankRun& run : row.runs) runs.push_back(run_json(run));
-  return Json{{"rank", row.rank},
-              {"path", row.path},
-              {"gpu", row.gpu},
-              {"events", row.events},
-              {"stream", hex_of(row.stream)},
-              {"runs", std::move(runs)}};
+  Json json{{"rank", row.rank},
+            {"path", row.path},
+            {"gpu", row.gpu},
+            {"events", row.events},
+            {"stream", hex_of(row.stream)},
+            {"runs", std::move(runs)}};
+  if (row.early_end) json["ends_early"] = early_end_json(*row.early_end);
+  return json;
 }
 
 RankRow row_of(const JsonNode& node) {
@@ -62,6 +88,7 @@ RankRow row_of(const JsonNode& node) {
               .gpu = node.at("gpu").gpu(),
               .events = node.at("events").whole(),
               .stream = hash_at(node.at("stream"))};
+  if (node.has("ends_early")) row.early_end = early_end_of(node.at("ends_early"));
   for (const JsonNode& run : node.at("runs").elements()) row.runs.push_back(run_of(run));
   return row;
 }

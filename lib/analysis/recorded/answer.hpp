@@ -33,6 +33,37 @@ struct Steps {
   std::uint64_t of(std::uint64_t event) const;
 };
 
+/// The OOM at which a recording ends before one whole step of its program is known: whatever the
+/// rest of the program could raise is a lower bound then.
+struct EarlyEnd {
+  enum class Why {
+    first_step,          ///< the OOM is in the first step of a training program
+    unlike_earlier,      ///< in a step whose requests differ from those of earlier ones
+    rest_may_need_more,  ///< the rest of the earlier step that it repeats needs more than was
+                         ///< recorded, or that step began with fewer gradients
+    steps_unknown,       ///< the recording does not show where steps begin
+    oom_untold,          ///< under its settings an OOM leaves no entry: it may end at one
+  };
+  enum class Pass { forward, backward, later };
+  std::uint64_t event = 0;  ///< the OOM, or the last event
+  Why why = Why::first_step;
+  Pass pass = Pass::forward;  ///< in which the OOM came; forward too where it is unknown
+
+  friend bool operator==(const EarlyEnd&, const EarlyEnd&) = default;
+};
+
+/// "first-step", as JSON has it.
+constexpr std::string_view name_of(EarlyEnd::Why why) {
+  constexpr std::string_view kNames[] = {"first-step", "unlike-earlier", "rest-may-need-more",
+                                         "steps-unknown", "oom-untold"};
+  return kNames[static_cast<std::size_t>(why)];
+}
+
+constexpr std::string_view name_of(EarlyEnd::Pass pass) {
+  constexpr std::string_view kNames[] = {"forward", "backward", "later"};
+  return kNames[static_cast<std::size_t>(pass)];
+}
+
 /// What stands for a place where none is known. A recording without stacks may have tags.
 inline constexpr std::string_view kNoStack = "(no stack recorded)";
 inline constexpr std::string_view kNoTag = "(no tag)";

@@ -33,7 +33,8 @@ std::vector<std::uint64_t> annotated_steps(const std::vector<Phase>& phases) {
   std::map<std::string_view, std::vector<std::uint64_t>> begins;
   for (const Phase& phase : phases) {
     const bool step = phase.name.starts_with(kStep);
-    if (step || phase.depth == 0) begins[step ? kStep : uncounted(phase.name)].push_back(phase.from);
+    if (step || phase.depth == 0)
+      begins[step ? kStep : uncounted(phase.name)].push_back(phase.from);
   }
   const std::vector<std::uint64_t>* best = nullptr;
   for (const auto& [name, events] : begins) {
@@ -44,21 +45,6 @@ std::vector<std::uint64_t> annotated_steps(const std::vector<Phase>& phases) {
     }
   }
   return best != nullptr && best->size() > 1 ? *best : std::vector<std::uint64_t>();
-}
-
-// The length of the common beginning of the sequence and itself from i on, for every i.
-std::vector<std::size_t> z_function(const std::vector<std::uint64_t>& sequence) {
-  std::vector<std::size_t> z(sequence.size(), 0);
-  std::size_t left = 0;
-  std::size_t right = 0;
-  for (std::size_t i = 1; i < sequence.size(); ++i) {
-    if (i < right) z[i] = std::min(right - i, z[i - left]);
-    while (i + z[i] < sequence.size() && sequence[z[i]] == sequence[i + z[i]]) ++z[i];
-    if (i + z[i] <= right) continue;
-    left = i;
-    right = i + z[i];
-  }
-  return z;
 }
 
 std::vector<std::uint64_t> repetitions(const Trace& trace) {
@@ -72,7 +58,7 @@ std::vector<std::uint64_t> repetitions(const Trace& trace) {
     events.push_back(i);
     kinds.push_back(by_stack ? trace.stacks[i] : trace.sizes[i]);
   }
-  const std::vector<std::size_t> z = z_function(kinds);
+  const std::vector<std::size_t> z = common_prefixes(kinds);
   for (std::size_t period = kShortest; period * kRepeats <= z.size(); ++period) {
     if (z[period] < period * (kRepeats - 1)) continue;
     std::vector<std::uint64_t> begins;
@@ -85,6 +71,20 @@ std::vector<std::uint64_t> repetitions(const Trace& trace) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> common_prefixes(const std::vector<std::uint64_t>& sequence) {
+  std::vector<std::size_t> z(sequence.size(), 0);
+  std::size_t left = 0;
+  std::size_t right = 0;
+  for (std::size_t i = 1; i < sequence.size(); ++i) {
+    if (i < right) z[i] = std::min(right - i, z[i - left]);
+    while (i + z[i] < sequence.size() && sequence[z[i]] == sequence[i + z[i]]) ++z[i];
+    if (i + z[i] <= right) continue;
+    left = i;
+    right = i + z[i];
+  }
+  return z;
+}
 
 std::vector<Phase> annotated_phases(const Recording& recording, const Trace& trace) {
   std::vector<Phase> phases;

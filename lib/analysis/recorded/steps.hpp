@@ -17,4 +17,8 @@ std::vector<Phase> annotated_phases(const Recording& recording, const Trace& tra
 /// where there are none). O(events).
 Steps steps_of(const Recording& recording, const Trace& trace);
 
+/// For every i: the length of the common beginning of the sequence and itself from i on; 0 for i =
+/// 0. O(sequence).
+std::vector<std::size_t> common_prefixes(const std::vector<std::uint64_t>& sequence);
+
 }  // namespace memreplay

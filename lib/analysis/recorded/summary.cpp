@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/recorded/early_end.hpp"
 #include "trace/recorded_levels.hpp"
 
 namespace memreplay {
@@ -90,6 +91,7 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.gapless = trace.coverage.gapless;
   summary.full_ring = trace.coverage.full_ring;
   count_events(trace, summary);
+  summary.early_end = early_end(recording, trace);
   if (trace.end.segments.empty()) return summary;
   summary.end_reserved = reserved_bytes(trace.end);
   summary.state = summary_of(trace.end);

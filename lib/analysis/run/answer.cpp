@@ -166,6 +166,7 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
       for (Run& made :
            on_all(subject, spec, devices, setup, late, chosen.made.get(), watching, control)) {
         if (made.interrupted() && made.metrics.events == 0) continue;  // as good as not run
+        made.at_least = trace.trace.early_end && !setup.to;
         if (watcher != nullptr) watcher->judged(chosen, made);
         trace.runs.push_back(std::move(made));
       }

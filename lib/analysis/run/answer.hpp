@@ -68,6 +68,7 @@ struct Run {
   bool start_matters = false;
   /// Its device did what the recorded one did, from the first event to the last.
   bool as_recorded = false;
+  bool at_least = false;        ///< its peaks are lower bounds: the recording ends early
   bool finished = true;         ///< false: interrupted, or stopped at an OOM
   bool stopped_at_oom = false;  ///< as it was asked to: its figures are those up to there
   std::optional<RunInterval> interval;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/suggest/beyond_failure.hpp"
 #include "analysis/suggest/fitting.hpp"
 #include "analysis/suggest/fitting_settings.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "analysis/suggest/question.hpp"
-#include "analysis/suggest/rest_of_step.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -269,7 +269,10 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
   }
   const auto completed = with_rest_of_step(subject);
   std::optional<Subject> rest;
-  if (completed) rest.emplace(completed->recording, completed->trace(), completed->origin);
+  if (completed) {
+    const MadeRecording& made = completed->made;
+    rest.emplace(made.recording, made.trace(), made.origin);
+  }
   const Subject& whole = rest ? *rest : subject;
   SuggestedDevice found =
       EditSearch(chosen, whole, question, *device.options.capacity, control).search();

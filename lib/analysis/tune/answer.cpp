@@ -70,6 +70,17 @@ TuneAnswer answer_without_requests(const Inputs& inputs, const TuneQuestion& que
   return answer;
 }
 
+/// Says of every outcome which of its recordings end early.
+void note_early_ends(TuneAnswer& answer) {
+  const auto note = [&](TuneOutcome& outcome) {
+    for (std::size_t i = 0; i < outcome.runs.size(); ++i) {
+      outcome.runs[i].at_least = answer.traces[i].early_end.has_value();
+    }
+  };
+  for (TuneOutcome& outcome : answer.result.outcomes) note(outcome);
+  note(answer.result.baseline_outcome);
+}
+
 }  // namespace
 
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control) {
@@ -114,9 +125,17 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   }
   tuning.progress = [&](double share) { control.show("weighing what came before", share); };
   answer.late = weigh_late_recordings(tuning, answer.result);
+  note_early_ends(answer);
   answer.interrupted = control.stopped();
   if (answer.result.outcomes.empty()) return answer;
   if (tuning.strategy) answer.result.as_set = line_as_set(answer.result);
+  for (const TraceSummary& trace : answer.traces) {
+    if (trace.ooms == 0 || trace.early_end) continue;
+    answer.remarks.push_back(fmt::format(
+        "{} went on after an OOM: given that memory, the program may have requested other memory "
+        "from there on.",
+        trace.path));
+  }
   for (std::string& remark :
        search_remarks(tuning.bench.subjects, tuning.forbidden, answer.result)) {
     answer.remarks.push_back(std::move(remark));

@@ -59,6 +59,8 @@ struct TuneOutcome {
   bool estimated() const;
   /// Of the highest reserved peak; its ends are the same where nothing was estimated.
   BytesInterval peak_interval() const;
+  /// Its peaks are lower bounds: some recording ends early.
+  bool at_least() const;
   /// No trace runs out of memory, nor do the steps before one that starts late, as far as is known.
   bool serves() const;
 };

@@ -69,6 +69,8 @@ RunSoFar TuneOutcome::total() const {
 
 bool TuneOutcome::is_exact() const { return std::ranges::all_of(runs, &Run::exact); }
 
+bool TuneOutcome::at_least() const { return std::ranges::any_of(runs, &Run::at_least); }
+
 bool TuneOutcome::estimated() const {
   return std::ranges::any_of(runs, [](const Run& run) { return run.interval.has_value(); });
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/recorded/recorded_device.hpp"
 #include "core/text.hpp"
 #include "strategy/torch/lint.hpp"
 
@@ -63,14 +62,6 @@ std::vector<std::string> search_remarks(const std::vector<const Subject*>& subje
     said.emplace_back(
         "Not combined, as they fight: expandable_segments:True with max_split_size_mb or "
         "garbage_collection_threshold (memreplay lint says why).");
-  }
-  for (const Subject* subject : subjects) {
-    const auto oom = first_recorded_oom(subject->trace());
-    if (!oom) continue;
-    said.push_back(fmt::format(
-        "{} was refused memory at event {}: what the program would have asked for instead, had it "
-        "been served, is not in the recording.",
-        subject->recording().path, human_count(oom->event)));
   }
   const std::string reason = first_reason(result.outcomes[result.best]);
   if (!reason.empty() && result.helps) {

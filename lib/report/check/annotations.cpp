@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/check/phrases.hpp"
+#include "report/parts/recording_advice.hpp"
 
 namespace memreplay {
 namespace {
@@ -43,12 +44,14 @@ std::string annotation(const CodeLine* at, const std::string& title, const std::
 std::string failures(const EntryCheck& entry) {
   std::string text;
   for (const CheckedValue& value : entry.values) {
-    if (value.passed()) continue;
+    if (entry.passes(value)) continue;
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} {}", value.metric->word, value_phrase(value));
+    text += fmt::format("{} {}", value.metric->word,
+                        bounded(value_phrase(value), entry.early_end.has_value()));
     const std::string place = place_phrase(value);
     if (!place.empty()) text += ", " + place;
   }
+  if (entry.early_end) text += "; " + early_end_phrase(*entry.early_end);
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/check/phrases.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "trace/json/json.hpp"
 
 namespace memreplay {
@@ -37,8 +38,10 @@ std::string case_name(const EntryCheck& entry, const CheckedValue& value) {
 }
 
 std::string failure(const EntryCheck& entry, const CheckedValue& value) {
-  const std::string message = fmt::format("{} {}", value.metric->word, value_phrase(value));
+  const std::string message = fmt::format(
+      "{} {}", value.metric->word, bounded(value_phrase(value), entry.early_end.has_value()));
   std::string details = message;
+  if (entry.early_end) details += '\n' + early_end_phrase(*entry.early_end);
   const std::string place = place_phrase(value);
   if (!place.empty()) details += '\n' + place;
   details += '\n' + (entry.grown.empty() ? no_growth_phrase(entry) : "grew since the baseline:");
@@ -65,7 +68,7 @@ std::string to_junit(const CheckAnswer& answer) {
       ++count;
       cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", escaped(entry.trace),
                            escaped(case_name(entry, value)));
-      if (value.passed()) {
+      if (entry.passes(value)) {
         cases += "/>\n";
         continue;
       }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/text.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -122,11 +123,14 @@ std::string entry_phrase(const BaselineEntry& entry) {
 
 std::string verdict_sentence(const CheckAnswer& answer) {
   std::size_t over = 0;
+  std::size_t unknown = 0;
   std::size_t all = 0;
   for (const EntryCheck& entry : answer.entries) {
     all += entry.values.size();
     over += static_cast<std::size_t>(
         std::ranges::count_if(entry.values, [](const auto& value) { return !value.passed(); }));
+    unknown += static_cast<std::size_t>(std::ranges::count_if(
+        entry.values, [&](const auto& value) { return value.passed() && !entry.passes(value); }));
   }
   if (answer.interrupted) {
     return fmt::format("Interrupted; until then {} of {} over the limit.", human_count(over),
@@ -136,6 +140,10 @@ std::string verdict_sentence(const CheckAnswer& answer) {
       answer.failed.empty()
           ? std::string()
           : fmt::format("{} could not be checked. ", counted(answer.failed.size(), "recording"));
+  if (over == 0 && unknown > 0) {
+    return failed + fmt::format("{} of {} {} unknown.", human_count(unknown), counted(all, "value"),
+                                unknown == 1 ? "is" : "are");
+  }
   if (over == 0) {
     return failed + (all == 1
                          ? "The value is within its limit."
@@ -147,7 +155,10 @@ std::string verdict_sentence(const CheckAnswer& answer) {
 
 std::string doubt_sentences(const EntryCheck& check) {
   std::string text;
-  if (check.blocks_before > 0) text = before_sentence(check);
+  if (check.early_end) {
+    text = fmt::format("Values are lower bounds: {}.", early_end_phrase(*check.early_end));
+  }
+  if (check.blocks_before > 0) add_sentence(text, before_sentence(check));
   if (check.counts_before() && has_interval(check)) {
     add_sentence(text,
                  "What is reserved is estimated, because the recording starts late; the likeliest "

@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "report/check/phrases.hpp"
+#include "report/parts/recording_advice.hpp"
 
 namespace memreplay {
 namespace {
@@ -28,12 +29,15 @@ std::string code(std::string text) {
 void append_rows(Table& table, const CheckAnswer& answer, bool passed) {
   for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
-      if (value.passed() != passed) continue;
+      if (entry.passes(value) != passed) continue;
       const std::string place = place_phrase(value);
       table.rows.push_back({code(entry_phrase(entry)), std::string(value.metric->word),
-                            shown(*value.metric, value.baseline), shown(*value.metric, value.value),
+                            shown(*value.metric, value.baseline),
+                            bounded(shown(*value.metric, value.value), entry.early_end.has_value()),
                             shown(*value.metric, value.limit), change_in_percent(value),
-                            passed ? "ok" : "**over**" + (place.empty() ? "" : ", " + place)});
+                            passed           ? "ok"
+                            : value.passed() ? "**unknown**"
+                                             : "**over**" + (place.empty() ? "" : ", " + place)});
     }
   }
 }
@@ -58,7 +62,7 @@ Table to_table(const CheckAnswer& answer) {
       table.rows.push_back({entry.trace, std::to_string(entry.gpu), entry.setup.strategy,
                             std::string(value.metric->name), std::to_string(value.baseline),
                             value.tolerance.text, std::to_string(value.limit),
-                            std::to_string(value.value), value.passed() ? "true" : "false",
+                            std::to_string(value.value), entry.passes(value) ? "true" : "false",
                             number_or_nothing(value.first_event_over),
                             number_or_nothing(value.step)});
     }

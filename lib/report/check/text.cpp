@@ -6,6 +6,7 @@
 
 #include "report/check/phrases.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -21,8 +22,10 @@ std::size_t widest_word(const EntryCheck& entry) {
   return widest;
 }
 
-std::string value_line(const CheckedValue& value, std::size_t width, const TextStyle& style) {
-  std::string line = fmt::format("{:<{}} {}", value.metric->word, width, value_phrase(value));
+std::string value_line(const EntryCheck& entry, const CheckedValue& value, std::size_t width,
+                       const TextStyle& style) {
+  std::string line = fmt::format("{:<{}} {}", value.metric->word, width,
+                                 bounded(value_phrase(value), entry.early_end.has_value()));
   const std::string place = place_phrase(value);
   if (!place.empty()) {
     const std::string between = kIndent + line.size() + 3 + place.size() > style.width
@@ -30,7 +33,7 @@ std::string value_line(const CheckedValue& value, std::size_t width, const TextS
                                     : "   ";
     line += between + place;
   }
-  return fmt::format(" {}  {}\n", value.passed() ? "ok  " : red("FAIL", style), line);
+  return fmt::format(" {}  {}\n", entry.passes(value) ? "ok  " : red("FAIL", style), line);
 }
 
 std::string grown_line(const EntryCheck& entry) {
@@ -48,7 +51,7 @@ std::string grown_line(const EntryCheck& entry) {
 void append_entry(Sheet& out, const EntryCheck& entry) {
   const std::size_t width = widest_word(entry);
   for (std::size_t i = 0; i < entry.values.size(); ++i) {
-    out += value_line(entry.values[i], width, out.style());
+    out += value_line(entry, entry.values[i], width, out.style());
     const bool last_over =
         !entry.values[i].passed() && (i + 1 == entry.values.size() || entry.values[i + 1].passed());
     if (last_over) append_paragraph(out, grown_line(entry), kIndent);

@@ -20,10 +20,17 @@ std::string size_cell(const std::optional<Bytes>& size, bool proven) {
   return (proven ? "" : "at most ") + exact_size(*size);
 }
 
+/// What is known to be needed, where the recording ends early.
+Bytes least_of(const FitRun& run) {
+  if (run.interval) return run.interval->low;
+  return run.fit.proven_smallest() ? *run.fit.smallest : run.fit.known_below.value_or(0);
+}
+
 /// With its interval, where the recording does not determine it.
 std::string size_cell(const FitRun& run) {
   const std::optional<Bytes>& size = run.fit.smallest;
   if (!size) return "none";
+  if (run.there.at_least) return bounded(exact_size(least_of(run)), true);
   if (run.interval && run.interval->low < run.interval->high) {
     return estimated_text(*size, *run.interval);
   }
@@ -31,12 +38,20 @@ std::string size_cell(const FitRun& run) {
 }
 
 /// Of the device that was asked for.
-std::string given_cell(const GivenDevice& given, const std::optional<Bytes>& smallest,
+std::string given_cell(const FittedDevice& fitted, const GivenDevice& given, const FitRun& run,
                        Bytes capacity) {
+  const std::optional<Bytes>& smallest = run.fit.smallest;
+  if (!fitted.known_to_fit(run, given, capacity)) {
+    return smallest ? fmt::format("unknown, {} needed", bounded(exact_size(least_of(run)), true))
+                    : "unknown";
+  }
   if (given.fits) {
     return smallest ? fmt::format("fits, {} to spare", human_size(capacity - *smallest)) : "fits";
   }
   if (!smallest || *smallest <= capacity) return "does not fit";
+  if (run.there.at_least) {
+    return fmt::format("does not fit, at least {} too small", human_size(*smallest - capacity));
+  }
   return fmt::format("does not fit, {} too small", human_size(*smallest - capacity));
 }
 
@@ -52,8 +67,9 @@ Table table_of(const FittedDevice& fitted) {
     std::vector<std::string> row = {
         run.there.strategy + mark(run.there), size_cell(run),
         fit.smallest ? human_count(run.there.metrics.oom_retries) : "-",
-        size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
-    if (capacity) row.push_back(fit.given ? given_cell(*fit.given, fit.smallest, *capacity) : "-");
+        run.there.at_least ? "-"
+                           : size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
+    if (capacity) row.push_back(fit.given ? given_cell(fitted, *fit.given, run, *capacity) : "-");
     table.rows.push_back(std::move(row));
   }
   if (const FitRun* best = fitted.best(); best != nullptr) {
@@ -140,7 +156,8 @@ std::string not_proven(const FitRun& run) {
 
 /// The same words as those of a search over settings.
 std::string to_be_sure(const FittedDevice& fitted) {
-  if (!fitted.trace.edits.empty()) return {};  // no recording settles what was not recorded
+  // No recording settles what was not recorded.
+  if (!fitted.trace.edits.empty() || fitted.completed) return {};
   const auto open = [](const FitRun& run) {
     return run.interval && run.interval->low < run.interval->high;
   };
@@ -174,8 +191,7 @@ void append_cards_table(Sheet& out, const FittedDevice& fitted) {
     std::vector<std::string> row = {std::string(on.card.name), exact_size(on.card.total)};
     for (std::size_t i = 0; i < fitted.runs.size(); ++i) {
       const bool known = i < on.runs.size() && on.runs[i];
-      row.push_back(known ? given_cell(*on.runs[i], fitted.runs[i].fit.smallest, on.card.total)
-                          : "-");
+      row.push_back(known ? given_cell(fitted, *on.runs[i], fitted.runs[i], on.card.total) : "-");
     }
     table.rows.push_back(std::move(row));
   }
@@ -192,6 +208,26 @@ void append_chosen(Sheet& sheet, const FitAnswer& answer) {
                                       chosen.card.name, fmt::join(chosen.others, ", ")));
   }
   if (!out.empty()) sheet += '\n' + out.text();
+}
+
+/// "At least 9222 MiB: the recording ends at the OOM of its first step; …"
+std::string lower_bound_sentence(const FittedDevice& fitted) {
+  const FitRun* best = fitted.best();
+  if (!fitted.at_least() || best == nullptr) return {};
+  return fmt::format("At least {}{}: {}.", exact_size(least_of(*best)),
+                     fitted.runs.size() > 1 ? " under " + best->there.strategy : "",
+                     early_end_phrase(*fitted.trace.early_end));
+}
+
+/// "2112 MiB if the rest of the step at whose OOM the recording ends is that of the step before."
+std::string completed_sentence(const FittedDevice& fitted) {
+  const FitRun* best = fitted.best();
+  if (!fitted.completed || best == nullptr) return {};
+  return fmt::format(
+      "{}{}, if the rest of the step at whose OOM the recording ends is that of the step before; "
+      "up "
+      "to there their requests are the same.",
+      size_cell(*best), fitted.runs.size() > 1 ? " under " + best->there.strategy : "");
 }
 
 std::string head(const FittedDevice& fitted, bool several) {
@@ -214,10 +250,16 @@ void append_notes(Sheet& out, const FittedDevice& fitted) {
   }
   std::vector<Run> there;
   for (const FitRun& run : fitted.runs) there.push_back(run.there);
-  for (const std::string& sentence : served_sentences(there)) append_paragraph(out, sentence);
+  if (!fitted.completed) {
+    for (const std::string& sentence : served_sentences(there)) append_paragraph(out, sentence);
+  }
   for (const std::string& sentence : inexact_sentences(there)) append_paragraph(out, sentence);
   append_paragraph(out, to_be_sure(fitted));
   append_paragraph(out, card_sentence(fitted));
+  if (fitted.at_least()) append_paragraph(out, whole_recording_sentence(fitted.trace));
+  if (fitted.trace.ooms > 0) {
+    append_paragraph(out, other_program_sentence(fitted.trace, fitted.device.capacity));
+  }
 }
 
 /// Of several ranks the one that decides over the device that all need.
@@ -233,10 +275,12 @@ void append_largest_need(Sheet& out, const std::vector<FittedDevice>& devices) {
   if (devices.size() < 2 || largest == nullptr) return;
   const FitRun& run = largest->runs.front();
   out += '\n';
-  append_paragraph(out, fmt::format("worst: {} {}, {} {}.", largest->trace.path,
-                                    gpu_label(largest->trace.gpu), run.there.strategy,
-                                    run.fit.smallest ? "needs " + exact_size(*run.fit.smallest)
-                                                     : std::string("fits nowhere")));
+  append_paragraph(
+      out, fmt::format("worst: {} {}, {} {}.", largest->trace.path, gpu_label(largest->trace.gpu),
+                       run.there.strategy,
+                       run.fit.smallest
+                           ? "needs " + bounded(exact_size(*run.fit.smallest), run.there.at_least)
+                           : std::string("fits nowhere")));
 }
 
 }  // namespace
@@ -251,6 +295,8 @@ std::string to_text(const FitAnswer& answer, const TextStyle& style) {
       if (std::exchange(said, sentence) != sentence) append_paragraph(out, sentence);
       continue;
     }
+    append_paragraph(out, lower_bound_sentence(fitted));
+    append_paragraph(out, completed_sentence(fitted));
     append_paragraph(out, head(fitted, devices.size() > 1));
     append_paragraph(out, capacity_sentence(fitted.device));
     out += '\n';

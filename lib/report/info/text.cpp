@@ -121,6 +121,10 @@ std::string trust(const TraceSummary& trace) {
   if (!trace.why_no_trace.empty()) return "nothing to replay: it " + trace.why_no_trace + ".";
   if (trace.events == 0) return "a state without a history: nothing to replay.";
   if (requests_nothing(trace)) return "nothing was requested in it: nothing to replay.";
+  if (trace.early_end) {
+    return fmt::format("peaks are lower bounds: {}.", early_end_phrase(*trace.early_end)) +
+           (trace.starts_empty ? "" : " It starts late, too: other settings give an estimate.");
+  }
   if (trace.starts_empty && trace.complete) {
     return "exact under any settings: it starts with nothing allocated and lost nothing.";
   }

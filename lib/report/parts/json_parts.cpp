@@ -7,7 +7,6 @@
 
 #include "metrics/metrics.hpp"
 #include "report/parts/edits.hpp"
-#include "report/parts/edits.hpp"
 
 namespace memreplay {
 namespace {
@@ -109,6 +108,11 @@ Json real_json(const std::optional<RealUse>& real) {
               {"segments_without_memory", real->not_adopted}};
 }
 
+Json early_end_json(const std::optional<EarlyEnd>& end) {
+  if (!end) return nullptr;
+  return Json{{"event", end->event}, {"why", name_of(end->why)}, {"pass", name_of(end->pass)}};
+}
+
 Json state_json(const std::optional<StateSummary>& state) {
   if (!state) return nullptr;
   return Json{{"reserved_bytes", state->reserved},
@@ -133,6 +137,8 @@ Json name_of(CapacityFrom from) {
 
 }  // namespace
 
+Json bound_json(bool at_least) { return at_least ? Json("lower") : Json(nullptr); }
+
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json trace_json(const TraceSummary& t) {
@@ -155,7 +161,8 @@ Json trace_json(const TraceSummary& t) {
               {"class", or_null(t.warm_class)},
               {"largest_earlier_step", t.warm_class ? Json(t.largest_earlier_step) : Json(nullptr)},
               {"gapless", t.gapless},
-              {"full_ring_entries", or_null(t.full_ring)}}},
+              {"full_ring_entries", or_null(t.full_ring)},
+              {"ends_early", early_end_json(t.early_end)}}},
             {"recorded",
              {{"settings", or_null(t.settings)},
               {"settings_variable", text_or_null(t.settings_variable)},
@@ -236,6 +243,7 @@ Json run_json(const Run& run) {
             {"gpu", run.gpu},
             {"place", run.place},
             {"exact", run.exact},
+            {"bound", bound_json(run.at_least)},
             {"inexact_because", text_or_null(run.inexact_because)},
             {"as_recorded", run.as_recorded},
             {"finished", run.finished},

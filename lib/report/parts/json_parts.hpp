@@ -16,6 +16,8 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// "lower" where a recording that ends early makes figures lower bounds, else null.
+Json bound_json(bool at_least);
 Json text_or_null(const std::string& text);
 
 Json trace_json(const TraceSummary& trace);

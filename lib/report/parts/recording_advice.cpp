@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
+#include "report/parts/paragraphs.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -22,6 +25,60 @@ std::string how_to_record(const TraceSummary& trace) {
       "record: {}._record_memory_history(max_entries=1000000) before the model is built, "
       "{}._dump_snapshot(\"run.pickle\") after a step or at the failure.",
       memory, memory);
+}
+
+std::string early_end_phrase(const EarlyEnd& end) {
+  using Why = EarlyEnd::Why;
+  const bool is_later = end.pass == EarlyEnd::Pass::later;
+  const std::string rest =
+      fmt::format("the rest of that step{} is not in it", end.why == Why::steps_unknown ? ""
+                                                          : is_later ? " (optimizer)"
+                                                                     : " (backward, optimizer)");
+  switch (end.why) {
+    case Why::first_step:
+      return "the recording ends at the OOM of its first step; " + rest;
+    case Why::unlike_earlier:
+      return "the recording ends at the OOM of a step that is unlike those before; " + rest;
+    case Why::rest_may_need_more:
+      return "the recording ends at an OOM, and the rest of that step may need more";
+    case Why::steps_unknown:
+      return "the recording ends at an OOM and does not show whether a whole step came before it";
+    case Why::oom_untold:
+      break;
+  }
+  return "under throw_on_cudamalloc_oom:True an OOM leaves no entry, and the recording may end at "
+         "one";
+}
+
+std::string lower_bounds_sentence(const TraceSummary& trace) {
+  if (!trace.early_end) return {};
+  return fmt::format("Peaks are lower bounds: {}.", early_end_phrase(*trace.early_end));
+}
+
+std::string whole_recording_sentence(const TraceSummary& trace) {
+  if (!trace.early_end) return {};
+  if (trace.early_end->why == EarlyEnd::Why::rest_may_need_more) {
+    return "With that rest:\nmemreplay fit " + path_word(trace.path);
+  }
+  if (!trace.format.starts_with("torch")) return "To know it, record a run with enough memory.";
+  return "To know it, record on a larger card, or on a virtual one:\n"
+         "memreplay record --virtual-gpu h200 -o whole.pickle -- python train.py";
+}
+
+std::string bounded(const std::string& size, bool at_least) {
+  return at_least ? "at least " + size : size;
+}
+
+std::string other_program_sentence(const TraceSummary& trace,
+                                   const std::optional<Bytes>& capacity) {
+  const std::string path = trace.path == "-" ? "oom.pickle" : path_word(trace.path);
+  const std::string device = capacity ? size_argument(*capacity) : "24GiB";
+  return fmt::format(
+      "To change the program instead: which code to checkpoint, or the largest batch, from "
+      "recordings of two.\nmemreplay suggest {} --budget {}\nmemreplay fit --vary "
+      "batch=4:b4.pickle "
+      "--vary batch=8:b8.pickle --find batch --capacity {}",
+      path, device, device);
 }
 
 std::string nothing_requested_sentence(const TraceSummary& trace) {

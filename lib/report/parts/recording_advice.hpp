@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analysis/info/answer.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 
@@ -18,5 +20,22 @@ std::string how_to_record(const TraceSummary& trace);
 
 /// Why a recording without a request answers nothing, and how to make one that does.
 std::string nothing_requested_sentence(const TraceSummary& trace);
+
+/// "the recording ends at the OOM of its first step; the rest of that step (backward, optimizer) is
+/// not in it"
+std::string early_end_phrase(const EarlyEnd& end);
+
+/// "Peaks are at least these: the recording ends …" Empty where it does not end early.
+std::string lower_bounds_sentence(const TraceSummary& trace);
+
+/// What to record to know more than lower bounds. Empty where the recording does not end early.
+std::string whole_recording_sentence(const TraceSummary& trace);
+
+/// "5226 MiB", "at least 5226 MiB".
+std::string bounded(const std::string& size, bool at_least);
+
+/// The commands by which a program that ran out of memory is changed to fit, a line each.
+/// `capacity` is that of the device, where it is known.
+std::string other_program_sentence(const TraceSummary& trace, const std::optional<Bytes>& capacity);
 
 }  // namespace memreplay

@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "report/parts/edits.hpp"
+#include "report/parts/recording_advice.hpp"
 
 namespace memreplay {
 namespace {
@@ -208,6 +209,13 @@ std::string estimated_text(Bytes bytes, const BytesInterval& interval) {
   return wide ? fmt::format("{} ({})", estimate, range_text(interval)) : estimate;
 }
 
+std::string reserved_text(const Run& run) {
+  const Bytes peak = run.metrics.peak_reserved;
+  if (!run.interval) return bounded(human_size(peak), run.at_least);
+  return run.at_least ? bounded(human_size(run.interval->peak_reserved.low), true)
+                      : estimated_text(peak, run.interval->peak_reserved);
+}
+
 std::string inexact_sentence(const Run& run) {
   if (run.exact) return {};
   return inexact_text(run, run.name() + " is an estimate");
@@ -219,7 +227,7 @@ std::string inexact_sentence(const Run& run, const std::string& names) {
 
 std::string served_sentence(const Run& run) {
   const std::uint64_t served = run.metrics.recorded_ooms_served;
-  if (served == 0) return {};
+  if (served == 0 || run.at_least) return {};
   return fmt::format("{} serves {}, and frees {}", run.name(), served_text(served),
                      freed_text(served));
 }

@@ -22,6 +22,9 @@ std::string range_text(const BytesInterval& interval);
 /// "≈ 5210 MiB (4900 MiB to 5600 MiB)"; without a range where its ends look the same.
 std::string estimated_text(Bytes bytes, const BytesInterval& interval);
 
+/// The reserved peak: "at least 5210 MiB", "≈ 5210 MiB (4900 MiB to 5600 MiB)".
+std::string reserved_text(const Run& run);
+
 /// Why these figures are an estimate. Empty where they are exact.
 std::string inexact_sentence(const Run& run);
 /// The same of several: `names` as the subject, `run` one of them.

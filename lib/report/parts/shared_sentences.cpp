@@ -77,7 +77,7 @@ std::vector<std::string> served_sentences(const std::vector<Run>& runs) {
   std::vector<std::string> sentences;
   const auto served = [](const Run& run) {
     const std::uint64_t count = run.metrics.recorded_ooms_served;
-    return count == 0 ? std::string() : std::to_string(count);
+    return count == 0 || run.at_least ? std::string() : std::to_string(count);
   };
   for (const Group& group : grouped(runs, served)) {
     const Run& run = *group.front();

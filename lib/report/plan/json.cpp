@@ -36,6 +36,7 @@ Json planned_json(const PlannedDevice& device) {
   json["left_out"] = device.left_out;
   json["lower_bound_bytes"] = device.lower_bound;
   json["height_bytes"] = or_null(device.height);
+  json["bound"] = bound_json(device.trace.early_end.has_value());
   json["optimal"] = device.optimal();
   json["impossible"] = device.impossible;
   json["solver"] = text_or_null(device.found_by);

@@ -25,14 +25,13 @@ std::string proof_phrase(const PlannedDevice& device) {
 
 // "lower bound 46.1 GiB, planned 46.1 GiB (proved optimal), torch reserves 54.6 GiB"
 std::string heights_sentence(const PlannedDevice& device) {
-  std::string text = fmt::format("lower bound {}, planned {} ({})", human_size(device.lower_bound),
-                                 human_size(*device.height), proof_phrase(device));
+  std::string text = device.trace.early_end
+                         ? fmt::format("At least: {}; ", early_end_phrase(*device.trace.early_end))
+                         : std::string();
+  text += fmt::format("lower bound {}, planned {} ({})", human_size(device.lower_bound),
+                      human_size(*device.height), proof_phrase(device));
   if (!device.run) return text;
-  const Run& run = *device.run;
-  const RunMetrics& m = run.metrics;
-  text += fmt::format(", {} reserves ", run.strategy);
-  if (run.interval) return text + estimated_text(m.peak_reserved, run.interval->peak_reserved);
-  return text + human_size(m.peak_reserved);
+  return text + fmt::format(", {} reserves {}", device.run->strategy, reserved_text(*device.run));
 }
 
 std::string culprits_sentence(const PlannedDevice& device) {

@@ -49,6 +49,7 @@ Json run_json(const RankRow& row, const RankRun& run) {
   for (const RankMetric& metric : rank_metrics()) json[metric.name] = metric.of(row, run);
   json["first_oom_event"] = or_null(run.first_oom);
   json["exact"] = !run.peak_interval;
+  json["bound"] = bound_json(row.early_end.has_value());
   json["interval"] = nullptr;
   if (run.peak_interval) {
     const auto& [low, high] = *run.peak_interval;

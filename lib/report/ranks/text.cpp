@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 #include "report/ranks/ranks.hpp"
@@ -23,9 +24,15 @@ std::string shown(const RankMetric& metric, std::uint64_t value) {
 }
 
 // "5328 MiB reserved and 2 OOMs"
-std::string need_phrase(const RankRun& run) {
-  const std::string peak = run.peak_interval ? estimated_text(run.peak_reserved, *run.peak_interval)
-                                             : human_size(run.peak_reserved);
+std::string need_phrase(const RankRow& row, const RankRun& run) {
+  const std::string peak =
+      row.early_end
+          ? bounded(human_size(run.peak_interval
+                                   .value_or(BytesInterval{run.peak_reserved, run.peak_reserved})
+                                   .low),
+                    true)
+      : run.peak_interval ? estimated_text(run.peak_reserved, *run.peak_interval)
+                          : human_size(run.peak_reserved);
   return run.ooms == 0 ? peak + " reserved"
                        : fmt::format("{} reserved and {}", peak, counted(run.ooms, "OOM"));
 }
@@ -48,7 +55,7 @@ std::string verdict(const RanksAnswer& answer) {
   } else {
     text = fmt::format("Rank {} fares worst: ", worst.rank);
   }
-  text += need_phrase(worst.runs[0]);
+  text += need_phrase(worst, worst.runs[0]);
   const Spread& peak = answer.under.front().spreads.front();
   if (peak.min < peak.max) {
     text += fmt::format("; the least is {} on rank {}", human_size(peak.min), peak.min_rank);
@@ -98,9 +105,11 @@ Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) 
   for (std::size_t i = 0; i < shown_ones.size(); ++i) {
     const auto& [row, ranks] = shown_ones[i];
     const RankRun& run = row->runs.front();
-    table.rows.push_back({ranks_text(ranks), std::to_string(answer.class_of(*row) + 1),
-                          (run.peak_interval ? "≈ " : "") + texts[2 * i], texts[2 * i + 1],
-                          human_count(run.ooms), human_count(run.oom_retries)});
+    table.rows.push_back(
+        {ranks_text(ranks), std::to_string(answer.class_of(*row) + 1),
+         bounded((run.peak_interval ? "≈ " : "") + texts[2 * i], row->early_end.has_value()),
+         bounded(texts[2 * i + 1], row->early_end.has_value()), human_count(run.ooms),
+         human_count(run.oom_retries)});
   }
   return table;
 }
@@ -226,7 +235,7 @@ std::string last_sentence(const RanksAnswer& answer) {
   const RankRow& worst = answer.part.rows[best.worst];
   if (answer.under.size() > 1) {
     return fmt::format("One setting for all: {}; its worst is rank {} with {}.", best.strategy,
-                       worst.rank, need_phrase(worst.runs[answer.best]));
+                       worst.rank, need_phrase(worst, worst.runs[answer.best]));
   }
   const Spread& peak = best.spreads.front();
   if (answer.part.rows.size() == 1) return "";

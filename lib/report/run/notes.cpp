@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/shared_sentences.hpp"
 #include "report/run/real.hpp"
@@ -50,6 +51,7 @@ void append_notes(Sheet& out, const TraceRuns& report) {
   append_phrases(real_phrases);
   append_phrases(agreement_phrases);
   append_paragraph(out, stopped_sentence(runs));
+  append_paragraph(out, whole_recording_sentence(report.trace));
 }
 
 void append_unfinished(Sheet& out, const TraceRuns& report) {

@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "metrics/metrics.hpp"
+#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 #include "report/run/run.hpp"
@@ -79,10 +80,12 @@ Table run_table(const std::vector<Run>& runs, bool with_lower_bound,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& run = runs[i];
     const RunMetrics& m = run.metrics;
-    table.rows.push_back({run.name() + mark(run), shown[2 * i],
-                          run.interval
+    const bool shows_interval = run.interval && !run.at_least;
+    const std::string reserved = run.interval ? reserved_text(run) : shown[2 * i + 1];
+    table.rows.push_back({run.name() + mark(run), bounded(shown[2 * i], run.at_least),
+                          shows_interval
                               ? estimated_cell(m.peak_reserved, run.interval->peak_reserved)
-                              : shown[2 * i + 1],
+                              : bounded(reserved, run.at_least && !run.interval),
                           gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
                           human_count(run.device_calls())});
     if (timed) table.rows.back().push_back(ns_per_op(m));
@@ -105,6 +108,7 @@ Table to_table(const ReplayAnswer& answer) {
     if (metric.in_csv) table.columns.push_back({std::string(metric.key)});
   }
   table.columns.push_back({"device", true});
+  table.columns.push_back({"bound", true});
   for (const char* name : {"peak_reserved_low_bytes", "peak_reserved_high_bytes",
                            "end_reserved_low_bytes", "end_reserved_high_bytes"}) {
     table.columns.push_back({name});
@@ -118,6 +122,7 @@ Table to_table(const ReplayAnswer& answer) {
         if (metric.in_csv) row.push_back(value_text(metric.of(run.metrics)));
       }
       row.push_back(run.device.text);
+      row.emplace_back(run.at_least ? "lower" : "");
       const RunInterval none;
       const auto& [peak, end, requested] = run.interval ? *run.interval : none;
       for (const Bytes bound : {peak.low, peak.high, end.low, end.high}) {

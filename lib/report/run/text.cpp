@@ -51,6 +51,10 @@ std::string verdict(const Run& run) {
                        device_phrase(run));
   }
   const std::string cost = transfer_cost(run);
+  if (run.at_least) {
+    return fmt::format("serves all that is recorded on {}; whether the rest fits is unknown",
+                       device_phrase(run));
+  }
   return fmt::format("fits {}{}{}", device_phrase(run), cost.empty() ? "" : ", but ", cost);
 }
 
@@ -70,16 +74,15 @@ std::string numbers(const Run& run, std::size_t width) {
   const auto line = [&](std::string_view name, const std::string& text) {
     out += fmt::format("   {:<12}{}\n", name, wrapped(text, kColumn, width));
   };
-  line("MaxInUse", fmt::format("{}, for {} requested", human_size(m.peak_allocated),
-                               human_size(m.peak_requested)));
+  line("MaxInUse",
+       fmt::format("{}, for {} requested", bounded(human_size(m.peak_allocated), run.at_least),
+                   human_size(m.peak_requested)));
   const std::string gap = m.peak_reserved >= m.peak_allocated ? human_size(m.gap()) : "-";
   if (run.interval) {
-    line("reserved",
-         fmt::format("peak {}; gap {}",
-                     estimated_text(m.peak_reserved, run.interval->peak_reserved), gap));
+    line("reserved", fmt::format("peak {}; gap {}", reserved_text(run), gap));
     line("", "at the end " + estimated_text(m.end_reserved, run.interval->end_reserved));
   } else {
-    line("reserved", fmt::format("peak {}, at the end {}; gap {}", human_size(m.peak_reserved),
+    line("reserved", fmt::format("peak {}, at the end {}; gap {}", reserved_text(run),
                                  human_size(m.end_reserved), gap));
   }
   line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
@@ -112,6 +115,7 @@ std::string numbers(const Run& run, std::size_t width) {
 
 void append_head(Sheet& out, const TraceRuns& report, bool several) {
   const std::string model = report.trace.predicted ? "" : model_sentence(report);
+  append_paragraph(out, lower_bounds_sentence(report.trace));
   append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
                             (model.empty() ? "" : "; ") + model);
   if (report.trace.predicted) {

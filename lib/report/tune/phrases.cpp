@@ -61,6 +61,7 @@ std::string whole_setting(const std::string& conf) { return conf.empty() ? "(def
 
 std::string peak_phrase(const TuneOutcome& outcome) {
   const Bytes peak = outcome.total().peak_reserved;
+  if (outcome.at_least()) return bounded(human_size(outcome.peak_interval().low), true);
   return outcome.estimated() ? estimated_text(peak, outcome.peak_interval()) : human_size(peak);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -31,14 +32,19 @@ std::vector<std::string> row(const std::string& rank, const std::string& name,
   const RunSoFar total = outcome.total();
   const bool unknown = !outcome.is_exact() && !outcome.estimated();
   return {fmt::format("{:>4}  {}{}", rank, name, unknown ? " (estimate)" : ""),
-          peak_phrase(outcome), human_count(total.ooms), human_count(total.oom_retries),
-          human_count(total.device_calls)};
+          outcome.at_least() ? human_size(outcome.peak_interval().low) : peak_phrase(outcome),
+          human_count(total.ooms), human_count(total.oom_retries), human_count(total.device_calls)};
 }
 
 // The best by rank, what is recommended, the best in other respects and the baseline. Of rows that
 // that have the same figures, or settings that look alike, the first.
 Table ranking(const TuneResult& r) {
-  Table table{{{"rank  setting", true}, {"peak reserved"}, {"OOMs"}, {"retries"}, {"device calls"}},
+  const bool at_least = r.baseline_outcome.at_least();
+  Table table{{{"rank  setting", true},
+               {at_least ? "reserves at least" : "peak reserved"},
+               {"OOMs"},
+               {"retries"},
+               {"device calls"}},
               {}};
   std::set<std::vector<std::string>> shown_figures;
   std::set<std::string> shown_names;
@@ -103,6 +109,13 @@ std::string still_fails(const RunSoFar& run) {
                      counted(run.ooms, "time"));
 }
 
+/// Why figures are lower bounds; empty where they are none.
+std::string early_end(const TuneAnswer& answer) {
+  const auto early = std::ranges::find_if(
+      answer.traces, [](const TraceSummary& trace) { return trace.early_end.has_value(); });
+  return early == answer.traces.end() ? std::string() : early_end_phrase(*early->early_end);
+}
+
 std::string verdict(const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
   const RunSoFar now = r.baseline_outcome.total();
@@ -125,10 +138,13 @@ std::string verdict(const TuneAnswer& answer) {
   }
   const std::string setting = setting_phrase(r.conf(best));
   if (now.ooms > 0 && then.ooms == 0) {
+    const std::string end = early_end(answer);
     return fmt::format(
-        "{} serves every request: it reserves {} at most. {} of {} tried {} the failure.", setting,
-        peak_phrase(best), human_count(serving(r)), counted(r.tried, "setting"),
-        serving(r) == 1 ? "avoids" : "avoid");
+        "{} {}. {} of {} tried {} the failure.", setting,
+        end.empty()
+            ? "serves every request: it reserves " + peak_phrase(best) + " at most"
+            : "serves every recorded request and reserves " + peak_phrase(best) + "; " + end,
+        human_count(serving(r)), counted(r.tried, "setting"), serving(r) == 1 ? "avoids" : "avoid");
   }
   if (then.ooms < now.ooms) {
     return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
@@ -194,6 +210,8 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   out += ' ' + bold(wrapped(verdict(answer), 1, style.width), style) + "\n\n";
   const bool several = answer.traces.size() > 1;
+  const std::string end = early_end(answer);
+  const bool says_early_end = !end.empty() && verdict(answer).find(end) != std::string::npos;
   for (std::size_t i = 0; i < answer.traces.size(); ++i) {
     const TraceSummary& trace = answer.traces[i];
     const std::string model = model_sentence({trace, {}, {}, answer.model_checks[i]});
@@ -207,6 +225,8 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
                     capacity ? "of " + human_size(*capacity) : "without limit (see --capacity)",
                     r.strategy == "torch" ? "PyTorch " + r.torch_version : r.strategy));
     append_paragraph(out, capacity_sentence(answer.devices[i]));
+    if (!says_early_end) append_paragraph(out, lower_bounds_sentence(trace));
+    append_paragraph(out, whole_recording_sentence(trace));
   }
   if (several) {
     append_paragraph(
@@ -222,6 +242,9 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   out += line_to_paste(answer, style);
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);
+  if (r.baseline_outcome.total().ooms > 0) {
+    append_paragraph(out, other_program_sentence(answer.traces[0], answer.devices[0].capacity));
+  }
   append_answer_again(out, verdict(answer));
   return out.text();
 }

@@ -33,7 +33,7 @@ TEST(FitAnswer, ACardIsTheDeviceAndItsContextIsReserved) {
   EXPECT_EQ(device.reserve, kContext);
   EXPECT_TRUE(device.context_assumed);
   EXPECT_FALSE(device.cards);
-  EXPECT_TRUE(device.runs.at(0).fits());
+  EXPECT_TRUE(device.runs.at(0).fit.given->fits);
 }
 
 TEST(FitAnswer, OfSeveralCardsEachIsTried) {
@@ -70,7 +70,7 @@ TEST(FitAnswer, AsMuchAsWasRecordedSufficesForALateRecording) {
   EXPECT_GE(run.interval->low, run.there.metrics.peak_asked);
   const FitAnswer given =
       answer_for("torch/warm_ring.pickle", {.setup = {.device = {.capacity = 490 * kMiB}}});
-  EXPECT_TRUE(given.devices.at(0).runs.at(0).fits());
+  EXPECT_TRUE(given.devices.at(0).runs.at(0).fit.given->fits);
 }
 
 TEST(FitAnswer, ARecordingFromTheStartHasNoInterval) {

@@ -49,8 +49,8 @@ TEST(CompareJson, HasThePlanOrWhyThereIsNone) {
 
 TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
   const std::set<std::string> about_the_run = {
-      "strategy",        "gpu",     "place",  "exact", "finished",  "interval",
-      "inexact_because", "remarks", "device", "real",  "agreement", "as_recorded"};
+      "strategy", "gpu",    "place", "exact",     "finished",    "interval", "inexact_because",
+      "remarks",  "device", "real",  "agreement", "as_recorded", "bound"};
   std::vector<std::string> shown;
   for (const std::string& key : keys(parsed({report_of(run_of("torch", {}))})["runs"][0])) {
     if (!about_the_run.contains(key)) shown.push_back(key);
@@ -69,10 +69,11 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   EXPECT_EQ(keys(json["trace"]),
             (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees",
                                       "streams", "pools", "duration_us", "coverage", "recorded"}));
-  EXPECT_EQ(keys(json["trace"]["coverage"]),
-            (std::vector<std::string>{"starts", "complete", "preexisting_blocks",
-                                      "preexisting_bytes", "dropped", "synthesised", "class",
-                                      "largest_earlier_step", "gapless", "full_ring_entries"}));
+  EXPECT_EQ(
+      keys(json["trace"]["coverage"]),
+      (std::vector<std::string>{"starts", "complete", "preexisting_blocks", "preexisting_bytes",
+                                "dropped", "synthesised", "class", "largest_earlier_step",
+                                "gapless", "full_ring_entries", "ends_early"}));
   EXPECT_EQ(keys(json["trace"]["recorded"]),
             (std::vector<std::string>{"settings", "settings_variable", "expandable_segments",
                                       "request_padding_bytes", "request_padding_range_bytes",
@@ -86,6 +87,7 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "gpu",
                                                              "place",
                                                              "exact",
+                                                             "bound",
                                                              "inexact_because",
                                                              "as_recorded",
                                                              "finished",
