@@ -9,6 +9,7 @@ namespace {
 
 constexpr Address kBase = Address{1} << 44;
 constexpr Address kEnd = Address{1} << 63;
+constexpr Address kTopOfDriver = Address{1} << 47;  ///< of a process on x86-64
 
 // The end of the last of these ranges that has a part in [from, to); 0: none has.
 Address end_in(const std::map<Address, Address>& ranges, Address from, Address to) {
@@ -25,6 +26,10 @@ AddressSpace::AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap)
   if (policy_ == AddressPolicy::first_fit) {
     holes_.insert({kBase, kBase + (kEnd - kBase) / unit_ * unit_});
   }
+  if (policy_ == AddressPolicy::cuda_linux) {
+    driver_.emplace(kTopOfDriver);
+    next_ = kTopOfDriver;
+  }
 }
 
 std::optional<Address> AddressSpace::next_upward(Bytes size) const {
@@ -38,11 +43,13 @@ std::optional<Address> AddressSpace::next_upward(Bytes size) const {
   return std::nullopt;
 }
 
-std::optional<Address> AddressSpace::take(Bytes size) {
+std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
   if (size > kEnd - kBase || gap_ > kEnd - kBase - size) return std::nullopt;
   const Bytes whole = round_up(std::max<Bytes>(size + gap_, 1), unit_);
   std::optional<Address> at;
-  if (policy_ == AddressPolicy::upward) {
+  if (driver_ && use == AddressPurpose::region) at = driver_->take(whole);
+  if (at) return at;
+  if (goes_upward()) {
     at = next_upward(whole);
     if (at) next_ = *at + whole;
   } else if (const auto hole = holes_.lowest(whole)) {
@@ -53,11 +60,16 @@ std::optional<Address> AddressSpace::take(Bytes size) {
   return at;
 }
 
-void AddressSpace::claim(Address at, Bytes size) {
+void AddressSpace::claim(Address at, Bytes size, AddressPurpose use) {
+  if (driver_ && use == AddressPurpose::region && at < kTopOfDriver && size <= kTopOfDriver - at) {
+    return driver_->claim(at, size);
+  }
+  if (driver_ && at < kTopOfDriver) driver_->go_below(at);
   const auto after = taken_.upper_bound(at);
   const bool overlaps = (after != taken_.end() && after->first - at < size) ||
                         (after != taken_.begin() && std::prev(after)->second > at);
-  const bool gone = policy_ == AddressPolicy::upward && at < next_ && at + size > kBase;
+  const Address first = driver_ ? kTopOfDriver : kBase;
+  const bool gone = goes_upward() && at < next_ && at + size > first;
   if (size == 0 || at + size < at || overlaps || gone) {
     throw std::logic_error("addresses claimed that are taken already");
   }
@@ -67,7 +79,7 @@ void AddressSpace::claim(Address at, Bytes size) {
 
 void AddressSpace::avoid(Address at, Bytes size) {
   const Address to = at + std::min(size, kEnd - std::min(at, kEnd));
-  if (policy_ == AddressPolicy::upward) avoided_.emplace(at, to);
+  if (goes_upward()) avoided_.emplace(at, to);
   fill_holes(at, to);
 }
 
@@ -88,7 +100,8 @@ void AddressSpace::fill_holes(Address at, Address end) {
 
 void AddressSpace::give_back(Address at) {
   const auto place = taken_.find(at);
-  if (place == taken_.end() && policy_ == AddressPolicy::upward) return;
+  if (place == taken_.end() && driver_ && at < kTopOfDriver) return driver_->give_back(at);
+  if (place == taken_.end() && goes_upward()) return;
   if (place == taken_.end()) throw std::logic_error("addresses given back that were not taken");
   if (policy_ == AddressPolicy::first_fit && place->second > kBase && at < kEnd) {
     // A range that was claimed need not be in whole units, and may share one with a neighbour.

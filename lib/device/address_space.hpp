@@ -3,27 +3,28 @@
 #include <map>
 #include <optional>
 
+#include "core/address_policy.hpp"
 #include "core/range_set.hpp"
 #include "core/units.hpp"
+#include "device/driver_addresses.hpp"
 
 namespace memreplay {
 
-enum class AddressPolicy {
-  upward,     ///< addresses are never given twice
-  first_fit,  ///< the lowest hole that fits; neighbouring holes join at once
-};
+/// What addresses are for.
+enum class AddressPurpose { region, reservation };
 
-/// Hands out address ranges from 2^44 on, in whole units.
+/// Hands out address ranges from 2^44 on, in whole units; those of cuda_linux lie below 2^47, and
+/// above it reservations.
 class AddressSpace {
  public:
   /// Each range is followed by a hole of at least `gap` bytes.
   AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap);
 
-  /// A free range of addresses; nothing when none of that size is left.
-  std::optional<Address> take(Bytes size);
+  /// A free range of addresses; unset when none of that size is left.
+  std::optional<Address> take(Bytes size, AddressPurpose use);
   /// Takes a range at a place that the caller names; throws std::logic_error when it is taken, or
   /// was and is never to be given again.
-  void claim(Address at, Bytes size);
+  void claim(Address at, Bytes size, AddressPurpose use);
   /// Gives nothing of a range from now on, as far as it is not taken. It can still be claimed.
   void avoid(Address at, Bytes size);
   /// Gives only what lies above, as long as there is something. Only with upward.
@@ -33,6 +34,8 @@ class AddressSpace {
   void give_back(Address at);
 
  private:
+  /// It takes whatever no policy is for.
+  bool goes_upward() const { return policy_ != AddressPolicy::first_fit; }
   std::optional<Address> next_upward(Bytes size) const;
   void fill_holes(Address at, Address end);
 
@@ -40,9 +43,10 @@ class AddressSpace {
   Bytes unit_;
   Bytes gap_;
   Address next_;
-  std::map<Address, Address> taken_;    ///< from -> to; with upward only what was claimed
-  std::map<Address, Address> avoided_;  ///< from -> to; only with upward
-  RangeSet holes_;                      ///< first_fit: whole units without any part taken
+  std::optional<DriverAddresses> driver_;  ///< cuda_linux: of regions below 2^47
+  std::map<Address, Address> taken_;       ///< from -> to; with upward only what was claimed
+  std::map<Address, Address> avoided_;     ///< from -> to; only with upward
+  RangeSet holes_;                         ///< first_fit: whole units without any part taken
 };
 
 }  // namespace memreplay

@@ -46,12 +46,12 @@ void SimulatedDevice::hold_region(Address region, Bytes charge) {
   hold(charge);
 }
 
-std::optional<Address> SimulatedDevice::take_addresses(Bytes size) {
+std::optional<Address> SimulatedDevice::take_addresses(Bytes size, AddressPurpose use) {
   if (options_.address_space &&
       size > *options_.address_space - std::min(*options_.address_space, addresses_taken_)) {
     return std::nullopt;
   }
-  const auto at = addresses_.take(size);
+  const auto at = addresses_.take(size, use);
   if (at) addresses_taken_ += size;
   return at;
 }
@@ -59,7 +59,7 @@ std::optional<Address> SimulatedDevice::take_addresses(Bytes size) {
 std::optional<Address> SimulatedDevice::obtain(Bytes size) {
   std::optional<Address> region;
   const Bytes charge = round_up(size, options_.granularity);
-  if (has_room_for(size)) region = take_addresses(charge);
+  if (has_room_for(size)) region = take_addresses(charge, AddressPurpose::region);
   if (!region) {
     ++usage_.refusals;
     return std::nullopt;
@@ -71,6 +71,7 @@ std::optional<Address> SimulatedDevice::obtain(Bytes size) {
 
 void SimulatedDevice::obtain_at(Address at, Bytes size) {
   ++usage_.allocs;
+  if (options_.policy != AddressPolicy::upward) addresses_.claim(at, size, AddressPurpose::region);
   addresses_taken_ += round_up(size, options_.granularity);
   hold_region(at, round_up(size, options_.granularity));
 }
@@ -94,7 +95,7 @@ void SimulatedDevice::take_back(Address region) {
 }
 
 void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
-  addresses_.claim(region, size);
+  addresses_.claim(region, size, mapped ? AddressPurpose::reservation : AddressPurpose::region);
   addresses_taken_ += mapped ? size : round_up(size, options_.granularity);
   if (mapped) {
     mapped_.insert({region, region + size});
@@ -108,7 +109,7 @@ void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
 }
 
 std::optional<Address> SimulatedDevice::reserve(Bytes size) {
-  const auto at = take_addresses(size);
+  const auto at = take_addresses(size, AddressPurpose::reservation);
   if (at) {
     reservations_.emplace(*at, size);
   } else {

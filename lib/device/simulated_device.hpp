@@ -23,11 +23,11 @@ enum class LikeRecorded {
 };
 
 struct SimulatedDeviceOptions {
-  std::optional<Bytes> capacity;  ///< nothing: never full
-  Bytes reserve = 0;              ///< of the capacity, held by others
-  Bytes granularity = 2 * kMiB;   ///< a region is charged in whole granules; above 0
-  AddressPolicy policy = AddressPolicy::upward;
-  Bytes address_gap = 0;  ///< hole after each region and reservation
+  std::optional<Bytes> capacity;                 ///< nothing: never full
+  Bytes reserve = 0;                             ///< of the capacity, held by others
+  Bytes granularity = 2 * kMiB;                  ///< a region is charged in whole granules; above 0
+  AddressPolicy policy = AddressPolicy::upward;  ///< automatic counts as upward
+  Bytes address_gap = 0;                         ///< hole after each region and reservation
   /// For regions and reservations together; nothing: endless.
   std::optional<Bytes> address_space = {};
   LikeRecorded like_recorded = LikeRecorded::nothing;
@@ -83,7 +83,7 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
 
  private:
   bool grants(Bytes charge) const;
-  std::optional<Address> take_addresses(Bytes size);
+  std::optional<Address> take_addresses(Bytes size, AddressPurpose use);
   void hold(Bytes charge);
   void hold_region(Address region, Bytes charge);
 

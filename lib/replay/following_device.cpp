@@ -41,7 +41,7 @@ void FollowingDevice::leave() {
   follows_ = false;
   followed_ = Followed{false, event_};
   device_.set_capacity(asked_.capacity);
-  device_.go_on_above(top_);
+  if (asked_.policy == AddressPolicy::upward) device_.go_on_above(top_);
 }
 
 const FollowingDevice::Call* FollowingDevice::due() {
@@ -71,7 +71,7 @@ bool FollowingDevice::refuses(bool recorded, Bytes size) {
 std::unique_ptr<DeviceModel> FollowingDevice::clone() const {
   auto copy = std::make_unique<SimulatedDevice>(device_);
   copy->set_capacity(asked_.capacity);
-  copy->go_on_above(top_);
+  if (asked_.policy == AddressPolicy::upward) copy->go_on_above(top_);
   return copy;
 }
 

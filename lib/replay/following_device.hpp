@@ -15,11 +15,12 @@
 namespace memreplay {
 
 /// A simulated device that gives what the recorded one gave, where it gave it, for as long as it is
-/// asked for the same at the same events. Then it goes on by itself, at addresses above.
+/// asked for the same at the same events. Then it goes on by itself, under its own policy; where
+/// addresses go upward, above all given so far.
 /// O(1) a call beside what the simulated device costs.
 class FollowingDevice final : public DeviceWrapper {
  public:
-  /// `device` has addresses upward and was asked for nothing yet. `total`, where the recording
+  /// `device` was asked for nothing yet. `total`, where the recording
   /// decides over refusals too, is what it reports as its size. All arguments outlive this.
   FollowingDevice(SimulatedDevice& device, const Trace& trace, const SimulatedDeviceOptions& asked,
                   Bytes total);

@@ -110,11 +110,19 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
   return *timed_device_;
 }
 
+AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec,
+                         const std::string& torch_version, AddressPolicy policy) {
+  if (policy != AddressPolicy::automatic) return policy;
+  if (subject.order()) return *subject.order();
+  return subject.model_of(spec, torch_version) ? AddressPolicy::cuda_linux : AddressPolicy::upward;
+}
+
 DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions& options) {
-  const SimulatedDeviceOptions& asked = options.device;
+  SimulatedDeviceOptions asked = options.device;
+  asked.policy = policy_for(subject_, spec, options.torch_version, asked.policy);
   SimulatedDevice& device = simulated_.emplace(asked);
   const bool follows = asked.like_recorded != LikeRecorded::nothing &&
-                       asked.policy == AddressPolicy::upward && options.settings_calls.empty() &&
+                       options.settings_calls.empty() &&
                        follows_recording(subject_, spec, options.torch_version);
   if (!follows) return device;
   const Reading& reading = subject_.verified()->reading;

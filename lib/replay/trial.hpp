@@ -92,6 +92,11 @@ class Trial {
   std::vector<SettingsCall> settings_calls_;
 };
 
+/// The order of addresses for a strategy: the policy, or for `automatic` that of the recording,
+/// else what is usual for the strategy.
+AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec,
+                         const std::string& torch_version, AddressPolicy policy);
+
 /// What the strategy must know of the future; null where it follows no plan.
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
                                      const ProgramOptions& options);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "core/address_policy.hpp"
 #include "verify/verify.hpp"
 
 namespace memreplay {
@@ -20,6 +21,8 @@ struct Origin {
   /// The events of its reading are those of the made trace.
   std::optional<VerifyResult> verified;
   std::optional<RecordedRoom> room;
+  /// In which its device handed out addresses; unset where it does not show.
+  std::optional<AddressPolicy> order;
   /// What of the replays of the made trace is open: the end of a sentence. Empty: nothing.
   std::string why_inexact;
 };

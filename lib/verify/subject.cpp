@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "verify/pinned_memory.hpp"
+#include "verify/recorded_order.hpp"
 
 namespace memreplay {
 
@@ -14,6 +15,7 @@ Subject::Subject(const Recording& recording, const Trace& trace,
     : recording_(&recording),
       trace_(&trace),
       origin_(std::move(origin)),
+      order_(origin_ ? origin_->order : recorded_order(trace)),
       settings_(recording.settings) {
   if (!is_torch(recording)) return;
   verified_ = origin_ ? origin_->verified : verify(recording, trace);

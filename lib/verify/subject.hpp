@@ -28,6 +28,8 @@ class Subject {
   const VerifyResult* verified() const { return verified_ ? &*verified_ : nullptr; }
   /// What the recording was made from; null where it is as it was recorded.
   const Origin* origin() const { return origin_.get(); }
+  /// In which the recorded device handed out addresses; unset where it does not show.
+  std::optional<AddressPolicy> order() const { return order_; }
   /// The settings of the recorded allocator; null where it was not PyTorch's.
   const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
 
@@ -45,6 +47,7 @@ class Subject {
   const Trace* trace_;
   std::shared_ptr<const Origin> origin_;
   std::optional<VerifyResult> verified_;
+  std::optional<AddressPolicy> order_;
   RecordedSettings settings_;  ///< of the recording, as verification reads them
 };
 

@@ -139,6 +139,33 @@ TEST(SimulatedDevice, AdoptedRegionsAreHeldAndTheirAddressesTaken) {
   }
 }
 
+TEST(SimulatedDevice, UnderCudaLinuxRegionsGoDownAndReservationsUp) {
+  SimulatedDevice device({.capacity = {}, .policy = AddressPolicy::cuda_linux});
+  constexpr Address kTop = Address{1} << 47;
+  const auto region = device.obtain(20 * kMiB);
+  EXPECT_EQ(region, kTop - 32 * kMiB);
+  EXPECT_EQ(device.reserve(20 * kMiB), kTop);
+  device.adopt(0x7f0000000000, 20 * kMiB, true);
+  device.adopt(0x7e0000000000, 20 * kMiB, false);
+  EXPECT_EQ(device.obtain(20 * kMiB), 0x7e0000000000 - 32 * kMiB);
+  EXPECT_EQ(device.obtain(2 * kMiB), 0x7e0000000000 - 12 * kMiB);
+  device.give_back(0x7e0000000000);
+  device.give_back(*region);
+  EXPECT_EQ(device.usage().held, 42 * kMiB);
+}
+
+TEST(SimulatedDevice, WhatIsObtainedAtARecordedAddressIsInTheWayOfOthers) {
+  for (const AddressPolicy policy : {AddressPolicy::first_fit, AddressPolicy::cuda_linux}) {
+    SimulatedDevice device({.capacity = {}, .policy = policy});
+    const Address first = *device.obtain(32 * kMiB);
+    device.give_back(first);
+    device.obtain_at(first, 32 * kMiB);
+    EXPECT_NE(device.obtain(32 * kMiB), first);
+    device.give_back(first);
+    EXPECT_EQ(device.obtain(32 * kMiB), first);
+  }
+}
+
 TEST(SimulatedDevice, NothingIsPlacedWhereAnAdoptedReservationMayStillGrow) {
   for (const auto policy : {AddressPolicy::upward, AddressPolicy::first_fit}) {
     SimulatedDevice device({.capacity = 64 * kMiB, .policy = policy});

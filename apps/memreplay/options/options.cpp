@@ -132,12 +132,17 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
                  throw UsageError("--granularity is 0; expected 1 or more");
                }
              });
-  line.value("--address-policy", "upward|first-fit",
-             "Addresses are never reused, or the lowest free ones. Default: upward.",
+  line.value("--address-policy", "auto|cuda-linux|upward|first-fit",
+             "Order of addresses: as recorded, of NVIDIA's driver, never reused, the lowest free. "
+             "Default: auto.",
              [&o](const std::string& text) {
-               constexpr std::array kPolicies = {AddressPolicy::upward, AddressPolicy::first_fit};
-               o.setup.device.policy =
-                   kPolicies.at(choice_argument("--address-policy", text, {"upward", "first-fit"}));
+               constexpr std::array kPolicies = {AddressPolicy::automatic,
+                                                 AddressPolicy::cuda_linux, AddressPolicy::upward,
+                                                 AddressPolicy::first_fit};
+               const auto policy = kPolicies.at(choice_argument(
+                   "--address-policy", text, {"auto", "cuda-linux", "upward", "first-fit"}));
+               o.setup.device.policy.reset();
+               if (policy != AddressPolicy::automatic) o.setup.device.policy = policy;
              });
   line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
              [&o](const std::string& text) {

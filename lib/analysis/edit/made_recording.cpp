@@ -25,8 +25,10 @@ Reading renumbered(const Reading& reading, const Rewritten& written) {
 }
 
 MadeRecording made_recording(const Subject& subject, Rewritten written, std::string why_inexact) {
-  Origin origin{
-      .verified = {}, .room = recorded_room(subject), .why_inexact = std::move(why_inexact)};
+  Origin origin{.verified = {},
+                .room = recorded_room(subject),
+                .order = subject.order(),
+                .why_inexact = std::move(why_inexact)};
   if (const VerifyResult* verified = subject.verified()) {
     origin.verified = *verified;
     origin.verified->reading = renumbered(verified->reading, written);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "replay/trial.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -25,7 +27,9 @@ Stage::Stage(const Subject& subject, const WarmScript& script, const StrategySpe
       replaying_(replaying) {}
 
 Stage::Scene Stage::empty_scene() const {
-  Scene scene{.device = std::make_unique<SimulatedDevice>(device_options_),
+  SimulatedDeviceOptions options = device_options_;
+  options.policy = policy_for(subject_, spec_, torch_version_, options.policy);
+  Scene scene{.device = std::make_unique<SimulatedDevice>(options),
               .strategy = {},
               .placed = std::vector<Placement>(script_.rehearsed.slot_count)};
   StrategyContext context = subject_.context(spec_, torch_version_, *scene.device);

@@ -149,6 +149,7 @@ WarmStart::WarmStart(const Subject& subject, const ReplayOptions& replaying)
       script_{rehearsed_, measured_, parts_},
       recorded_spec_(usual_strategy(subject.recording())),
       recorded_version_(subject.verified()->torch_version),
+      endless_{.policy = AddressPolicy::automatic},
       recorded_(subject, script_, recorded_spec_, recorded_version_, endless_, replaying_),
       steps_(memreplay::earlier_steps(parts_, model_.settings.expandable_segments, recorded_)) {}
 

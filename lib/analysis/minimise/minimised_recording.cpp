@@ -37,7 +37,9 @@ std::vector<std::string> arguments_of(const StrategySpec& spec, const TrialOptio
   if (device.granularity != usual.granularity) {
     add("--granularity", size_argument(device.granularity));
   }
-  if (device.policy != usual.policy) add("--address-policy", "first-fit");
+  if (device.policy != AddressPolicy::automatic) {
+    add("--address-policy", std::string(name_of(device.policy)));
+  }
   if (device.address_gap != usual.address_gap) {
     add("--address-gap", size_argument(device.address_gap));
   }

@@ -99,7 +99,7 @@ SimulatedDeviceOptions DeviceShape::simulated() const {
   return {.capacity = capacity,
           .reserve = reserve.value_or(usual.reserve),
           .granularity = granularity.value_or(usual.granularity),
-          .policy = policy.value_or(usual.policy),
+          .policy = policy.value_or(AddressPolicy::automatic),
           .address_gap = address_gap.value_or(usual.address_gap),
           .address_space = address_space,
           .like_recorded = like_recorded(),
@@ -110,6 +110,9 @@ SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
   SizedDevice device{shape.simulated()};
   if (subject.recording().format == kPinnedHostFormat && !shape.granularity) {
     device.options.granularity = 1;  // charged as PyTorch counts it
+  }
+  if (!shape.policy) {
+    device.options.policy = subject.order().value_or(AddressPolicy::automatic);
   }
   if (shape.capacity) {
     device.from = CapacityFrom::option;
@@ -129,7 +132,7 @@ DeviceSummary summarise(const SizedDevice& device) {
   summary.reserve = device.options.reserve;
   summary.tenants = device.options.tenants;
   summary.granularity = device.options.granularity;
-  summary.address_policy = device.options.policy == AddressPolicy::upward ? "upward" : "first-fit";
+  summary.address_policy = name_of(device.options.policy);
   return summary;
 }
 
@@ -148,6 +151,8 @@ std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const Open
   for (OpenDevice& device : devices) {
     device.options.capacity = sized.options.capacity;
     device.options.granularity = device.summary.granularity = sized.options.granularity;
+    device.options.policy = sized.options.policy;
+    device.summary.address_policy = name_of(sized.options.policy);
     device.summary.capacity = sized.options.capacity;
     device.summary.capacity_from = sized.from;
   }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace memreplay {
+
+/// In which order a device hands out addresses.
+enum class AddressPolicy {
+  upward,      ///< addresses are never given twice
+  first_fit,   ///< the lowest hole that fits; neighbouring holes join at once
+  cuda_linux,  ///< as NVIDIA's driver under Linux, see DriverAddresses
+  automatic,   ///< as recorded; where that does not show, cuda_linux for PyTorch, else upward
+};
+
+/// "first-fit", as options and reports have it.
+constexpr std::string_view name_of(AddressPolicy policy) {
+  constexpr std::string_view kNames[] = {"upward", "first-fit", "cuda-linux", "auto"};
+  return kNames[static_cast<std::size_t>(policy)];
+}
+
+}  // namespace memreplay

@@ -1,0 +1,147 @@
+#include "device/driver_addresses.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace memreplay {
+namespace {
+
+constexpr Bytes kPiece = 32 * kMiB;
+constexpr Bytes kStep = 2 * kMiB;
+constexpr Address kMirror = Address{1} << 63;
+
+/// A set of ranges finds the lowest one; of these that is the one at the highest address.
+AddressRange mirrored(Address from, Address to) { return {kMirror - to, kMirror - from}; }
+
+}  // namespace
+
+DriverAddresses::Runs::iterator DriverAddresses::run_at(Address address) {
+  auto run = runs_.upper_bound(address);
+  if (run == runs_.begin() || std::prev(run)->second.to <= address) return runs_.end();
+  return std::prev(run);
+}
+
+void DriverAddresses::put_hole(const Run& run, AddressRange hole) {
+  hole = {round_up(hole.from, kStep), hole.to / kStep * kStep};
+  if (hole.from < hole.to) holes_[hole.size()].insert({-run.order, kMirror - hole.from});
+}
+
+void DriverAddresses::drop_hole(const Run& run, AddressRange hole) {
+  hole = {round_up(hole.from, kStep), hole.to / kStep * kStep};
+  if (hole.from >= hole.to) return;
+  const auto same_size = holes_.find(hole.size());
+  same_size->second.erase({-run.order, kMirror - hole.from});
+  if (same_size->second.empty()) holes_.erase(same_size);
+}
+
+AddressRange DriverAddresses::hole_around(const Runs::value_type& run, Address address) const {
+  const auto& ranges = run.second.ranges;
+  const auto next = ranges.upper_bound(address);
+  return {next == ranges.begin() ? run.first : std::prev(next)->second,
+          next == ranges.end() ? run.second.to : next->first};
+}
+
+void DriverAddresses::take_range(Runs::value_type& run, Address from, Address to) {
+  const AddressRange hole = hole_around(run, from);
+  if (from < hole.from || to > hole.to) {
+    throw std::logic_error("addresses claimed that are taken already");
+  }
+  drop_hole(run.second, hole);
+  run.second.ranges.emplace(from, to);
+  put_hole(run.second, {hole.from, from});
+  put_hole(run.second, {to, hole.to});
+}
+
+std::optional<Address> DriverAddresses::take_run(Bytes size) {
+  if (const auto hole = returned_.lowest(size)) {
+    returned_.erase({hole->from, hole->from + size});
+    return kMirror - hole->from - size;
+  }
+  if (lowest_ < size + kPiece) return std::nullopt;  // address 0 is none
+  return lowest_ -= size;
+}
+
+std::optional<Address> DriverAddresses::take(Bytes size) {
+  if (size > kMirror / 2) return std::nullopt;
+  const Bytes steps = round_up(std::max<Bytes>(size, 1), kStep);
+  std::optional<Hole> newest;
+  for (auto holes = holes_.lower_bound(steps); holes != holes_.end(); ++holes) {
+    const Hole& first = *holes->second.begin();
+    if (!newest || first < *newest) newest = first;
+  }
+  if (newest) {
+    const Address at = kMirror - std::get<Address>(*newest);
+    take_range(*run_at(at), at, at + steps);
+    return at;
+  }
+  const Bytes pieces = round_up(steps, kPiece);
+  const auto at = take_run(pieces);
+  if (!at) return std::nullopt;
+  const auto run =
+      runs_.emplace(*at, Run{.to = *at + pieces, .order = ++newest_, .ranges = {}}).first;
+  put_hole(run->second, {*at, *at + pieces});
+  take_range(*run, *at, *at + steps);
+  return at;
+}
+
+void DriverAddresses::claim(Address at, Bytes size) {
+  const Address end = at + size;
+  if (end <= at || end > kMirror) {
+    throw std::logic_error("addresses claimed that no driver gives");
+  }
+  while (at < end) {
+    auto run = run_at(at);
+    if (run == runs_.end()) {
+      const Address from = at / kPiece * kPiece;
+      const auto next = runs_.upper_bound(at);
+      const Address to =
+          std::min(round_up(end, kPiece), next == runs_.end() ? kMirror : next->first);
+      for (Address piece = from; piece < to; piece += kPiece) {
+        returned_.erase(mirrored(piece, piece + kPiece));
+      }
+      lowest_ = std::min(lowest_, from);
+      const auto order = -static_cast<std::int64_t>(from / kPiece);
+      run = runs_.emplace(from, Run{.to = to, .order = order, .ranges = {}}).first;
+      put_hole(run->second, {from, to});
+    }
+    const Address to = std::min(end, run->second.to);
+    take_range(*run, at, to);
+    if (to < end) continues_.emplace(at, to);
+    at = to;
+  }
+}
+
+void DriverAddresses::go_below(Address at) { lowest_ = std::min(lowest_, at / kPiece * kPiece); }
+
+void DriverAddresses::give_back(Address at) {
+  for (std::optional<Address> part = at; part;) {
+    const auto run = run_at(*part);
+    if (run == runs_.end() || !run->second.ranges.contains(*part)) {
+      throw std::logic_error("addresses given back that were not taken");
+    }
+    const Address to = run->second.ranges.extract(*part).mapped();
+    const AddressRange hole = hole_around(*run, *part);
+    drop_hole(run->second, {hole.from, *part});
+    drop_hole(run->second, {to, hole.to});
+    if (run->second.ranges.empty()) {
+      give_back_run(run);
+    } else {
+      put_hole(run->second, hole);
+    }
+    const auto next = continues_.extract(*part);
+    part = next.empty() ? std::nullopt : std::optional(next.mapped());
+  }
+}
+
+void DriverAddresses::give_back_run(Runs::iterator run) {
+  const AddressRange there = mirrored(run->first, run->second.to);
+  const bool is_lowest = run->first == lowest_;
+  runs_.erase(run);
+  returned_.insert(there);
+  if (!is_lowest) return;
+  const AddressRange joined = *returned_.at(there.from);
+  returned_.erase(joined);
+  lowest_ = kMirror - joined.from;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "core/range_set.hpp"
+#include "core/units.hpp"
+
+namespace memreplay {
+
+/// The order in which NVIDIA's driver under Linux hands out addresses to cudaMalloc, as recordings
+/// of real cards show it: whole pieces of 32 MiB in runs, each run at the top of the highest free
+/// addresses that have room for it; a run is filled from its bottom, and what it leaves at its end
+/// goes to later requests, the newest run first, in steps of 2 MiB. A run whose last range is given
+/// back is free again.
+class DriverAddresses {
+ public:
+  /// Runs begin below `top`.
+  explicit DriverAddresses(Address top) : lowest_(top) {}
+
+  /// Unset: there are no addresses left. O(distinct sizes of holes + log ranges).
+  std::optional<Address> take(Bytes size);
+  /// Takes a range that the caller names. Of runs that it begins the lower ones are the newer; what
+  /// lies above the lowest and was not given back is somebody else's. Throws std::logic_error where
+  /// part of it is taken. O(log ranges).
+  void claim(Address at, Bytes size);
+  /// Takes nothing above from now on but what was given back and the rests of runs.
+  void go_below(Address at);
+  /// Gives back the range that begins there. Throws std::logic_error where none does.
+  void give_back(Address at);
+
+ private:
+  struct Run {
+    Address to = 0;
+    std::int64_t order = 0;             ///< a newer run has a higher one
+    std::map<Address, Address> ranges;  ///< taken: from -> to
+  };
+  using Runs = std::map<Address, Run>;
+  /// A hole in a run, the newest run first, then the highest address.
+  using Hole = std::tuple<std::int64_t, Address>;
+
+  Runs::iterator run_at(Address address);
+  std::optional<Address> take_run(Bytes size);
+  void give_back_run(Runs::iterator run);
+  /// Counts the whole steps of a hole.
+  void put_hole(const Run& run, AddressRange hole);
+  void drop_hole(const Run& run, AddressRange hole);
+  /// Of the run, around an address that is not taken.
+  AddressRange hole_around(const Runs::value_type& run, Address address) const;
+  void take_range(Runs::value_type& run, Address from, Address to);
+
+  Address lowest_;                         ///< of all runs so far: below everything is free
+  RangeSet returned_;                      ///< runs given back above it, by distance below 2^63
+  Runs runs_;                              ///< by their lowest address
+  std::map<Address, Address> continues_;   ///< claimed ranges in several runs: where each goes on
+  std::map<Bytes, std::set<Hole>> holes_;  ///< of runs, by size
+  std::int64_t newest_ = 0;
+};
+
+}  // namespace memreplay

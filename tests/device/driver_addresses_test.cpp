@@ -1,0 +1,157 @@
+#include "device/driver_addresses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace memreplay {
+namespace {
+
+constexpr Address kTop = Address{1} << 47;
+constexpr Bytes kPiece = 32 * kMiB;
+
+/// MiB below the top.
+std::optional<Bytes> below(std::optional<Address> at) {
+  if (!at) return std::nullopt;
+  return (kTop - *at) / kMiB;
+}
+
+TEST(DriverAddresses, RunsGoDownInWholePieces) {
+  DriverAddresses addresses(kTop);
+  EXPECT_EQ(below(addresses.take(20 * kMiB)), 32u);
+  EXPECT_EQ(below(addresses.take(40 * kMiB)), 96u);
+  EXPECT_EQ(below(addresses.take(64 * kMiB)), 160u);
+}
+
+TEST(DriverAddresses, WhatARunLeavesGoesToLaterRequestsTheNewestFirst) {
+  DriverAddresses addresses(kTop);
+  addresses.take(20 * kMiB);
+  addresses.take(40 * kMiB);
+  EXPECT_EQ(below(addresses.take(10 * kMiB)), 56u);
+  EXPECT_EQ(below(addresses.take(10 * kMiB)), 46u);
+  EXPECT_EQ(below(addresses.take(10 * kMiB)), 12u);
+  EXPECT_EQ(below(addresses.take(1)), 36u);
+}
+
+TEST(DriverAddresses, ARunWhoseLastRangeIsGivenBackIsFreeAgain) {
+  DriverAddresses addresses(kTop);
+  const auto high = addresses.take(20 * kMiB);
+  const auto small = addresses.take(2 * kMiB);
+  addresses.take(20 * kMiB);
+  addresses.give_back(*high);
+  // Its run is held by the small one: only what fits beside it goes there.
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 96u);
+  EXPECT_EQ(below(addresses.take(20 * kMiB)), 32u);
+  addresses.give_back(*high);
+  addresses.give_back(*small);
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 32u);
+}
+
+TEST(DriverAddresses, TheHighestFreeAddressesWithRoomAreTaken) {
+  DriverAddresses addresses(kTop);
+  std::vector<Address> regions;
+  for (int i = 0; i < 6; ++i) regions.push_back(*addresses.take(32 * kMiB));
+  for (const int i : {1, 3, 4}) addresses.give_back(regions[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(below(addresses.take(64 * kMiB)), 160u);
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 64u);
+  addresses.give_back(regions[5]);
+  EXPECT_EQ(below(addresses.take(64 * kMiB)), 224u);
+}
+
+TEST(DriverAddresses, ClaimedRegionsHaveRestsAndTheLowerIsTheNewer) {
+  DriverAddresses addresses(kTop);
+  addresses.claim(kTop - 4 * kPiece, 20 * kMiB);
+  addresses.claim(kTop - 8 * kPiece, 20 * kMiB);
+  EXPECT_EQ(addresses.take(10 * kMiB), kTop - 8 * kPiece + 20 * kMiB);
+  EXPECT_EQ(addresses.take(10 * kMiB), kTop - 4 * kPiece + 20 * kMiB);
+  // What lies above and was never given back is somebody else's.
+  EXPECT_EQ(addresses.take(20 * kMiB), kTop - 9 * kPiece);
+}
+
+TEST(DriverAddresses, AClaimedRegionOverSeveralRunsIsGivenBackWhole) {
+  DriverAddresses addresses(kTop);
+  addresses.claim(kTop - 4 * kPiece, 10 * kMiB);
+  addresses.claim(kTop - 3 * kPiece + 2 * kMiB, kMiB);
+  addresses.claim(kTop - 4 * kPiece + 12 * kMiB, 22 * kMiB);
+  EXPECT_THROW(addresses.claim(kTop - 4 * kPiece + 33 * kMiB, kMiB), std::logic_error);
+  addresses.give_back(kTop - 4 * kPiece + 12 * kMiB);
+  addresses.claim(kTop - 4 * kPiece + 33 * kMiB, kMiB);
+  EXPECT_THROW(addresses.give_back(kTop - 4 * kPiece + 12 * kMiB), std::logic_error);
+}
+
+TEST(DriverAddresses, OfNoneLeftNoneIsGiven) {
+  DriverAddresses addresses(4 * kPiece);
+  EXPECT_TRUE(addresses.take(3 * kPiece));
+  EXPECT_FALSE(addresses.take(kPiece));
+  EXPECT_FALSE(addresses.take(UINT64_MAX));
+}
+
+/// The same rules, told by piece.
+class SlowAddresses {
+ public:
+  Address take(Bytes size) {
+    size = round_up(size, 2 * kMiB);
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+      std::optional<Address> highest;
+      Address at = run->from;
+      const auto look = [&](Address to) {
+        if (to - at >= size) highest = at;
+      };
+      for (const auto& [from, to] : run->taken) {
+        look(from);
+        at = to;
+      }
+      look(run->to);
+      if (!highest) continue;
+      run->taken[*highest] = *highest + size;
+      return *highest;
+    }
+    const Bytes whole = round_up(size, kPiece);
+    Address at = kTop - whole;
+    while (std::ranges::any_of(
+        runs_, [&](const Run& run) { return run.from < at + whole && at < run.to; })) {
+      at -= kPiece;
+    }
+    runs_.push_back({at, at + whole, {{at, at + size}}});
+    return at;
+  }
+  void give_back(Address at) {
+    for (Run& run : runs_) run.taken.erase(at);
+    std::erase_if(runs_, [](const Run& run) { return run.taken.empty(); });
+  }
+
+ private:
+  struct Run {
+    Address from, to;
+    std::map<Address, Address> taken;
+  };
+  std::vector<Run> runs_;  ///< the newest last
+};
+
+TEST(DriverAddresses, AgreeWithASlowModelOnRandomCalls) {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    DriverAddresses addresses(kTop);
+    SlowAddresses slow;
+    std::vector<Address> held;
+    for (int call = 0; call < 400; ++call) {
+      if (!held.empty() && random() % 5 < 2) {
+        const std::size_t which = random() % held.size();
+        addresses.give_back(held[which]);
+        slow.give_back(held[which]);
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+        continue;
+      }
+      const Bytes size = (1 + random() % (random() % 4 == 0 ? 150 : 30)) * kMiB;
+      const auto at = addresses.take(size);
+      ASSERT_EQ(at, slow.take(size)) << "seed " << seed << ", call " << call;
+      held.push_back(*at);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace memreplay
