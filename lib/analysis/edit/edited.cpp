@@ -73,7 +73,8 @@ Made make(const Subject& subject, std::span<const Edit> edits, const CheckpointG
 
 MadeRecordings edited(const Subject& subject, std::span<const Edit> edits) {
   Made likeliest = make(subject, edits, {});
-  MadeRecordings all{std::move(likeliest.recording), {}, std::move(likeliest.facts)};
+  MadeRecordings all{.likeliest = std::move(likeliest.recording),
+                     .edits = std::move(likeliest.facts)};
   if (std::ranges::none_of(edits, guesses)) return all;
   for (const Deaths deaths :
        {Deaths::by_scope, Deaths::rebound, Deaths::at_once, Deaths::at_the_end}) {
@@ -98,6 +99,7 @@ MadeRecordings edited(const MadeRecordings& made, std::span<const Edit> edits) {
   for (const MadeRecording& other : made.others) {
     all.others.push_back(edited(subject(other), edits).likeliest);
   }
+  all.reserved_open = made.reserved_open;
   all.predicted = made.predicted;
   return all;
 }

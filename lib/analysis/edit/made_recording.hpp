@@ -27,8 +27,12 @@ struct MadeRecording {
 struct MadeRecordings {
   MadeRecording likeliest;
   std::vector<MadeRecording> others;
+  /// What is reserved may be less or more by so large a share, of each.
+  double reserved_open = 0;
   std::vector<EditFacts> edits;
   std::optional<PredictionFacts> predicted;  ///< nothing: from one recording alone
+
+  bool is_certain() const { return others.empty() && reserved_open == 0; }
 };
 
 /// What the subject's recording comes to with its trace written anew. `why_inexact` as in Origin.

@@ -7,6 +7,7 @@
 #include "analysis/fit/question.hpp"
 #include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/summary.hpp"
+#include "analysis/run/made_interval.hpp"
 #include "analysis/run/run.hpp"
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
@@ -161,7 +162,7 @@ void confirm(const Subject& recorded, bool begins_alike, const Job& job, const S
 // From the least to the most that any of the recordings needs that may have been made.
 void span_others(const Job& job, const MadeRecordings& made, const StrategySpec& spec,
                  FitRun& run) {
-  if (!run.fit.smallest || made.others.empty()) return;
+  if (!run.fit.smallest || made.is_certain()) return;
   BytesInterval all{*run.fit.smallest, *run.fit.smallest};
   for (const MadeRecording& other : made.others) {
     const Subject subject(other.recording, other.trace(), other.origin);
@@ -171,7 +172,7 @@ void span_others(const Job& job, const MadeRecordings& made, const StrategySpec&
     all.low = std::min(all.low, *there.fit.smallest);
     all.high = std::max(all.high, *there.fit.smallest);
   }
-  run.interval = all;
+  run.interval = opened(all, made);
 }
 
 void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {

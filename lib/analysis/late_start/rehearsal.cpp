@@ -1,6 +1,9 @@
 #include "analysis/late_start/rehearsal.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "core/bytes_of.hpp"
 #include "replay/beginning.hpp"
@@ -39,6 +42,11 @@ bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
     case Start::kept_live:
       return adopt(true);
     case Start::founders_first:
+      if (rehearsed && script_.begins_at > 0) {
+        place_all([](const EarlierBlock& block) { return block.persistent && block.founder; });
+        place_alive();
+        break;
+      }
       place_all([](const EarlierBlock& block) { return !is_guest(block); });
       if (!rehearsed) place_all(is_guest);
       break;
@@ -52,10 +60,45 @@ bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
   return true;
 }
 
+// What lives where the first rehearsal begins, but for what the recording never frees.
+void Rehearsal::place_alive() {
+  const Program& program = script_.rehearsed;
+  std::map<Slot, Request> alive;
+  std::vector<Slot> order;  // by request; of a slot that is used again the last place counts
+  const auto is_there = [&](Slot slot, const Request& request) {
+    alive[slot] = request;
+    order.push_back(slot);
+  };
+  for (const EarlierBlock& block : script_.parts.blocks) {
+    if (!block.persistent && !block.pending) is_there(block.slot, block.request);
+  }
+  for (std::uint64_t event = 0; event < script_.begins_at; ++event) {
+    const Op op = program.ops[event];
+    const Slot slot = program.slots[event];
+    if (slot == kNoSlot || is_driver_event(op)) continue;
+    if (op == Op::allocate && program.sizes[event] > 0) is_there(slot, program.request(event));
+    if (op == Op::free || op == Op::free_requested) alive.erase(slot);
+  }
+  std::set<Slot> placed;
+  std::vector<Slot> last;
+  for (auto slot = order.rbegin(); slot != order.rend(); ++slot) {
+    if (alive.contains(*slot) && placed.insert(*slot).second) last.push_back(*slot);
+  }
+  for (auto slot = last.rbegin(); slot != last.rend(); ++slot) {
+    const auto placement = strategy_.allocate(alive.at(*slot));
+    refused_ += !placement;
+    if (placement) placed_[*slot] = *placement;
+  }
+}
+
 // Guests came when what the recording's end leaves was still there.
-void Rehearsal::rehearse(double factor, bool guests_now) {
-  play(factor);
-  if (guests_now) place_all(is_guest);
+void Rehearsal::rehearse(double factor, bool first) {
+  const std::uint64_t size = script_.rehearsed.size();
+  const std::uint64_t from = first ? script_.begins_at : 0;
+  const std::uint64_t guests_at = first ? std::clamp(script_.guests_at, from, size) : size;
+  play(factor, from, guests_at);
+  if (first) place_all(is_guest);
+  play(factor, guests_at, size);
   clear_left();
   place_all([&](const EarlierBlock& block) {
     return !block.persistent && placed_[block.slot].handle == kNoHandle;
@@ -93,20 +136,20 @@ void Rehearsal::hold_idle_segments() {
   for (const Handle block : held) strategy_.free(block, {});
 }
 
-void Rehearsal::play(double factor) {
+void Rehearsal::play(double factor, std::uint64_t from, std::uint64_t to) {
   const Program& program = script_.rehearsed;
-  auto act = program.acts.begin();
-  for (std::uint64_t event = 0; event < program.size(); ++event) {
+  auto act = std::ranges::lower_bound(program.acts, from, {}, &Act::before);
+  for (std::uint64_t event = from; event < to; ++event) {
     // Pools live on: their memory is used again when the recording itself is played.
     for (; act != program.acts.end() && act->before <= event; ++act) {
       if (act->kind == Act::Kind::empty_cache) strategy_.empty_cache();
     }
-    play(event, factor);
+    play_event(event, factor);
   }
 }
 
 // Blocks are completed as recorded, and what the program was refused is not asked for again.
-void Rehearsal::play(std::uint64_t event, double factor) {
+void Rehearsal::play_event(std::uint64_t event, double factor) {
   const Program& program = script_.rehearsed;
   const Op op = program.ops[event];
   if (op == Op::empty_cache && !program.keeps_cache) strategy_.empty_cache();

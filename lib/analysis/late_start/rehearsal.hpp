@@ -31,6 +31,11 @@ struct WarmScript {
   const Program& rehearsed;  ///< all of the recording
   const Program& measured;   ///< what of it is asked for
   const WarmParts& parts;
+  /// The event before which the first rehearsal begins: where a step does.
+  std::uint64_t begins_at = 0;
+  /// Before it in the first rehearsal what came later than the first step is requested: where an
+  /// optimizer makes its state. At the end where it is beyond it.
+  std::uint64_t guests_at = UINT64_MAX;
 };
 
 /// Brings one strategy to the start of a recording, step by step.
@@ -54,9 +59,10 @@ class Rehearsal {
   template <typename Which>
   void place_all(const Which& which);
   void hold_idle_segments();
-  void rehearse(double factor, bool guests_now);
-  void play(double factor);
-  void play(std::uint64_t event, double factor);
+  void place_alive();
+  void rehearse(double factor, bool first);
+  void play(double factor, std::uint64_t from, std::uint64_t to);
+  void play_event(std::uint64_t event, double factor);
   void clear_left();
 
   const WarmScript& script_;

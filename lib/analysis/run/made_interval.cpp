@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/bytes_of.hpp"
+#include "core/torch_sizes.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -12,9 +15,17 @@ void widen(BytesInterval& interval, Bytes value) {
 
 }  // namespace
 
+BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made) {
+  if (made.reserved_open == 0) return reserved;
+  const double open = made.reserved_open;
+  const Bytes low = bytes_of(static_cast<double>(reserved.low) * (1 - open));
+  const Bytes high = bytes_of(static_cast<double>(reserved.high) * (1 + open));
+  return {low - low % torch::kSmallBuffer, round_up(high, torch::kSmallBuffer)};
+}
+
 void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
                  const Setup& setup, const Control& control, Run& likeliest) {
-  if (made.others.empty() || device.memory || likeliest.interrupted()) return;
+  if (made.is_certain() || device.memory || likeliest.interrupted()) return;
   Setup once = setup;
   once.repeat = 1;
   once.warm_up = 0;
@@ -34,6 +45,8 @@ void span_others(const MadeRecordings& made, const StrategySpec& spec, const Ope
     widen(all.peak_reserved, run.interval ? run.interval->peak_reserved.high : m.peak_reserved);
     widen(all.end_reserved, m.end_reserved);
   }
+  all.peak_reserved = opened(all.peak_reserved, made);
+  all.end_reserved = opened(all.end_reserved, made);
   likeliest.interval = all;
 }
 

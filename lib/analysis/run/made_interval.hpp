@@ -5,6 +5,9 @@
 
 namespace memreplay {
 
+/// With what is open of each of them (see MadeRecordings).
+BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made);
+
 /// What the other recordings that may have been made come to under the same strategy, beside the
 /// likeliest one's run: its interval. Nothing is changed where there are none. A replay for each.
 void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,

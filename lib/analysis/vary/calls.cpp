@@ -2,13 +2,28 @@
 
 #include <algorithm>
 
+#include "trace/frame_kind.hpp"
+
 namespace memreplay {
 namespace {
 
+FrameKind kind_of(const Recording& recording, const Frame& frame) {
+  return frame_kind(recording.texts[frame.name], recording.texts[frame.file]);
+}
+
+bool is_python(FrameKind kind) {
+  return kind == FrameKind::own || kind == FrameKind::package || kind == FrameKind::generated ||
+         kind == FrameKind::framework;
+}
+
 bool has_python(const Recording& recording, std::uint32_t stack) {
   return std::ranges::any_of(recording.stacks[stack], [&](std::uint32_t frame) {
-    return recording.texts[recording.frames[frame].file].ends_with(".py");
+    return is_python(kind_of(recording, recording.frames[frame]));
   });
+}
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of("/\\") + 1);  // all of it where there is none
 }
 
 /// Lanes and stacks of one recording, each looked up once.
@@ -60,8 +75,11 @@ std::uint32_t CommonAskers::number(const Recording& recording, std::uint32_t sta
   std::vector<Line> lines;
   for (const std::uint32_t index : recording.stacks[stack]) {
     const Frame& frame = recording.frames[index];
-    lines.emplace_back(recording.texts[frame.file], recording.texts[frame.name],
-                       by_line_ ? frame.line : kNoLine);
+    const FrameKind kind = kind_of(recording, frame);
+    if (!is_python(kind)) continue;
+    const bool own = kind == FrameKind::own;
+    lines.emplace_back(own ? file_name(recording.texts[frame.file]) : std::string(),
+                       recording.texts[frame.name], own && by_line_ ? frame.line : kNoLine);
   }
   const auto next = static_cast<std::uint32_t>(numbers_.size());
   return numbers_.try_emplace({std::move(lines), lane.stream, lane.pool}, next).first->second;
@@ -75,7 +93,10 @@ Calls calls_of(const Recording& recording, const Trace& trace, const BlockLives&
   for (const BlockLife& life : lives.blocks) {  // of the others when they are asked for
     if (!life.existed_before()) break;
     calls.block_of_life.push_back(static_cast<std::uint32_t>(calls.blocks.size()));
-    calls.blocks.push_back(numbering.block(life.size, life.stack, 0));
+    const bool freed = life.freed != BlockLife::kNever;  // by whom tells more than who asked
+    calls.blocks.push_back(numbering.block(life.size,
+                                           freed ? stack_at(trace, life.freed) : life.stack,
+                                           freed ? trace.lane_of[life.freed] : 0));
   }
   const auto add = [&](std::size_t event, bool frees, std::uint32_t block) {
     calls.calls.push_back({frees, block});

@@ -11,15 +11,17 @@
 
 namespace memreplay {
 
-/// Numbers who asks for memory alike in several recordings: a stack by its texts, a stream and a
-/// pool by their order. Without lines what an edit of the program moved is the same.
+/// Numbers who asks for memory alike in several recordings: a stack by the Python frames of it, a
+/// stream and a pool by their order. The program's own frames count by file name, function and
+/// line, wherever its folder is; those of packages and of the interpreter by function. Without
+/// lines what an edit of the program moved is the same.
 class CommonAskers {
  public:
   explicit CommonAskers(bool by_line) : by_line_(by_line) {}
   std::uint32_t number(const Recording& recording, std::uint32_t stack, Lane lane);
 
  private:
-  using Line = std::tuple<std::string, std::string, std::uint32_t>;
+  using Line = std::tuple<std::string, std::string, std::uint32_t>;  ///< file, function, line
   bool by_line_;
   std::map<std::tuple<std::vector<Line>, StreamIndex, PoolIndex>, std::uint32_t> numbers_;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "analysis/recorded/places.hpp"
@@ -49,7 +50,8 @@ Sizes sizes_at(const Study& study, std::size_t structure, const std::vector<Lini
   const LawFamily family = family_of(seen);
   Sizes sizes{.of = {}, .degree = family.degree};
   for (std::size_t block = 0; block < seen.size(); ++block) {
-    if (calls.blocks[block].call == CallBlock::kBefore) {
+    // What stays from before and has no like is the program's, not its data's.
+    if (calls.blocks[block].call == CallBlock::kBefore && seen[block].size() == 1) {
       sizes.of.push_back(calls.blocks[block].size);
       continue;
     }
@@ -207,17 +209,27 @@ MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at) 
   Written likeliest = written_from(study, structure, linings, at.value);
   facts.without_law = likeliest.without_law;
   facts.staged_sums = likeliest.staged_sums;
+  std::vector<std::span<const StartTried>> tried;
+  for (const Varied& one : varied) tried.push_back(one.starts_tried);
+  SettledRecordings settled_ones =
+      settled(study.subject(structure), std::move(likeliest.trace), why, tried);
   MadeRecordings made;
-  made.likeliest = made_recording(study.subject(structure), std::move(likeliest.trace), why);
+  made.reserved_open = settled_ones.reserved_open;
+  made.likeliest = std::move(settled_ones.made.front());
+  made.others.assign(std::make_move_iterator(settled_ones.made.begin() + 1),
+                     std::make_move_iterator(settled_ones.made.end()));
+  const auto add = [&](std::size_t i, Written written) {
+    made.others.push_back(
+        settled(study.subject(i), std::move(written.trace), why, tried).made.front());
+  };
   for (const Lining& lining : linings) {
     if (!lining.parts_at) continue;
-    Written other = written_from(study, lining.other, study.line_up_with(lining.other), at.value);
-    made.others.push_back(made_recording(study.subject(lining.other), std::move(other.trace), why));
+    add(lining.other,
+        written_from(study, lining.other, study.line_up_with(lining.other), at.value));
   }
   if (at.value == 1 && varied.front().value > 1) {
     for (const CopiesAtPeak copies : {CopiesAtPeak::one_more, CopiesAtPeak::one_fewer}) {
-      Written other = written_from(study, structure, linings, at.value, copies);
-      made.others.push_back(made_recording(study.subject(structure), std::move(other.trace), why));
+      add(structure, written_from(study, structure, linings, at.value, copies));
     }
   }
   made.predicted = std::move(facts);

@@ -5,13 +5,15 @@
 #include <string>
 
 #include "analysis/edit/made_recording.hpp"
+#include "analysis/vary/late_starts.hpp"
 
 namespace memreplay {
 
 /// One device of a recording of a program, and the value that its parameter had.
 struct Varied {
   const Subject* subject = nullptr;
-  std::int64_t value = 1;  ///< above 0, another one for each
+  std::int64_t value = 1;                         ///< above 0, another one for each
+  std::span<const StartTried> starts_tried = {};  ///< of one that starts late
 };
 
 /// A value of a parameter at which a program was not recorded.

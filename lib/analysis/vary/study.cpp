@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "analysis/vary/align.hpp"
@@ -23,6 +24,44 @@ std::vector<AlignItem> items_of(const Calls& calls) {
   return items;
 }
 
+/// Blocks from before a recording that it never frees, in the order of their addresses.
+std::vector<std::uint32_t> kept_blocks(const Calls& calls) {
+  std::vector<bool> freed(calls.blocks.size());
+  for (const AlignedCall& call : calls.calls) {
+    if (call.frees) freed[call.block] = true;
+  }
+  std::vector<std::uint32_t> kept;
+  for (std::uint32_t block = 0; block < calls.blocks.size(); ++block) {
+    if (calls.blocks[block].call == CallBlock::kBefore && !freed[block]) kept.push_back(block);
+  }
+  return kept;
+}
+
+// Nothing tells kept blocks but their order and their sizes: of pairing them by address and by size
+// the better, of equally good ones by address.
+void pair_kept_blocks(const Calls& first, const Calls& second, const ParameterValues& values,
+                      std::vector<std::uint32_t>& block_of) {
+  std::vector<std::uint32_t> here = kept_blocks(first);
+  std::vector<std::uint32_t> there = kept_blocks(second);
+  const auto score = [&] {
+    int sum = 0;
+    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) {
+      sum += pairing_score(first.blocks[here[i]].size, second.blocks[there[i]].size, values);
+    }
+    return sum;
+  };
+  const auto pair = [&] {
+    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) {
+      block_of[here[i]] = there[i];
+    }
+  };
+  const int by_address = here.size() == there.size() ? score() : std::numeric_limits<int>::min();
+  pair();
+  std::ranges::stable_sort(here, {}, [&](auto block) { return first.blocks[block].size; });
+  std::ranges::stable_sort(there, {}, [&](auto block) { return second.blocks[block].size; });
+  if (score() > by_address) pair();
+}
+
 Lining line_up(const Calls& first, const Calls& second, const ParameterValues& values) {
   Lining lining{.block_of = std::vector<std::uint32_t>(first.blocks.size(), Calls::kNoBlock)};
   const std::vector<AlignItem> a = items_of(first);
@@ -30,8 +69,11 @@ Lining line_up(const Calls& first, const Calls& second, const ParameterValues& v
   std::uint32_t next = 0;
   for (const auto& [i, j] : align(a, b, values)) {
     if (i == next && j == next) ++next;
-    if (!first.calls[i].frees) lining.block_of[a[i].block] = b[j].block;
+    const bool were_before = first.blocks[a[i].block].call == CallBlock::kBefore &&
+                             second.blocks[b[j].block].call == CallBlock::kBefore;
+    if (!first.calls[i].frees || were_before) lining.block_of[a[i].block] = b[j].block;
   }
+  pair_kept_blocks(first, second, values, lining.block_of);
   if (next != a.size() || next != b.size()) lining.parts_at = {next, next};
   return lining;
 }

@@ -32,15 +32,20 @@ VariedProgram::VariedProgram(const std::deque<Recording>& recordings, const Vari
     }
     values_.push_back(variation.values[i]);
   }
+  for (const std::deque<Subject>& subjects : devices_) {
+    auto& tried = starts_tried_.emplace_back();
+    for (const Subject& subject : subjects) tried.push_back(starts_tried(subject));
+  }
 }
 
 std::vector<MadeRecordings> VariedProgram::at(std::int64_t value,
                                               std::optional<std::size_t> without) const {
   std::vector<MadeRecordings> made;
-  for (const std::deque<Subject>& subjects : devices_) {
+  for (std::size_t device = 0; device < devices_.size(); ++device) {
     std::vector<Varied> varied;
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      if (i != without) varied.push_back({&subjects[i], values_[i]});
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (i == without) continue;
+      varied.push_back({&devices_[device][i], values_[i], starts_tried_[device][i]});
     }
     made.push_back(predicted(varied, {name_, value}));
   }

@@ -39,6 +39,7 @@ class VariedProgram {
   std::string name_;
   std::vector<std::int64_t> values_;
   std::vector<std::deque<Subject>> devices_;
+  std::vector<std::vector<std::vector<StartTried>>> starts_tried_;  ///< by device and value
 };
 
 }  // namespace memreplay

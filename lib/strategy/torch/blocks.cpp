@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "strategy/torch/allocator.hpp"
@@ -125,6 +126,8 @@ Testimony Allocator::testimony() const {
 
 MemoryState Allocator::memory_state() const {
   MemoryState state;
+  const bool numbered = tie_break_ == Release::TieBreak::segment_number;
+  std::map<std::uint64_t, std::vector<Address>> by_age;  // segments, of a reservation all its runs
   std::vector<bool> dead(blocks_.size());
   for (std::size_t i = 0; i < unused_count_; ++i) dead[unused_[i]] = true;
   for (Handle first = kNoBlock + 1; first < blocks_.size(); ++first) {
@@ -145,6 +148,7 @@ MemoryState Allocator::memory_state() const {
                                   .expandable = block.expandable(),
                                   .blocks = {}});
         segment = &state.segments.back();
+        if (numbered) by_age[blocks_[first].rank].push_back(block.address);
       }
       const bool free = block.state == BlockState::free;
       segment->size += block.size;
@@ -155,6 +159,13 @@ MemoryState Allocator::memory_state() const {
     }
   }
   std::ranges::sort(state.segments, {}, &SegmentInfo::address);
+  std::uint32_t age = 0;
+  for (const auto& [rank, addresses] : by_age) {
+    for (const Address at : addresses) {
+      std::ranges::lower_bound(state.segments, at, {}, &SegmentInfo::address)->age = age;
+    }
+    ++age;
+  }
   return state;
 }
 

@@ -177,10 +177,13 @@ std::map<std::string, std::int64_t> Allocator::memory_stats() const {
   return all;
 }
 
-/// What is mapped of a reservation is a segment for each run of it.
+/// What is mapped of a reservation is a segment for each run of it. Ages are counted where they
+/// break ties.
 MemoryState Allocator::memory_state() const {
   MemoryState state;
+  std::uint32_t age = 0;
   for (const Segment& segment : segments_) {
+    const std::size_t shown_before = state.segments.size();
     bool continues = false;
     for (const Block& block : segment.blocks) {
       if (block.state == Block::State::unmapped) {
@@ -193,6 +196,7 @@ MemoryState Allocator::memory_state() const {
                                   .pool = segment.pool,
                                   .small_pool = segment.small,
                                   .expandable = segment.expandable});
+        if (options_.release.has(13)) state.segments.back().age = age;
       }
       continues = true;
       SegmentInfo& shown = state.segments.back();
@@ -204,6 +208,7 @@ MemoryState Allocator::memory_state() const {
                                        : block.state == Block::State::pending ? BlockState::pending
                                                                               : BlockState::free});
     }
+    if (state.segments.size() > shown_before) ++age;
   }
   std::sort(state.segments.begin(), state.segments.end(),
             [](const SegmentInfo& a, const SegmentInfo& b) { return a.address < b.address; });

@@ -1,0 +1,188 @@
+#include "analysis/late_start/settled_start.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analysis/edit/passes.hpp"
+#include "analysis/late_start/rehearsal.hpp"
+#include "device/simulated_device.hpp"
+#include "replay/program.hpp"
+#include "replay/trial.hpp"
+
+namespace memreplay {
+namespace {
+
+/// Segments of large blocks in the order in which they were obtained.
+std::vector<const SegmentInfo*> by_age(const MemoryState& state, bool against_address) {
+  std::vector<const SegmentInfo*> segments;
+  for (const SegmentInfo& segment : state.segments) {
+    if (!segment.small_pool) segments.push_back(&segment);
+  }
+  if (against_address) std::ranges::reverse(segments);
+  return segments;
+}
+
+/// What stays and was there before the first step: the founders of segments that are older than any
+/// that a step was the reason for. Slots.
+std::set<Slot> before_first_step(const WarmParts& parts, const MemoryState& state,
+                                 bool against_address) {
+  std::set<Slot> kept;
+  for (const EarlierBlock& block : parts.blocks) {
+    if (block.persistent && block.founder) kept.insert(block.slot);
+  }
+  std::set<Slot> before;
+  bool stepped = false;
+  for (const SegmentInfo* segment : by_age(state, against_address)) {
+    const bool founded = std::ranges::any_of(
+        segment->blocks, [&](const BlockInfo& block) { return kept.contains(block.slot); });
+    stepped |= !founded;
+    for (const BlockInfo& block : segment->blocks) {
+      if (!stepped && kept.contains(block.slot)) before.insert(block.slot);
+    }
+  }
+  for (const SegmentInfo& segment : state.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (segment.small_pool && kept.contains(block.slot)) before.insert(block.slot);
+    }
+  }
+  return before;
+}
+
+// What came later follows the order of what it is as large as: an optimizer goes through the
+// parameters.
+void sort_guests(std::vector<EarlierBlock>& blocks) {
+  std::map<Bytes, std::vector<std::size_t>> places;  // of what was there, by size
+  std::map<Bytes, std::size_t> guests;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].persistent && blocks[i].founder) places[blocks[i].request.size].push_back(i);
+    if (blocks[i].persistent && !blocks[i].founder) ++guests[blocks[i].request.size];
+  }
+  std::map<Bytes, std::size_t> seen;
+  const auto place = [&](const EarlierBlock& block) {
+    const Bytes size = block.request.size;
+    const auto found = places.find(size);
+    if (!block.persistent || block.founder) return std::size_t{0};
+    if (found == places.end()) return blocks.size();
+    const std::size_t each = std::max<std::size_t>(1, guests[size] / found->second.size());
+    return found->second[std::min(seen[size]++ / each, found->second.size() - 1)];
+  };
+  std::vector<std::pair<std::size_t, EarlierBlock>> placed;
+  for (const EarlierBlock& block : blocks) placed.emplace_back(place(block), block);
+  std::ranges::stable_sort(placed, {}, [](const auto& one) { return one.first; });
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = placed[i].second;
+}
+
+/// The parts of a made recording. Where an optimizer made some of what stays, the recorded one
+/// shows which of its blocks were there before the first step.
+WarmParts parts_of(const Subject& made, const Subject& of, const TorchModel& model,
+                   const SettledStart& how, bool optimized) {
+  WarmParts parts = warm_parts(made.trace(), model.settings);
+  if (!optimized) {
+    for (EarlierBlock& block : parts.blocks) block.founder |= block.persistent;
+    if (how.age == SettledStart::Age::against_address) std::ranges::reverse(parts.blocks);
+    return parts;
+  }
+  const WarmParts recorded = warm_parts(of.trace(), model.settings);
+  const bool falls = of.order() == AddressPolicy::cuda_linux;
+  const std::set<Slot> before = before_first_step(recorded, of.trace().start, falls);
+  for (std::size_t i = 0; i < std::min(parts.blocks.size(), recorded.blocks.size()); ++i) {
+    parts.blocks[i].founder = before.contains(recorded.blocks[i].slot);
+  }
+  if (how.age == SettledStart::Age::against_address) std::ranges::reverse(parts.blocks);
+  sort_guests(parts.blocks);
+  return parts;
+}
+
+/// The first event of an optimizer from `from` on, else that at which what a backward pass left is
+/// first freed; UINT64_MAX where neither shows.
+std::uint64_t optimizer_at(const Recording& recording, const Trace& trace, std::uint64_t from) {
+  const Passes passes(recording, trace);
+  if (!passes.are_known()) return UINT64_MAX;
+  const auto in_optimizer = [&](std::uint32_t frame) {
+    return recording.texts[recording.frames[frame].file].find("torch/optim/") != std::string::npos;
+  };
+  const BlockLives lives = lives_of(trace);
+  for (std::uint64_t event = from; event < trace.size(); ++event) {
+    if (passes.backward_before(event) == passes.backward_before(from)) continue;
+    if (std::ranges::any_of(recording.stacks[stack_at(trace, event)], in_optimizer)) return event;
+    const std::uint32_t block = lives.block_of[event];
+    if (block == BlockLives::kNone || lives.blocks[block].freed != event) continue;
+    const BlockLife& life = lives.blocks[block];
+    const bool outlives = !life.existed_before() && passes.is_backward(life.stack) &&
+                          !passes.is_backward(stack_at(trace, event));
+    if (outlives && passes.backward_before(event) == passes.backward_before(trace.size())) {
+      return event;
+    }
+  }
+  return UINT64_MAX;
+}
+
+/// Names the blocks of a state by their slots.
+void name_blocks(const MemoryState& start, const std::vector<Placement>& placed,
+                 MemoryState& state) {
+  std::map<Address, const BlockInfo*> named;
+  for (const SegmentInfo& segment : start.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.slot == kNoSlot || placed[block.slot].handle == kNoHandle) continue;
+      named[placed[block.slot].address] = &block;
+    }
+  }
+  for (SegmentInfo& segment : state.segments) {
+    for (BlockInfo& block : segment.blocks) {
+      const auto found = named.find(block.address);
+      if (block.state == BlockState::free || found == named.end()) continue;
+      block.slot = found->second->slot;
+      block.requested = found->second->requested;
+      block.stack = found->second->stack;
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t least_live_at(const Trace& trace) {
+  __extension__ using Wide = __int128;
+  Wide live = 0;
+  Wide least = 0;
+  std::uint64_t at = 0;
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    const Op op = trace.ops[event];
+    if (trace.slots[event] == kNoSlot || is_driver_event(op)) continue;
+    if (op == Op::allocate) live += trace.sizes[event];
+    if (op == Op::free || op == Op::free_requested) live -= trace.sizes[event];
+    if (live >= least) continue;
+    least = live;
+    at = event + 1;
+  }
+  return at;
+}
+
+std::optional<SettledMemory> settled_start(const Subject& made, const Subject& of,
+                                           const SettledStart& how) {
+  const StrategySpec spec = usual_strategy(of.recording());
+  if (of.verified() == nullptr) return std::nullopt;
+  const std::string& version = of.verified()->torch_version;
+  const auto model = of.model_of(spec, version);
+  if (!model) return std::nullopt;
+  const std::uint64_t from = how.from_step ? least_live_at(made.trace()) : 0;
+  const std::uint64_t guests_at = optimizer_at(made.recording(), made.trace(), from);
+  const WarmParts parts = parts_of(made, of, *model, how, guests_at != UINT64_MAX);
+  const Program program = program_of(made);
+  SimulatedDevice device({.policy = policy_for(made, spec, version, AddressPolicy::automatic)});
+  const std::unique_ptr<Strategy> strategy =
+      make_strategy(spec, made.context(spec, version, device));
+  std::vector<Placement> placed(program.slot_count);
+  const WarmScript script{program, program, parts, from, guests_at};
+  Rehearsal rehearsal(script, *strategy, device, placed);
+  if (!rehearsal.prepare({Preparation::Start::founders_first, {1}}) || rehearsal.refused() > 0) {
+    return std::nullopt;
+  }
+  MemoryState state = strategy->memory_state();
+  name_blocks(made.trace().start, placed, state);
+  return SettledMemory{std::move(state), guests_at != UINT64_MAX};
+}
+
+}  // namespace memreplay

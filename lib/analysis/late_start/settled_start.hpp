@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/memory_state.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+
+/// Right before which of its events a program has least: there a step begins. O(events).
+std::uint64_t least_live_at(const Trace& trace);
+
+/// How memory came to where a recording begins.
+struct SettledStart {
+  enum class Age { by_address, against_address };
+  Age age = Age::by_address;  ///< in which order blocks that stay were requested
+  bool from_step = true;      ///< the steps before begin where one does, else as the recording does
+
+  friend bool operator==(const SettledStart&, const SettledStart&) = default;
+};
+
+/// A state of memory that a rehearsal led to.
+struct SettledMemory {
+  MemoryState state;
+  bool by_optimizer = false;  ///< it shows an optimizer, some of whose state is there
+};
+
+/// The memory of the recorded allocator before the first event of `made`, a recording that was made
+/// from `of`, which starts late: the blocks that stay are requested anew, then a step is played as
+/// the made recording has it. The start of `made` holds its blocks in the order of those of `of`.
+/// Unset where `of` is of another allocator, or memory has no room. Costs one replay.
+std::optional<SettledMemory> settled_start(const Subject& made, const Subject& of,
+                                           const SettledStart& how);
+
+}  // namespace memreplay
