@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,15 +24,33 @@ struct PredictionSource {
   std::string place = {};  ///< of that event: "model.py:41 forward"; empty: none is known
 };
 
+/// A recording that tells nothing about the program's need.
+struct LeftOutSource {
+  std::string path;
+  std::int64_t value = 0;
+  std::uint64_t oom = 0;  ///< the event at which it ends, before one whole step is known
+};
+
 /// How a program at another value of its parameter was predicted.
 struct PredictionFacts {
-  std::string name;                       ///< of the parameter
-  std::int64_t value = 0;                 ///< asked for
+  std::string name;                            ///< of the parameter
+  std::int64_t value = 0;                      ///< asked for
   std::vector<PredictionSource> sources = {};  ///< by value
-  std::size_t structure = 0;              ///< the source that gave the order of events
-  std::uint64_t without_law = 0;          ///< requests whose sizes are guessed
-  std::uint64_t staged_sums = 0;          ///< sums of rows that get or lose staging at this value
+  std::vector<LeftOutSource> left_out = {};
+  std::size_t structure = 0;      ///< the source that gave the order of events
+  std::uint64_t without_law = 0;  ///< requests whose sizes are guessed
+  std::uint64_t open_sizes = 0;   ///< blocks whose sizes may follow more than one law
+  std::uint64_t staged_sums = 0;  ///< sums of rows that get or lose staging at this value
 
+  /// It was recorded at that very value.
+  bool recorded() const { return sources[structure].value == value; }
+  /// A value is so many times as far as the farthest recording; 1: not beyond them.
+  double times_beyond(std::int64_t at) const {
+    const auto times = [](std::int64_t a, std::int64_t b) {
+      return static_cast<double>(a) / static_cast<double>(b);
+    };
+    return std::max({1.0, times(at, sources.back().value), times(sources.front().value, at)});
+  }
   /// Recordings take different courses.
   bool parts() const {
     for (const PredictionSource& source : sources) {
@@ -39,8 +58,6 @@ struct PredictionFacts {
     }
     return false;
   }
-  /// The value lies outside of those recorded.
-  bool beyond() const { return value < sources.front().value || value > sources.back().value; }
 };
 
 }  // namespace memreplay

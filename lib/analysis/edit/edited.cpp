@@ -98,6 +98,7 @@ MadeRecordings edited(const MadeRecordings& made, std::span<const Edit> edits) {
   MadeRecordings all = edited(subject(made.likeliest), edits);
   for (const MadeRecording& other : made.others) {
     all.others.push_back(edited(subject(other), edits).likeliest);
+    all.others.back().reach = other.reach;
   }
   all.reserved_open = made.reserved_open;
   all.predicted = made.predicted;

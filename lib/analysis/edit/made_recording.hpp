@@ -18,6 +18,9 @@ namespace memreplay {
 struct MadeRecording {
   Recording recording;
   std::shared_ptr<const Origin> origin;
+  /// A figure of the program may lie so many times as far from that of the likeliest as this one's
+  /// does, because its loops are so much longer; below 0: on its other side.
+  double reach = 0;
 
   const Trace& trace() const { return recording.traces.front(); }
 };

@@ -11,6 +11,7 @@
 #include "analysis/find/question.hpp"
 #include "analysis/run/made_interval.hpp"
 #include "analysis/run/run.hpp"
+#include "core/bytes_of.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -58,18 +59,64 @@ struct FindJob {
   const Control& control;
 };
 
-Run run_at(const MadeRecordings& made, const StrategySpec& spec, std::optional<Bytes> capacity,
-           const FindJob& job) {
-  const MadeRecording& likeliest = made.likeliest;
-  const Subject subject(likeliest.recording, likeliest.trace(), likeliest.origin);
+Run run_at(const MadeRecording& made, const StrategySpec& spec, const Setup& setup,
+           const Control& control) {
+  const Subject subject(made.recording, made.trace(), made.origin);
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  return run(subject, spec, simulated({setup.device.simulated()}), setup, late, nullptr, control);
+}
+
+Run run_endless(const MadeRecordings& made, const StrategySpec& spec, const FindJob& job) {
+  Setup setup = job.setup;
+  setup.device.capacity.reset();
+  setup.device.endless = true;
+  Run run = run_at(made.likeliest, spec, setup, job.control);
+  span_others(made, spec, simulated({setup.device.simulated()}), setup, job.control, run);
+  return run;
+}
+
+Run run_within(Bytes capacity, const MadeRecording& made, const StrategySpec& spec,
+               const FindJob& job) {
   Setup setup = job.setup;
   setup.device.capacity = capacity;
-  setup.device.endless = !capacity;
-  const OpenDevice device = simulated({setup.device.simulated()});
-  const LateStart late(subject, replay_options(subject.trace(), setup, job.control));
-  Run run = memreplay::run(subject, spec, device, setup, late, nullptr, job.control);
-  if (!capacity) span_others(made, spec, device, setup, job.control, run);
-  return run;
+  return run_at(made, spec, setup, job.control);
+}
+
+/// Whether a program runs on a device, as far as it is known.
+struct FitsWithin {
+  bool surely = true;
+  bool maybe = true;
+  std::uint64_t oom_retries = 0;
+};
+
+FitsWithin fits_within(Bytes capacity, const MadeRecordings& made, const Run& endless,
+                       const StrategySpec& spec, const FindJob& job) {
+  const auto scaled = [&](double by) {
+    return memreplay::bytes_of(static_cast<double>(capacity) * by);
+  };
+  const auto serves = [&](Bytes there, const MadeRecording& one) {
+    return run_within(there, one, spec, job).metrics.ooms == 0;
+  };
+  const Run run = run_within(capacity, made.likeliest, spec, job);
+  FitsWithin fit{.surely = run.metrics.ooms == 0, .oom_retries = run.metrics.oom_retries};
+  fit.maybe = fit.surely;
+  if (made.is_certain() || !endless.interval) return fit;
+  const BytesInterval& reserved = endless.interval->peak_reserved;
+  const Bytes usable = capacity - std::min(capacity, job.setup.device.reserve.value_or(0));
+  if (reserved.high <= usable) return fit;
+  if (endless.interval->peak_requested && endless.interval->peak_requested->low > usable) {
+    return {.surely = false, .maybe = false};
+  }
+  const Bytes tight = scaled(1 / (1 + made.reserved_open));
+  const Bytes wide = scaled(1 + made.reserved_open);
+  fit.surely = fit.surely && serves(tight, made.likeliest);
+  fit.maybe = fit.maybe || serves(wide, made.likeliest);
+  for (const MadeRecording& other : made.others) {
+    // How far the reach of a longer loop goes, no replay tells.
+    fit.surely = fit.surely && other.reach == 0 && serves(tight, other);
+    fit.maybe = fit.maybe || serves(wide, other);
+  }
+  return fit;
 }
 
 /// One strategy on one device.
@@ -85,7 +132,7 @@ class ValueSearch {
     std::int64_t high = recorded.back();
     while (fits(high) && high < kMostTried && !stopped()) low = std::exchange(high, 2 * high);
     if (fits(high)) return found(high, high >= kMostTried);
-    bisect(low, high);
+    bisect(low, high, &ValueSearch::fits);
     // Behind a value that does not fit another one may.
     for (std::int64_t above = low; !stopped();) {
       above = next_above(low);
@@ -94,16 +141,22 @@ class ValueSearch {
       high = low + 1;
       while (fits(high) && high < kMostTried && !stopped()) low = high++;
     }
-    return found(low, false);
+    FoundValue largest = found(low, false);
+    std::int64_t maybe = low;
+    high = low + 1;
+    while (may_fit(high) && high < kMostTried && !stopped()) maybe = std::exchange(high, 2 * high);
+    if (!may_fit(high)) bisect(maybe, high, &ValueSearch::may_fit);
+    if (maybe > low) largest.may_fit = maybe;
+    return largest;
   }
 
  private:
   bool stopped() const { return job_.control.stopped(); }
 
-  void bisect(std::int64_t& low, std::int64_t high) {
+  void bisect(std::int64_t& low, std::int64_t high, bool (ValueSearch::*does)(std::int64_t)) {
     while (low + 1 < high && !stopped()) {
       const std::int64_t middle = low + (high - low) / 2;
-      (fits(middle) ? low : high) = middle;
+      ((this->*does)(middle) ? low : high) = middle;
     }
   }
 
@@ -122,27 +175,40 @@ class ValueSearch {
 
   /// What was interrupted does not, and is no value that was tried.
   bool fits(std::int64_t value) {
+    const ValueTried* tried = try_at(value);
+    return tried != nullptr && tried->fits;
+  }
+  bool may_fit(std::int64_t value) {
+    const ValueTried* tried = try_at(value);
+    return tried != nullptr && tried->may_fit;
+  }
+
+  /// Nothing where it was interrupted.
+  const ValueTried* try_at(std::int64_t value) {
     const auto known = tried_.find(value);
-    if (known != tried_.end()) return known->second.fits;
-    if (stopped()) return false;
+    if (known != tried_.end()) return &known->second;
+    if (stopped()) return nullptr;
     job_.control.show(fmt::format("{} at {}", spec_.text, value), 0);
     const std::vector<std::int64_t>& recorded = job_.predictions.program().values();
-    ValueTried tried{
-        .value = value, .recorded = std::ranges::binary_search(recorded, value), .fits = true};
+    ValueTried tried{.value = value,
+                     .recorded = std::ranges::binary_search(recorded, value),
+                     .fits = true,
+                     .may_fit = true};
     for (const MadeRecordings& made : job_.predictions.at(value)) {
-      const Run need = run_at(made, spec_, std::nullopt, job_);
+      const Run need = run_endless(made, spec_, job_);
       if (need.metrics.peak_reserved >= tried.peak_reserved) {
         tried.peak_requested = need.metrics.peak_requested;
         tried.peak_allocated = need.metrics.peak_allocated;
         tried.peak_reserved = need.metrics.peak_reserved;
         tried.interval = need.interval;
       }
-      const Run there = run_at(made, spec_, capacity_, job_);
-      if (need.interrupted() || there.interrupted()) return false;
-      tried.fits = tried.fits && there.metrics.ooms == 0;
-      tried.oom_retries += there.metrics.oom_retries;
+      const FitsWithin fit = fits_within(capacity_, made, need, spec_, job_);
+      if (stopped()) return nullptr;
+      tried.fits = tried.fits && fit.surely;
+      tried.may_fit = tried.may_fit && fit.maybe;
+      tried.oom_retries += fit.oom_retries;
     }
-    return tried_.emplace(value, tried).first->second.fits;
+    return &tried_.emplace(value, tried).first->second;
   }
 
   FoundValue found(std::int64_t largest, bool unbounded) {
@@ -191,8 +257,8 @@ std::vector<HeldBack> held_back(const VariedProgram& program, const StrategySpec
     const std::vector<MadeRecordings> predicted = job.predictions.from_all_but(i, values[i]);
     const std::vector<MadeRecordings>& recorded = job.predictions.at(values[i]);
     for (std::size_t device = 0; device < program.devices(); ++device) {
-      const RunMetrics there = run_at(recorded[device], spec, std::nullopt, job).metrics;
-      const RunMetrics guess = run_at(predicted[device], spec, std::nullopt, job).metrics;
+      const RunMetrics there = run_endless(recorded[device], spec, job).metrics;
+      const RunMetrics guess = run_endless(predicted[device], spec, job).metrics;
       if (there.peak_reserved < held.reserved) continue;
       held.requested = there.peak_requested;
       held.reserved = there.peak_reserved;

@@ -19,7 +19,8 @@ class Inputs;
 struct ValueTried {
   std::int64_t value = 0;
   bool recorded = false;     ///< at that very value
-  bool fits = false;         ///< on the device in question
+  bool fits = false;         ///< on the device in question, by the most that it may need
+  bool may_fit = false;      ///< by the least
   Bytes peak_requested = 0;  ///< all on an endless device
   Bytes peak_allocated = 0;
   Bytes peak_reserved = 0;
@@ -34,6 +35,8 @@ struct FoundValue {
   DeviceSummary device;
   /// Nothing: not even 1 fits, or nothing larger than 1 was looked at.
   std::optional<std::int64_t> largest;
+  /// That and above it values may fit, up to this one; nothing: none.
+  std::optional<std::int64_t> may_fit = {};
   bool unbounded = false;    ///< it fits however large it is, as far as was looked
   bool interrupted = false;  ///< a larger one may fit
   /// A larger value fits than one that does not.

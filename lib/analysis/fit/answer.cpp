@@ -169,9 +169,9 @@ void span_others(const Job& job, const MadeRecordings& made, const StrategySpec&
     const LateStart late(subject, replay_options(subject.trace(), job.setup, job.control));
     const FitRun there = fit_run({subject, job.setup, late, job.budget, job.control}, spec);
     if (!there.fit.smallest) return;
-    all.low = std::min(all.low, *there.fit.smallest);
-    all.high = std::max(all.high, *there.fit.smallest);
+    span_figure(all, *run.fit.smallest, other, *there.fit.smallest);
   }
+  all.high = round_up(all.high, job.setup.device.simulated().granularity);
   run.interval = opened(all, made);
 }
 

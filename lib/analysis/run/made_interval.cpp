@@ -6,14 +6,15 @@
 #include "core/torch_sizes.hpp"
 
 namespace memreplay {
-namespace {
-
-void widen(BytesInterval& interval, Bytes value) {
-  interval.low = std::min(interval.low, value);
-  interval.high = std::max(interval.high, value);
+void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& other,
+                 Bytes there) {
+  const auto from = static_cast<double>(likeliest);
+  const double reached = from + (static_cast<double>(there) - from) * other.reach;
+  for (const Bytes value : {there, bytes_of(std::max(0.0, reached))}) {
+    interval.low = std::min(interval.low, value);
+    interval.high = std::max(interval.high, value);
+  }
 }
-
-}  // namespace
 
 BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made) {
   if (made.reserved_open == 0) return reserved;
@@ -40,10 +41,13 @@ void span_others(const MadeRecordings& made, const StrategySpec& spec, const Ope
     const Run run = memreplay::run(subject, spec, device, once, late, nullptr, control);
     if (run.interrupted()) return;
     const RunMetrics& m = run.metrics;
-    widen(*all.peak_requested, m.peak_requested);
-    widen(all.peak_reserved, run.interval ? run.interval->peak_reserved.low : m.peak_reserved);
-    widen(all.peak_reserved, run.interval ? run.interval->peak_reserved.high : m.peak_reserved);
-    widen(all.end_reserved, m.end_reserved);
+    const RunMetrics& l = likeliest.metrics;
+    span_figure(*all.peak_requested, l.peak_requested, other, m.peak_requested);
+    const BytesInterval peak = run.interval ? run.interval->peak_reserved : both(m.peak_reserved);
+    for (const Bytes reserved : {peak.low, peak.high}) {
+      span_figure(all.peak_reserved, l.peak_reserved, other, reserved);
+    }
+    span_figure(all.end_reserved, l.end_reserved, other, m.end_reserved);
   }
   all.peak_reserved = opened(all.peak_reserved, made);
   all.end_reserved = opened(all.end_reserved, made);

@@ -5,6 +5,10 @@
 
 namespace memreplay {
 
+/// The interval with a figure that is `there` in the replay of one of the others, and with what it
+/// reaches.
+void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& other, Bytes there);
+
 /// With what is open of each of them (see MadeRecordings).
 BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made);
 

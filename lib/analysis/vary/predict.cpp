@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "analysis/recorded/places.hpp"
@@ -14,6 +16,10 @@
 
 namespace memreplay {
 namespace {
+
+/// Of the number of requests: with less, recordings part for other reasons than that a loop is
+/// longer.
+constexpr double kLeastGrowth = 1.0 / 16;
 
 /// The recording whose value is nearest in proportion; of equals the larger.
 std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
@@ -27,14 +33,58 @@ std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
   return nearest;
 }
 
-struct Sizes {
-  std::vector<Bytes> of;  ///< by block of the structure
-  int degree = 1;
-  std::uint64_t without_law = 0;
+/// Which of the sizes that a block may have.
+enum class SizeChoice { likeliest, least, most };
+
+/// Of one block at the value that was asked for.
+struct SizeSpan {
+  Bytes likeliest = 0;
+  Bytes least = 0;
+  Bytes most = 0;
+  bool guessed = false;
+
+  Bytes of(SizeChoice choice) const {
+    if (choice == SizeChoice::likeliest) return likeliest;
+    return choice == SizeChoice::least ? least : most;
+  }
+  auto operator<=>(const SizeSpan&) const = default;
 };
 
-Sizes sizes_at(const Study& study, std::size_t structure, const std::vector<Lining>& linings,
-               std::int64_t at) {
+SizeSpan span_of(std::span<const SizeAt> points, const LawFamily& family, std::int64_t at) {
+  const std::vector<SizeLaw> laws = laws_through(points, family);
+  const Bytes likeliest = laws.front().at(at);
+  SizeSpan span{likeliest, likeliest, likeliest, laws.front().kind == SizeLaw::Kind::guess};
+  for (const SizeLaw& law : laws) {
+    span.least = std::min(span.least, law.at(at));
+    span.most = std::max(span.most, law.at(at));
+  }
+  return span;
+}
+
+/// The sizes at a value of blocks of the structure.
+class SizesAt {
+ public:
+  SizesAt(const Study& study, std::size_t structure, const std::vector<Lining>& linings,
+          std::int64_t at);
+
+  int degree() const { return family_.degree; }
+  std::uint64_t without_law() const;
+  /// Blocks of which more than one size is plausible.
+  std::uint64_t open() const;
+  std::vector<Bytes> of(SizeChoice choice) const;
+
+ private:
+  SizeSpan alone(const SizeAt& point) const;
+
+  std::int64_t at_;
+  LawFamily family_;
+  std::vector<SizeSpan> spans_;                             ///< by block
+  std::map<Bytes, std::map<SizeSpan, std::size_t>> alike_;  ///< by recorded size: how many
+};
+
+SizesAt::SizesAt(const Study& study, std::size_t structure, const std::vector<Lining>& linings,
+                 std::int64_t at)
+    : at_(at) {
   const Calls& calls = study.calls(structure);
   std::vector<std::vector<SizeAt>> seen(calls.blocks.size());
   for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
@@ -47,18 +97,56 @@ Sizes sizes_at(const Study& study, std::size_t structure, const std::vector<Lini
     }
     std::ranges::sort(points, {}, &SizeAt::at);
   }
-  const LawFamily family = family_of(seen);
-  Sizes sizes{.of = {}, .degree = family.degree};
+  family_ = family_of(seen);
+  std::map<std::vector<SizeAt>, SizeSpan> known;
+  spans_.resize(seen.size());
   for (std::size_t block = 0; block < seen.size(); ++block) {
-    // What stays from before and has no like is the program's, not its data's.
-    if (calls.blocks[block].call == CallBlock::kBefore && seen[block].size() == 1) {
-      sizes.of.push_back(calls.blocks[block].size);
-      continue;
-    }
-    const SizeLaw law = law_through(seen[block], family);
-    if (law.kind == SizeLaw::Kind::guess) ++sizes.without_law;
-    sizes.of.push_back(law.at(at));
+    if (seen[block].size() == 1) continue;
+    const auto [span, is_new] = known.try_emplace(seen[block]);
+    if (is_new) span->second = span_of(seen[block], family_, at);
+    spans_[block] = span->second;
+    ++alike_[calls.blocks[block].size][span->second];
   }
+  for (std::size_t block = 0; block < seen.size(); ++block) {
+    if (seen[block].size() > 1) continue;
+    const Bytes size = calls.blocks[block].size;
+    // What stays from before and has no like is the program's, not its data's.
+    const bool stays = calls.blocks[block].call == CallBlock::kBefore;
+    spans_[block] = stays ? SizeSpan{size, size, size} : alone(seen[block].front());
+  }
+}
+
+/// Of a block without its like in the other recordings: as those of its size that have one.
+SizeSpan SizesAt::alone(const SizeAt& point) const {
+  const auto alike = alike_.find(point.size);
+  if (alike == alike_.end()) {
+    const std::vector<SizeAt> points{point};
+    SizeSpan span = span_of(points, family_, at_);
+    span.least = std::min(span.least, point.size);
+    span.most = std::max(span.most, point.size);
+    return span;
+  }
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  SizeSpan span = std::ranges::max_element(alike->second, by_count)->first;
+  for (const auto& [other, times] : alike->second) {
+    span.least = std::min(span.least, other.least);
+    span.most = std::max(span.most, other.most);
+  }
+  return span;
+}
+
+std::uint64_t SizesAt::without_law() const {
+  return static_cast<std::uint64_t>(std::ranges::count(spans_, true, &SizeSpan::guessed));
+}
+
+std::uint64_t SizesAt::open() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(spans_, [](const SizeSpan& s) { return s.least != s.most; }));
+}
+
+std::vector<Bytes> SizesAt::of(SizeChoice choice) const {
+  std::vector<Bytes> sizes;
+  for (const SizeSpan& span : spans_) sizes.push_back(span.of(choice));
   return sizes;
 }
 
@@ -109,23 +197,28 @@ void change_copies(const BlockLives& lives, const Calls& calls, const std::vecto
 
 struct Written {
   Rewritten trace;
-  std::uint64_t without_law = 0;
   std::uint64_t staged_sums = 0;
+};
+
+/// Which of the programs that are plausible at that value.
+struct Variant {
+  SizeChoice sizes = SizeChoice::likeliest;
+  CopiesAtPeak copies = CopiesAtPeak::as_recorded;
 };
 
 /// The events of one recording with sizes of that value.
 Written written_from(const Study& study, std::size_t structure, const std::vector<Lining>& linings,
-                     std::int64_t at, CopiesAtPeak copies = CopiesAtPeak::as_recorded) {
+                     const SizesAt& at_value, std::int64_t at, const Variant& variant = {}) {
   const Calls& calls = study.calls(structure);
   const BlockLives& lives = study.lives(structure);
-  Sizes sizes = sizes_at(study, structure, linings, at);
+  std::vector<Bytes> sizes = at_value.of(variant.sizes);
   std::vector<PairedCalls> others;
   for (const Lining& lining : linings) {
     others.push_back({&study.calls(lining.other), lining.block_of});
   }
-  const double growth =
-      std::pow(static_cast<double>(at) / static_cast<double>(study.value(structure)), sizes.degree);
-  const Restaging staging = restage(calls, others, growth, sizes.of);
+  const double growth = std::pow(
+      static_cast<double>(at) / static_cast<double>(study.value(structure)), at_value.degree());
+  const Restaging staging = restage(calls, others, growth, sizes);
 
   Rewrite rewrite(study.subject(structure).trace(), lives);
   std::vector<bool> dropped(calls.blocks.size());
@@ -137,7 +230,7 @@ Written written_from(const Study& study, std::size_t structure, const std::vecto
     const std::uint32_t block = calls.block_of_life[life];
     last_life[block] = life;
     if (dropped[block]) rewrite.drop(life);
-    rewrite.resize(life, sizes.of[block]);
+    rewrite.resize(life, sizes[block]);
   }
   for (const auto& [call, sum] : staging.added) {
     const std::uint32_t like = last_life[calls.calls[call].block];
@@ -147,8 +240,8 @@ Written written_from(const Study& study, std::size_t structure, const std::vecto
     rewrite.free_at(semaphores, {behind, 2});
     rewrite.free_at(partial, {behind, 3});
   }
-  change_copies(lives, calls, sizes.of, copies, rewrite);
-  return {rewrite.write(), sizes.without_law, staging.added.size() + staging.dropped.size()};
+  change_copies(lives, calls, sizes, variant.copies, rewrite);
+  return {rewrite.write(), staging.added.size() + staging.dropped.size()};
 }
 
 PredictionFacts facts_of(const Study& study, std::size_t structure,
@@ -187,6 +280,21 @@ PredictionFacts facts_of(const Study& study, std::size_t structure,
   return facts;
 }
 
+/// Where the number of requests grows with the parameter, the program's course lies as much further
+/// than that of the other recording, seen from that of the structure; 0 where it does not.
+double reach_of(const PredictionFacts& facts, std::size_t other) {
+  const PredictionSource& here = facts.sources[facts.structure];
+  const PredictionSource& there = facts.sources[other];
+  const auto difference = [](auto a, auto b) {
+    return static_cast<double>(a) - static_cast<double>(b);
+  };
+  const double more = difference(there.requests, here.requests);
+  const double further = difference(there.value, here.value);
+  const bool grows = (more > 0) == (further > 0) &&
+                     std::abs(more) >= kLeastGrowth * static_cast<double>(here.requests);
+  return grows ? difference(facts.value, here.value) / further : 0;
+}
+
 std::string why_inexact(const PredictionFacts& facts) {
   const PredictionSource& structure = facts.sources[facts.structure];
   std::string why = fmt::format("the requests are predicted: {} was never {} in a recording",
@@ -206,8 +314,10 @@ MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at) 
   for (const Lining& lining : linings) study.refuse_strangers(structure, lining);
   PredictionFacts facts = facts_of(study, structure, linings, at);
   const std::string why = why_inexact(facts);
-  Written likeliest = written_from(study, structure, linings, at.value);
-  facts.without_law = likeliest.without_law;
+  const SizesAt sizes(study, structure, linings, at.value);
+  Written likeliest = written_from(study, structure, linings, sizes, at.value);
+  facts.without_law = sizes.without_law();
+  facts.open_sizes = sizes.open();
   facts.staged_sums = likeliest.staged_sums;
   std::vector<std::span<const StartTried>> tried;
   for (const Varied& one : varied) tried.push_back(one.starts_tried);
@@ -218,19 +328,29 @@ MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at) 
   made.likeliest = std::move(settled_ones.made.front());
   made.others.assign(std::make_move_iterator(settled_ones.made.begin() + 1),
                      std::make_move_iterator(settled_ones.made.end()));
-  const auto add = [&](std::size_t i, Written written) {
+  const auto add = [&](std::size_t i, Written written, double reach = 0) {
     made.others.push_back(
         settled(study.subject(i), std::move(written.trace), why, tried).made.front());
+    made.others.back().reach = reach;
   };
+  const auto add_variant = [&](const Variant& variant) {
+    add(structure, written_from(study, structure, linings, sizes, at.value, variant));
+  };
+  if (sizes.open() > 0) {
+    for (const SizeChoice choice : {SizeChoice::least, SizeChoice::most}) {
+      add_variant({.sizes = choice});
+    }
+  }
   for (const Lining& lining : linings) {
     if (!lining.parts_at) continue;
-    add(lining.other,
-        written_from(study, lining.other, study.line_up_with(lining.other), at.value));
+    const std::vector<Lining> to_other = study.line_up_with(lining.other);
+    const SizesAt other_sizes(study, lining.other, to_other, at.value);
+    add(lining.other, written_from(study, lining.other, to_other, other_sizes, at.value),
+        reach_of(facts, lining.other));
   }
   if (at.value == 1 && varied.front().value > 1) {
-    for (const CopiesAtPeak copies : {CopiesAtPeak::one_more, CopiesAtPeak::one_fewer}) {
-      add(structure, written_from(study, structure, linings, at.value, copies));
-    }
+    add_variant({.copies = CopiesAtPeak::one_more});
+    add_variant({.copies = CopiesAtPeak::one_fewer});
   }
   made.predicted = std::move(facts);
   return made;

@@ -6,12 +6,18 @@
 #include <limits>
 #include <set>
 
+#include "analysis/recorded/places.hpp"
 #include "analysis/vary/align.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 
 namespace memreplay {
 namespace {
+
+constexpr Bytes kLeastWeight = 8192;        ///< that may be told by its size
+constexpr std::size_t kBlocksAWeight = 8;   ///< that have its size
+constexpr std::size_t kFewest = 8;          ///< requests that show another program
+constexpr std::size_t kShareElsewhere = 8;  ///< one in so many
 
 std::vector<AlignItem> items_of(const Calls& calls) {
   std::vector<AlignItem> items;
@@ -23,6 +29,39 @@ std::vector<AlignItem> items_of(const Calls& calls) {
   }
   return items;
 }
+
+/// Requests of half the size of weights.
+class CastsOfWeights {
+ public:
+  CastsOfWeights(const Calls& calls, const std::multiset<Bytes>& half_weights)
+      : weights_(half_weights.size()) {
+    for (const CallBlock& block : calls.blocks) {
+      if (block.call == CallBlock::kBefore) continue;
+      ++all_;
+      if (!half_weights.contains(block.size)) continue;
+      ++requests_;
+      first_ = std::min(first_, block.call);
+      sizes_.insert(block.size);
+    }
+  }
+
+  std::size_t requests() const { return requests_; }
+  std::uint32_t first() const { return first_; }
+  /// There are three times as many of them, and of several sizes. Activations may have such a size
+  /// too, and of each weight there are a gradient and what an optimizer keeps.
+  bool shows_autocast_beside(const CastsOfWeights& other) const {
+    if (requests_ < 3 * other.requests_ + kFewest || sizes_.size() < 2) return false;
+    const std::size_t more = requests_ - other.requests_;
+    return kBlocksAWeight * more >= weights_ && all_ >= other.all_ + more / 2;
+  }
+
+ private:
+  std::size_t weights_;
+  std::size_t all_ = 0;
+  std::size_t requests_ = 0;
+  std::uint32_t first_ = CallBlock::kBefore;
+  std::set<Bytes> sizes_;
+};
 
 /// Blocks from before a recording that it never frees, in the order of their addresses.
 std::vector<std::uint32_t> kept_blocks(const Calls& calls) {
@@ -103,6 +142,11 @@ std::vector<Lining> Study::line_up_with(std::size_t structure) const {
 
 // Lines of Python tell programs apart; without any, all that there is.
 void Study::refuse_strangers(std::size_t structure, const Lining& lining) const {
+  refuse_unlike(structure, lining);
+  refuse_parts_of_a_program(structure, lining);
+}
+
+void Study::refuse_unlike(std::size_t structure, const Lining& lining) const {
   const Calls& calls = calls_[structure];
   const Calls& other = calls_[lining.other];
   const auto requests = [](const Calls& of, bool told) {
@@ -127,6 +171,60 @@ void Study::refuse_strangers(std::size_t structure, const Lining& lining) const 
       "at event {} of the first and {} of the second",
       subject(structure).recording().path, subject(lining.other).recording().path,
       human_count(paired), human_count(all), event(structure, here), event(lining.other, there)));
+}
+
+// Gradients beside none, or autocast beside none: most requests of the smaller program correspond.
+void Study::refuse_parts_of_a_program(std::size_t structure, const Lining& lining) const {
+  const Calls& calls = calls_[structure];
+  const Calls& other = calls_[lining.other];
+  std::vector<bool> has_like(calls.blocks.size());
+  std::vector<bool> is_like(other.blocks.size());
+  std::multiset<Bytes> casts;  // of weights, to half their size
+  for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
+    const std::uint32_t same = lining.block_of[block];
+    if (same == Calls::kNoBlock) continue;
+    has_like[block] = is_like[same] = true;
+    const Bytes size = calls.blocks[block].size;
+    if (size == other.blocks[same].size && size >= kLeastWeight) casts.insert(size / 2);
+  }
+  refuse_if_more({structure, calls, has_like}, {lining.other, other, is_like}, casts);
+  refuse_if_more({lining.other, other, is_like}, {structure, calls, has_like}, casts);
+}
+
+void Study::refuse_if_more(const Side& side, const Side& beside,
+                           const std::multiset<Bytes>& casts) const {
+  std::set<std::uint32_t> askers;
+  for (const CallBlock& block : beside.calls.blocks) askers.insert(block.asker);
+  std::size_t all = 0;
+  std::vector<std::uint32_t> elsewhere;  // calls
+  for (std::size_t block = 0; block < side.calls.blocks.size(); ++block) {
+    const CallBlock& asked = side.calls.blocks[block];
+    if (asked.call == CallBlock::kBefore) continue;
+    ++all;
+    if (!side.has_like[block] && !askers.contains(asked.asker)) elsewhere.push_back(asked.call);
+  }
+  const auto refuse = [&](const std::string& what, std::uint32_t first) {
+    const std::uint64_t event = event_of(side.of, first);
+    const Subject& recorded = subject(side.of);
+    const std::string place =
+        Places(recorded.recording()).name_of(asker_of(recorded.trace(), event));
+    throw UsageError(
+        fmt::format("{} and {} are not of one program: {} of the first, the first of "
+                    "them at event {} ({})",
+                    recorded.recording().path, subject(beside.of).recording().path, what,
+                    human_count(event), place));
+  };
+  if (kShareElsewhere * elsewhere.size() >= all && elsewhere.size() >= kFewest) {
+    refuse(fmt::format("the second makes none of {} requests", human_count(elsewhere.size())),
+           std::ranges::min(elsewhere));
+  }
+  const CastsOfWeights here(side.calls, casts);
+  const CastsOfWeights there(beside.calls, casts);
+  if (here.shows_autocast_beside(there)) {
+    refuse(fmt::format("autocast casts weights ({} requests of half their size, {} in the second)",
+                       human_count(here.requests()), human_count(there.requests())),
+           here.first());
+  }
 }
 
 void Study::write_down_calls(bool by_line) {

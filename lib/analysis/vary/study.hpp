@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,6 +39,17 @@ class Study {
   void refuse_strangers(std::size_t structure, const Lining& lining) const;
 
  private:
+  /// The requests of one recording beside another one's.
+  struct Side {
+    std::size_t of = 0;
+    const Calls& calls;
+    const std::vector<bool>& has_like;  ///< by block
+  };
+
+  void refuse_unlike(std::size_t structure, const Lining& lining) const;
+  void refuse_parts_of_a_program(std::size_t structure, const Lining& lining) const;
+  void refuse_if_more(const Side& side, const Side& beside,
+                      const std::multiset<Bytes>& casts) const;
   void write_down_calls(bool by_line);
   bool have_askers_in_common() const;
 

@@ -17,11 +17,12 @@ struct Variation {
   std::optional<std::int64_t> at;
 };
 
-/// Recordings of one program at several values of a parameter.
+/// Recordings of one program at several values of a parameter. Those that end at an OOM before one
+/// whole step is known are left out.
 class VariedProgram {
  public:
-  /// The recordings outlive this. Throws UsageError where they are not of the same devices; only
-  /// `gpu` of each, when it is given.
+  /// The recordings outlive this. Throws UsageError where they are not of the same devices, or
+  /// where fewer than two are left; only `gpu` of each, when it is given.
   VariedProgram(const std::deque<Recording>& recordings, const Variation& variation,
                 std::optional<int> gpu);
 
@@ -32,11 +33,15 @@ class VariedProgram {
   /// Of one device, in the order of the values.
   const std::deque<Subject>& subjects(std::size_t device) const { return devices_[device]; }
 
-  /// Of each device. `without` is left out: the place of one of the values.
+  /// Of each device, as it was recorded where it was. `without` is left out: the place of one of
+  /// the values.
   std::vector<MadeRecordings> at(std::int64_t value, std::optional<std::size_t> without = {}) const;
 
  private:
+  MadeRecordings recorded(std::size_t device, std::size_t i) const;
+
   std::string name_;
+  std::vector<LeftOutSource> left_out_;
   std::vector<std::int64_t> values_;
   std::vector<std::deque<Subject>> devices_;
   std::vector<std::vector<std::vector<StartTried>>> starts_tried_;  ///< by device and value

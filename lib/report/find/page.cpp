@@ -75,7 +75,7 @@ void write_page(const FindAnswer& answer, std::ostream& out) {
     out << html_table(largest_table(answer), "For each strategy on each device");
   }
   for (const FoundValue& found : answer.found) {
-    out << html_table(curve_table(found, name), found_name(found));
+    out << html_table(curve_table(found, answer.facts), found_name(found));
   }
   if (!answer.held_back.empty()) {
     out << html_table(held_back_table(answer), held_back_sentence(answer));

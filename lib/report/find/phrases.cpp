@@ -18,9 +18,26 @@ const ValueTried* tried_at(const FoundValue& found, std::int64_t value) {
   return at == found.tried.end() ? nullptr : &*at;
 }
 
+bool is_recorded(const FoundValue& found, std::int64_t value) {
+  const ValueTried* tried = tried_at(found, value);
+  return tried != nullptr && tried->recorded;
+}
+
 std::string largest_text(const FoundValue& found) {
   if (!found.largest) return "none";
   return (found.unbounded ? "at least " : "") + value_name(*found.largest);
+}
+
+/// "52", or "49 to 55" where it is not known.
+std::string largest_range(const FoundValue& found) {
+  if (!found.may_fit) return largest_text(found);
+  return fmt::format("{} to {}", found.largest ? value_name(*found.largest) : "none",
+                     value_name(*found.may_fit));
+}
+
+std::string fits_text(const ValueTried& tried) {
+  if (tried.fits) return "fits";
+  return tried.may_fit ? "may fit" : "does not fit";
 }
 
 std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
@@ -35,14 +52,24 @@ std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
                                        found.strategy, name, device);
   }
   if (!found.largest) {
-    return fmt::format("{}: {} = 1 does not fit {}.", found.strategy, name, device);
+    return fmt::format(
+        "{}: {} = 1 {} fit {}{}.", found.strategy, name,
+        found.may_fit ? "may or may not" : "does not", device,
+        found.may_fit ? fmt::format("; up to {} may", value_name(*found.may_fit)) : "");
   }
   if (found.unbounded) {
     return fmt::format("{}: fits {} however large {} is, as far as {}.", found.strategy, device,
                        name, largest_text(found));
   }
-  return fmt::format("{} = {} is the largest that fits {} under {}.", name, largest_text(found),
-                     device, found.strategy);
+  const std::string beyond = beyond_phrase(answer.facts, *found.largest);
+  std::string said = fmt::format("{} {} {} is the largest that fits {} under {}", name,
+                                 is_recorded(found, *found.largest) ? "=" : "≈",
+                                 largest_text(found), device, found.strategy);
+  if (found.may_fit) {
+    said +=
+        fmt::format(" by the most that it may need; up to {} may fit", value_name(*found.may_fit));
+  }
+  return said + (beyond.empty() ? "." : fmt::format(": {}.", beyond));
 }
 
 std::string fails_below_sentence(const FindAnswer& answer, const FoundValue& found) {
@@ -140,18 +167,19 @@ Table largest_table(const FindAnswer& answer) {
               {}};
   for (const FoundValue& found : answer.found) {
     const ValueTried* there = found.largest ? tried_at(found, *found.largest) : nullptr;
-    table.rows.push_back({found.strategy, device_name(found.device), largest_text(found),
+    table.rows.push_back({found.strategy, device_name(found.device), largest_range(found),
                           there != nullptr ? human_count(there->oom_retries) : "-",
                           there != nullptr ? reserved_text(*there) : "-"});
   }
   return table;
 }
 
-Table curve_table(const FoundValue& found, const std::string& name) {
-  Table table{{{name}, {"requested"}, {"allocated"}, {"reserved"}, {"", true}}, {}};
+Table curve_table(const FoundValue& found, const PredictionFacts& facts) {
+  Table table{{{facts.name}, {"requested"}, {"allocated"}, {"reserved"}, {"", true}}, {}};
   for (const ValueTried* tried : values_shown(found)) {
-    std::string said = tried->fits ? "fits" : "does not fit";
+    std::string said = fits_text(*tried);
     if (tried->recorded) said += ", recorded";
+    if (!beyond_phrase(facts, tried->value).empty()) said += ", extrapolated";
     table.rows.push_back({value_name(tried->value), human_size(tried->peak_requested),
                           human_size(tried->peak_allocated), reserved_text(*tried), said});
   }

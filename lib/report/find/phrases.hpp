@@ -29,7 +29,7 @@ std::vector<std::string> found_sentences(const FindAnswer& answer);
 std::string found_name(const FoundValue& found);
 /// A row for each strategy on each device.
 Table largest_table(const FindAnswer& answer);
-Table curve_table(const FoundValue& found, const std::string& name);
+Table curve_table(const FoundValue& found, const PredictionFacts& facts);
 std::string held_back_sentence(const FindAnswer& answer);
 Table held_back_table(const FindAnswer& answer);
 /// What it all rests on.

@@ -14,7 +14,7 @@ void append_found(Sheet& out, const FindAnswer& answer, const FoundValue& found)
     out += value_plot(found, answer.facts.name, style.unicode, out.width());
     out += '\n';
   }
-  append_table(out, curve_table(found, answer.facts.name));
+  append_table(out, curve_table(found, answer.facts));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 namespace memreplay {
 namespace {
 
+constexpr double kTimesTold = 1.5;
+
 /// "2, 4 and 8"
 std::string values_of(const PredictionFacts& facts) {
   std::string text;
@@ -18,6 +20,11 @@ std::string values_of(const PredictionFacts& facts) {
     text += std::to_string(facts.sources[i].value);
   }
   return text;
+}
+
+/// "18 blocks grow"
+std::string grown_phrase(std::uint64_t blocks) {
+  return counted(blocks, "block") + (blocks == 1 ? " grows" : " grow");
 }
 
 /// The source that parts first from the one that gave the order.
@@ -59,16 +66,33 @@ std::string parting_sentence(const PredictionFacts& facts, const PredictionSourc
 
 }  // namespace
 
+std::string beyond_phrase(const PredictionFacts& facts, std::int64_t value) {
+  const double times = facts.times_beyond(value);
+  if (times < kTimesTold) return {};
+  const std::string told =
+      times < 10 ? fmt::format("{:.2g}", times) : human_count(static_cast<std::uint64_t>(times));
+  return fmt::format("{} times beyond what was recorded", told);
+}
+
 std::string prediction_name(const PredictionFacts& facts) {
-  return fmt::format("{} = {}, predicted from {} = {}", facts.name, facts.value, facts.name,
-                     values_of(facts));
+  if (facts.recorded()) return fmt::format("{} = {}, recorded", facts.name, facts.value);
+  const std::string beyond = beyond_phrase(facts, facts.value);
+  return fmt::format("{} = {}, predicted from {} = {}{}", facts.name, facts.value, facts.name,
+                     values_of(facts), beyond.empty() ? "" : ", " + beyond);
 }
 
 std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
   const PredictionSource& structure = facts.sources[facts.structure];
-  std::vector<std::string> sentences = {fmt::format(
+  std::vector<std::string> sentences;
+  for (const LeftOutSource& left_out : facts.left_out) {
+    sentences.push_back(fmt::format(
+        "{} = {} ({}) ended in an OOM at event {}, before one whole step is known: left out.",
+        facts.name, left_out.value, left_out.path, human_count(left_out.oom)));
+  }
+  if (facts.recorded()) return sentences;
+  sentences.push_back(fmt::format(
       "Its requests come in the order of {} = {} ({}), with sizes that follow from all recordings.",
-      facts.name, structure.value, structure.path)};
+      facts.name, structure.value, structure.path));
   if (const PredictionSource* other = first_to_part(facts)) {
     sentences.push_back(parting_sentence(facts, *other));
   }
@@ -78,6 +102,11 @@ std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
                     "what PyTorch's "
                     "kernel sets aside on a GPU of 132 multiprocessors.",
                     counted(facts.staged_sums, "sum"), facts.name, facts.value));
+  }
+  if (facts.open_sizes > 0) {
+    sentences.push_back(
+        fmt::format("{} cannot tell how {} (a square, a padding): the interval has each way.",
+                    counted(facts.sources.size(), "recording"), grown_phrase(facts.open_sizes)));
   }
   if (facts.without_law > 0) {
     sentences.push_back(fmt::format("The sizes of {} follow no law and are guessed.",
@@ -102,11 +131,18 @@ Json prediction_json(const PredictionFacts& facts) {
     }
     sources.push_back(std::move(json));
   }
+  Json left_out = Json::array();
+  for (const LeftOutSource& source : facts.left_out) {
+    left_out.push_back({{"path", source.path}, {"value", source.value}, {"oom_event", source.oom}});
+  }
   return {{"name", facts.name},
           {"value", facts.value},
           {"order_of", facts.sources[facts.structure].value},
+          {"recorded", facts.recorded()},
           {"sources", std::move(sources)},
+          {"left_out", std::move(left_out)},
           {"requests_without_law", facts.without_law},
+          {"blocks_with_open_sizes", facts.open_sizes},
           {"staged_sums", facts.staged_sums}};
 }
 

@@ -102,8 +102,10 @@ void parting(RecordingWriter& w, Bytes batch) {
 TEST(Predict, WhereRecordingsPartBothCoursesAreMade) {
   const MadeRecordings made = Program({2, 4}, parting).at(8);
   EXPECT_EQ(requests(made.likeliest), (std::vector<Bytes>{8000, 80000, 2400}));
-  ASSERT_EQ(made.others.size(), 1U);
-  EXPECT_EQ(requests(made.others[0]), (std::vector<Bytes>{8000, 2400}));
+  // A block without its like may stay as it is.
+  ASSERT_EQ(made.others.size(), 3U);
+  EXPECT_EQ(requests(made.others[0]), (std::vector<Bytes>{8000, 40000, 2400}));
+  EXPECT_EQ(requests(made.others[2]), (std::vector<Bytes>{8000, 2400}));
   const PredictionSource& other = made.predicted->sources[0];
   EXPECT_EQ(other.parts_at, std::pair(std::uint64_t{1}, std::uint64_t{1}));
   EXPECT_EQ(other.place, "sort.py:5 forward");
@@ -159,6 +161,75 @@ TEST(Predict, RecordingsOfTwoProgramsAreRefused) {
     EXPECT_NE(std::string(error.what()).find("not of one program"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("event 0"), std::string::npos);
   }
+}
+
+std::string why_refused(const Program& program) {
+  try {
+    program.at(8);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+/// Twelve layers with a weight and what they come to; with gradients, or in half precision.
+void layers(RecordingWriter& w, Bytes batch, bool gradients, bool autocast) {
+  const std::uint32_t built = w.stack({"model.py:3 __init__"});
+  const std::uint32_t forward = w.stack({"model.py:7 forward"});
+  const std::uint32_t backward = w.stack({"train.py:9 step"});
+  for (Slot i = 0; i < 12; ++i) w.alloc(i, 40000 + 400 * i, built);
+  for (Slot i = 0; i < 12; ++i) {
+    if (autocast) w.alloc(100 + i, 20000 + 200 * i, forward);
+    w.alloc(200 + i, 12000 * batch, forward);
+  }
+  for (Slot i = 0; gradients && i < 12; ++i) w.alloc(300 + i, 40000 + 400 * i, backward);
+}
+
+TEST(Predict, GradientsBesideNoneAreTwoPrograms) {
+  Program program({2}, [](RecordingWriter& w, Bytes batch) { layers(w, batch, true, false); });
+  program.add(4, [](RecordingWriter& w, Bytes batch) { layers(w, batch, false, false); });
+  const std::string why = why_refused(program);
+  EXPECT_NE(why.find("the second makes none of 12 requests of the first"), std::string::npos)
+      << why;
+  EXPECT_NE(why.find("event 24 (train.py:9 step)"), std::string::npos) << why;
+}
+
+TEST(Predict, AutocastBesideNoneIsTwoPrograms) {
+  Program program({2}, [](RecordingWriter& w, Bytes batch) { layers(w, batch, false, false); });
+  program.add(4, [](RecordingWriter& w, Bytes batch) { layers(w, batch, false, true); });
+  const std::string why = why_refused(program);
+  EXPECT_NE(why.find("autocast casts weights (12 requests of half their size, 0 in the second)"),
+            std::string::npos)
+      << why;
+  EXPECT_NE(why.find("event 12 (model.py:7 forward)"), std::string::npos) << why;
+}
+
+/// A table that is padded to 32, of which multiples of 32 show nothing.
+void padded(RecordingWriter& w, Bytes length) {
+  const std::uint32_t attention = w.stack({"model.py:5 attention"});
+  w.alloc(0, 40960 * length, attention).alloc(1, 48 * ((length + 31) / 32 * 32), attention);
+}
+
+TEST(Predict, SizesThatAreOpenSpanOthers) {
+  const MadeRecordings made = Program({64, 96}, padded).at(200);
+  EXPECT_EQ(made.predicted->open_sizes, 1U);
+  EXPECT_EQ(requests(made.likeliest), (std::vector<Bytes>{40960 * 200, 48 * 200}));
+  ASSERT_EQ(made.others.size(), 2U);
+  EXPECT_EQ(requests(made.others[0]), (std::vector<Bytes>{40960 * 200, 48 * 200}));
+  EXPECT_EQ(requests(made.others[1])[0], 40960U * 200);
+  EXPECT_GE(requests(made.others[1])[1], 48U * 224);
+}
+
+/// A loop over the length, each pass of which keeps a block.
+void loop(RecordingWriter& w, Bytes length) {
+  const std::uint32_t step = w.stack({"model.py:5 step"});
+  for (Slot i = 0; i < length; ++i) w.alloc(i, 4096, step);
+}
+
+TEST(Predict, WhereLoopsGetLongerTheOtherCourseReachesFurther) {
+  const MadeRecordings made = Program({16, 32}, loop).at(64);
+  ASSERT_EQ(made.others.size(), 1U);
+  EXPECT_EQ(made.others[0].reach, -2.0) << "from 32 to 64, seen from 16";
 }
 
 }  // namespace
