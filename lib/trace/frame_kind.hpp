@@ -6,7 +6,8 @@
 
 namespace memreplay {
 
-/// Whose code a frame of a stack is. The earlier ones say more of who asked for memory.
+/// Whose code a frame of a stack is. The earlier ones say more of who asked for memory, Python's
+/// before those of C++.
 enum class FrameKind : std::uint8_t {
   own,            ///< of the program, cells of notebooks included
   package,        ///< of an installed package
@@ -18,6 +19,8 @@ enum class FrameKind : std::uint8_t {
   native,         ///< other C++ with a name
   plumbing,       ///< C++ that says nothing of the caller: the allocator, what every tensor passes
 };
+
+inline bool is_python(FrameKind kind) { return kind <= FrameKind::framework; }
 
 /// Told by the names of a file and a function, as recordings have them. Either separator of paths
 /// will do, and any spelling.

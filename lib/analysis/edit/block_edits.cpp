@@ -26,7 +26,8 @@ Bytes scaled_by(Bytes size, double factor) {
 class Offloading {
  public:
   Offloading(const Recording& recording, const Trace& trace, const Edit& edit, Deaths deaths)
-      : edit_(edit),
+      : recording_(recording),
+        edit_(edit),
         deaths_(deaths),
         course_(recording, trace),
         rewrite_(trace, course_.lives()),
@@ -34,7 +35,7 @@ class Offloading {
 
   EditedBlocks make() {
     for (const std::uint32_t block :
-         selected(course_.recording(), course_.trace(), course_.lives(), edit_.selector)) {
+         selected(recording_, course_.trace(), course_.lives(), edit_.selector)) {
       moved_[block] = course_.passes().is_saved(course_.life(block)) && is_meant(block);
       facts_.blocks += static_cast<std::uint64_t>(moved_[block]);
     }
@@ -129,6 +130,7 @@ class Offloading {
 
   static constexpr std::uint32_t kAgain = 16;  ///< behind what dies at the same place
 
+  const Recording& recording_;
   const Edit& edit_;
   Deaths deaths_;
   ProgramCourse course_;

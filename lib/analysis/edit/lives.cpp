@@ -51,8 +51,9 @@ std::vector<std::uint32_t> operations_of(const Trace& trace, const BlockLives& l
         const std::uint32_t block = lives.block_of[e];
         freed |= block != BlockLives::kNone && lives.blocks[block].freed == e;
       }
-      const bool at_once = lives.blocks[lives.block_of[event]].freed < next;
-      const bool goes_on = stack_at(trace, before) == stack_at(trace, event) && (!freed || at_once);
+      const BlockLife& block = lives.blocks[lives.block_of[event]];
+      const bool same_stack = lives.blocks[lives.block_of[before]].stack == block.stack;
+      const bool goes_on = same_stack && (!freed || block.freed < next);
       operation += static_cast<std::uint32_t>(!goes_on);
     }
     operations.push_back(operation);

@@ -8,16 +8,8 @@
 namespace memreplay {
 namespace {
 
-bool is_python(const Recording& recording, const Frame& frame) {
-  switch (frame_kind(recording.texts[frame.name], recording.texts[frame.file])) {
-    case FrameKind::own:
-    case FrameKind::package:
-    case FrameKind::generated:
-    case FrameKind::framework:
-      return true;
-    default:
-      return false;
-  }
+bool is_python_frame(const Recording& recording, const Frame& frame) {
+  return is_python(frame_kind(recording.texts[frame.name], recording.texts[frame.file]));
 }
 
 bool runs_autograd(const Recording& recording, const Frame& frame) {
@@ -33,7 +25,7 @@ Passes::Passes(const Recording& recording, const Trace& trace) {
       return std::ranges::any_of(
           stack, [&](std::uint32_t frame) { return what(recording, recording.frames[frame]); });
     };
-    backward_.push_back(!has(is_python) || has(runs_autograd));
+    backward_.push_back(!has(is_python_frame) || has(runs_autograd));
   }
   if (backward_.empty()) backward_.push_back(true);
   std::uint32_t backward = 0;

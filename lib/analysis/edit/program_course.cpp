@@ -5,7 +5,14 @@
 namespace memreplay {
 
 ProgramCourse::ProgramCourse(const Recording& recording, const Trace& trace)
-    : recording_(recording), trace_(trace), passes_(recording, trace), lives_(lives_of(trace)) {
+    : recording_(recording),
+      trace_(trace),
+      python_(python_stacks(recording)),
+      passes_(recording, trace),
+      lives_(lives_of(trace)) {
+  if (python_) {
+    for (BlockLife& life : lives_.blocks) life.stack = python_->first[life.stack];
+  }
   for (std::uint64_t event = 0; event < trace.size(); ++event) {
     if (trace.ops[event] == Op::allocate) allocations_.push_back(event);
     ran_out_ |= trace.ops[event] == Op::oom;

@@ -1,21 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "analysis/edit/lives.hpp"
 #include "analysis/edit/passes.hpp"
+#include "analysis/edit/python_stacks.hpp"
 
 namespace memreplay {
 
 /// A recorded program as the allocations that it made, one after the other.
 class ProgramCourse {
  public:
-  /// Both outlive this. O(events).
+  /// Both outlive this. O(events + stacks · frames).
   ProgramCourse(const Recording& recording, const Trace& trace);
 
-  const Recording& recording() const { return recording_; }
+  /// Its stacks: of Python frames alone, those of equal frames under one number in `lives`.
+  const Recording& recording() const { return python_ ? python_->recording : recording_; }
   const Trace& trace() const { return trace_; }
   const Passes& passes() const { return passes_; }
   const BlockLives& lives() const { return lives_; }
@@ -59,6 +62,7 @@ class ProgramCourse {
  private:
   const Recording& recording_;
   const Trace& trace_;
+  std::optional<PythonStacks> python_;  ///< nothing: the recording's are so
   Passes passes_;
   BlockLives lives_;
   std::vector<std::uint64_t> allocations_;

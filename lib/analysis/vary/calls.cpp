@@ -11,11 +11,6 @@ FrameKind kind_of(const Recording& recording, const Frame& frame) {
   return frame_kind(recording.texts[frame.name], recording.texts[frame.file]);
 }
 
-bool is_python(FrameKind kind) {
-  return kind == FrameKind::own || kind == FrameKind::package || kind == FrameKind::generated ||
-         kind == FrameKind::framework;
-}
-
 bool has_python(const Recording& recording, std::uint32_t stack) {
   return std::ranges::any_of(recording.stacks[stack], [&](std::uint32_t frame) {
     return is_python(kind_of(recording, recording.frames[frame]));

@@ -32,6 +32,18 @@ ProgramWriter one_layer(const std::vector<std::string>& head = {"train.py:6 step
   return program.at(head).ask(30).backward();
 }
 
+/// Two layers, the first line of which asks for three blocks.
+ProgramWriter lines_of_three() {
+  ProgramWriter program;
+  for (const Bytes layer : {10, 20}) {
+    program.at(layer_line(11)).ask(layer + 1).ask(layer + 2).ask(layer + 3).free(layer + 2);
+    program.at(layer_line(12)).ask(layer + 4);
+  }
+  program.backward().ask(40).free(24).free(23).free(21);
+  program.ask(41).free(40).free(14).free(13).free(11).free(41);
+  return program;
+}
+
 TEST(Checkpoint, WhatALayerSavesDiesWithItAndIsAskedForAgainBeforeItsBackward) {
   const Checkpointed layers = made(two_layers().recording());
   EXPECT_EQ(told(layers.written.trace),
@@ -43,6 +55,13 @@ TEST(Checkpoint, WhatALayerSavesDiesWithItAndIsAskedForAgainBeforeItsBackward) {
   EXPECT_EQ(layers.facts.bytes, 66u);
   EXPECT_EQ(layers.facts.recomputed_bytes, 66u);
   EXPECT_EQ(layers.facts.recomputed_requests, 4u);
+}
+
+TEST(Checkpoint, FramesOfNativeCodeChangeNothing) {
+  for (ProgramWriter program : {two_layers(), lines_of_three()}) {
+    const Recording recording = program.recording();
+    EXPECT_EQ(told_of(with_native_frames(recording)), told_of(recording));
+  }
 }
 
 TEST(Checkpoint, TwoLayersInOneSaveNothingBetweenThem) {

@@ -110,6 +110,26 @@ inline void start_with(Trace& trace, Slot slot, Bytes size) {
   trace.coverage.starts_empty = false;
 }
 
+/// The same program, recorded with C++ frames: every request has others.
+inline Recording with_native_frames(Recording recording) {
+  Trace& trace = recording.traces.front();
+  const auto file = static_cast<std::uint32_t>(recording.texts.size());
+  recording.texts.emplace_back("??");
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    if (trace.ops[event] != Op::allocate) continue;
+    const auto name = static_cast<std::uint32_t>(recording.texts.size());
+    recording.texts.push_back(fmt::format("at::native::operation_{}(at::Tensor const&)", event));
+    const auto frame = static_cast<std::uint32_t>(recording.frames.size());
+    recording.frames.push_back({name, file, 0});
+    std::vector<std::uint32_t> stack(1 + event % 2, frame);
+    const std::vector<std::uint32_t>& python = recording.stacks[trace.stacks[event]];
+    stack.insert(stack.end(), python.begin(), python.end());
+    trace.stacks[event] = static_cast<std::uint32_t>(recording.stacks.size());
+    recording.stacks.push_back(std::move(stack));
+  }
+  return recording;
+}
+
 /// The line of a layer, run by its step.
 inline std::vector<std::string> layer_line(int line) {
   return {fmt::format("models.py:{} forward", line), "train.py:5 step"};
