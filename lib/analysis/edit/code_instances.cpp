@@ -20,7 +20,8 @@ struct CutStack {
 struct Piece {
   CodeInstance instance;
   std::uint32_t outer = 0;
-  std::uint32_t line = 0;  ///< of all of it; 0: it has several
+  std::uint32_t line = 0;  ///< with which it begins
+  bool one_line = true;    ///< no other is in it
 };
 
 class Cutter {
@@ -137,16 +138,18 @@ std::vector<CodeInstance> instances_of(const Recording& recording, const Trace& 
       in_backward |= passes.is_backward(stack) && !pieces.empty();
       continue;
     }
-    // Where an instance begins, the line of the code decreases or its caller is another.
+    // Where an instance begins, the line of the code decreases or its caller is another. A line
+    // that asks in several ways may come back to one of them.
     const bool again = first == nullptr || cut.outer != first->outer ||
-                       (cut.inner == first->inner && previous->inner != cut.inner);
+                       (cut.inner == first->inner && previous->inner != cut.inner &&
+                        (cut.line != previous->line || pieces.back().one_line));
     if (again) {
       step += static_cast<std::uint32_t>(std::exchange(in_backward, false));
       pieces.push_back({{.first = i, .run = run, .step = step}, cut.outer, cut.line});
       first = &cut;
     }
     pieces.back().instance.last = i + 1;
-    if (pieces.back().line != cut.line) pieces.back().line = 0;
+    pieces.back().one_line &= pieces.back().line == cut.line;
     previous = &cut;
   }
   const LinePieces of_lines(trace, allocations, cuts);
@@ -154,11 +157,15 @@ std::vector<CodeInstance> instances_of(const Recording& recording, const Trace& 
   for (std::size_t from = 0, to = 0; from < pieces.size(); from = to) {
     const Piece& begin = pieces[from];
     const auto goes_on = [&](const Piece& piece) {
-      return begin.line != 0 && piece.line == begin.line && piece.outer == begin.outer &&
+      return piece.line == begin.line && piece.outer == begin.outer &&
              piece.instance.run == begin.instance.run && piece.instance.step == begin.instance.step;
     };
-    for (to = from + 1; to < pieces.size() && goes_on(pieces[to]);) ++to;
-    const std::size_t together = of_lines.together(std::span(pieces).subspan(from, to - from));
+    for (to = from; to < pieces.size() && pieces[to].one_line && goes_on(pieces[to]);) ++to;
+    // Where other lines follow, it is the first line of one instance that looks like several.
+    const bool others = to < pieces.size() && goes_on(pieces[to]);
+    to += static_cast<std::size_t>(others);
+    const auto run = std::span(pieces).subspan(from, to - from);
+    const std::size_t together = others ? run.size() : of_lines.together(run);
     for (std::size_t i = from; i < to; i += together) {
       instances.push_back(pieces[i].instance);
       instances.back().last = pieces[std::min(i + together, to) - 1].instance.last;

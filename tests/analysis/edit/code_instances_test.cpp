@@ -35,6 +35,17 @@ TEST(CodeInstances, OneLineMayAskSeveralTimes) {
   EXPECT_EQ(instances(program.recording(), "code=models.py:13"), "0-3 0/0 0/0, 3-6 0/0 1/1");
 }
 
+TEST(CodeInstances, TheFirstLineMayComeBackToAWayOfAsking) {
+  ProgramWriter program;
+  for (int layer = 0; layer < 2; ++layer) {
+    program.at(layer_line(11)).ask(1);
+    program.at({"_tensor.py:40 wrapped", "models.py:11 forward", "train.py:5 step"}).ask(2);
+    program.at(layer_line(11)).ask(3);
+    program.at(layer_line(12)).ask(4);
+  }
+  EXPECT_EQ(instances(program.recording(), "code=models.py:11-12"), "0-4 0/0 0/0, 4-8 0/0 1/1");
+}
+
 /// `down(act(up(x)))` on a line of its own, of these sizes.
 void one_line_of_three(ProgramWriter& program, Bytes up, Bytes act, Bytes down) {
   const std::vector<std::string> linear = {"linear.py:134 forward", "models.py:13 mlp",
