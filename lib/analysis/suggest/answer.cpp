@@ -21,7 +21,7 @@ constexpr std::size_t kProgramsSearched = 12;  ///< of each kind, for settings
 
 /// What was tried of a program.
 struct Candidate {
-  std::vector<Edit> edits;
+  std::vector<SuggestedEdit> edits;
   std::vector<Suggestion> suggestions;  ///< by strategy, a searched one last
   bool searched = false;                ///< settings were
 
@@ -53,19 +53,20 @@ class EditSearch {
     // rest of it: no search is for settings by which what there is only just fits.
     if (!found.ends_at_oom) search_settings();
     base_ = candidates_.front().suggestions.front().peak_reserved;
-    for (const std::vector<Edit>& edits : single_edits()) try_edits(edits);
+    for (const SuggestedEdit& edit : single_edits()) try_edits({edit});
     if (!found.ends_at_oom || nothing_fits()) search_settings();
     if (nothing_fits()) {
       try_pairs();
       search_settings();
     }
     for (Candidate& candidate : candidates_) {
-      for (Suggestion& suggestion : candidate.suggestions) {
-        suggestion.saved = base_ - std::min(base_, suggestion.peak_reserved);
-        found.suggestions.push_back(std::move(suggestion));
-      }
+      found.tried += candidate.suggestions.size();
+      Suggestion& best = *std::ranges::min_element(candidate.suggestions, {}, [](const auto& s) {
+        return std::tuple(!s.fits, s.peak_reserved);
+      });
+      best.saved = base_ - std::min(base_, best.peak_reserved);
+      found.suggestions.push_back(std::move(best));
     }
-    found.tried = found.suggestions.size();
     found.settings = settings_.searched();
     found.settings.left = left_;
     drop_alike(found.suggestions);
@@ -95,29 +96,59 @@ class EditSearch {
     return usual;
   }
 
-  std::vector<std::vector<Edit>> single_edits() const {
-    std::vector<std::vector<Edit>> all;
-    const auto add = [&](const std::string& text) { all.push_back({parse_edit(text)}); };
+  std::vector<SuggestedEdit> single_edits() const {
+    std::vector<SuggestedEdit> all;
     for (std::size_t i = 0; i < std::min(layers_.size(), kLayersTried); ++i) {
-      const auto& [selector, saved, instances, begins] = layers_[i];
-      if (question_.checkpoint) {
-        const std::string edit = "checkpoint:" + selector;
-        add(edit);
-        for (std::uint32_t k = 2; k < instances && k <= 4; ++k) {
-          add(edit + ",only=" + std::to_string(k));
-        }
-        for (std::uint32_t k = 2; k < instances && k <= 4; k += 2) {
-          add(edit + ",group=" + std::to_string(k));
-        }
+      const LayerCode& layer = layers_[i];
+      if (question_.checkpoint) add_checkpoints(layer, all);
+      if (question_.offload) {
+        all.push_back({.text = "offload:" + layer.selector() + ",saved",
+                       .kind = SuggestedEdit::Kind::offload,
+                       .code = layer.code,
+                       .function = layer.function,
+                       .calls = layer.calls,
+                       .called_directly = layer.called_directly});
       }
-      if (question_.offload) add("offload:" + selector + ",saved");
     }
-    if (question_.offload) add("offload:saved");
+    if (question_.offload) {
+      all.push_back({.text = "offload:saved",
+                     .kind = SuggestedEdit::Kind::offload,
+                     .code = {},
+                     .function = {},
+                     .calls = {}});
+    }
     return all;
   }
 
+  // Which runs of a layer are checkpointed is for a loop over them to say.
+  static void add_checkpoints(const LayerCode& layer, std::vector<SuggestedEdit>& all) {
+    const SuggestedEdit every{.text = "checkpoint:" + layer.selector(),
+                              .code = layer.code,
+                              .function = layer.function,
+                              .calls = layer.calls,
+                              .called_directly = layer.called_directly};
+    all.push_back(every);
+    const std::uint32_t most = layer.in_loop ? std::min<std::uint32_t>(layer.instances, 5) : 0;
+    for (std::uint32_t k = 2; k < most; ++k) {
+      all.push_back(every);
+      all.back().text += ",only=" + std::to_string(k);
+      all.back().only = k;
+    }
+    for (std::uint32_t k = 2; k < most; k += 2) {
+      all.push_back(every);
+      all.back().text += ",group=" + std::to_string(k);
+      all.back().group = k;
+    }
+  }
+
   static bool is_checkpoint(const Candidate& candidate) {
-    return std::holds_alternative<CheckpointEdit>(candidate.edits.front().what);
+    return candidate.edits.front().kind == SuggestedEdit::Kind::checkpoint;
+  }
+
+  static std::vector<Edit> parsed(const std::vector<SuggestedEdit>& suggested) {
+    std::vector<Edit> edits;
+    for (const SuggestedEdit& edit : suggested) edits.push_back(parse_edit(edit.text));
+    return edits;
   }
 
   // The edits that save most, one of either kind: what is computed again, and with it what may be
@@ -130,7 +161,7 @@ class EditSearch {
     std::ranges::stable_sort(by_need, {}, [](const Candidate* candidate) {
       return std::ranges::min(candidate->suggestions, {}, &Suggestion::peak_reserved).peak_reserved;
     });
-    std::vector<std::vector<Edit>> pairs;
+    std::vector<std::vector<SuggestedEdit>> pairs;
     for (std::size_t i = 0; i < std::min(by_need.size(), kPairsTried); ++i) {
       for (std::size_t j = i + 1; j < std::min(by_need.size(), kPairsTried); ++j) {
         if (is_checkpoint(*by_need[i]) == is_checkpoint(*by_need[j])) continue;
@@ -138,22 +169,22 @@ class EditSearch {
         pairs.back().insert(pairs.back().end(), by_need[j]->edits.begin(), by_need[j]->edits.end());
       }
     }
-    for (const std::vector<Edit>& pair : pairs) try_edits(pair);
+    for (const std::vector<SuggestedEdit>& pair : pairs) try_edits(pair);
   }
 
-  void try_edits(const std::vector<Edit>& edits) {
+  void try_edits(const std::vector<SuggestedEdit>& edits) {
     if (control_.stopped()) return;
     std::optional<FittedProgram> program;
     try {
-      program.emplace(subject_, edits);
+      program.emplace(subject_, parsed(edits));
     } catch (const UsageError&) {
       return;  // nothing of it is saved, or left
     }
     const std::vector<EditFacts>& facts = program->made().edits;
     Candidate candidate{edits, {}};
     for (const StrategySpec& spec : strategies_) {
-      Suggestion suggestion{.strategy = spec.text, .still_to_come = beyond_.still_to_come(facts)};
-      for (const Edit& edit : edits) suggestion.edits.push_back(edit.text);
+      Suggestion suggestion{
+          .edits = edits, .strategy = spec.text, .still_to_come = beyond_.still_to_come(facts)};
       for (const EditFacts& of_edit : facts) {
         suggestion.recomputed += of_edit.recomputed_bytes;
         suggestion.recomputed_requests += of_edit.recomputed_requests;
@@ -194,7 +225,7 @@ class EditSearch {
   void search_settings(Candidate& candidate) {
     if (!settings_.goes_on()) return;
     candidate.searched = true;
-    const FittedProgram program(subject_, candidate.edits);
+    const FittedProgram program(subject_, parsed(candidate.edits));
     auto suggestion = settings_.search(program, candidate.suggestions.front());
     if (suggestion) candidate.suggestions.push_back(*std::move(suggestion));
   }

@@ -15,12 +15,26 @@ struct Control;
 class Inputs;
 struct SuggestQuestion;
 
-/// Edits of a program under a strategy, and what they come to.
+/// An edit, and the code of the program that it is about.
+struct SuggestedEdit {
+  enum class Kind : std::uint8_t { checkpoint, offload };
+
+  std::string text;  ///< as --edit takes it
+  Kind kind = Kind::checkpoint;
+  std::string code;                ///< "models.py:47-49"; empty: the whole forward pass
+  std::string function;            ///< "forward", of the code
+  std::vector<std::string> calls;  ///< lines that call it: "models.py:80"
+  bool called_directly = true;     ///< through no other code, such as torch.nn.Sequential
+  std::uint32_t only = 1;          ///< of its runs 0, N, 2N, … alone
+  std::uint32_t group = 1;         ///< so many successive runs as one
+};
+
+/// Edits of a program under the strategy that suits them best, and what they come to.
 struct Suggestion {
-  std::vector<std::string> edits;  ///< as --edit takes them; none: the program as it is
-  std::string strategy;            ///< as -s takes it
-  std::string conf;                ///< the same as PyTorch reads it, where it was searched
-  bool fits = false;               ///< in the budget, whatever the edits leave open
+  std::vector<SuggestedEdit> edits;  ///< none: the program as it is
+  std::string strategy;              ///< as -s takes it
+  std::string conf;                  ///< the same as PyTorch reads it, where it was searched
+  bool fits = false;                 ///< in the budget, whatever the edits leave open
   Bytes peak_requested = 0;
   Bytes peak_reserved = 0;
   std::optional<RunInterval> interval;
@@ -47,12 +61,13 @@ struct SearchedSettings {
 /// Of one device of a recording.
 struct SuggestedDevice {
   TraceSummary trace;
-  DeviceSummary device;                 ///< its capacity is the budget
-  std::vector<Suggestion> suggestions;  ///< those that fit first, the cheapest first
-  bool ends_at_oom = false;             ///< in its first step
+  DeviceSummary device;  ///< its capacity is the budget
+  /// Each edit once, those that fit first, the cheapest first.
+  std::vector<Suggestion> suggestions;
+  bool ends_at_oom = false;  ///< in its first step
   /// The rest of the step in which it failed is that of the step before.
   bool completed = false;
-  std::uint64_t tried = 0;
+  std::uint64_t tried = 0;  ///< edits, each under each strategy
   SearchedSettings settings;
   std::uint64_t layers = 0;  ///< code that runs several times in a forward pass
   Bytes parameters = 0;      ///< of the program, told by their lives

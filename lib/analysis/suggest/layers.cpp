@@ -5,123 +5,179 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/program_course.hpp"
 #include "analysis/recorded/path_labels.hpp"
-#include "analysis/recorded/places.hpp"
+#include "analysis/suggest/own_functions.hpp"
 
 namespace memreplay {
 namespace {
 
-/// A function, by the calls that reach it.
-struct Activation {
-  std::uint32_t file = 0;
-  std::uint32_t name = 0;
-  std::uint32_t first = UINT32_MAX;  ///< line
-  std::uint32_t last = 0;
+/// A function that runs several times in a forward pass.
+struct RepeatedFunction {
+  OwnFunction function;
+  LayerCode layer;
+  std::map<std::uint32_t, Bytes> saved_at;  ///< by its line
+  std::set<std::uint32_t> common;           ///< lines of it that all runs have
 };
 
-class CallTree {
+class LayerFinder {
  public:
-  explicit CallTree(const Recording& recording) : recording_(recording) {}
-
-  void add(const std::vector<std::uint32_t>& stack) {
-    std::uint32_t at = 0;
-    for (auto number = stack.rbegin(); number != stack.rend(); ++number) {
-      const Frame& frame = recording_.frames[*number];
-      const auto [node, fresh] = children_.try_emplace(std::tuple(at, frame.file, frame.name),
-                                                       static_cast<std::uint32_t>(nodes_.size()));
-      at = node->second;
-      if (fresh) nodes_.push_back({frame.file, frame.name});
-      if (is_noise(recording_, frame) || frame.line == kNoLine) continue;
-      nodes_[at].first = std::min(nodes_[at].first, frame.line);
-      nodes_[at].last = std::max(nodes_[at].last, frame.line);
+  LayerFinder(const Recording& recording, const Trace& trace)
+      : recording_(recording), course_(recording, trace), own_(recording) {
+    std::set<std::uint32_t> stacks;
+    for (std::size_t i = 0; i < course_.allocations().size(); ++i) {
+      if (!course_.is_backward(i)) stacks.insert(course_.life(course_.block_of(i)).stack);
     }
+    for (const std::uint32_t stack : stacks) own_.add(course_.recording().stacks[stack]);
+    std::set<std::string> paths;
+    for (const Frame& frame : recording.frames) {
+      paths.insert(tidy_path(recording.texts[frame.file]));
+    }
+    labels_ = path_labels(paths);
   }
 
-  /// The program's own functions, but for those that make a model; those of one file whose lines
-  /// overlap are one.
-  std::vector<Activation> functions() const {
-    std::vector<Activation> functions;
-    for (const Activation& node : nodes_) {
-      if (node.first > node.last || recording_.texts[node.name] == "__init__") continue;
-      const auto same = std::ranges::find_if(functions, [&](const Activation& other) {
-        return other.file == node.file && other.name == node.name && other.first <= node.last &&
-               node.first <= other.last;
-      });
-      if (same == functions.end()) {
-        functions.push_back(node);
-      } else {
-        same->first = std::min(same->first, node.first);
-        same->last = std::max(same->last, node.last);
-      }
+  std::vector<LayerCode> find() {
+    for (const OwnFunction& function : own_.functions()) look_at(function);
+    for (const RepeatedFunction& one : repeated_) {
+      (only_calls(one) ? callers_ : layers_).push_back(&one);
     }
-    return functions;
+    std::vector<LayerCode> layers;
+    for (const RepeatedFunction* one : layers_) layers.push_back(with_calls(*one));
+    std::ranges::stable_sort(layers, std::ranges::greater(), &LayerCode::saved);
+    return layers;
   }
 
  private:
+  const std::string& label(std::uint32_t file) const {
+    return labels_.at(tidy_path(recording_.texts[file]));
+  }
+
+  void look_at(const OwnFunction& function) {
+    const std::string& file = label(function.file);
+    if (function.runs_optimizer || file.find_first_of(",&") != std::string::npos) return;
+    RepeatedFunction found{.function = function, .layer = {}, .saved_at = {}, .common = {}};
+    LayerCode& layer = found.layer;
+    layer.code = fmt::format("{}:{}-{}", file, function.first, function.last);
+    layer.function = recording_.texts[function.name];
+    std::uint32_t alike = 0;
+    const Selector selector = parse_selector("--edit", layer.selector());
+    std::map<std::uint32_t, std::uint32_t> of_length;  // in a step, by allocations
+    for (const CodeInstance& instance :
+         instances_of(course_.recording(), course_.trace(), course_.allocations(), course_.passes(),
+                      selector)) {
+      if (instance.place == 0) of_length.clear();
+      alike = std::max(alike, ++of_length[instance.last - instance.first]);
+      std::set<std::uint32_t> lines = lines_of(instance, found);
+      if (layer.instances == 0) {
+        layer.begins = course_.event_of(instance.first);
+        found.common = std::move(lines);
+      } else {
+        std::erase_if(found.common, [&](std::uint32_t line) { return !lines.contains(line); });
+      }
+      layer.instances = std::max(layer.instances, instance.place + 1);
+    }
+    // Runs of one code are alike, for the most part; those of a whole step are not.
+    const bool repeats = alike > 1 && alike * 2 >= layer.instances;
+    if (repeats && layer.saved > 0) repeated_.push_back(std::move(found));
+  }
+
+  /// Which lines of the function asked for memory in a run; adds what they saved.
+  std::set<std::uint32_t> lines_of(const CodeInstance& instance, RepeatedFunction& found) const {
+    std::set<std::uint32_t> lines;
+    for (std::uint32_t i = instance.first; i < instance.last; ++i) {
+      const BlockLife& life = course_.life(course_.block_of(i));
+      const std::uint32_t line = line_of(life.stack, found.function);
+      lines.insert(line);
+      const bool kept = life.freed == BlockLife::kNever || course_.passes().is_saved(life);
+      if (!kept) continue;
+      found.saved_at[line] += life.size;
+      found.layer.saved += life.size;
+    }
+    return lines;
+  }
+
+  /// The outermost line of a stack in the function; there is one.
+  std::uint32_t line_of(std::uint32_t stack, const OwnFunction& function) const {
+    const std::vector<std::uint32_t>& frames = course_.recording().stacks[stack];
+    for (auto number = frames.rbegin(); number != frames.rend(); ++number) {
+      const Frame& frame = recording_.frames[*number];
+      if (function.holds({frame.file, frame.line})) return frame.line;
+    }
+    return 0;
+  }
+
+  /// It loops over layers of one code, or calls such a layer and does nothing else: what it asks
+  /// for outside of that is not part of every run.
+  bool only_calls(const RepeatedFunction& one) const {
+    return std::ranges::any_of(repeated_, [&](const RepeatedFunction& other) {
+      if (&other == &one || other.layer.instances > one.layer.instances ||
+          other.layer.instances + 1 < one.layer.instances) {
+        return false;
+      }
+      std::set<std::uint32_t> others = one.common;
+      Bytes saved = 0;
+      for (const FileLine& call : other.function.calls) {
+        const auto at = one.saved_at.find(call.line);
+        if (!one.function.holds(call) || at == one.saved_at.end()) continue;
+        saved += at->second;
+        others.erase(call.line);
+      }
+      return saved > 0 && others.empty() && other.layer.saved >= saved / 10 * 9;
+    });
+  }
+
+  static const RepeatedFunction* holder(const std::vector<const RepeatedFunction*>& functions,
+                                        const FileLine& call) {
+    const auto found = std::ranges::find_if(
+        functions, [&](const RepeatedFunction* one) { return one->function.holds(call); });
+    return found == functions.end() ? nullptr : *found;
+  }
+
+  /// Where what only calls it is itself called by such a function, that call is meant.
+  FileLine outermost(FileLine call, bool& directly) const {
+    for (std::size_t i = 0; i < callers_.size(); ++i) {
+      const RepeatedFunction* caller = holder(callers_, call);
+      if (caller == nullptr || caller->function.calls.size() != 1) break;
+      const FileLine above = *caller->function.calls.begin();
+      if (holder(callers_, above) == nullptr) break;
+      directly &= caller->function.called_directly;
+      call = above;
+    }
+    return call;
+  }
+
+  LayerCode with_calls(const RepeatedFunction& one) const {
+    LayerCode layer = one.layer;
+    layer.called_directly = one.function.called_directly;
+    std::set<FileLine> calls;
+    for (const FileLine& call : one.function.calls)
+      calls.insert(outermost(call, layer.called_directly));
+    std::uint64_t once = 0;  // so many runs, were each of the lines to call it once
+    for (const FileLine& call : calls) {
+      layer.calls.push_back(fmt::format("{}:{}", label(call.file), call.line));
+      const RepeatedFunction* in = holder(layers_, call);
+      once += in == nullptr ? 1 : in->layer.instances;
+    }
+    layer.in_loop = layer.instances >= 2 * once;
+    return layer;
+  }
+
   const Recording& recording_;
-  std::vector<Activation> nodes_ = {{}};  ///< the root is none
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> children_;
+  ProgramCourse course_;
+  OwnFunctions own_;
+  std::map<std::string, std::string> labels_;  ///< by tidy path
+  std::vector<RepeatedFunction> repeated_;
+  std::vector<const RepeatedFunction*> callers_;  ///< that only call a layer
+  std::vector<const RepeatedFunction*> layers_;
 };
 
 }  // namespace
 
 std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace) {
-  const ProgramCourse course(recording, trace);
-  std::set<std::uint32_t> stacks;
-  for (std::size_t i = 0; i < course.allocations().size(); ++i) {
-    if (!course.is_backward(i)) stacks.insert(course.life(course.block_of(i)).stack);
-  }
-  CallTree tree(recording);
-  for (const std::uint32_t stack : stacks) tree.add(recording.stacks[stack]);
-
-  std::set<std::string> paths;
-  const auto path_of = [&](const Activation& function) {
-    return tidy_path(recording.texts[function.file]);
-  };
-  for (const Activation& function : tree.functions()) paths.insert(path_of(function));
-  const auto labels = path_labels(paths);
-  std::vector<LayerCode> layers;
-  for (const Activation& function : tree.functions()) {
-    const std::string& file = labels.at(path_of(function));
-    if (file.find_first_of(",&") != std::string::npos) continue;
-    LayerCode layer{.selector = fmt::format("code={}:{}-{}", file, function.first, function.last)};
-    std::uint32_t alike = 0;
-    const Selector selector = parse_selector("--edit", layer.selector);
-    std::map<std::uint32_t, std::uint32_t> of_length;  // in a step, by allocations
-    for (const CodeInstance& instance :
-         instances_of(recording, trace, course.allocations(), course.passes(), selector)) {
-      if (layer.instances == 0) layer.begins = course.event_of(instance.first);
-      if (instance.place == 0) of_length.clear();
-      alike = std::max(alike, ++of_length[instance.last - instance.first]);
-      layer.instances = std::max(layer.instances, instance.place + 1);
-      for (std::uint32_t i = instance.first; i < instance.last; ++i) {
-        const BlockLife& life = course.life(course.block_of(i));
-        const bool kept = life.freed == BlockLife::kNever || course.passes().is_saved(life);
-        if (kept) layer.saved += life.size;
-      }
-    }
-    // Runs of one code are alike, for the most part; those of a whole step are not.
-    const bool repeats = alike > 1 && alike * 2 >= layer.instances;
-    if (repeats && layer.saved > 0) layers.push_back(std::move(layer));
-  }
-  // Of a call and what it calls for the most part alone the called one is the layer: a loop over
-  // layers may have another call behind it.
-  for (std::size_t i = layers.size(); i-- > 0;) {
-    const auto inner = [&](const LayerCode& other) {
-      return other.saved <= layers[i].saved && other.saved >= layers[i].saved / 10 * 9 &&
-             other.instances <= layers[i].instances && other.instances + 1 >= layers[i].instances;
-    };
-    if (std::any_of(layers.begin() + static_cast<std::ptrdiff_t>(i) + 1, layers.end(), inner)) {
-      layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
-  std::ranges::stable_sort(layers, std::ranges::greater(), &LayerCode::saved);
-  return layers;
+  return LayerFinder(recording, trace).find();
 }
 
 }  // namespace memreplay

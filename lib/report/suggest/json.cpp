@@ -1,11 +1,20 @@
 #include "report/parts/json_parts.hpp"
+#include "report/suggest/code_change.hpp"
 #include "report/suggest/suggest.hpp"
 
 namespace memreplay {
 namespace {
 
 Json suggestion_json(const Suggestion& s) {
-  return Json{{"edits", s.edits},
+  Json edits = Json::array();
+  Json changes = Json::array();
+  for (const SuggestedEdit& edit : s.edits) {
+    edits.push_back(edit.text);
+    const CodeChange change = code_change(edit);
+    changes.push_back({{"what", change.what}, {"python", change.python}});
+  }
+  return Json{{"edits", std::move(edits)},
+              {"changes", std::move(changes)},
               {"strategy", s.strategy},
               {"fits", s.fits},
               {"peak_requested_bytes", s.peak_requested},
@@ -61,7 +70,7 @@ Table to_table(const SuggestAnswer& answer) {
     std::size_t rank = 0;
     for (const Suggestion& s : device.suggestions) {
       std::string edits;
-      for (const std::string& edit : s.edits) edits += (edits.empty() ? "" : " ") + edit;
+      for (const SuggestedEdit& edit : s.edits) edits += (edits.empty() ? "" : " ") + edit.text;
       table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu),
                             std::to_string(++rank), edits, s.strategy, s.fits ? "true" : "false",
                             std::to_string(s.peak_requested), std::to_string(s.peak_reserved),

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/suggest/code_change.hpp"
 #include "report/suggest/suggest.hpp"
 
 namespace memreplay {
@@ -14,8 +17,14 @@ namespace {
 
 constexpr std::size_t kRows = 10;
 
+std::size_t rows_of(const SuggestedDevice& device) {
+  return std::min(device.suggestions.size(), kRows);
+}
+
 std::string edits_text(const Suggestion& s) {
-  return s.edits.empty() ? std::string("nothing") : fmt::format("{}", fmt::join(s.edits, " "));
+  std::string text;
+  for (const SuggestedEdit& edit : s.edits) text += (text.empty() ? "" : " ") + edit.text;
+  return text.empty() ? "nothing" : text;
 }
 
 std::string price_text(const Suggestion& s) {
@@ -25,14 +34,20 @@ std::string price_text(const Suggestion& s) {
   return parts.empty() ? std::string("no price") : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// The one that the first sentence is about: the best, or where none fits the least. Null: none.
+const Suggestion* told_of(const SuggestedDevice& device) {
+  if (device.best() != nullptr || device.suggestions.empty()) return device.best();
+  return &*std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
+}
+
 std::string first_sentence(const SuggestedDevice& device) {
   const Suggestion* best = device.best();
   const std::string budget = human_size(device.device.capacity.value_or(0));
   if (best == nullptr) {
     const std::string none =
         fmt::format("None of {} tried fits {}", counted(device.tried, "way"), budget);
-    const auto least = std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
-    if (least == device.suggestions.end()) return none + ".";
+    const Suggestion* least = told_of(device);
+    if (least == nullptr) return none + ".";
     const std::string size = human_size(least->peak_reserved);
     if (least->edits.empty()) {
       return fmt::format("{}. The least is {} as it is, under {}.", none, size, least->strategy);
@@ -69,8 +84,7 @@ Table table_of(const SuggestedDevice& device) {
   Table table;
   table.columns = {{"edit", true}, {"strategy", true}, {"fits"},  {"reserved"},
                    {"saved"},      {"computed again"}, {"moved"}, {"saved/byte"}};
-  for (std::size_t i = 0; i < std::min(device.suggestions.size(), kRows); ++i) {
-    const Suggestion& s = device.suggestions[i];
+  for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
     const double worth =
         s.price() > 0 ? static_cast<double>(s.saved) / static_cast<double>(s.price()) : 0;
     table.rows.push_back({edits_text(s), s.strategy, s.fits ? "yes" : "no", reserved_text(s),
@@ -86,9 +100,7 @@ std::string beyond_sentence(const SuggestedDevice& device) {
            "before.";
   }
   if (!device.ends_at_oom) return {};
-  const auto least = std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
-  const Suggestion* told = device.best();
-  if (told == nullptr && least != device.suggestions.end()) told = &*least;
+  const Suggestion* told = told_of(device);
   const Bytes aside = told == nullptr ? 0 : told->still_to_come;
   if (aside == 0) {
     return "The recording ends at the failure of its first step: what the rest of it asks for is "
@@ -125,9 +137,30 @@ std::string try_sentence(const SuggestedDevice& device) {
   const Suggestion* best = device.best();
   if (best == nullptr || best->edits.empty()) return {};
   std::string command = "memreplay report " + device.trace.path;
-  for (const std::string& edit : best->edits) command += fmt::format(" --edit '{}'", edit);
+  for (const SuggestedEdit& edit : best->edits) command += fmt::format(" --edit '{}'", edit.text);
   return fmt::format("What it would look like: {} -s {} -o F.html", command,
                      shell_word(best->strategy));
+}
+
+// What to write for each edit of the table by which the program fits; where none does, for those of
+// the least.
+void append_changes(Sheet& out, const SuggestedDevice& device) {
+  std::vector<const Suggestion*> shown;
+  for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
+    if (s.fits) shown.push_back(&s);
+  }
+  if (shown.empty() && told_of(device) != nullptr) shown.push_back(told_of(device));
+  std::set<std::string> written;
+  for (const Suggestion* s : shown) {
+    for (const SuggestedEdit& edit : s->edits) {
+      if (!written.insert(edit.text).second) continue;
+      const CodeChange change = code_change(edit);
+      std::string text = fmt::format("{}: {}:", edit.text, change.what);
+      for (const std::string& line : change.python) text += "\n" + line;
+      out += '\n';
+      append_paragraph(out, text);
+    }
+  }
 }
 
 // The line to paste, of a setting that was searched.
@@ -153,9 +186,10 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     out += '\n';
     append_table(out, table_of(device));
     if (device.suggestions.size() > kRows) {
-      append_paragraph(out, fmt::format("{} more were tried; --json has them.",
+      append_paragraph(out, fmt::format("{} more edits were tried; --json has them.",
                                         human_count(device.suggestions.size() - kRows)));
     }
+    append_changes(out, device);
     Sheet below(style);
     append_paragraph(below, settings_sentence(device));
     append_paragraph(below, beyond_sentence(device));

@@ -24,7 +24,7 @@ bool is_usual(const Suggestion& s) {
 /// As `replay --edit … -s … --capacity …` does it.
 Run replayed(const std::string& trace, const Suggestion& s, Bytes capacity) {
   InputOptions input{.paths = {MEMREPLAY_TRACES "/" + trace}};
-  for (const std::string& edit : s.edits) input.edits.push_back(parse_edit(edit));
+  for (const SuggestedEdit& edit : s.edits) input.edits.push_back(parse_edit(edit.text));
   ReplayQuestion question{.strategies = {parse_strategy(s.strategy)}};
   question.setup.device.capacity = capacity;
   const auto devices = open_devices(question.setup);
@@ -38,7 +38,7 @@ void expect_that_what_fits_runs(const std::string& trace, Bytes budget) {
     if (!s.fits) continue;
     searched += is_usual(s) ? 0 : 1;
     const Run run = replayed(trace, s, budget);
-    EXPECT_EQ(run.metrics.ooms, 0u) << s.strategy << (s.edits.empty() ? "" : s.edits.front());
+    EXPECT_EQ(run.metrics.ooms, 0u) << s.strategy << (s.edits.empty() ? "" : s.edits.front().text);
     EXPECT_LE(run.metrics.peak_reserved, budget);
   }
   EXPECT_EQ(searched, 1u);
