@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "analysis/edit/segments.hpp"
@@ -52,22 +53,95 @@ class Checkpointing {
   std::uint64_t event_of(std::size_t allocation) const { return course_.event_of(allocation); }
   const BlockLife& life(std::uint32_t block) const { return course_.life(block); }
 
+  static constexpr std::uint32_t kAgain = 16;  ///< behind frees that were put there
+
+  struct Happening {
+    std::uint64_t event = 0;
+    bool begins = true;
+    std::uint32_t block = 0;
+  };
+
   void apply(const Segment& segment) {
     const std::uint64_t end = event_of(segment.last);
     Bytes bytes = 0;
-    for (const Death& death :
-         deaths_of(course_.recording(), course_.lives(),
-                   {segment.blocks, course_.operations(segment.first, segment.last)}, segment.saved,
-                   end, guess_.deaths)) {
+    for (const Death& death : deaths_in(segment)) {
       const bool kept = guess_.returns_more && death.spot.before >= end;
       rewrite_.free_at(death.block, kept ? Spot{found_.backward[segment.step], 0} : death.spot);
       ++facts_.blocks;
       bytes += life(death.block).size;
     }
     facts_.bytes += bytes;
-    facts_.largest_segment = std::max(facts_.largest_segment, bytes);
+    if (!how_.inner) facts_.largest_segment = std::max(facts_.largest_segment, bytes);
+    for (const Segment& one : inner_of(segment)) {
+      for (const Death& death : deaths_in(one)) rewrite_.free_at(death.block, death.spot);
+    }
     hold_inputs(segment);
-    if (segment.has_backward()) compute_again(segment);
+    if (how_.inner) {
+      compute_inner(segment);
+    } else if (segment.has_backward()) {
+      compute_again(segment);
+    }
+    if (segment.has_backward()) end_output(segment);
+  }
+
+  std::vector<Death> deaths_in(const Segment& segment) const {
+    return deaths_of(course_.recording(), course_.lives(),
+                     {segment.blocks, course_.operations(segment.first, segment.last)},
+                     segment.saved, event_of(segment.last), guess_.deaths);
+  }
+
+  std::span<const Segment> inner_of(const Segment& segment) const {
+    const auto from = std::ranges::lower_bound(found_.inner, segment.first, {}, &Segment::first);
+    const auto to = std::ranges::lower_bound(found_.inner, segment.last, {}, &Segment::first);
+    return {from, to};
+  }
+
+  // Its forward is run again up to the last of the inner groups, each of which keeps its input
+  // alone, and each of them once more right before its backward.
+  void compute_inner(const Segment& segment) {
+    const std::span<const Segment> inner = inner_of(segment);
+    for (const Segment& one : inner) {
+      Bytes bytes = 0;
+      for (std::size_t i = 0; i < one.blocks.size(); ++i) {
+        if (one.saved[i]) bytes += life(one.blocks[i]).size;
+      }
+      facts_.largest_segment = std::max(facts_.largest_segment, bytes);
+    }
+    if (!segment.has_backward()) return;
+    const std::uint32_t order = give_inputs(segment, inner);
+    for (const Segment& one : inner) {
+      if (one.has_backward()) compute_again(one, one.again > segment.again ? kAgain : order);
+    }
+  }
+
+  // The order of what comes behind that, at the same place.
+  std::uint32_t give_inputs(const Segment& segment, std::span<const Segment> inner) {
+    const std::uint64_t end = event_of(inner.back().first);
+    std::vector<Happening> events;
+    for (const Segment& one : inner.first(inner.size() - 1)) {
+      for (const Death& death : deaths_in(one)) {
+        events.push_back({death.spot.before, false, death.block});
+      }
+      for (std::size_t i = 0; i < one.blocks.size(); ++i) {
+        const BlockLife& block = life(one.blocks[i]);
+        events.push_back({block.born, true, one.blocks[i]});
+        if (one.saved[i] || is_output(one, i)) continue;
+        events.push_back({std::min(block.freed, end), false, one.blocks[i]});
+      }
+    }
+    std::map<std::uint32_t, std::uint32_t> copies;
+    const std::uint32_t order = ask_again(std::move(events), {segment.again, kAgain}, copies);
+    for (std::size_t i = 0; i + 1 < inner.size(); ++i) {
+      const Segment& one = inner[i];
+      if (one.output == kNone) continue;
+      const Segment& next = inner[i + 1].has_backward() ? inner[i + 1] : segment;
+      const std::uint64_t freed = life(one.output).freed;
+      std::uint64_t end = next.last_free;
+      if (freed != BlockLife::kNever) end = std::max(end, freed);
+      if (one.saves_output) end = one.again;
+      rewrite_.free_at(copies.at(one.output), std::max(Spot{end, 0}, Spot{segment.again, order}));
+    }
+    return order;
   }
 
   // The last result in front of it.
@@ -110,37 +184,36 @@ class Checkpointing {
     return behind;
   }
 
-  void compute_again(const Segment& segment) {
+  void compute_again(const Segment& segment, std::uint32_t order = kAgain) {
     const std::size_t stop = how_.reentrant ? segment.blocks.size() : early_stop(segment);
     if (stop == 0) return;
     const std::uint64_t stop_event = life(segment.blocks[stop - 1]).born;
     std::vector<Happening> events;
     for (std::size_t i = 0; i < stop; ++i) add_again(segment, i, stop_event, events);
-    std::ranges::stable_sort(events, {}, &Happening::event);
-    std::uint32_t order = kAgain;
-    for (const Happening& happening : events) {
-      const Spot spot{segment.again, order++};
-      if (happening.begins) {
-        const std::uint32_t like = segment.blocks[happening.block];
-        copies_[like] = rewrite_.add(like, life(like).size, spot);
-        facts_.recomputed_bytes += life(like).size;
-        ++facts_.recomputed_requests;
-      } else {
-        rewrite_.free_at(copies_.at(segment.blocks[happening.block]), spot);
-      }
-    }
+    order = ask_again(std::move(events), {segment.again, order}, copies_);
     for (std::size_t i = 0; i < stop; ++i) end_copy(segment, i, order);
-    end_output(segment);
     if (how_.reentrant) hold_gradient(segment);
   }
 
-  static constexpr std::uint32_t kAgain = 16;  ///< behind frees that were put there
-
-  struct Happening {
-    std::uint64_t event = 0;
-    bool begins = true;
-    std::size_t block = 0;
-  };
+  // The order of what comes behind that, at the same place.
+  std::uint32_t ask_again(std::vector<Happening> events, Spot spot,
+                          std::map<std::uint32_t, std::uint32_t>& copies) {
+    std::ranges::stable_sort(events, {}, [](const Happening& happening) {
+      return std::pair(happening.event, happening.begins);
+    });
+    for (const Happening& happening : events) {
+      const std::uint32_t like = happening.block;
+      if (happening.begins) {
+        copies[like] = rewrite_.add(like, life(like).size, spot);
+        facts_.recomputed_bytes += life(like).size;
+        ++facts_.recomputed_requests;
+      } else {
+        rewrite_.free_at(copies.at(like), spot);
+      }
+      ++spot.order;
+    }
+    return spot.order;
+  }
 
   bool is_output(const Segment& segment, std::size_t i) const {
     return segment.blocks[i] == segment.output;
@@ -175,10 +248,10 @@ class Checkpointing {
   void add_again(const Segment& segment, std::size_t i, std::uint64_t stop_event,
                  std::vector<Happening>& events) const {
     const BlockLife& block = life(segment.blocks[i]);
-    events.push_back({block.born, true, i});
+    events.push_back({block.born, true, segment.blocks[i]});
     if (outlives_that(segment, i)) return;
     const std::uint64_t end = how_.reentrant ? event_of(segment.last) : stop_event + 1;
-    events.push_back({std::min(block.freed, end), false, i});
+    events.push_back({std::min(block.freed, end), false, segment.blocks[i]});
   }
 
   void end_copy(const Segment& segment, std::size_t i, std::uint32_t order) {

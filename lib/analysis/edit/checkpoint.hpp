@@ -23,8 +23,10 @@ struct Checkpointed {
 
 /// The trace of the program with torch.utils.checkpoint around the code. Of each segment the blocks
 /// that its backward frees, but for its output, die in the forward as they would if nothing were
-/// saved; the segment's requests are made again right before its backward. Throws UsageError where
-/// the code is in no stack, or nothing of it is saved. O(events + segments · their requests).
+/// saved; the segment's requests are made again right before its backward. With groups within it
+/// they are made again once to give these their inputs, and those of each once more before its own
+/// backward. Throws UsageError where the code is in no stack, or nothing of it is saved.
+/// O(events + segments · their requests).
 Checkpointed checkpointed(const Recording& recording, const Trace& trace, const Edit& edit,
                           const CheckpointGuess& guess);
 

@@ -43,8 +43,10 @@ struct Taker {
     value = of.substr(std::min(equals + 1, of.size()));
   }
 
-  std::uint32_t count() const {
-    const auto number = parse_whole(value);
+  std::uint32_t count() const { return count_of(value); }
+
+  std::uint32_t count_of(std::string_view text) const {
+    const auto number = parse_whole(text);
     if (!number || *number == 0 || *number > UINT32_MAX) refuse(part, "a whole number above 0");
     return static_cast<std::uint32_t>(*number);
   }
@@ -66,7 +68,12 @@ struct Taker {
 
   bool take(CheckpointEdit& edit) const {
     if (key == "group") {
-      edit.group = count();
+      const std::size_t slash = std::min(value.find('/'), value.size());
+      edit.group = count_of(std::string_view(value).substr(0, slash));
+      if (slash == value.size()) return true;
+      edit.inner = count_of(std::string_view(value).substr(slash + 1));
+      if (*edit.inner >= edit.group)
+        refuse(part, "fewer layers in the inner groups, such as group=4/2");
     } else if (key == "only") {
       edit.only = count();
     } else if (key == "segments") {
@@ -147,6 +154,10 @@ void check(const Edit& edit) {
                      static_cast<int>(checkpoint->segments.has_value());
     if (ways > 1) {
       throw UsageError(fmt::format("{} {}: one of group, only and segments", kOption, edit.text));
+    }
+    if (checkpoint->inner && checkpoint->reentrant) {
+      throw UsageError(fmt::format("{} {}: groups within groups are not of the reentrant kind",
+                                   kOption, edit.text));
     }
   }
 }

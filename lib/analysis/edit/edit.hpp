@@ -13,6 +13,7 @@ namespace memreplay {
 /// would without a backward, and is computed again before that.
 struct CheckpointEdit {
   std::uint32_t group = 1;                ///< so many successive layers in one
+  std::optional<std::uint32_t> inner;     ///< within each such group one more for so many layers
   std::optional<std::uint32_t> only;      ///< layers 0, K, 2K, … alone
   std::optional<std::uint32_t> segments;  ///< all layers in so many, the last one plain
   bool reentrant = false;

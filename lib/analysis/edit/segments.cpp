@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint32_t kNone = BlockLives::kNone;
 
-std::vector<Segment> grouped(const std::vector<CodeInstance>& instances,
-                             const CheckpointEdit& edit) {
+/// The groups, or those within them.
+std::vector<Segment> grouped(const std::vector<CodeInstance>& instances, const CheckpointEdit& edit,
+                             bool inner = false) {
   std::vector<Segment> segments;
   for (std::size_t from = 0, to = 0; from < instances.size(); from = to) {
     while (to < instances.size() && instances[to].run == instances[from].run &&
@@ -29,9 +30,12 @@ std::vector<Segment> grouped(const std::vector<CodeInstance>& instances,
     for (std::size_t i = 0; i < checkpointed; i += size) {
       if (edit.only && instances[from + i].place % *edit.only != 0) continue;
       const std::size_t end = std::min(i + size, checkpointed);
-      segments.push_back({.first = instances[from + i].first,
-                          .last = instances[from + end - 1].last,
-                          .step = instances[from].step});
+      const std::size_t part = inner ? edit.inner.value_or(size) : size;
+      for (std::size_t k = i; k < end; k += part) {
+        segments.push_back({.first = instances[from + k].first,
+                            .last = instances[from + std::min(k + part, end) - 1].last,
+                            .step = instances[from].step});
+      }
     }
   }
   return segments;
@@ -53,29 +57,38 @@ class SegmentFinder {
   }
 
   Segments find(const CheckpointEdit& edit) {
-    Segments found{grouped(instances_, edit), backward_, instances_.size()};
-    for (Segment& segment : found.segments) look_at(segment);
     look_at_layers();
-    for (Segment& segment : found.segments) {
-      if (!segment.is_checkpointed() || !segment.has_backward()) continue;
-      segment.again = backward_of(segment);
-      const Segment* const layer = found_at(layers_, segment.last, &Segment::last);
-      if (layer != nullptr && layer->first_free == segment.first_free)
-        segment.again = std::max(segment.again, layer->again);
-    }
-    const Votes of_segments = votes_of(found.segments);
-    const Votes of_layers = votes_of(layers_);
-    for (Segment& segment : found.segments) {
-      if (segment.again == BlockLife::kNever) continue;
-      const Vote vote = vote_on(segment, of_segments);
-      segment.saves_output = (vote.decides() ? vote : vote_on(segment, of_layers)).yes();
-      place(segment);
+    Segments found{
+        .segments = grouped(instances_, edit), .backward = backward_, .layers = instances_.size()};
+    look_at_all(found.segments);
+    if (edit.inner) {
+      found.inner = grouped(instances_, edit, true);
+      look_at_all(found.inner);
     }
     return found;
   }
 
  private:
   const BlockLife& life(std::uint32_t block) const { return course_.life(block); }
+
+  void look_at_all(std::vector<Segment>& segments) const {
+    for (Segment& segment : segments) {
+      look_at(segment);
+      if (!segment.is_checkpointed() || !segment.has_backward()) continue;
+      segment.again = backward_of(segment);
+      const Segment* const layer = found_at(layers_, segment.last, &Segment::last);
+      if (layer != nullptr && layer->first_free == segment.first_free)
+        segment.again = std::max(segment.again, layer->again);
+    }
+    const Votes of_segments = votes_of(segments);
+    const Votes of_layers = votes_of(layers_);
+    for (Segment& segment : segments) {
+      if (segment.again == BlockLife::kNever) continue;
+      const Vote vote = vote_on(segment, of_segments);
+      segment.saves_output = (vote.decides() ? vote : vote_on(segment, of_layers)).yes();
+      place(segment);
+    }
+  }
 
   /// Where a program died in its last step, what was not freed by then is saved as well.
   bool is_freed_by_backward(const Segment& segment, const BlockLife& life) const {

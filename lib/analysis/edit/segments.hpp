@@ -33,6 +33,7 @@ const Segment* found_at(const std::vector<Segment>& segments, std::uint32_t plac
 
 struct Segments {
   std::vector<Segment> segments;
+  std::vector<Segment> inner;           ///< within these, where there are groups within groups
   std::vector<std::uint64_t> backward;  ///< by step: the event with which its backward begins
   std::size_t layers = 0;               ///< runs of the code
 };

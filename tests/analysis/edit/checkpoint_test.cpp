@@ -71,6 +71,17 @@ TEST(Checkpoint, TwoLayersInOneSaveNothingBetweenThem) {
             "+43 -12 -42 +44 -11 -43 -100");
 }
 
+TEST(Checkpoint, OfGroupsWithinAGroupTheFirstGivesTheNextItsInputOnceMore) {
+  const Checkpointed layers = made(two_layers().recording(), ",group=2/1");
+  EXPECT_EQ(told(layers.written.trace),
+            "+100 +11 +12 +13 -11 -12 +21 -13 +22 +23 -21 -22 +30 "
+            "+40 -30 -23 +11 +12 +13 -11 -12 +21 +22 +41 -22 -40 +42 -21 -41 -13 "
+            "+11 +12 +43 -12 -42 +44 -11 -43 -100");
+  EXPECT_EQ(layers.facts.recomputed_bytes, 66u + 36);
+  EXPECT_EQ(layers.facts.recomputed_requests, 7u);
+  EXPECT_EQ(layers.facts.largest_segment, 43u);
+}
+
 TEST(Checkpoint, EveryOtherLayerBeginsWithTheFirst) {
   const std::string first_alone =
       "+100 +11 +12 +13 -11 -12 +21 +22 +23 +30 "

@@ -34,6 +34,8 @@ TEST(Edit, CheckpointTakesWhichLayersAndHow) {
   EXPECT_EQ(plain.group, 1u);
   EXPECT_FALSE(plain.only || plain.segments || plain.reentrant);
   EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,group=4").group, 4u);
+  EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,group=4/2").group, 4u);
+  EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,group=4/2").inner, 2u);
   EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,only=2").only, 2u);
   EXPECT_EQ(what_of<CheckpointEdit>("checkpoint:function=f,segments=3").segments, 3u);
   EXPECT_TRUE(what_of<CheckpointEdit>("checkpoint:function=f,reentrant=true").reentrant);
@@ -89,6 +91,14 @@ TEST(Edit, AValueThatIsNoneIsRefused) {
   }
   EXPECT_EQ(refusal("checkpoint:function=f,group=0"),
             "--edit: 'group=0'; expected a whole number above 0");
+  EXPECT_EQ(refusal("checkpoint:function=f,group=4/"),
+            "--edit: 'group=4/'; expected a whole number above 0");
+  EXPECT_EQ(refusal("checkpoint:function=f,group=4/4"),
+            "--edit: 'group=4/4'; expected fewer layers in the inner groups, such as group=4/2");
+  EXPECT_EQ(
+      refusal("checkpoint:function=f,group=4/2,reentrant=true"),
+      "--edit checkpoint:function=f,group=4/2,reentrant=true: groups within groups are not of "
+      "the reentrant kind");
   EXPECT_EQ(refusal("checkpoint:function=f,reentrant=yes"),
             "--edit: 'reentrant=yes'; expected true or false");
   EXPECT_EQ(refusal("offload:saved,bandwidth=fast"),
