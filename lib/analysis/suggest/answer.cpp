@@ -189,6 +189,8 @@ class EditSearch {
         suggestion.recomputed += of_edit.recomputed_bytes;
         suggestion.recomputed_requests += of_edit.recomputed_requests;
         suggestion.moved += of_edit.moved_bytes;
+        suggestion.remarks.insert(suggestion.remarks.end(), of_edit.remarks.begin(),
+                                  of_edit.remarks.end());
       }
       judge_.judge(*program, spec, suggestion);
       candidate.suggestions.push_back(std::move(suggestion));

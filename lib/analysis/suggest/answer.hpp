@@ -47,6 +47,8 @@ struct Suggestion {
   /// optimizer keeps, and what is computed again at a time.
   Bytes still_to_come = 0;
 
+  std::vector<std::string> remarks;  ///< what the edits leave out, sentences
+
   Bytes price() const { return recomputed + moved; }
 };
 

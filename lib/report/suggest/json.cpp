@@ -28,7 +28,8 @@ Json suggestion_json(const Suggestion& s) {
               {"saved_per_byte",
                s.price() > 0 ? Json(static_cast<double>(s.saved) / static_cast<double>(s.price()))
                              : Json(nullptr)},
-              {"still_to_come_bytes", s.still_to_come}};
+              {"still_to_come_bytes", s.still_to_come},
+              {"remarks", s.remarks}};
 }
 
 }  // namespace

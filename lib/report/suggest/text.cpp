@@ -142,16 +142,20 @@ std::string try_sentence(const SuggestedDevice& device) {
                      shell_word(best->strategy));
 }
 
-// What to write for each edit of the table by which the program fits; where none does, for those of
-// the least.
-void append_changes(Sheet& out, const SuggestedDevice& device) {
+// Those of the table by which the program fits; where none does, the least.
+std::vector<const Suggestion*> shown_of(const SuggestedDevice& device) {
   std::vector<const Suggestion*> shown;
   for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
     if (s.fits) shown.push_back(&s);
   }
   if (shown.empty() && told_of(device) != nullptr) shown.push_back(told_of(device));
+  return shown;
+}
+
+// What to write for each of their edits.
+void append_changes(Sheet& out, const SuggestedDevice& device) {
   std::set<std::string> written;
-  for (const Suggestion* s : shown) {
+  for (const Suggestion* s : shown_of(device)) {
     for (const SuggestedEdit& edit : s->edits) {
       if (!written.insert(edit.text).second) continue;
       const CodeChange change = code_change(edit);
@@ -159,6 +163,15 @@ void append_changes(Sheet& out, const SuggestedDevice& device) {
       for (const std::string& line : change.python) text += "\n" + line;
       out += '\n';
       append_paragraph(out, text);
+    }
+  }
+}
+
+void append_remarks(Sheet& out, const SuggestedDevice& device) {
+  std::set<std::string> told;
+  for (const Suggestion* s : shown_of(device)) {
+    for (const std::string& remark : s->remarks) {
+      if (told.insert(remark).second) append_paragraph(out, remark);
     }
   }
 }
@@ -191,6 +204,7 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     }
     append_changes(out, device);
     Sheet below(style);
+    append_remarks(below, device);
     append_paragraph(below, settings_sentence(device));
     append_paragraph(below, beyond_sentence(device));
     append_paragraph(below, layers_sentence(device));
