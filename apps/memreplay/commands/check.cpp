@@ -1,8 +1,10 @@
 #include "report/check/check.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "analysis/check/baseline_file.hpp"
 #include "commands.hpp"
@@ -10,6 +12,7 @@
 #include "options/check.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
+#include "output/ranks_first.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {
@@ -47,6 +50,26 @@ std::string file_here(const std::string& recorded) {
   return recorded;
 }
 
+/// Begins with what `ranks` says, where all entries are replayed alike.
+void begin_with_ranks(const CheckCommand& asked, const Printer& printer,
+                      const std::vector<const EntryCheck*>& entries) {
+  if (asked.takes_stdout() || entries.empty()) return;
+  const CheckSetup& first = entries.front()->setup;
+  const auto all = [&](const auto& is) { return std::ranges::all_of(entries, is); };
+  if (!all([&](const EntryCheck* entry) { return entry->setup.strategy == first.strategy; }))
+    return;
+  Setup setup{.torch_version = first.torch_version};
+  // Else each has the device of its own recording.
+  if (all([&](const EntryCheck* entry) { return entry->setup.capacity == first.capacity; })) {
+    setup.device.capacity = first.capacity;
+    setup.device.endless =
+        !first.capacity && all([](const EntryCheck* entry) { return entry->ooms == 0; });
+  }
+  Progress progress(asked.reports.quiet);
+  print_ranks_first(printer, asked.input, {parse_strategy(first.strategy)}, setup, progress,
+                    asked.reports.colour);
+}
+
 CheckAnswer checked(const CheckCommand& asked) {
   const std::string& path = asked.question.baseline;
   const auto baseline = read_baseline(path);
@@ -75,6 +98,9 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
   files.write(answered);
   for (const NotChecked& file : answered.failed) write_stderr(file.message);
   if (!answered.entries.empty() || answered.failed.empty()) {
+    std::vector<const EntryCheck*> entries;
+    for (const EntryCheck& entry : answered.entries) entries.push_back(&entry);
+    begin_with_ranks(asked, printer, entries);
     printer.print(answered, !asked.takes_stdout());
   }
   if (answered.interrupted) return kInterrupted;
@@ -93,6 +119,9 @@ int renew_baseline(const CheckCommand& asked, Printer& printer) {
   if (answered.interrupted) return kInterrupted;
   file.stream() << baseline_text(answered.renewed);
   file.commit();
+  std::vector<const EntryCheck*> entries;
+  for (const EntryUpdate& entry : answered.entries) entries.push_back(&entry.check);
+  begin_with_ranks(asked, printer, entries);
   printer.print(answered);
   return kDone;
 }

@@ -14,6 +14,7 @@
 #include "options/places.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
+#include "output/ranks_first.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {
@@ -124,6 +125,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   Printer printer(reports);
   Progress progress(reports.quiet);
   const Control control = progress.control();
+  print_ranks_first(printer, input, options.strategies, options.setup, progress, reports.colour);
   Telling telling(printer, terminal_style(reports.colour), progress);
   ExplainAnswer all;
   question.among_others = input.paths.size() > 1;

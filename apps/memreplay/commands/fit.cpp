@@ -121,7 +121,7 @@ int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progre
 }  // namespace
 
 int run_fit(const Command& command, const std::vector<std::string>& arguments) {
-  const FitCommand asked = parse_fit(command, arguments);
+  FitCommand asked = parse_fit(command, arguments);
   require_paths(asked.input, command);
   const FitQuestion question = question_of(asked);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/ranks/question.hpp"
-#include "analysis/ranks/rank_files.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -13,7 +12,6 @@
 #include "output/output_file.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
-#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -36,20 +34,11 @@ RanksQuestion::Shard shard_argument(const std::string& text) {
       fmt::format("--shard is '{}'; expected I/N with I from 1 to N, such as 1/8", text));
 }
 
-// No output replaces a recording that a folder holds; other files of it may be written again.
-std::vector<std::string> recordings_in(const std::string& path) {
-  std::vector<std::string> files = files_in(path);
-  std::erase_if(files,
-                [&](const std::string& file) { return file != path && !seems_a_recording(file); });
-  return files;
-}
-
 RanksCommand ranks_arguments(const Command& command, const std::vector<std::string>& arguments) {
   RanksCommand asked;
   RanksQuestion& question = asked.question;
   CommandLine line(command);
   add_input_options(line, question.input);
-  line.expand_inputs(recordings_in);
   line.value("--jobs", "N", "Recordings at once. Default: the processor's cores.",
              [&](const std::string& text) {
                question.jobs = static_cast<unsigned>(
@@ -68,7 +57,7 @@ RanksCommand ranks_arguments(const Command& command, const std::vector<std::stri
   add_start_options(line, asked.run);
   add_report_options(line, asked.reports);
   line.parse(arguments);
-  require_paths(question.input, command);
+  require_any_path(question.input, command);
   question.strategies = asked.run.strategies;
   question.setup = asked.run.setup;
   if (asked.merge && asked.shard) {
@@ -105,6 +94,7 @@ int run_ranks(const Command& command, const std::vector<std::string>& arguments)
   }
   if (part.rows.empty()) return interrupted ? kInterrupted : status;
   RanksAnswer answered = answer(std::move(part));
+  if (!asked.merge && !interrupted) explain_worst(answered, asked.question, progress.control());
   if (asked.tune && !interrupted) tune(answered, asked.question, progress.control());
   progress.clear();
   printer.print(answered);

@@ -6,6 +6,7 @@
 #include "options/options.hpp"
 #include "output/each_recording.hpp"
 #include "output/output_file.hpp"
+#include "output/ranks_first.hpp"
 #include "output/terminal.hpp"
 #include "report/page/page.hpp"
 
@@ -74,7 +75,10 @@ int run_report(const Command& command, const std::vector<std::string>& arguments
   const auto devices = open_devices(asked.run.setup, asked.run.strategies);
   Progress progress(asked.quiet);
   const Inputs inputs = read_inputs(asked.input, progress);
-  const PageAnswer page = answer(inputs, devices, asked.page, progress.control());
+  PageAnswer page = answer(inputs, devices, asked.page, progress.control());
+  if (!page.interrupted) {
+    page.ranks = ranks_of(asked.input, asked.run.strategies, asked.page.replay.setup, progress);
+  }
   progress.clear();
   if (page.interrupted) return kInterrupted;
   write_page(page, MEMREPLAY_VERSION, out.stream());

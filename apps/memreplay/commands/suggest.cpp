@@ -53,7 +53,7 @@ SuggestCommand parse_suggest(const Command& command, const std::vector<std::stri
 }  // namespace
 
 int run_suggest(const Command& command, const std::vector<std::string>& arguments) {
-  const SuggestCommand asked = parse_suggest(command, arguments);
+  SuggestCommand asked = parse_suggest(command, arguments);
   require_paths(asked.input, command);
 
   Printer printer(asked.reports);

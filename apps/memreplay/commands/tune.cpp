@@ -15,6 +15,7 @@
 #include "options/streaming.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
+#include "output/ranks_first.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {
@@ -93,6 +94,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
 
   Printer printer(reports);
   Progress progress(reports.quiet);
+  print_ranks_first(printer, input, {}, options.setup, progress, reports.colour);
   const Inputs inputs = read_inputs(input, progress);
   const TuneAnswer answered = answer(inputs, question, progress.control());
   progress.clear();

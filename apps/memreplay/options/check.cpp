@@ -113,7 +113,7 @@ void refuse_twice(std::vector<T> given, const char* what) {
   if (twice != given.end()) throw UsageError(fmt::format("{} {} is named twice", what, *twice));
 }
 
-void require_sense(const CheckCommand& asked, const Command& command) {
+void require_sense(CheckCommand& asked, const Command& command) {
   require_paths(asked.input, command);
   const CheckQuestion& question = asked.question;
   DeviceShape{.capacity = question.capacity}.simulated();

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "analysis/calibrate/cost_profile.hpp"
+#include "analysis/ranks/rank_files.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/device.hpp"
@@ -14,6 +18,7 @@
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "strategy/torch/settings.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -25,6 +30,14 @@ constexpr const char* kOutput = "Output";
 
 constexpr std::uint64_t kFewestPoints = 4;
 constexpr std::uint64_t kMostPoints = 1'000'000'000;
+
+// No output replaces a recording that a folder holds; other files of it may be written again.
+std::vector<std::string> recordings_in(const std::string& path) {
+  std::vector<std::string> files = files_in(path);
+  std::erase_if(files,
+                [&](const std::string& file) { return file != path && !seems_a_recording(file); });
+  return files;
+}
 
 TracePoint point_argument(const std::string& option, const std::string& text) {
   if (!text.empty() && text.back() == 's') {
@@ -208,6 +221,7 @@ void add_cost_options(CommandLine& line, RunOptions& o) {
 void add_input_options(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
   line.inputs("TRACE", o.paths);
+  line.expand_inputs(recordings_in);
   line.value("--gpu", "N|host", "Only this device, or pinned memory. Default: all.",
              [&o](const std::string& text) {
                if (text == "host" || text == "-1") {
@@ -352,12 +366,30 @@ void add_plot_option(CommandLine& line, bool& plot, const std::string& curves) {
              });
 }
 
-void require_paths(const InputOptions& options, const Command& command) {
+void require_any_path(const InputOptions& options, const Command& command) {
   if (options.paths.empty()) {
     throw UsageError(
         fmt::format("which recording? (memreplay {} {})", command.name, command.arguments));
   }
   if (options.paths.size() == 1) set_recording(options.paths.front());
+}
+
+void require_paths(InputOptions& options, const Command& command) {
+  std::vector<std::string> files;
+  for (const std::string& path : options.paths) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) {
+      files.push_back(path);
+      continue;
+    }
+    const RankFiles found = rank_files({path});
+    if (found.files.empty()) {
+      throw UsageError(fmt::format("{}: no recording in it; expected one at least", path));
+    }
+    for (const RankFile& file : found.files) files.push_back(file.path);
+  }
+  options.paths = std::move(files);
+  require_any_path(options, command);
 }
 
 }  // namespace memreplay

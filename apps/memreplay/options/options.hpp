@@ -75,6 +75,8 @@ void add_run_options(CommandLine& line, RunOptions& options);
 void add_plot_option(CommandLine& line, bool& plot, const std::string& curves = "The curves");
 
 /// At least one path. Throws UsageError. A single one is named where memory runs out.
-void require_paths(const InputOptions& options, const Command& command);
+void require_any_path(const InputOptions& options, const Command& command);
+/// The same; folders become the recordings in them, by ascending rank.
+void require_paths(InputOptions& options, const Command& command);
 
 }  // namespace memreplay

@@ -187,7 +187,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   const bool torch_memory = view.as_recorded || view.model;
   const Explanation& e = explained.explanation;
   // The device of the search has addresses without end where nobody says how many.
-  const bool may_help = e.shows_requests && e.cause != Cause::shortage &&
+  const bool may_help = question.most_settings > 0 && e.shows_requests && e.cause != Cause::shortage &&
                         !(view.as_recorded && e.cause == Cause::address_space);
   if (torch_memory && may_help && !asleep && !question.growth && !control.stopped()) {
     search_shortly(subject, view.device, question, control, explained);

@@ -37,7 +37,7 @@ struct ExplainQuestion {
   std::size_t rows = 10;                 ///< of each table of the text
   /// Of the replays that look for a setting that helps, altogether; at least eight are made.
   std::uint64_t search_events = 20'000'000;
-  std::uint64_t most_settings = 200;
+  std::uint64_t most_settings = 200;  ///< 0: none is looked for
   bool among_others = false;  ///< the recording is one of several that are asked about
 };
 

@@ -114,6 +114,7 @@ PageAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
   PageAnswer page;
   std::deque<PageDevice>& made = maker.finish();
   page.interrupted = replayed.interrupted || shared.stopped();
+  page.worst = worst_of(replayed.traces);
   for (std::size_t d = 0; d < made.size(); ++d) {
     PageDevice& device = page.devices.emplace_back(std::move(made[d]));
     device.report = std::move(replayed.traces[d]);

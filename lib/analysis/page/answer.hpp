@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/explain/answer.hpp"
+#include "analysis/ranks/answer.hpp"
 #include "analysis/recorded/answer.hpp"
 #include "analysis/run/answer.hpp"
 #include "core/request.hpp"
@@ -115,6 +116,8 @@ struct PageDevice {
 /// Pictures of recordings and of what strategies make of them.
 struct PageAnswer {
   std::vector<PageDevice> devices;
+  std::size_t worst = 0;             ///< of them: the page opens at it
+  std::optional<RanksAnswer> ranks;  ///< set by who asks for it: what a page of several begins with
   Bytes most_bytes = 14 * 1000 * 1000;  ///< where a page grows beyond, places are left out
   bool interrupted = false;             ///< there would have been more
 };

@@ -4,9 +4,11 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/explain/question.hpp"
 #include "analysis/ranks/classes.hpp"
 #include "analysis/ranks/question.hpp"
 #include "analysis/tune/question.hpp"
+#include "core/error.hpp"
 
 namespace memreplay {
 namespace {
@@ -90,6 +92,23 @@ RanksAnswer answer(RanksPart part) {
   }
   answer.stages = stages_of(answer.classes, peak_of);
   return answer;
+}
+
+void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {
+  if (answer.part.rows.empty() || answer.part.rows.front().runs.front().ooms == 0) return;
+  const RankRow& worst = answer.part.rows.front();
+  InputOptions input = question.input;
+  input.paths = {worst.path};
+  input.gpu = worst.gpu;
+  input.read.progress = {};
+  input.read.note = [](const std::string&) {};  // said when it was read first
+  ExplainQuestion why{.setup = question.setup, .most_settings = 0};
+  if (!question.strategies.empty()) why.strategy = question.strategies.front();
+  try {
+    ExplainAnswer explained = memreplay::answer(Inputs(input), why, {.stop = control.stop});
+    if (explained.devices.size() == 1) answer.why = std::move(explained.devices.front());
+  } catch (const InputError&) {  // it is gone: the rows of it stay true
+  }
 }
 
 void tune(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {

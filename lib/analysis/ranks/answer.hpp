@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/explain/answer.hpp"
 #include "analysis/tune/answer.hpp"
 #include "core/siphash.hpp"
 #include "core/units.hpp"
@@ -130,12 +131,13 @@ struct RankStage {
 };
 
 struct RanksAnswer {
-  RanksPart part;                   ///< its rows by how they fare, the worst first
-  std::vector<RankClass> classes;   ///< the largest first
-  std::vector<RanksUnder> under;    ///< by strategy; none without rows
-  std::size_t best = 0;             ///< of them: fewest OOMs, then the lowest of the highest peaks
-  std::vector<RankStage> stages;    ///< guessed from the classes; empty: nothing to see
-  std::optional<TuneAnswer> tuned;  ///< one setting for all; nothing: not asked for
+  RanksPart part;                  ///< its rows by how they fare, the worst first
+  std::vector<RankClass> classes;  ///< the largest first
+  std::vector<RanksUnder> under;   ///< by strategy; none without rows
+  std::size_t best = 0;            ///< of them: fewest OOMs, then the lowest of the highest peaks
+  std::vector<RankStage> stages;   ///< guessed from the classes; empty: nothing to see
+  std::optional<ExplainedDevice> why;  ///< the worst rank ran out of memory; unset: not looked at
+  std::optional<TuneAnswer> tuned;     ///< one setting for all; nothing: not asked for
 
   std::size_t class_of(const RankRow& row) const;
 };

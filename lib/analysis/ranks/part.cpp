@@ -12,6 +12,7 @@
 #include "analysis/run/devices.hpp"
 #include "analysis/run/question.hpp"
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 
 namespace memreplay {
 namespace {
@@ -97,23 +98,27 @@ void take_rank(const RankFile& file, const RanksQuestion& question,
   input.read.progress = {};
   input.read.note = [&](const std::string& note) { collected.note(note); };
   const Inputs inputs(input);
-  if (inputs.chosen().size() > 1) {
-    throw InputError(
-        file.path, "",
-        fmt::format("has {} devices; expected one of a rank (--gpu N)", inputs.chosen().size()));
-  }
   const ReplayQuestion replays{.strategies = question.strategies, .setup = question.setup};
   const ReplayAnswer answered = answer(inputs, devices, replays, control);
   if (answered.interrupted) return;
-  const Chosen& chosen = inputs.chosen().front();
+  // A rank may touch other devices than its own: it is the one that fares worst.
+  const std::size_t own = worst_of(answered.traces);
+  const TraceRuns& replayed = answered.traces[own];
+  const Chosen& chosen = inputs.chosen()[own];
+  if (inputs.chosen().size() > 1) {
+    collected.note(
+        fmt::format("{}: has {} devices; of this rank counts {}, which fares "
+                    "worst (--gpu N chooses another)",
+                    file.path, inputs.chosen().size(), gpu_label(chosen.trace->gpu)));
+  }
   RequestStream stream = request_stream(*chosen.trace);
   RankRow row{.rank = file.rank,
               .path = file.path,
               .gpu = chosen.trace->gpu,
               .events = chosen.trace->size(),
               .stream = Beginnings(stream).whole()};
-  row.early_end = answered.traces.front().trace.early_end;
-  for (const Run& run : answered.traces.front().runs) row.runs.push_back(rank_run(run));
+  row.early_end = replayed.trace.early_end;
+  for (const Run& run : replayed.runs) row.runs.push_back(rank_run(run));
   collected.take(std::move(row), chosen, std::move(stream));
 }
 

@@ -38,6 +38,10 @@ RanksPart merged(std::vector<RanksPart> parts);
 /// What the rows of a part come to.
 RanksAnswer answer(RanksPart part);
 
+/// Says why the worst rank ran out of memory, where it did: its recording is read again. Where it
+/// cannot be read nothing is said.
+void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Control& control);
+
 /// Searches one setting of PyTorch's allocator for all ranks, on the recording of one of each
 /// class, which are read again and all at once in memory. Throws InputError where one cannot be.
 void tune(RanksAnswer& answer, const RanksQuestion& question, const Control& control);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/gpu_label.hpp"
 #include "report/info/info.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -106,6 +107,13 @@ std::string recorded(const TraceSummary& trace) {
   return text;
 }
 
+// "2 devices", "1 device", "1 device (gpu 3)": the first one is not worth a word.
+std::string devices_phrase(const TraceSummary& trace) {
+  const std::string text = counted(trace.devices, "device");
+  return trace.devices == 1 && trace.gpu != 0 ? fmt::format("{} ({})", text, gpu_label(trace.gpu))
+                                              : text;
+}
+
 /// What ran before the recording.
 std::string before(const TraceSummary& trace) {
   const std::string& kind = *trace.warm_class;
@@ -166,7 +174,7 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     if (previous == nullptr || previous->path != trace.path) {
       std::string about = trace.detail.empty() ? trace.format : trace.detail;
       if (trace.file_bytes) about += ", " + human_size(*trace.file_bytes);
-      if (trace.why_no_trace.empty()) about += ", " + counted(trace.devices, "device");
+      if (trace.why_no_trace.empty()) about += ", " + devices_phrase(trace);
       if (previous != nullptr) out += '\n';
       out += trace.path.size() < 14 ? line(trace.path, about)
              : trace.path.size() + about.size() + 4 > style.width

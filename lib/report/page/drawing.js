@@ -129,11 +129,15 @@ const kDrawing = {
 };
 Object.assign(Page.prototype, kDrawing);
 
+function withOoms({name, runs}) {
+  return runs.length && runs[0].ooms.length ? `${name}, out of memory` : name;
+}
+
 function start() {
   setTheme(kDarkWanted.matches);
   const page = new Page(JSON.parse(byId("page-data").textContent));
   const {devices} = page.data;
-  const names = devices.map((device, i) => element("option", {value: i}, device.name));
+  const names = devices.map((device, i) => element("option", {value: i}, withOoms(device)));
   byId("device").replaceChildren(...names);
   byId("device-choice").hidden = devices.length < 2;
   if (typeof DecompressionStream === "undefined") {
@@ -145,7 +149,7 @@ function start() {
   listenToSurroundings(page);
   const {hash} = location;
   const view = page.link.read();
-  const opened = page.open(0, 0);
+  const opened = page.open(page.data.worst, 0);
   if (hash) opened.then(() => page.restore(view));
   return page;
 }

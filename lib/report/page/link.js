@@ -15,7 +15,7 @@ class Link {
     const search = new URLSearchParams();
     const block = page.pinnedBlock();
     const isWhole = page.view[0] === 0 && page.view[1] === page.events;
-    if (page.deviceNumber) search.set("device", page.deviceNumber + 1);
+    if (page.deviceNumber !== page.data.worst) search.set("device", page.deviceNumber + 1);
     if (page.runNumber) search.set("strategy", page.runNumber + 1);
     search.set("event", page.event);
     if (!isWhole) search.set("view", page.view.join("-"));
@@ -52,7 +52,7 @@ class Link {
     };
     const view = /^(\d+)-(\d+)$/.exec(search.get("view") || "");
     return {
-      device: (number("device", 1) || 1) - 1,
+      device: (number("device", 1) || this.page.data.worst + 1) - 1,
       strategy: (number("strategy", 1) || 1) - 1,
       event: number("event", 0),
       view: view ? [Number(view[1]), Number(view[2])] : null,

@@ -13,6 +13,7 @@
 #include "report/page/page_parts.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/text_style.hpp"
+#include "report/ranks/ranks.hpp"
 #include "report/run/run.hpp"
 #include "report/tune/tune.hpp"
 
@@ -156,6 +157,7 @@ void write_page(const PageAnswer& page, std::string_view version, std::ostream& 
     texts += fmt::format("<script type=\"text/plain\" id=\"{}\">{}</script>\n", id, text);
   }
   std::string heads;
+  if (page.ranks) heads += html_text("pre", ranks_beginning(*page.ranks, {}));
   for (std::size_t d = 0; d < page.devices.size(); ++d) {
     heads += of_device(d, headlines(page.devices[d]));
   }

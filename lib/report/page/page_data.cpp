@@ -99,7 +99,7 @@ class Packer {
     for (const PageDevice& device : page_.devices) devices.push_back(described(device));
     // What is there whatever the size comes first; places take what room is left.
     for (std::size_t d = 0; d < page_.devices.size(); ++d) add_places(d, devices[d]["runs"]);
-    data_.description = {{"devices", std::move(devices)}};
+    data_.description = {{"devices", std::move(devices)}, {"worst", page_.worst}};
     return std::move(data_);
   }
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <tuple>
 
+#include "core/gpu_label.hpp"
+#include "report/explain/phrases.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
@@ -23,6 +25,20 @@ std::string shown(const RankMetric& metric, std::uint64_t value) {
   return metric.in_bytes ? human_size(value) : human_count(value);
 }
 
+bool any_ends_early(std::span<const RankRow> rows) {
+  return std::ranges::any_of(rows, [](const RankRow& row) { return row.early_end.has_value(); });
+}
+
+// "5328 MiB", "4568 MiB or more", "406 MiB to 512 MiB"
+std::string peaks_phrase(std::span<const RankRow> rows) {
+  const auto peak = [](const RankRow& row) { return row.runs.front().peak_reserved; };
+  const auto [least, most] = std::ranges::minmax(rows, {}, peak);
+  const bool estimated = std::ranges::any_of(
+      rows, [](const RankRow& row) { return row.runs.front().peak_interval.has_value(); });
+  const std::string text = range_text({peak(least), peak(most)});
+  return any_ends_early(rows) ? text + " or more" : (estimated ? "about " : "") + text;
+}
+
 // "5328 MiB reserved and 2 OOMs"
 std::string need_phrase(const RankRow& row, const RankRun& run) {
   const std::string peak =
@@ -35,34 +51,6 @@ std::string need_phrase(const RankRow& row, const RankRun& run) {
                           : human_size(run.peak_reserved);
   return run.ooms == 0 ? peak + " reserved"
                        : fmt::format("{} reserved and {}", peak, counted(run.ooms, "OOM"));
-}
-
-bool fare_alike(const std::vector<RankRow>& rows) {
-  const auto need = [](const RankRow& row) {
-    return std::pair(row.runs[0].ooms, row.runs[0].peak_reserved);
-  };
-  return std::ranges::all_of(rows, [&](const RankRow& row) { return need(row) == need(rows[0]); });
-}
-
-std::string verdict(const RanksAnswer& answer) {
-  const RankRow& worst = answer.part.rows.front();
-  const std::size_t ranks = answer.part.rows.size();
-  std::string text;
-  if (ranks == 1) {
-    text = fmt::format("Rank {} alone: ", worst.rank);
-  } else if (fare_alike(answer.part.rows)) {
-    text = "No rank fares worse than another: ";
-  } else {
-    text = fmt::format("Rank {} fares worst: ", worst.rank);
-  }
-  text += need_phrase(worst, worst.runs[0]);
-  const Spread& peak = answer.under.front().spreads.front();
-  if (peak.min < peak.max) {
-    text += fmt::format("; the least is {} on rank {}", human_size(peak.min), peak.min_rank);
-  }
-  const std::size_t classes = answer.classes.size();
-  const char* kind = classes == 1 ? " class" : " classes";
-  return text + fmt::format(". {} in {}{}.", counted(ranks, "rank"), classes, kind);
 }
 
 /// Ranks that ask for the same and came to the same.
@@ -91,6 +79,54 @@ std::vector<Alike> alike_of(const std::vector<RankRow>& rows) {
   }
   for (Alike& one : all) std::ranges::sort(one.ranks);
   return all;
+}
+
+// "Rank 3 (gpu 3) ran", "All 4 ranks ran", "No rank ran"
+std::string who_ran(std::span<const RankRow> died, const std::vector<RankRow>& rows) {
+  if (died.empty() && rows.size() == 1) return fmt::format("Rank {} did not run", rows[0].rank);
+  if (died.empty()) return "No rank ran";
+  if (died.size() == 1)
+    return fmt::format("Rank {} ({}) ran", died[0].rank, gpu_label(died[0].gpu));
+  if (died.size() == rows.size()) return fmt::format("All {} ranks ran", rows.size());
+  std::vector<std::uint64_t> ranks;
+  for (const RankRow& row : died) ranks.push_back(row.rank);
+  std::ranges::sort(ranks);
+  return fmt::format("Ranks {} ran", ranks_text(ranks));
+}
+
+// "Rank 3 (gpu 3) ran out of memory"
+std::string died_phrase(const RanksAnswer& answer, std::span<const RankRow> died) {
+  const std::vector<RankRow>& rows = answer.part.rows;
+  const std::string& strategy = answer.under.front().strategy;
+  return fmt::format("{} out of memory{}{}", who_ran(died, rows),
+                     strategy == "recorded" ? "" : " under " + strategy,
+                     died.empty() && any_ends_early(rows) ? " in what is recorded" : "");
+}
+
+// Of those that live, the most reserved first.
+std::string others_sentence(std::span<const RankRow> others, bool some_died) {
+  const std::string peak = peaks_phrase(others);
+  if (others.size() == 1) {
+    return fmt::format("{} peaked at {} reserved.", some_died ? "The other rank" : "It", peak);
+  }
+  const std::string them =
+      fmt::format("{} {} ranks", some_died ? "The other" : "All", others.size());
+  const auto same = [&](const RankRow& row) { return figures(row) == figures(others.front()); };
+  if (std::ranges::all_of(others, same)) {
+    return fmt::format("{} are identical and peaked at {} reserved.", them, peak);
+  }
+  const auto peak_of = [](const RankRow& row) { return row.runs.front().peak_reserved; };
+  const bool differ = peak_of(others.front()) != peak_of(others.back());
+  return fmt::format("{} peaked at {} reserved{}.", them, peak,
+                     differ ? fmt::format(", rank {} highest", others.front().rank) : "");
+}
+
+std::string verdict(const RanksAnswer& answer) {
+  const std::span<const RankRow> rows = answer.part.rows;
+  const auto lives = [](const RankRow& row) { return row.runs.front().ooms == 0; };
+  const auto count = static_cast<std::size_t>(std::ranges::find_if(rows, lives) - rows.begin());
+  const std::string text = died_phrase(answer, rows.first(count)) + '.';
+  return count == rows.size() ? text : text + ' ' + others_sentence(rows.subspan(count), count > 0);
 }
 
 Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) {
@@ -238,12 +274,18 @@ std::string last_sentence(const RanksAnswer& answer) {
                        worst.rank, need_phrase(worst, worst.runs[answer.best]));
   }
   const Spread& peak = best.spreads.front();
-  if (answer.part.rows.size() == 1) return "";
-  if (peak.min == peak.max) {
-    return fmt::format("All {} reserve the same.", counted(answer.part.rows.size(), "rank"));
-  }
+  if (peak.min == peak.max) return "";  // the verdict says it
   return fmt::format("Rank {} reserves {} more than rank {}.", peak.max_rank,
                      human_size(peak.max - peak.min), peak.min_rank);
+}
+
+std::string next_command(const RanksAnswer& answer) {
+  const RankRow& worst = answer.part.rows.front();
+  const std::string& strategy = worst.runs.front().strategy;
+  return fmt::format("What holds the memory of rank {}, and what helps:\nmemreplay explain {}{}{}",
+                     worst.rank, path_word(worst.path),
+                     strategy == "recorded" ? "" : " -s " + shell_word(strategy),
+                     answer.why ? answer.why->options : "");
 }
 
 }  // namespace
@@ -261,10 +303,26 @@ std::string ranks_text(const std::vector<std::uint64_t>& ranks) {
   return fmt::format("{}, {} … {} ({} ranks)", runs[0], runs[1], runs.back(), ranks.size());
 }
 
+std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  const bool died = answer.part.rows.front().runs.front().ooms > 0;
+  const std::string said = wrapped(verdict(answer), 0, style.width);
+  out += (died ? red(said, style) : bold(said, style)) + '\n';
+  if (answer.why && answer.why->explanation.at_oom) {
+    append_paragraph(
+        out,
+        fmt::format("Rank {}: {}", answer.part.rows.front().rank, verdict_sentence(*answer.why)),
+        0);
+  }
+  out += '\n';
+  append_ranks(out, answer);
+  append_paragraph(out, files_sentence(answer.part));
+  return out.text();
+}
+
 std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
   Sheet out(style);
-  out += bold(wrapped(verdict(answer), 0, style.width), style) + "\n\n";
-  append_ranks(out, answer);
+  out += ranks_beginning(answer, style);
   if (answer.part.rows.size() > 1) {
     out += '\n';
     append_table(out, spread_table(answer.under.front()));
@@ -276,8 +334,8 @@ std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
   out += '\n';
   if (answer.part.rows.size() > 1) append_classes(out, answer);
   append_stages(out, answer);
-  append_paragraph(out, files_sentence(answer.part));
   append_paragraph(out, last_sentence(answer));
+  append_paragraph(out, next_command(answer));
   if (answer.tuned) {
     out += '\n';
     append_paragraph(out, "One setting for all, searched on a recording of each class:");

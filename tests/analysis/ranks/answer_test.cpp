@@ -156,5 +156,36 @@ TEST_F(RanksTest, TheBestStrategyHasTheLowestOfTheHighestPeaks) {
   EXPECT_EQ(ranks.best, ranks.under[0].spreads[0].max <= ranks.under[1].spreads[0].max ? 0u : 1u);
 }
 
+TEST_F(RanksTest, OfSeveralDevicesTheOneThatFaresWorstIsTheRanks) {
+  rank(0, {40});
+  std::ofstream(folder_ / "rank1.csv") << "op,id,size,device\na,0,1048576,0\na,1,83886080,3\n";
+  const RanksPart found = part();
+  ASSERT_EQ(found.rows.size(), 2u);
+  EXPECT_EQ(found.rows[1].gpu, 3);
+  EXPECT_EQ(found.rows[1].runs.front().peak_requested, 80 * kMiB);
+  ASSERT_EQ(found.notes.size(), 1u);
+  EXPECT_NE(found.notes[0].find("has 2 devices; of this rank counts gpu 3"), std::string::npos);
+}
+
+TEST_F(RanksTest, WhyTheWorstDiedIsExplainedFromItsRecording) {
+  rank(0, {40});
+  rank(1, {40, 40});
+  RanksQuestion question{.input = {.paths = {folder_.string()}}, .jobs = 1};
+  question.setup.device.capacity = 64 * kMiB;
+  RanksAnswer ranks = answer(ranks_part(question, {}));
+  explain_worst(ranks, question, {});
+  ASSERT_TRUE(ranks.why);
+  EXPECT_EQ(ranks.why->explanation.cause, Cause::shortage);
+  EXPECT_EQ(ranks.why->explanation.event, 1u);
+  EXPECT_FALSE(ranks.why->tuned);
+}
+
+TEST_F(RanksTest, WhereNoRankDiedNothingIsExplained) {
+  rank(0, {40});
+  RanksAnswer ranks = answered();
+  explain_worst(ranks, {}, {});
+  EXPECT_FALSE(ranks.why);
+}
+
 }  // namespace
 }  // namespace memreplay

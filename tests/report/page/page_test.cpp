@@ -115,5 +115,21 @@ TEST(Page, AStrategyThatMovesBlocksSaysWhyTheyAreNotDrawn) {
   EXPECT_NE(run.at("why_no_places").get<std::string>().find("moves blocks"), std::string::npos);
 }
 
+TEST(Page, OpensAtTheWorstOfSeveralDevices) {
+  PageAnswer page = page_of({"torch"});
+  page.devices.push_back(page.devices.front());
+  page.worst = 1;
+  EXPECT_NE(page_data(page).description.dump().find("\"worst\":1"), std::string::npos);
+}
+
+TEST(Page, OfSeveralRanksItBeginsWithWhatRanksSays) {
+  PageAnswer page = page_of({"torch"});
+  RanksAnswer& ranks = page.ranks.emplace();
+  ranks.part.rows = {{.rank = 7, .runs = {{.strategy = "recorded", .ooms = 1}}}};
+  ranks.classes.resize(1);
+  ranks.under = {{.strategy = "recorded"}};
+  EXPECT_NE(written(page).find("<pre>Rank 7 (gpu 0) ran out of memory.\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace memreplay

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/explain/phrases.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -42,21 +44,57 @@ TEST(RanksReport, RanksAreWrittenAsRuns) {
   EXPECT_EQ(ranks_text({0, 2, 4, 6, 8}), "0, 2 … 8 (5 ranks)");
 }
 
-TEST(RanksReport, SaysTheWorstAndWhoDepartsInBytesWhereSizesLookAlike) {
+TEST(RanksReport, SaysWhoDiedAndWhoDepartsInBytesWhereSizesLookAlike) {
   const std::string text = to_text(two_ranks(), {});
-  EXPECT_TRUE(text.starts_with("Rank 1 fares worst: 200 MiB reserved and 1 OOM")) << text;
+  EXPECT_TRUE(
+      text.starts_with("Rank 1 (gpu 0) ran out of memory under torch. The other rank peaked "
+                       "at 100 MiB reserved.\n"))
+      << text;
   EXPECT_NE(text.find("20,971,521 B at event 7 (a.py:1)"), text.npos) << text;
   EXPECT_NE(text.find("Rank 1 reserves 100 MiB more than rank 0."), text.npos) << text;
+  EXPECT_TRUE(text.ends_with("\n   memreplay explain r1 -s torch\n")) << text;
 }
 
-TEST(RanksReport, NoRankIsCalledTheWorstWhereAllFareAlike) {
+TEST(RanksReport, TheWorstRankHasItsVerdictInTheBeginning) {
+  RanksAnswer answer = two_ranks();
+  answer.why.emplace().explanation.at_oom = true;
+  const std::string beginning = ranks_beginning(answer, {});
+  EXPECT_NE(beginning.find("\nRank 1: " + verdict_sentence(*answer.why)), beginning.npos)
+      << beginning;
+  EXPECT_TRUE(to_text(answer, {}).starts_with(beginning));
+}
+
+TEST(RanksReport, RanksThatLiveAreOneLineWhereTheyAreIdentical) {
+  RanksAnswer answer = two_ranks();
+  RankRow twin = answer.part.rows[1];
+  twin.rank = 2;
+  answer.part.rows.push_back(twin);
+  const std::string beginning = ranks_beginning(answer, {});
+  EXPECT_NE(beginning.find("The other 2 ranks are identical and peaked at 100 MiB\nreserved."),
+            beginning.npos)
+      << beginning;
+  EXPECT_NE(beginning.find("\n 0, 2 "), beginning.npos) << beginning;
+}
+
+TEST(RanksReport, NoRankDiedWhereAllFareAlike) {
   RanksAnswer answer = two_ranks();
   answer.part.rows = {row(0, 100 * kMiB), row(1, 100 * kMiB)};
   answer.under[0].spreads.assign(rank_metrics().size(), {100 * kMiB, 100 * kMiB, 100 * kMiB, 0, 0});
   const std::string text = to_text(answer, {});
-  EXPECT_TRUE(text.starts_with("No rank fares worse than another: 100 MiB reserved. 2 ranks"))
+  EXPECT_TRUE(
+      text.starts_with("No rank ran out of memory under torch. All 2 ranks are identical "
+                       "and peaked at 100 MiB reserved.\n"))
       << text;
-  EXPECT_NE(text.find("All 2 ranks reserve the same."), text.npos) << text;
+}
+
+TEST(RanksReport, OfRanksThatLiveTheHighestIsNamed) {
+  RanksAnswer answer = two_ranks();
+  answer.part.rows = {row(1, 200 * kMiB), row(0, 100 * kMiB)};
+  EXPECT_TRUE(ranks_beginning(answer, {})
+                  .starts_with("No rank ran out of memory under torch. All 2 ranks peaked at 100 "
+                               "MiB to 200 MiB reserved, "
+                               "rank 1\nhighest.\n"))
+      << ranks_beginning(answer, {});
 }
 
 TEST(RanksReport, OneRankAloneIsComparedWithNothing) {
@@ -65,8 +103,10 @@ TEST(RanksReport, OneRankAloneIsComparedWithNothing) {
   answer.classes.resize(1);
   answer.under[0].spreads.assign(rank_metrics().size(), {100 * kMiB, 100 * kMiB, 100 * kMiB, 4, 4});
   const std::string text = to_text(answer, {});
-  EXPECT_TRUE(text.starts_with("Rank 4 alone: 100 MiB reserved. 1 rank in 1 class.")) << text;
-  EXPECT_EQ(text.find("reserve the same"), text.npos) << text;
+  EXPECT_TRUE(
+      text.starts_with("Rank 4 did not run out of memory under torch. It peaked at 100 MiB "
+                       "reserved.\n"))
+      << text;
 }
 
 TEST(RanksReport, TheJsonHasTheKeysOfTheContract) {
