@@ -41,7 +41,8 @@ class ProgramFeed {
 /// All that a program asks of an allocator: its events, and its acts between them. A player does
 /// the acts before an event in their order, then plays the event. Requests of no bytes are passed
 /// over, and so is whatever frees a block that was never placed. A refused request (Op::oom) is
-/// made once more; where it is served now, its block is freed at once.
+/// made once more; where it is served now, its block is freed at once. With `refusals_stand` it is
+/// refused again, whatever is free.
 struct Program {
   /// A block that is there before the first event.
   struct Block {
@@ -73,6 +74,7 @@ struct Program {
   const MemoryState* start = nullptr;  ///< as recorded before the first event; never null
   bool starts_cold = false;            ///< nothing of `start` is there
   bool keeps_cache = false;            ///< events that empty the cache are passed over
+  bool refusals_stand = false;         ///< nobody knows the device that they are due to
   bool says_more = false;              ///< of a request than size, alignment, stream and pool
 
   std::vector<Block> blocks;    ///< of `start`, in order of address; none where it starts cold

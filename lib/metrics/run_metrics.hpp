@@ -15,11 +15,15 @@ namespace memreplay {
 
 /// A request that was not served, and the memory at that moment.
 struct OomPlace {
+  /// Who refused it: the device of the replay, or, where nobody knows how large that is, the
+  /// recorded one alone. Then only what is free inside is counted.
+  enum class Told { replayed, recorded };
   std::uint64_t event = 0;
   Bytes requested = 0;
   Bytes free = 0;  ///< inside what the strategy holds, and what it may still take from the device
   Bytes largest_free = 0;
   Bytes live = 0;  ///< requested bytes of live blocks
+  Told told = Told::replayed;
 };
 
 /// Times that were measured, by the host's clock where nothing else is said.

@@ -43,13 +43,18 @@ bool Accounts::note_reserved(Bytes reserved) {
   return true;
 }
 
-void Accounts::note_oom(std::uint64_t event, const Request& request) {
+void Accounts::note_oom(std::uint64_t event, const Request& request, OomPlace::Told told) {
   ++metrics_.ooms;
   if (metrics_.first_oom) return;
   const FreeSpace space = strategy_.free_space();
-  const Bytes outside = std::min(device_.free_bytes(), space.obtainable);
-  metrics_.first_oom = OomPlace{event, request.size, outside + space.total,
-                                std::max(space.largest, outside), tally_.requested};
+  const bool is_known = told == OomPlace::Told::replayed;
+  const Bytes outside = is_known ? std::min(device_.free_bytes(), space.obtainable) : 0;
+  metrics_.first_oom = OomPlace{event,
+                                request.size,
+                                outside + space.total,
+                                std::max(space.largest, outside),
+                                tally_.requested,
+                                told};
 }
 
 DeviceUsage Accounts::calls_since_measuring() const {

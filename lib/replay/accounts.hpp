@@ -35,7 +35,7 @@ class Accounts {
   void note_allocated() { tally_.note_allocated(); }
   /// A request that the recorded program was refused is served here, and freed at once.
   void note_served_after_all(Bytes requested);
-  void note_oom(std::uint64_t event, const Request& request);
+  void note_oom(std::uint64_t event, const Request& request, OomPlace::Told told);
 
   /// After a request: only then a strategy holds more. True where the reserved peak grew.
   bool look_at_device() {

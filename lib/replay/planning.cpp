@@ -56,6 +56,7 @@ class Foresight {
     const Op op = program_.ops[event];
     if (is_request(op)) {
       if (program_.sizes[event] == 0) return;
+      if (op == Op::oom && program_.refusals_stand) return;
       const Request request = program_.request(event);
       const bool refused = op == Op::oom;  // where it is served, freed at once
       open(refused ? kNoSlot : slot, {.size = request.size,

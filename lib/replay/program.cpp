@@ -26,6 +26,7 @@ class Weaver {
     program_.start = &trace_.start;
     program_.starts_cold = options_.start == StartMode::cold;
     program_.keeps_cache = options_.ignore_empty_cache;
+    program_.refusals_stand = options_.refusals_stand;
     if (!program_.starts_cold) add_blocks();
     if (reading != nullptr) add_completions(*reading);
     for (const std::uint64_t event : options_.insert_empty_cache) {

@@ -209,10 +209,15 @@ class Replay {
   }
 
   // A request that the recorded program was refused. Nothing is known of its life: where it is
-  // served now, it is freed at once.
+  // served now, it is freed at once. On a device of unknown size nothing else is known than that it
+  // was refused.
   std::optional<Placement> issue_refused_request(std::uint64_t event) {
     const Request request = program_.request(event);
     if (request.size == 0) return std::nullopt;
+    if (program_.refusals_stand) {
+      note_oom(event, request, OomPlace::Told::recorded);
+      return std::nullopt;
+    }
     const auto placement = caller_.place_for_an_instant(request);
     if (placement) {
       accounts_.note_served_after_all(request.size);
@@ -242,8 +247,9 @@ class Replay {
     }
   }
 
-  void note_oom(std::uint64_t event, const Request& request) {
-    accounts_.note_oom(event, request);
+  void note_oom(std::uint64_t event, const Request& request,
+                OomPlace::Told told = OomPlace::Told::replayed) {
+    accounts_.note_oom(event, request, told);
     if (options_.measuring.oom_report && result_.oom_report.empty() &&
         abilities_.oom_report != nullptr) {
       result_.oom_report = abilities_.oom_report->oom_report(request);

@@ -7,6 +7,7 @@
 #include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/growth.hpp"
 #include "analysis/recorded/places.hpp"
+#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "analysis/run/run.hpp"
 
@@ -63,8 +64,10 @@ Setup setup_of(const CheckSetup& asked, StartMode start) {
 
 Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
            const LateStart& late, RunWatcher* watcher, const Control& control) {
-  return run(subject, parse_strategy(asked.strategy), simulated({setup.device.simulated()}), setup,
-             late, watcher, control);
+  SizedDevice device{setup.device.simulated()};
+  device.unknown_size = !asked.capacity && !recorded_room(subject);
+  return run(subject, parse_strategy(asked.strategy), simulated(device), setup, late, watcher,
+             control);
 }
 
 std::optional<BytesInterval> interval_of(const Run& run, const CheckedMetric& metric) {

@@ -222,7 +222,9 @@ Explanation explain(const Subject& subject, const MomentSource& source,
   e.by = options.by;
   const Places places(subject.recording(), options.by);
   if (e.at_oom) note_request(trace, places, options, e);
-  if (refused) {
+  if (e.at_oom && options.unknown_size && trace.ops[*e.event] == Op::oom) {
+    e.cause = Cause::unknown;
+  } else if (refused) {
     e.device_free = moment.device_free;
     e.room = e.reserved + e.device_free;
     e.allowed = moment.allowed;

@@ -22,6 +22,7 @@ struct ExplainOptions {
   /// For which expandable segments reserve addresses; nothing: at least what was reserved or free.
   std::optional<Bytes> reserved_for;
   std::optional<Bytes> address_space;  ///< nothing: that of a process
+  bool unknown_size = false;  ///< of the device: why a recorded refusal came is not known either
   /// Of PyTorch's allocator, if it is one: how it cuts memory.
   std::optional<torch::Settings> settings;
 };

@@ -47,6 +47,7 @@ ExplainOptions options_of(const Subject& subject, const View& view,
     options.reserved_for = subject.verified()->reading.device_total;
   }
   options.address_space = question.setup.device.address_space;
+  options.unknown_size = !view.as_recorded && view.device.unknown_size;
   if (view.model) options.settings = view.model->settings;
   return options;
 }
@@ -127,7 +128,7 @@ void search_shortly(const Subject& subject, const SizedDevice& device,
                     ExplainedDevice& explained) {
   const Explanation& e = explained.explanation;
   TuneOptions tuning;
-  tuning.bench = {{&subject}, {device.options}, {false}};
+  tuning.bench = {{&subject}, {device.options}, {false}, {device.unknown_size}};
   tuning.torch_version = question.setup.torch_version;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
   const std::uint64_t events = subject.trace().size();
@@ -187,7 +188,8 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   const bool torch_memory = view.as_recorded || view.model;
   const Explanation& e = explained.explanation;
   // The device of the search has addresses without end where nobody says how many.
-  const bool may_help = question.most_settings > 0 && e.shows_requests && e.cause != Cause::shortage &&
+  const bool may_help = !(e.at_oom && e.cause == Cause::unknown) && question.most_settings > 0 &&
+                        e.shows_requests && e.cause != Cause::shortage &&
                         !(view.as_recorded && e.cause == Cause::address_space);
   if (torch_memory && may_help && !asleep && !question.growth && !control.stopped()) {
     search_shortly(subject, view.device, question, control, explained);

@@ -14,6 +14,7 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
   setup.torch_version = question.setup.torch_version;
   setup.start = question.setup.start;
   ReplayOptions replaying = replay_options(subject.trace(), setup, control);
+  replaying.program.refusals_stand = view.device.unknown_size;
   const TrialOptions trial{.device = view.device.options, .torch_version = setup.torch_version};
   view.late = std::make_unique<LateStart>(subject, replaying);
   if (view.late->applies()) {

@@ -64,7 +64,13 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setu
   setup.stop_at_oom = true;
   const auto metrics_of = [&](const StrategySpec& tried) {
     Trial trial(subject, tried, trial_options(device, setup));
-    return trial.run(replay_options(subject.trace(), setup, control)).metrics;
+    ReplayOptions replaying = replay_options(subject.trace(), setup, control);
+    replaying.program.refusals_stand = device.unknown_size;
+    return trial.run(replaying).metrics;
+  };
+  // What was refused when it was recorded is refused by an arena of any size.
+  const auto falls_short = [](const RunMetrics& metrics) {
+    return metrics.first_oom && metrics.first_oom->told == OomPlace::Told::replayed;
   };
   const auto sized = [&](Bytes mebibytes) {
     return parse_strategy(fmt::format("rmm-arena:arena_size={}MiB", mebibytes));
@@ -74,10 +80,10 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setu
   // An arena has a size, even where nobody asks for memory.
   Bytes fits = std::max(round_up(counter_of(whole, "touched"), kMiB), kMiB) / kMiB;
   Bytes fails = whole.peak_allocated / kMiB;
-  if (whole.ooms > 0) return parse_strategy("rmm-arena");
+  if (falls_short(whole)) return parse_strategy("rmm-arena");
   while (fails + 1 < fits && !control.stopped()) {
     const Bytes middle = fails + (fits - fails) / 2;
-    (metrics_of(sized(middle)).ooms == 0 ? fits : fails) = middle;
+    (falls_short(metrics_of(sized(middle))) ? fails : fits) = middle;
   }
   return sized(fits);
 }

@@ -122,6 +122,7 @@ SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
   } else if (!shape.tenants.empty()) {
     throw UsageError("--other-tenant takes nothing of a device without limit; add --capacity SIZE");
   }
+  device.unknown_size = device.from == CapacityFrom::nobody && !shape.endless;
   return device;
 }
 
@@ -137,7 +138,7 @@ DeviceSummary summarise(const SizedDevice& device) {
 }
 
 OpenDevice simulated(const SizedDevice& device) {
-  OpenDevice open{.options = device.options};
+  OpenDevice open{.options = device.options, .unknown_size = device.unknown_size};
   open.summary = summarise(device);
   return open;
 }
@@ -155,6 +156,7 @@ std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const Open
     device.summary.address_policy = name_of(sized.options.policy);
     device.summary.capacity = sized.options.capacity;
     device.summary.capacity_from = sized.from;
+    device.unknown_size = sized.unknown_size;
   }
   return devices;
 }

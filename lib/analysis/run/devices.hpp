@@ -19,7 +19,8 @@ struct OpenDevice {
   std::shared_ptr<RealMemory> memory;  ///< null: a simulated one
   SimulatedDeviceOptions options;      ///< of a real one capacity and reserve hold
   DeviceSummary summary;
-  bool timed = false;  ///< every operation: where any device is real
+  bool timed = false;         ///< every operation: where any device is real
+  bool unknown_size = false;  ///< as of a SizedDevice
 
   /// What others leave of it for a replay; nothing: it is endless.
   std::optional<Bytes> room() const;
@@ -29,6 +30,9 @@ struct OpenDevice {
 struct SizedDevice {
   SimulatedDeviceOptions options;
   CapacityFrom from = CapacityFrom::nobody;
+  /// Nobody says how large it is, and nobody asked for one without limit: it never gets full, but
+  /// what the recorded program was refused is refused again.
+  bool unknown_size = false;
 };
 
 /// The device of this shape on which a recording is replayed. Where nobody says how large it is,

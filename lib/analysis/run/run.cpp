@@ -82,7 +82,8 @@ ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunP
   if (picture != nullptr) {
     observers.add(recorder.emplace(
         job.subject.trace(), trial.device(), trial.log(),
-        RunRecorder::Options{*job.setup.points, replaying.program.scale, replaying.program.to}));
+        RunRecorder::Options{*job.setup.points, replaying.program.scale, replaying.program.to,
+                             replaying.program.refusals_stand}));
   }
   if (!observers.empty()) replaying.observer = &observers;
   ReplayResult result = trial.run(replaying);
@@ -205,6 +206,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
           device,  setup,
           {},      replay_options(subject.trace(), setup, control),
           control, phased_settings(subject, spec, setup)};
+  job.replaying.program.refusals_stand = device.unknown_size;
   job.replaying.stops.progress = [&](double share) { control.show(spec.text, share); };
   job.plan = plan_for(subject, spec, job.replaying.program);
   std::optional<RunPicture> drawn;

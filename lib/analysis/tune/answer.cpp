@@ -54,6 +54,7 @@ void add_to_bench(const Chosen& chosen, const Subject& subject, const TuneQuesti
   bench.subjects.push_back(&subject);
   bench.devices.push_back(device.options);
   bench.assumed_size.push_back(device.from == CapacityFrom::recorded_retries);
+  bench.unknown_size.push_back(device.unknown_size);
   add_to_answer(chosen, subject, device, answer);
 }
 

@@ -31,6 +31,7 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
   }
   for (std::size_t i = 0; i < bench.subjects.size() && !experiment.given_up; ++i) {
     const Subject& subject = *bench.subjects[i];
+    replaying.program.refusals_stand = i < bench.unknown_size.size() && bench.unknown_size[i];
     Trial trial(subject, spec, {.device = bench.devices[i], .torch_version = torch_version});
     ReplayResult result = trial.run(replaying);
     experiment.cancelled |= !result.finished && !experiment.given_up;

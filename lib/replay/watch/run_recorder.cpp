@@ -82,7 +82,8 @@ void RunRecorder::note_ooms(const EventState& state, const Strategy& strategy) {
     return;
   }
   const FreeSpace space = strategy.free_space();
-  const Bytes outside = std::min(device_.free_bytes(), space.obtainable);
+  const bool is_known = !options_.refusals_stand;
+  const Bytes outside = is_known ? std::min(device_.free_bytes(), space.obtainable) : 0;
   RunPicture::Oom oom{
       state.event, count, {}, space.total + outside, std::max(space.largest, outside)};
   if (!trace_.streamed && is_request(trace_.ops[state.event]) && !state.placement) {

@@ -17,6 +17,7 @@ class RunRecorder final : public ReplayObserver {
     std::size_t most_points = 20'000;  ///< of each curve, and of each kind of mark
     Bytes scale = 1;                   ///< as the replay's
     std::uint64_t to = UINT64_MAX;     ///< as the replay's
+    bool refusals_stand = false;       ///< as the replay's
   };
   /// `device` is the one that the strategy is over: without its `log` there are no segments but
   /// those of the beginning. All three outlive this.

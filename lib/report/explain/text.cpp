@@ -64,7 +64,7 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
   line("reserved", e.reserved,
        fmt::format("in {}; {} free inside them, largest hole {}", counted(e.segments, "segment"),
                    human_size(e.free_inside), human_size(e.largest_free)));
-  if (e.at_oom) line("free", e.device_free, "outside any segment");
+  if (e.at_oom && e.room) line("free", e.device_free, "outside any segment");
   if (e.addresses && e.cause == Cause::address_space) {
     line("addresses", e.addresses->reserved,
          fmt::format("in {} of {}", counted(e.addresses->reservations, "expandable segment"),

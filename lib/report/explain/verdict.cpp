@@ -91,6 +91,12 @@ std::string refused(const ExplainedDevice& device) {
           request, human_size(*e.total - *e.room));
     case Cause::address_space:
       return no_addresses(e);
+    case Cause::unknown:
+      return fmt::format(
+          "Unknown: the {} request was refused with {} live, and how large the device was is not "
+          "in "
+          "the recording.",
+          human_size(e.requested), human_size(e.live_requested));
     default:
       break;
   }

@@ -230,10 +230,11 @@ Json interval_json(const std::optional<RunInterval>& interval) {
 
 Json oom_json(const std::optional<OomPlace>& oom) {
   if (!oom) return nullptr;
+  const bool is_known = oom->told == OomPlace::Told::replayed;
   return Json{{"event", oom->event},
               {"requested_bytes", oom->requested},
-              {"free_bytes", oom->free},
-              {"largest_free_bytes", oom->largest_free},
+              {"free_bytes", is_known ? Json(oom->free) : Json(nullptr)},
+              {"largest_free_bytes", is_known ? Json(oom->largest_free) : Json(nullptr)},
               {"live_bytes", oom->live}};
 }
 

@@ -172,16 +172,25 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& all) {
 std::string oom_warning(const Run& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
-  return fmt::format(
-      "{} ran out of memory {}, first at event {}: asked {}, {} free, largest piece {}. {}",
-      run.name(), counted(run.metrics.ooms, "time"), human_count(oom.event),
-      human_size(oom.requested), human_size(oom.free), human_size(oom.largest_free),
-      oom_advice(run));
+  return fmt::format("{} ran out of memory {}, first at event {}: {}. {}", run.name(),
+                     counted(run.metrics.ooms, "time"), human_count(oom.event), oom_figures(oom),
+                     oom_advice(run));
+}
+
+std::string oom_figures(const OomPlace& oom) {
+  const std::string asked = "asked " + human_size(oom.requested);
+  if (oom.told == OomPlace::Told::recorded) return asked + ", refused when it was recorded";
+  return fmt::format("{}, {} free, largest piece {}", asked, human_size(oom.free),
+                     human_size(oom.largest_free));
 }
 
 std::string oom_advice(const Run& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
+  if (oom.told == OomPlace::Told::recorded) {
+    return "How large the device was is not in the recording, and so not why: --capacity SIZE sets "
+           "one, --capacity none serves it.";
+  }
   if (oom.largest_free >= oom.requested) {
     return "Enough is free in one piece, but not for this request: another stream or pool has it, "
            "or a limit of the strategy's own forbids it.";

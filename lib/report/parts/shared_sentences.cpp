@@ -55,11 +55,9 @@ std::string oom_warning_of(const Group& group, const std::vector<Run>& all) {
   const Run& first = **std::ranges::min_element(
       group, {}, [](const Run* run) { return run->metrics.first_oom->event; });
   const OomPlace& oom = *first.metrics.first_oom;
-  return fmt::format(
-      "{} ran out of memory, the earliest at event {} ({}: asked {}, {} free, largest piece {}). "
-      "{}",
-      rows_named(group, all), human_count(oom.event), first.name(), human_size(oom.requested),
-      human_size(oom.free), human_size(oom.largest_free), oom_advice(first));
+  return fmt::format("{} ran out of memory, the earliest at event {} ({}: {}). {}",
+                     rows_named(group, all), human_count(oom.event), first.name(), oom_figures(oom),
+                     oom_advice(first));
 }
 
 }  // namespace

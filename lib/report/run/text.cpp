@@ -41,9 +41,10 @@ std::string device_phrase(const Run& run) {
 }
 
 std::string verdict(const Run& run) {
-  if (run.metrics.first_oom) {
-    return fmt::format("out of memory at event {} on {}", human_count(run.metrics.first_oom->event),
-                       device_phrase(run));
+  if (const auto& oom = run.metrics.first_oom) {
+    const bool is_known = oom->told == OomPlace::Told::replayed;
+    return fmt::format("out of memory at event {}{}", human_count(oom->event),
+                       is_known ? " on " + device_phrase(run) : ", as recorded");
   }
   if (run.interrupted()) return "interrupted; no OOM until then";
   if (run.refused_before > 0) {
