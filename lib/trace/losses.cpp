@@ -39,7 +39,7 @@ class LossCount {
 
 Losses left_out_of(const Trace& trace, std::string_view log, LogPlaces has) {
   LossCount lost(trace);
-  lost.add_op("refused requests", Op::oom);
+  if (!has.refusals) lost.add_op("refused requests", Op::oom);
   lost.add("requests of no bytes", [&](std::size_t event) {
     return trace.ops[event] == Op::allocate && trace.sizes[event] == 0;
   });

@@ -13,6 +13,7 @@ struct LogPlaces {
   bool threads = false;
   bool times = false;
   bool alignments = false;
+  bool refusals = false;
 };
 
 /// What such a log leaves out of a trace, with counts, as one phrase. `log`: "an RMM log".

@@ -45,7 +45,7 @@ void PointerLog::leave_out_empty(Op op) {
 }
 
 void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
-  if (address == 0) return leave_out("allocations that failed");
+  if (address == 0) return refuse(place, size);
   if (size == 0) {
     ++live(place.heap).emplace(address).first->empty;
     return leave_out_empty(Op::allocate);
@@ -120,6 +120,7 @@ bool PointerLog::finish(Recording& recording) {
 Recording recording_of_log(const Input& input, std::string format, std::string detail) {
   Recording recording;
   recording.path = input.name;
+  if (to == 0 && size > 0) return refuse(place, size);  // the block stays
   recording.format = std::move(format);
   recording.detail = std::move(detail);
   recording.texts = {""};

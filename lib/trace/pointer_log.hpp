@@ -58,7 +58,7 @@ class PointerLog {
   /// Behind all calls: what a reading should begin with; nothing where this one did.
   EarlierPointers earlier() const;
 
-  /// Throws std::length_error above 65,535 places, as the others do.
+  /// Throws std::length_error above 65,535 places, as the others do. At 0 it was refused.
   void allocate(PointerPlace place, Address address, Bytes size);
   /// The size of the block, where the log says it.
   void free(PointerPlace place, Address address, std::optional<Bytes> size = {});
@@ -75,7 +75,7 @@ class PointerLog {
     add(Op::free, {}, id, slot, size);
     builder_.return_slot(slot);
   }
-  /// A block that moves, or stays and has another size.
+  /// A block that moves, or stays and has another size. To 0 it was refused, and stays as it is.
   void reallocate(PointerPlace place, Address from, Address to, Bytes size);
   /// A request that the program did not get.
   void refuse(PointerPlace place, Bytes size);

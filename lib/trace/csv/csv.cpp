@@ -249,12 +249,11 @@ void CsvReader::read_row() {
   row.clear();
   row.op = fields_.op();
   CsvDevice& device = device_of(fields_.says_more() ? gpu() : 0);
-  if (row.op == kFailedOp) return leave_out(device, "allocations that failed");
   if (row.op == kDriverOp) return leave_out(device, "segments and other doings of the allocator");
-  if ((row.op == 'a' || row.op == 'f') && fields_.is_null_id()) {
-    return leave_out(device, row.op == 'a' ? "allocations that failed" : "frees of null");
-  }
-  fields_.take(kId, row.id, "a whole number, or 0x and hexadecimal digits");
+  if (row.op == 'f' && fields_.is_null_id()) return leave_out(device, "frees of null");
+  if (row.op == 'a' && fields_.is_null_id()) row.op = kFailedOp;
+  if (row.op != kFailedOp)
+    fields_.take(kId, row.id, "a whole number, or 0x and hexadecimal digits");
   fields_.take(kSize, row.size, "bytes as a whole number");
   if (fields_.says_more()) {
     fields_.take(kStream, row.stream, "a whole number");
@@ -263,6 +262,9 @@ void CsvReader::read_row() {
     row.align_log2 = fields_.align_log2();
   }
   add_event(device, row);
+  if (row.op == kFailedOp && row.size.value_or(0) == 0) {
+    return leave_out(device, "allocations that failed");
+  }
 }
 
 int CsvReader::gpu() const {
@@ -322,6 +324,9 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
       break;
     default:
       device.builder.add(Op::safe_frontier, lane, kNoSlot, *row.size);
+    case kFailedOp:
+      device.builder.add(Op::oom, lane, kNoSlot, *row.size, row.align_log2);
+      break;
   }
   add_cold_columns(device.builder, row);
 }

@@ -16,9 +16,9 @@ constexpr std::array<ColumnInfo, kCsvColumns> kColumns = {
                "What happens: a allocate (or alloc, malloc, new, cudaMalloc, +), f free (or "
                "dealloc, delete, release, cudaFree, -), c free completed, where a stream still "
                "used the block after f (or free_completed), e empty the cache (or empty_cache), m "
-               "marker, s safe frontier (BFC). Rows of an allocation that failed (allocate "
-               "failure, oom, or a null id), frees of null and segment_alloc and its like are "
-               "counted and left out."},
+               "marker, s safe frontier (BFC), o refused request (or allocate failure, oom, or "
+               "an allocation with a null id), of size bytes. Frees of null and segment_alloc and "
+               "its like are counted and left out."},
     ColumnInfo{"id",
                "ptr, pointer, addr, address, buffer, buffer_id, block, block_id, alloc_id, "
                "allocation_id, handle",
@@ -265,7 +265,7 @@ std::optional<char> csv_op(std::string_view word) {
   if (word == "+") return 'a';
   if (word == "-") return 'f';
   const std::string wanted = plain(word);
-  if (wanted.size() == 1 && std::string_view("afcems").find(wanted) != std::string_view::npos) {
+  if (wanted.size() == 1 && std::string_view("afcemso").find(wanted) != std::string_view::npos) {
     return wanted.front();
   }
   const auto found = std::ranges::find(kOpWords, wanted, &OpWord::word);

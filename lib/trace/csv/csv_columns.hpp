@@ -32,11 +32,11 @@ enum CsvColumn : std::size_t {
 /// Each column by our own name, in the order of CsvColumn.
 std::span<const ColumnInfo> csv_columns();
 
-// What no row of ours has: an allocation that the program did not get, and what its allocator did.
-inline constexpr char kFailedOp = 'x';
+// A request that the program did not get; and, in no row of ours, what its allocator did.
+inline constexpr char kFailedOp = 'o';
 inline constexpr char kDriverOp = 'd';
 
-/// 'a' for "malloc": one of "afcems" or of those above. Nothing for a word that is not known.
+/// 'a' for "malloc": one of "afcemso" or of those above. Nothing for a word that is not known.
 std::optional<char> csv_op(std::string_view word);
 
 /// What the first line of a CSV says.

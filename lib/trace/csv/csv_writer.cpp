@@ -12,7 +12,7 @@
 namespace memreplay {
 namespace {
 
-bool has_a_row(Op op) { return !is_driver_event(op) && op != Op::oom; }
+bool has_a_row(Op op) { return !is_driver_event(op); }
 bool has_id(const BlockInfo& block) {
   return block.state != BlockState::free && block.slot != kNoSlot;
 }
@@ -171,8 +171,11 @@ void CsvWriter::write_event(std::size_t event) {
     case Op::safe_frontier:
       write_row('s', std::nullopt, trace_.sizes[event], lane, event);
       break;
+    case Op::oom:
+      write_row('o', std::nullopt, trace_.sizes[event], lane, event);
+      break;
     default:
-      break;  // driver events and refusals
+      break;  // driver events
   }
 }
 

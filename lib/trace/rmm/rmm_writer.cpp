@@ -64,7 +64,9 @@ class RmmWriter {
   }
   void write_start();
   void write_event(std::size_t event);
-  void write_row(std::size_t event, std::string_view action, Slot slot, StreamIndex stream);
+  void write_block(std::size_t event, std::string_view action, Slot slot, StreamIndex stream);
+  void write_row(std::size_t event, std::string_view action, std::string_view pointer, Bytes size,
+                 StreamIndex stream);
   Address next_pointer(Bytes size);
 
   const Trace& trace_;
@@ -91,7 +93,7 @@ void RmmWriter::write_start() {
       size_of_[block.slot] = block.requested;
       pointer_of_[block.slot] =
           trace_.addresses.empty() ? next_pointer(block.requested) : block.address;
-      write_row(0, "allocate", block.slot, segment.stream);
+      write_block(0, "allocate", block.slot, segment.stream);
     }
   }
 }
@@ -104,28 +106,36 @@ void RmmWriter::write_event(std::size_t event) {
       pointer_of_[slot] = !trace_.addresses.empty() ? trace_.addresses[event]
                           : has_ids_                ? trace_.ids[event]
                                                     : next_pointer(trace_.sizes[event]);
-      write_row(event, "allocate", slot, trace_.lane(event).stream);
+      write_block(event, "allocate", slot, trace_.lane(event).stream);
       break;
     case Op::free:
     case Op::free_requested:
-      write_row(event, "free", slot, trace_.lane(event).stream);
+      write_block(event, "free", slot, trace_.lane(event).stream);
       size_of_[slot] = 0;
+      break;
+    case Op::oom:
+      write_row(event, "allocate failure", "(nil)", trace_.sizes[event], trace_.lane(event).stream);
       break;
     default:
       break;
   }
 }
 
-void RmmWriter::write_row(std::size_t event, std::string_view action, Slot slot,
-                          StreamIndex stream) {
+void RmmWriter::write_block(std::size_t event, std::string_view action, Slot slot,
+                            StreamIndex stream) {
   if (size_of_[slot] == 0) return;
+  write_row(event, action, fmt::format("{:#x}", pointer_of_[slot]), size_of_[slot], stream);
+}
+
+void RmmWriter::write_row(std::size_t event, std::string_view action, std::string_view pointer,
+                          Bytes size, StreamIndex stream) {
   const std::uint32_t thread = trace_.threads.empty() ? 0 : trace_.threads[event];
   const ClockTime clock(trace_.times_us.empty() ? 0 : trace_.times_us[event]);
   const std::int64_t seconds = clock.us / 1'000'000;
   const std::uint64_t handle = handles_[stream];
-  fmt::format_to(std::back_inserter(text_), "{},{:02}:{:02}:{:02}.{:06},{},{:#x},{},", thread,
+  fmt::format_to(std::back_inserter(text_), "{},{:02}:{:02}:{:02}.{:06},{},{},{},", thread,
                  seconds / 3600, seconds / 60 % 60, seconds % 60, clock.us % 1'000'000, action,
-                 pointer_of_[slot], size_of_[slot]);
+                 pointer, size);
   text_ += handle == 0 ? "0\n" : fmt::format("{:#x}\n", handle);
   if (text_.size() < kTextAtOnce) return;
   out_ << text_;
@@ -144,7 +154,7 @@ WriterInfo rmm_writer() {
             const Trace& trace = recording.traces.front();
             RmmWriter(trace, out).write();
             return left_out_of(trace, "an RMM log",
-                               {.streams = true, .threads = true, .times = true});
+                               {.streams = true, .threads = true, .times = true, .refusals = true});
           }};
 }
 

@@ -105,7 +105,8 @@ void StallocReader::call(const StallocLine& line) {
   const Bytes size = lines_.size(line[kBlockSize]);
   const PointerPlace place{.stream = stream(line[kHandle])};
   if (line[kStatus] == "1") {
-    log_.allocate(place, pointer, size);
+    // An empty tensor is written like a refused request.
+    pointer == 0 ? log_.leave_out("allocations that failed") : log_.allocate(place, pointer, size);
   } else {
     log_.free(place, pointer, size);
   }

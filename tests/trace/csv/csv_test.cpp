@@ -267,7 +267,7 @@ TEST(CsvReader, AnAddressMayComeAgainOnceItIsFree) {
             "t.csv:3: allocation of buffer 0x10, which is live already");
 }
 
-TEST(CsvReader, WhatFailedOrFreedNothingIsCounted) {
+TEST(CsvReader, WhatFailedIsARefusedRequestAndWhatFreedNothingIsCounted) {
   const Trace trace = read(
                           "Thread,Time,Action,Pointer,Size,Stream\n"
                           "1,09:15:02.000101,allocate,0x7f2a00000000,1000,0\n"
@@ -276,10 +276,17 @@ TEST(CsvReader, WhatFailedOrFreedNothingIsCounted) {
                           "1,09:15:02.000180,free,(nil),,0\n"
                           "1,09:15:02.000200,free,0x7f2a00000000,1000,0x2\n")
                           .traces.at(0);
-  EXPECT_EQ(trace.size(), 2u);
-  EXPECT_EQ(trace.times_us[1] - trace.times_us[0], 99);
-  EXPECT_EQ(trace.coverage.dropped, (std::map<std::string, std::uint64_t>{
-                                        {"allocations that failed", 2}, {"frees of null", 1}}));
+  EXPECT_EQ(trace.ops, (std::vector<Op>{Op::allocate, Op::oom, Op::oom, Op::free}));
+  EXPECT_EQ(trace.sizes[2], 9'000'000'000u);
+  EXPECT_EQ(trace.times_us[3] - trace.times_us[0], 99);
+  EXPECT_EQ(trace.coverage.dropped, (std::map<std::string, std::uint64_t>{{"frees of null", 1}}));
+}
+
+TEST(CsvReader, ARefusedRequestIsWrittenAsItWasRead) {
+  const std::string text = "op,id,size,stream\na,0,10,0\no,,4096,7\nf,0,,0\n";
+  EXPECT_EQ(rewritten(text), text);
+  EXPECT_EQ(read("op,id,size\no,,\no,,0\na,0,1\n").traces.at(0).coverage.dropped,
+            (std::map<std::string, std::uint64_t>{{"allocations that failed", 2}}));
 }
 
 TEST(CsvReader, AHistoryOfPyTorchAsATableLeavesOutItsSegments) {

@@ -137,10 +137,10 @@ TEST(UmpireReader, WhatIsLackingOrMeansNothingIsCounted) {
   const Trace trace = trace_of(deallocation("0xc0") + deallocation("0") + allocation("0", "5") +
                                allocation("0xa0", "0") + deallocation("0xa0") +
                                allocation("0xa0", "4") + allocation("0xa0", "5"));
-  EXPECT_EQ(trace.sizes, (Sizes{4, 4, 5}));
+  EXPECT_EQ(trace.ops, (Ops{Op::oom, Op::allocate, Op::free, Op::allocate}));
+  EXPECT_EQ(trace.sizes, (Sizes{5, 4, 4, 5}));
   const std::map<std::string, std::uint64_t> dropped = {
       {"allocations of size 0", 1},
-      {"allocations that failed", 1},
       {"frees of blocks of size 0", 1},
       {"frees of blocks that the log does not allocate", 1},
       {"frees of null", 1}};
@@ -179,6 +179,12 @@ TEST(UmpireReader, ATextThatIsCutAnywhereIsReadOrRefusedByItsLine) {
   expect_any_beginning(umpire_reader(), kSecond);
   EXPECT_EQ(trace_of(kSecond.substr(0, kSecond.size() - 5))
                 .coverage.dropped.at("a last line that is cut off"),
+TEST(UmpireReader, ABlockStaysWhereItsReallocationIsRefused) {
+  const Trace trace = trace_of(allocation("0xa0", "4") + reallocation("0xa0", "12", "", "0"));
+  EXPECT_EQ(trace.ops, (Ops{Op::allocate, Op::oom}));
+  EXPECT_EQ(trace.sizes, (Sizes{4, 12}));
+}
+
             1u);
 }
 
