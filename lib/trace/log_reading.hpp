@@ -4,18 +4,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "trace/event_sink.hpp"
+#include "trace/device_streams.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
-
-/// Takes events, and keeps nothing.
-class ForgottenEvents final : public EventSink {
- public:
-  void add(std::size_t, const EventColumns&) override {}
-  void finish(const Recording&) override {}
-};
 
 // Of a Reader(input, options, begin), or Reader(input, begin), with `read_all()` and `take()`.
 

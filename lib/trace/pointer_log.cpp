@@ -12,6 +12,8 @@ namespace memreplay {
 namespace {
 
 constexpr const char* kFromBefore = "allocations of blocks from before the log";
+constexpr const char* kRestFromBefore =
+    "one block for all that is live before the log and after it";
 
 }  // namespace
 
@@ -28,6 +30,25 @@ void PointerLog::begin_with(EarlierPointers earlier) {
   }
   trace().coverage.synthesised[kFromBefore] = begins_with_->size();
   is_unsure();
+}
+
+void PointerLog::begin_with_rest(Bytes live) {
+  Bytes known = 0;
+  std::uint64_t blocks = 0;
+  for (const EarlierPointer& block : begins_with_.value_or(std::vector<EarlierPointer>())) {
+    known += block.size;
+    ++blocks;
+  }
+  Coverage& coverage = trace().coverage;
+  if (live > known) {
+    add(Op::allocate, {}, 0, builder_.take_slot(), live - known);
+    ++blocks;
+    coverage.synthesised[kRestFromBefore] = 1;
+    is_unsure();
+  }
+  coverage.starts_empty = blocks == 0;
+  coverage.preexisting_blocks = blocks;
+  coverage.preexisting_bytes = std::max(live, known);
 }
 
 EarlierPointers PointerLog::earlier() const {
@@ -99,6 +120,7 @@ void PointerLog::free(PointerPlace place, Address address, std::optional<Bytes> 
 }
 
 void PointerLog::reallocate(PointerPlace place, Address from, Address to, Bytes size) {
+  if (to == 0 && size > 0) return refuse(place, size);  // the block stays
   if (from != 0) free(place, from);
   allocate(place, to, size);
 }
@@ -112,6 +134,9 @@ bool PointerLog::finish(Recording& recording) {
     recording.lacks.push_back(
         fmt::format("the order of blocks from before the log ({})", human_count(early->second)));
   }
+  if (trace().coverage.synthesised.contains(kRestFromBefore)) {
+    recording.lacks.emplace_back("which blocks were live before the log and after it");
+  }
   recording.traces.push_back(builder_.finish());
   outlet_.finish(recording);
   return outlet_.is_used() || !outlet_.is_open();
@@ -120,7 +145,6 @@ bool PointerLog::finish(Recording& recording) {
 Recording recording_of_log(const Input& input, std::string format, std::string detail) {
   Recording recording;
   recording.path = input.name;
-  if (to == 0 && size > 0) return refuse(place, size);  // the block stays
   recording.format = std::move(format);
   recording.detail = std::move(detail);
   recording.texts = {""};

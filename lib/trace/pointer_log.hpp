@@ -55,6 +55,9 @@ class PointerLog {
   }
   /// Ahead of all calls: what another reading of the log found by `earlier`.
   void begin_with(EarlierPointers earlier);
+  /// Behind that: so many bytes were live before the first call. What is beyond those blocks
+  /// becomes one block that is never freed.
+  void begin_with_rest(Bytes live);
   /// Behind all calls: what a reading should begin with; nothing where this one did.
   EarlierPointers earlier() const;
 

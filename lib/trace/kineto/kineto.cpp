@@ -15,9 +15,9 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/device_streams.hpp"
 #include "trace/gate.hpp"
 #include "trace/kineto/kineto_events.hpp"
-#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
 
@@ -34,6 +34,25 @@ bool is_kineto(const Input& input) {
 
 std::string called(int gpu) { return gpu < 0 ? "the host" : fmt::format("gpu {}", gpu); }
 
+/// What an allocator held before its first event.
+struct KinetoStart {
+  std::pair<double, std::uint64_t> order = {INFINITY, 0};  ///< of that event
+  std::optional<Bytes> allocated;
+  std::optional<Bytes> reserved;  ///< or less, by what that event obtained
+
+  void note(const KinetoEvent& event) {
+    const std::pair of_event{event.time_us, event.index};
+    if (!(of_event < order)) return;
+    order = of_event;
+    reserved = event.reserved;
+    allocated = event.allocated;
+    if (allocated.value_or(0) >= kMostBytes) allocated.reset();
+    if (!allocated || event.is_refused) return;
+    const auto size = static_cast<Bytes>(std::abs(event.bytes));
+    *allocated = event.bytes < 0 ? *allocated + size : *allocated - std::min(*allocated, size);
+  }
+};
+
 /// What a file says of one device, before anything is made of it.
 struct KinetoDevice {
   std::uint64_t events = 0;
@@ -41,6 +60,7 @@ struct KinetoDevice {
   std::int64_t bytes = 0;  ///< more than before the first event
   std::int64_t most_bytes = 0;
   std::optional<Bytes> most_reserved;
+  std::map<std::uint64_t, KinetoStart> starts;  ///< by process: each has allocators of its own
 };
 
 /// Looks at every event once.
@@ -55,6 +75,7 @@ class KinetoSurvey {
     latest_ = order;
     KinetoDevice& device = devices_[event.device];
     ++device.events;
+    device.starts[event.process].note(event);
     device.with_address += event.address.has_value();
     if (event.reserved)
       device.most_reserved = std::max(device.most_reserved.value_or(0), *event.reserved);
@@ -73,6 +94,15 @@ class KinetoSurvey {
     std::uint64_t events = 0;
     for (const auto& [gpu, device] : devices_) events += device.events;
     return events;
+  }
+  /// Of the device, by all processes that are taken; unset: not known.
+  KinetoStart start_of(int gpu) const {
+    KinetoStart sum;
+    for (const auto& [process, start] : devices_.at(gpu).starts) {
+      if (start.allocated) sum.allocated = sum.allocated.value_or(0) + *start.allocated;
+      if (start.reserved) sum.reserved = sum.reserved.value_or(0) + *start.reserved;
+    }
+    return sum;
   }
   /// "8,220 memory events on gpu 0 (2662 MiB above the start at most)"
   std::string told() const {
@@ -114,28 +144,18 @@ Recording empty_kineto(const Input& input, const KinetoSurvey& survey) {
   return recording;
 }
 
-/// Gives the events of one device their number among the traces; the recording goes another way.
-class NumberedEvents final : public EventSink {
- public:
-  NumberedEvents(std::size_t number, EventSink& sink) : number_(number), sink_(sink) {}
-  void add(std::size_t, const EventColumns& events) override { sink_.add(number_, events); }
-  void finish(const Recording&) override {}
-
- private:
-  std::size_t number_;
-  EventSink& sink_;
-};
-
 using EarlierByDevice = std::map<int, EarlierPointers>;
-/// By device: where its events go.
-using BeginDevice = std::function<EventSink&(int gpu)>;
 
 /// Makes the traces of all devices.
 class KinetoTraces {
  public:
-  KinetoTraces(const Input& input, const ReadOptions& options, const EarlierByDevice& earlier,
-               BeginDevice begin)
-      : input_(input), processes_(options), earlier_(earlier), begin_(std::move(begin)) {}
+  KinetoTraces(const Input& input, const ReadOptions& options, const KinetoSurvey& survey,
+               const EarlierByDevice& earlier, BeginDevice begin)
+      : input_(input),
+        processes_(options),
+        survey_(survey),
+        earlier_(earlier),
+        begin_(std::move(begin)) {}
 
   void take(const KinetoEvent& event) {
     event_ = &event;
@@ -173,6 +193,7 @@ class KinetoTraces {
       Recording part = recording_of_log(input_, "kineto", {});
       log->is_unsure();
       log->finish(part);
+      note_cached(gpu, part);
       for (std::string& what : part.lacks) recording.lacks.push_back(called(gpu) + ": " + what);
       if (!part.traces.empty()) recording.traces.push_back(std::move(part.traces.front()));
     }
@@ -191,6 +212,16 @@ class KinetoTraces {
   }
 
  private:
+  // What the recorder stated as reserved before its first event is more than what was live.
+  void note_cached(int gpu, Recording& part) const {
+    const KinetoStart start = survey_.start_of(gpu);
+    const Bytes reserved = start.reserved.value_or(0);
+    const Bytes allocated = start.allocated.value_or(reserved);
+    if (allocated == 0 || reserved <= allocated) return;
+    part.lacks.push_back(fmt::format("what was cached before the log ({} of {} reserved)",
+                                     human_size(reserved - allocated), human_size(reserved)));
+  }
+
   std::string place() const { return "byte " + human_count(event_->byte); }
 
   // Each process has addresses of its own.
@@ -209,11 +240,13 @@ class KinetoTraces {
     if (const auto known = earlier_.find(gpu); known != earlier_.end()) {
       log->begin_with(known->second);
     }
+    if (const auto live = survey_.start_of(gpu).allocated) log->begin_with_rest(*live);
     return *log;
   }
 
   const Input& input_;
   ProcessChoice processes_;
+  const KinetoSurvey& survey_;
   Coverage others_;                               ///< what was left out of other processes
   std::map<std::uint64_t, std::uint64_t> heaps_;  ///< of processes that are merged
   EarlierByDevice earlier_;
@@ -236,7 +269,7 @@ Recording read_kineto(const Input& input, const ReadOptions& options) {
         events, {}, [](const KinetoEvent& event) { return std::pair(event.time_us, event.index); });
   }
   for (EarlierByDevice earlier;;) {
-    KinetoTraces traces(input, options, earlier, {});
+    KinetoTraces traces(input, options, survey, earlier, {});
     for (const KinetoEvent& event : events) traces.take(event);
     auto better = traces.earlier();
     if (!better) {
@@ -254,14 +287,9 @@ bool stream_kineto(const Input& input, const ReadOptions& options, const BeginEv
   KinetoSurvey survey(options);
   Recording recording;
   EarlierByDevice earlier;
-  std::map<int, std::size_t> numbers;  // of the devices with events
-  ForgottenEvents nowhere;
+  DeviceNumbers numbers;
   for (bool first = true;; first = false) {
-    numbers.clear();
-    KinetoTraces traces(input, options, earlier, [&](int gpu) -> EventSink& {
-      numbers[gpu] = 0;
-      return nowhere;
-    });
+    KinetoTraces traces(input, options, survey, earlier, numbers.counting());
     for_each_kineto_event(input, [&](const KinetoEvent& event) {
       if (first) survey.note(event);
       traces.take(event);
@@ -275,18 +303,10 @@ bool stream_kineto(const Input& input, const ReadOptions& options, const BeginEv
     earlier = std::move(*better);
   }
   if (numbers.empty()) return false;
-  std::size_t next = 0;
-  for (auto& [gpu, number] : numbers) number = next++;
-  EventSink* sink = nullptr;
-  std::map<int, NumberedEvents> devices;
-  KinetoTraces traces(input, options, earlier, [&](int gpu) -> EventSink& {
-    if (sink == nullptr) sink = &begin();
-    return devices.try_emplace(gpu, numbers.at(gpu), *sink).first->second;
-  });
+  KinetoTraces traces(input, options, survey, earlier, numbers.handing_on(begin));
   for_each_kineto_event(input, [&](const KinetoEvent& event) { traces.take(event); });
   traces.finish(recording);
-  check_recording(recording);
-  sink->finish(recording);
+  numbers.finish(recording);
   return true;
 }
 

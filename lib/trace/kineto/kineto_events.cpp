@@ -84,6 +84,7 @@ enum KinetoKey : std::size_t {
   kBytesKey,
   kDeviceType,
   kDeviceId,
+  kTotalAllocated,
   kTotalReserved,
   kEvIdx,
   kTs,
@@ -92,7 +93,8 @@ enum KinetoKey : std::size_t {
   kKinetoKeys
 };
 constexpr std::array<std::string_view, kKinetoKeys> kKeyNames = {
-    "Addr", "Bytes", "Device Type", "Device Id", "Total Reserved", "Ev Idx", "ts", "pid", "tid"};
+    "Addr",           "Bytes",  "Device Type", "Device Id", "Total Allocated",
+    "Total Reserved", "Ev Idx", "ts",          "pid",       "tid"};
 
 /// Takes the parts of the document as nlohmann's parser meets them, and looks into the objects of
 /// its "traceEvents" alone.
@@ -264,6 +266,7 @@ KinetoEvent KinetoParts::event() const {
           .byte = static_cast<std::uint64_t>(at_ - input_.bytes.data()),
           .bytes = bytes(),
           .address = whole(kAddr),
+          .allocated = whole(kTotalAllocated),
           .reserved = whole(kTotalReserved),
           .process = process.kind == KinetoNumber::Kind::whole ? process.magnitude : 0,
           .thread = has_thread ? static_cast<std::uint32_t>(thread.magnitude) : 0,

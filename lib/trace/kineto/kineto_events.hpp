@@ -16,11 +16,13 @@ struct KinetoEvent {
   std::uint64_t byte = 0;            ///< where it ends in the file
   std::int64_t bytes = 0;            ///< below 0: of a free
   std::optional<Address> address;
-  std::optional<Bytes> reserved;  ///< by that allocator, right after it
-  std::uint64_t process = 0;      ///< 0: not known
-  std::uint32_t thread = 0;       ///< 0: not known
-  std::int16_t device = 0;        ///< -1: the host
-  bool is_refused = false;        ///< the program did not get them
+  // By that allocator, right after it.
+  std::optional<Bytes> allocated;
+  std::optional<Bytes> reserved;
+  std::uint64_t process = 0;  ///< 0: not known
+  std::uint32_t thread = 0;   ///< 0: not known
+  std::int16_t device = 0;    ///< -1: the host
+  bool is_refused = false;    ///< the program did not get them
 };
 
 /// In the order of the file, which is read once, and of which nothing is kept. Throws InputError.

@@ -136,6 +136,39 @@ TEST(KinetoReader, WhatWasRefusedIsARequestThatFailed) {
             "a0:8 x:4096");
 }
 
+TEST(KinetoReader, WhatItStatesAsAllocatedBeforeItsFirstEventIsThere) {
+  const Recording recording =
+      read({call("1", "16", "512", R"(,"Total Allocated":1049088,"Total Reserved":4194304)"),
+            call("2", "32", "-1024", R"(,"Total Allocated":1048064,"Total Reserved":4194304)")});
+  const Trace& trace = recording.traces.at(0);
+  EXPECT_EQ(drawn_events(trace), "a0:1024 a1:1047552 a2:512 f0:1024");
+  EXPECT_FALSE(trace.coverage.starts_empty);
+  EXPECT_EQ(trace.coverage.preexisting_blocks, 2u);
+  EXPECT_EQ(trace.coverage.preexisting_bytes, kMiB);
+  EXPECT_TRUE(trace.coverage.gapless);
+  EXPECT_THAT(recording.lacks,
+              Contains("gpu 0: which blocks were live before the log and after it"));
+  EXPECT_THAT(recording.lacks,
+              Contains("gpu 0: what was cached before the log (3 MiB of 4 MiB reserved)"));
+}
+
+TEST(KinetoReader, OfSeveralProcessesEachAllocatorStatesItsOwn) {
+  const std::string total = R"(,"Total Allocated":)";
+  const Recording merged =
+      kineto_reader().read({"log", file({call("1", "16", "512", total + "1512"),
+                                         of_process("7", call("2", "16", "-24", total + "2000"))})},
+                           {.process = "all"});
+  const Trace& trace = merged.traces.at(0);
+  EXPECT_EQ(trace.coverage.preexisting_bytes, 1000u + 2024u);
+  EXPECT_EQ(trace.coverage.preexisting_blocks, 2u);
+}
+
+TEST(KinetoReader, AWindowThatBeginsWithNothingAllocatedStartsEmpty) {
+  const Trace trace = trace_of({call("1", "16", "512", R"(,"Total Allocated":512)")});
+  EXPECT_EQ(drawn_events(trace), "a0:512");
+  EXPECT_TRUE(trace.coverage.starts_empty);
+}
+
 TEST(KinetoReader, ABlockThatTheTraceOnlyFreesWasThereBefore) {
   const Recording recording = read({call("1", "16", "8"), call("2", "32", "-512")});
   EXPECT_EQ(drawn_events(recording.traces.at(0)), "a0:512 a1:8 f0:512");
