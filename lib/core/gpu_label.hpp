@@ -4,9 +4,24 @@
 
 namespace memreplay {
 
-/// "gpu 3"; of device -1, which is memory of the host, "host".
+// Devices of a recording that are no GPU.
+inline constexpr int kHostMemory = -1;
+inline constexpr int kPinnedMemory = -2;   ///< of the host, page-locked, beside other host memory
+inline constexpr int kManagedMemory = -3;  ///< moves between the host and GPUs
+inline constexpr int kLowestDevice = kManagedMemory;
+
+/// "gpu 3", "host", "pinned memory", "managed memory"
 inline std::string gpu_label(int gpu) {
-  return gpu < 0 ? std::string("host") : "gpu " + std::to_string(gpu);
+  switch (gpu) {
+    case kHostMemory:
+      return "host";
+    case kPinnedMemory:
+      return "pinned memory";
+    case kManagedMemory:
+      return "managed memory";
+    default:
+      return "gpu " + std::to_string(gpu);
+  }
 }
 
 }  // namespace memreplay

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 #include "core/huge_pages.hpp"
 #include "core/range_set.hpp"
 #include "core/text.hpp"
@@ -339,10 +340,10 @@ void check_settings(const Recording& recording) {
 
 void check_trace(const Recording& recording, const Trace& trace) {
   std::string place = recording.traces.size() == 1 ? "" : fmt::format("gpu {}", trace.gpu);
-  if (trace.gpu < -1 || trace.gpu >= kMostDevices) {
-    throw InputError(
-        recording.path, "",
-        fmt::format("device {}; expected a number from -1 to {}", trace.gpu, kMostDevices - 1));
+  if (trace.gpu < kLowestDevice || trace.gpu >= kMostDevices) {
+    throw InputError(recording.path, "",
+                     fmt::format("device {}; expected a number from {} to {}", trace.gpu,
+                                 kLowestDevice, kMostDevices - 1));
   }
   const std::optional<Fault> fault = fault_in(trace);
   if (!fault) return;

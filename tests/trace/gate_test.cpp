@@ -193,7 +193,7 @@ TEST(Gate, ARefusalNamesTheFileTheDeviceAndTheEvent) {
   };
   EXPECT_EQ(complaint(1, 0), "x.csv: event 0: the free of a block that is not allocated");
   EXPECT_EQ(complaint(2, 0), "x.csv: gpu 1, event 0: the free of a block that is not allocated");
-  EXPECT_EQ(complaint(1, 1024), "x.csv: device 1024; expected a number from -1 to 1023");
+  EXPECT_EQ(complaint(1, 1024), "x.csv: device 1024; expected a number from -3 to 1023");
 }
 
 TEST(Gate, SettingsBeyondTheirRangeAreRefused) {

@@ -11,6 +11,7 @@
 #include "analysis/calibrate/cost_profile.hpp"
 #include "analysis/ranks/rank_files.hpp"
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "options/device.hpp"
 #include "output/command_host.hpp"
@@ -222,16 +223,21 @@ void add_input_options(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
   line.inputs("TRACE", o.paths);
   line.expand_inputs(recordings_in);
-  line.value("--gpu", "N|host", "Only this device, or pinned memory. Default: all.",
+  line.value("--gpu", "N|host", "Only this device, pinned or managed. Default: all.",
              [&o](const std::string& text) {
                if (text == "host" || text == "-1") {
-                 o.gpu = -1;
+                 o.gpu = kHostMemory;
                  o.read.host = true;
+                 return;
+               }
+               if (text == "pinned" || text == "managed") {
+                 o.gpu = text == "pinned" ? kPinnedMemory : kManagedMemory;
                  return;
                }
                const auto gpu = parse_whole(text);
                if (!gpu || *gpu > 1 << 20) {
-                 throw UsageError("--gpu is '" + text + "'; expected a device's number, or host");
+                 throw UsageError("--gpu is '" + text +
+                                  "'; expected a device's number, host, pinned or managed");
                }
                o.gpu = static_cast<int>(*gpu);
              });

@@ -178,7 +178,7 @@ void span_others(const Job& job, const MadeRecordings& made, const StrategySpec&
 void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (best == nullptr || fitted.device.capacity_from == CapacityFrom::option) return;
-  if (fitted.at_least()) return;
+  if (fitted.at_least() || job.subject.trace().gpu < 0) return;  // of the host no card
   if (job.control.stopped()) return;
   const StrategySpec& spec = strategies[static_cast<std::size_t>(best - fitted.runs.data())];
   FitOptions options = options_for(job, spec);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
@@ -58,7 +59,7 @@ void add_sentence(std::string& text, const std::string& sentence) {
 std::string phrase_of(const std::string& trace, int gpu, const CheckSetup& setup) {
   std::string phrase = trace;
   if (gpu > 0) phrase += fmt::format(", gpu {}", gpu);
-  if (gpu < 0) phrase += ", host memory";
+  if (gpu < 0) phrase += ", " + (gpu == kHostMemory ? "host memory" : gpu_label(gpu));
   const CheckSetup usual;
   if (setup == usual) return phrase;
   phrase += ", " + setup.strategy;

@@ -187,7 +187,10 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
       previous = &trace;
       continue;
     }
-    if (trace.devices > 1) out += line("gpu", std::to_string(trace.gpu));
+    if (trace.devices > 1) {
+      out += trace.gpu < 0 ? line("device", gpu_label(trace.gpu))
+                           : line("gpu", std::to_string(trace.gpu));
+    }
     out += line("covers", covers(trace));
     out +=
         line("contains", fmt::format("{}, {}, {}, {}", counted(trace.allocs, "allocation"),

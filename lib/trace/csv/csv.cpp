@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_columns.hpp"
 #include "trace/csv/csv_device.hpp"
@@ -261,16 +262,17 @@ void CsvReader::read_row() {
     if (!fields_.text(kPool).empty()) row.pool = fields_.pool();
     row.align_log2 = fields_.align_log2();
   }
-  add_event(device, row);
   if (row.op == kFailedOp && row.size.value_or(0) == 0) {
     return leave_out(device, "allocations that failed");
   }
+  add_event(device, row);
 }
 
 int CsvReader::gpu() const {
-  constexpr const char* kExpected = "the number of a device, or -1 for the host";
+  constexpr const char* kExpected =
+      "the number of a device, -1 for the host, -2 for its pinned memory or -3 for managed memory";
   const int gpu = fields_.number<int>(kDevice, kExpected).value_or(0);
-  if (gpu < -1) fields_.bad(kDevice, kExpected);
+  if (gpu < kLowestDevice) fields_.bad(kDevice, kExpected);
   return gpu;
 }
 
@@ -322,11 +324,11 @@ void CsvReader::add_event(CsvDevice& device, Row& row) {
     case 'm':
       device.builder.add(Op::marker, lane, kNoSlot, 0);
       break;
-    default:
-      device.builder.add(Op::safe_frontier, lane, kNoSlot, *row.size);
     case kFailedOp:
       device.builder.add(Op::oom, lane, kNoSlot, *row.size, row.align_log2);
       break;
+    default:
+      device.builder.add(Op::safe_frontier, lane, kNoSlot, *row.size);
   }
   add_cold_columns(device.builder, row);
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/gpu_label.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
@@ -13,7 +14,6 @@
 namespace memreplay {
 namespace {
 
-constexpr int kHostMemory = -1;
 constexpr std::string_view kMtraceStart = "= Start";
 constexpr std::string_view kMtraceEnd = "= End";
 

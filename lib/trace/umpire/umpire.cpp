@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -12,10 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/device_streams.hpp"
+#include "trace/gate.hpp"
 #include "trace/log_lines.hpp"
-#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
 #include "trace/text_numbers.hpp"
@@ -47,20 +51,34 @@ bool is_umpire(const Input& input) {
   return false;
 }
 
+/// Where the memory of a resource is; unset where the name is none that Umpire gives.
+std::optional<int> device_of_resource(std::string_view name) {
+  if (name == "PINNED") return kPinnedMemory;
+  if (name == "UM") return kManagedMemory;
+  for (const std::string_view host : {"HOST", "SHARED", "FILE"}) {
+    if (name == host || name.starts_with(std::string(host) + "::")) return kHostMemory;
+  }
+  constexpr std::string_view kNumbered = "::";
+  const std::size_t end = std::min(name.find(kNumbered), name.size());
+  const std::string_view kind = name.substr(0, end);
+  if (kind != "DEVICE" && kind != "DEVICE_CONST") return std::nullopt;
+  if (end == name.size()) return 0;
+  const auto number = parse_whole(name.substr(end + kNumbered.size()));
+  return number && *number < kMostDevices ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
 class UmpireReader {
  public:
-  UmpireReader(const Input& input, const ReadOptions& options, const BeginEvents& begin)
-      : lines_(input),
+  UmpireReader(const Input& input, const ReadOptions& options, BeginDevice begin)
+      : input_(input),
+        lines_(input),
         processes_(options),
-        log_(0, input.name, begin),
+        begin_(std::move(begin)),
         recording_(recording_of_log(input, "umpire", "Umpire's replay log")) {
     recording_.lacks = {"streams", "threads", "alignments"};
-    log_.tell_places([this] { return lines_.place(); });
-    log_.expect(lines_.about(), &Trace::times_us, &Trace::tags);
   }
 
-  /// False where events are to leave and there are none.
-  bool read_all() {
+  void read_all() {
     while (lines_.next()) {
       if (is_passed_over(lines_.line())) continue;
       if (const auto line = parse_umpire_line(lines_.line())) {
@@ -68,22 +86,24 @@ class UmpireReader {
       } else if (lines_.is_whole()) {
         lines_.fail(fmt::format("is no JSON object; {}", kExpectedLine));
       } else {
-        log_.leave_out(kCutOff);
+        left_out_.leave_out(kCutOff, [&] { return lines_.place(); });
       }
     }
-    log_.leave_out("allocations without a result (failed, or cut off)",
-                   asked_ - std::min(asked_, answered_));
+    left_out_.leave_out(
+        "allocations without a result (failed, or cut off)", [&] { return lines_.place(); },
+        asked_ - std::min(asked_, answered_));
     if (const std::string missing = processes_.tell(recording_); !missing.empty()) {
       lines_.fail(missing);
     }
-    return log_.finish(recording_);
+    finish();
   }
   Recording take() { return std::move(recording_); }
 
  private:
   struct Allocator {
-    std::uint64_t heap = 0;
-    std::uint32_t name = 0;  ///< a text
+    std::optional<std::uint64_t> heap;  ///< once it was used
+    std::uint32_t name = 0;             ///< a text
+    int device = 0;
   };
   /// A call that is under way: what it does is in the lines of other calls, or in none.
   struct Reallocation {
@@ -96,14 +116,27 @@ class UmpireReader {
   void call(const UmpireLine& line);
   void allocate(const UmpireLine& line);
   void reallocate(const UmpireLine& line);
-  void fill_columns(const UmpireLine& line, std::uint32_t tag);
+  void fill_columns(const UmpireLine& line, const Allocator& of, std::uint32_t tag);
+  void make_allocator(const UmpireLine& line);
   Allocator& allocator(const UmpireLine& line);
+  /// Its number among those of its device.
+  PointerPlace place_of(Allocator& of) {
+    if (!of.heap) of.heap = heaps_[of.device]++;
+    return {.heap = *of.heap};
+  }
+  PointerLog& log_of(int device);
+  void finish();
 
+  const Input& input_;
   LogLines lines_;
   ProcessChoice processes_;
-  PointerLog log_;
+  BeginDevice begin_;
+  std::map<int, std::unique_ptr<PointerLog>> logs_;
+  std::map<int, std::uint64_t> heaps_;  ///< allocators that were used, by device
+  Coverage left_out_;                   ///< of no device in particular
   Recording recording_;
   std::unordered_map<std::string, Allocator> allocators_;
+  std::unordered_map<std::string, int> devices_;  ///< by the name of a resource or an allocator
   TextNumbers texts_{recording_.texts};
   std::optional<Reallocation> reallocation_;
   std::uint64_t asked_ = 0;     ///< lines of the first generation that announce an allocation
@@ -115,26 +148,27 @@ void UmpireReader::read(const UmpireLine& line) {
     lines_.fail(fmt::format("has no name of an event; {}", kExpectedLine));
   }
   if (line.is_first_generation() ? line.kind != "replay" : line.category != "operation") return;
-  if (!processes_.takes(line.process)) return log_.leave_out("lines of other processes");
+  if (!processes_.takes(line.process)) {
+    return left_out_.leave_out("lines of other processes", [&] { return lines_.place(); });
+  }
   try {
     call(line);
   } catch (const std::length_error& error) {
     lines_.fail(error.what());
   }
-  log_.is_filled();
 }
 
 void UmpireReader::call(const UmpireLine& line) {
   if (line.name.starts_with("make")) {
     // The first generation announces it before it is made.
-    if (!address_of_allocator(line).empty()) allocator(line);
+    if (!address_of_allocator(line).empty()) make_allocator(line);
   } else if (line.name == "allocate" || line.name == "named_allocate") {
     allocate(line);
   } else if (line.name == "deallocate") {
     if (reallocation_) reallocation_->shows = true;
-    const Allocator& from = allocator(line);
-    log_.free({.heap = from.heap}, lines_.address(line.pointer));
-    fill_columns(line, from.name);
+    Allocator& from = allocator(line);
+    log_of(from.device).free(place_of(from), lines_.address(line.pointer));
+    fill_columns(line, from, from.name);
   } else if (line.name == "reallocate") {
     reallocate(line);
   }
@@ -148,10 +182,11 @@ void UmpireReader::allocate(const UmpireLine& line) {
   }
   if (is_first) ++answered_;
   if (reallocation_) reallocation_->shows = true;
-  const Allocator& from = allocator(line);
-  log_.allocate({.heap = from.heap}, lines_.address(is_first ? line.result : line.pointer),
+  Allocator& from = allocator(line);
+  log_of(from.device)
+      .allocate(place_of(from), lines_.address(is_first ? line.result : line.pointer),
                 lines_.size(line.size));
-  fill_columns(line, line.block_name.empty() ? from.name : texts_.number_of(line.block_name));
+  fill_columns(line, from, line.block_name.empty() ? from.name : texts_.number_of(line.block_name));
 }
 
 void UmpireReader::reallocate(const UmpireLine& line) {
@@ -162,19 +197,62 @@ void UmpireReader::reallocate(const UmpireLine& line) {
   const auto done = std::exchange(reallocation_, std::nullopt);
   if (!done || done->shows) return;
   // The resource itself made the block longer or shorter: no other line tells of it.
-  const Allocator& from = allocator(line);
-  log_.reallocate({.heap = from.heap}, done->from, lines_.address(line.result), done->size);
-  fill_columns(line, from.name);
+  Allocator& from = allocator(line);
+  log_of(from.device)
+      .reallocate(place_of(from), done->from, lines_.address(line.result), done->size);
+  fill_columns(line, from, from.name);
 }
 
-void UmpireReader::fill_columns(const UmpireLine& line, std::uint32_t tag) {
+void UmpireReader::fill_columns(const UmpireLine& line, const Allocator& of, std::uint32_t tag) {
   constexpr std::int64_t kNanoseconds = 1000;
   const auto time = parse_whole(line.timestamp);
   if (!time || *time > INT64_MAX) {
     lines_.bad("timestamp", line.timestamp, "nanoseconds as a whole number");
   }
-  log_.fill<&Trace::times_us>(static_cast<std::int64_t>(*time) / kNanoseconds);
-  log_.fill<&Trace::tags>(tag);
+  PointerLog& log = log_of(of.device);
+  log.fill<&Trace::times_us>(static_cast<std::int64_t>(*time) / kNanoseconds);
+  log.fill<&Trace::tags>(tag);
+  log.is_filled();
+}
+
+PointerLog& UmpireReader::log_of(int device) {
+  std::unique_ptr<PointerLog>& log = logs_[device];
+  if (log) return *log;
+  const BeginEvents begin = begin_ ? [this, device]() -> EventSink& { return begin_(device); }
+                                   : BeginEvents();
+  log = std::make_unique<PointerLog>(device, input_.name, begin);
+  log->tell_places([this] { return lines_.place(); });
+  // How many of the lines are of it is not known; a device alone gets them all.
+  if (logs_.size() == 1) log->expect(lines_.about(), &Trace::times_us, &Trace::tags);
+  return *log;
+}
+
+// A log in which nothing was allocated has a trace without events.
+void UmpireReader::finish() {
+  Coverage& coverage = (logs_.empty() ? log_of(0) : *logs_.begin()->second).trace().coverage;
+  coverage.dropped.merge(left_out_.dropped);
+  coverage.first_places.merge(left_out_.first_places);
+  for (auto& [device, log] : logs_) {
+    Recording part;
+    log->finish(part);
+    recording_.traces.push_back(std::move(part.traces.front()));
+  }
+}
+
+/// What a pool is made of says where its memory is.
+void UmpireReader::make_allocator(const UmpireLine& line) {
+  Allocator& made = allocator(line);
+  if (line.allocator_name.empty()) return;
+  std::string name(line.allocator_name);
+  if (line.name == "make_memory_resource" || line.name == "makeMemoryResource") {
+    made.device = device_of_resource(name).value_or(kHostMemory);
+  } else if (const auto parent = devices_.find(std::string(line.parent));
+             parent != devices_.end()) {
+    made.device = parent->second;
+  } else {
+    made.device = device_of_resource(line.parent).value_or(made.device);
+  }
+  devices_[std::move(name)] = made.device;
 }
 
 UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
@@ -183,10 +261,33 @@ UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
   // Each process has addresses of its own.
   std::string name = processes_.is_merged() ? std::string(line.process) + ' ' : std::string();
   name += address;
-  const auto [known, is_new] =
-      allocators_.try_emplace(std::move(name), Allocator{.heap = allocators_.size()});
+  const auto [known, is_new] = allocators_.try_emplace(std::move(name));
   if (!line.allocator_name.empty()) known->second.name = texts_.number_of(line.allocator_name);
   return known->second;
+}
+
+Recording read_umpire(const Input& input, const ReadOptions& options) {
+  UmpireReader reader(input, options, {});
+  reader.read_all();
+  return reader.take();
+}
+
+/// The file is read twice: which devices there are shows at its end. Unset where none has events.
+std::optional<Recording> stream_umpire(const Input& input, const ReadOptions& options,
+                                       const BeginEvents& begin) {
+  DeviceNumbers numbers;
+  UmpireReader(input, options, numbers.counting()).read_all();
+  if (numbers.empty()) return std::nullopt;
+  UmpireReader reader(input, options, numbers.handing_on(begin));
+  reader.read_all();
+  Recording recording = reader.take();
+  numbers.finish(recording);
+  return recording;
+}
+
+Recording hand_on_umpire(const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+  auto recording = stream_umpire(input, options, begin);
+  return recording ? std::move(*recording) : read_umpire(input, options);
 }
 
 }  // namespace
@@ -195,9 +296,12 @@ ReaderInfo umpire_reader() {
   return {.name = "umpire",
           .summary = "Umpire's replay log of either generation: a JSON object a line.",
           .recognises = is_umpire,
-          .read = read_and_keep<UmpireReader>,
-          .hand_on = read_and_hand_on<UmpireReader>,
-          .stream = stream_as_read<UmpireReader>,
+          .read = read_umpire,
+          .hand_on = hand_on_umpire,
+          .stream =
+              [](const Input& input, const ReadOptions& options, const BeginEvents& begin) {
+                return stream_umpire(input, options, begin).has_value();
+              },
           .has_processes = true};
 }
 

@@ -4,8 +4,9 @@
 
 namespace memreplay {
 
-/// Umpire's replay logs of both generations, a JSON object a line. Its allocators are the pools of
-/// one trace: what a pool asks of its parent is not logged.
+/// Umpire's replay logs of both generations, a JSON object a line: a trace for each kind of memory
+/// (HOST, PINNED, UM, DEVICE::n), of which its allocators are the pools. What a pool asks of its
+/// parent is not logged; an allocator that the log does not make counts for gpu 0.
 ReaderInfo umpire_reader();
 
 }  // namespace memreplay

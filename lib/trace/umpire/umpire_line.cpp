@@ -22,6 +22,7 @@ constexpr UmpireField kUmpireFields[] = {
     {"", "result", &UmpireLine::resource},
     {"numeric_args", "size", &UmpireLine::size},
     {"string_args", "allocator_ref", &UmpireLine::allocator},
+    {"string_args", "arg0", &UmpireLine::parent},
     {"string_args", "pointer", &UmpireLine::pointer},
     {"string_args", "current_ptr", &UmpireLine::pointer},
     {"string_args", "new_ptr", &UmpireLine::result},
@@ -90,9 +91,15 @@ class UmpireScanner {
     return take('}');
   }
 
-  bool array() {
+  /// `first` is null where nobody looks at the first value, which is a text.
+  bool array(std::string_view* first) {
     if (!take('[')) return false;
     if (take(']')) return true;
+    skip_blanks();
+    if (first != nullptr && rest_.starts_with('"')) {
+      if (!text(*first)) return false;
+      if (!take(',')) return take(']');
+    }
     do {
       if (!value({}, {}, nullptr)) return false;
     } while (take(','));
@@ -117,8 +124,9 @@ class UmpireScanner {
     constexpr int kDeepestUmpireLine = 20;
     if (++depth_ > kDeepestUmpireLine) return false;
     const bool is_of_the_line = line != nullptr && object_name.empty();
+    const bool is_parents = line != nullptr && object_name == "payload" && key == "args";
     const bool good = rest_.front() == '['
-                          ? array()
+                          ? array(is_parents ? &line->parent : nullptr)
                           : object(key, is_of_the_line && !key.empty() ? line : nullptr);
     --depth_;
     return good;

@@ -15,6 +15,7 @@ struct UmpireLine {
   std::string_view timestamp;
   std::string_view allocator;  ///< by address
   std::string_view allocator_name;
+  std::string_view parent;  ///< by name: of what an allocator is made
   std::string_view size;
   std::string_view pointer;
   std::string_view block_name;

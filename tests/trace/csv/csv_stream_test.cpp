@@ -88,7 +88,7 @@ TEST(CsvStream, RefusesWhatReadingRefuses) {
   EXPECT_EQ(complaint("op,id,size\nf,1,\nwhat,1,\n"),
             "t.csv:2: free of buffer 1, which was never allocated");
   EXPECT_EQ(complaint("op,id,size,device\na,1,5,5000\n"),
-            "t.csv: device 5000; expected a number from -1 to 1023");
+            "t.csv: device 5000; expected a number from -3 to 1023");
   EXPECT_EQ(complaint("op,id,size\na,0,5\na,0,5\n"),
             "t.csv:3: allocation of buffer 0, which is live already");
   EXPECT_NE(complaint("op,id,size\na,0,2000000000000000000\n").find("expected less than 1 EiB"),
