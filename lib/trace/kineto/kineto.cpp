@@ -262,12 +262,14 @@ Recording read_kineto(const Input& input, const ReadOptions& options) {
     survey.note(event);
     events.push_back(event);
   });
-  const Recording empty = empty_kineto(input, survey);
-  if (!survey.has_addresses()) return empty;
   if (!survey.is_ordered()) {
     std::ranges::stable_sort(
         events, {}, [](const KinetoEvent& event) { return std::pair(event.time_us, event.index); });
+    survey = KinetoSurvey(options);
+    for (const KinetoEvent& event : events) survey.note(event);
   }
+  const Recording empty = empty_kineto(input, survey);
+  if (!survey.has_addresses()) return empty;
   for (EarlierByDevice earlier;;) {
     KinetoTraces traces(input, options, survey, earlier, {});
     for (const KinetoEvent& event : events) traces.take(event);

@@ -123,6 +123,11 @@ TEST(KinetoReader, EventsAreOrderedByTimeAndTheirNumber) {
             "a0:10 a1:30 a2:20");
 }
 
+TEST(KinetoReader, WhatItSaysOfADeviceIsInTheOrderOfTimeToo) {
+  EXPECT_THAT(read({call("2", "16", "-30"), call("1", "32", "20")}).detail,
+              HasSubstr("2 memory events on gpu 0 (20 B above its start at most)"));
+}
+
 TEST(KinetoReader, NumbersMayStandInQuotes) {
   EXPECT_EQ(drawn_events(trace_of({event(
                 "\"1.5\"", R"("Addr":"16","Bytes":"512","Device Type":"1","Device Id":"0")")})),
