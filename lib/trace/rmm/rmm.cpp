@@ -163,13 +163,12 @@ std::uint32_t RmmReader::thread() const {
 std::int64_t RmmReader::time_us() {
   constexpr std::int64_t kHalfADay = std::int64_t{12} * 3600 * 1'000'000;
   const std::string_view text = row_[kRmmTime];
-  if (header_.is_old) {
+  const auto clock = header_.is_old ? std::nullopt : parse_rmm_clock(text);
+  if (!clock) {
     const auto time = parse_csv_time(text, CsvTimeUnit::s);
-    if (!time) lines_.bad("a time", text, "seconds");
+    if (!time) lines_.bad("a time", text, "a clock such as 09:15:02.000101, or seconds");
     return time->us;
   }
-  const auto clock = parse_rmm_clock(text);
-  if (!clock) lines_.bad("a time", text, "a clock such as 09:15:02.000101");
   if (midnight_us_ + *clock < latest_us_ - kHalfADay) midnight_us_ += 2 * kHalfADay;
   return latest_us_ = midnight_us_ + *clock;
 }

@@ -117,6 +117,13 @@ TEST(RmmReader, TheOldestLayoutSaysTheDeviceOfEveryRow) {
   EXPECT_THAT(trace.times_us, ElementsAre(250'000, 1'250'000));
 }
 
+TEST(RmmReader, TimesMayBeSecondsOfAnyEpoch) {
+  EXPECT_THAT(trace_of("1,1700000000.100001,allocate,0x10,8,0\n"
+                       "1,1700000000.200002,free,0x10,8,0\n")
+                  .times_us,
+              ElementsAre(1700000000100001, 1700000000200002));
+}
+
 TEST(RmmReader, TheDeviceStandsInTheName) {
   EXPECT_EQ(read("", "folder/rmm.dev3.csv.gz").traces.at(0).gpu, 3);
   EXPECT_EQ(read("", "folder.dev3/rmm.csv").traces.at(0).gpu, 0);
