@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "trace/heaptrack/heaptrack_places.hpp"
 #include "trace/hexadecimal.hpp"
@@ -39,7 +40,7 @@ class HeaptrackReader {
  public:
   HeaptrackReader(const Input& input, const BeginEvents& begin)
       : lines_(input),
-        log_(0, input.name, begin),
+        log_(kHostMemory, input.name, begin),
         recording_(recording_of_log(input, "heaptrack", "heaptrack recording")),
         places_(recording_) {
     recording_.lacks = {"streams", "threads", "alignments", "requests that failed"};
