@@ -27,6 +27,7 @@ namespace {
 bool is_kineto(const Input& input) {
   constexpr std::size_t kNear = 64 * kKiB;
   const std::string_view head = input.bytes.substr(0, kNear);
+  if (is_event_list(head)) return head.find("\"ph\"") != head.npos;
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   if (first == head.npos || head[first] != '{') return false;
   return head.find("\"schemaVersion\"") != head.npos || head.find("\"traceEvents\"") != head.npos;

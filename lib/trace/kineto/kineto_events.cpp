@@ -106,6 +106,10 @@ class KinetoParts final : public nlohmann::json_sax<KinetoTree> {
   void parse() {
     const char* const begin = input_.bytes.data();
     at_ = begin;
+    if (is_event_list(input_.bytes)) {  // as if it stood in a document
+      depth_ = kOfDocument;
+      is_events_key_ = true;
+    }
     KinetoTree::sax_parse(WatchedByte(begin, at_), WatchedByte(begin + input_.bytes.size(), at_),
                           this);
   }
@@ -275,6 +279,11 @@ KinetoEvent KinetoParts::event() const {
 }
 
 }  // namespace
+
+bool is_event_list(std::string_view text) {
+  const std::size_t first = text.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  return first != text.npos && text[first] == '[';
+}
 
 void for_each_kineto_event(const Input& input, const std::function<void(const KinetoEvent&)>& use) {
   KinetoParts(input, use).parse();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "core/units.hpp"
 #include "trace/reader.hpp"
@@ -24,6 +25,9 @@ struct KinetoEvent {
   std::int16_t device = 0;    ///< -1: the host
   bool is_refused = false;    ///< the program did not get them
 };
+
+/// The events alone, not in a document.
+bool is_event_list(std::string_view text);
 
 /// In the order of the file, which is read once, and of which nothing is kept. Throws InputError.
 void for_each_kineto_event(const Input& input, const std::function<void(const KinetoEvent&)>& use);

@@ -128,6 +128,13 @@ TEST(KinetoReader, WhatItSaysOfADeviceIsInTheOrderOfTimeToo) {
               HasSubstr("2 memory events on gpu 0 (20 B above its start at most)"));
 }
 
+TEST(KinetoReader, ATraceMayBeTheListOfItsEventsAlone) {
+  const std::string list = " [" + call("1", "16", "20") + ", " + call("2", "16", "-20") + "]\n";
+  EXPECT_TRUE(kineto_reader().recognises({"log", list}));
+  EXPECT_FALSE(kineto_reader().recognises({"log", "[[1, 0, 20, 3]]"}));
+  EXPECT_EQ(drawn_events(kineto_reader().read({"log", list}, {}).traces.at(0)), "a0:20 f0:20");
+}
+
 TEST(KinetoReader, NumbersMayStandInQuotes) {
   EXPECT_EQ(drawn_events(trace_of({event(
                 "\"1.5\"", R"("Addr":"16","Bytes":"512","Device Type":"1","Device Id":"0")")})),
