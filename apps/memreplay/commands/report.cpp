@@ -29,13 +29,13 @@ void add_page_options(CommandLine& line, Asked& asked) {
              [&](const std::string& text) { asked.page.from = whole_argument("--from", text); });
   line.value("--to", "N", "First event behind those. Default: likewise.",
              [&](const std::string& text) { asked.page.to = whole_argument("--to", text); });
-  line.value("--runs", "N", "Settings tried for what helps. Default: 200, fewer if long.",
+  line.value("--runs", "N",
+             "Settings tried for what helps. Default: 200, fewer if long; at an OOM as tune.",
              [&](const std::string& text) {
-               asked.page.explain.most_settings = whole_argument("--runs", text);
-               if (asked.page.explain.most_settings < kLeastRuns) {
+               asked.page.explain.runs = whole_argument("--runs", text);
+               if (asked.page.explain.runs < kLeastRuns) {
                  throw UsageError("--runs: expected 8 or more");
                }
-               asked.page.explain.search_events = UINT64_MAX;
              });
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/recorded/answer.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/tune/answer.hpp"
+#include "analysis/verdict/answer.hpp"
 #include "core/peaks.hpp"
 #include "core/request.hpp"
 #include "core/told_failure.hpp"
@@ -20,16 +21,6 @@ namespace memreplay {
 struct Control;
 struct ExplainQuestion;
 class Inputs;
-
-/// Why a request was not served.
-enum class Cause {
-  none,           ///< every request was
-  shortage,       ///< what is live and the request together are more than there is
-  fragmentation,  ///< they would fit, were the memory used otherwise
-  outside,        ///< they would fit, did others not hold memory, or a limit not forbid it
-  address_space,  ///< memory was free for it, but no addresses for one more expandable segment
-  unknown,        ///< the recording cannot tell whether one was refused
-};
 
 /// Free memory that cannot be returned to the device because live blocks lie beside it, counted for
 /// the code place of the oldest block of its segment.
@@ -109,6 +100,8 @@ struct Explanation {
 
   /// Without an OOM at the moment: of what was there before the recording not all found room.
   Cause cause = Cause::none;
+  bool in_effect = false;  ///< a shortage, although the refused request would have fitted
+  std::optional<RequestInRoom> too_much;  ///< the later request that makes it one, if any does
   Moment moment = Moment::peak;
   /// The memory is that right after it, of an OOM after all that was released for the request.
   /// Nothing: before the first one.
@@ -159,6 +152,8 @@ struct Explanation {
   std::optional<Bytes> allowance() const;
   /// Bytes of it that would be spare with the request served and no byte wasted; negative: missing.
   std::int64_t spare() const;
+  /// The refused request; its `cause` as this says it.
+  Refusal refusal() const;
 };
 
 /// A failure that is known from a text alone.
@@ -209,7 +204,7 @@ struct ExplainedDevice {
   bool finished = true;  ///< false: interrupted before it was known
   bool untold = false;   ///< under its settings a failure leaves no entry
   Explanation explanation;
-  std::optional<TuneResult> tuned;      ///< up to the event, on the same room
+  std::optional<TuneResult> tuned;      ///< on the same room
   LateVerdict late = {};                ///< what a late start leaves of its recommendation
   std::optional<ToldExplanation> told;  ///< instead of a recording; `explanation` has its figures
   std::optional<StepGrowth> growth;     ///< where it is asked for: then no setting is looked for

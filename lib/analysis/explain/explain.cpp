@@ -139,13 +139,6 @@ void choose_moment(const Subject& subject, const Curves& curves, const At& at, E
   if (!curves.start_refused) e.event = curves.ooms.front();
 }
 
-Cause cause_of(const Explanation& e) {
-  const Bytes wanted = e.live_requested + e.requested;
-  if (wanted > *e.room) return e.total && wanted <= *e.total ? Cause::outside : Cause::shortage;
-  if (wanted > *e.allowance()) return Cause::outside;
-  return Cause::fragmentation;
-}
-
 // Of the refused request whether it lacked nothing but addresses: memory was free for it, no known
 // limit was reached, and the reservation that it needed is beyond the address space. What else
 // lies there, segments of other processes for one, is in no recording: without a stated size half
@@ -201,6 +194,18 @@ std::int64_t Explanation::spare() const {
          static_cast<std::int64_t>(live_requested + asked);
 }
 
+Refusal Explanation::refusal() const {
+  return {.event = at_oom ? event : std::nullopt,
+          .live = live_requested,
+          .requested = requested,
+          .asked = asked,
+          .device_free = device_free,
+          .room = room.value_or(0),
+          .allowance = allowance().value_or(0),
+          .total = total,
+          .cause = cause};
+}
+
 Explanation explain(const Subject& subject, const MomentSource& source,
                     const ExplainOptions& options) {
   const Trace& trace = subject.trace();
@@ -228,7 +233,7 @@ Explanation explain(const Subject& subject, const MomentSource& source,
     e.device_free = moment.device_free;
     e.room = e.reserved + e.device_free;
     e.allowed = moment.allowed;
-    e.cause = cause_of(e);
+    e.cause = e.refusal().cause_by_sizes();
   } else if (!e.shows_requests) {
     e.cause = Cause::unknown;
   }

@@ -13,12 +13,17 @@
 #include "analysis/recorded/summary.hpp"
 #include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
+#include "analysis/verdict/too_much.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "strategy/torch/lint.hpp"
 
 namespace memreplay {
 namespace {
+
+/// A search that decides nothing replays no more events altogether, but makes eight replays.
+constexpr std::uint64_t kEventsOfShortSearch = 20'000'000;
+constexpr std::uint64_t kSettingsOfShortSearch = 200;
 
 void check_fits(const Chosen& chosen, const ExplainQuestion& question) {
   const std::uint64_t events = chosen.trace->size();
@@ -69,9 +74,15 @@ std::string options_like(const ExplainQuestion& question, const TraceSummary& tr
   return options;
 }
 
-void note_estimate(const WarmEstimate& estimate, Explanation& e) {
-  e.refused_before = estimate.refused_before;
-  if (e.refused_before > 0 && e.cause == Cause::none) e.cause = Cause::unknown;
+// Without a look at what follows the moment.
+Explanation explanation_of(const Subject& subject, const View& view,
+                           const ExplainQuestion& question) {
+  Explanation e = explain(subject, *view.source, options_of(subject, view, question));
+  if (view.estimate) {
+    e.refused_before = view.estimate->refused_before;
+    if (e.refused_before > 0 && e.cause == Cause::none) e.cause = Cause::unknown;
+  }
+  return e;
 }
 
 // PyTorch then throws without an entry.
@@ -122,31 +133,62 @@ bool pools_sleep(const Subject& subject) {
   return false;
 }
 
-// A short search, so that the answer names the setting that helps.
-void search_shortly(const Subject& subject, const SizedDevice& device,
-                    const ExplainQuestion& question, const Control& control,
-                    ExplainedDevice& explained) {
-  const Explanation& e = explained.explanation;
+enum class SearchDepth {
+  as_tune,  ///< finds what `tune` finds
+  shallow,  ///< so that the answer names a setting that helps
+};
+
+void search(const Subject& subject, const SizedDevice& device, const ExplainQuestion& question,
+            SearchDepth depth, const Control& control, ExplainedDevice& explained) {
   TuneOptions tuning;
   tuning.bench = {{&subject}, {device.options}, {false}, {device.unknown_size}};
   tuning.torch_version = question.setup.torch_version;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
-  const std::uint64_t events = subject.trace().size();
-  if (e.at_oom) tuning.replaying.program.to = *e.event + 1;
-  tuning.runs = std::clamp<std::uint64_t>(
-      question.search_events / (std::min(tuning.replaying.program.to, events) + 1), 8,
-      question.most_settings);
+  if (question.runs) {
+    tuning.runs = *question.runs;
+  } else if (depth == SearchDepth::as_tune) {
+    tuning.runs = default_runs(tuning.bench);
+  } else {
+    tuning.runs = std::clamp<std::uint64_t>(kEventsOfShortSearch / (subject.trace().size() + 1), 8,
+                                            kSettingsOfShortSearch);
+    tuning.late_events = kEventsOfShortSearch;
+  }
   tuning.replaying.stops.cancelled = control.stop;
   tuning.progress = [&](double share) { control.show("settings tried", share); };
   TuneResult tuned = tune(tuning);
   if (tuned.outcomes.empty()) return;
-  tuning.late_events = question.search_events;
   tuning.progress = [&](double share) { control.show("weighing what came before", share); };
   explained.late = weigh_late_recordings(tuning, tuned);
   explained.tuned = std::move(tuned);
 }
 
+/// Memory that would have been enough by its size may be too little for what follows, or under
+/// every setting.
+void look_at_what_follows(const Subject& subject, const SizedDevice& device, bool searches,
+                          const ExplainQuestion& question, const Control& control,
+                          ExplainedDevice& explained) {
+  Explanation& e = explained.explanation;
+  if (e.cause != Cause::fragmentation) return;
+  e.too_much = too_much_in(subject.trace(), device.options.room());
+  if (!e.too_much && searches) {
+    search(subject, device, question, SearchDepth::as_tune, control, explained);
+  }
+  const bool none_serves = explained.tuned && explained.tuned->none_serves;
+  const auto [cause, in_effect] = verdict_on(e.cause, {e.too_much.has_value(), none_serves});
+  e.cause = cause;
+  e.in_effect = in_effect;
+}
+
 }  // namespace
+
+std::optional<Refusal> first_refusal(const Subject& subject,
+                                     const std::optional<StrategySpec>& strategy,
+                                     const Setup& setup, const Control& control) {
+  const ExplainQuestion question{.strategy = strategy, .setup = setup};
+  const Explanation e = explanation_of(subject, view_of(subject, question, control), question);
+  if (e.cause == Cause::none) return std::nullopt;
+  return e.refusal();
+}
 
 ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
                           const ExplainQuestion& question, const Control& control,
@@ -165,9 +207,8 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (!view.as_recorded) explained.strategy = view.spec.text;
   if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
   control.show("explaining " + chosen.recording->path, 0.3);
-  explained.explanation = explain(subject, *view.source, options_of(subject, view, question));
+  explained.explanation = explanation_of(subject, view, question);
   explained.explanation.rows = question.rows;
-  if (view.estimate) note_estimate(*view.estimate, explained.explanation);
   if (control.stopped()) {
     explained.finished = false;
     return explained;
@@ -184,15 +225,18 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
     explained.growth =
         step_growth(*chosen.recording, subject.trace(), question.by, view.device.options.room());
   }
-  if (listener != nullptr) listener->on_explained(explained);
-  const bool torch_memory = view.as_recorded || view.model;
   const Explanation& e = explained.explanation;
+  const bool searches =
+      (view.as_recorded || view.model) && e.shows_requests && !asleep && !question.growth;
+  if (!question.growth) {
+    look_at_what_follows(subject, view.device, searches, question, control, explained);
+  }
+  if (listener != nullptr) listener->on_explained(explained);
   // The device of the search has addresses without end where nobody says how many.
-  const bool may_help = !(e.at_oom && e.cause == Cause::unknown) && question.most_settings > 0 &&
-                        e.shows_requests && e.cause != Cause::shortage &&
-                        !(view.as_recorded && e.cause == Cause::address_space);
-  if (torch_memory && may_help && !asleep && !question.growth && !control.stopped()) {
-    search_shortly(subject, view.device, question, control, explained);
+  const bool may_help =
+      !(e.at_oom && e.cause == Cause::unknown) && e.cause != Cause::shortage && !(view.as_recorded && e.cause == Cause::address_space);
+  if (searches && may_help && !explained.tuned && !control.stopped()) {
+    search(subject, view.device, question, SearchDepth::shallow, control, explained);
   }
   if (listener != nullptr) listener->on_searched(explained);
   return explained;

@@ -35,9 +35,9 @@ struct ExplainQuestion {
   bool by_phase = false;                 ///< who holds most at the peak of each phase, or step
   bool growth = false;                   ///< what is live after each step instead of why it failed
   std::size_t rows = 10;                 ///< of each table of the text
-  /// Of the replays that look for a setting that helps, altogether; at least eight are made.
-  std::uint64_t search_events = 20'000'000;
-  std::uint64_t most_settings = 200;  ///< 0: none is looked for
+  /// Settings to try. Unset: where a search decides over the verdict, as many as `tune` tries, else
+  /// 200, fewer for long recordings. 0: none is looked for.
+  std::optional<std::uint64_t> runs;
   bool among_others = false;  ///< the recording is one of several that are asked about
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "analysis/explain/explained.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
@@ -18,14 +19,6 @@
 
 namespace memreplay {
 namespace {
-
-// Longer recordings get fewer replays, so that the default ends within minutes.
-std::uint64_t default_runs(const std::vector<const Subject*>& subjects) {
-  constexpr std::uint64_t kEvents = 2'000'000'000;
-  std::uint64_t events = 1;
-  for (const Subject* subject : subjects) events += subject->trace().size();
-  return std::clamp<std::uint64_t>(kEvents / events, 100, 1000);
-}
 
 std::set<std::string> forbidden_options(const TuneQuestion& question) {
   std::set<std::string> forbidden = question.forbidden;
@@ -82,6 +75,38 @@ void note_early_ends(TuneAnswer& answer) {
   note(answer.result.baseline_outcome);
 }
 
+/// By what a replay keeps of it.
+Refusal refusal_of(const std::optional<OomPlace>& oom, const SimulatedDeviceOptions& device) {
+  const std::optional<Bytes> room = device.room();
+  if (!oom || !room) return {.cause = Cause::unknown};
+  Refusal refusal{.event = oom->event,
+                  .live = oom->live,
+                  .requested = oom->requested,
+                  .asked = oom->requested,
+                  .room = *room,
+                  .allowance = *room,
+                  .total = device.capacity};
+  refusal.cause = refusal.cause_by_sizes();
+  return refusal;
+}
+
+/// Explains the first request that the baseline is refused, and judges it as `explain` does, which
+/// takes no trace whose events stay in their file.
+void judge_refusal(const Bench& bench, const TuneQuestion& question, const Control& control,
+                   TuneAnswer& answer) {
+  const TuneResult& r = answer.result;
+  for (std::size_t i = 0; i < bench.subjects.size() && !answer.refusal; ++i) {
+    const Subject& subject = *bench.subjects[i];
+    const Run& run = r.baseline_outcome.runs[i];
+    if (run.metrics.ooms == 0 && run.refused_before == 0) continue;
+    answer.refusal = subject.trace().streamed
+                         ? refusal_of(run.metrics.first_oom, bench.devices[i])
+                         : first_refusal(subject, question.strategy, question.setup, control);
+  }
+  if (!answer.refusal) return;
+  answer.verdict = verdict_on(answer.refusal->cause, {r.shortage.has_value(), r.none_serves});
+}
+
 }  // namespace
 
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control) {
@@ -113,7 +138,7 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   tuning.objective = question.objective;
   tuning.forbidden = forbidden_options(question);
   tuning.torch_version = question.setup.torch_version;
-  tuning.runs = question.runs.value_or(default_runs(tuning.bench.subjects));
+  tuning.runs = question.runs.value_or(default_runs(tuning.bench));
   tuning.seconds = question.seconds;
   tuning.threads = question.threads;
   tuning.replaying.program.insert_empty_cache =
@@ -129,6 +154,7 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   note_early_ends(answer);
   answer.interrupted = control.stopped();
   if (answer.result.outcomes.empty()) return answer;
+  judge_refusal(tuning.bench, question, control, answer);
   if (tuning.strategy) answer.result.as_set = line_as_set(answer.result);
   for (const TraceSummary& trace : answer.traces) {
     if (trace.ooms == 0 || trace.early_end) continue;

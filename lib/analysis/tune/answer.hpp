@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "analysis/verdict/answer.hpp"
 #include "core/torch_sizes.hpp"
 #include "metrics/run_interval.hpp"
 #include "metrics/run_so_far.hpp"
@@ -65,14 +66,6 @@ struct TuneOutcome {
   bool serves() const;
 };
 
-/// A request that no setting serves: what is live and the request are more than there is.
-struct Shortage {
-  std::uint64_t event = 0;
-  Bytes live = 0;       ///< requested
-  Bytes requested = 0;  ///< by that event
-  Bytes room = 0;       ///< what the allocator may have of the device
-};
-
 /// What a search over settings found.
 struct TuneResult {
   std::string strategy = "torch";  ///< whose settings
@@ -90,15 +83,17 @@ struct TuneResult {
   std::string variable;  ///< where PyTorch's setting is to be written
   std::string as_set;    ///< the line that sets `best` of another strategy in its original
   Objective objective = Objective::reserved;
-  std::uint64_t tried = 0;           ///< settings whose outcome is known or ruled out
-  std::uint64_t replayed = 0;        ///< of them; the others are provably like one of these
-  std::uint64_t abandoned = 0;       ///< replays ended early: another one is better throughout
-  bool every_split_size = true;      ///< no value of max_split_size_mb alone is left
-  bool finished = true;              ///< neither cancelled nor out of time
-  std::optional<Shortage> shortage;  ///< the first request that no setting serves
+  std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
+  std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
+  std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout
+  bool every_split_size = true;  ///< no value of max_split_size_mb alone is left
+  bool finished = true;          ///< neither cancelled nor out of time
+  /// The first request that no setting serves: with what is live it is more than there is.
+  std::optional<RequestInRoom> shortage;
+  bool none_serves = false;  ///< no setting tried serves every request, and nor does the baseline
 
-  /// What is recommended is better than the baseline by more than a hundredth, or serves more; for
-  /// late recordings whatever came before.
+  /// What is recommended is better than the baseline by more than a hundredth, or serves every
+  /// request as the baseline does not; for late recordings whatever came before.
   bool helps = false;
 
   /// The configuration of an outcome's simplest setting.
@@ -137,6 +132,8 @@ struct TuneAnswer {
   bool nothing_requested = false;
   TuneResult result;
   LateVerdict late = {};  ///< what recordings that start late leave of the recommendation
+  std::optional<Refusal> refusal = {};  ///< the first one under the baseline
+  OomVerdict verdict = {};              ///< on it
 };
 
 /// Searches the settings of PyTorch's allocator for what these recordings need, one setting for all

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/tune/shortage.hpp"
+#include "analysis/verdict/too_much.hpp"
 
 namespace memreplay {
 namespace {
 
-void look_for_shortage(const TuneOptions& options, TuneResult& result) {
-  const std::vector<Run>& runs = result.baseline_outcome.runs;
-  for (std::size_t i = 0; i < runs.size() && !result.shortage; ++i) {
-    const Trace& trace = options.bench.subjects[i]->trace();
-    result.shortage =
-        shortage_of(runs[i], trace, options.replaying.program.to, options.bench.devices[i].room());
+void look_for_shortage(const Bench& bench, TuneResult& result) {
+  for (std::size_t i = 0; i < bench.subjects.size() && !result.shortage; ++i) {
+    result.shortage = too_much_in(bench.subjects[i]->trace(), bench.devices[i].room());
   }
 }
 
@@ -40,10 +37,17 @@ void conclude(const TuneOptions& options, TuneResult& result) {
   const RunSoFar now = result.baseline_outcome.total();
   result.best =
       recommended(result.outcomes, now, result.objective, [](const TuneOutcome&) { return true; });
-  look_for_shortage(options, result);
-  result.helps =
-      !result.shortage && gains(now, result.outcomes[result.best].total(), result.objective);
+  look_for_shortage(options.bench, result);
+  note_whether_any_serves(result);
+  const TuneOutcome& best = result.outcomes[result.best];
+  result.helps = !result.shortage && (best.serves() || result.baseline_outcome.serves()) &&
+                 gains(now, best.total(), result.objective);
   name_runs(result);
+}
+
+void note_whether_any_serves(TuneResult& result) {
+  result.none_serves = result.finished && !result.baseline_outcome.serves() &&
+                       std::ranges::none_of(result.outcomes, &TuneOutcome::serves);
 }
 
 }  // namespace memreplay

@@ -8,6 +8,7 @@
 #include "analysis/late_start/late_start.hpp"
 #include "analysis/parallel.hpp"
 #include "analysis/run/run.hpp"
+#include "analysis/tune/conclusion.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -110,7 +111,7 @@ class Scales {
   bool supports(const TuneOutcome& outcome) const {
     const TuneOutcome& now = result_.baseline_outcome;
     if (!settled(outcome) || outcome.total().ooms > now.total().ooms) return false;
-    if (outcome.serves() != now.serves()) return outcome.serves();
+    if (!outcome.serves() || !now.serves()) return outcome.serves();
     return outcome.peak_interval().high < now.peak_interval().low &&
            gains(now.total(), outcome.total(), result_.objective);
   }
@@ -118,7 +119,7 @@ class Scales {
   /// By what is likeliest.
   bool gains_by_estimate(const TuneOutcome& outcome) const {
     const TuneOutcome& now = result_.baseline_outcome;
-    if (outcome.serves() != now.serves()) return outcome.serves();
+    if (!outcome.serves() || !now.serves()) return outcome.serves();
     return gains(now.total(), outcome.total(), result_.objective);
   }
 
@@ -230,6 +231,7 @@ LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result
     verdict.kind = scales.gains_by_estimate(result.outcomes[result.best]) ? Kind::undecided
                                                                           : Kind::nothing_better;
   }
+  if (!scales.cancelled()) note_whether_any_serves(result);
   result.helps = verdict.kind == Kind::supported && !result.shortage;
   verdict.larger_before = !scales.cancelled() && scales.larger_before();
   const TuneOutcome& best = result.outcomes[result.best];

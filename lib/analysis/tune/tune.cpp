@@ -373,6 +373,13 @@ class Search {
 
 }  // namespace
 
+std::uint64_t default_runs(const Bench& bench) {
+  constexpr std::uint64_t kEvents = 2'000'000'000;
+  std::uint64_t events = 1;
+  for (const Subject* subject : bench.subjects) events += subject->trace().size();
+  return std::clamp<std::uint64_t>(kEvents / events, 100, 1000);
+}
+
 TuneResult tune(const TuneOptions& options) { return Search(options).run(); }
 
 }  // namespace memreplay

@@ -30,6 +30,10 @@ struct TuneOptions {
   std::function<void(double)> progress;  ///< share of the budget used
 };
 
+/// How many settings to try where nobody says: longer recordings get fewer, so that a search ends
+/// within minutes.
+std::uint64_t default_runs(const Bench& bench);
+
 /// Searches the settings of PyTorch's allocator for what these traces need, one setting for all of
 /// them. In turn, as far as the budget goes:
 ///   1. every option alone; of max_split_size_mb every value at which anything changes, since a

@@ -3,6 +3,8 @@
 #include "core/text.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/recording_advice.hpp"
+#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/tune/phrases.hpp"
 
@@ -24,28 +26,27 @@ std::string advice(const ExplainedDevice& device) {
     return {};
   const TuneResult& tuned = *device.tuned;
   const TuneOutcome& best_outcome = tuned.outcomes[tuned.best];
-  const RunSoFar best = best_outcome.total();
-  const RunSoFar now = tuned.baseline_outcome.total();
   const std::string more =
       device.trace.path == "-"
           ? ""
           : " Try:\nmemreplay tune " + path_word(device.trace.path) + device.options;
-  if (tuned.shortage) return shortage_sentence(tuned);
+  if (tuned.shortage) return fmt::format("No setting helps: {}.", too_much_phrase(*tuned.shortage));
   using Kind = LateVerdict::Kind;
   const Kind late = device.late.kind;
   if (late == Kind::undecided || late == Kind::interrupted) {
     return late_sentence(tuned, device.late) + more;
   }
   const std::string estimate = best_outcome.is_exact() ? "" : ", an estimate";
-  if (best.ooms < now.ooms || (e.at_oom && best.ooms == 0)) {
-    const char* all = e.at_oom ? "this request" : "every request";
-    return fmt::format("{} serves {} (reserves {}{}{}).{}", setting_of_best(tuned),
-                       best.ooms == 0 ? all : "more requests", peak_phrase(best_outcome),
-                       e.at_oom ? " by then" : " at most", estimate, more);
+  const bool fails = e.at_oom || !tuned.baseline_outcome.serves();
+  if (fails && best_outcome.serves()) {
+    const bool early = device.trace.early_end.has_value();
+    return fmt::format("{} serves every {}request (reserves {}{}{}).{}", setting_of_best(tuned),
+                       early ? "recorded " : "", bounded(peak_phrase(best_outcome), early),
+                       early ? "" : " at most", estimate, more);
   }
-  if (e.at_oom) {
-    return fmt::format("None of {} tried serves this request.{}{}", counted(tuned.tried, "setting"),
-                       more, more.empty() ? "" : " --runs 5000");
+  if (fails) {
+    return fmt::format("None of {} tried serves every request.{}{}",
+                       counted(tuned.tried, "setting"), more, more.empty() ? "" : " --runs 5000");
   }
   if (!tuned.helps) return {};
   if (late == Kind::supported) {

@@ -52,6 +52,8 @@ Json explanation_json(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
   Json json;
   json["verdict"] = name_of(e.cause);
+  json["in_effect"] = e.in_effect;
+  json["too_much"] = request_in_room_json(e.too_much);
   json["event"] = or_null(e.event);
   json["moment"] = name_of(e.moment);
   json["sentence"] = verdict_sentence(device);

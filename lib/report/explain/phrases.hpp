@@ -9,8 +9,6 @@
 /// How the reports of an explanation say the same things.
 namespace memreplay {
 
-std::string_view name_of(Cause cause);
-
 /// Why a request was not served, or what the memory looks like.
 std::string verdict_sentence(const ExplainedDevice& device);
 

@@ -1,18 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "core/text.hpp"
 #include "report/explain/phrases.hpp"
+#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
 namespace {
-
-std::string size_of(std::int64_t bytes) {
-  return human_size(static_cast<Bytes>(std::llabs(bytes)));
-}
 
 // "13.0 GiB of the 13.2 GiB reserved are live"
 std::string figures(const Explanation& e) {
@@ -72,52 +66,18 @@ std::string no_addresses(const Explanation& e) {
 
 std::string refused(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
-  const std::string request = human_size(e.asked);
-  const Bytes wanted = e.live_requested + e.asked;
-  switch (e.cause) {
-    case Cause::shortage:
-      return fmt::format(
-          "Shortage: what is live and the {} request together exceed the device by {}; no "
-          "allocator setting will help.",
-          request, human_size(wanted - std::min(wanted, *e.room)));
-    case Cause::outside:
-      if (e.live_requested + e.requested <= *e.room) {
-        return fmt::format(
-            "Outside: a memory limit of {} refused the {} request; the device had {} free.",
-            human_size(*e.allowance()), request, human_size(e.device_free));
-      }
-      return fmt::format(
-          "Outside: the {} request would have fitted, did others not hold {} of the device.",
-          request, human_size(*e.total - *e.room));
-    case Cause::address_space:
-      return no_addresses(e);
-    case Cause::unknown:
-      return fmt::format(
-          "Unknown: the {} request was refused with {} live, and how large the device was is not "
-          "in "
-          "the recording.",
-          human_size(e.requested), human_size(e.live_requested));
-    default:
-      break;
-  }
-  if (e.spare() < 0) {
+  if (e.cause == Cause::address_space) return no_addresses(e);
+  if (e.cause == Cause::unknown) {
     return fmt::format(
-        "Fragmentation: the {} request would have fitted, with {} to spare; for it the "
-        "allocator asked the device for {}.",
-        human_size(e.requested),
-        size_of(e.spare() + static_cast<std::int64_t>(e.asked - e.requested)), request);
+        "Unknown: the {} request was refused with {} live, and how large the device was is not in "
+        "the recording.",
+        human_size(e.requested), human_size(e.live_requested));
   }
-  return fmt::format("Fragmentation: the {} request would have fitted, with {} to spare.", request,
-                     size_of(e.spare()));
+  const std::uint64_t tried = device.tuned ? device.tuned->tried : 0;
+  return refusal_sentence(e.refusal(), {e.cause, e.in_effect}, {e.too_much, tried});
 }
 
 }  // namespace
-
-std::string_view name_of(Cause cause) {
-  constexpr std::string_view kNames[] = {"none",    "shortage",      "fragmentation",
-                                         "outside", "address-space", "unknown"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
 
 std::string verdict_sentence(const ExplainedDevice& device) {
   if (device.told) return told_sentence(device);
@@ -132,8 +92,7 @@ std::string verdict_sentence(const ExplainedDevice& device) {
         whose);
   }
   if (e.cause != Cause::none && !device.untold) {
-    return fmt::format("{}: not all that was there before the recording finds room{}.",
-                       e.cause == Cause::shortage ? "Shortage" : "Fragmentation", whose);
+    return start_refused_sentence({e.cause, e.in_effect}, device.strategy);
   }
   const bool at_peak = e.moment == Explanation::Moment::peak;
   const std::string where =

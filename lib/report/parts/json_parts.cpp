@@ -282,6 +282,14 @@ Json verify_run_json(const VerifyRun& run) {
               {"torch_version", text_or_null(run.torch_version)}};
 }
 
+Json request_in_room_json(const std::optional<RequestInRoom>& request) {
+  if (!request) return nullptr;
+  return {{"event", request->event},
+          {"live_bytes", request->live},
+          {"requested_bytes", request->requested},
+          {"room_bytes", request->room}};
+}
+
 Json head_json(std::string_view command) {
   return Json{{"schema", "memreplay/1"}, {"command", command}};
 }

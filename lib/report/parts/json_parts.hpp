@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "analysis/verdict/answer.hpp"
 #include "trace/json/json.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
@@ -27,6 +28,7 @@ Json verify_run_json(const VerifyRun& run);
 /// Null where the recording determines the run.
 Json interval_json(const std::optional<RunInterval>& interval);
 Json oom_json(const std::optional<OomPlace>& oom);
+Json request_in_room_json(const std::optional<RequestInRoom>& request);
 
 /// The schema and the command, with which every report begins.
 Json head_json(std::string_view command);

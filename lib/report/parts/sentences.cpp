@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/verdict/answer.hpp"
 #include "core/text.hpp"
 #include "report/parts/edits.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -132,6 +133,26 @@ bool look_alike(const std::string& a, const std::string& b) {
   return plain(a) == plain(b);
 }
 
+// Empty where what is live and the request are no more than the allocator can have.
+std::string beyond_device(const OomPlace& oom, const DeviceSummary& device) {
+  if (!device.capacity) return {};
+  const Bytes room = *device.capacity - device.reserve;
+  const Refusal refusal{.live = oom.live,
+                        .requested = oom.requested,
+                        .room = room,
+                        .allowance = room,
+                        .total = device.capacity};
+  switch (refusal.cause_by_sizes()) {
+    case Cause::shortage:
+      return fmt::format("Shortage: a --capacity above {} helps.", human_size(*device.capacity));
+    case Cause::outside:
+      return fmt::format("Outside: it would have fitted, did others not hold {} of the device.",
+                         human_size(device.reserve));
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::string counted(std::uint64_t count, const std::string& noun) {
@@ -191,16 +212,18 @@ std::string oom_advice(const Run& run) {
     return "How large the device was is not in the recording, and so not why: --capacity SIZE sets "
            "one, --capacity none serves it.";
   }
+  const bool simulated = run.device.kind == "sim";
+  if (std::string said = beyond_device(oom, run.device); simulated && !said.empty()) return said;
   if (oom.largest_free >= oom.requested) {
     return "Enough is free in one piece, but not for this request: another stream or pool has it, "
            "or a limit of the strategy's own forbids it.";
   }
   if (oom.free >= oom.requested) {
-    return "Fragmentation: enough is free, but not in one piece; other settings may help.";
+    return "Enough is free, but not in one piece: tune says whether a setting helps.";
   }
-  if (run.device.kind != "sim") return "Shortage: --scale 1/N shrinks the recording to fit.";
+  if (!simulated) return "Shortage: --scale 1/N shrinks the recording to fit.";
   if (run.device.capacity) {
-    return fmt::format("Shortage: a --capacity above {} helps.", human_size(*run.device.capacity));
+    return "It would have fitted beside what is live: tune says whether a setting helps.";
   }
   if (run.as_recorded) return "Shortage, as on the recorded device: a larger --capacity helps.";
   return "Shortage: the strategy's own limit is too small.";

@@ -45,14 +45,6 @@ Json best_json(const TuneAnswer& answer) {
           {"interval", late_json(answer.late)}};
 }
 
-Json shortage_json(const std::optional<Shortage>& shortage) {
-  if (!shortage) return nullptr;
-  return {{"event", shortage->event},
-          {"live_bytes", shortage->live},
-          {"requested_bytes", shortage->requested},
-          {"room_bytes", shortage->room}};
-}
-
 Json runs_json(const TuneResult& result, std::size_t trace) {
   Json runs = Json::array();
   for (const TuneOutcome& outcome : result.outcomes) {
@@ -82,7 +74,9 @@ std::string to_json(const TuneAnswer& answer) {
     result["baseline"] = i < now.size() ? run_json(now[i]) : Json(nullptr);
     result["strategy"] = r.strategy;
     result["objective"] = name_of(r.objective);
-    result["shortage"] = shortage_json(r.shortage);
+    result["verdict"] = name_of(answer.verdict.cause);
+    result["in_effect"] = answer.verdict.in_effect;
+    result["shortage"] = request_in_room_json(r.shortage);
     result["tried"] = r.tried;
     result["replays"] = r.replayed;
     result["abandoned"] = r.abandoned;

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
+#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 
@@ -70,12 +71,22 @@ std::string retries_phrase(std::uint64_t count) {
   return count == 1 ? "1 retry" : human_count(count) + " retries";
 }
 
-std::string shortage_sentence(const TuneResult& result) {
-  if (!result.shortage) return {};
-  const Shortage& s = *result.shortage;
-  return fmt::format(
-      "No setting helps: at event {} {} are live and {} more are asked for, and the device has {}.",
-      human_count(s.event), human_size(s.live), human_size(s.requested), human_size(s.room));
+std::string helpless_sentence(const TuneAnswer& answer) {
+  const TuneResult& r = answer.result;
+  if (r.helps || (!r.none_serves && !r.shortage)) return {};
+  const std::string tried =
+      fmt::format("None of {} tried serves every request.", counted(r.tried, "setting"));
+  const Cause cause = answer.verdict.cause;
+  if (!answer.refusal || cause == Cause::address_space || cause == Cause::unknown) return tried;
+  const std::string said =
+      answer.refusal->event
+          ? refusal_sentence(*answer.refusal, answer.verdict, {r.shortage, r.tried})
+          : start_refused_sentence(answer.verdict, r.baseline);
+  if (answer.verdict.in_effect && answer.refusal->event) return said;
+  if (!r.shortage) return said + ' ' + tried;
+  std::string figures = too_much_phrase(*r.shortage);
+  figures.front() = 'A';
+  return fmt::format("{} {}.", said, figures);
 }
 
 std::string gain_sentence(const TuneResult& r) {

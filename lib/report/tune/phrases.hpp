@@ -28,8 +28,9 @@ std::string line_to_set_best(const TuneResult& result);
 /// What the recommended setting is better in than the one in use.
 std::string gain_sentence(const TuneResult& result);
 
-/// Why no setting helps: a request that fits under none of them. Empty where there is no such.
-std::string shortage_sentence(const TuneResult& result);
+/// Why a device is too small for every setting: the sentence of `explain`, and what proves it.
+/// Empty where a setting serves every request, or the search was cut short before one did.
+std::string helpless_sentence(const TuneAnswer& answer);
 
 /// What recordings that start late leave of a recommendation. Empty where none does.
 std::string late_sentence(const TuneResult& result, const LateVerdict& late);

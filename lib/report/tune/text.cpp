@@ -103,12 +103,6 @@ std::string effort(const TuneAnswer& answer) {
   return text;
 }
 
-std::string still_fails(const RunSoFar& run) {
-  if (run.ooms == 0) return {};
-  return fmt::format(" It still runs out of memory {}, as every setting tried does.",
-                     counted(run.ooms, "time"));
-}
-
 /// Why figures are lower bounds; empty where they are none.
 std::string early_end(const TuneAnswer& answer) {
   const auto early = std::ranges::find_if(
@@ -118,26 +112,23 @@ std::string early_end(const TuneAnswer& answer) {
 
 std::string verdict(const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
-  const RunSoFar now = r.baseline_outcome.total();
-  const RunSoFar then = r.outcomes[r.best].total();
   const TuneOutcome& best = r.outcomes[r.best];
   const bool late = answer.late.kind != LateVerdict::Kind::not_late;
-  if (r.shortage) return shortage_sentence(r);
-  if (late && !r.helps) {
-    const bool helpless = answer.late.kind == LateVerdict::Kind::nothing_better;
-    return late_sentence(r, answer.late) + (helpless ? still_fails(now) : "");
-  }
+  const bool fails = r.baseline_outcome.total().ooms > 0;
+  if (std::string said = helpless_sentence(answer); !said.empty()) return said;
+  if (late && !r.helps) return late_sentence(r, answer.late);
   if (!r.helps) {
-    return (r.finished
-                ? "Nothing helps: no setting tried is better than the one in use by more "
-                  "than a hundredth."
-                : fmt::format("Undecided: the search was cut short, and none of the {} tried "
-                              "is better than the one in use by more than a hundredth.",
-                              counted(r.tried, "setting"))) +
-           still_fails(now);
+    if (r.finished) {
+      return "Nothing helps: no setting tried is better than the one in use by more than a "
+             "hundredth.";
+    }
+    return fmt::format(
+        "Undecided: the search was cut short, and none of the {} tried {}.",
+        counted(r.tried, "setting"),
+        fails ? "serves every request" : "is better than the one in use by more than a hundredth");
   }
   const std::string setting = setting_phrase(r.conf(best));
-  if (now.ooms > 0 && then.ooms == 0) {
+  if (fails) {
     const std::string end = early_end(answer);
     return fmt::format(
         "{} {}. {} of {} tried {} the failure.", setting,
@@ -146,11 +137,7 @@ std::string verdict(const TuneAnswer& answer) {
             : "serves every recorded request and reserves " + peak_phrase(best) + "; " + end,
         human_count(serving(r)), counted(r.tried, "setting"), serving(r) == 1 ? "avoids" : "avoid");
   }
-  if (then.ooms < now.ooms) {
-    return fmt::format("{} runs out of memory {}, {} {}; no setting tried serves everything.",
-                       setting, counted(then.ooms, "time"), r.baseline, counted(now.ooms, "time"));
-  }
-  return late ? late_sentence(r, answer.late) : gain_sentence(r) + still_fails(then);
+  return late ? late_sentence(r, answer.late) : gain_sentence(r);
 }
 
 // What the simplest gives away.
@@ -238,7 +225,7 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   append_table(out, ranking(r));
   append_paragraph(out, effort(answer));
   append_paragraph(out, simplicity(answer));
-  append_paragraph(out, price(r));
+  if (helpless_sentence(answer).empty()) append_paragraph(out, price(r));
   out += line_to_paste(answer, style);
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);

@@ -19,7 +19,7 @@ Inputs bundled(const std::string& name) {
 }
 
 TEST(ExplainAnswer, IsOfTheRecordedMemoryWhereItShowsThat) {
-  const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), {.most_settings = 8}, {});
+  const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), {.runs = 8}, {});
   ASSERT_EQ(explained.devices.size(), 1u);
   const ExplainedDevice& device = explained.devices.front();
   EXPECT_TRUE(device.strategy.empty());
@@ -45,7 +45,7 @@ TEST(ExplainAnswer, WhatLiesBehindTheRecordingIsRefused) {
 class Heard final : public ExplainListener {
  public:
   void on_explained(const ExplainedDevice& device) override {
-    said += device.tuned ? "late " : "explained ";
+    said += device.tuned ? "decided " : "explained ";
   }
   void on_searched(const ExplainedDevice& device) override {
     said += device.tuned ? "searched " : "nothing ";
@@ -55,13 +55,19 @@ class Heard final : public ExplainListener {
 
 TEST(ExplainAnswer, IsToldBeforeTheSearch) {
   Heard heard;
-  answer(bundled("gpt_train_oom.pickle"), {.most_settings = 8}, {}, &heard);
+  answer(bundled("layers_4.pickle"), {.runs = 8}, {}, &heard);
   EXPECT_EQ(heard.said, "explained searched ");
+}
+
+TEST(ExplainAnswer, IsToldAfterASearchThatDecides) {
+  Heard heard;
+  answer(bundled("gpt_train_oom.pickle"), {.runs = 8}, {}, &heard);
+  EXPECT_EQ(heard.said, "decided searched ");
 }
 
 TEST(ExplainAnswer, OnASmallerDeviceItFailsWhereTheReplayDoes) {
   const Inputs inputs = bundled("warm_ring.pickle");
-  ExplainQuestion question{.most_settings = 8};
+  ExplainQuestion question{.runs = 8};
   question.setup.device.capacity = 300 * kMiB;
   const ExplainAnswer explained = answer(inputs, question, {});
   ReplayQuestion replay{.setup = question.setup};
@@ -73,7 +79,7 @@ TEST(ExplainAnswer, OnASmallerDeviceItFailsWhereTheReplayDoes) {
 }
 
 TEST(ExplainAnswer, OnAnEndlessDeviceARecordedOomDoesNotHappen) {
-  ExplainQuestion question{.most_settings = 8};
+  ExplainQuestion question{.runs = 8};
   question.setup.device.endless = true;
   const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), question, {});
   EXPECT_EQ(explained.devices[0].explanation.cause, Cause::none);
@@ -81,7 +87,7 @@ TEST(ExplainAnswer, OnAnEndlessDeviceARecordedOomDoesNotHappen) {
 }
 
 TEST(ExplainAnswer, RetriesOfTheRecordingAreCounted) {
-  const ExplainAnswer explained = answer(bundled("seq_growth.pickle"), {.most_settings = 8}, {});
+  const ExplainAnswer explained = answer(bundled("seq_growth.pickle"), {.runs = 8}, {});
   EXPECT_GT(explained.devices[0].explanation.retries, 0u);
   EXPECT_EQ(explained.devices[0].explanation.retries,
             explained.devices[0].tuned->baseline_outcome.runs[0].metrics.oom_retries);
@@ -91,7 +97,7 @@ TEST(ExplainAnswer, WhereAFailureLeavesNoEntryNobodyKnows) {
   Recording recording = read_recording(std::string(MEMREPLAY_TRACES) + "/torch/layers_4.pickle");
   recording.settings.conf = "throw_on_cudamalloc_oom:True";
   const Chosen chosen{&recording, &recording.traces[0]};
-  const ExplainedDevice device = explained(chosen, chosen.subject({}), {.most_settings = 8}, {});
+  const ExplainedDevice device = explained(chosen, chosen.subject({}), {.runs = 8}, {});
   EXPECT_TRUE(device.untold);
   EXPECT_EQ(device.explanation.cause, Cause::unknown);
 }
@@ -112,14 +118,14 @@ TEST(ExplainAnswer, StoppedBeforeTheSearchItKeepsWhatIsKnown) {
   std::atomic<bool> stop = false;
   StoppingAtOnce listener(stop);
   const ExplainAnswer explained =
-      answer(bundled("gpt_train_oom.pickle"), {.most_settings = 8}, {.stop = &stop}, &listener);
+      answer(bundled("layers_4.pickle"), {.runs = 8}, {.stop = &stop}, &listener);
   EXPECT_EQ(explained.devices.size(), 1u);
   EXPECT_FALSE(listener.tuned);
   EXPECT_TRUE(explained.interrupted);
 }
 
 TEST(ExplainAnswer, OtherCommandsAreToLookAtTheSameDevice) {
-  ExplainQuestion question{.most_settings = 8};
+  ExplainQuestion question{.runs = 8};
   question.setup.device.capacity = 5000 * kMiB;
   question.setup.device.reserve = 8 * kMiB;
   const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), question, {});

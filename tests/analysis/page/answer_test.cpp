@@ -31,7 +31,7 @@ TEST(PageAnswer, ALongRecordingIsExplainedBesideItsReplaysAsByItself) {
   const Inputs inputs = growing(60'000);
   const auto devices = open_devices({}, {});
   PageQuestion question{.replay = {.strategies = {parse_strategy("torch")}},
-                        .explain = {.most_settings = 8}};
+                        .explain = {.runs = 8}};
   question.replay.setup.points = 100;
   std::string last;
   const PageAnswer page =

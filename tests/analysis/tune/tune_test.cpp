@@ -282,6 +282,19 @@ TEST(Tune, WhatWasLiveWhenItWasRecordedFitsUnderNoSetting) {
   EXPECT_EQ(result.shortage->live + result.shortage->requested, 140 * kMiB);
 }
 
+TEST(Tune, NoSettingHelpsWhereNoneServesEveryRequest) {
+  // Each block takes 512 B, whatever the setting.
+  RecordingWriter writer;
+  for (Slot slot = 0; slot <= 4096; ++slot) writer.alloc(slot, 300);
+  const Recording recording = writer.recording();
+  TuneOptions options = plain_options(200);
+  options.bench.devices[0].capacity = 2 * kMiB;
+  const TuneResult result = tuned(recording, options);
+  EXPECT_FALSE(result.shortage);
+  EXPECT_TRUE(result.none_serves);
+  EXPECT_FALSE(result.helps);
+}
+
 TEST(Tune, WhereTheDeviceWasFullRetriesCountFirst) {
   const Recording recording = random_recording(5, 800);
   TuneOptions options = plain_options(20);

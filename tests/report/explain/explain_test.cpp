@@ -50,6 +50,21 @@ TEST(ExplainAnswer, TheVerdictComesFirst) {
             "no allocator\nsetting will help.");
 }
 
+TEST(ExplainAnswer, AShortageInEffectNamesWhatNoSettingServes) {
+  ExplainedDevice device = device_of(Cause::shortage, 25 * kMiB);
+  device.explanation.in_effect = true;
+  device.explanation.too_much = RequestInRoom{9, 70 * kMiB, 30 * kMiB, 90 * kMiB};
+  EXPECT_EQ(verdict_sentence(device),
+            "Shortage in effect: the 25 MiB request at event 7 would have fitted, with 5 MiB to "
+            "spare, but at event 9 70 MiB are live and 30 MiB more are asked for, and the device "
+            "has 90 MiB; no setting helps.");
+  const nlohmann::json json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
+  EXPECT_EQ(json["verdict"], "shortage");
+  EXPECT_EQ(json["in_effect"], true);
+  EXPECT_EQ(json["too_much"]["event"], 9);
+  EXPECT_EQ(json["advice"], nullptr);
+}
+
 TEST(ExplainAnswer, FindingsNameWhatWouldChangeThemMostBytesFirst) {
   const auto found = findings(device_of(Cause::fragmentation, 25 * kMiB));
   ASSERT_EQ(found.size(), 3u);
@@ -167,7 +182,7 @@ TEST(ExplainAnswer, ASettingThatServesTheRequestIsNamedAlsoWhereTheDefaultDoes) 
   ExplainedDevice device = advised(LateVerdict::Kind::not_late);
   device.explanation.at_oom = true;
   device.tuned->outcomes.front().runs[0].exact = true;
-  EXPECT_TRUE(advice(device).starts_with("the default setting serves this request"))
+  EXPECT_TRUE(advice(device).starts_with("the default setting serves every request"))
       << advice(device);
 }
 

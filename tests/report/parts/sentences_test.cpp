@@ -50,16 +50,18 @@ TEST(Comparison, ServingEveryRequestCountsBeforeMemory) {
 
 TEST(Comparison, OneRunNeedsNoSentence) { EXPECT_TRUE(sentences({run_of("torch", {})}).empty()); }
 
-TEST(OomWarning, TellsFragmentationFromShortage) {
+TEST(OomWarning, NamesAShortageOnlyWhereNoSettingServesTheRequest) {
   auto run = run_of("torch", {.ooms = 1});
-  run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 0};
+  run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 4420 * kMiB};
   run.device.capacity = 5226 * kMiB;
   EXPECT_EQ(
       oom_warning(run),
       "torch ran out of memory 1 time, first at event 373: asked 760 MiB, 806 MiB free, largest "
-      "piece 690 MiB. Fragmentation: enough is free, but not in one piece; other settings may "
-      "help.");
+      "piece 690 MiB. Enough is free, but not in one piece: tune says whether a setting helps.");
   run.metrics.first_oom->free = 700 * kMiB;
+  EXPECT_NE(oom_warning(run).find("It would have fitted beside what is live: tune says whether"),
+            std::string::npos);
+  run.metrics.first_oom->live = 4500 * kMiB;
   EXPECT_NE(oom_warning(run).find("Shortage: a --capacity above 5226 MiB helps."),
             std::string::npos);
 }

@@ -19,7 +19,7 @@ Run serving(const std::string& strategy, std::uint64_t served) {
 Run refused(const std::string& strategy, std::uint64_t event, Bytes free) {
   auto run = run_of(strategy, {.ooms = 1});
   run.device.capacity = kGiB;
-  run.metrics.first_oom = OomPlace{event, 100 * kMiB, free, 10 * kMiB, 0};
+  run.metrics.first_oom = OomPlace{event, 100 * kMiB, free, 10 * kMiB, kGiB - free};
   return run;
 }
 
@@ -51,8 +51,8 @@ TEST(SharedSentences, AWarningForEachRemedyWithItsEarliestOom) {
                     refused("c", 10, 50 * kMiB)}),
       ElementsAre(
           "a and b ran out of memory, the earliest at event 20 (b: asked 100 MiB, 300 MiB free, "
-          "largest piece 10 MiB). Fragmentation: enough is free, but not in one piece; other "
-          "settings may help.",
+          "largest piece 10 MiB). Enough is free, but not in one piece: tune says whether a "
+          "setting helps.",
           "c ran out of memory 1 time, first at event 10: asked 100 MiB, 50 MiB free, largest "
           "piece "
           "10 MiB. Shortage: a --capacity above 1024 MiB helps."));

@@ -31,6 +31,16 @@ TuneAnswer answer_of(TuneOutcome baseline, std::vector<TuneOutcome> outcomes) {
   return answer;
 }
 
+Refusal refused(Bytes requested, Cause cause) {
+  return {.event = 7,
+          .live = 60 * kMiB,
+          .requested = requested,
+          .asked = requested,
+          .room = 100 * kMiB,
+          .allowance = 100 * kMiB,
+          .cause = cause};
+}
+
 TEST(TuneAnswer, AListIsQuotedForTheShell) {
   const auto line = [](const Setting& setting) {
     return line_to_set_best(answer_of(outcome({}, 0, 1, 1), {outcome(setting, 0, 1, 1)}).result);
@@ -161,11 +171,38 @@ TEST(TuneAnswer, FewerRetriesOnAFullDeviceAreTheAnswer) {
 TEST(TuneAnswer, AShortageComesFirstAndNothingIsAdvised) {
   TuneAnswer answer = answer_of(outcome({}, 1, 90 * kMiB, 3), {outcome({}, 1, 90 * kMiB, 3)});
   answer.result.helps = false;
-  answer.result.shortage = Shortage{7, 60 * kMiB, 50 * kMiB, 100 * kMiB};
+  answer.result.shortage = RequestInRoom{7, 60 * kMiB, 50 * kMiB, 100 * kMiB};
+  answer.refusal = refused(50 * kMiB, Cause::shortage);
+  answer.verdict = {Cause::shortage, false};
   const std::string text = to_text(answer, {});
-  EXPECT_TRUE(text.starts_with(" No setting helps: at event 7 60 MiB are live and 50 MiB")) << text;
+  EXPECT_TRUE(text.starts_with(
+      " Shortage: what is live and the 50 MiB request together exceed the device by 10 MiB; no "
+      "allocator\n setting will help. At event 7 60 MiB are live and 50 MiB more"))
+      << text;
   EXPECT_EQ(text.find("export"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(to_json(answer))["shortage"]["room_bytes"], 100 * kMiB);
+  const nlohmann::json json = nlohmann::json::parse(to_json(answer));
+  EXPECT_EQ(json["shortage"]["room_bytes"], 100 * kMiB);
+  EXPECT_EQ(json["verdict"], "shortage");
+  EXPECT_EQ(json["in_effect"], false);
+}
+
+TEST(TuneAnswer, WhereNoSettingServesEveryRequestTheShortageIsInEffect) {
+  TuneAnswer answer = answer_of(outcome({}, 1, 90 * kMiB, 3), {outcome({}, 1, 80 * kMiB, 3)});
+  answer.result.helps = false;
+  answer.result.none_serves = true;
+  answer.result.tried = 412;
+  answer.refusal = refused(36 * kMiB, Cause::fragmentation);
+  answer.verdict = {Cause::shortage, true};
+  const std::string text = to_text(answer, {});
+  EXPECT_EQ(helpless_sentence(answer),
+            "Shortage in effect: the 36 MiB request at event 7 would have fitted, with 4 MiB to "
+            "spare, but none of 412 settings tried serves every request.");
+  EXPECT_TRUE(text.starts_with(" Shortage in effect: the 36 MiB request")) << text;
+  EXPECT_EQ(text.find("export"), std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(to_json(answer));
+  EXPECT_EQ(json["verdict"], "shortage");
+  EXPECT_EQ(json["in_effect"], true);
+  EXPECT_EQ(json["best"]["helps"], false);
 }
 
 TEST(TuneAnswer, WithoutARequestItSaysHowToRecord) {

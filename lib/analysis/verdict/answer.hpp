@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/units.hpp"
+
+/// Why memory ran out: one rule for every command.
+namespace memreplay {
+
+/// Why a request was not served.
+enum class Cause {
+  none,           ///< every request was
+  shortage,       ///< what is live and the request together are more than there is
+  fragmentation,  ///< they would fit, were the memory used otherwise
+  outside,        ///< they would fit, did others not hold memory, or a limit not forbid it
+  address_space,  ///< memory was free for it, but no addresses for one more expandable segment
+  unknown,        ///< the recording cannot tell whether one was refused
+};
+
+std::string_view name_of(Cause cause);
+
+/// A request beside what is live.
+struct RequestInRoom {
+  std::uint64_t event = 0;
+  Bytes live = 0;       ///< requested
+  Bytes requested = 0;  ///< by that event
+  Bytes room = 0;       ///< what the allocator may have of the device
+
+  bool fits() const { return live + requested <= room; }
+};
+
+/// A request that was not served.
+struct Refusal {
+  std::optional<std::uint64_t> event;  ///< unset: not all from before the recording found room
+  Bytes live = 0;                      ///< requested
+  Bytes requested = 0;                 ///< as rounded; 0 without an event
+  Bytes asked = 0;                     ///< what the allocator asked of the device for it
+  Bytes device_free = 0;
+  Bytes room = 0;              ///< what the allocator can have: reserved and free on the device
+  Bytes allowance = 0;         ///< what it may have: `room`, or less by a limit
+  std::optional<Bytes> total;  ///< the whole device, where it is known
+  Cause cause = Cause::none;   ///< without a look at what follows
+
+  /// By the sizes alone: shortage, outside or fragmentation.
+  Cause cause_by_sizes() const;
+  /// Bytes of the allowance that would be left with the request served and no byte wasted;
+  /// negative: missing.
+  std::int64_t spare() const {
+    return static_cast<std::int64_t>(allowance) - static_cast<std::int64_t>(live + requested);
+  }
+};
+
+/// What becomes of a request that would fit by its sizes.
+struct AfterRefusal {
+  bool too_much = false;     ///< a later request is too much for the device under any setting
+  bool none_serves = false;  ///< no setting tried serves every request
+};
+
+struct OomVerdict {
+  Cause cause = Cause::none;
+  bool in_effect = false;  ///< a shortage, although the refused request would fit by its sizes
+
+  friend bool operator==(const OomVerdict&, const OomVerdict&) = default;
+};
+
+/// The verdict on a refused request: fragmentation where a setting serves it and what follows, else
+/// a shortage in effect. Other causes stay.
+OomVerdict verdict_on(Cause by_sizes, const AfterRefusal& after);
+
+}  // namespace memreplay

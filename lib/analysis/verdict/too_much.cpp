@@ -1,0 +1,23 @@
+#include "analysis/verdict/too_much.hpp"
+
+#include "trace/event_blocks.hpp"
+#include "trace/recorded_levels.hpp"
+
+namespace memreplay {
+
+std::optional<RequestInRoom> too_much_in(const Trace& trace, std::optional<Bytes> room) {
+  if (!room) return std::nullopt;
+  RecordedLevels levels(trace);
+  std::optional<RequestInRoom> found;
+  for_each_block(trace, ColdColumns::of_requests, [&](std::uint64_t first, const auto& events) {
+    for (std::uint64_t i = 0; i < events.ops.size() && !found; ++i) {
+      const RequestInRoom request{first + i, levels.requested(), events.sizes[i], *room};
+      levels.play(first + i, events.ops[i], events.sizes[i]);
+      if (is_request(events.ops[i]) && !request.fits()) found = request;
+    }
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,79 @@
+#include "report/parts/refusals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "report/parts/sentences.hpp"
+
+namespace memreplay {
+namespace {
+
+// "would have fitted, with 46.8 MiB to spare"
+std::string would_have_fitted(std::int64_t spare) {
+  return fmt::format("would have fitted, with {} to spare",
+                     human_size(static_cast<Bytes>(std::max<std::int64_t>(spare, 0))));
+}
+
+std::string outside(const Refusal& r) {
+  const std::string request = human_size(r.asked);
+  if (r.live + r.requested <= r.room) {
+    return fmt::format(
+        "Outside: a memory limit of {} refused the {} request; the device had {} free.",
+        human_size(r.allowance), request, human_size(r.device_free));
+  }
+  return fmt::format(
+      "Outside: the {} request would have fitted, did others not hold {} of the device.", request,
+      human_size(r.total.value_or(r.room) - r.room));
+}
+
+std::string helpless(const Refusal& r, const WhatFollowed& after) {
+  return fmt::format("Shortage in effect: the {} request at event {} {}, but {}.",
+                     human_size(r.requested), human_count(*r.event), would_have_fitted(r.spare()),
+                     after.too_much ? too_much_phrase(*after.too_much) + "; no setting helps"
+                                    : fmt::format("none of {} tried serves every request",
+                                                  counted(after.tried, "setting")));
+}
+
+// The size that PyTorch's message names, unless its rounding alone was too much.
+std::string fragmented(const Refusal& r) {
+  const std::string asked = human_size(r.asked);
+  const std::int64_t spare = r.spare() - static_cast<std::int64_t>(r.asked - r.requested);
+  if (spare >= 0) {
+    return fmt::format("Fragmentation: the {} request {}.", asked, would_have_fitted(spare));
+  }
+  return fmt::format(
+      "Fragmentation: the {} request {}; for it the allocator asked the device for {}.",
+      human_size(r.requested), would_have_fitted(r.spare()), asked);
+}
+
+}  // namespace
+
+std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
+                             const WhatFollowed& after) {
+  if (verdict.in_effect) return helpless(refusal, after);
+  if (verdict.cause == Cause::outside) return outside(refusal);
+  if (verdict.cause != Cause::shortage) return fragmented(refusal);
+  const Bytes wanted = refusal.live + refusal.asked;
+  return fmt::format(
+      "Shortage: what is live and the {} request together exceed the device by {}; no allocator "
+      "setting will help.",
+      human_size(refusal.asked), human_size(wanted - std::min(wanted, refusal.room)));
+}
+
+std::string start_refused_sentence(const OomVerdict& verdict, const std::string& strategy) {
+  const std::string_view cause = verdict.cause != Cause::shortage ? "Fragmentation"
+                                 : verdict.in_effect              ? "Shortage in effect"
+                                                                  : "Shortage";
+  return fmt::format("{}: not all that was there before the recording finds room{}{}.", cause,
+                     strategy.empty() ? "" : " under ", strategy);
+}
+
+std::string too_much_phrase(const RequestInRoom& request) {
+  return fmt::format("at event {} {} are live and {} more are asked for, and the device has {}",
+                     human_count(request.event), human_size(request.live),
+                     human_size(request.requested), human_size(request.room));
+}
+
+}  // namespace memreplay
