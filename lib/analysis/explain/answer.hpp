@@ -200,6 +200,7 @@ struct ExplainedDevice {
   std::vector<std::uint64_t> streams;   ///< handles, by index
   std::vector<std::string> remarks;     ///< sentences without which it would mislead
   DeviceSummary device;                 ///< on which it is looked at
+  std::optional<StateBeyondDevice> state_beyond;
   std::string options;   ///< with which other commands look at the same: " --capacity 8GiB"
   bool finished = true;  ///< false: interrupted before it was known
   bool untold = false;   ///< under its settings a failure leaves no entry

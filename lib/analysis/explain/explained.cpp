@@ -203,6 +203,8 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   explained.pool_names = pool_names(subject.trace());
   const View view = view_of(subject, question, control);
   explained.device = summarise(view.device);
+  explained.state_beyond =
+      state_beyond(subject.trace(), view.device.options.room(), question.setup.start);
   explained.options = options_like(question, explained.trace);
   if (!view.as_recorded) explained.strategy = view.spec.text;
   if (view.model) explained.conf = conf_of(setting_of(view.model->settings), {});
@@ -213,6 +215,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
     explained.finished = false;
     return explained;
   }
+  if (explained.state_beyond) explained.explanation.cause = Cause::shortage;
   note_silence(view, explained);
   add_remarks(subject, view, question.setup.torch_version, explained);
   const bool asleep = pools_sleep(subject);

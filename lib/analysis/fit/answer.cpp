@@ -9,6 +9,7 @@
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/made_interval.hpp"
 #include "analysis/run/run.hpp"
+#include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 
@@ -233,6 +234,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   if (question.cards.size() == 1) fitted.device.name = question.cards[0].card.name;
   fitted.reserve = setup.device.reserve.value_or(0);
   fitted.context_assumed = !question.cards.empty() && !question.setup.device.reserve;
+  fitted.state_beyond = state_beyond(subject.trace(), device.options.room(), setup.start);
   fitted.nothing_requested = !requests_anything(*chosen.trace);
   if (fitted.nothing_requested) return fitted;
   fitted.model_check = model_check(subject);
@@ -281,6 +283,7 @@ bool FitAnswer::all_fit() const {
       return given && device.known_to_fit(run, *given, capacity).value_or(false);
     };
     const bool asked = device.device.capacity_from == CapacityFrom::option;
+    if (asked && device.state_beyond) return false;
     for (std::size_t i = 0; i < device.runs.size(); ++i) {
       const FitRun& run = device.runs[i];
       if (asked ? !is_known_to_fit(run, run.fit.given, device.device.capacity.value_or(0))

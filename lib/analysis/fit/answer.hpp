@@ -87,7 +87,8 @@ struct FittedCard {
 /// One device of a recording: the smallest device for each strategy.
 struct FittedDevice {
   TraceSummary trace;
-  DeviceSummary device;            ///< its capacity is the device that was asked for
+  DeviceSummary device;  ///< its capacity is the device that was asked for
+  std::optional<StateBeyondDevice> state_beyond;
   Bytes reserve = 0;               ///< of every capacity, held by others
   bool context_assumed = false;    ///< the reserve is that of a card's context
   bool nothing_requested = false;  ///< no device was looked for

@@ -10,6 +10,7 @@
 #include "analysis/run/planned_floor.hpp"
 #include "analysis/run/presets.hpp"
 #include "analysis/run/question.hpp"
+#include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
 #include "replay/watch/holding_log.hpp"
 
@@ -160,6 +161,7 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     TraceRuns& trace = answer.traces.emplace_back();
     trace.trace = summarise(chosen);
     trace.device = devices.front().summary;
+    trace.state_beyond = state_beyond(subject.trace(), devices.front().room(), setup.start);
     trace.asked = strategies.size() * devices.size();
     if (control.stopped()) continue;
     trace.model_check = model_check(subject);

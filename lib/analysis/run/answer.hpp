@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/info/answer.hpp"
+#include "analysis/verdict/answer.hpp"
 #include "core/other_tenant.hpp"
 #include "core/units.hpp"
 #include "metrics/run_interval.hpp"
@@ -105,8 +106,9 @@ struct TraceRuns {
   DeviceSummary device;  ///< the first one
   std::vector<Run> runs;
   std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
-  std::size_t asked = 0;                 ///< runs; where it was interrupted `runs` may be fewer
-  std::optional<PlannedFloor> planned;   ///< of ranked ones; nothing: interrupted before
+  std::optional<StateBeyondDevice> state_beyond;  ///< of the first device
+  std::size_t asked = 0;                ///< runs; where it was interrupted `runs` may be fewer
+  std::optional<PlannedFloor> planned;  ///< of ranked ones; nothing: interrupted before
 };
 
 /// What strategies come to on the devices of recordings.

@@ -15,6 +15,7 @@
 #include "analysis/tune/question.hpp"
 #include "analysis/tune/remarks.hpp"
 #include "analysis/tune/tune.hpp"
+#include "analysis/verdict/too_much.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {
@@ -38,6 +39,8 @@ void add_to_answer(const Chosen& chosen, const Subject& subject, const SizedDevi
   answer.traces.push_back(summarise(chosen));
   answer.devices.push_back(summarise(device));
   answer.model_checks.push_back(model_check(subject));
+  answer.states_beyond.push_back(state_beyond(subject.trace(), device.options.room()));
+  if (answer.states_beyond.back()) answer.verdict = {Cause::shortage, false};
 }
 
 /// Puts a recording on the bench, with the device that it gets, and says what it is.
@@ -95,6 +98,7 @@ Refusal refusal_of(const std::optional<OomPlace>& oom, const SimulatedDeviceOpti
 void judge_refusal(const Bench& bench, const TuneQuestion& question, const Control& control,
                    TuneAnswer& answer) {
   const TuneResult& r = answer.result;
+  if (answer.verdict.cause != Cause::none) return;  // some state alone is too much
   for (std::size_t i = 0; i < bench.subjects.size() && !answer.refusal; ++i) {
     const Subject& subject = *bench.subjects[i];
     const Run& run = r.baseline_outcome.runs[i];

@@ -124,9 +124,10 @@ struct LateVerdict {
 /// A search over the settings of one or several traces.
 struct TuneAnswer {
   std::vector<TraceSummary> traces;
-  std::vector<DeviceSummary> devices;                  ///< by trace
-  std::vector<std::optional<VerifyRun>> model_checks;  ///< by trace
-  std::vector<std::string> remarks;                    ///< sentences without which it would mislead
+  std::vector<DeviceSummary> devices;                           ///< by trace
+  std::vector<std::optional<VerifyRun>> model_checks;           ///< by trace
+  std::vector<std::optional<StateBeyondDevice>> states_beyond;  ///< by trace
+  std::vector<std::string> remarks;  ///< sentences without which it would mislead
   bool interrupted = false;
   /// No recording requests anything: nothing was tried, and `result` is empty.
   bool nothing_requested = false;

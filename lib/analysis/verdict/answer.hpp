@@ -31,6 +31,13 @@ struct RequestInRoom {
   bool fits() const { return live + requested <= room; }
 };
 
+/// What was there before a recording's first event, where that alone is more than the device has.
+struct StateBeyondDevice {
+  Bytes needed = 0;  ///< requested
+  Bytes room = 0;    ///< what the allocator may have of the device
+  std::uint64_t blocks = 0;
+};
+
 /// A request that was not served.
 struct Refusal {
   std::optional<std::uint64_t> event;  ///< unset: not all from before the recording found room

@@ -20,4 +20,11 @@ std::optional<RequestInRoom> too_much_in(const Trace& trace, std::optional<Bytes
   return found;
 }
 
+std::optional<StateBeyondDevice> state_beyond(const Trace& trace, std::optional<Bytes> room,
+                                              StartMode start) {
+  const Coverage& coverage = trace.coverage;
+  if (start == StartMode::cold || !room || coverage.preexisting_bytes <= *room) return std::nullopt;
+  return StateBeyondDevice{coverage.preexisting_bytes, *room, coverage.preexisting_blocks};
+}
+
 }  // namespace memreplay

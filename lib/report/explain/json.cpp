@@ -53,6 +53,7 @@ Json explanation_json(const ExplainedDevice& device) {
   Json json;
   json["verdict"] = name_of(e.cause);
   json["in_effect"] = e.in_effect;
+  json["state_beyond_device"] = state_beyond_json(device.state_beyond);
   json["too_much"] = request_in_room_json(e.too_much);
   json["event"] = or_null(e.event);
   json["moment"] = name_of(e.moment);

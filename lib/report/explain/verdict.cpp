@@ -82,6 +82,7 @@ std::string refused(const ExplainedDevice& device) {
 std::string verdict_sentence(const ExplainedDevice& device) {
   if (device.told) return told_sentence(device);
   const Explanation& e = device.explanation;
+  if (device.state_beyond) return state_sentence(device.state_beyond);
   if (e.at_oom) return refused(device);
   const std::string whose = device.strategy.empty() ? "" : " under " + device.strategy;
   if (!e.shows_requests) return untold(device);

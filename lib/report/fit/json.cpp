@@ -86,6 +86,7 @@ std::string to_json(const FitAnswer& answer) {
     Json runs = Json::array();
     for (const FitRun& run : device.runs) runs.push_back(fit_run_json(run, device));
     Json result = result_json("fit", device.trace, device_json(device.device), std::move(runs));
+    result["state_beyond_device"] = state_beyond_json(device.state_beyond);
     result["remarks"] = Json::array();
     if (device.nothing_requested) {
       result["remarks"].push_back(nothing_requested_sentence(device.trace));

@@ -9,6 +9,7 @@
 #include "report/fit/fit.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
+#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/shared_sentences.hpp"
 
@@ -290,6 +291,7 @@ std::string to_text(const FitAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   std::string said;
   for (const FittedDevice& fitted : devices) {
+    append_paragraph(out, state_sentence(fitted.state_beyond));
     if (fitted.nothing_requested) {
       const std::string sentence = nothing_requested_sentence(fitted.trace);
       if (std::exchange(said, sentence) != sentence) append_paragraph(out, sentence);

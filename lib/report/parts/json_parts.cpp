@@ -282,6 +282,11 @@ Json verify_run_json(const VerifyRun& run) {
               {"torch_version", text_or_null(run.torch_version)}};
 }
 
+Json state_beyond_json(const std::optional<StateBeyondDevice>& state) {
+  if (!state) return nullptr;
+  return {{"needed_bytes", state->needed}, {"room_bytes", state->room}, {"blocks", state->blocks}};
+}
+
 Json request_in_room_json(const std::optional<RequestInRoom>& request) {
   if (!request) return nullptr;
   return {{"event", request->event},

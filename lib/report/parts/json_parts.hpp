@@ -28,6 +28,7 @@ Json verify_run_json(const VerifyRun& run);
 /// Null where the recording determines the run.
 Json interval_json(const std::optional<RunInterval>& interval);
 Json oom_json(const std::optional<OomPlace>& oom);
+Json state_beyond_json(const std::optional<StateBeyondDevice>& state);
 Json request_in_room_json(const std::optional<RequestInRoom>& request);
 
 /// The schema and the command, with which every report begins.

@@ -70,6 +70,15 @@ std::string start_refused_sentence(const OomVerdict& verdict, const std::string&
                      strategy.empty() ? "" : " under ", strategy);
 }
 
+std::string state_sentence(const std::optional<StateBeyondDevice>& state) {
+  if (!state) return {};
+  return fmt::format(
+      "Shortage: the state itself needs {}: {} from before the recording, {} more than the device "
+      "has.",
+      human_size(state->needed), counted(state->blocks, "block"),
+      human_size(state->needed - state->room));
+}
+
 std::string too_much_phrase(const RequestInRoom& request) {
   return fmt::format("at event {} {} are live and {} more are asked for, and the device has {}",
                      human_count(request.event), human_size(request.live),

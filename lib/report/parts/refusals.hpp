@@ -23,6 +23,9 @@ std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
 /// The same where what was there before the recording found no room. `strategy` may be empty.
 std::string start_refused_sentence(const OomVerdict& verdict, const std::string& strategy);
 
+/// "Shortage: the state itself needs 11.0 GiB: …" Empty where it fits.
+std::string state_sentence(const std::optional<StateBeyondDevice>& state);
+
 /// "at event 361 498 MiB are live and 62.5 MiB more are asked for, and the device has 500 MiB"
 std::string too_much_phrase(const RequestInRoom& request);
 

@@ -28,6 +28,7 @@ std::string to_json(const ReplayAnswer& answer) {
     if (trace.trace.predicted) result["predicted"] = prediction_json(*trace.trace.predicted);
     result["model_check"] = nullptr;
     if (trace.model_check) result["model_check"] = verify_run_json(*trace.model_check);
+    result["state_beyond_device"] = state_beyond_json(trace.state_beyond);
     result["runs_asked"] = trace.asked;
     if (answer.ranked) {
       result["planned"] = floor_json(trace.planned);

@@ -9,6 +9,7 @@
 #include "report/parts/plot.hpp"
 #include "report/parts/prediction.hpp"
 #include "report/parts/recording_advice.hpp"
+#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/run/notes.hpp"
 #include "report/run/real.hpp"
@@ -116,6 +117,7 @@ std::string numbers(const Run& run, std::size_t width) {
 
 void append_head(Sheet& out, const TraceRuns& report, bool several) {
   const std::string model = report.trace.predicted ? "" : model_sentence(report);
+  append_paragraph(out, state_sentence(report.state_beyond));
   append_paragraph(out, lower_bounds_sentence(report.trace));
   append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
                             (model.empty() ? "" : "; ") + model);

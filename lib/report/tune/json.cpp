@@ -76,6 +76,7 @@ std::string to_json(const TuneAnswer& answer) {
     result["objective"] = name_of(r.objective);
     result["verdict"] = name_of(answer.verdict.cause);
     result["in_effect"] = answer.verdict.in_effect;
+    result["state_beyond_device"] = state_beyond_json(answer.states_beyond[i]);
     result["shortage"] = request_in_room_json(r.shortage);
     result["tried"] = r.tried;
     result["replays"] = r.replayed;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/text.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -73,6 +75,9 @@ std::string retries_phrase(std::uint64_t count) {
 
 std::string helpless_sentence(const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
+  const auto state = std::ranges::find_if(answer.states_beyond,
+                                          [](const auto& beyond) { return beyond.has_value(); });
+  if (state != answer.states_beyond.end()) return state_sentence(*state);
   if (r.helps || (!r.none_serves && !r.shortage)) return {};
   const std::string tried =
       fmt::format("None of {} tried serves every request.", counted(r.tried, "setting"));

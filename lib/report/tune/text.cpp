@@ -181,6 +181,7 @@ std::string line_to_paste(const TuneAnswer& answer, const TextStyle& style) {
 
 std::string text_without_requests(const TuneAnswer& answer, const TextStyle& style) {
   Sheet out(style);
+  append_paragraph(out, helpless_sentence(answer));
   std::string said;
   for (const TraceSummary& trace : answer.traces) {
     const std::string sentence = nothing_requested_sentence(trace);

@@ -56,6 +56,20 @@ TEST(TooMuch, IsTheFirstRequestThatDoesNotFitBesideWhatWasLive) {
   EXPECT_FALSE(too_much_in(recording.traces[0], std::nullopt));
 }
 
+TEST(StateBeyond, IsWhatWasThereBeforeOfMoreThanTheDeviceHas) {
+  Trace trace;
+  trace.coverage.preexisting_bytes = 100;
+  trace.coverage.preexisting_blocks = 3;
+  const auto state = state_beyond(trace, 90);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->needed, 100u);
+  EXPECT_EQ(state->room, 90u);
+  EXPECT_EQ(state->blocks, 3u);
+  EXPECT_FALSE(state_beyond(trace, 100));
+  EXPECT_FALSE(state_beyond(trace, std::nullopt));
+  EXPECT_FALSE(state_beyond(trace, 90, StartMode::cold));
+}
+
 struct BothVerdicts {
   OomVerdict explained;
   OomVerdict tuned;

@@ -64,8 +64,9 @@ TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
 
 TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   const Json json = parsed({report_of(run_of("torch", {}))});
-  EXPECT_EQ(keys(json), (std::vector<std::string>{"schema", "command", "trace", "device", "runs",
-                                                  "model_check", "runs_asked"}));
+  EXPECT_EQ(keys(json),
+            (std::vector<std::string>{"schema", "command", "trace", "device", "runs", "model_check",
+                                      "state_beyond_device", "runs_asked"}));
   EXPECT_EQ(keys(json["trace"]),
             (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees",
                                       "streams", "pools", "duration_us", "coverage", "recorded"}));

@@ -23,6 +23,7 @@ TuneAnswer answer_of(TuneOutcome baseline, std::vector<TuneOutcome> outcomes) {
   answer.traces = {{}};
   answer.devices = {{}};
   answer.model_checks = {std::nullopt};
+  answer.states_beyond = {std::nullopt};
   answer.result.baseline = "recorded";
   answer.result.variable = "PYTORCH_CUDA_ALLOC_CONF";
   answer.result.baseline_outcome = std::move(baseline);
@@ -212,6 +213,7 @@ TEST(TuneAnswer, WithoutARequestItSaysHowToRecord) {
   answer.traces[0].format = "torch-snapshot";
   answer.devices = {{}};
   answer.model_checks = {std::nullopt};
+  answer.states_beyond = {std::nullopt};
   answer.nothing_requested = true;
   const std::string text = to_text(answer, {});
   EXPECT_NE(text.find("torch.cuda.memory._record_memory_history("), std::string::npos) << text;
