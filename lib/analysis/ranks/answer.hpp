@@ -42,6 +42,7 @@ struct RankRow {
   Hash128 stream;                     ///< of all that the program asks for
   std::vector<RankRun> runs;          ///< by strategy
   std::optional<EarlyEnd> early_end;  ///< set: its peaks are lower bounds
+  std::optional<Bytes> capacity;      ///< of its device, where it is known
 };
 
 /// A quantity of a rank that is laid beside those of others.

@@ -118,6 +118,7 @@ void take_rank(const RankFile& file, const RanksQuestion& question,
               .events = chosen.trace->size(),
               .stream = Beginnings(stream).whole()};
   row.early_end = replayed.trace.early_end;
+  row.capacity = replayed.device.capacity;
   for (const Run& run : replayed.runs) row.runs.push_back(rank_run(run));
   collected.take(std::move(row), chosen, std::move(stream));
 }

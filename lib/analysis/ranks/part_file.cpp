@@ -79,6 +79,7 @@ Json row_json(const RankRow& row) {
             {"stream", hex_of(row.stream)},
             {"runs", std::move(runs)}};
   if (row.early_end) json["ends_early"] = early_end_json(*row.early_end);
+  if (row.capacity) json["capacity_bytes"] = *row.capacity;
   return json;
 }
 
@@ -89,6 +90,7 @@ RankRow row_of(const JsonNode& node) {
               .events = node.at("events").whole(),
               .stream = hash_at(node.at("stream"))};
   if (node.has("ends_early")) row.early_end = early_end_of(node.at("ends_early"));
+  if (node.has("capacity_bytes")) row.capacity = node.at("capacity_bytes").whole();
   for (const JsonNode& run : node.at("runs").elements()) row.runs.push_back(run_of(run));
   return row;
 }

@@ -203,6 +203,10 @@ void append_searched(Sheet& out, const ExplainedDevice& device) {
   append_paragraph(out, capacity_sentence(device.device), 2);
   for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);
   append_paragraph(out, model_line(device), 2);
+  const Explanation& e = device.explanation;
+  if (!e.fails) return;
+  const std::optional<Bytes> capacity = device.device.capacity ? device.device.capacity : e.room;
+  append_paragraph(out, other_program_sentence(device.trace.path, capacity), 2);
 }
 
 }  // namespace

@@ -237,6 +237,13 @@ std::string head(const FittedDevice& fitted, bool several) {
          coverage_phrase(fitted.trace) + (model.empty() ? "" : "; ") + model;
 }
 
+/// Where it was recorded, or on the device that was asked for.
+bool runs_out_of_memory(const FittedDevice& fitted) {
+  return fitted.trace.ooms > 0 || std::ranges::any_of(fitted.runs, [](const FitRun& run) {
+           return run.fit.given && !run.fit.given->fits;
+         });
+}
+
 void append_notes(Sheet& out, const FittedDevice& fitted) {
   append_paragraph(out, device_sentence(fitted));
   for (const FitRun& run : fitted.runs) append_paragraph(out, impossible(run));
@@ -258,8 +265,8 @@ void append_notes(Sheet& out, const FittedDevice& fitted) {
   append_paragraph(out, to_be_sure(fitted));
   append_paragraph(out, card_sentence(fitted));
   if (fitted.at_least()) append_paragraph(out, whole_recording_sentence(fitted.trace));
-  if (fitted.trace.ooms > 0) {
-    append_paragraph(out, other_program_sentence(fitted.trace, fitted.device.capacity));
+  if (runs_out_of_memory(fitted)) {
+    append_paragraph(out, other_program_sentence(fitted.trace.path, fitted.device.capacity));
   }
 }
 

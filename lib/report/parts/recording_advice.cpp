@@ -69,16 +69,15 @@ std::string bounded(const std::string& size, bool at_least) {
   return at_least ? "at least " + size : size;
 }
 
-std::string other_program_sentence(const TraceSummary& trace,
-                                   const std::optional<Bytes>& capacity) {
-  const std::string path = trace.path == "-" ? "oom.pickle" : path_word(trace.path);
+std::string other_program_sentence(const std::string& path, const std::optional<Bytes>& capacity) {
+  const std::string file = path == "-" ? "oom.pickle" : path_word(path);
   const std::string device = capacity ? size_argument(*capacity) : "24GiB";
   return fmt::format(
       "To change the program instead: which code to checkpoint, or the largest batch, from "
       "recordings of two.\nmemreplay suggest {} --budget {}\nmemreplay fit --vary "
       "batch=4:b4.pickle "
       "--vary batch=8:b8.pickle --find batch --capacity {}",
-      path, device, device);
+      file, device, device);
 }
 
 std::string nothing_requested_sentence(const TraceSummary& trace) {

@@ -34,8 +34,8 @@ std::string whole_recording_sentence(const TraceSummary& trace);
 /// "5226 MiB", "at least 5226 MiB".
 std::string bounded(const std::string& size, bool at_least);
 
-/// The commands by which a program that ran out of memory is changed to fit, a line each.
-/// `capacity` is that of the device, where it is known.
-std::string other_program_sentence(const TraceSummary& trace, const std::optional<Bytes>& capacity);
+/// The commands by which a program that ran out of memory is changed to fit, a line each. `path` is
+/// its recording, `capacity` that of the device, where it is known.
+std::string other_program_sentence(const std::string& path, const std::optional<Bytes>& capacity);
 
 }  // namespace memreplay

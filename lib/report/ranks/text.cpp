@@ -340,6 +340,8 @@ std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
     out += '\n';
     append_paragraph(out, "One setting for all, searched on a recording of each class:");
     out += '\n' + to_text(*answer.tuned, style);
+  } else if (const RankRow& worst = answer.part.rows.front(); worst.runs.front().ooms > 0) {
+    append_paragraph(out, other_program_sentence(worst.path, worst.capacity));
   }
   return out.text();
 }

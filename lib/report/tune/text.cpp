@@ -230,8 +230,9 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   out += line_to_paste(answer, style);
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);
-  if (r.baseline_outcome.total().ooms > 0) {
-    append_paragraph(out, other_program_sentence(answer.traces[0], answer.devices[0].capacity));
+  if (!r.baseline_outcome.serves()) {
+    append_paragraph(out,
+                     other_program_sentence(answer.traces[0].path, answer.devices[0].capacity));
   }
   append_answer_again(out, verdict(answer));
   return out.text();

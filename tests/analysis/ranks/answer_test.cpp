@@ -128,6 +128,14 @@ TEST_F(RanksTest, MergedShardsAreTheWholeInAnyOrderAndGrouping) {
   EXPECT_EQ(whole.unreadable[0].rank, 9u);
 }
 
+TEST_F(RanksTest, APartHasTheDeviceOfEachRank) {
+  rank(0, {40});
+  RanksPart found = part();
+  EXPECT_FALSE(sent(found).rows[0].capacity);
+  found.rows[0].capacity = 24 * kGiB;
+  EXPECT_EQ(sent(found).rows[0].capacity, 24 * kGiB);
+}
+
 TEST_F(RanksTest, PartsThatDoNotBelongTogetherAreRefused) {
   for (int number = 0; number < 3; ++number) rank(number, {40});
   EXPECT_THROW(merged({part(1, 3), part(1, 3)}), UsageError);
