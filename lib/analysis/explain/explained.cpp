@@ -74,6 +74,12 @@ std::string options_like(const ExplainQuestion& question, const TraceSummary& tr
   return options;
 }
 
+// PyTorch then throws without an entry.
+bool hides_failures(const View& view, const Explanation& e) {
+  return view.as_recorded && view.model && view.model->settings.throw_on_cudamalloc_oom &&
+         !e.fails && e.shows_requests;
+}
+
 // Without a look at what follows the moment.
 Explanation explanation_of(const Subject& subject, const View& view,
                            const ExplainQuestion& question) {
@@ -82,15 +88,8 @@ Explanation explanation_of(const Subject& subject, const View& view,
     e.refused_before = view.estimate->refused_before;
     if (e.refused_before > 0 && e.cause == Cause::none) e.cause = Cause::unknown;
   }
+  if (hides_failures(view, e) && e.cause == Cause::none) e.cause = Cause::unknown;
   return e;
-}
-
-// PyTorch then throws without an entry.
-void note_silence(const View& view, ExplainedDevice& explained) {
-  Explanation& e = explained.explanation;
-  explained.untold = view.as_recorded && view.model &&
-                     view.model->settings.throw_on_cudamalloc_oom && !e.fails && e.shows_requests;
-  if (explained.untold && e.cause == Cause::none) e.cause = Cause::unknown;
 }
 
 std::vector<std::string> pool_names(const Trace& trace) {
@@ -216,7 +215,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
     return explained;
   }
   if (explained.state_beyond) explained.explanation.cause = Cause::shortage;
-  note_silence(view, explained);
+  explained.untold = hides_failures(view, explained.explanation);
   add_remarks(subject, view, question.setup.torch_version, explained);
   const bool asleep = pools_sleep(subject);
   if (asleep) {

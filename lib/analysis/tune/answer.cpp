@@ -102,7 +102,9 @@ void judge_refusal(const Bench& bench, const TuneQuestion& question, const Contr
   for (std::size_t i = 0; i < bench.subjects.size() && !answer.refusal; ++i) {
     const Subject& subject = *bench.subjects[i];
     const Run& run = r.baseline_outcome.runs[i];
-    if (run.metrics.ooms == 0 && run.refused_before == 0) continue;
+    const std::optional<EarlyEnd>& end = answer.traces[i].early_end;
+    const bool untold = end && end->why == EarlyEnd::Why::oom_untold;
+    if (run.metrics.ooms == 0 && run.refused_before == 0 && !untold) continue;
     answer.refusal = subject.trace().streamed
                          ? refusal_of(run.metrics.first_oom, bench.devices[i])
                          : first_refusal(subject, question.strategy, question.setup, control);

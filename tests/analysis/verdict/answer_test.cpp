@@ -4,6 +4,7 @@
 
 #include "../recordings.hpp"
 #include "analysis/explain/answer.hpp"
+#include "analysis/explain/explained.hpp"
 #include "analysis/explain/question.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/tune/answer.hpp"
@@ -11,6 +12,8 @@
 #include "analysis/verdict/too_much.hpp"
 #include "core/control.hpp"
 #include "core/units.hpp"
+#include "trace/reader.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 namespace {
@@ -124,6 +127,15 @@ TEST(BothVerdicts, ExplainSearchesAsTuneDoesWhereThatDecides) {
   const BothVerdicts wider = verdicts(inputs, {.device = {.capacity = 410'530'588}});
   EXPECT_EQ(wider.explained, (OomVerdict{Cause::fragmentation, false}));
   EXPECT_EQ(wider.tuned, wider.explained);
+}
+
+TEST(BothVerdicts, WhereAFailureLeavesNoEntryBothSaySo) {
+  Recording recording = read_recording(std::string(MEMREPLAY_TRACES) + "/torch/layers_4.pickle");
+  recording.settings.conf = "throw_on_cudamalloc_oom:True";
+  const Subject subject(recording, recording.traces[0]);
+  const auto refusal = first_refusal(subject, std::nullopt, {}, {});
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->cause, Cause::unknown);
 }
 
 TEST(BothVerdicts, AMemoryLimitIsOutsideForBoth) {
