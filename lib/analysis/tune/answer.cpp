@@ -110,7 +110,8 @@ void judge_refusal(const Bench& bench, const TuneQuestion& question, const Contr
                          : first_refusal(subject, question.strategy, question.setup, control);
   }
   if (!answer.refusal) return;
-  answer.verdict = verdict_on(answer.refusal->cause, {r.shortage.has_value(), r.none_serves});
+  answer.verdict =
+      verdict_on(answer.refusal->cause, {r.shortage.has_value(), r.none_serves, r.undecided()});
 }
 
 }  // namespace

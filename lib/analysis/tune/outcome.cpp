@@ -91,6 +91,10 @@ bool TuneOutcome::serves() const {
       runs, [](const Run& run) { return run.metrics.ooms == 0 && run.refused_before == 0; });
 }
 
+bool TuneResult::undecided() const {
+  return !finished && std::ranges::none_of(outcomes, &TuneOutcome::serves);
+}
+
 bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective) {
   return rank_of(a, objective) < rank_of(b, objective);
 }

@@ -15,9 +15,9 @@ Cause Refusal::cause_by_sizes() const {
 }
 
 OomVerdict verdict_on(Cause by_sizes, const AfterRefusal& after) {
-  const bool helpless = after.too_much || after.none_serves;
-  if (by_sizes == Cause::fragmentation && helpless) return {Cause::shortage, true};
-  return {by_sizes, false};
+  if (by_sizes != Cause::fragmentation) return {by_sizes, false};
+  if (after.too_much || after.none_serves) return {Cause::shortage, true};
+  return {after.undecided ? Cause::unknown : Cause::fragmentation, false};
 }
 
 }  // namespace memreplay

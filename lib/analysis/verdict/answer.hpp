@@ -52,17 +52,13 @@ struct Refusal {
 
   /// By the sizes alone: shortage, outside or fragmentation.
   Cause cause_by_sizes() const;
-  /// Bytes of the allowance that would be left with the request served and no byte wasted;
-  /// negative: missing.
-  std::int64_t spare() const {
-    return static_cast<std::int64_t>(allowance) - static_cast<std::int64_t>(live + requested);
-  }
 };
 
 /// What becomes of a request that would fit by its sizes.
 struct AfterRefusal {
   bool too_much = false;     ///< a later request is too much for the device under any setting
   bool none_serves = false;  ///< no setting tried serves every request
+  bool undecided = false;    ///< the search was cut short, and none had served every request
 };
 
 struct OomVerdict {
@@ -73,7 +69,7 @@ struct OomVerdict {
 };
 
 /// The verdict on a refused request: fragmentation where a setting serves it and what follows, else
-/// a shortage in effect. Other causes stay.
+/// a shortage in effect, or unknown where that is undecided. Other causes stay.
 OomVerdict verdict_on(Cause by_sizes, const AfterRefusal& after);
 
 }  // namespace memreplay

@@ -10,10 +10,15 @@
 namespace memreplay {
 namespace {
 
+/// The size that PyTorch's message names, unless its rounding alone was too much.
+Bytes named_size(const Refusal& r) {
+  return r.live + r.asked <= r.allowance ? r.asked : r.requested;
+}
+
 // "would have fitted, with 46.8 MiB to spare"
-std::string would_have_fitted(std::int64_t spare) {
+std::string would_have_fitted(const Refusal& r) {
   return fmt::format("would have fitted, with {} to spare",
-                     human_size(static_cast<Bytes>(std::max<std::int64_t>(spare, 0))));
+                     human_size(r.allowance - r.live - named_size(r)));
 }
 
 std::string outside(const Refusal& r) {
@@ -30,22 +35,24 @@ std::string outside(const Refusal& r) {
 
 std::string helpless(const Refusal& r, const WhatFollowed& after) {
   return fmt::format("Shortage in effect: the {} request at event {} {}, but {}.",
-                     human_size(r.requested), human_count(*r.event), would_have_fitted(r.spare()),
+                     human_size(named_size(r)), human_count(*r.event), would_have_fitted(r),
                      after.too_much ? too_much_phrase(*after.too_much) + "; no setting helps"
                                     : fmt::format("none of {} tried serves every request",
                                                   counted(after.tried, "setting")));
 }
 
-// The size that PyTorch's message names, unless its rounding alone was too much.
-std::string fragmented(const Refusal& r) {
-  const std::string asked = human_size(r.asked);
-  const std::int64_t spare = r.spare() - static_cast<std::int64_t>(r.asked - r.requested);
-  if (spare >= 0) {
-    return fmt::format("Fragmentation: the {} request {}.", asked, would_have_fitted(spare));
-  }
+std::string undecided(const Refusal& r) {
   return fmt::format(
-      "Fragmentation: the {} request {}; for it the allocator asked the device for {}.",
-      human_size(r.requested), would_have_fitted(r.spare()), asked);
+      "Undecided: the {} request {}; the search for a setting that serves every request was cut "
+      "short.",
+      human_size(named_size(r)), would_have_fitted(r));
+}
+
+std::string fragmented(const Refusal& r) {
+  const Bytes size = named_size(r);
+  return fmt::format(
+      "Fragmentation: the {} request {}{}.", human_size(size), would_have_fitted(r),
+      size == r.asked ? "" : "; for it the allocator asked the device for " + human_size(r.asked));
 }
 
 }  // namespace
@@ -54,6 +61,7 @@ std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
                              const WhatFollowed& after) {
   if (verdict.in_effect) return helpless(refusal, after);
   if (verdict.cause == Cause::outside) return outside(refusal);
+  if (verdict.cause == Cause::unknown) return undecided(refusal);
   if (verdict.cause != Cause::shortage) return fragmented(refusal);
   const Bytes wanted = refusal.live + refusal.asked;
   return fmt::format(

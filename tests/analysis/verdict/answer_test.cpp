@@ -37,12 +37,14 @@ TEST(OomVerdict, FragmentationIsOnlyWhatASettingServesWithAllThatFollows) {
   EXPECT_EQ(verdict_on(Cause::fragmentation, {}), (OomVerdict{Cause::fragmentation, false}));
   EXPECT_EQ(verdict_on(Cause::fragmentation, {.too_much = true}), in_effect);
   EXPECT_EQ(verdict_on(Cause::fragmentation, {.none_serves = true}), in_effect);
+  EXPECT_EQ(verdict_on(Cause::fragmentation, {.undecided = true}),
+            (OomVerdict{Cause::unknown, false}));
 }
 
 TEST(OomVerdict, WhatIsNoFragmentationBySizesStays) {
   for (const Cause cause :
        {Cause::none, Cause::shortage, Cause::outside, Cause::address_space, Cause::unknown}) {
-    EXPECT_EQ(verdict_on(cause, {.too_much = true, .none_serves = true}),
+    EXPECT_EQ(verdict_on(cause, {.too_much = true, .none_serves = true, .undecided = true}),
               (OomVerdict{cause, false}));
   }
 }
