@@ -237,8 +237,8 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   }
   if (listener != nullptr) listener->on_explained(explained);
   // The device of the search has addresses without end where nobody says how many.
-  const bool may_help =
-      !(e.at_oom && e.cause == Cause::unknown) && e.cause != Cause::shortage && !(view.as_recorded && e.cause == Cause::address_space);
+  const bool may_help = !(e.at_oom && e.cause == Cause::unknown) && e.cause != Cause::shortage &&
+                        !(view.as_recorded && e.cause == Cause::address_space);
   if (searches && may_help && !explained.tuned && !control.stopped()) {
     search(subject, view.device, question, SearchDepth::shallow, control, explained);
   }

@@ -36,7 +36,7 @@ struct ExplainQuestion {
   bool growth = false;                   ///< what is live after each step instead of why it failed
   std::size_t rows = 10;                 ///< of each table of the text
   /// Settings to try. Unset: where a search decides over the verdict, as many as `tune` tries, else
-  /// 200, fewer for long recordings. 0: none is looked for.
+  /// 200, fewer for long recordings.
   std::optional<std::uint64_t> runs;
   bool among_others = false;  ///< the recording is one of several that are asked about
 };

@@ -102,7 +102,7 @@ void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Con
   input.gpu = worst.gpu;
   input.read.progress = {};
   input.read.note = [](const std::string&) {};  // said when it was read first
-  ExplainQuestion why{.setup = question.setup, .most_settings = 0};
+  ExplainQuestion why{.setup = question.setup};
   if (!question.strategies.empty()) why.strategy = question.strategies.front();
   try {
     ExplainAnswer explained = memreplay::answer(Inputs(input), why, {.stop = control.stop});

@@ -52,7 +52,7 @@ TEST(RanksReport, SaysWhoDiedAndWhoDepartsInBytesWhereSizesLookAlike) {
       << text;
   EXPECT_NE(text.find("20,971,521 B at event 7 (a.py:1)"), text.npos) << text;
   EXPECT_NE(text.find("Rank 1 reserves 100 MiB more than rank 0."), text.npos) << text;
-  EXPECT_TRUE(text.ends_with("\n   memreplay explain r1 -s torch\n")) << text;
+  EXPECT_TRUE(text.find("\n   memreplay explain r1 -s torch\n") != std::string::npos) << text;
 }
 
 TEST(RanksReport, TheWorstRankHasItsVerdictInTheBeginning) {
