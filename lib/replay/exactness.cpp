@@ -87,6 +87,12 @@ bool follows_recording(const Subject& subject, const StrategySpec& spec,
          subject.model_of(spec, torch_version)->release.text() == verified->torch_version;
 }
 
+bool goes_by_address(const Subject& subject, const StrategySpec& spec,
+                     const std::string& torch_version) {
+  const auto model = subject.model_of(spec, torch_version);
+  return model && subject.verified() != nullptr && places_decide(subject, *model);
+}
+
 bool start_matters(const Subject& subject, const StrategySpec& spec,
                    const std::string& torch_version, std::optional<Bytes> room,
                    const ReplayResult& result) {

@@ -19,6 +19,10 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec,
 bool follows_recording(const Subject& subject, const StrategySpec& spec,
                        const std::string& torch_version);
 
+/// Whether the strategy chooses between free blocks of equal size by where the device put them.
+bool goes_by_address(const Subject& subject, const StrategySpec& spec,
+                     const std::string& torch_version);
+
 /// Nothing but small blocks, in PyTorch's pool for them, was there before the recording: how the
 /// memory of large requests comes to lie is determined under any settings, for the two never meet.
 bool starts_small(const Trace& trace);

@@ -133,6 +133,37 @@ void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& s
   run.inexact_because = "how large the device was is not in the recording, and here it was full";
 }
 
+/// Whether it is the driver's order that a device gives addresses in, which is known for the most
+/// part, and not the very order that the recording shows.
+bool guesses_addresses(const Job& job) {
+  const AddressPolicy policy = job.device.options.policy;
+  return !job.device.memory && !job.setup.device.policy &&
+         (policy == AddressPolicy::cuda_linux || policy == AddressPolicy::automatic);
+}
+
+// A tie between free blocks that addresses decide goes the other way where they do: a replay.
+void weigh_ties(const Job& job, Run& run) {
+  if (!run.exact || run.as_recorded || !run.finished || !guesses_addresses(job)) return;
+  if (!goes_by_address(job.subject, job.spec, job.setup.torch_version)) return;
+  OpenDevice device{.options = job.device.options};
+  device.options.policy = AddressPolicy::upward;
+  const Job other{job.subject, job.spec,      device,      job.setup,
+                  job.plan,    job.replaying, job.control, job.phased};
+  const ReplayResult result = replay_once(other, nullptr, nullptr);
+  const RunMetrics& there = result.metrics;
+  const RunMetrics& here = run.metrics;
+  const bool same = there.peak_reserved == here.peak_reserved &&
+                    there.end_reserved == here.end_reserved && there.ooms == here.ooms;
+  if (same || job.control.stopped()) return;
+  const auto both = [](Bytes a, Bytes b) { return BytesInterval{std::min(a, b), std::max(a, b)}; };
+  run.exact = false;
+  run.inexact_because =
+      "this release takes the free block at the lower of two addresses where sizes are equal, and "
+      "the card's addresses are not in the recording";
+  run.interval = RunInterval{both(here.peak_reserved, there.peak_reserved),
+                             both(here.end_reserved, there.end_reserved)};
+}
+
 }  // namespace
 
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control) {
@@ -229,6 +260,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   Run run = judged(subject, spec, setup, device.room(), std::move(result), estimate);
   run.device = device.summary;
   if (was_full) weigh_size(subject, spec, setup, run);
+  weigh_ties(job, run);
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
   return run;

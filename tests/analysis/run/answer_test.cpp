@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "analysis/run/devices.hpp"
@@ -73,6 +74,32 @@ TEST(ReplayAnswer, StoppingAtAnOomIsNoInterruption) {
     EXPECT_FALSE(run.finished);
     EXPECT_FALSE(run.interrupted());
   }
+}
+
+/// Under the settings of a release that takes the free block at the lower of two addresses.
+memreplay::Run run_of_ties(AddressPolicy policy) {
+  const Inputs inputs({.paths = {MEMREPLAY_TRACES "/torch/ties_by_address.pickle"}});
+  const Recording& recording = inputs.recordings().front();
+  const Subject subject(recording, recording.traces.front());
+  const Setup setup;
+  const Control control;
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  const OpenDevice device = simulated({SimulatedDeviceOptions{.policy = policy}});
+  const StrategySpec spec = parse_strategy("torch:version=2.6.0,max_split_size_mb=32");
+  return run(subject, spec, device, setup, late, nullptr, control);
+}
+
+TEST(ReplayAnswer, WhereATieWasDecidedByAGuessedAddressItIsAnEstimate) {
+  const memreplay::Run upward = run_of_ties(AddressPolicy::upward);
+  EXPECT_TRUE(upward.exact) << "as the recording's addresses grow";
+  const memreplay::Run guessed = run_of_ties(AddressPolicy::cuda_linux);
+  EXPECT_FALSE(guessed.exact);
+  EXPECT_NE(guessed.inexact_because.find("lower of two addresses"), std::string::npos);
+  ASSERT_TRUE(guessed.interval);
+  const auto [low, high] = guessed.interval->peak_reserved;
+  EXPECT_EQ(std::min(upward.metrics.peak_reserved, guessed.metrics.peak_reserved), low);
+  EXPECT_EQ(std::max(upward.metrics.peak_reserved, guessed.metrics.peak_reserved), high);
+  EXPECT_LT(low, high);
 }
 
 }  // namespace
