@@ -183,7 +183,7 @@ class ValueSearch {
     return tried != nullptr && tried->may_fit;
   }
 
-  /// Nothing where it was interrupted.
+  /// Null where it was interrupted.
   const ValueTried* try_at(std::int64_t value) {
     const auto known = tried_.find(value);
     if (known != tried_.end()) return &known->second;

@@ -35,7 +35,7 @@ struct FoundValue {
   DeviceSummary device;
   /// Nothing: not even 1 fits, or nothing larger than 1 was looked at.
   std::optional<std::int64_t> largest;
-  /// That and above it values may fit, up to this one; nothing: none.
+  /// The largest value above it that may fit; unset: none.
   std::optional<std::int64_t> may_fit = {};
   bool unbounded = false;    ///< it fits however large it is, as far as was looked
   bool interrupted = false;  ///< a larger one may fit

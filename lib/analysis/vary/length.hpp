@@ -32,7 +32,8 @@ class Lengths {
   /// `values` of the parameter, ascending, two at least. Some thousand steps.
   explicit Lengths(const std::vector<std::int64_t>& values);
 
-  /// Those in proportion to which sizes, one for each value, exactly are: the plainest first.
+  /// The lengths to which the sizes, one for each value, are exactly proportional; the plainest
+  /// first.
   std::span<const Length> of(std::span<const Bytes> sizes) const;
 
  private:

@@ -17,8 +17,8 @@
 namespace memreplay {
 namespace {
 
-/// Of the number of requests: with less, recordings part for other reasons than that a loop is
-/// longer.
+/// A share of the number of requests: with less, recordings part for other reasons than a longer
+/// loop.
 constexpr double kLeastGrowth = 1.0 / 16;
 
 /// The recording whose value is nearest in proportion; of equals the larger.
@@ -36,7 +36,7 @@ std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
 /// Which of the sizes that a block may have.
 enum class SizeChoice { likeliest, least, most };
 
-/// Of one block at the value that was asked for.
+/// The sizes that one block may have at the value that was asked for.
 struct SizeSpan {
   Bytes likeliest = 0;
   Bytes least = 0;
@@ -116,7 +116,7 @@ SizesAt::SizesAt(const Study& study, std::size_t structure, const std::vector<Li
   }
 }
 
-/// Of a block without its like in the other recordings: as those of its size that have one.
+/// A block without its like in the other recordings follows those of its size.
 SizeSpan SizesAt::alone(const SizeAt& point) const {
   const auto alike = alike_.find(point.size);
   if (alike == alike_.end()) {

@@ -159,7 +159,7 @@ bool set_factor(SizeLaw& law, const SizeAt& point) {
   return true;
 }
 
-/// Of numbers of tokens, not of the pixels of an image.
+/// Tiles are made of numbers of tokens, not of the pixels of an image.
 void add_tiles(Laws& laws, std::span<const SizeAt> points, const LawFamily& family) {
   const auto add = [&](SizeLaw law) {
     if (set_factor(law, points.front())) add_if_through(laws, points, law);
@@ -318,7 +318,7 @@ bool may_be_divided(const SizeLaw& law, std::span<const SizeAt> points, const La
   return by * points.back().size <= kMostByOpen * family.largest;
 }
 
-/// Of the sides of images.
+/// The laws of programs over the side of an image.
 Laws laws_of_image(std::span<const SizeAt> points, const LawFamily& family) {
   Laws laws;
   const std::optional<SizeLaw> power = power_law(points, family);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Bytes kLeastWeight = 8192;        ///< that may be told by its size
 constexpr std::size_t kBlocksAWeight = 8;   ///< that have its size
+constexpr double kLeastShareCast = 0.02;    ///< of all requests, weights' casts
 constexpr std::size_t kFewest = 8;          ///< requests that show another program
 constexpr std::size_t kShareElsewhere = 8;  ///< one in so many
 
@@ -47,15 +48,21 @@ class CastsOfWeights {
 
   std::size_t requests() const { return requests_; }
   std::uint32_t first() const { return first_; }
-  /// There are three times as many of them, and of several sizes. Activations may have such a size
-  /// too, and of each weight there are a gradient and what an optimizer keeps.
+  /// Three times as large a share of all requests is of that kind, and of several sizes: some
+  /// others may have such a size too. Of each weight there are a gradient and what an optimizer
+  /// keeps.
   bool shows_autocast_beside(const CastsOfWeights& other) const {
-    if (requests_ < 3 * other.requests_ + kFewest || sizes_.size() < 2) return false;
+    if (requests_ < other.requests_ + kFewest || sizes_.size() < 2) return false;
     const std::size_t more = requests_ - other.requests_;
-    return kBlocksAWeight * more >= weights_ && all_ >= other.all_ + more / 2;
+    return kBlocksAWeight * more >= weights_ && all_ >= other.all_ + more / 2 &&
+           share() >= kLeastShareCast + 3 * other.share();
   }
 
  private:
+  double share() const {
+    return all_ == 0 ? 0 : static_cast<double>(requests_) / static_cast<double>(all_);
+  }
+
   std::size_t weights_;
   std::size_t all_ = 0;
   std::size_t requests_ = 0;

@@ -33,8 +33,8 @@ class VariedProgram {
   /// Of one device, in the order of the values.
   const std::deque<Subject>& subjects(std::size_t device) const { return devices_[device]; }
 
-  /// Of each device, as it was recorded where it was. `without` is left out: the place of one of
-  /// the values.
+  /// The program on each device, as recorded where it was. `without` is left out: the place of one
+  /// of the values.
   std::vector<MadeRecordings> at(std::int64_t value, std::optional<std::size_t> without = {}) const;
 
  private:

@@ -41,27 +41,28 @@ const PredictionSource* first_to_part(const PredictionFacts& facts) {
 std::string parting_sentence(const PredictionFacts& facts, const PredictionSource& other) {
   const PredictionSource& structure = facts.sources[facts.structure];
   const std::uint64_t without = structure.requests - other.paired;
-  std::string sentence =
-      fmt::format("The program takes another course at {} = {}: event {} of {}", facts.name,
-                  other.value, human_count(other.parts_at->first), structure.path);
+  std::string sentence = fmt::format("The recordings diverge at event {} of {}",
+                                     human_count(other.parts_at->first), structure.path);
   if (!other.place.empty()) sentence += fmt::format(" ({})", other.place);
-  sentence += fmt::format(" is the first with no like in {}", other.path);
   if (without > 0) {
-    sentence += fmt::format(", and {} of {} there", counted(without, "request"),
-                            human_size(other.unpaired_bytes));
+    sentence +=
+        fmt::format(": {} of {} {} no like in {}", counted(without, "request"),
+                    human_size(other.unpaired_bytes), without == 1 ? "has" : "have", other.path);
+  } else {
+    sentence += ", where " + other.path + " goes on in another way";
   }
   const bool between = (facts.value > std::min(other.value, structure.value)) ==
                        (facts.value < std::max(other.value, structure.value));
   if (between) {
-    return sentence + fmt::format(
-                          ". Which course {} = {} takes, a recording between the two would "
-                          "tell.",
-                          facts.name, facts.value);
+    return sentence +
+           fmt::format(". A recording between the two would tell which way {} = {} goes.",
+                       facts.name, facts.value);
   }
   return sentence + fmt::format(
-                        ". Whether there is one more up to {} = {}, a recording nearer to it "
-                        "would tell.",
-                        facts.name, facts.value);
+                        ". Predictions {} {} = {} assume no further divergence; record one "
+                        "nearer to {} to confirm.",
+                        facts.value > structure.value ? "above" : "below", facts.name,
+                        structure.value, facts.value);
 }
 
 }  // namespace
