@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 namespace memreplay {
 namespace {
@@ -23,15 +24,12 @@ DriverAddresses::Runs::iterator DriverAddresses::run_at(Address address) {
 
 void DriverAddresses::put_hole(const Run& run, AddressRange hole) {
   hole = {round_up(hole.from, kStep), hole.to / kStep * kStep};
-  if (hole.from < hole.to) holes_[hole.size()].insert({-run.order, kMirror - hole.from});
+  if (hole.from < hole.to) holes_.insert({hole.size(), -run.order, kMirror - hole.from});
 }
 
 void DriverAddresses::drop_hole(const Run& run, AddressRange hole) {
   hole = {round_up(hole.from, kStep), hole.to / kStep * kStep};
-  if (hole.from >= hole.to) return;
-  const auto same_size = holes_.find(hole.size());
-  same_size->second.erase({-run.order, kMirror - hole.from});
-  if (same_size->second.empty()) holes_.erase(same_size);
+  if (hole.from < hole.to) holes_.erase({hole.size(), -run.order, kMirror - hole.from});
 }
 
 AddressRange DriverAddresses::hole_around(const Runs::value_type& run, Address address) const {
@@ -61,26 +59,32 @@ std::optional<Address> DriverAddresses::take_run(Bytes size) {
   return lowest_ -= size;
 }
 
+std::optional<Address> DriverAddresses::newest_hole(Bytes size) const {
+  std::optional<Hole> newest;
+  const auto is_newer = [&](const Hole& hole) {
+    return std::tie(hole.order, hole.at) < std::tie(newest->order, newest->at);
+  };
+  for (auto hole = holes_.lower_bound({size}); hole != holes_.end();
+       hole = holes_.lower_bound({hole->size + 1})) {
+    if (!newest || is_newer(*hole)) newest = *hole;
+  }
+  if (!newest) return std::nullopt;
+  return kMirror - newest->at;
+}
+
 std::optional<Address> DriverAddresses::take(Bytes size) {
   if (size > kMirror / 2) return std::nullopt;
   const Bytes steps = round_up(std::max<Bytes>(size, 1), kStep);
-  std::optional<Hole> newest;
-  for (auto holes = holes_.lower_bound(steps); holes != holes_.end(); ++holes) {
-    const Hole& first = *holes->second.begin();
-    if (!newest || first < *newest) newest = first;
-  }
-  if (newest) {
-    const Address at = kMirror - std::get<Address>(*newest);
-    take_range(*run_at(at), at, at + steps);
-    return at;
+  if (const auto hole = newest_hole(steps)) {
+    take_range(*run_at(*hole), *hole, *hole + steps);
+    return *hole;
   }
   const Bytes pieces = round_up(steps, kPiece);
   const auto at = take_run(pieces);
   if (!at) return std::nullopt;
-  const auto run =
-      runs_.emplace(*at, Run{.to = *at + pieces, .order = ++newest_, .ranges = {}}).first;
-  put_hole(run->second, {*at, *at + pieces});
-  take_range(*run, *at, *at + steps);
+  const Address end = *at + pieces;
+  const Run run{.to = end, .order = ++newest_, .ranges = {{*at, *at + steps}}};
+  put_hole(runs_.emplace(*at, run).first->second, {*at + steps, end});
   return at;
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "core/range_set.hpp"
 #include "core/units.hpp"
@@ -39,11 +40,18 @@ class DriverAddresses {
     std::map<Address, Address> ranges;  ///< taken: from -> to
   };
   using Runs = std::map<Address, Run>;
-  /// A hole in a run, the newest run first, then the highest address.
-  using Hole = std::tuple<std::int64_t, Address>;
+  /// A hole in a run; of one size the newest run comes first, then the highest address.
+  struct Hole {
+    Bytes size = 0;
+    std::int64_t order = std::numeric_limits<std::int64_t>::min();  ///< negative that of its run
+    Address at = 0;                                                 ///< below 2^63
+    auto operator<=>(const Hole&) const = default;
+  };
 
   Runs::iterator run_at(Address address);
   std::optional<Address> take_run(Bytes size);
+  /// The start of the hole that a request goes to; unset: none has room.
+  std::optional<Address> newest_hole(Bytes size) const;
   void give_back_run(Runs::iterator run);
   /// Counts the whole steps of a hole.
   void put_hole(const Run& run, AddressRange hole);
@@ -52,11 +60,11 @@ class DriverAddresses {
   AddressRange hole_around(const Runs::value_type& run, Address address) const;
   void take_range(Runs::value_type& run, Address from, Address to);
 
-  Address lowest_;                         ///< of all runs so far: below everything is free
-  RangeSet returned_;                      ///< runs given back above it, by distance below 2^63
-  Runs runs_;                              ///< by their lowest address
-  std::map<Address, Address> continues_;   ///< claimed ranges in several runs: where each goes on
-  std::map<Bytes, std::set<Hole>> holes_;  ///< of runs, by size
+  Address lowest_;                        ///< of all runs so far: below everything is free
+  RangeSet returned_;                     ///< runs given back above it, by distance below 2^63
+  Runs runs_;                             ///< by their lowest address
+  std::map<Address, Address> continues_;  ///< claimed ranges in several runs: where each goes on
+  std::set<Hole> holes_;                  ///< of runs
   std::int64_t newest_ = 0;
 };
 
