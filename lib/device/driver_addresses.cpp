@@ -83,8 +83,11 @@ std::optional<Address> DriverAddresses::take(Bytes size) {
   const auto at = take_run(pieces);
   if (!at) return std::nullopt;
   const Address end = *at + pieces;
-  const Run run{.to = end, .order = ++newest_, .ranges = {{*at, *at + steps}}};
-  put_hole(runs_.emplace(*at, run).first->second, {*at + steps, end});
+  Run& run = runs_[*at];
+  run.to = end;
+  run.order = ++newest_;
+  run.ranges.emplace(*at, *at + steps);
+  put_hole(run, {*at + steps, end});
   return at;
 }
 
