@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <type_traits>
 
 #include "abi.hpp"
@@ -19,6 +21,14 @@ inline Handle some_handle() {
 
 inline Status give_handle(Handle* to) {
   *to = some_handle();
+  return kSuccess;
+}
+
+/// The handle of a library, another one each time: PyTorch keeps a workspace for each.
+inline Status give_library(Handle* to) {
+  static char libraries[1 << 16];
+  static std::atomic<std::size_t> given = 0;
+  *to = &libraries[given++ % sizeof libraries];
   return kSuccess;
 }
 

@@ -61,7 +61,7 @@ struct LtResult {  // cublasLtMatmulHeuristicResult_t
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cublasCreate_v2(Handle* library) { return give_handle(library); }
+Status cublasCreate_v2(Handle* library) { return give_library(library); }
 Status cublasGetPointerMode_v2(Handle, int* mode) { return give(mode, 0); }
 Status cublasGetMathMode(Handle, int* mode) { return give(mode, 0); }
 Status cublasGetVersion_v2(Handle, int* to) { return give(to, version()); }
@@ -142,7 +142,7 @@ Status cublasSetVectorAsync(int count, int element, const char* from, int from_s
   return cublasGetVectorAsync(count, element, from, from_step, to, to_step, stream);
 }
 
-Status cublasLtCreate(Handle* library) { return give_handle(library); }
+Status cublasLtCreate(Handle* library) { return give_library(library); }
 std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(version()); }
 Status cublasLtMatmulDescCreate(Handle* product, int, int) { return give_handle(product); }
 Status cublasLtMatrixLayoutCreate(Handle* layout, int, std::uint64_t, std::uint64_t, std::int64_t) {

@@ -47,7 +47,7 @@ Status give_both(const char* function, std::size_t count, int type, std::size_t*
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cusolverDnCreate(Handle* library) { return give_handle(library); }
+Status cusolverDnCreate(Handle* library) { return give_library(library); }
 Status cusolverDnCreateParams(Handle* parameters) { return give_handle(parameters); }
 Status cusolverDnCreateGesvdjInfo(Handle* info) { return give_handle(info); }
 Status cusolverDnCreateSyevjInfo(Handle* info) { return give_handle(info); }

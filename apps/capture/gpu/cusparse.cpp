@@ -24,7 +24,7 @@ Status create(Handle* to, std::int64_t rows, std::int64_t columns, std::int64_t 
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cusparseCreate(Handle* library) { return give_handle(library); }
+Status cusparseCreate(Handle* library) { return give_library(library); }
 const char* cusparseGetErrorString(Status) { return "cusparseStatus_t of the virtual GPU"; }
 
 Status cusparseCreateCsr(Handle* matrix, std::int64_t rows, std::int64_t columns,

@@ -1,7 +1,11 @@
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "answers.hpp"
+#include "fat_binaries.hpp"
 #include "machine.hpp"
+#include "settings.hpp"
 
 // Kernels, graphs and the modules that hold them: nothing is computed.
 using namespace memreplay::gpu;
@@ -17,6 +21,42 @@ struct CallConfiguration {
 constexpr std::size_t kNestedCalls = 16;
 thread_local CallConfiguration configurations[kNestedCalls];
 thread_local std::size_t configuration_count = 0;
+
+int card_architecture() { return settings().major * 10 + settings().minor; }
+
+/// The architectures of which a program's kernels have code for this card. Binaries are registered
+/// before the program begins, and as it loads more of them.
+class Kernels {
+ public:
+  /// Stays as long as the process.
+  static Kernels& instance() {
+    static auto* kernels = new Kernels;
+    return *kernels;
+  }
+
+  void** add_binary(const void* wrapper) {
+    auto* architecture = new void* [2] {};
+    const int newest = newest_runnable(wrapper, card_architecture());
+    std::memcpy(architecture, &newest, sizeof newest);
+    return architecture;
+  }
+  void add(void** binary, const void* function) {
+    int architecture = 0;
+    std::memcpy(&architecture, binary, sizeof architecture);
+    if (architecture == 0 || architecture == card_architecture()) return;
+    const std::lock_guard lock(mutex_);
+    older_[function] = architecture;
+  }
+  int architecture_of(const void* function) {
+    const std::lock_guard lock(mutex_);
+    const auto older = older_.find(function);
+    return older == older_.end() ? card_architecture() : older->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const void*, int> older_;
+};
 
 }  // namespace
 
@@ -76,15 +116,14 @@ Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_b
   return kSuccess;
 }
 
-void** __cudaRegisterFatBinary(void*) {
-  static void* binary[4];
-  return binary;
-}
+void** __cudaRegisterFatBinary(void* wrapper) { return Kernels::instance().add_binary(wrapper); }
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*,
-                            void*, int*) {}
+void __cudaRegisterFunction(void** binary, const char* function, char*, const char*, int, void*,
+                            void*, void*, void*, int*) {
+  Kernels::instance().add(binary, function);
+}
 void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
 char __cudaInitModule(void**) { return 1; }
 
@@ -93,11 +132,12 @@ Status cudaGetSymbolAddress(void** address, const void*) {
   return kSuccess;
 }
 
-Status cudaFuncGetAttributes(FunctionAttributes* attributes, const void*) {
+Status cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
   *attributes = {};
   attributes->max_threads_per_block = 1024;
   attributes->registers = 32;
-  attributes->ptx_version = attributes->binary_version = settings().major * 10 + settings().minor;
+  attributes->ptx_version = attributes->binary_version =
+      Kernels::instance().architecture_of(function);
   attributes->max_dynamic_shared_bytes = 49152;
   return kSuccess;
 }
