@@ -94,6 +94,20 @@ def add_tests_of_programs():
             setattr(Programs, f"test_{program.stem}_{settings.partition(':')[0] or 'default'}", test)
 
 
+class Cards(WithTorch):
+    def test_every_card_runs_what_depends_on_its_architecture(self):
+        cards = json.loads(self.memreplay("list", "cards", "--json"))["cards"]
+        self.assertGreater(len(cards), 20)
+        for card in cards:
+            with self.subTest(card=card["card"]):
+                self.assertIn("done\n", self.record(HERE / "programs/operations.py", card=card["card"]))
+
+    def test_the_thread_of_a_backward_pass_has_a_workspace_of_its_own(self):
+        printed = self.record(HERE / "small_programs/workspaces.py")
+        if "torch 2.1" not in printed:  # newer ones ask for one at each call
+            self.assertIn("workspaces 2\n", printed)
+
+
 class Requests(WithTorch):
     def test_each_request_of_a_step_can_be_refused(self):
         printed = self.record(HERE / "small_programs/forked.py", HERE / "small_programs/small_step.py",

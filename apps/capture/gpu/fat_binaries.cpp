@@ -42,26 +42,28 @@ T read(const char* from) {
 
 }  // namespace
 
-int newest_runnable(const void* wrapper, int card) {
+BinaryCode code_for(const void* wrapper, int card) {
   const auto wrapped = read<Wrapper>(static_cast<const char*>(wrapper));
-  if (wrapped.magic != kWrapperMagic || wrapped.binary == nullptr) return 0;
+  if (wrapped.magic != kWrapperMagic || wrapped.binary == nullptr) return {};
   const auto* at = static_cast<const char*>(wrapped.binary);
   const auto binary = read<FatBinary>(at);
-  if (binary.magic != kFatBinaryMagic) return 0;
+  if (binary.magic != kFatBinaryMagic) return {};
   at += binary.header_size;
   int newest = 0;
+  int oldest = 0;
   for (std::uint64_t left = binary.size; left >= sizeof(Entry);) {
     const auto entry = read<Entry>(at);
     const std::uint64_t size = entry.header_size + entry.size;
-    if (entry.header_size < sizeof(Entry) || size > left) return newest;
+    if (entry.header_size < sizeof(Entry) || size > left) break;
     const int architecture = static_cast<int>(entry.architecture);
     const bool same_major = architecture / 10 == card / 10;
     const bool runs = entry.kind == kPtx || (entry.kind == kMachineCode && same_major);
     if (runs && architecture <= card) newest = std::max(newest, architecture);
+    if (oldest == 0 || architecture < oldest) oldest = architecture;
     at += size;
     left -= size;
   }
-  return newest;
+  return newest > 0 ? BinaryCode{newest, true} : BinaryCode{oldest, oldest == 0};
 }
 
 }  // namespace memreplay::gpu

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -24,8 +25,8 @@ thread_local std::size_t configuration_count = 0;
 
 int card_architecture() { return settings().major * 10 + settings().minor; }
 
-/// The architectures of which a program's kernels have code for this card. Binaries are registered
-/// before the program begins, and as it loads more of them.
+/// The code that a program's kernels have for this card. Binaries are registered before the program
+/// begins, and as it loads more of them.
 class Kernels {
  public:
   /// Stays as long as the process.
@@ -34,41 +35,54 @@ class Kernels {
     return *kernels;
   }
 
-  void** add_binary(const void* wrapper) {
-    auto* architecture = new void* [2] {};
-    const int newest = newest_runnable(wrapper, card_architecture());
-    std::memcpy(architecture, &newest, sizeof newest);
-    return architecture;
+  static void** add_binary(const void* wrapper) {
+    return reinterpret_cast<void**>(new BinaryCode(code_for(wrapper, card_architecture())));
   }
   void add(void** binary, const void* function) {
-    int architecture = 0;
-    std::memcpy(&architecture, binary, sizeof architecture);
-    if (architecture == 0 || architecture == card_architecture()) return;
+    const BinaryCode& code = *reinterpret_cast<BinaryCode*>(binary);
+    if (code.architecture == 0 || code.architecture == card_architecture()) return;
     const std::lock_guard lock(mutex_);
-    older_[function] = architecture;
+    of_others_[function] = code;
+    some_do_not_run_ = some_do_not_run_ || !code.runs;
   }
   int architecture_of(const void* function) {
     const std::lock_guard lock(mutex_);
-    const auto older = older_.find(function);
-    return older == older_.end() ? card_architecture() : older->second;
+    const auto other = of_others_.find(function);
+    return other == of_others_.end() ? card_architecture() : other->second.architecture;
+  }
+  Status launched(const void* function) {
+    if (some_do_not_run_) {
+      const std::lock_guard lock(mutex_);
+      const auto other = of_others_.find(function);
+      if (other != of_others_.end() && !other->second.runs)
+        code_was_missing(other->second.architecture);
+    }
+    return computed();
   }
 
  private:
   std::mutex mutex_;
-  std::unordered_map<const void*, int> older_;
+  std::atomic<bool> some_do_not_run_ = false;
+  std::unordered_map<const void*, BinaryCode> of_others_;  ///< without code of the card's own
 };
+
+Status launched(const void* function) { return Kernels::instance().launched(function); }
 
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cudaLaunchKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) { return computed(); }
-Status cudaLaunchKernelExC(const void*, const void*, void**) { return computed(); }
-Status cudaLaunchCooperativeKernel(const void*, Dim3, Dim3, void**, std::size_t, Stream) {
-  return computed();
+Status cudaLaunchKernel(const void* function, Dim3, Dim3, void**, std::size_t, Stream) {
+  return launched(function);
 }
-Status __cudaLaunchKernel(Handle, Dim3, Dim3, void**, std::size_t, Stream) { return computed(); }
+Status cudaLaunchKernelExC(const void*, const void* function, void**) { return launched(function); }
+Status cudaLaunchCooperativeKernel(const void* function, Dim3, Dim3, void**, std::size_t, Stream) {
+  return launched(function);
+}
+Status __cudaLaunchKernel(Handle kernel, Dim3, Dim3, void**, std::size_t, Stream) {
+  return launched(kernel);
+}
 Status cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                       Stream, void**, void**) {
   return computed();
@@ -116,7 +130,7 @@ Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_b
   return kSuccess;
 }
 
-void** __cudaRegisterFatBinary(void* wrapper) { return Kernels::instance().add_binary(wrapper); }
+void** __cudaRegisterFatBinary(void* wrapper) { return Kernels::add_binary(wrapper); }
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}

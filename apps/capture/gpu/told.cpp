@@ -32,6 +32,7 @@ Told& told() {
 }
 
 std::atomic<std::size_t> requests = 0;
+std::atomic<int> oldest_code = 0;
 std::atomic<void (*)(std::size_t)> watcher = nullptr;
 
 std::string as_json() {
@@ -57,7 +58,8 @@ std::string as_json() {
             "\",\"times\":" + std::to_string(entry.second.times) +
             ",\"largest_bytes\":" + std::to_string(entry.second.largest) + "}";
   });
-  text += "],\"requests\":" + std::to_string(requests) +
+  text += "],\"oldest_code\":" + std::to_string(oldest_code) +
+          ",\"requests\":" + std::to_string(requests) +
           ",\"refusals\":" + std::to_string(told().refusals) + ",\"first_refusals\":[";
   list(told().first_refusals, [&](const auto& refusal) {
     text += "{\"request\":" + std::to_string(refusal.first) +
@@ -78,6 +80,8 @@ void workspace_was_modelled(const char* function, std::size_t size) {
   ++workspaces.times;
   workspaces.largest = std::max(workspaces.largest, size);
 }
+
+void code_was_missing(int architecture) { oldest_code = architecture; }
 
 std::size_t request_was_made() { return ++requests; }
 

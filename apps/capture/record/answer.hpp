@@ -39,6 +39,9 @@ struct VirtualFacts {
   std::uint64_t reads = 0;
   std::vector<ReadPlace> read_at;  ///< the most frequent ones
   std::vector<ModelledWorkspace> workspaces;
+  /// Architecture of the oldest code (75: 7.5) of kernels that no real card of this kind runs; 0:
+  /// all kernels that were launched run there.
+  std::uint64_t oldest_code = 0;
   std::uint64_t requests = 0;  ///< counted where some are to be refused
   std::uint64_t refusals = 0;
   std::vector<RefusedRequest> first_refusals;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "record/answer.hpp"
 #include "report/parts/json_parts.hpp"
 
@@ -9,6 +11,10 @@ Json facts_json(const VirtualFacts& facts) {
             {"workspaces", Json::array()},    {"requests", facts.requests},
             {"refusals", facts.refusals},     {"first_refusals", Json::array()},
             {"neutral_calls", Json::object()}};
+  json["oldest_code_architecture"] =
+      facts.oldest_code == 0
+          ? Json(nullptr)
+          : Json(fmt::format("{}.{}", facts.oldest_code / 10, facts.oldest_code % 10));
   for (const auto& [name, times] : facts.neutral_calls) json["neutral_calls"][name] = times;
   for (const ReadPlace& place : facts.read_at) {
     json["read_at"].push_back({{"file", text_or_null(place.file)},

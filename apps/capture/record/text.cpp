@@ -91,6 +91,14 @@ std::string workspaces_sentence(const VirtualFacts& facts) {
   return text + (others == 0 ? "." : fmt::format(" and {} more (--json).", others));
 }
 
+std::string code_sentence(const VirtualFacts& facts) {
+  if (facts.oldest_code == 0) return {};
+  return fmt::format(
+      "This torch does not run on a real card of that kind: its oldest code is of compute "
+      "capability {}.{}.",
+      facts.oldest_code / 10, facts.oldest_code % 10);
+}
+
 std::string refusals_sentence(const VirtualFacts& facts) {
   std::string text;
   for (const RefusedRequest& request : facts.first_refusals) {
@@ -177,6 +185,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
   if (answer.card && any) add(card_sentence(*answer.card));
   for (const RecordedProcess& process : answer.processes) {
     if (!process.virtual_gpu) continue;
+    add(code_sentence(*process.virtual_gpu));
     add(refusals_sentence(*process.virtual_gpu));
     add(reads_sentence(*process.virtual_gpu, answer.fill));
     add(workspaces_sentence(*process.virtual_gpu));

@@ -18,6 +18,7 @@ VirtualFacts virtual_facts(const JsonNode& node) {
     facts.workspaces.push_back({workspace.at("function").text(), workspace.at("times").whole(),
                                 workspace.at("largest_bytes").whole()});
   }
+  facts.oldest_code = node.at("oldest_code").whole();
   facts.requests = node.at("requests").whole();
   facts.refusals = node.at("refusals").whole();
   for (const JsonNode& refusal : node.at("first_refusals").elements()) {

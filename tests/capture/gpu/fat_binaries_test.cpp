@@ -36,9 +36,9 @@ class Built {
     const std::uint64_t left = size - 16;
     std::memcpy(bytes_.data() + 8, &left, sizeof left);
   }
-  int newest_for(int card) const {
+  BinaryCode code(int card) const {
     const Wrapper wrapper{0x466243b1, 1, bytes_.data(), nullptr};
-    return newest_runnable(&wrapper, card);
+    return code_for(&wrapper, card);
   }
 
  private:
@@ -62,24 +62,31 @@ TEST(GpuFatBinaries, MachineCodeOfTheCardsMajorVersionRuns) {
                      {machine_code, 86},
                      {machine_code, 90},
                      {machine_code, 120}});
-  EXPECT_EQ(built.newest_for(89), 86);
-  EXPECT_EQ(built.newest_for(80), 80);
-  EXPECT_EQ(built.newest_for(90), 90);
-  EXPECT_EQ(built.newest_for(121), 120);
-  EXPECT_EQ(built.newest_for(70), 0);
+  EXPECT_EQ(built.code(89).architecture, 86);
+  EXPECT_EQ(built.code(80).architecture, 80);
+  EXPECT_EQ(built.code(90).architecture, 90);
+  EXPECT_EQ(built.code(121).architecture, 120);
+  EXPECT_TRUE(built.code(89).runs);
+}
+
+TEST(GpuFatBinaries, WhereNoneRunsItIsTheOldest) {
+  const BinaryCode code = Built({{machine_code, 80}, {machine_code, 75}}).code(70);
+  EXPECT_EQ(code.architecture, 75);
+  EXPECT_FALSE(code.runs);
 }
 
 TEST(GpuFatBinaries, PtxOfAnOlderArchitectureIsCompiledForTheCard) {
-  EXPECT_EQ(Built({{machine_code, 80}, {ptx, 90}}).newest_for(120), 90);
-  EXPECT_EQ(Built({{machine_code, 80}, {ptx, 90}}).newest_for(89), 80);
+  EXPECT_EQ(Built({{machine_code, 80}, {ptx, 90}}).code(120).architecture, 90);
+  EXPECT_EQ(Built({{machine_code, 80}, {ptx, 90}}).code(89).architecture, 80);
 }
 
-TEST(GpuFatBinaries, WhatIsOfAnotherFormHasNone) {
+TEST(GpuFatBinaries, OfAnotherFormNothingIsKnown) {
   const std::uint64_t other[4] = {};
-  EXPECT_EQ(newest_runnable(other, 80), 0);
+  EXPECT_EQ(code_for(other, 80).architecture, 0);
+  EXPECT_TRUE(code_for(other, 80).runs);
   Built cut({{machine_code, 80}, {machine_code, 86}});
   cut.cut(16 + 72 + 40);
-  EXPECT_EQ(cut.newest_for(89), 80);
+  EXPECT_EQ(cut.code(89).architecture, 80);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view kVirtual = R"({
  "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "rank": 3,
  "virtual": {"reads": 4, "read_at": [{"file": "a.py", "line": 12, "function": "f", "times": 4}],
-  "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}], "requests": 8, "refusals": 1,
+  "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}], "oldest_code": 75,
+  "requests": 8, "refusals": 1,
   "first_refusals": [{"request": 7, "bytes": 512}], "neutral_calls": {"cublasCreate_v2": 6}}})";
 
 std::string complaint_of(std::string_view content) {
@@ -36,6 +37,7 @@ TEST(Told, IsWhatAProcessWrote) {
   EXPECT_EQ(process.rank, 3);
   const VirtualFacts& facts = process.virtual_gpu.value();
   EXPECT_EQ(facts.reads, 4);
+  EXPECT_EQ(facts.oldest_code, 75);
   EXPECT_EQ(facts.read_at.at(0).file, "a.py");
   EXPECT_EQ(facts.read_at.at(0).line, 12);
   EXPECT_EQ(facts.workspaces.at(0).largest, 99);
