@@ -269,7 +269,8 @@ void add_input_options(CommandLine& line, InputOptions& o) {
 void add_edit_option(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
   line.repeated("--edit", "VERB:KEY=VALUE,...",
-                "Change the program: checkpoint, offload, scale, drop, shorten, dtype.",
+                "Change the program: checkpoint, offload, autocast, scale, drop, shorten, "
+                "dtype.",
                 [&o](const std::string& text) { o.edits.push_back(parse_edit(text)); });
 }
 

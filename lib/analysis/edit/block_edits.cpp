@@ -191,6 +191,7 @@ class BlockChange {
   // Not of single blocks.
   void change(const CheckpointEdit& /*how*/) {}
   void change(const OffloadEdit& /*how*/) {}
+  void change(const AutocastEdit& /*how*/) {}
 
   const Trace& trace_;
   const BlockLives& lives_;

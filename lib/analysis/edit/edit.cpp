@@ -14,8 +14,8 @@ namespace {
 
 const std::string kOption = "--edit";
 
-const std::vector<std::string> kVerbs = {"checkpoint", "offload", "scale",
-                                         "drop",       "shorten", "dtype"};
+const std::vector<std::string> kVerbs = {"checkpoint", "offload", "scale",   "drop",
+                                         "shorten",    "dtype",   "autocast"};
 
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts;
@@ -127,6 +127,18 @@ struct Taker {
     }
     return false;
   }
+
+  bool take(AutocastEdit& edit) const {
+    if (key == "to") {
+      if (value != "bf16" && value != "fp16") refuse(part, "to=bf16 or to=fp16");
+      edit.to = value;
+    } else if (key == "cache") {
+      edit.cache = yes();
+    } else {
+      refuse(part, "to=bf16, to=fp16 or cache=false: autocast is around whole forward passes");
+    }
+    return true;
+  }
 };
 
 void check(const Edit& edit) {
@@ -200,6 +212,8 @@ Edit parse_edit(const std::string& text) {
     edit.what = ShortenEdit{};
   } else if (verb == "dtype") {
     edit.what = DtypeEdit{};
+  } else if (verb == "autocast") {
+    edit.what = AutocastEdit{};
   } else if (verb != "drop") {
     throw UsageError(
         fmt::format("{}: unknown verb '{}'{} (expected VERB:KEY=VALUE,… with one of {})", kOption,
@@ -207,7 +221,7 @@ Edit parse_edit(const std::string& text) {
   }
   const std::vector<std::string> parts =
       colon == text.npos ? std::vector<std::string>() : parts_of(text.substr(colon + 1));
-  if (parts.empty()) {
+  if (parts.empty() && verb != "autocast") {
     throw UsageError(fmt::format("{} {}: which blocks? expected VERB:KEY=VALUE,…", kOption, text));
   }
   for (const std::string& part : parts) {

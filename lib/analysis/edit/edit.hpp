@@ -42,10 +42,18 @@ struct DtypeEdit {
   std::string to = "bf16";
 };
 
+/// torch.autocast around every forward pass.
+struct AutocastEdit {
+  std::string to = "bf16";  ///< or fp16
+  bool cache = true;        ///< cache_enabled: a weight is cast once for a pass
+};
+
 /// One thing that is another in the program.
 struct Edit {
   std::string text;  ///< as it was given
-  std::variant<CheckpointEdit, OffloadEdit, ScaleEdit, DropEdit, ShortenEdit, DtypeEdit> what;
+  std::variant<CheckpointEdit, OffloadEdit, ScaleEdit, DropEdit, ShortenEdit, DtypeEdit,
+               AutocastEdit>
+      what;
   Selector selector;
 };
 

@@ -32,10 +32,11 @@ struct MadeRecordings {
   std::vector<MadeRecording> others;
   /// What is reserved may be less or more by so large a share, of each.
   double reserved_open = 0;
+  double requested_open = 0;  ///< likewise what is requested
   std::vector<EditFacts> edits;
   std::optional<PredictionFacts> predicted;  ///< nothing: from one recording alone
 
-  bool is_certain() const { return others.empty() && reserved_open == 0; }
+  bool is_certain() const { return others.empty() && reserved_open == 0 && requested_open == 0; }
 };
 
 /// What the subject's recording comes to with its trace written anew. `why_inexact` as in Origin.

@@ -6,6 +6,15 @@
 #include "core/torch_sizes.hpp"
 
 namespace memreplay {
+namespace {
+
+BytesInterval widened(const BytesInterval& interval, double open) {
+  return {bytes_of(static_cast<double>(interval.low) * (1 - open)),
+          bytes_of(static_cast<double>(interval.high) * (1 + open))};
+}
+
+}  // namespace
+
 void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& other,
                  Bytes there) {
   const auto from = static_cast<double>(likeliest);
@@ -18,10 +27,8 @@ void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& 
 
 BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made) {
   if (made.reserved_open == 0) return reserved;
-  const double open = made.reserved_open;
-  const Bytes low = bytes_of(static_cast<double>(reserved.low) * (1 - open));
-  const Bytes high = bytes_of(static_cast<double>(reserved.high) * (1 + open));
-  return {low - low % torch::kSmallBuffer, round_up(high, torch::kSmallBuffer)};
+  const BytesInterval wide = widened(reserved, made.reserved_open);
+  return {wide.low - wide.low % torch::kSmallBuffer, round_up(wide.high, torch::kSmallBuffer)};
 }
 
 void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
@@ -49,6 +56,7 @@ void span_others(const MadeRecordings& made, const StrategySpec& spec, const Ope
     }
     span_figure(all.end_reserved, l.end_reserved, other, m.end_reserved);
   }
+  all.peak_requested = widened(*all.peak_requested, made.requested_open);
   all.peak_reserved = opened(all.peak_reserved, made);
   all.end_reserved = opened(all.end_reserved, made);
   likeliest.interval = all;

@@ -57,6 +57,18 @@ TEST(Edit, TheOthersTakeHowMuch) {
   EXPECT_EQ(dtype.to, "fp8");
 }
 
+TEST(Edit, AutocastTakesNoSelector) {
+  EXPECT_EQ(what_of<AutocastEdit>("autocast").to, "bf16");
+  EXPECT_TRUE(what_of<AutocastEdit>("autocast:to=bf16").cache);
+  const auto how = what_of<AutocastEdit>("autocast:to=fp16,cache=false");
+  EXPECT_EQ(how.to, "fp16");
+  EXPECT_FALSE(how.cache);
+  EXPECT_EQ(refusal("autocast:to=fp8"), "--edit: 'to=fp8'; expected to=bf16 or to=fp16");
+  EXPECT_EQ(refusal("autocast:saved"),
+            "--edit: 'saved'; expected to=bf16, to=fp16 or cache=false: autocast is around whole "
+            "forward passes");
+}
+
 TEST(Edit, TypesHaveTheirBytes) {
   EXPECT_EQ(bytes_of_dtype("float64"), 8u);
   EXPECT_EQ(bytes_of_dtype("fp32"), 4u);
@@ -68,7 +80,8 @@ TEST(Edit, TypesHaveTheirBytes) {
 TEST(Edit, AnUnknownVerbIsRefusedWithTheNearest) {
   EXPECT_EQ(refusal("checkpont:saved"),
             "--edit: unknown verb 'checkpont'; did you mean 'checkpoint'? (expected "
-            "VERB:KEY=VALUE,… with one of checkpoint, offload, scale, drop, shorten, dtype)");
+            "VERB:KEY=VALUE,… with one of checkpoint, offload, scale, drop, shorten, dtype, "
+            "autocast)");
 }
 
 TEST(Edit, WithoutASelectorNothingIsEdited) {

@@ -115,7 +115,9 @@ const char* const kEdits[] = {"checkpoint:function=forward",
                               "scale:category=activation,factor=1.7",
                               "drop:category=temporary",
                               "shorten:size>=0,events=3",
-                              "dtype:phase=step,to=fp16"};
+                              "dtype:phase=step,to=fp16",
+                              "autocast",
+                              "autocast:to=fp16,cache=false"};
 
 MadeRecordings made(const Recording& recording, const std::vector<Edit>& edits) {
   return edited(Subject(recording, recording.traces.front()), edits);

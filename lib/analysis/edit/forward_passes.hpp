@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/edit/cast_rules.hpp"
+#include "analysis/edit/lives.hpp"
+#include "analysis/edit/passes.hpp"
+
+namespace memreplay {
+
+/// What the backward pass does for one operation that multiplies with a weight.
+struct BackwardNode {
+  std::uint64_t begin = BlockLife::kNever;  ///< event of its first request
+  std::uint64_t end = 0;  ///< the request behind it, all that it saved being freed
+  std::uint32_t input_gradient = BlockLives::kNone;  ///< block; none: nobody needs it
+
+  bool is_known() const { return begin != BlockLife::kNever; }
+};
+
+/// Successive requests of one operation in a forward pass.
+struct ForwardOperation {
+  std::vector<std::uint32_t> blocks;         ///< that it asked for, by birth
+  std::uint32_t result = BlockLives::kNone;  ///< the largest that outlives it
+  std::uint32_t stack = 0;
+  CastRule rule = CastRule::promotes;  ///< by its frames, or its blocks
+  bool attends = false;                ///< scaled_dot_product_attention
+  bool weighs = false;                 ///< a softmax, or what follows it
+  bool copies_attention = false;       ///< it only gives the result of one another layout
+  std::uint64_t begin = 0;             ///< event of its first request
+  std::uint64_t end = 0;               ///< event of the next request that is none of its own
+
+  Bytes weight = 0;                         ///< that it multiplies with; 0: none is known
+  std::uint32_t input = BlockLives::kNone;  ///< block that it multiplies the weight with
+  std::vector<std::uint32_t> gradients;     ///< of its parameters, by birth
+  bool weight_again = false;                ///< an operation before it used that weight
+  BackwardNode node;
+};
+
+/// A forward pass and the backward pass that follows it, if any.
+struct ForwardPass {
+  std::vector<ForwardOperation> operations;
+  std::vector<std::uint32_t> backward;  ///< blocks asked for by the backward pass, by birth
+
+  std::uint64_t end(const BlockLives& lives, std::uint64_t size) const {
+    return backward.empty() ? size : lives.blocks[backward.front()].born;
+  }
+};
+
+/// The requests of a program as forward passes, without those of its optimizer and for parameters.
+class ForwardPasses {
+ public:
+  /// All outlive this. O(operations · gradients) for each pass.
+  ForwardPasses(const Trace& trace, const BlockLives& lives, const Passes& passes,
+                const std::vector<NamedOperation>& names);
+
+  const std::vector<ForwardPass>& passes() const { return passes_; }
+  const NamedOperation& named(const ForwardOperation& operation) const {
+    return names_[operation.stack];
+  }
+  /// Freed before anything else is asked for, as workspaces are.
+  bool is_workspace(std::uint32_t block) const;
+
+ private:
+  void split(const Passes& passes);
+  void look_at(ForwardPass& pass, std::size_t index) const;
+  void end_pass(std::vector<std::uint32_t>& forward, std::vector<std::uint32_t>& backward);
+
+  const Trace& trace_;
+  const BlockLives& lives_;
+  const std::vector<NamedOperation>& names_;
+  BlockLives by_call_;                      ///< stacks are calls
+  std::vector<std::uint64_t> allocations_;  ///< events
+  std::vector<Bytes> parameters_;           ///< sizes, upwards, each once
+  std::vector<ForwardPass> passes_;
+};
+
+/// Results of operations before number `index` that are alive when it begins, the latest first.
+/// At most twelve.
+std::vector<std::uint32_t> recent_results(const ForwardPass& pass, std::size_t index,
+                                          const BlockLives& lives);
+
+}  // namespace memreplay
