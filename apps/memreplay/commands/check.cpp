@@ -13,6 +13,7 @@
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/ranks_first.hpp"
+#include "output/revised_file.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {
@@ -109,16 +110,21 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
 }
 
 int renew_baseline(const CheckCommand& asked, Printer& printer) {
-  Baseline baseline = read_baseline(asked.question.baseline).value_or(Baseline{});
-  OutputFile file(asked.baseline);
+  const std::string& path = asked.question.baseline;
+  RevisedFile file(asked.baseline);
+  const auto baseline = [&] {
+    return file.text() ? parse_baseline(path, *file.text()) : Baseline{};
+  };
+  Baseline before = baseline();
   Progress progress(asked.reports.quiet);
   const Inputs inputs = read_inputs(asked.input, progress);
-  const UpdateAnswer answered =
-      answer_update(inputs, std::move(baseline), asked.question, progress.control());
+  UpdateAnswer answered =
+      answer_update(inputs, std::move(before), asked.question, progress.control());
+  while (!answered.interrupted && !file.replace(baseline_text(answered.renewed))) {
+    answered = answer_update(inputs, baseline(), asked.question, progress.control(), answered);
+  }
   progress.clear();
   if (answered.interrupted) return kInterrupted;
-  file.stream() << baseline_text(answered.renewed);
-  file.commit();
   std::vector<const EntryCheck*> entries;
   for (const EntryUpdate& entry : answered.entries) entries.push_back(&entry.check);
   begin_with_ranks(asked, printer, entries);

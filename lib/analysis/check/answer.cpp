@@ -58,7 +58,7 @@ std::optional<std::uint64_t> value_in(const BaselineEntry* entry, const CheckedM
 EntryUpdate update_entry(Baseline& baseline, const BaselineEntry& entry, EntryCheck check) {
   BaselineEntry fresh = updated(entry, check);
   BaselineEntry* old = baseline.find(entry.trace, entry.gpu, entry.setup.strategy);
-  EntryUpdate update{std::move(check)};
+  EntryUpdate update{.check = std::move(check), .changes = {}, .asked = entry};
   for (const CheckedMetric& metric : checked_metrics()) {
     const auto before = value_in(old, metric);
     const auto after = value_in(&fresh, metric);
@@ -96,14 +96,22 @@ CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQu
 }
 
 UpdateAnswer answer_update(const Inputs& inputs, Baseline baseline, const CheckQuestion& question,
-                           const Control& control) {
+                           const Control& control, const UpdateAnswer& earlier) {
   UpdateAnswer answer{.baseline = question.baseline, .entries = {}, .renewed = std::move(baseline)};
   renew_paths(answer.renewed, question.baseline, inputs);
-  const std::vector<CheckPlan> plans = plan_update(inputs, answer.renewed, question);
-  answer.interrupted =
-      !check_all(plans, false, control, [&](const BaselineEntry& entry, EntryCheck check) {
-        answer.entries.push_back(update_entry(answer.renewed, entry, std::move(check)));
-      });
+  std::vector<CheckPlan> plans = plan_update(inputs, answer.renewed, question);
+  const auto use = [&](const BaselineEntry& entry, EntryCheck check) {
+    answer.entries.push_back(update_entry(answer.renewed, entry, std::move(check)));
+  };
+  for (CheckPlan& plan : plans) {
+    std::erase_if(plan.entries, [&](const BaselineEntry& entry) {
+      const auto known = std::ranges::find(earlier.entries, entry, &EntryUpdate::asked);
+      if (known != earlier.entries.end()) use(entry, known->check);
+      return known != earlier.entries.end();
+    });
+  }
+  std::erase_if(plans, [](const CheckPlan& plan) { return plan.entries.empty(); });
+  answer.interrupted = !check_all(plans, false, control, use);
   return answer;
 }
 

@@ -163,6 +163,7 @@ struct EntryUpdate {
   enum class Kind { fresh, changed, same };
   Kind kind = Kind::same;
   std::vector<Change> changes;  ///< of values that are no longer the same
+  BaselineEntry asked = {};     ///< what was replayed
 };
 
 /// What recordings come to now.
@@ -179,8 +180,9 @@ CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQu
                    const Control& control);
 
 /// Makes or renews the entry of every recording. Throws InputError where one cannot be checked, and
-/// UsageError where a strategy cannot be made.
+/// UsageError where a strategy cannot be made. Replays that an earlier answer from the same inputs
+/// has are not repeated.
 UpdateAnswer answer_update(const Inputs& inputs, Baseline baseline, const CheckQuestion& question,
-                           const Control& control);
+                           const Control& control, const UpdateAnswer& earlier = {});
 
 }  // namespace memreplay
