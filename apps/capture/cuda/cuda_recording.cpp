@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -52,13 +51,6 @@ class CudaReader {
   void hand_on(Recording& recording, EventSink& sink);
 
  private:
-  /// What a refused free gives back.
-  struct Freed {
-    Address address = 0;
-    int gpu = 0;
-    Block block;
-  };
-
   BlockTrace& trace_of(int gpu) { return traces_.try_emplace(gpu, gpu).first->second; }
   std::uint64_t stream_number(std::uint64_t handle) {
     return handle == 0 ? 0 : streams_.of(handle);
@@ -71,7 +63,6 @@ class CudaReader {
   void take(const CudaRecord& record);
   void allocate(const CudaRecord& record);
   void free(const CudaRecord& record);
-  void keep();
   void end(Address address, std::optional<std::uint64_t> stream);
   void end_physical(std::optional<PhysicalMemory::Piece> piece) {
     if (piece) end(*piece, std::nullopt);
@@ -84,7 +75,6 @@ class CudaReader {
   Numbers streams_{1};
   Numbers pools_{1};
   PhysicalMemory physical_;
-  std::unordered_map<std::uint32_t, Freed> freed_;  ///< by thread, the latest
   Made made_;
   SpoolSummary summary_;
 };
@@ -118,8 +108,6 @@ void CudaReader::take(const CudaRecord& record) {
       return allocate(record);
     case Call::free:
       return free(record);
-    case Call::kept:
-      return keep();
     case Call::refused:
       ++summary_.refused;
       return trace_of(record.device).refuse(block_of(record), made_);
@@ -151,26 +139,13 @@ void CudaReader::free(const CudaRecord& record) {
 void CudaReader::end(Address address, std::optional<std::uint64_t> stream) {
   const int* const gpu = gpu_of_.find(address);
   if (gpu == nullptr) {
-    freed_.erase(made_.thread);
     ++summary_.unknown_frees;
     return;
   }
   BlockTrace& trace = trace_of(*gpu);
-  freed_[made_.thread] = {address, *gpu, *trace.find(address)};
   trace.free(address, made_, stream);
   gpu_of_.erase(address);
   ++summary_.frees;
-}
-
-void CudaReader::keep() {
-  const auto freed = freed_.find(made_.thread);
-  if (freed == freed_.end()) return;
-  const auto& [address, gpu, block] = freed->second;
-  trace_of(gpu).allocate(address, block, made_);
-  ++trace_of(gpu).coverage().synthesised["allocations of blocks that could not be freed"];
-  *gpu_of_.emplace(address).first = gpu;
-  --summary_.frees;
-  freed_.erase(freed);
 }
 
 void CudaReader::hand_on(Recording& recording, EventSink& sink) {

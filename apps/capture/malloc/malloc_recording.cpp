@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <unordered_map>
 
 #include "spool/block_trace.hpp"
 #include "spool/spool_file.hpp"
@@ -63,13 +62,6 @@ class MallocReader {
   }
 
   void take(const Record& record, std::uint32_t thread);
-  void note_reallocated(Address address, std::uint32_t thread) {
-    if (const Block* had = trace_.find(address)) {
-      reallocated_[thread] = *had;
-    } else {
-      reallocated_.erase(thread);
-    }
-  }
   void hand_on() {
     if (trace_.event_count() == 0) return;
     sink_.add(0, trace_.events());
@@ -79,7 +71,6 @@ class MallocReader {
   const SpoolFile& spool_;
   EventSink& sink_;
   BlockTrace trace_{kHost};
-  std::unordered_map<std::uint32_t, Block> reallocated_;  ///< by thread, what it had
   std::int64_t begun_ns_ = 0;
   std::int64_t latest_us_ = 0;
   SpoolSummary summary_;
@@ -97,16 +88,10 @@ void MallocReader::take(const Record& record, std::uint32_t thread) {
       summary_.peak_bytes = std::max(summary_.peak_bytes, trace_.live_bytes());
       break;
     case Call::reallocating:
-      note_reallocated(record.address, thread);
-      [[fallthrough]];
     case Call::free:
       trace_.free(record.address, made) ? ++summary_.frees : ++summary_.unknown_frees;
       break;
     case Call::kept:
-      if (const auto had = reallocated_.find(thread); had != reallocated_.end()) {
-        trace_.allocate(record.address, had->second, made);
-      }
-      [[fallthrough]];
     case Call::refused:
       ++summary_.refused;
       trace_.refuse(block, made);

@@ -122,18 +122,19 @@ std::string calls_sentence(const CallRecording& calls) {
   const capture::SpoolSummary& summary = calls.summary;
   const std::string command = calls.command.empty() ? "?" : calls.command.front();
   std::string text = fmt::format(
-      "{}: {} allocations and {} frees of {} ({}, process {}); peak requested {}, {} ({}) live at "
-      "the end.",
-      calls.path, human_count(summary.allocations), human_count(summary.frees), command,
-      calls.recorder, calls.pid, human_size(summary.peak_bytes),
+      "{}: {} and {} of {} ({}, process {}); peak requested {}, {} ({}) live at the end.",
+      calls.path, counted(summary.allocations, "allocation"), counted(summary.frees, "free"),
+      command, calls.recorder, calls.pid, human_size(summary.peak_bytes),
       counted(summary.live_blocks, "block"), human_size(summary.live_bytes));
-  const auto add = [&](std::uint64_t count, const char* what) {
-    if (count != 0) text += fmt::format(" {} {}.", human_count(count), what);
+  const auto add = [&](std::uint64_t count, const char* what, const char* one, const char* many) {
+    if (count != 0) text += fmt::format(" {} {}.", counted(count, what), count == 1 ? one : many);
   };
-  add(summary.refused, "requests got nothing");
-  add(summary.inherited, "blocks were there before the fork");
-  add(summary.unknown_frees, "frees are of blocks from before the recording");
-  add(summary.missing, "calls were under way when it was killed");
+  add(summary.refused, "request", "got nothing", "got nothing");
+  add(summary.inherited, "block", "was there before the fork", "were there before the fork");
+  add(summary.unknown_frees, "free", "is of a block from before the recording",
+      "are of blocks from before the recording");
+  add(summary.missing, "call", "was under way when it was killed",
+      "were under way when it was killed");
   if (summary.stopped_by != 0) {
     text += fmt::format(" The recording ends early: {}.", std::strerror(summary.stopped_by));
   }

@@ -50,11 +50,6 @@ void BlockTrace::refuse(const Block& block, Made made) {
   add(Op::oom, nothing, made);
 }
 
-const Block* BlockTrace::find(Address address) {
-  const Live* live = live_.find(address);
-  return live == nullptr ? nullptr : &live->block;
-}
-
 void BlockTrace::clear_events() {
   for_each_column([&](auto column) { (events().*column).clear(); });
 }

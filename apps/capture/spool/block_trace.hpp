@@ -38,8 +38,6 @@ class BlockTrace {
   /// False where no block is there: that is counted. `stream` where it is not the block's own.
   bool free(Address address, Made made, std::optional<std::uint64_t> stream = std::nullopt);
   void refuse(const Block& block, Made made);
-  /// Null where no block is there.
-  const Block* find(Address address);
 
   /// Those since the last `clear_events`, in columns.
   EventColumns& events() { return builder_.trace(); }

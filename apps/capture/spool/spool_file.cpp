@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -64,6 +65,21 @@ SpoolRecords::SpoolRecords(const SpoolFile& spool)
     }
   }
   std::sort(unopened_.begin(), unopened_.end(), std::greater<>());
+  find_undone();
+}
+
+/// The record before a failure is, on the same thread, that of its call.
+void SpoolRecords::find_undone() {
+  std::unordered_map<std::uint32_t, std::uint64_t> latest;  // order, by thread
+  for (auto page = unopened_.rbegin(); page != unopened_.rend(); ++page) {
+    std::uint64_t& before = latest[spool_.page(page->page).thread];
+    for (std::size_t number = 0; number < spool_.records_a_page(); ++number) {
+      const std::uint64_t order = order_at(page->page, number);
+      if (order == 0) break;
+      if (call_of(spool_.record(page->page, number)) == Call::kept) undone_.insert(before);
+      before = order;
+    }
+  }
 }
 
 std::uint64_t SpoolRecords::order_at(std::size_t page, std::size_t number) const {
@@ -79,6 +95,12 @@ bool SpoolRecords::advance() {
 }
 
 const Record* SpoolRecords::next() {
+  const Record* record = next_written();
+  while (record != nullptr && undone_.contains(record->order)) record = next_written();
+  return record;
+}
+
+const Record* SpoolRecords::next_written() {
   if (has_more_ && advance()) {
     open_.push(at_);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <queue>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "spool/spool_format.hpp"
@@ -41,7 +42,9 @@ class SpoolFile {
   std::size_t size_ = 0;
 };
 
-/// The records of all threads of a spool, in their order. Holds 16 bytes a page.
+/// The records of all threads of a spool, in their order, without those of a free or reallocation
+/// that failed: such a block stays, and the record of the failure alone is given. Holds 16 bytes a
+/// page.
 class SpoolRecords {
  public:
   explicit SpoolRecords(const SpoolFile& spool);
@@ -62,10 +65,13 @@ class SpoolRecords {
     friend bool operator>(const Place& a, const Place& b) { return a.order > b.order; }
   };
 
+  void find_undone();
+  const Record* next_written();
   bool advance();
   std::uint64_t order_at(std::size_t page, std::size_t number) const;
 
   const SpoolFile& spool_;
+  std::unordered_set<std::uint64_t> undone_;  ///< orders of calls that a later record takes back
   std::vector<Place> unopened_;  ///< pages, by the order of their first record, latest first
   std::priority_queue<Place, std::vector<Place>, std::greater<>> open_;
   Place at_;

@@ -73,9 +73,33 @@ TEST(MallocRecording, ARefusedReallocationKeepsItsBlock) {
   const Read is = read({{1,
                          {record(1, Call::allocate, 64, 10), record(2, Call::reallocating, 64),
                           record(3, Call::kept, 64, 999), record(4, Call::free, 64)}}});
-  EXPECT_EQ(is.trace().ops, (Ops{Op::allocate, Op::free, Op::allocate, Op::oom, Op::free}));
-  EXPECT_EQ(is.trace().sizes, (Sizes{10, 10, 10, 999, 10}));
+  EXPECT_EQ(is.trace().ops, (Ops{Op::allocate, Op::oom, Op::free}));
+  EXPECT_EQ(is.trace().sizes, (Sizes{10, 999, 10}));
   EXPECT_EQ(is.summary.refused, 1);
+  EXPECT_EQ(is.summary.frees, 1);
+}
+
+TEST(MallocRecording, ARefusedReallocationIsThatOfItsThreadOverPages) {
+  const Read is = read({{2, {record(4, Call::kept, 64, 999), record(6, Call::free, 64)}},
+                        {2, {record(1, Call::allocate, 64, 10), record(2, Call::reallocating, 64)}},
+                        {3, {record(3, Call::allocate, 128, 20), record(5, Call::free, 128)}}});
+  EXPECT_EQ(is.trace().ops, (Ops{Op::allocate, Op::allocate, Op::oom, Op::free, Op::free}));
+  EXPECT_EQ(is.trace().sizes, (Sizes{10, 20, 999, 20, 10}));
+  EXPECT_EQ(is.summary.missing, 0);
+}
+
+TEST(MallocRecording, ARefusedReallocationDuringAForkKeepsTheBlockInBoth) {
+  const SpoolFolder folder;
+  write_spool(folder.path() / "1.malloc.spool", head_of(1),
+              Pages{{1,
+                     {record(1, Call::allocate, 64, 10), record(2, Call::reallocating, 64),
+                      record(3, Call::kept, 64, 999)}}});
+  SpoolHead child = head_of(2);
+  child.first_order = 2;
+  std::strcpy(child.forked_from, "1.malloc.spool");
+  write_spool(folder.path() / "2.malloc.spool", child, Pages{{2, {record(3, Call::free, 64)}}});
+  EXPECT_EQ(read_in(folder, 2).summary.inherited, 1);
+  EXPECT_EQ(read_in(folder, 2).summary.unknown_frees, 0);
 }
 
 TEST(MallocRecording, FreesOfOlderBlocksAreCounted) {

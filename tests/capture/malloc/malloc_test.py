@@ -101,7 +101,9 @@ class Programs(Recorded):
     def test_refused_requests_are_counted_and_their_blocks_stay(self):
         process, = self.allocating("refused")
         self.assertEqual(process["refused"], 4)
-        self.assertEqual(process["live_blocks"], process["allocations"] - 1)
+        self.assertEqual(process["live_blocks"], process["allocations"] - process["frees"])
+        freed = [row["id"] for row in self.rows(process) if row["op"] == "f"]
+        self.assertEqual(len(freed), process["frees"])
 
     def test_a_forked_process_has_a_recording_of_its_own(self):
         parent, child, grandchild = self.allocating("fork")

@@ -26,12 +26,12 @@ class LiveRanges {
     if (call == Call::free || call == Call::reallocating) {
       return live_.erase(record.address), true;
     }
-    if (call != Call::allocate && call != Call::kept) return true;
+    if (call != Call::allocate) return true;
     const Address end = record.address + std::max<Bytes>(bytes_of(record), 1);
     const auto next = live_.lower_bound(record.address);
     if (next != live_.end() && next->first < end) return false;
     if (next != live_.begin() && std::prev(next)->second > record.address) return false;
-    live_.emplace(record.address, call == Call::kept ? record.address + 1 : end);
+    live_.emplace(record.address, end);
     return true;
   }
 
