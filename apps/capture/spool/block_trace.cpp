@@ -13,7 +13,8 @@ void BlockTrace::end_past(std::int64_t time_us) {
       [&](Address address, const Live& live) { oldest_first.emplace_back(live.number, address); });
   std::sort(oldest_first.begin(), oldest_first.end());
   for (const auto& [number, address] : oldest_first) {
-    const Live& live = *live_.find(address);
+    Live& live = *live_.find(address);
+    live.slot = builder_.take_slot();
     add(Op::allocate, live, {time_us, live.thread});
     ++coverage().synthesised["allocations of blocks from before the fork"];
   }
@@ -21,13 +22,13 @@ void BlockTrace::end_past(std::int64_t time_us) {
 
 void BlockTrace::allocate(Address address, const Block& block, Made made) {
   if (const Live* there = live_.find(address)) {
-    ++coverage().synthesised["frees of blocks whose place was given again"];
+    if (!is_past_) ++coverage().synthesised["frees of blocks whose place was given again"];
     add(Op::free, *there, made);
     forget(address, *there);
   }
   Live& live = *live_.emplace(address).first;
-  live = {block, builder_.take_slot(), builder_.lane(block.stream, block.pool), allocations_++,
-          made.thread};
+  live = {block, is_past_ ? kNoSlot : builder_.take_slot(), builder_.lane(block.stream, block.pool),
+          allocations_++, made.thread};
   ++live_count_;
   live_bytes_ += block.size;
   add(Op::allocate, live, made);
@@ -65,7 +66,7 @@ void BlockTrace::add(Op op, const Live& live, Made made) {
 void BlockTrace::forget(Address address, const Live& live) {
   --live_count_;
   live_bytes_ -= live.block.size;
-  builder_.return_slot(live.slot);
+  if (!is_past_) builder_.return_slot(live.slot);
   live_.erase(address);
 }
 

@@ -147,5 +147,24 @@ TEST(MallocRecording, AForkedProcessBeginsWithTheBlocksOfTheOther) {
   EXPECT_EQ(is.trace().coverage.synthesised.at("allocations of blocks from before the fork"), 1);
 }
 
+TEST(MallocRecording, AForkedProcessCountsNoPlacesFromBefore) {
+  const SpoolFolder folder;
+  DrawnPage<Record> past{1, {}};
+  for (std::uint64_t i = 1; i <= 50; ++i) {
+    past.records.push_back(record(i, Call::allocate, 64 * i, 10));
+  }
+  for (std::uint64_t i = 1; i < 50; ++i) {
+    past.records.push_back(record(50 + i, Call::free, 64 * i));
+  }
+  write_spool(folder.path() / "1.malloc.spool", head_of(1), Pages{past});
+  SpoolHead child = head_of(2);
+  child.first_order = 99;
+  std::strcpy(child.forked_from, "1.malloc.spool");
+  write_spool(folder.path() / "2.malloc.spool", child, Pages{});
+  const Read is = read_in(folder, 2);
+  EXPECT_EQ(is.trace().size(), 1);
+  EXPECT_EQ(is.trace().slot_count, 1);
+}
+
 }  // namespace
 }  // namespace memreplay::capture
