@@ -41,6 +41,7 @@ class CudaReader {
     }
     summary_.missing = records_.missing();
     summary_.stopped_by = static_cast<int>(spool_.head().stopped_by);
+    summary_.unrecorded_forks = spool_.head().unrecorded_forks;
     for (const auto& [gpu, trace] : traces_) {
       summary_.live_blocks += trace.live_blocks();
       summary_.live_bytes += trace.live_bytes();
@@ -152,7 +153,7 @@ void CudaReader::hand_on(Recording& recording, EventSink& sink) {
   for (auto& [gpu, trace] : traces_) {
     auto& coverage = trace.coverage();
     coverage.complete = summary_.missing == 0 && summary_.stopped_by == 0;
-    coverage.gapless = summary_.missing == 0;
+    coverage.gapless = coverage.complete;
     sink.add(recording.traces.size(), trace.events());
     trace.clear_events();
     recording.traces.push_back(trace.finish());

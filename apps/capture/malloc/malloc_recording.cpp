@@ -30,12 +30,13 @@ class MallocReader {
     summary_.live_blocks = trace_.live_blocks();
     summary_.live_bytes = trace_.live_bytes();
     summary_.stopped_by = static_cast<int>(spool_.head().stopped_by);
+    summary_.unrecorded_forks = spool_.head().unrecorded_forks;
     return summary_;
   }
 
   Trace finish() {
     trace_.coverage().complete = summary_.missing == 0 && summary_.stopped_by == 0;
-    trace_.coverage().gapless = summary_.missing == 0;
+    trace_.coverage().gapless = trace_.coverage().complete;
     return trace_.finish();
   }
 

@@ -59,6 +59,7 @@ Json calls_json(const CallRecording& calls) {
               {"live_bytes", summary.live_bytes},
               {"peak_requested_bytes", summary.peak_bytes},
               {"missing", summary.missing},
+              {"unrecorded_forks", summary.unrecorded_forks},
               {"complete", summary.stopped_by == 0 && summary.missing == 0}};
 }
 

@@ -39,7 +39,7 @@ std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess
 std::string nothing_sentence(const RecordAnswer& answer) {
   if (answer.only_calls) {
     return "Nothing was recorded: the program asked for nothing, or is one that nothing can be "
-           "preloaded into (static, setuid).";
+           "preloaded into (static, setuid), or could not be recorded, as standard error says.";
   }
   if (answer.processes.empty()) {
     return "Nothing was recorded: no process imported torch. One that Python starts with -I, -E or "
@@ -136,8 +136,11 @@ std::string calls_sentence(const CallRecording& calls) {
   add(summary.missing, "call", "was under way when it was killed",
       "were under way when it was killed");
   if (summary.stopped_by != 0) {
-    text += fmt::format(" The recording ends early: {}.", std::strerror(summary.stopped_by));
+    text += fmt::format(" The recording ends early: {}. What was asked for after that is missing.",
+                        std::strerror(summary.stopped_by));
   }
+  add(summary.unrecorded_forks, "fork", "of it could not be recorded",
+      "of it could not be recorded");
   return text;
 }
 

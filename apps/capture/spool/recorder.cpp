@@ -25,6 +25,7 @@ constinit Life before_the_first{.number = UINT32_MAX};
 constinit std::uint32_t lives = 0;
 char folder[4096];
 char file_path[4096 + 64];
+SpoolHead* latest_head = nullptr;  // of this process, or of the one that it was forked from
 
 constexpr std::uint64_t kFirstChunk = 16 * kSpoolPageBytes;
 constexpr std::uint64_t kLargestChunk = kMostExtension;
@@ -44,16 +45,18 @@ class Locked {
   std::atomic<bool>& lock_;
 };
 
-/// Ends the recording, and only that.
+/// Ends the recording, and only that. The file says so by its mapped head: a process without
+/// descriptors, or in another root, could not open it any more. One that has no file is counted in
+/// that of the process which forked it.
 bool give_up(const char* what, int error) {
   recording_is_off = true;
   if (error == 0) return false;
   complain(what, file_path, error);
-  const auto code = static_cast<std::uint32_t>(error);
-  const int file = open_file(file_path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  write_at(file, &code, sizeof code, offsetof(SpoolHead, stopped_by));
-  close_file(file);
+  if (SpoolHead* const own = life.load()->head) {
+    own->stopped_by = static_cast<std::uint32_t>(error);
+  } else if (latest_head != nullptr) {
+    std::atomic_ref(latest_head->unrecorded_forks).fetch_add(1);
+  }
   return false;
 }
 
@@ -86,7 +89,8 @@ std::int64_t now_ns(clockid_t clock) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-bool begin_file() {
+/// Null where there is no file. One that stays empty says that its process was not recorded.
+SpoolHead* begin_file() {
   SpoolHead head;
   std::memcpy(head.magic, kSpoolMagic, sizeof head.magic);
   head.version = kSpoolVersion;
@@ -104,12 +108,17 @@ bool begin_file() {
   for (int attempt = 1; file < 0; ++attempt) {
     name_file(head.process, attempt);
     file = open_file(file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC);
-    if (file < 0 && errno != EEXIST) return give_up("cannot be made", errno);
+    if (file < 0 && errno != EEXIST) return give_up("cannot be made", errno), nullptr;
   }
-  const bool holds = extend_file(file, 0, kSpoolPageBytes) && write_at(file, &head, sizeof head, 0);
+  void* mapped = MAP_FAILED;
+  if (extend_file(file, 0, kSpoolPageBytes) && write_at(file, &head, sizeof head, 0)) {
+    mapped = mmap(nullptr, kSpoolPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
   const int error = errno;
   close_file(file);
-  return holds || give_up("cannot be written", error);
+  if (mapped != MAP_FAILED) return static_cast<SpoolHead*>(mapped);
+  give_up("cannot be written", error);
+  return nullptr;
 }
 
 bool begin(Life& own) {
@@ -119,7 +128,10 @@ bool begin(Life& own) {
     }
     make_absolute(folder, sizeof folder);
   }
-  if (!begin_file()) return false;
+  own.head = begin_file();
+  if (own.head == nullptr) return false;
+  if (latest_head != nullptr) munmap(latest_head, kSpoolPageBytes);
+  latest_head = own.head;
   own.file_bytes = kSpoolPageBytes;
   own.number.store(++lives, std::memory_order_release);
   return true;

@@ -38,6 +38,7 @@ struct Life {
   SpoolPageHead* chunk;       ///< pages are handed out of it
   std::uint32_t pages_given;  ///< of it
   std::uint64_t file_bytes;
+  SpoolHead* head;  ///< of this process's file, mapped until its end; null: it has no file
 };
 extern constinit std::atomic<Life*> life;
 /// Apart from all that threads only read: each of them writes it for each record.

@@ -17,9 +17,10 @@ struct SpoolSummary {
   std::uint64_t inherited = 0;      ///< blocks from before the fork
   std::uint64_t live_blocks = 0;    ///< at the end
   Bytes live_bytes = 0;
-  std::uint64_t peak_bytes = 0;  ///< most live at once, as requested
-  std::uint64_t missing = 0;     ///< calls under way when the process was killed
-  int stopped_by = 0;            ///< the system's error that ended the recording early; 0: none
+  std::uint64_t peak_bytes = 0;        ///< most live at once, as requested
+  std::uint64_t missing = 0;           ///< calls under way when the process was killed
+  std::uint64_t unrecorded_forks = 0;  ///< processes forked from this one, without a recording
+  int stopped_by = 0;  ///< the system's error that ended the recording early; 0: none
 };
 
 /// Hands the events of a process on as they are read: memory is that of its live blocks. Of the

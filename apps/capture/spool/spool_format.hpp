@@ -27,6 +27,7 @@ struct SpoolHead {
   std::int64_t begun_unix_ns = 0;  ///< CLOCK_REALTIME
   char forked_from[256] = {};      ///< file name of that process's spool; empty: it was executed
   char command[1024] = {};         ///< the arguments, a 0 behind each; cut off where too long
+  std::uint32_t unrecorded_forks = 0;  ///< processes forked from this one that could not begin
 };
 static_assert(sizeof(SpoolHead) <= kSpoolPageBytes);
 

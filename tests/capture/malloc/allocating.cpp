@@ -1,8 +1,10 @@
 // allocating WHAT: a program with a known number of requests, of sizes that nothing else asks for.
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +129,29 @@ void close_all() {
   some(10'000);
 }
 
+/// Leaves no descriptor to open anything with.
+void take_all_files() {
+  constexpr rlimit kFew{64, 64};
+  setrlimit(RLIMIT_NOFILE, &kFew);
+  while (open("/dev/null", O_RDONLY) >= 0) {
+  }
+}
+
+void in_a_child(int blocks) {
+  const pid_t child = fork();
+  if (child == 0) some(blocks);
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+}
+
+/// Many blocks are allocated and freed before the fork, few after it.
+void fork_late() {
+  std::vector<void*> before(20'000);
+  for (void*& block : before) block = std::malloc(kSize);
+  for (void* block : before) std::free(block);
+  in_a_child(3);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -138,6 +163,10 @@ int main(int count, char** arguments) {
   if (what == "refused") refused();
   if (what == "fork") forked();
   if (what == "close-all") close_all();
+  if (what == "no-files") some(10), take_all_files(), some(10'000);
+  if (what == "fork-without-files") some(10), take_all_files(), in_a_child(5);
+  if (what == "fork-late") fork_late();
+  if (what == "chroot") return some(10), chroot("/dev") == 0 ? some(10'000), 0 : 1;
   if (what == "some") some(7);
   if (what == "exit-at-once") some(1000), _exit(0);
   if (what == "abort") some(1000), abort();

@@ -128,6 +128,19 @@ TEST(MallocRecording, AMissingOrderMakesItIncomplete) {
   EXPECT_FALSE(is.trace().coverage.complete);
 }
 
+TEST(MallocRecording, OneThatStoppedDoesNotSayThatNothingIsMissing) {
+  const SpoolFolder folder;
+  SpoolHead head = head_of(1);
+  head.stopped_by = 24;
+  head.unrecorded_forks = 3;
+  write_spool(folder.path() / "1.malloc.spool", head, Pages{{1, {record(1, Call::free, 64)}}});
+  const Read is = read_in(folder, 1);
+  EXPECT_EQ(is.summary.stopped_by, 24);
+  EXPECT_EQ(is.summary.unrecorded_forks, 3);
+  EXPECT_FALSE(is.trace().coverage.complete);
+  EXPECT_FALSE(is.trace().coverage.gapless);
+}
+
 TEST(MallocRecording, AForkedProcessBeginsWithTheBlocksOfTheOther) {
   const SpoolFolder folder;
   write_spool(folder.path() / "1.malloc.spool", head_of(1),

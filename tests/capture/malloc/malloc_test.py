@@ -32,14 +32,14 @@ class Recorded(unittest.TestCase):
         return subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False,
                               cwd=self.folder, **options)
 
-    def processes(self):
+    def processes(self, *expected_losses):
         """What the spools say; their order has been proved to be that of the calls."""
         told = subprocess.run([SPOOLED, self.spools, self.folder], capture_output=True, text=True, check=False)
         self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
         found = [json.loads(line) for line in told.stdout.splitlines()]
         for process in found:
-            for loss in ("overlaps", "missing", "unknown_frees", "stopped_by", "given_again"):
-                self.assertFalse(process[loss], process)
+            for loss in ("overlaps", "missing", "unknown_frees", "stopped_by", "unrecorded_forks", "given_again"):
+                self.assertEqual(bool(process[loss]), loss in expected_losses, process)
         return found
 
     def rows(self, process):
@@ -51,9 +51,13 @@ class Recorded(unittest.TestCase):
     def of_size(self, process, size=SIZE):
         return sum(row["op"] == "a" and row["size"] == str(size) for row in self.rows(process))
 
-    def allocating(self, what, status=0):
+    def allocating(self, what, status=0, losses=()):
         self.assertEqual(self.run_it(ALLOCATING, what).returncode, status)
-        return self.processes()
+        return self.processes(*losses)
+
+    def info(self, process):
+        recording = self.folder / f"{process['process']}.malloc.mrt"
+        return subprocess.run([MEMREPLAY, "info", recording], capture_output=True, text=True, check=True).stdout
 
 
 class Programs(Recorded):
@@ -131,6 +135,26 @@ class Programs(Recorded):
     def test_a_program_may_close_files_that_it_does_not_know(self):
         process, = self.allocating("close-all")
         self.assertEqual(self.of_size(process), 10_010)
+
+    def test_a_recording_that_stops_says_so(self):
+        for what in ("no-files", "chroot"):
+            if what == "chroot" and os.geteuid() != 0:
+                continue
+            with self.subTest(what):
+                shutil.rmtree(self.spools)
+                self.spools.mkdir()
+                process, = self.allocating(what, losses=("stopped_by",))
+                self.assertLess(self.of_size(process), 10_010)
+                self.assertIn("some events are missing", self.info(process))
+
+    def test_a_forked_process_that_cannot_be_recorded_is_counted_in_the_other_one(self):
+        process, = self.allocating("fork-without-files", losses=("unrecorded_forks",))
+        self.assertEqual((process["unrecorded_forks"], self.of_size(process)), (1, 10))
+
+    def test_a_fork_after_many_blocks_can_be_read(self):
+        parent, child = self.allocating("fork-late")
+        self.assertEqual((self.of_size(parent), child["allocations"]), (20_000, 3))
+        self.assertIn("nothing lost", self.info(child))
 
     def test_without_a_folder_nothing_is_recorded(self):
         self.spools.rmdir()

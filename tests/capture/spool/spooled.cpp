@@ -76,11 +76,12 @@ void print(const SpooledProcess& process, std::uint64_t overlaps) {
       "{{\"process\": {}, \"recorder\": \"{}\", \"forked\": {}, \"allocations\": {}, \"frees\": "
       "{}, "
       "\"refused\": {}, \"unknown_frees\": {}, \"inherited\": {}, \"live_blocks\": {}, "
-      "\"peak_bytes\": {}, \"missing\": {}, \"stopped_by\": {}, \"overlaps\": {}, "
+      "\"peak_bytes\": {}, \"missing\": {}, \"unrecorded_forks\": {}, \"stopped_by\": {}, "
+      "\"overlaps\": {}, "
       "\"given_again\": {}, \"traces\": {}}}\n",
       process.process, process.recorder, process.is_forked, summary.allocations, summary.frees,
       summary.refused, summary.unknown_frees, summary.inherited, summary.live_blocks,
-      summary.peak_bytes, summary.missing, summary.stopped_by, overlaps,
+      summary.peak_bytes, summary.missing, summary.unrecorded_forks, summary.stopped_by, overlaps,
       recording.traces.front().coverage.synthesised.contains(
           "frees of blocks whose place was given again"),
       process.recorder == "cuda" ? events_of(recording) : "{}");
