@@ -70,6 +70,40 @@ class Record(unittest.TestCase):
         running.wait(timeout=60)
         return running.communicate()[0]
 
+    def test_a_cache_that_no_variable_can_name_is_not_used(self):
+        for name in ("a b", "a:b", "$ORIGIN"):
+            with self.subTest(name):
+                done = self.record(USES_CUDA, XDG_CACHE_HOME=str(self.home / name), TMPDIR=str(self.home))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assert_recorded()
+                done = subprocess.run([PROGRAM, "record", "--malloc", "-o", "calls.mrt", "--", "ls", "/"],
+                                      cwd=self.folder, capture_output=True, text=True, check=True,
+                                      env={**self.environment, "XDG_CACHE_HOME": str(self.home / name), "TMPDIR": str(self.home)})
+                self.assertIn("calls.mrt: ", done.stdout)
+                (self.folder / "recording.pickle").unlink()
+                (self.folder / "calls.mrt").unlink()
+
+    def test_a_damaged_cache_is_made_anew(self):
+        self.record(USES_CUDA)
+        for file in (self.home / ".cache/memreplay").glob("record-*/*"):
+            os.truncate(file, 10)
+        done = self.record(USES_CUDA)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_recorded()
+
+    def test_a_folder_where_others_can_write_is_named_and_not_used(self):
+        (self.home / ".cache").mkdir()
+        (self.home / ".cache").chmod(0o777)
+        with tempfile.TemporaryDirectory() as temporary:
+            taken = pathlib.Path(temporary) / f"memreplay-{os.geteuid()}"
+            taken.mkdir()
+            taken.chmod(0o777)
+            done = self.record(USES_CUDA, TMPDIR=temporary)
+            self.assertIn("can be written by others; a fresh folder is used instead", done.stderr)
+            self.assertEqual(os.listdir(temporary), [taken.name])
+            self.assertEqual(os.listdir(taken), [])
+        self.assert_recorded()
+
     def test_it_is_written_at_the_end(self):
         done = self.record(USES_CUDA + "print('done', sys.argv[1:])")
         self.assertEqual(done.returncode, 0, done.stderr)

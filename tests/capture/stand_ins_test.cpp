@@ -8,6 +8,7 @@
 #include "capture/loaded.hpp"
 #include "capture/temporary_folder.hpp"
 #include "core/error.hpp"
+#include "folders/cache.hpp"
 #include "stand_ins/library_names.hpp"
 #include "stand_ins/write_stand_ins.hpp"
 
@@ -102,9 +103,10 @@ TEST(StandIns, LetATorchRunThatMissesItsLibraries) {
   const Loaded gpu(folder.write(
       "gpu.so", written({.soname = "libmemreplay_gpu.so", .functions = {{"cudaMalloc", ""}}})));
   const Implementation implementation{.functions = {"cudaMalloc"}};
-  write_stand_ins(torch_needs(kTorch), folder.path() / "cache/ours", implementation);
-  const Loaded runtime(folder.path() / "cache/ours/libcudart.so.13");
-  const Loaded nccl(folder.path() / "cache/ours/libnccl.so.2");
+  const Cache cache({folder.path() / "cache"});
+  const fs::path ours = write_stand_ins(torch_needs(kTorch), cache, implementation);
+  const Loaded runtime(ours / "libcudart.so.13");
+  const Loaded nccl(ours / "libnccl.so.2");
   const Loaded torch(kTorch / "lib/libtorch_cuda.so");
   EXPECT_EQ(torch.call("train"), 115);
   EXPECT_EQ(gpu.calls(), (std::map<std::string, std::uint64_t>{{"cudaMalloc", 1}}));
@@ -113,24 +115,12 @@ TEST(StandIns, LetATorchRunThatMissesItsLibraries) {
   EXPECT_EQ(runtime.find("cudaMalloc"), gpu.find("cudaMalloc"));
 }
 
-TEST(StandIns, AreCompleteWhenSeveralWriteThemAtOnce) {
+TEST(StandIns, AreAFileForEachLibrary) {
   const TemporaryFolder folder;
-  const TorchNeeds needs = torch_needs(kTorch);
-  std::vector<std::thread> writers;
-  for (int i = 0; i < 4; ++i) {
-    writers.emplace_back([&] { write_stand_ins(needs, folder.path() / "ours", {}); });
-  }
-  for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"ours"});
-  EXPECT_EQ(names_in(folder.path() / "ours"),
+  const Cache cache({folder.path() / "cache"});
+  EXPECT_EQ(names_in(write_stand_ins(torch_needs(kTorch), cache, {})),
             (std::vector<std::string>{"libcuda.so.1", "libcudart.so.13", "libnccl.so.2",
                                       "libnvidia-ml.so.1"}));
-}
-
-TEST(StandIns, ThatCannotBeWrittenAreAnError) {
-  const TemporaryFolder folder;
-  folder.write("file", "");
-  EXPECT_THROW(write_stand_ins(torch_needs(kTorch), folder.path() / "file/ours", {}), InputError);
 }
 
 TEST(StandIns, AreKeptUnderANameOfAllThatMakesThem) {

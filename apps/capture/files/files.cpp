@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "core/siphash.hpp"
-#include "folders/folders.hpp"
+#include "folders/cache.hpp"
 
 #define MEMREPLAY_FILE(name, symbol) \
   extern "C" const char symbol[];    \
@@ -40,12 +40,12 @@ const EmbeddedFile& embedded_file(std::string_view name) {
   throw std::logic_error("no embedded file " + std::string(name));
 }
 
-std::filesystem::path embedded_folder() {
-  const auto folder = cache_folder() / folder_name();
-  make_folder(folder, [](const std::filesystem::path& fresh) {
-    for (const EmbeddedFile& file : embedded_files()) write_file(fresh / file.name, file.content);
-  });
-  return folder;
+std::filesystem::path embedded_folder(const Cache& cache) {
+  std::vector<CachedFile> files;
+  for (const auto& [name, content] : embedded_files()) {
+    files.push_back({std::string(name), std::string(content)});
+  }
+  return cache.folder_with(folder_name(), files);
 }
 
 }  // namespace memreplay

@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -36,10 +37,12 @@ class VirtualGpu:
         self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
         metadata = _metadata(torch_folder)
         self._gpu.memreplay_gpu_libraries(_required_version(metadata, "cudnn"), _required_version(metadata, "nccl"))
-        names = sorted(os.listdir(prepared["stand_ins"]))
+        names = sorted(name for name in os.listdir(prepared["stand_ins"]) if not name.startswith("."))
         for name in names:
             path = os.path.join(prepared["stand_ins"], name)
             self._libraries.append(ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL))
+        if prepared["temporary"]:
+            shutil.rmtree(prepared["temporary"], ignore_errors=True)
         _answer_for(set(names))
 
     def _prepare(self, torch_folder):
@@ -48,6 +51,8 @@ class VirtualGpu:
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if made.returncode:
             raise Unusable(made.stderr.strip())
+        if made.stderr:
+            print(made.stderr.strip(), file=sys.stderr)
         return json.loads(made.stdout)
 
     def begin(self, _torch):

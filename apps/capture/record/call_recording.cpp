@@ -57,13 +57,15 @@ void expect_calls_in(const std::string& target) {
   }
 }
 
-std::map<std::string, std::string> environment_for(RecordedCalls calls, const fs::path& folder) {
+std::map<std::string, std::string> environment_for(RecordedCalls calls, const Cache& cache,
+                                                   const fs::path& folder) {
   std::string preloaded;
   const auto add = [&](const std::string& object) {
     if (!object.empty()) preloaded += (preloaded.empty() ? "" : ":") + object;
   };
-  if (calls.malloc) add((embedded_folder() / "memreplay_malloc.so").string());
-  if (calls.cuda) add((embedded_folder() / "memreplay_cuda.so").string());
+  const fs::path objects = embedded_folder(cache);
+  if (calls.malloc) add((objects / "memreplay_malloc.so").string());
+  if (calls.cuda) add((objects / "memreplay_cuda.so").string());
   const char* const others = std::getenv("LD_PRELOAD");
   add(others ? others : "");
   return {{"LD_PRELOAD", preloaded}, {"MEMREPLAY_SPOOL", folder.string()}};

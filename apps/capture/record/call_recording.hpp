@@ -10,6 +10,8 @@
 
 namespace memreplay {
 
+class Cache;
+
 /// Which calls of any program are recorded.
 struct RecordedCalls {
   bool malloc = false;
@@ -32,7 +34,7 @@ struct CallRecording {
 void expect_calls_in(const std::string& target);
 
 /// What a program is started with, so that its calls are left in `folder`.
-std::map<std::string, std::string> environment_for(RecordedCalls calls,
+std::map<std::string, std::string> environment_for(RecordedCalls calls, const Cache& cache,
                                                    const std::filesystem::path& folder);
 
 /// Writes a recording of each process in `folder`: the first one has the name `target`, further

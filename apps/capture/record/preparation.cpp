@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "elf/elf_file.hpp"
 #include "files/files.hpp"
-#include "folders/folders.hpp"
+#include "folders/cache.hpp"
 #include "record/program.hpp"
 #include "report/parts/json_parts.hpp"
 #include "stand_ins/torch_needs.hpp"
@@ -34,24 +34,23 @@ bool is_python(const std::string& program) {
 
 }  // namespace
 
-PreparedTorch prepared(const std::filesystem::path& torch_folder,
+PreparedTorch prepared(Cache& cache, const std::filesystem::path& torch_folder,
                        const std::optional<VirtualCard>& card, const VirtualBehaviour& behaviour) {
-  const TorchNeeds needs = torch_needs(torch_folder);
-  const Implementation implemented = implementation();
-  PreparedTorch made{.implementation = embedded_folder() / kImplementation,
-                     .stand_ins = cache_folder() / cache_folder_name(needs, implemented),
-                     .settings = card ? settings_of(*card, behaviour) : ""};
-  write_stand_ins(needs, made.stand_ins, implemented);
-  return made;
+  return {.implementation = embedded_folder(cache) / kImplementation,
+          .stand_ins = write_stand_ins(torch_needs(torch_folder), cache, implementation()),
+          .settings = card ? settings_of(*card, behaviour) : "",
+          .temporary = cache.leave()};
 }
 
 std::string to_json(const PreparedTorch& preparation) {
+  const auto& temporary = preparation.temporary;
   return dump(Json{{"implementation", preparation.implementation.string()},
                    {"stand_ins", preparation.stand_ins.string()},
-                   {"settings", text_or_null(preparation.settings)}});
+                   {"settings", text_or_null(preparation.settings)},
+                   {"temporary", text_or_null(temporary ? temporary->string() : "")}});
 }
 
-void prepare_for(const std::vector<std::string>& program) {
+void prepare_for(const std::vector<std::string>& program, const Cache& cache) {
   if (!is_python(program.front())) return;
   const std::string torch = output_of(
       {program.front(), "-c",
@@ -62,7 +61,8 @@ void prepare_for(const std::vector<std::string>& program) {
                     "install torch)",
                     program.front()));
   }
-  prepared(std::filesystem::path(torch.substr(0, torch.find('\n'))).parent_path());
+  const auto folder = std::filesystem::path(torch.substr(0, torch.find('\n'))).parent_path();
+  write_stand_ins(torch_needs(folder), cache, implementation());
 }
 
 }  // namespace memreplay

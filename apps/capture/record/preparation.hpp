@@ -9,16 +9,20 @@
 
 namespace memreplay {
 
+class Cache;
+
 /// What a process loads, in this order, before it imports its torch.
 struct PreparedTorch {
   std::filesystem::path implementation;
   std::filesystem::path stand_ins;  ///< a folder: all that is in it
   std::string settings;             ///< for MEMREPLAY_VIRTUAL_GPU; empty: no card was named
+  /// A folder that the process removes when it has loaded them; unset: they stay in the cache.
+  std::optional<std::filesystem::path> temporary;
 };
 
 /// For the torch in this folder. What is not there yet is made in the cache. Throws InputError
 /// where this torch cannot run on a virtual GPU.
-PreparedTorch prepared(const std::filesystem::path& torch_folder,
+PreparedTorch prepared(Cache& cache, const std::filesystem::path& torch_folder,
                        const std::optional<VirtualCard>& card = {},
                        const VirtualBehaviour& behaviour = {});
 
@@ -26,6 +30,6 @@ std::string to_json(const PreparedTorch& preparation);
 
 /// Where the program is an interpreter of Python, prepares for its torch, so that what is missing
 /// is said before it starts. Of others nothing is known yet. Throws UsageError, InputError.
-void prepare_for(const std::vector<std::string>& program);
+void prepare_for(const std::vector<std::string>& program, const Cache& cache);
 
 }  // namespace memreplay

@@ -16,8 +16,9 @@ namespace {
 
 /// What sitecustomize.py reads in the program.
 std::map<std::string, std::string> environment_for(const RecordQuestion& question,
+                                                   const Cache& cache,
                                                    const std::filesystem::path& folder) {
-  const std::filesystem::path hook = embedded_folder();
+  const std::filesystem::path hook = embedded_folder(cache);
   const Json asked{{"folder", folder.string()},
                    {"program", std::filesystem::read_symlink("/proc/self/exe").string()},
                    {"virtual", question.card.has_value()},
@@ -49,7 +50,7 @@ ReplayAnswer replays_of(const std::vector<RecordedProcess>& processes, const Con
 
 }  // namespace
 
-RecordAnswer answer(const RecordQuestion& question, const Control& control) {
+RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Control& control) {
   RecordAnswer answered{.program = question.program,
                         .end = {},
                         .card = question.card,
@@ -57,13 +58,13 @@ RecordAnswer answer(const RecordQuestion& question, const Control& control) {
                         .only_calls = question.calls.any()};
   RecordingFolder folder(question.output);
   if (question.calls.any()) {
-    answered.end = run_program(question.program,
-                               {.environment = environment_for(question.calls, folder.path())});
+    answered.end = run_program(
+        question.program, {.environment = environment_for(question.calls, cache, folder.path())});
     answered.calls = call_recordings(folder, question.output);
     return answered;
   }
   answered.end =
-      run_program(question.program, {.environment = environment_for(question, folder.path()),
+      run_program(question.program, {.environment = environment_for(question, cache, folder.path()),
                                      .same_addresses = question.card.has_value()});
   answered.processes = folder.collect();
   answered.replays = replays_of(answered.processes, control);

@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class Cache;
+
 /// A program, and how it is to be recorded.
 struct RecordQuestion {
   std::vector<std::string> program;
@@ -21,6 +23,6 @@ struct RecordQuestion {
 };
 
 /// Runs the program and says what came of it. Throws UsageError where it cannot be started.
-RecordAnswer answer(const RecordQuestion& question, const Control& control);
+RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Control& control);
 
 }  // namespace memreplay

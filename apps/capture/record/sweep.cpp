@@ -72,13 +72,13 @@ std::uint64_t SweepPoint::ooms() const {
   return ooms;
 }
 
-SweepAnswer answer(const RecordQuestion& question, const Sweep& sweep, const Control& control,
-                   const std::function<void(const std::string&)>& before) {
+SweepAnswer answer(const RecordQuestion& question, const Sweep& sweep, const Cache& cache,
+                   const Control& control, const std::function<void(const std::string&)>& before) {
   SweepAnswer answered{.name = sweep.name, .points = {}};
   for (const std::string& value : sweep.values) {
     const RecordQuestion one = with_value(question, sweep, value);
     before(value);
-    answered.points.push_back({value, answer(one, control)});
+    answered.points.push_back({value, answer(one, cache, control)});
     const ProgramEnd& end = answered.points.back().answer.end;
     answered.interrupted = end.signal == SIGINT || end.status == 128 + SIGINT;
     if (answered.interrupted) break;

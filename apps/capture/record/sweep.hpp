@@ -37,8 +37,8 @@ struct SweepAnswer {
 /// output; where that has no {NAME}, NAME and the value stand before its ending. A run that is
 /// ended by Ctrl-C is the last one. `before` gets each value. Throws UsageError where no argument
 /// has {NAME}.
-SweepAnswer answer(const RecordQuestion& question, const Sweep& sweep, const Control& control,
-                   const std::function<void(const std::string&)>& before);
+SweepAnswer answer(const RecordQuestion& question, const Sweep& sweep, const Cache& cache,
+                   const Control& control, const std::function<void(const std::string&)>& before);
 
 std::string to_text(const SweepAnswer& answer, const TextStyle& style);
 std::string to_json(const SweepAnswer& answer);

@@ -1,7 +1,7 @@
 #include "stand_ins/write_stand_ins.hpp"
 
 #include "core/siphash.hpp"
-#include "folders/folders.hpp"
+#include "folders/cache.hpp"
 
 namespace memreplay {
 namespace {
@@ -29,13 +29,13 @@ std::string cache_folder_name(const TorchNeeds& needs, const Implementation& imp
   return "cuda" + std::to_string(needs.cuda_major) + "-" + hex_of(siphash(key));
 }
 
-void write_stand_ins(const TorchNeeds& needs, const fs::path& folder,
-                     const Implementation& implementation) {
-  make_folder(folder, [&](const fs::path& fresh) {
-    for (const NeededLibrary& library : needs.libraries) {
-      write_file(fresh / library.soname, written(stand_in(library, implementation)));
-    }
-  });
+fs::path write_stand_ins(const TorchNeeds& needs, const Cache& cache,
+                         const Implementation& implementation) {
+  std::vector<CachedFile> files;
+  for (const NeededLibrary& library : needs.libraries) {
+    files.push_back({library.soname, written(stand_in(library, implementation))});
+  }
+  return cache.folder_with(cache_folder_name(needs, implementation), files);
 }
 
 }  // namespace memreplay

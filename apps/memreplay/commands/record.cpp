@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "folders/cache.hpp"
 #include "options/command_line.hpp"
 #include "options/options.hpp"
 #include "output/output_file.hpp"
@@ -147,11 +148,11 @@ void explain(const RecordAnswer& answered) {
   }
 }
 
-int run_sweep(const RecordCommand& asked, Printer& printer) {
+int run_sweep(const RecordCommand& asked, const Cache& cache, Printer& printer) {
   Progress progress(asked.reports.quiet);
   const bool told = !asked.reports.quiet;
-  const SweepAnswer answered =
-      answer(asked.question, *asked.sweep, progress.control(), [&](const std::string& value) {
+  const SweepAnswer answered = answer(
+      asked.question, *asked.sweep, cache, progress.control(), [&](const std::string& value) {
         progress.clear();
         if (told) write_stderr(fmt::format("{}={}", asked.sweep->name, value));
       });
@@ -164,16 +165,19 @@ int run_sweep(const RecordCommand& asked, Printer& printer) {
 
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
   const RecordCommand asked = parse_record(command, arguments);
+  Cache cache;
+  if (!cache.note().empty()) write_stderr(cache.note());
   if (!asked.prepare.empty()) {
-    write_stdout(to_json(prepared(asked.prepare, asked.question.card, asked.question.behaviour)),
-                 terminal_style());
+    write_stdout(
+        to_json(prepared(cache, asked.prepare, asked.question.card, asked.question.behaviour)),
+        terminal_style());
     return kDone;
   }
   Printer printer(asked.reports);
-  if (asked.question.card) prepare_for(asked.question.program);
-  if (asked.sweep) return run_sweep(asked, printer);
+  if (asked.question.card) prepare_for(asked.question.program, cache);
+  if (asked.sweep) return run_sweep(asked, cache, printer);
   Progress progress(asked.reports.quiet);
-  const RecordAnswer answered = answer(asked.question, progress.control());
+  const RecordAnswer answered = answer(asked.question, cache, progress.control());
   progress.clear();
   printer.print(answered);
   if (printer.shows_text()) explain(answered);

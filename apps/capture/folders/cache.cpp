@@ -1,0 +1,200 @@
+#include "folders/cache.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/uninterrupted.hpp"
+#include "folders/trusted_path.hpp"
+
+namespace memreplay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kOwn = 0700;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& why) {
+  throw InputError(path.string(), "", "cannot be written: " + why);
+}
+
+std::vector<fs::path> usual_places() {
+  const auto folder_in = [](const char* variable) -> const char* {
+    const char* const value = std::getenv(variable);
+    return value && *value == '/' ? value : nullptr;
+  };
+  std::vector<fs::path> places;
+  std::error_code ignored;
+  if (const char* const cache = folder_in("XDG_CACHE_HOME")) {
+    places.push_back(fs::path(cache) / "memreplay");
+  } else if (const char* const home = folder_in("HOME"); home && fs::is_directory(home, ignored)) {
+    places.push_back(fs::path(home) / ".cache" / "memreplay");
+  }
+  const fs::path temporary = fs::temp_directory_path(ignored);
+  places.push_back((temporary.empty() ? "/tmp" : temporary) /
+                   ("memreplay-" + std::to_string(::geteuid())));
+  return places;
+}
+
+/// Why programs could not load files of a folder; empty where they can.
+std::string why_not_loadable(const fs::path& folder) {
+  if (folder.string().find_first_of(" \t\n:;$") != std::string::npos) {
+    return folder.string() + " has a space, a colon or a $, where LD_PRELOAD would end it";
+  }
+  struct statvfs system {};
+  if (::statvfs(folder.c_str(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0) {
+    return folder.string() + " is on a file system whose programs are not run (noexec)";
+  }
+  return "";
+}
+
+bool make_folders(const fs::path& folder) {
+  if (::mkdir(folder.c_str(), kOwn) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT || !folder.has_relative_path()) return false;
+  return make_folders(folder.parent_path()) && ::mkdir(folder.c_str(), kOwn) == 0;
+}
+
+/// Why a place cannot be the cache; empty where it can, and is there.
+std::string why_not(const fs::path& place) {
+  if (std::string why = why_not_loadable(place); !why.empty()) return why;
+  if (std::string why = why_untrusted(place); !why.empty()) return why;
+  if (!make_folders(place)) return fmt::format("{}: {}", place.string(), std::strerror(errno));
+  if (std::string why = why_untrusted(place); !why.empty()) return why;
+  if (std::string why = why_not_own(place); !why.empty()) return why;
+  if (::access(place.c_str(), W_OK) != 0) {
+    return fmt::format("{}: {}", place.string(), std::strerror(errno));
+  }
+  return why_not_loadable(place);
+}
+
+/// Empty where none can be made.
+fs::path fresh_folder() {
+  std::error_code ignored;
+  const std::vector<fs::path> parents = {fs::temp_directory_path(ignored), "/tmp", "/var/tmp",
+                                         "/dev/shm"};
+  // One that others could rename is better than none: it is this run's alone.
+  for (const bool is_trusted : {true, false}) {
+    for (const fs::path& parent : parents) {
+      if (parent.empty() || !why_not_loadable(parent).empty()) continue;
+      if (is_trusted && !why_untrusted(parent).empty()) continue;
+      std::string name = (parent / "memreplay-XXXXXX").string();
+      if (::mkdtemp(name.data()) != nullptr) return name;
+    }
+  }
+  return {};
+}
+
+/// Held while files are made; not where the file system locks nothing.
+class CacheLock {
+ public:
+  explicit CacheLock(const fs::path& cache) {
+    constexpr mode_t kOwnFile = 0600;
+    file_ = ::open((cache / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
+    is_held_ = file_ >= 0 && uninterrupted([&] { return ::flock(file_, LOCK_EX); }) == 0;
+  }
+  ~CacheLock() {
+    if (file_ >= 0) ::close(file_);
+  }
+  CacheLock(const CacheLock&) = delete;
+  CacheLock& operator=(const CacheLock&) = delete;
+
+  bool is_held() const { return is_held_; }
+
+ private:
+  int file_ = -1;
+  bool is_held_ = false;
+};
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        uninterrupted([&] { return ::write(file, bytes.data(), bytes.size()); });
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// Appears when it is complete; programs that have the old one loaded keep it.
+void replace(const fs::path& path, const std::string& content) {
+  std::error_code ignored;
+  if (fs::is_directory(fs::symlink_status(path, ignored))) fs::remove_all(path, ignored);
+  std::string fresh = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+  const int file = ::mkstemp(fresh.data());
+  if (file < 0) fail(path, std::strerror(errno));
+  const bool is_written = write_all(file, content);
+  const int error = errno;
+  if (::close(file) == 0 && is_written && std::rename(fresh.c_str(), path.c_str()) == 0) return;
+  const std::string why = std::strerror(is_written ? errno : error);
+  fs::remove(fresh, ignored);
+  fail(path, why);
+}
+
+/// Of what is half made, only that of processes that are gone.
+void remove_others(const fs::path& folder, const std::vector<CachedFile>& files, bool is_locked) {
+  std::vector<fs::path> others;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_known = std::ranges::find(files, name, &CachedFile::name) != files.end();
+    if (!is_known && (is_locked || name.front() != '.')) others.push_back(entry.path());
+  }
+  for (const fs::path& other : others) fs::remove_all(other, ignored);
+}
+
+}  // namespace
+
+Cache::Cache() : Cache(usual_places()) {}
+
+Cache::Cache(const std::vector<fs::path>& places) {
+  for (const fs::path& place : places) {
+    const std::string why = why_not(place);
+    if (why.empty()) {
+      path_ = place;
+      note_.clear();
+      return;
+    }
+    if (note_.empty()) note_ = why;
+  }
+  path_ = fresh_folder();
+  if (path_.empty()) throw InputError("the cache", "", note_ + "; expected a folder of your own");
+  is_fresh_ = true;
+  note_ = fmt::format("not cached: {}; a fresh folder is used instead, {}", note_, path_.string());
+}
+
+Cache::~Cache() {
+  std::error_code ignored;
+  if (is_fresh_) fs::remove_all(path_, ignored);
+}
+
+std::optional<fs::path> Cache::leave() {
+  if (!is_fresh_) return std::nullopt;
+  is_fresh_ = false;
+  return path_;
+}
+
+fs::path Cache::folder_with(const std::string& name, const std::vector<CachedFile>& files) const {
+  const fs::path folder = path_ / name;
+  const CacheLock lock(path_);
+  std::error_code error;
+  if (!why_not_own(folder).empty()) fs::remove_all(folder, error);
+  if (::mkdir(folder.c_str(), kOwn) != 0 && errno != EEXIST) fail(folder, std::strerror(errno));
+  if (const std::string why = why_not_own(folder); !why.empty()) fail(folder, why);
+  remove_others(folder, files, lock.is_held());
+  for (const CachedFile& file : files) {
+    if (!holds(folder / file.name, file.content)) replace(folder / file.name, file.content);
+  }
+  return folder;
+}
+
+}  // namespace memreplay
