@@ -69,7 +69,9 @@ struct RecordAnswer {
   std::vector<RecordedProcess> processes;  ///< by rank
   bool only_calls = false;                 ///< of malloc or CUDA were recorded
   std::vector<CallRecording> calls;
-  ReplayAnswer replays;  ///< of the recordings, with what they came to
+  std::vector<std::string> failed;  ///< why recordings could not be written, "FILE: why"
+  std::string left;                 ///< the folder where they are; empty: none failed
+  ReplayAnswer replays;             ///< of the recordings, with what they came to
 
   /// What the recording of a process came to; null: it has none, or nothing in it.
   const TraceRuns* runs_of(const RecordedProcess& process) const;

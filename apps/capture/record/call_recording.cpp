@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
 #include "files/files.hpp"
@@ -16,17 +20,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
+[[noreturn]] void fail(const fs::path& file, const std::string& why) {
+  throw InputError(file.string(), "", "cannot be written: " + why);
+}
+
+/// Makes the whole recording or nothing.
 capture::SpoolSummary write(const capture::SpooledProcess& process, const fs::path& file) {
   const WriterInfo& writer = writer_for(file.string());
-  std::ofstream stream(file, std::ios::binary);
   capture::SpoolSummary summary;
-  if (writer.open) {
-    summary = stream_recording(process, *writer.open(stream));
-  } else {
-    writer.write(read_recording(process, summary), stream);
+  std::error_code ignored;
+  try {
+    std::ofstream stream(file, std::ios::binary);
+    if (writer.open) {
+      summary = stream_recording(process, *writer.open(stream));
+    } else {
+      writer.write(read_recording(process, summary), stream);
+    }
+    errno = 0;
+    stream.close();
+    if (!stream) fail(file, errno == 0 ? "the disk is full" : std::strerror(errno));
+  } catch (...) {
+    fs::remove(file, ignored);
+    throw;
   }
-  stream.close();
-  if (!stream) throw InputError(file.string(), "", "cannot be written: the disk is full");
   return summary;
 }
 
@@ -39,7 +55,7 @@ void move(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (to.has_parent_path()) fs::create_directories(to.parent_path(), error);
   fs::rename(from, to, error);
-  if (error) throw InputError(to.string(), "", "cannot be written: " + error.message());
+  if (error) fail(to, error.message());
 }
 
 }  // namespace
@@ -71,30 +87,44 @@ std::map<std::string, std::string> environment_for(RecordedCalls calls, const Ca
   return {{"LD_PRELOAD", preloaded}, {"MEMREPLAY_SPOOL", folder.string()}};
 }
 
-std::vector<CallRecording> call_recordings(const RecordingFolder& folder,
-                                           const std::string& target) {
+CallRecordings call_recordings(const fs::path& spools, const RecordingFolder& folder,
+                               const std::string& target) {
   const std::string ending = fs::path(target).extension().string();
-  std::vector<CallRecording> recordings;
-  for (const capture::SpooledProcess& process : capture::processes_in(folder.path())) {
-    const fs::path file = fs::path(process.spool).replace_extension(ending);
-    recordings.push_back({.path = file.string(),
-                          .recorder = process.recorder,
-                          .pid = process.process,
-                          .command = process.command,
-                          .summary = write(process, file)});
+  capture::SpooledProcesses found = capture::processes_in(spools);
+  CallRecordings out{.all = {}, .failed = std::move(found.unreadable)};
+  const auto unless_it_fails = [&](const auto& make) {
+    try {
+      make();
+    } catch (const InputError& error) {
+      out.failed.emplace_back(error.what());
+    }
+  };
+  for (const capture::SpooledProcess& process : found.processes) {
+    const fs::path file =
+        folder.path() / fs::path(process.spool).filename().replace_extension(ending);
+    unless_it_fails([&] {
+      out.all.push_back({.path = file.string(),
+                         .recorder = process.recorder,
+                         .pid = process.process,
+                         .command = process.command,
+                         .summary = write(process, file)});
+    });
   }
-  std::ranges::stable_sort(recordings, std::greater(), [](const CallRecording& recording) {
+  std::ranges::stable_sort(out.all, std::greater(), [](const CallRecording& recording) {
     return recording.summary.peak_bytes;
   });
   std::set<std::string> named;
-  for (CallRecording& recording : recordings) {
+  for (CallRecording& recording : out.all) {
     const fs::path written = recording.path;
-    recording.path = name_of(recording, target, named.empty());
+    std::string path = name_of(recording, target, named.empty());
     recording.is_largest = named.insert(recording.recorder).second;
-    if (!recording.is_largest) recording.path = others_of(target) / written.filename();
-    move(written, recording.path);
+    if (!recording.is_largest) path = others_of(target) / written.filename();
+    unless_it_fails([&] {
+      move(written, path);
+      recording.path = path;
+    });
   }
-  return recordings;
+  return out;
 }
 
 }  // namespace memreplay

@@ -30,6 +30,13 @@ struct CallRecording {
   bool is_largest = false;  ///< of its recorder: the one that has the name that was asked for
 };
 
+/// What the processes of a program asked for, as far as it could be written.
+struct CallRecordings {
+  std::vector<CallRecording> all;
+  /// Of each process whose recording could not be made, why. Its spool stays.
+  std::vector<std::string> failed;
+};
+
 /// Throws UsageError where calls cannot be written to a file of this name.
 void expect_calls_in(const std::string& target);
 
@@ -37,9 +44,10 @@ void expect_calls_in(const std::string& target);
 std::map<std::string, std::string> environment_for(RecordedCalls calls, const Cache& cache,
                                                    const std::filesystem::path& folder);
 
-/// Writes a recording of each process in `folder`: the first one has the name `target`, further
-/// ones their process before its ending.
-std::vector<CallRecording> call_recordings(const RecordingFolder& folder,
-                                           const std::string& target);
+/// Writes a recording of each process whose spool is in `spools`: the first one has the name
+/// `target`, further ones their process before its ending. They are made in `folder`. One that
+/// fails does not hide the others.
+CallRecordings call_recordings(const std::filesystem::path& spools, const RecordingFolder& folder,
+                               const std::string& target);
 
 }  // namespace memreplay

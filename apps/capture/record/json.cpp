@@ -84,6 +84,8 @@ std::string to_json(const RecordAnswer& answer) {
   }
   json["calls"] = Json::array();
   for (const CallRecording& calls : answer.calls) json["calls"].push_back(calls_json(calls));
+  json["failed"] = answer.failed;
+  json["left_in"] = text_or_null(answer.left);
   json["results"] = Json::array();
   for (const TraceRuns& runs : answer.replays.traces) {
     Json entry{{"trace", trace_json(runs.trace)}, {"runs", Json::array()}};

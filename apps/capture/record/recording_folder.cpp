@@ -40,9 +40,8 @@ RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
 }
 
 RecordingFolder::~RecordingFolder() {
-  if (stays_) return;
   std::error_code error;
-  fs::remove_all(path_, error);
+  is_done_ ? fs::remove_all(path_, error) : fs::remove(path_, error);
 }
 
 std::string RecordingFolder::name_of(const RecordedProcess& process, bool alone) const {
@@ -55,7 +54,6 @@ std::string RecordingFolder::name_of(const RecordedProcess& process, bool alone)
 }
 
 std::vector<RecordedProcess> RecordingFolder::collect() {
-  stays_ = true;
   std::vector<RecordedProcess> processes;
   std::set<fs::path> recordings;
   std::error_code error;
@@ -90,7 +88,7 @@ std::vector<RecordedProcess> RecordingFolder::collect() {
     }
     process.path = name.string();
   }
-  stays_ = false;
+  done();
   return processes;
 }
 

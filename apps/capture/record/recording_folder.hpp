@@ -11,8 +11,9 @@ struct RecordedProcess;
 /// "run-rank3.pickle" of "run.pickle": the mark stands before the ending.
 std::string with_mark(const std::string& path, const std::string& mark);
 
-/// Where processes leave their recordings until the program has ended: a folder beside the target,
-/// which is gone with this object, but for recordings that could not be moved.
+/// Where processes leave their recordings until the program has ended: a folder beside the target.
+/// It is gone with this object where it is empty or `done`: what was recorded stays until its
+/// answer stands.
 class RecordingFolder {
  public:
   /// Throws UsageError where the target cannot be written.
@@ -22,10 +23,12 @@ class RecordingFolder {
   RecordingFolder& operator=(const RecordingFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// Everything in it stands elsewhere.
+  void done() { is_done_ = true; }
 
   /// Gives the recordings their names and says what their processes told. A target with {rank} has
   /// the rank there; without it ranks, and processes where there are several, stand before its
-  /// ending. Throws InputError where one cannot be moved: it stays.
+  /// ending. Throws InputError where one cannot be moved.
   std::vector<RecordedProcess> collect();
 
  private:
@@ -33,7 +36,7 @@ class RecordingFolder {
 
   std::filesystem::path target_;
   std::filesystem::path path_;
-  bool stays_ = false;
+  bool is_done_ = false;
 };
 
 }  // namespace memreplay

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/devices.hpp"
@@ -48,26 +49,57 @@ ReplayAnswer replays_of(const std::vector<RecordedProcess>& processes, const Con
   return answer(inputs, open_devices(question.setup), question, control);
 }
 
+/// Writes the calls whose spools are in `spools`.
+void take_calls(RecordAnswer& answered, const std::string& spools, RecordingFolder& folder,
+                const std::string& output) {
+  CallRecordings calls = call_recordings(spools, folder, output);
+  answered.only_calls = true;
+  answered.calls = std::move(calls.all);
+  answered.failed = std::move(calls.failed);
+  if (answered.failed.empty()) {
+    folder.done();
+  } else {
+    answered.left = spools;
+  }
+}
+
 }  // namespace
 
 RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Control& control) {
   RecordAnswer answered{.program = question.program,
                         .end = {},
                         .card = question.card,
-                        .fill = question.behaviour.fill,
-                        .only_calls = question.calls.any()};
+                        .fill = question.behaviour.fill};
   RecordingFolder folder(question.output);
   if (question.calls.any()) {
     answered.end = run_program(
         question.program, {.environment = environment_for(question.calls, cache, folder.path())});
-    answered.calls = call_recordings(folder, question.output);
+    take_calls(answered, folder.path().string(), folder, question.output);
     return answered;
   }
   answered.end =
       run_program(question.program, {.environment = environment_for(question, cache, folder.path()),
                                      .same_addresses = question.card.has_value()});
-  answered.processes = folder.collect();
+  try {
+    answered.processes = folder.collect();
+  } catch (const InputError& error) {
+    answered.failed = {error.what()};
+    answered.left = folder.path().string();
+  }
   answered.replays = replays_of(answered.processes, control);
+  return answered;
+}
+
+RecordAnswer recover(const std::string& folder, const std::string& output) {
+  if (!std::filesystem::is_directory(folder)) {
+    throw InputError(folder, "", "is no folder; expected the one that a recording was left in");
+  }
+  RecordAnswer answered;
+  RecordingFolder made(output);
+  take_calls(answered, folder, made, output);
+  if (answered.calls.empty() && answered.failed.empty()) {
+    throw InputError(folder, "", "has no calls; expected the folder that a recording was left in");
+  }
   return answered;
 }
 

@@ -22,7 +22,12 @@ struct RecordQuestion {
   std::uint64_t at_step = 0;      ///< of an optimiser; 0: the end
 };
 
-/// Runs the program and says what came of it. Throws UsageError where it cannot be started.
+/// Runs the program and says what came of it. Throws UsageError where it cannot be started. What it
+/// recorded is never lost: what cannot be written stays where `left` says.
 RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Control& control);
+
+/// Writes the calls that such an answer, or a `memreplay` that was killed, left in a folder. They
+/// stay there too. Throws InputError where there are none.
+RecordAnswer recover(const std::string& folder, const std::string& output);
 
 }  // namespace memreplay

@@ -49,8 +49,8 @@ std::string nothing_sentence(const RecordAnswer& answer) {
     return "Nothing was recorded: the program imported torch and never used CUDA.";
   }
   return "Nothing was recorded: the program ended at once, by os._exit or a signal, before "
-         "anything was "
-         "written. --at-step N writes earlier.";
+         "anything was written, or it could not be written, as standard error says. --at-step N "
+         "writes earlier.";
 }
 
 // "train.py:12 (3 times)"
@@ -185,7 +185,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
     add(recording_sentence(answer, process));
     if (const TraceRuns* const runs = answer.runs_of(process)) add(model_sentence(*runs));
   }
-  if (!any) add(nothing_sentence(answer));
+  if (!any && answer.failed.empty()) add(nothing_sentence(answer));
   if (answer.card && any) add(card_sentence(*answer.card));
   for (const RecordedProcess& process : answer.processes) {
     if (!process.virtual_gpu) continue;

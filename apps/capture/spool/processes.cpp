@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 
+#include "core/error.hpp"
 #include "spool/spool_file.hpp"
 
 namespace memreplay::capture {
@@ -33,14 +35,23 @@ SpooledProcess about(const std::string& path) {
 
 }  // namespace
 
-std::vector<SpooledProcess> processes_in(const std::filesystem::path& folder) {
-  std::vector<SpooledProcess> all;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == kSpoolSuffix) all.push_back(about(entry.path().string()));
+SpooledProcesses processes_in(const std::filesystem::path& folder) {
+  SpooledProcesses found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != kSpoolSuffix) continue;
+    try {
+      found.processes.push_back(about(entry.path().string()));
+    } catch (const InputError& error) {
+      found.unreadable.emplace_back(error.what());
+    }
   }
-  std::ranges::sort(
-      all, {}, [](const SpooledProcess& one) { return std::tie(one.begun_unix_ns, one.spool); });
-  return all;
+  if (error) throw InputError(folder.string(), "", "cannot be read: " + error.message());
+  std::ranges::sort(found.processes, {}, [](const SpooledProcess& one) {
+    return std::tie(one.begun_unix_ns, one.spool);
+  });
+  std::ranges::sort(found.unreadable);
+  return found;
 }
 
 }  // namespace memreplay::capture

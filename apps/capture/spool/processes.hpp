@@ -17,8 +17,12 @@ struct SpooledProcess {
   std::int64_t begun_unix_ns = 0;
 };
 
-/// Of every spool in a folder, by the time when it begins. Throws InputError for one that cannot be
-/// read.
-std::vector<SpooledProcess> processes_in(const std::filesystem::path& folder);
+struct SpooledProcesses {
+  std::vector<SpooledProcess> processes;  ///< by the time when they began
+  std::vector<std::string> unreadable;    ///< "PATH: why", of spools that are none
+};
+
+/// Of every spool in a folder. Throws InputError where the folder cannot be read.
+SpooledProcesses processes_in(const std::filesystem::path& folder);
 
 }  // namespace memreplay::capture

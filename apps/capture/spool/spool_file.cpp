@@ -30,6 +30,7 @@ SpoolFile::SpoolFile(std::string path) : path_(std::move(path)) {
   void* const bytes =
       size_ == 0 ? MAP_FAILED : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
   ::close(file);
+  if (size_ == 0) throw InputError(path_, "", "is empty: its process could not be recorded");
   if (bytes == MAP_FAILED) throw InputError(path_, "", "cannot be mapped; expected a spool");
   bytes_ = static_cast<const std::byte*>(bytes);
   try {

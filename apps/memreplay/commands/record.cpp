@@ -14,6 +14,7 @@
 #include "record/preparation.hpp"
 #include "record/session.hpp"
 #include "record/sweep.hpp"
+#include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
 namespace {
@@ -23,6 +24,7 @@ struct RecordCommand {
   OutputPath output;
   ReportOptions reports;
   std::optional<Sweep> sweep;
+  std::string recover;  ///< the folder of calls that were left; empty: a program is recorded
   std::string prepare;  ///< the folder of a torch; empty: a program is recorded
 };
 
@@ -69,18 +71,27 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
              [&](const std::string& text) { behaviour.oom_random = chance_argument(text); });
 }
 
-void add_call_options(CommandLine& line, RecordQuestion& question) {
+void add_call_options(CommandLine& line, RecordQuestion& question, std::string& recover) {
   const CommandLine::Group group(line, "Any program");
   line.flag("--malloc", "Its calls of malloc instead, into NAME.mrt or NAME.csv. Default: off.",
             question.calls.malloc);
   line.flag("--cuda", "Its own calls of CUDA's allocation functions. Default: off.",
             question.calls.cuda);
+  line.value("--recover", "FOLDER",
+             "No program: writes the calls that a recording had to leave in this folder.",
+             [&](const std::string& text) {
+               recover = text;
+               question.calls.malloc = true;
+             });
 }
 
 /// What must go together, and what the options leave open.
 void complete(RecordCommand& asked) {
   RecordQuestion& question = asked.question;
-  if (asked.prepare.empty() && question.program.empty()) {
+  if (!asked.recover.empty() && !question.program.empty()) {
+    throw UsageError("--recover writes what is there already; expected no program");
+  }
+  if (asked.prepare.empty() && asked.recover.empty() && question.program.empty()) {
     throw UsageError(
         "record needs a program: memreplay record [--virtual-gpu CARD] -- python "
         "train.py");
@@ -129,7 +140,7 @@ RecordCommand parse_record(const Command& command, const std::vector<std::string
              "Makes what the torch in this folder needs for a virtual GPU; says where, as JSON.",
              [&](const std::string& text) { asked.prepare = text; });
   add_virtual_options(line, question);
-  add_call_options(line, question);
+  add_call_options(line, question, asked.recover);
   add_report_options(line, asked.reports);
   line.parse({arguments.begin(), dashes});
   complete(asked);
@@ -148,6 +159,18 @@ void explain(const RecordAnswer& answered) {
   }
 }
 
+/// What could not be written, and where it is. False where there is anything.
+bool tell_failures(const RecordAnswer& answered) {
+  for (const std::string& failure : answered.failed) write_stderr(failure);
+  if (answered.left.empty()) return answered.failed.empty();
+  write_stderr(fmt::format(
+      "what was recorded stays in {}{}", answered.left,
+      answered.only_calls ? fmt::format("; memreplay record --recover {} -o NAME.mrt writes it",
+                                        shell_word(answered.left))
+                          : ""));
+  return false;
+}
+
 int run_sweep(const RecordCommand& asked, const Cache& cache, Printer& printer) {
   Progress progress(asked.reports.quiet);
   const bool told = !asked.reports.quiet;
@@ -158,13 +181,27 @@ int run_sweep(const RecordCommand& asked, const Cache& cache, Printer& printer) 
       });
   progress.clear();
   printer.print(answered);
-  return answered.interrupted ? kInterrupted : kDone;
+  bool is_written = true;
+  for (const SweepPoint& point : answered.points)
+    is_written = tell_failures(point.answer) && is_written;
+  return answered.interrupted ? kInterrupted : is_written ? kDone : kUnusable;
+}
+
+int print(const RecordAnswer& answered, Printer& printer) {
+  printer.print(answered);
+  const bool is_written = tell_failures(answered);
+  if (is_written && printer.shows_text()) explain(answered);
+  return is_written ? answered.end.status : kUnusable;
 }
 
 }  // namespace
 
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
   const RecordCommand asked = parse_record(command, arguments);
+  Printer printer(asked.reports);
+  if (!asked.recover.empty()) {
+    return print(recover(asked.recover, asked.question.output), printer);
+  }
   Cache cache;
   if (!cache.note().empty()) write_stderr(cache.note());
   if (!asked.prepare.empty()) {
@@ -173,15 +210,12 @@ int run_record(const Command& command, const std::vector<std::string>& arguments
         terminal_style());
     return kDone;
   }
-  Printer printer(asked.reports);
   if (asked.question.card) prepare_for(asked.question.program, cache);
   if (asked.sweep) return run_sweep(asked, cache, printer);
   Progress progress(asked.reports.quiet);
   const RecordAnswer answered = answer(asked.question, cache, progress.control());
   progress.clear();
-  printer.print(answered);
-  if (printer.shows_text()) explain(answered);
-  return answered.end.status;
+  return print(answered, printer);
 }
 
 }  // namespace memreplay

@@ -19,7 +19,7 @@ struct Read {
 };
 
 Read read_in(const SpoolFolder& folder, std::uint32_t process) {
-  for (const SpooledProcess& one : processes_in(folder.path())) {
+  for (const SpooledProcess& one : processes_in(folder.path()).processes) {
     if (one.process != process) continue;
     Read out;
     out.recording = read_recording(one, out.summary);

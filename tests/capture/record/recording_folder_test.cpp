@@ -74,6 +74,16 @@ TEST_F(RecordingFolderTest, IsGoneWithItsObject) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST_F(RecordingFolderTest, StaysWithWhatIsInItUntilThatStandsElsewhere) {
+  fs::path path;
+  {
+    const RecordingFolder folder(target("run.pickle"));
+    path = folder.path();
+    leave(folder, "7.malloc.spool", "calls");
+  }
+  EXPECT_TRUE(fs::exists(path / "7.malloc.spool"));
+}
+
 TEST_F(RecordingFolderTest, PutsTheRankWhereItIsAskedFor) {
   RecordingFolder folder(target("r{rank}.pickle"));
   process(folder, 7, "1");

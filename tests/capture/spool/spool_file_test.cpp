@@ -81,7 +81,10 @@ TEST(Processes, EachSpoolOfAFolderIsOneByTheTimeWhenItBegins) {
   write_spool(folder.path() / "5.malloc.spool", later, Pages());
   write_spool(folder.path() / "9.malloc.spool", head_of(9), Pages());
   const std::ofstream other(folder.path() / "other.txt");
-  const auto all = processes_in(folder.path());
+  const std::ofstream damaged(folder.path() / "7.malloc.spool");
+  const auto [all, unreadable] = processes_in(folder.path());
+  ASSERT_EQ(unreadable.size(), 1);
+  EXPECT_NE(unreadable[0].find("7.malloc.spool: is empty"), std::string::npos);
   ASSERT_EQ(all.size(), 2);
   EXPECT_EQ(all[0].process, 9);
   EXPECT_FALSE(all[0].is_forked);

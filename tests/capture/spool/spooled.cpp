@@ -99,7 +99,7 @@ void write(const SpooledProcess& process, const std::filesystem::path& folder) {
 int main(int count, char** arguments) {
   const std::span<char*> args(arguments, static_cast<std::size_t>(count));
   bool is_right = true;
-  for (const SpooledProcess& process : processes_in(args[1])) {
+  for (const SpooledProcess& process : processes_in(args[1]).processes) {
     const std::uint64_t wrong = process.recorder == "malloc" ? overlaps(process) : 0;
     is_right = is_right && wrong == 0;
     print(process, wrong);
