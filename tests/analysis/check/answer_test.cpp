@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+
 #include "analysis/check/question.hpp"
 #include "analysis/check/tolerance.hpp"
 
@@ -23,6 +26,20 @@ TEST(CheckAnswer, WhatAnUpdateWroteIsPassedUntilSomethingGrows) {
   Baseline lower = made.renewed;
   lower.entries[0].metrics.at("peak_reserved_bytes") = {.value = 0};
   EXPECT_FALSE(answer(inputs, lower, {}, {}).passed());
+}
+
+TEST(CheckAnswer, AnUpdateThatIsMadeAgainReplaysNothingAgain) {
+  const Inputs inputs = inputs_of("layers_4.pickle");
+  const UpdateAnswer made = answer_update(inputs, {}, {}, {});
+  Baseline changed;
+  changed.add({.trace = "other.csv"});
+  const std::atomic<bool> stop = true;
+  const UpdateAnswer again = answer_update(inputs, changed, {}, {.stop = &stop}, made);
+  EXPECT_FALSE(again.interrupted);
+  ASSERT_EQ(again.renewed.entries.size(), 2u);
+  EXPECT_EQ(std::ranges::count(again.renewed.entries, made.renewed.entries[0]), 1);
+  EXPECT_EQ(std::ranges::count(again.renewed.entries, changed.entries[0]), 1);
+  EXPECT_TRUE(answer_update(inputs, changed, {}, {.stop = &stop}).interrupted);
 }
 
 TEST(CheckAnswer, NamesWhatElseTheBaselineHas) {
