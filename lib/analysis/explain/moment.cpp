@@ -134,7 +134,7 @@ void note_limit(const Trace& trace, std::uint64_t event, const torch::Settings& 
 
 bool shows_segments(const Subject& subject) {
   const Trace& trace = subject.trace();
-  return is_torch(subject.recording()) &&
+  return subject.origin() == nullptr && is_torch(subject.recording()) &&
          (!trace.start.segments.empty() || std::ranges::any_of(trace.ops, is_driver_event));
 }
 

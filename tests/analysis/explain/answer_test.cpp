@@ -35,6 +35,17 @@ TEST(ExplainAnswer, IsOfAStrategyThatIsNamed) {
   EXPECT_FALSE(explained.devices[0].tuned);  // no setting of PyTorch's changes it
 }
 
+TEST(ExplainAnswer, OfAnEditedLateStartIsOfAReplay) {
+  for (const char* edit :
+       {"scale:stream=0,factor=2", "scale:stream=0,factor=1", "dtype:stream=0,from=fp32,to=bf16"}) {
+    const Inputs inputs({.paths = {std::string(MEMREPLAY_TRACES) + "/torch/warm_ring.pickle"},
+                         .edits = {parse_edit(edit)}});
+    const ExplainAnswer explained = answer(inputs, {.runs = 8}, {});
+    EXPECT_EQ(explained.devices.at(0).strategy, "recorded") << edit;
+    EXPECT_GT(explained.devices[0].explanation.live_blocks, 0u) << edit;
+  }
+}
+
 TEST(ExplainAnswer, WhatLiesBehindTheRecordingIsRefused) {
   const Inputs inputs = bundled("seq_growth.pickle");
   EXPECT_THROW(answer(inputs, {.at = {At::Kind::event, 1'000'000}}, {}), UsageError);
