@@ -14,8 +14,11 @@ Json::Json(std::string text) : value_(std::move(text)) {}
 Json::~Json() = default;
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;
-Json& Json::operator=(const Json&) = default;
-Json& Json::operator=(Json&&) noexcept = default;
+
+Json& Json::operator=(Json other) noexcept {
+  value_ = std::move(other.value_);
+  return *this;
+}
 
 Json::Json(std::initializer_list<Json> values) {
   if (!std::ranges::all_of(values, &Json::is_pair)) {

@@ -36,8 +36,8 @@ class Json {
   ~Json();
   Json(const Json&);
   Json(Json&&) noexcept;
-  Json& operator=(const Json&);
-  Json& operator=(Json&&) noexcept;
+  /// By value: in json["a"] = json["b"] a new key may move the value that is copied.
+  Json& operator=(Json) noexcept;
 
   static Json array(std::initializer_list<Json> values = {});
   static Json object();

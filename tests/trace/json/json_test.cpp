@@ -28,6 +28,14 @@ TEST(Json, AKeyIsAddedWhereItIsFirstSetAndKeepsItsPlace) {
   EXPECT_EQ(json.dump(), R"({"b":{"c":[{"d":2}]},"a":3,"e":false})");
 }
 
+TEST(Json, AValueOfTheSameObjectCanBeCopiedToANewKey) {
+  const std::string text = "longer than what a string holds in itself";
+  Json json;
+  json["0"] = text;
+  for (int i = 1; i < 20; ++i) json[std::to_string(i)] = json["0"];
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(json[std::to_string(i)].dump(), '"' + text + '"') << i;
+}
+
 TEST(Json, WithAnIndentEveryValueHasItsLine) {
   const Json json = {{"a", {1, 2}}, {"b", Json::array()}, {"c", Json::object()}};
   EXPECT_EQ(json.dump(2), "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": [],\n  \"c\": {}\n}");
