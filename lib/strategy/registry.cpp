@@ -75,6 +75,23 @@ std::string_view in_parentheses(std::string_view whole, std::string_view text) {
   throw UsageError(fmt::format("strategy '{}': expected ')'", whole));
 }
 
+/// Deeper nesting means nothing, and every layer has pools of its own.
+constexpr std::ptrdiff_t kMostLayers = 8;
+
+void check_depth(std::string_view text) {
+  std::ptrdiff_t depth = 0;
+  for (const char c : text) {
+    if (c == ')') --depth;
+    if (c == '(' && ++depth >= kMostLayers) {
+      throw UsageError(
+          fmt::format("strategy '{}…': more than {} strategies inside one another; expected fewer",
+                      text.substr(0, text.find('(')), kMostLayers));
+    }
+  }
+}
+
+StrategySpec parse_checked(std::string_view text);
+
 std::vector<StrategySpec> parse_inner(std::string_view whole, std::string_view text) {
   std::vector<std::string> specs;
   for (const std::string_view part : split(whole, text)) {
@@ -87,7 +104,7 @@ std::vector<StrategySpec> parse_inner(std::string_view whole, std::string_view t
     }
   }
   std::vector<StrategySpec> inner;
-  for (const std::string& spec : specs) inner.push_back(parse_strategy(spec));
+  for (const std::string& spec : specs) inner.push_back(parse_checked(spec));
   return inner;
 }
 
@@ -124,24 +141,7 @@ void parse_at(StrategySpec& spec, const StrategyInfo& info, std::string_view val
   spec.options.emplace(spec.options.begin(), info.at, value);
 }
 
-[[noreturn]] void bad_value(const StrategySpec& spec, std::string_view key, std::string_view value,
-                            std::string_view expected) {
-  throw UsageError(
-      fmt::format("strategy '{}': {} is '{}'; expected {}", spec.name, key, value, expected));
-}
-
-}  // namespace
-
-std::span<const StrategyInfo> strategies() {
-  static const std::vector<StrategyInfo> all = {
-#define MEMREPLAY_STRATEGY(identifier, file) identifier##_strategy(),
-#include "strategy/strategies.def"
-#undef MEMREPLAY_STRATEGY
-  };
-  return all;
-}
-
-StrategySpec parse_strategy(std::string_view text) {
+StrategySpec parse_checked(std::string_view text) {
   StrategySpec spec;
   spec.text = text;
   const std::size_t name_size = std::min(text.find_first_of("(:"), text.size());
@@ -165,6 +165,28 @@ StrategySpec parse_strategy(std::string_view text) {
   if (rest.size() > 1) parse_options(spec, info, rest.substr(1));
   if (at != name.npos) parse_at(spec, info, name.substr(at + 1));
   return spec;
+}
+
+[[noreturn]] void bad_value(const StrategySpec& spec, std::string_view key, std::string_view value,
+                            std::string_view expected) {
+  throw UsageError(
+      fmt::format("strategy '{}': {} is '{}'; expected {}", spec.name, key, value, expected));
+}
+
+}  // namespace
+
+std::span<const StrategyInfo> strategies() {
+  static const std::vector<StrategyInfo> all = {
+#define MEMREPLAY_STRATEGY(identifier, file) identifier##_strategy(),
+#include "strategy/strategies.def"
+#undef MEMREPLAY_STRATEGY
+  };
+  return all;
+}
+
+StrategySpec parse_strategy(std::string_view text) {
+  check_depth(text);
+  return parse_checked(text);
 }
 
 bool joins_regions(const StrategySpec& spec) {

@@ -67,7 +67,8 @@ struct StrategyInfo {
 /// Every registered strategy, in the order of strategies.def.
 std::span<const StrategyInfo> strategies();
 
-/// Throws UsageError, with the nearest known name, for an unknown strategy or key or bad brackets.
+/// Throws UsageError, with the nearest known name, for an unknown strategy or key, bad brackets, or
+/// more than eight strategies inside one another.
 StrategySpec parse_strategy(std::string_view text);
 
 /// Whether the strategy, or one that it wraps, makes one of regions that touch.

@@ -93,6 +93,19 @@ TEST(Registry, AnAtThatSaysNothingIsRefused) {
             "them");
 }
 
+TEST(Registry, OnlySoManyStrategiesStandInsideOneAnother) {
+  const auto nested = [](std::size_t depth) {
+    std::string text;
+    for (std::size_t i = 1; i < depth; ++i) text += "rmm-binning(";
+    return text + "torch" + std::string(depth - 1, ')');
+  };
+  EXPECT_EQ(parse_strategy(nested(8)).name, "rmm-binning");
+  for (const std::size_t depth : {9u, 100'000u}) {
+    EXPECT_EQ(parse_complaint(nested(depth)),
+              "strategy 'rmm-binning…': more than 8 strategies inside one another; expected fewer");
+  }
+}
+
 TEST(Registry, OnlyAWrapperTakesParentheses) {
   EXPECT_EQ(parse_complaint("direct(bump)"),
             "strategy 'direct' takes no other strategy in parentheses");
