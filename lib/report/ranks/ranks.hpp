@@ -18,9 +18,10 @@ std::string to_json(const RanksAnswer& answer);
 /// A row for each rank and strategy, the worst first.
 Table to_table(const RanksAnswer& answer);
 
-/// What is left to do with a part.
+/// What is left to do with a part; its table is that of its rows, without their classes.
 std::string to_text(const RanksPart& part, const TextStyle& style);
 std::string to_json(const RanksPart& part);
+Table to_table(const RanksPart& part);
 
 /// "0-4, 6"
 std::string ranks_text(const std::vector<std::uint64_t>& ranks);

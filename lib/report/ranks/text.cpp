@@ -288,6 +288,27 @@ std::string next_command(const RanksAnswer& answer) {
                      answer.why ? answer.why->options : "");
 }
 
+/// `class_of` tells a row's class, empty where it is not known.
+template <typename ClassOf>
+Table rows_table(const RanksPart& part, const ClassOf& class_of) {
+  Table table{{{"rank"}, {"path", true}, {"gpu"}, {"class"}, {"strategy", true}}, {}};
+  for (const RankMetric& metric : rank_metrics())
+    table.columns.push_back({std::string(metric.name)});
+  table.columns.push_back({"exact"});
+  for (const RankRow& row : part.rows) {
+    for (const RankRun& run : row.runs) {
+      std::vector<std::string>& cells = table.rows.emplace_back();
+      cells = {std::to_string(row.rank), row.path, std::to_string(row.gpu), class_of(row),
+               run.strategy};
+      for (const RankMetric& metric : rank_metrics()) {
+        cells.push_back(std::to_string(metric.of(row, run)));
+      }
+      cells.push_back(run.peak_interval ? "false" : "true");
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string ranks_text(const std::vector<std::uint64_t>& ranks) {
@@ -347,22 +368,12 @@ std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
 }
 
 Table to_table(const RanksAnswer& answer) {
-  Table table{{{"rank"}, {"path", true}, {"gpu"}, {"class"}, {"strategy", true}}, {}};
-  for (const RankMetric& metric : rank_metrics())
-    table.columns.push_back({std::string(metric.name)});
-  table.columns.push_back({"exact"});
-  for (const RankRow& row : answer.part.rows) {
-    for (const RankRun& run : row.runs) {
-      std::vector<std::string>& cells = table.rows.emplace_back();
-      cells = {std::to_string(row.rank), row.path, std::to_string(row.gpu),
-               std::to_string(answer.class_of(row)), run.strategy};
-      for (const RankMetric& metric : rank_metrics()) {
-        cells.push_back(std::to_string(metric.of(row, run)));
-      }
-      cells.push_back(run.peak_interval ? "false" : "true");
-    }
-  }
-  return table;
+  return rows_table(answer.part,
+                    [&](const RankRow& row) { return std::to_string(answer.class_of(row)); });
+}
+
+Table to_table(const RanksPart& part) {
+  return rows_table(part, [](const RankRow&) { return std::string(); });
 }
 
 std::string to_text(const RanksPart& part, const TextStyle& style) {
