@@ -145,6 +145,23 @@ std::string decompress(const Input& input) {
   return content;
 }
 
+std::string decompressed_beginning(const Input& input, std::size_t bytes) {
+  struct Enough {
+    std::size_t used = 0;
+  };
+  std::string content;
+  const auto room = [&](std::size_t used) {
+    if (used >= bytes) throw Enough{used};
+    return add_room(content, used);
+  };
+  try {
+    content.resize(decompress(input, room));
+  } catch (const Enough& enough) {
+    content.resize(enough.used);
+  }
+  return content;
+}
+
 std::optional<std::size_t> stated_size(const Input& input) {
   // No statement is believed that is far from what recordings are compressed by.
   constexpr std::size_t kBestRatio = 64;

@@ -15,6 +15,9 @@ bool is_compressed(std::string_view bytes);
 /// 64 GiB; std::bad_alloc where the memory of the machine does not hold it.
 std::string decompress(const Input& input);
 
+/// `bytes` bytes of its beginning, or somewhat more, or all that it holds.
+std::string decompressed_beginning(const Input& input, std::size_t bytes);
+
 /// As many bytes are unpacked at once.
 inline constexpr std::size_t kUnpackedAtOnce = std::size_t{1} << 18;
 

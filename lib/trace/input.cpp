@@ -20,6 +20,9 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kBeginning = 64 * kKiB;
+/// Looked at before a compressed file is unpacked: most formats show at once, a message in a log
+/// may come late.
+constexpr std::size_t kLooks[] = {kBeginning, 64 * kMiB};
 
 [[noreturn]] void fail(const std::string& path, std::string_view what) {
   throw InputError(path, "", std::string(what) + ": " + std::generic_category().message(errno));
@@ -74,19 +77,20 @@ std::string read_all(int file, const std::string& path) {
 
 std::string read_file(const std::string& path) { return read_all(File(path).number(), path); }
 
-OpenedInput::OpenedInput(const std::string& path, Unpack unpack) {
+OpenedInput::OpenedInput(const std::string& path, Unpack unpack, const Wanted& wanted) {
   input_.name = path;
   guarded([&] {
     map_or_read(File(path).number());
-    this->unpack(unpack);
+    this->unpack(unpack, wanted);
   });
 }
 
-OpenedInput::OpenedInput(const std::string& name, std::string_view bytes, Unpack unpack) {
+OpenedInput::OpenedInput(const std::string& name, std::string_view bytes, Unpack unpack,
+                         const Wanted& wanted) {
   input_.name = name;
   guarded([&] {
     input_.bytes = bytes;
-    this->unpack(unpack);
+    this->unpack(unpack, wanted);
   });
 }
 
@@ -123,9 +127,10 @@ bool OpenedInput::await(std::size_t count) {
   }
 }
 
-void OpenedInput::unpack(Unpack when) {
+void OpenedInput::unpack(Unpack when, const Wanted& wanted) {
   if (input_.bytes.empty()) throw InputError(input_.name, "", "is empty: expected a recording");
   if (!is_compressed(input_.bytes)) return;
+  if (wanted && !looks_wanted(wanted)) return;
   if (when == Unpack::beside) unpacking_ = Unpacking::begin(input_);
   if (unpacking_ == nullptr) return unpack_at_once();
   packed_ = input_.bytes;
@@ -135,8 +140,24 @@ void OpenedInput::unpack(Unpack when) {
   await(kBeginning);
 }
 
-void OpenedInput::unpack_at_once() {
-  held_ = decompress(input_);
+bool OpenedInput::looks_wanted(const Wanted& wanted) {
+  Input beginning;
+  beginning.name = input_.name;
+  std::string content;
+  for (const std::size_t bytes : kLooks) {
+    content = decompressed_beginning(input_, bytes);
+    beginning.bytes = content;
+    if (wanted(beginning)) return true;
+    if (content.size() < bytes) break;
+  }
+  hold(std::move(content));
+  return false;
+}
+
+void OpenedInput::unpack_at_once() { hold(decompress(input_)); }
+
+void OpenedInput::hold(std::string content) {
+  held_ = std::move(content);
   let_go();
   input_.bytes = held_;
   if (held_.empty()) {

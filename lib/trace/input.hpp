@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,10 +21,16 @@ enum class Unpack {
 /// A file's bytes, mapped or held in memory, decompressed where its first bytes say gzip or zstd.
 class OpenedInput {
  public:
-  /// Opens a file; "-" is standard input. Throws InputError.
-  explicit OpenedInput(const std::string& path, Unpack unpack = Unpack::at_once);
+  /// Whether a compressed file is wanted, by the beginning of what it holds.
+  using Wanted = std::function<bool(const Input& beginning)>;
+
+  /// Opens a file; "-" is standard input. A compressed one that is not `wanted`, when that is
+  /// given, is unpacked no further than it was looked at. Throws InputError.
+  explicit OpenedInput(const std::string& path, Unpack unpack = Unpack::at_once,
+                       const Wanted& wanted = {});
   /// Bytes that are at hand, and outlive this.
-  OpenedInput(const std::string& name, std::string_view bytes, Unpack unpack = Unpack::at_once);
+  OpenedInput(const std::string& name, std::string_view bytes, Unpack unpack = Unpack::at_once,
+              const Wanted& wanted = {});
   ~OpenedInput();
   OpenedInput(const OpenedInput&) = delete;
   OpenedInput& operator=(const OpenedInput&) = delete;
@@ -37,7 +44,10 @@ class OpenedInput {
  private:
   template <typename Fill>
   void guarded(Fill fill);
-  void unpack(Unpack when);
+  void unpack(Unpack when, const Wanted& wanted);
+  /// Leaves the beginning as the content where it is not wanted.
+  bool looks_wanted(const Wanted& wanted);
+  void hold(std::string content);
   void unpack_at_once();
   /// More than `count` bytes. As await_all.
   bool await(std::size_t count);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
@@ -60,6 +62,15 @@ std::string about_its_header(std::string_view text) {
   return "; it begins with '" + header +
          "': of a table, --columns op=NAME,id=NAME,size=NAME says what is what (memreplay list "
          "formats csv)";
+}
+
+/// Of what is compressed. A format, or columns, that are named show when all is read.
+OpenedInput::Wanted wanted_by(const ReaderInfo* named, const ReadOptions& options) {
+  if (named != nullptr || !options.columns.empty()) return {};
+  return [](const Input& beginning) {
+    return std::ranges::any_of(
+        readers(), [&](const ReaderInfo& reader) { return reader.recognises(beginning); });
+  };
 }
 
 /// The one that is named, else that which recognises the content; for columns named by hand the
@@ -171,6 +182,9 @@ std::span<const ReaderInfo> readers() {
 }
 
 bool seems_a_recording(const std::string& path) {
+  // Whoever opens a pipe waits for its writer.
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
   constexpr std::size_t kBeginning = 64 * kKiB;
   std::string bytes(kBeginning, '\0');
   std::ifstream file(path, std::ios::binary);
@@ -191,14 +205,14 @@ Recording read_recording(const std::string& path, const ReadOptions& options) {
   }
   // A wrong name is told before a long file is read.
   const ReaderInfo* named = named_reader(options);
-  OpenedInput opened(path, Unpack::beside);
+  OpenedInput opened(path, Unpack::beside, wanted_by(named, options));
   return read_opened(opened, named, options);
 }
 
 Recording read_recording(const std::string& name, std::string_view bytes,
                          const ReadOptions& options) {
   const ReaderInfo* named = named_reader(options);
-  OpenedInput opened(name, bytes, Unpack::beside);
+  OpenedInput opened(name, bytes, Unpack::beside, wanted_by(named, options));
   return read_opened(opened, named, options);
 }
 
@@ -206,7 +220,7 @@ bool stream_recording(const std::string& path, const ReadOptions& options,
                       const BeginEvents& begin) {
   const ReaderInfo* named = named_reader(options);
   if (path == "-" || options.python_reader) return false;  // "-" cannot be read again
-  const OpenedInput opened(path);
+  const OpenedInput opened(path, Unpack::at_once, wanted_by(named, options));
   if (opened.input().bytes.size() < kWorthStreaming) return false;
   const ReaderInfo& reader = reader_for(opened.input(), named, options);
   return reader.stream != nullptr && reader.stream(opened.input(), options, begin);
@@ -214,7 +228,7 @@ bool stream_recording(const std::string& path, const ReadOptions& options,
 
 void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {
   const ReaderInfo* named = named_reader(options);
-  const OpenedInput opened(path);
+  const OpenedInput opened(path, Unpack::at_once, wanted_by(named, options));
   const ReaderInfo& reader = reader_for(opened.input(), named, options);
   if (reader.copy == nullptr) {
     throw UsageError(path + ": a recording of the format " + std::string(reader.name) +

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -126,16 +127,39 @@ TEST_F(Reader, WhatUnpacksBeyondTheMemoryEndsInOneLine) {
   std::string bomb = "\x28\xb5\x2f\xfd\0\x58"s;
   for (int i = 0; i < 16384; ++i) bomb += "\x02\0\x10\0"s;
   const std::string path = file("bomb.zst", bomb + "\1\0\0"s);
+  ReadOptions options;
   const auto read_with_little_memory = [&] {
     const rlimit limit{kGiB, kGiB};
     setrlimit(RLIMIT_AS, &limit);
-    std::fputs(complaint(path).c_str(), stderr);
+    std::fputs(complaint(path, options).c_str(), stderr);
     std::exit(0);
   };
+  options.format = "csv";
   EXPECT_EXIT(read_with_little_memory(), testing::ExitedWithCode(0),
               "^[^\n]*bomb.zst: is too large for the memory that there is$");
+  options.format.clear();
+  EXPECT_EXIT(read_with_little_memory(), testing::ExitedWithCode(0),
+              "^[^\n]*bomb.zst: is of no known format; ");
 }
 #endif
+
+TEST_F(Reader, AMessageDeepInACompressedLogIsFound) {
+  std::string log;
+  while (log.size() < 3 * kMiB) log += "step " + std::to_string(log.size()) + ": loss 0.5\n";
+  log +=
+      "CUDA out of memory. Tried to allocate 2.26 GiB (GPU 0; 6.00 GiB total capacity; 781.59 MiB "
+      "already allocated; 3.03 GiB free; 1.24 GiB reserved in total by PyTorch)\n";
+  for (const std::string& packed : {gzipped(log), zstandard(log)}) {
+    EXPECT_TRUE(read_recording(file("log", packed), {.takes_texts = true}).told);
+  }
+}
+
+TEST_F(Reader, APipeInAFolderIsNotOpened) {
+  const std::string pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(seems_a_recording(pipe));
+  EXPECT_TRUE(seems_a_recording(file("run.pickle", pickle_)));
+}
 
 TEST_F(Reader, WhatIsNoFileSaysSo) {
   EXPECT_EQ(complaint(folder_.string()),
