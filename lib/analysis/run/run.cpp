@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/run/phase_settings.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -11,6 +12,7 @@
 #include "replay/watch/run_recorder.hpp"
 #include "replay/watch/sleep_watch.hpp"
 #include "trace/event_blocks.hpp"
+#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {
@@ -164,6 +166,47 @@ void weigh_ties(const Job& job, Run& run) {
                              both(here.end_reserved, there.end_reserved)};
 }
 
+/// Whether the settings and the rules are those under which it was recorded, and all of it is
+/// replayed.
+bool repeats_recording(const Job& job) {
+  const Subject& subject = job.subject;
+  const Setup& setup = job.setup;
+  if (subject.origin() != nullptr || subject.verified() == nullptr || setup.scale != 1 ||
+      setup.start != StartMode::automatic || setup.from || setup.to || setup.ignore_empty_cache ||
+      !setup.phase_settings.empty()) {
+    return false;
+  }
+  const auto model = subject.model_of(job.spec, setup.torch_version);
+  const auto recorded = subject.model_of(parse_strategy("recorded"), {});
+  return model && recorded && model->settings == recorded->settings &&
+         model->release == recorded->release;
+}
+
+void widen_to(BytesInterval& interval, Bytes value) {
+  interval.low = std::min(interval.low, value);
+  interval.high = std::max(interval.high, value);
+}
+
+// What the recorded program reserved is known, however far the model departs from it.
+void weigh_recording(const Job& job, Run& run) {
+  const Trace& trace = job.subject.trace();
+  if (run.exact || !run.finished || !repeats_recording(job) || !shows_reserved(trace)) return;
+  RecordedLevels levels(trace);
+  for (std::size_t event = 0; event < trace.size(); ++event) levels.play(event);
+  const Bytes peak = levels.peaks().reserved().reserved;
+  const std::optional<Bytes> room = job.device.room();
+  const RunMetrics& here = run.metrics;
+  const auto shown = recorded_room(job.subject);
+  if (shown ? !room || *room != shown->bytes : room && *room < peak) return;
+  if (here.peak_reserved == peak && here.end_reserved == levels.reserved()) return;
+  if (!run.interval) {
+    run.interval = RunInterval{{here.peak_reserved, here.peak_reserved},
+                               {here.end_reserved, here.end_reserved}};
+  }
+  widen_to(run.interval->peak_reserved, peak);
+  widen_to(run.interval->end_reserved, levels.reserved());
+}
+
 }  // namespace
 
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control) {
@@ -261,6 +304,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   run.device = device.summary;
   if (was_full) weigh_size(subject, spec, setup, run);
   weigh_ties(job, run);
+  weigh_recording(job, run);
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
   return run;

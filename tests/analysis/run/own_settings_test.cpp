@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/late_start/late_recording.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
 #include "trace/reader.hpp"
@@ -75,8 +76,8 @@ memreplay::Run run_recorded(const Subject& subject, const DeviceShape& shape,
   const Control control;
   const Setup setup{.device = shape};
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return run(subject, parse_strategy("recorded"), simulated(sized_for(subject, shape)), setup, late, end,
-             control);
+  return run(subject, parse_strategy("recorded"), simulated(sized_for(subject, shape)), setup, late,
+             end, control);
 }
 
 Figures figures_of(const memreplay::Run& run, const EndWatcher& end) {
@@ -189,6 +190,29 @@ TEST(OwnSettings, OnALargerDeviceARecordedFailureIsNoneAndStillExact) {
   EXPECT_EQ(larger.metrics.ooms, 0u);
   EXPECT_EQ(larger.metrics.peak_reserved, 5328 * kMiB);
   EXPECT_TRUE(larger.exact) << larger.inexact_because;
+}
+
+// Settings that are not those under which it was recorded, so that the model departs from it.
+TEST(OwnSettings, WhereTheModelDepartsAnIntervalHoldsTheRecordedPeak) {
+  int departed = 0;
+  for (const char* name : {"torch/side_streams.pickle", "torch/layers_4.pickle"}) {
+    const Recording whole = read_recording(std::string(MEMREPLAY_TRACES) + "/" + name);
+    for (const std::size_t part : {0u, 3u, 5u}) {
+      Recording late = begun_late(whole, whole.traces.at(0).size() * part / 10);
+      late.settings.max_split_size = 21 * kMiB;
+      const Subject subject(late, late.traces.at(0));
+      const memreplay::Run run = run_recorded(subject, {.endless = true});
+      const Figures recorded = recorded_figures(late.traces[0]);
+      if (run.exact) continue;
+      const Bytes peak = run.metrics.peak_reserved;
+      const BytesInterval within =
+          run.interval ? run.interval->peak_reserved : BytesInterval{peak, peak};
+      EXPECT_LE(within.low, recorded.peak_reserved) << name << " " << part;
+      EXPECT_GE(within.high, recorded.peak_reserved) << name << " " << part;
+      departed += peak != recorded.peak_reserved;
+    }
+  }
+  EXPECT_GT(departed, 0);
 }
 
 }  // namespace
