@@ -5,9 +5,11 @@
 namespace memreplay {
 
 OrderImprovement::OrderImprovement(std::span<const PlannedBlock> blocks,
+                                   std::span<const std::optional<Bytes>> places,
                                    std::vector<std::uint32_t> order, Packing packing,
                                    PlacingFit fit, std::uint64_t seed)
     : blocks_(blocks),
+      places_(places),
       order_(std::move(order)),
       packing_(std::move(packing)),
       fit_(fit),
@@ -19,7 +21,7 @@ bool OrderImprovement::run(int tries) {
     const auto from = static_cast<std::ptrdiff_t>(place_of_topmost());
     const auto to = static_cast<std::ptrdiff_t>(random_() % static_cast<std::size_t>(from + 1));
     std::rotate(order_.begin() + to, order_.begin() + from, order_.begin() + from + 1);
-    Packing packing = place_in_order(blocks_, order_, fit_);
+    Packing packing = place_in_order(blocks_, order_, fit_, places_);
     if (packing.height <= packing_.height) {
       packing_ = std::move(packing);
     } else {

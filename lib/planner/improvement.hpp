@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -13,8 +14,9 @@ namespace memreplay {
 /// and what does not make the packing higher is kept. Seeded.
 class OrderImprovement {
  public:
-  /// `packing` is what `order` leads to.
-  OrderImprovement(std::span<const PlannedBlock> blocks, std::vector<std::uint32_t> order,
+  /// `packing` is what `order` leads to; of `places` as place_in_order has them.
+  OrderImprovement(std::span<const PlannedBlock> blocks,
+                   std::span<const std::optional<Bytes>> places, std::vector<std::uint32_t> order,
                    Packing packing, PlacingFit fit, std::uint64_t seed);
 
   /// O(n * overlaps * log) for each try. True where it became lower.
@@ -25,6 +27,7 @@ class OrderImprovement {
   std::size_t place_of_topmost();
 
   std::span<const PlannedBlock> blocks_;
+  std::span<const std::optional<Bytes>> places_;
   std::vector<std::uint32_t> order_;
   Packing packing_;
   PlacingFit fit_;

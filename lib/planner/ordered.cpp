@@ -219,16 +219,24 @@ std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, P
 
 std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
                                 std::span<const std::uint32_t> order, PlacingFit fit,
-                                Bytes capacity) {
+                                Bytes capacity, std::span<const std::optional<Bytes>> places) {
   std::vector<Bytes> offsets(blocks.size(), kNotPlaced);
   LiveIndex placed(blocks);
   std::vector<Taken> taken;
   OffsetSort sorting;
   Bytes units = 0;  // all offsets are sums of these
   for (const PlannedBlock& block : blocks) units |= block.size | block.alignment;
-  const int shift = std::countr_zero(units);
   Bytes height = 0;
+  for (std::uint32_t row = 0; row < places.size(); ++row) {
+    if (!places[row]) continue;
+    offsets[row] = *places[row];
+    units |= offsets[row];
+    height = std::max(height, offsets[row] + blocks[row].size);
+    placed.add(row);
+  }
+  const int shift = std::countr_zero(units);
   for (const std::uint32_t row : order) {
+    if (!places.empty() && places[row]) continue;
     const PlannedBlock& block = blocks[row];
     taken.clear();
     placed.for_each(block.start, block.end, [&](std::uint32_t other) {
@@ -249,8 +257,8 @@ std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
 }
 
 Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
-                       PlacingFit fit) {
-  return packing_of(blocks, place_within(blocks, order, fit, UINT64_MAX));
+                       PlacingFit fit, std::span<const std::optional<Bytes>> places) {
+  return packing_of(blocks, place_within(blocks, order, fit, UINT64_MAX, places));
 }
 
 Packing place_by_start(std::span<const PlannedBlock> blocks) {

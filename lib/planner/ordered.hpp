@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,16 +36,17 @@ std::vector<std::uint32_t> placing_order(std::span<const PlannedBlock> blocks, P
 
 /// Places blocks in a given order, each into a gap between those placed that live at the same time,
 /// or above them all. TFLite's greedy by size and by breadth (Pisarchyk and Lee 2020) are
-/// size/best and breadth/best. O(n * overlaps * log).
+/// size/best and breadth/best. Blocks whose places are given, by row, stay there. O(n * overlaps *
+/// log).
 Packing place_in_order(std::span<const PlannedBlock> blocks, std::span<const std::uint32_t> order,
-                       PlacingFit fit);
+                       PlacingFit fit, std::span<const std::optional<Bytes>> places = {});
 
 inline constexpr Bytes kNotPlaced = UINT64_MAX;
 /// As place_in_order, but a block that would reach above the capacity is left out: by block its
 /// offset, or kNotPlaced.
 std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
                                 std::span<const std::uint32_t> order, PlacingFit fit,
-                                Bytes capacity);
+                                Bytes capacity, std::span<const std::optional<Bytes>> places = {});
 
 /// The order `start` with the fit `best`, by a sweep over time. O(n log n).
 Packing place_by_start(std::span<const PlannedBlock> blocks);

@@ -53,9 +53,7 @@ class MemoryPlanner {
   void search() {
     const PlanSolver solver = options_.solver;
     const bool any = solver == PlanSolver::automatic;
-    if (problem_.places.empty()) {
-      place_greedily();
-    }
+    place_greedily();
     const bool searchable = most_needed() < kEndlessCapacity && pairs_ <= kMostPairsKept;
     if (searchable && (any || solver == PlanSolver::exact)) {
       search_exactly();
@@ -76,7 +74,7 @@ class MemoryPlanner {
   bool enough() const {
     const Bytes wanted =
         goes_lower() ? found_.lower_bound : std::max(*options_.capacity, found_.lower_bound);
-    return height() <= wanted || found_.impossible || over();
+    return (found_.packing && height() <= wanted) || found_.impossible || over();
   }
 
   /// The bound is above every given place.
@@ -87,9 +85,26 @@ class MemoryPlanner {
   }
 
   void place_greedily() {
-    found_.keep(place_by_start(problem_.blocks), "start/best");
-    sweep();
+    if (problem_.places.empty()) {
+      found_.keep(place_by_start(problem_.blocks), "start/best");
+      sweep();
+    } else if (places_contradict()) {
+      found_.impossible = true;
+    }
     place_in_orders();
+  }
+
+  /// The blocks whose places are given, alone.
+  bool places_contradict() const {
+    std::vector<std::uint32_t> given;
+    std::vector<Bytes> offsets;
+    for (std::uint32_t row = 0; row < problem_.blocks.size(); ++row) {
+      if (!problem_.places[row]) continue;
+      given.push_back(row);
+      offsets.push_back(*problem_.places[row]);
+    }
+    const PlanningProblem alone = part_of(problem_, given);
+    return first_conflict(alone, packing_of(alone.blocks, std::move(offsets))).has_value();
   }
 
   void sweep() {
@@ -109,7 +124,7 @@ class MemoryPlanner {
         const double left = options_.seconds - elapsed();
         if (enough() || static_cast<double>(pairs_) > left * kPairsPerSecond) return;
         show("placing in orders");
-        Packing packing = place_in_order(problem_.blocks, rows, fit);
+        Packing packing = place_in_order(problem_.blocks, rows, fit, problem_.places);
         if (!found_.keep(std::move(packing), name_of(order, fit))) continue;
         order_ = order;
         fit_ = fit;
@@ -125,12 +140,12 @@ class MemoryPlanner {
 
   /// False where there is no order to begin with.
   bool improve() {
-    if (!problem_.places.empty() || pairs_ > kMostPairsOfOrder) return false;
+    if (pairs_ > kMostPairsOfOrder) return false;
     if (!improvement_) {
       auto rows = placing_order(problem_.blocks, order_);
-      Packing packing = place_in_order(problem_.blocks, rows, fit_);
-      improvement_.emplace(problem_.blocks, std::move(rows), std::move(packing), fit_,
-                           options_.seed);
+      Packing packing = place_in_order(problem_.blocks, rows, fit_, problem_.places);
+      improvement_.emplace(problem_.blocks, problem_.places, std::move(rows), std::move(packing),
+                           fit_, options_.seed);
     }
     show("moving blocks");
     for (int i = 0; i < kTriesAtOnce && !enough(); ++i) {

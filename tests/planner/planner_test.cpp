@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "planner/brute_force.hpp"
@@ -72,6 +74,26 @@ TEST(Planner, EverySolverIsSound) {
     EXPECT_FALSE(first_conflict(problem, *found.packing));
     EXPECT_GE(found.packing->height, found.lower_bound);
   }
+}
+
+TEST(Planner, EverySolverHonoursThePlacesThatAreGiven) {
+  std::mt19937_64 random(35);
+  int placed = 0;
+  for (int i = 0; i < 120; ++i) {
+    const PlanSolver solver = std::array{PlanSolver::greedy, PlanSolver::improve, PlanSolver::exact,
+                                         PlanSolver::contention}[i % 4];
+    const PlanningProblem problem = random_problem(
+        random,
+        {.blocks = {.count = 6, .alignments = 1 + i % 3 / 2}, .gaps = i % 5 == 0, .places = true});
+    const PlannedMemory found = plan_memory(problem, {.seconds = 0.02, .solver = solver}, {});
+    ASSERT_EQ(found.impossible, BruteForce(problem).lowest_height() == UINT64_MAX) << i;
+    ASSERT_EQ(found.packing.has_value(), !found.impossible) << i;
+    if (found.impossible) continue;
+    ASSERT_FALSE(first_conflict(problem, *found.packing)) << i;
+    placed +=
+        std::ranges::any_of(problem.places, [](const auto& place) { return place.has_value(); });
+  }
+  EXPECT_GT(placed, 20);
 }
 
 TEST(Planner, WhoeverStopsItGetsWhatThereIs) {

@@ -85,7 +85,15 @@ std::string refusal_of_memories(const PlannedDevice& device) {
 }
 
 std::string refusal(const PlannedDevice& device) {
-  if (!device.capacity) return "Nothing fits: the offsets that are given contradict each other.";
+  if (device.impossible && device.lower_bound <= device.capacity.value_or(device.lower_bound)) {
+    return "Nothing fits: the offsets that are given contradict each other.";
+  }
+  if (!device.capacity) {
+    return fmt::format(
+        "No plan was found in {:.3g} s; whether there is one is open (lower bound {}). Try: "
+        "--timeout SECONDS",
+        device.seconds, exact_size(device.lower_bound));
+  }
   const std::string capacity = exact_size(*device.capacity);
   if (device.impossible) {
     return fmt::format("Nothing fits in {}: no plan is lower than {}.", capacity,
