@@ -53,6 +53,41 @@ bool Verification::explain_tail(const Group& group, const Model& base) {
   return false;
 }
 
+// A free that waited, and that the request's own synchronisation completed, looks like one at once
+// where nothing stands between; and without any release explain_tail takes all for noticed.
+std::size_t Verification::first_that_may_have_waited(const Group& group) const {
+  if (!group.ends_in_request) return group.to;
+  const auto releases = [&](std::size_t i) { return returns_memory(trace_.ops[i]); };
+  bool released = false;
+  for (std::size_t i = group.tail; i < group.to; ++i) released |= releases(i);
+  if (!released && trace_.ops[group.to - 1] != Op::oom) return group.to;
+  if (group.tail >= group.from + 2 && trace_.completes_at_once(group.tail - 2)) {
+    return group.tail - 1;
+  }
+  if (released) return group.to;
+  std::size_t first = group.tail;
+  while (first < group.to && trace_.ops[first] != Op::free_completed) ++first;
+  return first;
+}
+
+bool Verification::explain_by_waiting_frees(const Group& group, std::size_t first) {
+  Group other = group;
+  other.tail = std::min(first, group.tail);
+  if (!play_before_tail(other)) return false;
+  std::size_t completions = 0;
+  for (std::size_t i = other.tail; i < group.to; ++i) {
+    completions += trace_.ops[i] == Op::free_completed;
+  }
+  const std::vector<ScriptEntry> script = script_of(other.tail, group.to);
+  for (const bool plausible : {true, false}) {
+    for (std::size_t early = completions; early-- > 0;) {
+      if (!may_try_again(other, model_)) return false;
+      if (try_tail(other, model_, script, {early, 0, plausible})) return true;
+    }
+  }
+  return false;
+}
+
 // A try copies the model, and plays the events.
 bool Verification::may_try_again(const Group& group, const Model& base) {
   const torch::Statistics& now = base.allocator->statistics();

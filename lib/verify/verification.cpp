@@ -211,6 +211,17 @@ bool Verification::play(const Group& group) {
   problem_.reset();
   contradiction_.reset();
   misplaced_.reset();
+  const std::size_t waiting = first_that_may_have_waited(group);
+  if (waiting == group.to) return play_as_it_looks(group);
+  Model before = model_.fork();
+  if (play_as_it_looks(group)) return true;
+  Model failed = std::exchange(model_, std::move(before));
+  if (explain_by_waiting_frees(group, waiting)) return true;
+  model_ = std::move(failed);
+  return false;
+}
+
+bool Verification::play_as_it_looks(const Group& group) {
   if (!group.has_driver_events && !assumptions_.settings_may_change) return play_plainly(group);
   if (!play_before_tail(group)) return false;
   if (empties_idly_) empty_cache_without_effect(group.to - 1);

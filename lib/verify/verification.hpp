@@ -104,10 +104,15 @@ class Verification {
   void hold(const MemoryState& state);
   bool fits_the_device(const Group& group);
   bool play(const Group& group);
+  bool play_as_it_looks(const Group& group);
   bool play_plainly(const Group& group);
   bool play_before_tail(const Group& group);
   bool play_tail(const Group& group);
   bool explain_tail(const Group& group, const Model& base);
+  /// The first completion that the request's synchronisation may have made beside those that
+  /// explain_tail tries; the group's end where there is none.
+  std::size_t first_that_may_have_waited(const Group& group) const;
+  bool explain_by_waiting_frees(const Group& group, std::size_t first);
   bool may_try_again(const Group& group, const Model& base);
   bool try_tail(const Group& group, const Model& base, std::span<const ScriptEntry> script,
                 const Explanation& explanation);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "trace/pickle/pickle_writer.hpp"
 #include "trace/reader.hpp"
@@ -162,6 +163,51 @@ TEST(RecordedReplay, WhatASynchronisationCompletesIsCompletedThere) {
   EXPECT_EQ(trace.ops, (std::vector<Op>{Op::segment_alloc, Op::allocate, Op::free_requested,
                                         Op::free_completed, Op::segment_free, Op::segment_alloc,
                                         Op::allocate, Op::free_requested, Op::free_completed}));
+}
+
+// Nothing is released before the request is refused: the waiting free that the allocator completes
+// then looks like any other.
+TEST(RecordedReplay, ARefusalAfterAFreeThatWaitedIsVerifiedExactly) {
+  const Recording again =
+      recorded(csv("a,0,7340032,0,\na,1,20971520,0,\na,2,3145728,0,\na,4,16777216,0,\n"
+                   "a,5,16777216,0,\nf,1,,0,\na,20,16777216,0,\nc,1,,0,\n"),
+               "torch:large_segment_size_mb=64", {.capacity = 64 * kMiB});
+  ASSERT_EQ(count(again.traces.at(0), Op::oom), 1u);
+  EXPECT_EQ(verify(again, again.traces[0]).verdict, Verdict::exact);
+}
+
+TEST(RecordedReplay, FreesThatWaitOnAFullDeviceAreVerifiedExactly) {
+  std::mt19937 random(14);
+  int refusals = 0;
+  for (int round = 0; round < 150; ++round) {
+    std::string rows;
+    std::vector<int> live, waiting;
+    const auto take = [&](std::vector<int>& from) {
+      const std::size_t at = random() % from.size();
+      const int id = from[at];
+      from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
+      return std::to_string(id);
+    };
+    for (int id = 0; id < 40; ++id) {
+      const auto choice = random() % 4;
+      if (choice == 0 && !live.empty()) {
+        waiting.push_back(std::stoi(take(live)));
+        rows += "f," + std::to_string(waiting.back()) + ",,0,\n";
+      } else if (choice == 1 && !waiting.empty()) {
+        rows += "c," + take(waiting) + ",,0,\n";
+      } else {
+        rows +=
+            "a," + std::to_string(id) + ',' + std::to_string((1 + random() % 24) * kMiB) + ",0,\n";
+        live.push_back(id);
+      }
+    }
+    const char* strategy = round % 2 == 0 ? "torch" : "torch:large_segment_size_mb=64";
+    const Recording again = recorded(csv(rows), strategy, {.capacity = 96 * kMiB});
+    const VerifyResult verified = verify(again, again.traces.at(0));
+    refusals += count(again.traces[0], Op::oom) > 0;
+    EXPECT_EQ(verified.verdict, Verdict::exact) << round << "\n" << rows;
+  }
+  EXPECT_GT(refusals, 50);
 }
 
 TEST(RecordedReplay, WhatWasThereBeforeIsThereAgain) {
