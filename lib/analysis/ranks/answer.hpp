@@ -65,6 +65,7 @@ struct UnreadableRank {
 
 /// What one machine found out of its share of the files, or several of theirs.
 struct RanksPart {
+  std::string file;   ///< that it was read from; empty: none
   std::string asked;  ///< of which replays: only equal ones can be merged
   RanksFrom ranks_from = RanksFrom::names;
   std::size_t of = 1;

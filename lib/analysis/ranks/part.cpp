@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -129,18 +130,26 @@ void sort(RanksPart& part) {
   std::ranges::sort(part.notes);
 }
 
+void refuse_twice(const std::vector<RanksPart>& parts) {
+  std::map<std::pair<std::size_t, std::size_t>, const RanksPart*> known;
+  for (const RanksPart& part : parts) {
+    for (const std::size_t shard : part.shards) {
+      const auto [first, is_new] = known.try_emplace({shard, part.of}, &part);
+      if (is_new) continue;
+      throw UsageError(fmt::format("shard {}/{} is in {} and in {}; expected each part once", shard,
+                                   part.of, first->second->file, part.file));
+    }
+  }
+}
+
 void add(RanksPart&& other, RanksPart& all) {
   if (other.of != all.of || other.ranks_from != all.ranks_from || other.asked != all.asked) {
     throw UsageError(fmt::format(
-        "the parts are answers to other questions ('{}' in {} parts, '{}' in {}); expected those "
-        "of one",
-        all.asked, all.of, other.asked, other.of));
+        "{} and {} are answers to different questions ('{}' in {} parts, '{}' in {}); expected "
+        "parts of one",
+        all.file, other.file, all.asked, all.of, other.asked, other.of));
   }
-  for (const std::size_t shard : other.shards) {
-    if (!all.shards.insert(shard).second) {
-      throw UsageError(fmt::format("shard {}/{} is there twice", shard, all.of));
-    }
-  }
+  all.shards.insert(other.shards.begin(), other.shards.end());
   all.others += other.others;
   std::ranges::move(other.rows, std::back_inserter(all.rows));
   std::ranges::move(other.unreadable, std::back_inserter(all.unreadable));
@@ -187,6 +196,7 @@ RanksPart ranks_part(const RanksQuestion& question, const Control& control) {
 
 RanksPart merged(std::vector<RanksPart> parts) {
   if (parts.empty()) throw UsageError("no part to merge");
+  refuse_twice(parts);
   RanksPart all = std::move(parts.front());
   for (std::size_t i = 1; i < parts.size(); ++i) add(std::move(parts[i]), all);
   sort(all);

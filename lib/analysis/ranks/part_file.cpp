@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/ranks/question.hpp"
+#include "analysis/ranks/request_stream.hpp"
 #include "trace/json/json.hpp"
 #include "trace/json/json_node.hpp"
+#include "trace/mrt/mrt_bytes.hpp"
 
 namespace memreplay {
 namespace {
@@ -45,6 +47,18 @@ Hash128 hash_at(const JsonNode& node) {
   const auto hash = hash_of_hex(node.text());
   if (!hash) node.refuse("32 hexadecimal digits");
   return *hash;
+}
+
+/// The requests of a stream, which are those that its hash tells.
+std::string packed_at(const JsonNode& stream) {
+  const JsonNode packed = stream.at("packed");
+  const auto bytes = bytes_of_hex(packed.text());
+  if (!bytes) packed.refuse("hexadecimal digits");
+  try {
+    if (Beginnings(unpacked(*bytes)).whole() == hash_at(stream.at("stream"))) return *bytes;
+  } catch (const MrtFault&) {
+  }
+  packed.refuse("the requests of this stream, whole");
 }
 
 /// One of the names of a kind, by its place among them.
@@ -124,7 +138,8 @@ RanksPart read_part(const std::string& path) {
       parse_json(path, text_of_file(path), "a part as ranks --shard I/N --json=F writes it");
   const JsonNode root(path, "", *json);
   if (root.at("schema").text() != kSchema) root.at("schema").refuse(fmt::format("\"{}\"", kSchema));
-  RanksPart part{.asked = root.at("asked").text(),
+  RanksPart part{.file = path,
+                 .asked = root.at("asked").text(),
                  .of = root.at("of").whole(),
                  .others = root.at("others").whole()};
   const bool by_order = root.at("ranks_from").text() == kRanksFrom[1];
@@ -142,9 +157,11 @@ RanksPart read_part(const std::string& path) {
         {file.at("rank").whole(), file.at("path").text(), file.at("message").text()});
   }
   for (const JsonNode& stream : root.at("streams").elements()) {
-    auto bytes = bytes_of_hex(stream.at("packed").text());
-    if (!bytes) stream.at("packed").refuse("hexadecimal digits");
-    part.streams[hash_at(stream.at("stream"))] = {stream.at("rank").whole(), std::move(*bytes)};
+    part.streams[hash_at(stream.at("stream"))] = {stream.at("rank").whole(), packed_at(stream)};
+  }
+  for (const JsonNode& row : root.at("rows").elements()) {
+    const JsonNode stream = row.at("stream");
+    if (!part.streams.contains(hash_at(stream))) stream.refuse("one of \"streams\"");
   }
   return part;
 }

@@ -195,5 +195,44 @@ TEST_F(RanksTest, WhereNoRankDiedNothingIsExplained) {
   EXPECT_FALSE(ranks.why);
 }
 
+TEST_F(RanksTest, WhatIsWrongWithAPartNamesItsFile) {
+  rank(0, {40, 30});
+  rank(1, {80});
+  const std::string path = folder_.string() + ".bad.part";
+  const std::string text = part_text(part());
+  const auto complaint = [&](const std::string& what, std::size_t skipped, std::size_t dropped) {
+    std::string damaged = text;
+    damaged.erase(damaged.find(what) + what.size() + skipped, dropped);
+    std::ofstream(path) << damaged;
+    try {
+      read_part(path);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(complaint("nothing of it", 0, 0), "");
+  for (const std::size_t dropped : {2u, 20u, 40u}) {
+    const std::string said = complaint("\"packed\": \"", 10, dropped);
+    EXPECT_TRUE(said.starts_with(path + ": streams")) << said;
+  }
+  fs::remove(path);
+}
+
+TEST_F(RanksTest, PartsThatDoNotBelongTogetherAreNamed) {
+  rank(0, {40});
+  rank(1, {80});
+  std::vector<RanksPart> twice = {part(1, 2), part(1, 2)};
+  twice[0].file = "a.json";
+  twice[1].file = "b.json";
+  try {
+    merged(twice);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "shard 1/2 is in a.json and in b.json; expected each part once");
+  }
+}
+
 }  // namespace
 }  // namespace memreplay
