@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "analysis/explain/question.hpp"
 #include "commands.hpp"
@@ -47,11 +48,25 @@ At at_argument(const std::string& text) {
   return {kKinds.at(static_cast<std::size_t>(found - names.begin()))};
 }
 
-/// Says what is known before a search that may take long.
+/// Whether it may be found only later that some device has no answer.
+bool may_be_refused(const InputOptions& input, const ExplainQuestion& question) {
+  return input.gpu || question.at.kind == At::Kind::event || question.at.kind == At::Kind::oom ||
+         !question.phases.empty();
+}
+
+/// Says what is known before a search that may take long; `holds_back`: not before all is known.
 class Telling final : public ExplainListener {
  public:
-  Telling(const Printer& printer, const TextStyle& style, Progress& progress)
-      : printer_(printer), shown_(printer.shows_text()), style_(style), progress_(progress) {}
+  Telling(const Printer& printer, const TextStyle& style, Progress& progress, bool holds_back)
+      : printer_(printer),
+        shown_(printer.shows_text()),
+        style_(style),
+        progress_(progress),
+        holds_back_(holds_back) {}
+
+  void all_is_known() {
+    if (std::exchange(holds_back_, false)) say(std::exchange(held_, {}));
+  }
 
   void on_explained(const ExplainedDevice& device) override {
     const std::string text = (first_ ? "" : "\n") + explained_text(device, style_);
@@ -65,6 +80,10 @@ class Telling final : public ExplainListener {
 
  private:
   void say(const std::string& text) {
+    if (holds_back_) {
+      held_ += text;
+      return;
+    }
     progress_.clear();
     if (!shown_) return;
     try {
@@ -81,6 +100,8 @@ class Telling final : public ExplainListener {
   bool first_ = true;
   std::size_t lines_ = 0;  ///< said of the device
   Progress& progress_;
+  bool holds_back_;
+  std::string held_;
 };
 
 }  // namespace
@@ -126,7 +147,8 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   Progress progress(reports.quiet);
   const Control control = progress.control();
   print_ranks_first(printer, input, options.strategies, options.setup, progress, reports.colour);
-  Telling telling(printer, terminal_style(reports.colour), progress);
+  Telling telling(printer, terminal_style(reports.colour), progress,
+                  may_be_refused(input, question));
   ExplainAnswer all;
   question.among_others = input.paths.size() > 1;
   // The next are read while one is explained, and its explanation appears.
@@ -137,6 +159,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
     all.interrupted |= answered.interrupted;
     return !answered.interrupted;
   });
+  telling.all_is_known();
   progress.clear();
   if (!all.devices.empty()) printer.print(all, false);
   return all.interrupted ? kInterrupted : status;
