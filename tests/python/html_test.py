@@ -39,7 +39,7 @@ class Html(unittest.TestCase):
 
     def test_settings_that_come_to_the_same_share_a_row(self):
         page = memreplay.tune(OOM, runs=200)._repr_html_()
-        self.assertIn("torch:expandable_segments:True (+8 alike)", page)
+        self.assertIn("torch:expandable_segments=True (+8 alike)", page)
         self.assertEqual(page.count("<svg"), 1)
 
     def test_a_sentence_stands_for_an_answer(self):

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "core/bytes_of.hpp"
 #include "core/text.hpp"
@@ -321,7 +322,12 @@ namespace memreplay {
 StrategySpec torch_spec_from_conf(std::string_view conf) {
   StrategySpec spec;
   spec.name = "torch";
-  spec.text = conf.empty() ? "torch" : fmt::format("torch:{}", conf);
+  spec.text = "torch";
+  torch::SettingIssues ignored;  // whoever makes the strategy is told
+  char before = ':';
+  for (const auto& [key, value] : torch::split_conf(conf, torch::kNewestRelease, ignored)) {
+    spec.text += fmt::format("{}{}={}", std::exchange(before, ','), key, value);
+  }
   if (!conf.empty()) spec.options.emplace_back(torch::kConfOption, conf);
   return spec;
 }

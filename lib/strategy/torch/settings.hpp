@@ -68,7 +68,8 @@ inline constexpr std::string_view kConfOption = "conf";
 
 namespace memreplay {
 
-/// The strategy that stands for a PYTORCH_CUDA_ALLOC_CONF; its text is "torch" or "torch:CONF".
+/// The strategy that stands for a PYTORCH_CUDA_ALLOC_CONF; its text means the
+/// same to parse_strategy.
 StrategySpec torch_spec_from_conf(std::string_view conf);
 
 }  // namespace memreplay

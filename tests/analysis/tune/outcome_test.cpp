@@ -98,7 +98,7 @@ TEST(TuneOutcome, RunsAreNamedByWhatIsRankedThere) {
   result.outcomes = {outcome(0, 100, 1, {.expandable_segments = true}), outcome(0, 900, 1)};
   name_runs(result);
   EXPECT_EQ(result.baseline_outcome.runs[0].strategy, "recorded");
-  EXPECT_EQ(result.outcomes[0].runs[0].strategy, "torch:expandable_segments:True");
+  EXPECT_EQ(result.outcomes[0].runs[0].strategy, "torch:expandable_segments=True");
   EXPECT_EQ(result.outcomes[1].runs[0].strategy, "torch");
   EXPECT_EQ(result.outcomes[1].runs[0].place, 2u);
 }

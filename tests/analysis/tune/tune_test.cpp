@@ -253,7 +253,7 @@ TEST(Tune, SegmentsThatExpandAlreadyAreTheBaseline) {
   Recording recording = random_recording(3, 200);
   recording.settings.expandable_segments = true;
   const TuneResult result = tuned(recording, plain_options(10));
-  EXPECT_EQ(result.baseline, "torch:expandable_segments:True");
+  EXPECT_EQ(result.baseline, "torch:expandable_segments=True");
   EXPECT_EQ(result.baseline_conf, "expandable_segments:True");
 }
 

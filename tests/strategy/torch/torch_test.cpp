@@ -33,6 +33,16 @@ TEST(Torch, ASettingAsItStandsInTheEnvironmentMeansTheSame) {
   EXPECT_EQ(torch_spec_from_conf("").text, "torch");
 }
 
+TEST(Torch, TheTextOfASettingFromTheEnvironmentMeansTheSame) {
+  for (const char* conf :
+       {"", "expandable_segments:True", "max_split_size_mb:128, expandable_segments:False",
+        "roundup_power2_divisions:[256:1,512:2,>:8],garbage_collection_threshold:0.8",
+        "roundup_power2_divisions:4", "max_split_size_mb,128", "backend:native,"}) {
+    const StrategySpec spec = torch_spec_from_conf(conf);
+    EXPECT_EQ(settings_of(parse_strategy(spec.text)), settings_of(spec)) << conf;
+  }
+}
+
 TEST(Torch, TheVersionOfTheSpecificationComesBeforeThatOfTheCommandLine) {
   EXPECT_THROW(settings_of(parse_strategy("torch:max_split_size_mb=20,version=2.6")), UsageError);
   EXPECT_NO_THROW(settings_of(parse_strategy("torch:max_split_size_mb=20,version=2.10"), "2.6"));
