@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <optional>
 #include <string>
 
 namespace memreplay {
@@ -17,6 +17,9 @@ class LossCount {
   void add(std::string_view what, Is is) {
     std::uint64_t count = 0;
     for (std::size_t event = 0; event < trace_.size(); ++event) count += is(event) ? 1 : 0;
+    add_count(what, count);
+  }
+  void add_count(std::string_view what, std::uint64_t count) {
     if (count == 0) return;
     text_ += fmt::format("{}{} ({})", text_.empty() ? "" : ", ", what, count);
   }
@@ -35,11 +38,8 @@ class LossCount {
   std::string text_;
 };
 
-}  // namespace
-
-Losses left_out_of(const Trace& trace, std::string_view log, LogPlaces has) {
-  LossCount lost(trace);
-  if (!has.refusals) lost.add_op("refused requests", Op::oom);
+/// Of a log that has allocations and frees alone.
+void add_calls(const Trace& trace, LossCount& lost) {
   lost.add("requests of no bytes", [&](std::size_t event) {
     return trace.ops[event] == Op::allocate && trace.sizes[event] == 0;
   });
@@ -49,20 +49,55 @@ Losses left_out_of(const Trace& trace, std::string_view log, LogPlaces has) {
   lost.add_op("markers", Op::marker);
   lost.add_op("emptied caches", Op::empty_cache);
   lost.add_op("safe frontiers", Op::safe_frontier);
+}
+
+}  // namespace
+
+Losses left_out_of(const Recording& recording, std::string_view log, LogPlaces has) {
+  const Trace& trace = recording.traces.front();
+  LossCount lost(trace);
+  if (!has.refusals) lost.add_op("refused requests", Op::oom);
+  if (has.all_calls) {
+    lost.add_count("frees that never complete", unfinished_frees(trace).size());
+  } else {
+    add_calls(trace, lost);
+  }
   lost.add("events of the driver",
            [&](std::size_t event) { return is_driver_event(trace.ops[event]); });
   if (!has.streams) {
     lost.add("streams",
              [&](std::size_t event) { return trace.streams[trace.lane(event).stream] != 0; });
   }
-  lost.add("pools", [&](std::size_t event) { return trace.lane(event).pool != 0; });
+  if (!has.all_calls) {
+    lost.add("pools", [&](std::size_t event) { return trace.lane(event).pool != 0; });
+  }
   if (!has.threads) lost.add_column("threads", trace.threads);
   if (!has.times) lost.add_column("times", trace.times_us);
   if (!has.alignments) lost.add_column("alignments", trace.align_log2);
-  lost.add_column("tags", trace.tags);
+  if (!has.all_calls) lost.add_column("tags", trace.tags);
   lost.add_column("stacks", trace.stacks);
+  lost.add_count("beginnings and ends of annotated scopes", recording.annotations.size());
   if (lost.text().empty()) return {};
   return {fmt::format("left out, as {} has no place for it, by events: {}", log, lost.text())};
+}
+
+std::vector<std::size_t> unfinished_frees(const Trace& trace) {
+  std::vector<std::optional<std::size_t>> waiting(trace.slot_count);
+  for (std::size_t event = 0; event < trace.size(); ++event) {
+    const Slot slot = trace.slots[event];
+    if (slot == kNoSlot) continue;
+    if (trace.ops[event] == Op::free_requested) {
+      waiting[slot] = event;
+    } else {
+      waiting[slot].reset();
+    }
+  }
+  std::vector<std::size_t> unfinished;
+  for (const auto& event : waiting) {
+    if (event) unfinished.push_back(*event);
+  }
+  std::ranges::sort(unfinished);
+  return unfinished;
 }
 
 }  // namespace memreplay

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "trace/trace.hpp"
 #include "trace/writer.hpp"
@@ -14,10 +16,15 @@ struct LogPlaces {
   bool times = false;
   bool alignments = false;
   bool refusals = false;
+  /// Requests of no bytes, delayed frees, markers, emptied caches, safe frontiers, pools, tags.
+  bool all_calls = false;
 };
 
-/// What such a log leaves out of a trace, with counts, as one phrase. `log`: "an RMM log".
-/// O(events).
-Losses left_out_of(const Trace& trace, std::string_view log, LogPlaces has);
+/// What such a log leaves out of the only trace of a recording, with counts, as one phrase. `log`:
+/// "an RMM log". O(events).
+Losses left_out_of(const Recording& recording, std::string_view log, LogPlaces has);
+
+/// Events that request a free which never completes: the block stays in use. Ascending.
+std::vector<std::size_t> unfinished_frees(const Trace& trace);
 
 }  // namespace memreplay

@@ -7,6 +7,7 @@
 
 #include "trace/csv/csv.hpp"
 #include "trace/csv/csv_rows.hpp"
+#include "trace/losses.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {
@@ -24,11 +25,11 @@ class CsvWriter {
         trace_(trace),
         keeps_ids_(!trace.ids.empty() && trace.start.segments.empty()),
         id_of_(trace.slot_count),
-        requested_free_(trace.slot_count) {}
+        requested_free_(trace.slot_count),
+        unfinished_(unfinished_frees(trace)) {}
 
   std::string write() {
     choose_columns();
-    mark_unfinished_frees();
     write_start();
     for (std::size_t event = 0; event < trace_.size(); ++event) write_event(event);
     return fmt::to_string(text_);
@@ -36,7 +37,6 @@ class CsvWriter {
 
  private:
   void choose_columns();
-  void mark_unfinished_frees();
   void write_start();
   void write_event(std::size_t event);
   void write_row(char op, std::optional<std::uint64_t> id, std::optional<Bytes> size, Lane lane,
@@ -54,7 +54,8 @@ class CsvWriter {
        tags_ = false, freed_before_ = false, ends_ = false;
   std::vector<std::uint64_t> id_of_;          ///< by slot
   std::vector<std::uint8_t> requested_free_;  ///< by slot: its free waits for completion
-  std::vector<std::size_t> unfinished_;       ///< events that request a free never completed
+  /// An `f` without a `c` frees at once: these are left out.
+  const std::vector<std::size_t> unfinished_;
   std::uint64_t next_id_ = 0;
   fmt::memory_buffer text_;
 };
@@ -93,24 +94,6 @@ void CsvWriter::choose_columns() {
   if (freed_before_) put(",freed_before");
   if (ends_) put(",end");
   put("\n");
-}
-
-/// An `f` without a `c` frees at once: of a block that stays in use to the end, it is left out.
-void CsvWriter::mark_unfinished_frees() {
-  std::vector<std::optional<std::size_t>> waiting(trace_.slot_count);
-  for (std::size_t event = 0; event < trace_.size(); ++event) {
-    const Slot slot = trace_.slots[event];
-    if (slot == kNoSlot) continue;
-    if (trace_.ops[event] == Op::free_requested) {
-      waiting[slot] = event;
-    } else {
-      waiting[slot].reset();
-    }
-  }
-  for (const auto& event : waiting) {
-    if (event) unfinished_.push_back(*event);
-  }
-  std::sort(unfinished_.begin(), unfinished_.end());
 }
 
 void CsvWriter::write_start() {
@@ -224,7 +207,13 @@ WriterInfo csv_writer() {
           .for_stdout = true,
           .write = [](const Recording& recording, std::ostream& out) {
             out << write_csv(recording, recording.traces.front());
-            return Losses();
+            return left_out_of(recording, "CSV",
+                               {.streams = true,
+                                .threads = true,
+                                .times = true,
+                                .alignments = true,
+                                .refusals = true,
+                                .all_calls = true});
           }};
 }
 

@@ -153,7 +153,7 @@ WriterInfo rmm_writer() {
           .write = [](const Recording& recording, std::ostream& out) {
             const Trace& trace = recording.traces.front();
             RmmWriter(trace, out).write();
-            return left_out_of(trace, "an RMM log",
+            return left_out_of(recording, "an RMM log",
                                {.streams = true, .threads = true, .times = true, .refusals = true});
           }};
 }
