@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace memreplay {
@@ -30,6 +31,18 @@ inline bool is_utf8(std::string_view text, bool surrogates = false) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+/// The text with U+FFFD for every byte that is no UTF-8.
+inline std::string as_utf8(std::string_view text) {
+  std::string kept;
+  kept.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    kept += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return kept;
 }
 
 }  // namespace memreplay

@@ -15,7 +15,9 @@ constexpr std::size_t kLeastFrame = 4;
 
 }  // namespace
 
-PickleWriter::PickleWriter(std::ostream& out) : out_(out) { out_ << "\x80\x04"; }
+PickleWriter::PickleWriter(std::ostream& out, NoUtf8 no_utf8) : out_(out), no_utf8_(no_utf8) {
+  out_ << "\x80\x04";
+}
 
 void PickleWriter::scalar(const PlainScalar& value) {
   begin_item();
@@ -151,8 +153,13 @@ void PickleWriter::put_real(double value) {
 
 void PickleWriter::put_text(std::string_view text) {
   if (const auto known = texts_.find(text); known != texts_.end()) return get(known->second);
+  const bool plain = is_utf8(text, true);
+  if (!plain && no_utf8_ == NoUtf8::replaced) {
+    ++replaced_texts_;
+    return put_text(as_utf8(text));
+  }
   // What Python 2 wrote in some other encoding can only be written as it did.
-  if (!is_utf8(text, true)) {
+  if (!plain) {
     put(PickleOp::binstring);
     put_number(text.size(), 4);
   } else if (text.size() <= UINT8_MAX) {

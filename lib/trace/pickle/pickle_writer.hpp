@@ -16,13 +16,19 @@ namespace memreplay {
 /// texts and recalled objects are shared through the memo. Memory: the memo and 64 KiB.
 class PickleWriter final : public ValueWriter {
  public:
-  explicit PickleWriter(std::ostream& out);
+  /// What becomes of texts that are no UTF-8: written as Python 2 did, which Python 3 reads with an
+  /// encoding alone, or with U+FFFD for the bytes in question.
+  enum class NoUtf8 : std::uint8_t { kept, replaced };
+
+  explicit PickleWriter(std::ostream& out, NoUtf8 no_utf8 = NoUtf8::kept);
 
   void scalar(const PlainScalar& value) override;
   void open(Container kind, std::optional<ObjectId> id = std::nullopt) override;
   void close() override;
   bool recall(ObjectId id) override;
   void finish() override;
+
+  std::uint64_t replaced_texts() const { return replaced_texts_; }
 
  private:
   struct Open {
@@ -52,6 +58,8 @@ class PickleWriter final : public ValueWriter {
   void flush();
 
   std::ostream& out_;
+  const NoUtf8 no_utf8_;
+  std::uint64_t replaced_texts_ = 0;
   std::string frame_;  ///< what the next FRAME will hold
   std::vector<Open> open_;
   std::uint32_t memo_used_ = 0;

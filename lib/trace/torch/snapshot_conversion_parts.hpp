@@ -125,7 +125,7 @@ std::optional<TorchEntry> SnapshotConversion<View>::entry(const View& value, con
   });
   if (entry.action == TorchAction::other) {
     // Through the table of texts, for its care of bytes that are no UTF-8.
-    ++snapshot_.unknown_actions[texts_.clean(unknown)];
+    ++snapshot_.unknown_actions[as_utf8(unknown)];
     return std::nullopt;
   }
   const bool oom = entry.action == TorchAction::oom;
@@ -175,7 +175,7 @@ void SnapshotConversion<View>::settings(const View& value, const Path& at) {
   for (const Word variable :
        {Word::conf, Word::conf_of_any, Word::conf_of_hip, Word::conf_of_npu, Word::conf_of_xpu}) {
     optional(value, variable, at, [&](const View& v, const Path& p) {
-      if (v.kind() != ValueKind::none) settings.conf = texts_.clean(text(v, p));
+      if (v.kind() != ValueKind::none) settings.conf = as_utf8(text(v, p));
       settings.conf_variable = text_of(variable);
     });
   }

@@ -48,21 +48,10 @@ SnapshotTexts::SnapshotTexts() : stack_slots_(1024) {
   stack({});
 }
 
-std::string SnapshotTexts::clean(std::string_view text) {
-  std::string kept;
-  kept.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    kept += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return kept;
-}
-
 std::uint32_t SnapshotTexts::text(std::string_view text) {
   const auto known = text_numbers_.find(text);
   if (known != text_numbers_.end()) return known->second;
-  std::string valid = clean(text);
+  std::string valid = as_utf8(text);
   if (valid != text) return this->text(valid);
   const auto number = static_cast<std::uint32_t>(texts_.size());
   texts_.push_back(std::move(valid));

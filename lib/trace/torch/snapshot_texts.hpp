@@ -24,8 +24,6 @@ class SnapshotTexts {
   /// The number of a text. Bytes that are no UTF-8 become U+FFFD, so that every report can print
   /// it.
   std::uint32_t text(std::string_view text);
-  /// A text with U+FFFD for bytes that are no UTF-8, to be kept elsewhere.
-  static std::string clean(std::string_view text);
   std::uint32_t frame(std::string_view name, std::string_view file, std::uint32_t line);
   std::uint32_t stack(std::span<const std::uint32_t> frames);
   std::uint32_t pool(PoolId id);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "trace/pickle/pickle_writer.hpp"
 #include "trace/torch/torch_writer.hpp"
 #include "trace/writer.hpp"
@@ -12,7 +14,13 @@ Losses write_value(const std::function<void(ValueWriter&)>& content, std::ostrea
 }
 
 Losses write(const Recording& recording, std::ostream& out) {
-  return write_value([&](ValueWriter& writer) { write_torch_snapshot(recording, writer); }, out);
+  PickleWriter writer(out, PickleWriter::NoUtf8::replaced);
+  write_torch_snapshot(recording, writer);
+  if (writer.replaced_texts() == 0) return {};
+  return {
+      fmt::format("a snapshot cannot hold texts that are no UTF-8 ({} here); the bytes in question "
+                  "are U+FFFD",
+                  writer.replaced_texts())};
 }
 
 }  // namespace
