@@ -146,8 +146,8 @@ ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
     if (!snapshot) return answer;
     recording = std::move(*snapshot);
   }
-  if (question.anonymise) recording = without_names(std::move(recording), answer);
   keep_chosen(recording, question);
+  if (question.anonymise) recording = without_names(std::move(recording), answer);
   answer.recording = std::make_shared<const Recording>(std::move(recording));
   answer.interrupted = control.stopped();
   return answer;
