@@ -7,6 +7,7 @@
 #include "core/torch_sizes.hpp"
 #include "strategy/parts/chunk_table.hpp"
 #include "strategy/parts/free_blocks.hpp"
+#include "strategy/parts/largest_of.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {
@@ -120,12 +121,11 @@ class Gmlake final : public StrategyOn<Gmlake> {
   /// Where memory can be stitched, all free chunks of a stream are one hole.
   FreeSpace free_space() const override {
     FreeSpace space{.total = held_bytes_ - live_bytes_};
-    for (const Lane& lane : lanes_) {
-      space.largest = std::max({space.largest, lane.small.largest(), lane.large.largest()});
-      if (lane.large_bytes >= options_.frag_limit) {
-        space.largest = std::max(space.largest, lane.large_bytes);
-      }
-    }
+    space.largest = largest_.get([&](std::uint32_t number) {
+      const Lane& lane = lanes_[number];
+      const Bytes together = lane.large_bytes >= options_.frag_limit ? lane.large_bytes : 0;
+      return std::max({lane.small.largest(), lane.large.largest(), together});
+    });
     return space;
   }
 
@@ -426,6 +426,7 @@ class Gmlake final : public StrategyOn<Gmlake> {
     return {stitched_[index].size, stitched_[index].address, index};
   }
   FreeBlocks& free_of(const Piece& piece) {
+    largest_.note(piece.lane);
     return piece.small ? lanes_[piece.lane].small : lanes_[piece.lane].large;
   }
   void insert_free(Handle handle) {
@@ -445,6 +446,7 @@ class Gmlake final : public StrategyOn<Gmlake> {
   std::vector<std::uint32_t> unused_segments_;
   std::vector<std::vector<std::uint32_t>> lane_numbers_;  ///< by pool, by stream
   std::vector<Lane> lanes_;
+  mutable LargestOf largest_;  ///< that each lane could serve
   std::vector<Stitched> stitched_;
   std::vector<StitchedIndex> unused_stitched_;
   Bytes held_bytes_ = 0;

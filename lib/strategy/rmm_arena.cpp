@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "strategy/parts/chunk_table.hpp"
 #include "strategy/parts/first_fit.hpp"
+#include "strategy/parts/largest_of.hpp"
 #include "strategy/parts/regions.hpp"
 #include "strategy/registry.hpp"
 
@@ -86,7 +87,7 @@ class RmmArena final : public StrategyOn<RmmArena> {
   FreeSpace free_space() const override {
     FreeSpace space{.obtainable = 0};
     if (region_ != kNoHandle) space.total = options_.arena_size - live_bytes_;
-    for (const FirstFit& arena : arenas_) space.largest = std::max(space.largest, arena.largest());
+    space.largest = largest_.get([&](std::uint32_t arena) { return arenas_[arena].largest(); });
     return space;
   }
 
@@ -175,10 +176,15 @@ class RmmArena final : public StrategyOn<RmmArena> {
 
   void move_superblock(std::uint32_t number, std::uint32_t arena) {
     Superblock& moved = superblocks_[number];
-    arenas_[moved.arena].erase(address_of(number));
-    arenas_[arena].insert(address_of(number), moved.largest, number);
+    changed_arena(moved.arena).erase(address_of(number));
+    changed_arena(arena).insert(address_of(number), moved.largest, number);
     taken_ += (arena != kGlobal) - (moved.arena != kGlobal);
     moved.arena = arena;
+  }
+
+  FirstFit& changed_arena(std::uint32_t arena) {
+    largest_.note(arena);
+    return arenas_[arena];
   }
 
   Address address_of(std::uint32_t superblock) const {
@@ -191,7 +197,7 @@ class RmmArena final : public StrategyOn<RmmArena> {
     const Bytes largest = superblock.free.largest();
     if (std::exchange(superblock.largest, largest) == largest) return;
     const Address address = address_of(number);
-    arenas_[superblock.arena].replace(address, address, largest, number);
+    changed_arena(superblock.arena).replace(address, address, largest, number);
   }
 
   Handle take(Handle block, const Wanted& wanted) {
@@ -257,7 +263,7 @@ class RmmArena final : public StrategyOn<RmmArena> {
   void absorb_superblock_above(Handle block) {
     const Handle above = chunks_[block].above;
     Superblock& absorbed = superblock_of(above);
-    arenas_[kGlobal].erase(chunks_[above].address);
+    changed_arena(kGlobal).erase(chunks_[above].address);
     absorbed.free.erase(chunks_[above].address);
     absorbed.size = 0;
     unused_.push_back(chunks_[above].superblock);
@@ -284,7 +290,7 @@ class RmmArena final : public StrategyOn<RmmArena> {
     superblock.size = superblock.largest = piece.size;
     superblock.arena = kGlobal;
     superblock.free.insert(piece.address, piece.size, first);
-    arenas_[kGlobal].insert(piece.address, piece.size, number);
+    changed_arena(kGlobal).insert(piece.address, piece.size, number);
   }
 
   /// All superblocks of all arenas go back to the global one.
@@ -306,6 +312,7 @@ class RmmArena final : public StrategyOn<RmmArena> {
   std::vector<Superblock> superblocks_;
   std::vector<std::uint32_t> unused_;  ///< numbers of superblocks
   std::vector<FirstFit> arenas_;       ///< the global one, then one for each stream
+  mutable LargestOf largest_;          ///< free piece of each arena
   Handle region_ = kNoHandle;
   Address base_ = 0;
   Bytes live_bytes_ = 0;

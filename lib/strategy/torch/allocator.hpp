@@ -11,6 +11,7 @@
 
 #include "core/huge_pages.hpp"
 #include "strategy/parts/free_blocks.hpp"
+#include "strategy/parts/largest_of.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/strategy.hpp"
 #include "strategy/torch/path_rules.hpp"
@@ -279,7 +280,10 @@ class Allocator final : public StrategyOn<Allocator>,
   }
   UnmappedBlocks& unmapped_set(const Block& block) { return shelves_[block.shelf].unmapped; }
   /// Those among which the block lies, or will.
-  FreeBlocks& free_set(const Block& block) { return shelves_[block.shelf].free; }
+  FreeBlocks& free_set(const Block& block) {
+    largest_.note(block.shelf);
+    return shelves_[block.shelf].free;
+  }
   [[gnu::always_inline]] void erase_free(Handle handle, FreeBlocks& free) {
     const Block& block = blocks_[handle];
     free.erase(handle, block.place, [&] { return FreeBlock{block.size, block.rank, handle}; });
@@ -299,6 +303,7 @@ class Allocator final : public StrategyOn<Allocator>,
   std::size_t unused_count_ = 0;
   std::vector<BlockPool> pools_;        ///< large and small pool of each pool index in turn
   std::vector<Shelf> shelves_;          ///< those of a large and of the small pool in turn
+  mutable LargestOf largest_;           ///< free block of each shelf
   Lane lane_;                           ///< of the last request
   ShelfIndex lane_shelves_ = kNoShelf;  ///< its large one; the small one is the next
   std::vector<Reservation> reservations_;

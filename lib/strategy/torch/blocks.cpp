@@ -95,11 +95,7 @@ FreeSpace Allocator::free_space() const {
   }
   space.total =
       static_cast<Bytes>(statistics_.reserved_bytes.current() - statistics_.bytes.active());
-  for (const BlockPool& pool : pools_) {
-    for_each_shelf(pool, [&](const FreeBlocks& free) {
-      space.largest = std::max(space.largest, free.largest());
-    });
-  }
+  space.largest = largest_.get([&](ShelfIndex shelf) { return shelves_[shelf].free.largest(); });
   return space;
 }
 
