@@ -68,21 +68,49 @@ std::optional<PlacedBlock> PlannedRegion::place_dynamically(const Request& reque
 }
 
 bool PlannedRegion::obtain(DeviceModel& device) {
-  if (!region_) region_ = obtain_aligned(device, plan_->height, plan_->base_alignment);
+  if (region_) return true;
+  region_ = obtain_aligned(device, plan_->height, plan_->base_alignment);
+  if (region_) add_gap({region_->address, region_->address + region_->size});
   refused_ = !region_;
   return !refused_;
 }
 
+AddressRange PlannedRegion::gap_at(Bytes offset) const {
+  const auto above = live_.lower_bound(offset);
+  const auto below = live_.previous(above);
+  const Address end = region_->address + region_->size;
+  return {
+      below.at_end() ? region_->address : region_->aligned + live_[below].size + live_[below].rank,
+      above.at_end() ? end : region_->aligned + live_[above].size};
+}
+
+void PlannedRegion::add_gap(AddressRange gap) {
+  if (gap.size() != 0) gaps_.insert({.size = gap.size(), .rank = gap.from, .block = 0});
+}
+
+void PlannedRegion::drop_gap(AddressRange gap) {
+  if (gap.size() != 0) gaps_.erase(FreeBlock{gap.size(), gap.from, 0});
+}
+
 PlacedBlock PlannedRegion::hold(Bytes offset, Bytes requested) {
   const Bytes size = round_up(requested, plan_->alignment);
+  const Address from = region_->aligned + offset;
+  const AddressRange gap = gap_at(offset);
+  drop_gap(gap);
+  add_gap({gap.from, from});
+  add_gap({from + size, gap.to});
   live_.insert({.size = offset, .rank = size, .block = 0});
   live_bytes_ += size;
-  return {region_->aligned + offset, size, requested};
+  return {from, size, requested};
 }
 
 void PlannedRegion::release(const PlacedBlock& block) {
   live_.erase(FreeBlock{block.address - region_->aligned, block.size, 0});
   live_bytes_ -= block.size;
+  const AddressRange gap = gap_at(block.address - region_->aligned);
+  drop_gap({gap.from, block.address});
+  drop_gap({block.address + block.size, gap.to});
+  add_gap(gap);
 }
 
 void PlannedRegion::marker() {
@@ -129,11 +157,7 @@ std::vector<AddressRange> PlannedRegion::free_ranges() const {
 
 FreeSpace PlannedRegion::free_space() const {
   if (!region_) return {};
-  FreeSpace space{.total = region_->size - live_bytes_, .obtainable = 0};
-  for (const AddressRange range : free_ranges()) {
-    space.largest = std::max(space.largest, range.size());
-  }
-  return space;
+  return {.total = region_->size - live_bytes_, .largest = gaps_.largest(), .obtainable = 0};
 }
 
 std::vector<std::string> PlannedRegion::remarks() const {

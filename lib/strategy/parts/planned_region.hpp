@@ -48,12 +48,17 @@ class PlannedRegion {
   std::optional<PlacedBlock> place_dynamically(const Request& request, DeviceModel& device);
   bool obtain(DeviceModel& device);
   PlacedBlock hold(Bytes offset, Bytes requested);
+  /// What is free between the live blocks around this offset.
+  AddressRange gap_at(Bytes offset) const;
+  void add_gap(AddressRange gap);
+  void drop_gap(AddressRange gap);
   void begin_iteration();
   void begin_region();
 
   std::shared_ptr<const Plan> plan_;
   std::optional<AlignedRegion> region_;
   FreeBlocks live_;       ///< blocks by offset: `size` is it, `rank` the bytes
+  FreeBlocks gaps_;       ///< what is free of the region, by size and address
   std::size_t next_ = 0;  ///< entry
   std::size_t marks_ = 0;
   std::size_t iterations_ = 0;
