@@ -3,6 +3,7 @@
 Usage: formats_test.py PROGRAM
 """
 import csv
+import gzip
 import io
 import json
 import pathlib
@@ -23,14 +24,14 @@ MESSAGE = ("CUDA out of memory. Tried to allocate 2.26 GiB (GPU 0; 6.00 GiB tota
            "allocated; 3.03 GiB free; 1.24 GiB reserved in total by PyTorch)\n")
 
 # The questions of every command, each of which may have an answer of its own. F/ is a folder with
-# ranks, message.txt, a baseline base.json and the parts one.json and two.json.
+# ranks, message.txt, a tag that is no UTF-8 in latin.csv, a baseline base.json and the parts one.json and two.json.
 QUESTIONS = {
     "info": [[SMALL], [OOM], [OOM, LATE]],
     "replay": [[SMALL], [OOM, "-s", "recorded", "-s", "bfc"], [SMALL, LEAK], [*VARIED, "--at", "batch=3"]],
     "compare": [[SMALL, "-s", "torch", "-s", "bfc"], [SMALL, LEAK, "-s", "torch", "-s", "bfc"]],
     "verify": [[OOM], [OOM, LATE]],
     "explain": [[OOM], [LATE], [LEAK], [LEAK, "--growth"], [PHASES, "--by-phase"], ["F/message.txt"],
-                [OOM, LEAK], [LATE, "--edit", "scale:stream=0,factor=2"], [LEAK, "--tree"]],
+                [OOM, LEAK], [LATE, "--edit", "scale:stream=0,factor=2"], [LEAK, "--tree"], ["F/latin.csv"]],
     "tune": [[OOM, "--runs", "8"], [SMALL, LEAK, "--runs", "8"],
              [SMALL, "--strategy", "ort-arena", "--runs", "8"]],
     "fit": [[SMALL, "-s", "torch"], [SMALL, LEAK, "-s", "torch"], [SMALL, "-s", "torch", "--device-name", "t4,a100"],
@@ -60,6 +61,7 @@ class Formats(unittest.TestCase):
         for rank, name in enumerate(("layers_4", "layers_5", "layers_4")):
             (files / "ranks" / f"x_rank{rank}.pickle").write_bytes((TORCH / f"{name}.pickle").read_bytes())
         (files / "message.txt").write_text(MESSAGE)
+        (files / "latin.csv").write_bytes(b'op,id,size,tag\na,0,100,"caf\xe9"\n')
         for part, name in ((1, "one"), (2, "two")):
             self.run_program("ranks", ["F/ranks", "--shard", f"{part}/2", f"--json=F/{name}.json"])
         self.run_program("check", [SMALL, "--update", "--baseline", "F/base.json"])
@@ -80,6 +82,10 @@ class Formats(unittest.TestCase):
         self.assertEqual({name for name in commands if self.offered(name)} - needs_a_device, set(QUESTIONS))
 
     def check(self, name, written):
+        if name == "pprof":
+            self.assertNotIn(b"caf\xe9", gzip.decompress(written))
+            return
+        written.decode()
         if name == "json":
             json.loads(written)
         elif name == "csv":

@@ -5,6 +5,7 @@
 #include <ranges>
 #include <string>
 
+#include "core/utf8.hpp"
 #include "report/formats/format.hpp"
 
 namespace memreplay {
@@ -47,7 +48,7 @@ ReportFormat collapsed_format() {
   return {.option = "--collapsed",
           .sentence = "Live bytes by stack, a line each: flame graphs.",
           .needs = ReportFormat::Needs::stacks,
-          .write = [](const ReportParts& parts) { return collapsed(parts.stacks()); }};
+          .write = [](const ReportParts& parts) { return as_utf8(collapsed(parts.stacks())); }};
 }
 
 }  // namespace memreplay

@@ -1,3 +1,4 @@
+#include "core/utf8.hpp"
 #include "report/formats/format.hpp"
 
 namespace memreplay {
@@ -5,7 +6,7 @@ namespace memreplay {
 ReportFormat csv_format() {
   return {.option = "--csv",
           .sentence = "The table as CSV.",
-          .write = [](const ReportParts& parts) { return csv_table(parts.table()); }};
+          .write = [](const ReportParts& parts) { return as_utf8(csv_table(parts.table())); }};
 }
 
 }  // namespace memreplay

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/utf8.hpp"
 #include "report/formats/format.hpp"
 
 namespace memreplay {
@@ -47,7 +48,7 @@ class PprofProfile {
     add_type("inuse_space", "bytes");
     for (const NamedProfile& one : profiles) add(one);
     message_.add(kDefaultType, text("inuse_space"));
-    for (const std::string_view string : in_order_) message_.add(kStrings, string);
+    for (const std::string_view string : in_order_) message_.add(kStrings, as_utf8(string));
     return message_.bytes();
   }
 
