@@ -84,7 +84,9 @@ class CudaAsync final : public StrategyOn<CudaAsync>, private ProgramSteps {
   }
 
   FreeSpace free_space() const override {
-    FreeSpace space{.total = held_bytes_ - live_bytes_, .largest = open_.largest()};
+    FreeSpace space{.total = held_bytes_ - live_bytes_,
+                    .largest = std::max(open_.largest(), closed_.largest())};
+    if (several_) return space;
     for (const FreeBlocks& list : of_stream_) {
       space.largest = std::max(space.largest, list.largest());
     }
