@@ -3,6 +3,7 @@
 
 #include "strategy/parts/chunk_table.hpp"
 #include "strategy/parts/free_blocks.hpp"
+#include "strategy/parts/largest_of.hpp"
 #include "strategy/parts/regions.hpp"
 #include "strategy/registry.hpp"
 
@@ -74,7 +75,7 @@ class AutoGrowth final : public StrategyOn<AutoGrowth> {
 
   FreeSpace free_space() const override {
     FreeSpace space{.total = held_bytes_ - live_bytes_};
-    for (const FreeBlocks& holes : holes_) space.largest = std::max(space.largest, holes.largest());
+    space.largest = largest_.get([&](std::uint32_t stream) { return holes_[stream].largest(); });
     return space;
   }
 
@@ -107,6 +108,7 @@ class AutoGrowth final : public StrategyOn<AutoGrowth> {
 
   FreeBlocks& holes_of(StreamIndex stream) {
     if (holes_.size() <= stream) holes_.resize(stream + 1, FreeBlocks(8));
+    largest_.note(stream);
     return holes_[stream];
   }
 
@@ -186,6 +188,7 @@ class AutoGrowth final : public StrategyOn<AutoGrowth> {
   AutoGrowthOptions options_;
   ChunkTable<Piece> chunks_;
   std::vector<FreeBlocks> holes_;  ///< by stream
+  mutable LargestOf largest_;      ///< hole of each stream
   Bytes held_bytes_ = 0;
   Bytes live_bytes_ = 0;
   Bytes returned_ = 0;
