@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "strategy/parts/best_fit.hpp"
 #include "strategy/parts/chunk_table.hpp"
+#include "strategy/parts/largest_of.hpp"
 #include "strategy/parts/stream_lists.hpp"
 #include "strategy/registry.hpp"
 
@@ -65,7 +66,7 @@ class RmmPool final : public StrategyOn<RmmPool> {
 
   FreeSpace free_space() const override {
     FreeSpace space{.total = held_bytes_ - live_bytes_};
-    for (const FreeBlocks& list : lists_) space.largest = std::max(space.largest, list.largest());
+    space.largest = largest_.get([&](std::uint32_t list) { return lists_[list].largest(); });
     if (options_.maximum) {
       space.obtainable = *options_.maximum - std::min(*options_.maximum, held_bytes_);
     }
@@ -147,6 +148,7 @@ class RmmPool final : public StrategyOn<RmmPool> {
       std::swap(list_at_[other], list_at_[own]);
     }
     FreeBlocks& shorter = lists_[list_at_[other]];
+    largest_.note(list_at_[other]);
     while (!shorter.empty()) {
       const Handle block = shorter[shorter.begin()].block;
       shorter.erase(shorter.begin());
@@ -193,6 +195,7 @@ class RmmPool final : public StrategyOn<RmmPool> {
   /// Cuts the request out of a block of the list at `place`; what is left over stays there.
   Handle take(std::uint32_t place, Handle block, const Wanted& wanted) {
     Piece& found = chunks_[block];
+    largest_.note(found.list);
     lists_[found.list].erase(FreeBlock{found.size, found.address, block});
     found.in_use = true;
     if (const Bytes lead = wanted.lead(found.address); lead != 0) {
@@ -221,6 +224,7 @@ class RmmPool final : public StrategyOn<RmmPool> {
     Piece& piece = chunks_[block];
     piece.in_use = false;
     piece.list = list;
+    largest_.note(list);
     lists_[list].insert({piece.size, piece.address, block});
     streams_.changed(place);
   }
@@ -230,6 +234,7 @@ class RmmPool final : public StrategyOn<RmmPool> {
   StreamLists streams_;
   std::vector<std::uint32_t> list_at_;  ///< by place in streams_
   std::vector<FreeBlocks> lists_;
+  mutable LargestOf largest_;  ///< block of each list
   Bytes held_bytes_ = 0;
   Bytes live_bytes_ = 0;
   std::uint64_t refusals_ = 0;
