@@ -281,8 +281,13 @@ class Allocator final : public StrategyOn<Allocator>,
   UnmappedBlocks& unmapped_set(const Block& block) { return shelves_[block.shelf].unmapped; }
   /// Those among which the block lies, or will.
   FreeBlocks& free_set(const Block& block) {
-    largest_.note(block.shelf);
+    note_change(block.shelf);
     return shelves_[block.shelf].free;
+  }
+  /// A few shelves are all asked for their largest block, of many those that changed.
+  void note_change(ShelfIndex shelf) {
+    if (many_shelves_) [[unlikely]]
+      largest_.note(shelf);
   }
   [[gnu::always_inline]] void erase_free(Handle handle, FreeBlocks& free) {
     const Block& block = blocks_[handle];
@@ -301,9 +306,10 @@ class Allocator final : public StrategyOn<Allocator>,
   TableOf<Block> blocks_;
   std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all blocks
   std::size_t unused_count_ = 0;
-  std::vector<BlockPool> pools_;        ///< large and small pool of each pool index in turn
-  std::vector<Shelf> shelves_;          ///< those of a large and of the small pool in turn
-  mutable LargestOf largest_;           ///< free block of each shelf
+  std::vector<BlockPool> pools_;  ///< large and small pool of each pool index in turn
+  std::vector<Shelf> shelves_;    ///< those of a large and of the small pool in turn
+  bool many_shelves_ = false;
+  mutable LargestOf largest_;           ///< free block of each shelf, where they are many
   Lane lane_;                           ///< of the last request
   ShelfIndex lane_shelves_ = kNoShelf;  ///< its large one; the small one is the next
   std::vector<Reservation> reservations_;

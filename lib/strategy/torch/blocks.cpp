@@ -20,6 +20,8 @@ Handle Allocator::new_block(const Block& block) {
 
 namespace {
 
+constexpr std::size_t kFewShelves = 64;
+
 // A rank by segment: its number, then the distance from its start in units of 512 bytes.
 constexpr int kDistanceBits = 34;
 constexpr std::uint64_t kMostSegments = std::uint64_t{1} << (64 - kDistanceBits);
@@ -67,6 +69,10 @@ Allocator::ShelfIndex Allocator::open_shelf(std::uint16_t pool, StreamIndex stre
     shelves[stream] = static_cast<ShelfIndex>(shelves_.size());
     shelves_.push_back({of, stream});
   }
+  if (!many_shelves_ && shelves_.size() > kFewShelves) {
+    many_shelves_ = true;
+    for (ShelfIndex shelf = 0; shelf < shelves_.size(); ++shelf) largest_.note(shelf);
+  }
   turn_to(lane_);
   return shelf_of(pool, stream);
 }
@@ -95,7 +101,13 @@ FreeSpace Allocator::free_space() const {
   }
   space.total =
       static_cast<Bytes>(statistics_.reserved_bytes.current() - statistics_.bytes.active());
-  space.largest = largest_.get([&](ShelfIndex shelf) { return shelves_[shelf].free.largest(); });
+  if (many_shelves_) {
+    space.largest = largest_.get([&](ShelfIndex shelf) { return shelves_[shelf].free.largest(); });
+  } else {
+    for (const Shelf& shelf : shelves_) {
+      space.largest = std::max(space.largest, shelf.free.largest());
+    }
+  }
   return space;
 }
 

@@ -29,7 +29,7 @@ template <class Rules>
   const Handle block = get_free_block<Rules>(search, shelf);
   if (block == kNoHandle) [[unlikely]]
     return serve_from_device(search, requested, placed);
-  largest_.note(shelf);
+  note_change(shelf);
   if constexpr (Rules::kForks) leave_front_unaligned(block, search.size);
   placed = alloc_found_block<Rules>(block, search, requested, shelves_[shelf].free);
   return Service::at_once;

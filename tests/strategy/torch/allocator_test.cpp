@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 #include "device/simulated_device.hpp"
 #include "strategy/torch/pytorch.hpp"
 
@@ -20,6 +24,29 @@ TEST(TorchAllocator, ACopyGoesOnAsTheOriginalWould) {
   EXPECT_EQ(copy->allocate({kMiB, 0, 0, 0})->address, original.allocate({kMiB, 0, 0, 0})->address);
   copy->free(kept.handle, {});
   EXPECT_NE(copy->testimony().counters, original.testimony().counters);
+}
+
+// Of few streams all are asked for it, of many those that changed.
+TEST(TorchAllocator, TheLargestFreeBlockIsKnownHoweverManyStreamsThereAre) {
+  SimulatedDevice device;
+  Allocator allocator(device, {}, kNewestRelease, std::vector<PoolId>(1));
+  std::mt19937 random(7);
+  std::vector<Handle> live;
+  for (StreamIndex stream = 0; stream < 200; ++stream) {
+    for (int i = 0; i < 8; ++i) {
+      const Bytes size = 1 + random() % (8 * kMiB);
+      live.push_back(allocator.allocate({size, 0, stream, 0})->handle);
+      if (random() % 2 == 0) continue;
+      std::swap(live[random() % live.size()], live.back());
+      allocator.free(live.back(), {});
+      live.pop_back();
+    }
+    Bytes largest = 0;
+    for (const AddressRange range : allocator.free_ranges()) {
+      largest = std::max(largest, range.size());
+    }
+    ASSERT_EQ(allocator.free_space().largest, largest) << stream;
+  }
 }
 
 constexpr Address kRecorded = 0x7f0000000000;
