@@ -1,6 +1,7 @@
 #include "report/plan/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <optional>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "output/output_file.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
+#include "trace/gate.hpp"
 
 namespace memreplay {
 namespace {
@@ -85,8 +87,8 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
              "Sizes and offsets are multiples of it. Default: 512, of lifetimes 1.",
              [&asked](const std::string& text) {
                const std::uint64_t alignment = size_argument("--align", text);
-               if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
-                 throw UsageError("--align is '" + text + "'; expected a power of two");
+               if (!std::has_single_bit(alignment) || alignment > kMostAlignment) {
+                 throw UsageError("--align is '" + text + "'; expected a power of two up to 1 TiB");
                }
                asked.question.alignment = alignment;
              });
