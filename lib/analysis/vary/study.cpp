@@ -14,9 +14,10 @@
 namespace memreplay {
 namespace {
 
-constexpr Bytes kLeastWeight = 8192;        ///< that may be told by its size
-constexpr std::size_t kBlocksAWeight = 8;   ///< that have its size
-constexpr double kLeastShareCast = 0.02;    ///< of all requests, weights' casts
+constexpr Bytes kLeastWeight = 8192;       ///< that may be told by its size
+constexpr std::size_t kBlocksAWeight = 8;  ///< that have its size
+constexpr double kLeastShareCast = 0.02;   ///< of all requests, weights' casts
+constexpr double kMostShareByChance = 0.005;
 constexpr std::size_t kFewest = 8;          ///< requests that show another program
 constexpr std::size_t kShareElsewhere = 8;  ///< one in so many
 
@@ -48,14 +49,13 @@ class CastsOfWeights {
 
   std::size_t requests() const { return requests_; }
   std::uint32_t first() const { return first_; }
-  /// Three times as large a share of all requests is of that kind, and of several sizes: some
-  /// others may have such a size too. Of each weight there are a gradient and what an optimizer
-  /// keeps.
+  /// A share of all requests is of that kind and of several sizes, and hardly any of the other's:
+  /// some have such a size by chance. Each weight has a gradient and what an optimizer keeps.
   bool shows_autocast_beside(const CastsOfWeights& other) const {
     if (requests_ < other.requests_ + kFewest || sizes_.size() < 2) return false;
     const std::size_t more = requests_ - other.requests_;
     return kBlocksAWeight * more >= weights_ && all_ >= other.all_ + more / 2 &&
-           share() >= kLeastShareCast + 3 * other.share();
+           share() >= kLeastShareCast && other.share() <= kMostShareByChance;
   }
 
  private:
