@@ -58,10 +58,12 @@ std::string why_not_loadable(const fs::path& folder) {
   return "";
 }
 
+/// Others may make them at the same time.
 bool make_folders(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), kOwn) == 0 || errno == EEXIST) return true;
+  const auto is_there = [&] { return ::mkdir(folder.c_str(), kOwn) == 0 || errno == EEXIST; };
+  if (is_there()) return true;
   if (errno != ENOENT || !folder.has_relative_path()) return false;
-  return make_folders(folder.parent_path()) && ::mkdir(folder.c_str(), kOwn) == 0;
+  return make_folders(folder.parent_path()) && is_there();
 }
 
 /// Why a place cannot be the cache; empty where it can, and is there.
