@@ -33,9 +33,7 @@ TEST(RecordedOrder, PackedRegionsGoUpwardUnlessAddressesComeAgain) {
             AddressPolicy::first_fit);
 }
 
-TEST(RecordedOrder, WithoutRegionsItDoesNotShow) {
-  EXPECT_FALSE(recorded_order(calls({})));
-}
+TEST(RecordedOrder, WithoutRegionsItDoesNotShow) { EXPECT_FALSE(recorded_order(calls({}))); }
 
 }  // namespace
 }  // namespace memreplay
