@@ -14,7 +14,8 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "core/uninterrupted.hpp"
+#include "core/file_lock.hpp"
+#include "core/write_all.hpp"
 #include "folders/trusted_path.hpp"
 
 namespace memreplay {
@@ -96,35 +97,10 @@ fs::path fresh_folder() {
   return {};
 }
 
-/// Held while files are made; not where the file system locks nothing.
-class CacheLock {
- public:
-  explicit CacheLock(const fs::path& cache) {
-    constexpr mode_t kOwnFile = 0600;
-    file_ = ::open((cache / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
-    is_held_ = file_ >= 0 && uninterrupted([&] { return ::flock(file_, LOCK_EX); }) == 0;
-  }
-  ~CacheLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-  CacheLock(const CacheLock&) = delete;
-  CacheLock& operator=(const CacheLock&) = delete;
-
-  bool is_held() const { return is_held_; }
-
- private:
-  int file_ = -1;
-  bool is_held_ = false;
-};
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        uninterrupted([&] { return ::write(file, bytes.data(), bytes.size()); });
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+/// Held while files are made.
+int lock_file(const fs::path& cache) {
+  constexpr mode_t kOwnFile = 0600;
+  return ::open((cache / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
 }
 
 /// Appears when it is complete; programs that have the old one loaded keep it.
@@ -142,7 +118,7 @@ void replace(const fs::path& path, const std::string& content) {
   fail(path, why);
 }
 
-/// Of what is half made, only that of processes that are gone.
+/// Half-made files are removed only where their processes are gone.
 void remove_others(const fs::path& folder, const std::vector<CachedFile>& files, bool is_locked) {
   std::vector<fs::path> others;
   std::error_code ignored;
@@ -187,7 +163,7 @@ std::optional<fs::path> Cache::leave() {
 
 fs::path Cache::folder_with(const std::string& name, const std::vector<CachedFile>& files) const {
   const fs::path folder = path_ / name;
-  const CacheLock lock(path_);
+  const FileLock lock(lock_file(path_));
   std::error_code error;
   if (!why_not_own(folder).empty()) fs::remove_all(folder, error);
   if (::mkdir(folder.c_str(), kOwn) != 0 && errno != EEXIST) fail(folder, std::strerror(errno));

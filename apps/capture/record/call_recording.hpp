@@ -33,7 +33,7 @@ struct CallRecording {
 /// What the processes of a program asked for, as far as it could be written.
 struct CallRecordings {
   std::vector<CallRecording> all;
-  /// Of each process whose recording could not be made, why. Its spool stays.
+  /// Why a process has no recording, for each such process. Its spool stays.
   std::vector<std::string> failed;
 };
 

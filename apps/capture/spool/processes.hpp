@@ -22,7 +22,7 @@ struct SpooledProcesses {
   std::vector<std::string> unreadable;    ///< "PATH: why", of spools that are none
 };
 
-/// Of every spool in a folder. Throws InputError where the folder cannot be read.
+/// Every spool in a folder is read. Throws InputError where the folder cannot be read.
 SpooledProcesses processes_in(const std::filesystem::path& folder);
 
 }  // namespace memreplay::capture

@@ -1,8 +1,9 @@
 #include "output/file_buffer.hpp"
 
-#include <unistd.h>
+#include <cerrno>
+#include <string_view>
 
-#include "core/uninterrupted.hpp"
+#include "core/write_all.hpp"
 
 namespace memreplay {
 
@@ -13,16 +14,8 @@ FileBuffer::int_type FileBuffer::overflow(int_type c) {
 }
 
 int FileBuffer::sync() {
-  const char* from = pbase();
-  while (error_ == 0 && from != pptr()) {
-    const ssize_t count = uninterrupted(
-        [&] { return ::write(file_, from, static_cast<std::size_t>(pptr() - from)); });
-    if (count < 0) {
-      error_ = errno;
-    } else {
-      from += count;
-    }
-  }
+  const std::string_view waiting(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+  if (error_ == 0 && !write_all(file_, waiting)) error_ = errno;
   setp(room_.data(), room_.data() + room_.size());
   return error_ == 0 ? 0 : -1;
 }

@@ -1,12 +1,11 @@
 #include "output/revised_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
 
+#include "core/file_lock.hpp"
 #include "core/uninterrupted.hpp"
 #include "trace/json/json_node.hpp"
 
@@ -19,27 +18,14 @@ std::optional<std::string> content_of(const std::string& path) {
   return text_of_file(path);
 }
 
-/// Locks the folder of a file, as the file itself is replaced. File systems that lock no folders
-/// (NFS) leave the moment between comparing and replacing unguarded.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& path) {
-    std::error_code ignored;
-    const auto folder =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored).parent_path();
-    file_ =
-        uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-    if (file_ >= 0) uninterrupted([&] { return ::flock(file_, LOCK_EX); });
-  }
-  ~FolderLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int file_ = -1;
-};
+/// Opens the folder of a file, which is locked as the file itself is replaced. File systems that
+/// lock no folders (NFS) leave the moment between comparing and replacing unguarded.
+int open_folder_of(const std::string& path) {
+  std::error_code ignored;
+  const auto folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored).parent_path();
+  return uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+}
 
 }  // namespace
 
@@ -47,7 +33,7 @@ RevisedFile::RevisedFile(const OutputPath& path)
     : path_(path.text()), text_(content_of(path_)), file_(path) {}
 
 bool RevisedFile::replace(std::string_view text) {
-  const FolderLock lock(path_);
+  const FileLock lock(open_folder_of(path_));
   std::error_code ignored;
   const bool is_kept = std::filesystem::is_regular_file(path_, ignored) || !text_;
   if (is_kept) {
