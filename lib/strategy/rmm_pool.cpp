@@ -5,7 +5,6 @@
 #include "core/error.hpp"
 #include "strategy/parts/best_fit.hpp"
 #include "strategy/parts/chunk_table.hpp"
-#include "strategy/parts/largest_of.hpp"
 #include "strategy/parts/stream_lists.hpp"
 #include "strategy/registry.hpp"
 
@@ -65,8 +64,8 @@ class RmmPool final : public StrategyOn<RmmPool> {
   }
 
   FreeSpace free_space() const override {
-    FreeSpace space{.total = held_bytes_ - live_bytes_};
-    space.largest = largest_.get([&](std::uint32_t list) { return lists_[list].largest(); });
+    refresh_offers();
+    FreeSpace space{.total = held_bytes_ - live_bytes_, .largest = streams_.most_offered()};
     if (options_.maximum) {
       space.obtainable = *options_.maximum - std::min(*options_.maximum, held_bytes_);
     }
@@ -116,8 +115,12 @@ class RmmPool final : public StrategyOn<RmmPool> {
     return best_fit(list, wanted);
   }
 
-  Handle find_in_another(std::uint32_t own, const Wanted& wanted, std::uint32_t& place) {
+  void refresh_offers() const {
     streams_.refresh([&](std::uint32_t changed) { return lists_[list_at_[changed]].largest(); });
+  }
+
+  Handle find_in_another(std::uint32_t own, const Wanted& wanted, std::uint32_t& place) {
+    refresh_offers();
     for (auto other = streams_.next_offering(0, wanted.size); other != StreamLists::kNone;
          other = streams_.next_offering(other + 1, wanted.size)) {
       if (other == own) continue;
@@ -148,7 +151,6 @@ class RmmPool final : public StrategyOn<RmmPool> {
       std::swap(list_at_[other], list_at_[own]);
     }
     FreeBlocks& shorter = lists_[list_at_[other]];
-    largest_.note(list_at_[other]);
     while (!shorter.empty()) {
       const Handle block = shorter[shorter.begin()].block;
       shorter.erase(shorter.begin());
@@ -195,7 +197,6 @@ class RmmPool final : public StrategyOn<RmmPool> {
   /// Cuts the request out of a block of the list at `place`; what is left over stays there.
   Handle take(std::uint32_t place, Handle block, const Wanted& wanted) {
     Piece& found = chunks_[block];
-    largest_.note(found.list);
     lists_[found.list].erase(FreeBlock{found.size, found.address, block});
     found.in_use = true;
     if (const Bytes lead = wanted.lead(found.address); lead != 0) {
@@ -224,17 +225,15 @@ class RmmPool final : public StrategyOn<RmmPool> {
     Piece& piece = chunks_[block];
     piece.in_use = false;
     piece.list = list;
-    largest_.note(list);
     lists_[list].insert({piece.size, piece.address, block});
     streams_.changed(place);
   }
 
   RmmPoolOptions options_;
   ChunkTable<Piece> chunks_;
-  StreamLists streams_;
+  mutable StreamLists streams_;
   std::vector<std::uint32_t> list_at_;  ///< by place in streams_
   std::vector<FreeBlocks> lists_;
-  mutable LargestOf largest_;  ///< block of each list
   Bytes held_bytes_ = 0;
   Bytes live_bytes_ = 0;
   std::uint64_t refusals_ = 0;

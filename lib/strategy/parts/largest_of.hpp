@@ -1,11 +1,10 @@
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "core/units.hpp"
+#include "strategy/parts/max_tree.hpp"
 
 namespace memreplay {
 
@@ -23,34 +22,19 @@ class LargestOf {
   /// `value_of(member)` tells the value now; 0 where there is no member. O(log) for each change.
   template <typename ValueOf>
   Bytes get(const ValueOf& value_of) {
-    if (noted_.size() > width_) widen();
+    values_.reach(noted_.size());
     for (const std::uint32_t member : changed_) {
       noted_[member] = 0;
-      std::size_t at = width_ + member;
-      for (tree_[at] = value_of(member); at > 1; at /= 2) {
-        tree_[at / 2] = std::max(tree_[at], tree_[at ^ 1]);
-      }
+      values_.set(member, value_of(member));
     }
     changed_.clear();
-    return tree_[1];
+    return values_.top();
   }
 
  private:
-  void widen() {
-    const std::size_t width = std::bit_ceil(noted_.size());
-    std::vector<Bytes> tree(2 * width, 0);
-    std::copy_n(tree_.begin() + static_cast<std::ptrdiff_t>(width_), width_,
-                tree.begin() + static_cast<std::ptrdiff_t>(width));
-    tree_ = std::move(tree);
-    width_ = width;
-    for (std::size_t at = width_; at-- > 1;) tree_[at] = std::max(tree_[2 * at], tree_[2 * at + 1]);
-  }
-
   std::vector<std::uint8_t> noted_;  ///< by member
   std::vector<std::uint32_t> changed_;
-  std::size_t width_ = 1;
-  std::vector<Bytes> tree_ = {0,
-                              0};  ///< the members' from `width_` on, above them the larger of two
+  MaxTree values_;
 };
 
 }  // namespace memreplay

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "core/request.hpp"
+#include "strategy/parts/max_tree.hpp"
 
 namespace memreplay {
 
@@ -13,7 +13,7 @@ namespace memreplay {
 /// The next list that offers enough is found in O(log streams).
 class StreamLists {
  public:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = MaxTree::kNone;
 
   /// The place of the stream in the order; from now on it has a list.
   std::uint32_t open(StreamIndex stream) {
@@ -21,13 +21,13 @@ class StreamLists {
     std::uint32_t& place = place_of_[stream];
     if (place == kNone) {
       place = static_cast<std::uint32_t>(places_++);
-      if (places_ > leaves_) widen();
+      offers_.reach(places_);
       changed_flags_.resize(places_);
     }
-    if (tree_[leaves_ + place] == 0) set(place, 1);
+    if (offers_.at(place) == 0) offers_.set(place, 1);
     return place;
   }
-  void close(std::uint32_t place) { set(place, 0); }
+  void close(std::uint32_t place) { offers_.set(place, 0); }
   bool several() const { return places_ > 1; }
 
   /// What the list offers is another now; `refresh` will ask.
@@ -40,51 +40,23 @@ class StreamLists {
   void refresh(const Offer& offer) {
     for (const std::uint32_t place : changed_) {
       changed_flags_[place] = false;
-      if (tree_[leaves_ + place] != 0) set(place, offer(place) + 1);
+      if (offers_.at(place) != 0) offers_.set(place, offer(place) + 1);
     }
     changed_.clear();
   }
 
   /// The first list from `place` on that offers at least so much.
   std::uint32_t next_offering(std::uint32_t place, Bytes least) const {
-    return next(place, least + 1);
+    return offers_.next(place, least + 1);
   }
-  std::uint32_t next_open(std::uint32_t place) const { return next(place, 1); }
+  std::uint32_t next_open(std::uint32_t place) const { return offers_.next(place, 1); }
+  /// The largest offer, as `refresh` found it; 0 where there is no list.
+  Bytes most_offered() const { return offers_.top() - std::min<Bytes>(offers_.top(), 1); }
 
  private:
-  std::uint32_t next(std::uint32_t place, Bytes least) const {
-    if (place >= leaves_) return kNone;
-    std::size_t node = leaves_ + place;
-    while (tree_[node] < least) {
-      if (std::has_single_bit(node + 1)) return kNone;
-      ++node;
-      while (node % 2 == 0) node /= 2;
-    }
-    while (node < leaves_) node = 2 * node + (tree_[2 * node] < least);
-    return static_cast<std::uint32_t>(node - leaves_);
-  }
-  void set(std::uint32_t place, Bytes value) {
-    std::size_t node = leaves_ + place;
-    tree_[node] = value;
-    while (node > 1) {
-      node /= 2;
-      tree_[node] = std::max(tree_[2 * node], tree_[2 * node + 1]);
-    }
-  }
-  void widen() {
-    std::vector<Bytes> values(tree_.begin() + static_cast<std::ptrdiff_t>(leaves_), tree_.end());
-    leaves_ *= 2;
-    tree_.assign(2 * leaves_, 0);
-    for (std::size_t place = 0; place < values.size(); ++place) {
-      set(static_cast<std::uint32_t>(place), values[place]);
-    }
-  }
-
   std::vector<std::uint32_t> place_of_;  ///< by stream
   std::size_t places_ = 0;
-  std::size_t leaves_ = 1;
-  /// The largest value below each node; of a list: 0 where there is none, else 1 + its offer.
-  std::vector<Bytes> tree_ = {0, 0};
+  MaxTree offers_;  ///< 0 where there is no list, else 1 + its offer
   std::vector<std::uint32_t> changed_;
   std::vector<bool> changed_flags_;
 };
