@@ -13,6 +13,12 @@ namespace memreplay {
 /// By device: where its events go.
 using BeginDevice = std::function<EventSink&(int device)>;
 
+/// Where the events of one device go, as long as `begin` is there; empty where that is.
+inline BeginEvents begin_of(const BeginDevice& begin, int device) {
+  if (!begin) return {};
+  return [&begin, device]() -> EventSink& { return begin(device); };
+}
+
 /// Takes events, and keeps nothing.
 class ForgottenEvents final : public EventSink {
  public:

@@ -234,9 +234,7 @@ class KinetoTraces {
   PointerLog& log_of(int gpu) {
     std::unique_ptr<PointerLog>& log = logs_[gpu];
     if (log) return *log;
-    const BeginEvents begin = begin_ ? [this, gpu]() -> EventSink& { return begin_(gpu); }
-                                     : BeginEvents();
-    log = std::make_unique<PointerLog>(gpu, input_.name, begin);
+    log = std::make_unique<PointerLog>(gpu, input_.name, begin_of(begin_, gpu));
     log->tell_places([this] { return place(); });
     if (const auto known = earlier_.find(gpu); known != earlier_.end()) {
       log->begin_with(known->second);

@@ -218,9 +218,7 @@ void UmpireReader::fill_columns(const UmpireLine& line, const Allocator& of, std
 PointerLog& UmpireReader::log_of(int device) {
   std::unique_ptr<PointerLog>& log = logs_[device];
   if (log) return *log;
-  const BeginEvents begin = begin_ ? [this, device]() -> EventSink& { return begin_(device); }
-                                   : BeginEvents();
-  log = std::make_unique<PointerLog>(device, input_.name, begin);
+  log = std::make_unique<PointerLog>(device, input_.name, begin_of(begin_, device));
   log->tell_places([this] { return lines_.place(); });
   // How many of the lines are of it is not known; a device alone gets them all.
   if (logs_.size() == 1) log->expect(lines_.about(), &Trace::times_us, &Trace::tags);
