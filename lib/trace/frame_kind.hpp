@@ -26,6 +26,11 @@ inline bool is_python(FrameKind kind) { return kind <= FrameKind::framework; }
 /// will do, and any spelling.
 FrameKind frame_kind(std::string_view function, std::string_view file);
 
+/// A file of PyTorch's optimizers.
+inline bool is_of_optimizer(std::string_view file) {
+  return file.find("torch/optim/") != std::string_view::npos;
+}
+
 /// "transformers": the installed package that a file belongs to; empty where it is in none.
 std::string package_of(std::string_view file);
 

@@ -190,7 +190,7 @@ std::vector<NamedOperation> named_operations(const Recording& recording) {
         if (operators.empty() || operators.back() != name) operators.push_back(name);
       }
       if (!is_python(frame_kind(function, file))) continue;
-      named.optimizes |= file.find("torch/optim/") != file.npos;
+      named.optimizes |= is_of_optimizer(file);
       named.python.push_back(stack[i]);
     }
     const auto number = static_cast<std::uint32_t>(calls.size());

@@ -79,9 +79,6 @@ bool ends_at_folder(std::string_view path, std::string_view end) {
 }
 
 Category category_of(const Recording& recording, const BlockLife& life, const Passes& passes) {
-  const auto in_optimizer = [&](std::uint32_t frame) {
-    return recording.texts[recording.frames[frame].file].find("torch/optim/") != std::string::npos;
-  };
   if (life.existed_before()) return Category::parameter;
   const bool stays = life.freed == BlockLife::kNever;
   if (passes.is_backward(life.stack)) {
@@ -89,7 +86,7 @@ Category category_of(const Recording& recording, const BlockLife& life, const Pa
         stays || passes.others_before(life.freed) > passes.others_before(life.born);
     return outlives ? Category::gradient : Category::temporary;
   }
-  const bool optimizes = std::ranges::any_of(recording.stacks[life.stack], in_optimizer);
+  const bool optimizes = is_of_optimizer(recording, life.stack);
   if (stays) return optimizes ? Category::optimizer_state : Category::parameter;
   return passes.is_saved(life) ? Category::activation : Category::temporary;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/edit/passes.hpp"
 #include "analysis/late_start/rehearsal.hpp"
+#include "analysis/recorded/places.hpp"
 #include "device/simulated_device.hpp"
 #include "replay/program.hpp"
 #include "replay/trial.hpp"
@@ -101,13 +102,10 @@ WarmParts parts_of(const Subject& made, const Subject& of, const TorchModel& mod
 std::uint64_t optimizer_at(const Recording& recording, const Trace& trace, std::uint64_t from) {
   const Passes passes(recording, trace);
   if (!passes.are_known()) return UINT64_MAX;
-  const auto in_optimizer = [&](std::uint32_t frame) {
-    return recording.texts[recording.frames[frame].file].find("torch/optim/") != std::string::npos;
-  };
   const BlockLives lives = lives_of(trace);
   for (std::uint64_t event = from; event < trace.size(); ++event) {
     if (passes.backward_before(event) == passes.backward_before(from)) continue;
-    if (std::ranges::any_of(recording.stacks[stack_at(trace, event)], in_optimizer)) return event;
+    if (is_of_optimizer(recording, stack_at(trace, event))) return event;
     const std::uint32_t block = lives.block_of[event];
     if (block == BlockLives::kNone || lives.blocks[block].freed != event) continue;
     const BlockLife& life = lives.blocks[block];

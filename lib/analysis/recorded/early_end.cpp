@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/edit/passes.hpp"
+#include "analysis/recorded/places.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "strategy/torch/settings.hpp"
 #include "trace/frame_kind.hpp"
@@ -16,12 +17,6 @@ namespace {
 /// Requests that two steps have in common before an OOM, at least. As many after it show that the
 /// program went on.
 constexpr std::size_t kAlike = 16;
-
-bool in_optimizer(const Recording& recording, std::uint32_t stack) {
-  return std::ranges::any_of(recording.stacks[stack], [&](std::uint32_t frame) {
-    return recording.texts[recording.frames[frame].file].find("torch/optim/") != std::string::npos;
-  });
-}
 
 // Other scopes that recur may be layers.
 bool has_profiler_steps(const Recording& recording) {
@@ -166,7 +161,7 @@ class FailedStep {
     std::optional<std::size_t> backward;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const std::uint32_t stack = stack_at(trace_, requests_[i]);
-      const bool optimizes = in_optimizer(recording_, stack);
+      const bool optimizes = is_of_optimizer(recording_, stack);
       if (is_backward(stack)) {
         backward = i;
       } else if (backward) {

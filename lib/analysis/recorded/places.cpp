@@ -141,6 +141,12 @@ bool is_noise(const Recording& recording, const Frame& frame) {
   return frame_kind(recording.texts[frame.name], recording.texts[frame.file]) != FrameKind::own;
 }
 
+bool is_of_optimizer(const Recording& recording, std::uint32_t stack) {
+  return std::ranges::any_of(recording.stacks[stack], [&](std::uint32_t frame) {
+    return is_of_optimizer(recording.texts[recording.frames[frame].file]);
+  });
+}
+
 std::string frame_text(const Recording& recording, const Frame& frame) {
   const std::string line = frame.line == kNoLine ? "" : fmt::format(":{}", frame.line);
   return fmt::format("{}{} {}", recording.texts[frame.file], line, recording.texts[frame.name]);

@@ -15,6 +15,9 @@ namespace memreplay {
 /// code.
 bool is_noise(const Recording& recording, const Frame& frame);
 
+/// One of its frames is of a PyTorch optimizer.
+bool is_of_optimizer(const Recording& recording, std::uint32_t stack);
+
 /// "/home/me/model.py:41 forward"; without a line "/home/me/model.py forward".
 std::string frame_text(const Recording& recording, const Frame& frame);
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analysis/recorded/places.hpp"
+#include "trace/frame_kind.hpp"
 
 namespace memreplay {
 namespace {
@@ -18,7 +19,7 @@ OwnFunctions::OwnFunctions(const Recording& recording) : recording_(recording) {
   for (const Frame& frame : recording.frames) {
     is_own_.push_back(frame.line != kNoLine && !is_noise(recording, frame));
     is_call_.push_back(recording.texts[frame.file].ends_with("torch/nn/modules/module.py"));
-    is_optimizer_.push_back(recording.texts[frame.file].find("torch/optim/") != std::string::npos);
+    is_optimizer_.push_back(is_of_optimizer(recording.texts[frame.file]));
   }
 }
 
