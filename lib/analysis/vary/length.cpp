@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 
 namespace memreplay {
@@ -12,11 +13,9 @@ constexpr std::int64_t kMostBy = 64;
 constexpr std::int64_t kMostPlus = 16;  ///< where nothing is divided
 constexpr std::int64_t kMostMore = 5;
 
-Bytes times_of(Bytes a, Bytes b) { return a != 0 && b > kLongest / a ? kLongest : a * b; }
-
 Bytes raised(Bytes x, int power) {
   Bytes result = 1;
-  for (int i = 0; i < power; ++i) result = times_of(result, x);
+  for (int i = 0; i < power; ++i) result = bounded_product(result, x);
   return result;
 }
 
@@ -33,9 +32,13 @@ constexpr std::array<std::int64_t, 6> kPatches = {16, 14, 32, 8, 28, 64};
 
 bool is_patch(std::int64_t by) { return std::ranges::find(kPatches, by) != kPatches.end(); }
 
-bool is_power_of_two(std::int64_t value) { return (value & (value - 1)) == 0; }
+bool is_power_of_two(std::int64_t value) {
+  return std::has_single_bit(static_cast<std::uint64_t>(value));
+}
 
 }  // namespace
+
+Bytes bounded_product(Bytes a, Bytes b) { return a != 0 && b > kLongest / a ? kLongest : a * b; }
 
 bool Length::is_usual() const { return more <= 1 && (is_power_of_two(by) || is_patch(by)); }
 

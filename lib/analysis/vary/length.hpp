@@ -9,6 +9,9 @@
 
 namespace memreplay {
 
+/// a b, at most 2^62.
+Bytes bounded_product(Bytes a, Bytes b);
+
 /// A whole number that follows from a parameter x, as a factor of sizes:
 /// ⌊(times x + plus) / by⌋^power + more.
 struct Length {

@@ -194,18 +194,20 @@ void Study::refuse_parts_of_a_program(std::size_t structure, const Lining& linin
     const Bytes size = calls.blocks[block].size;
     if (size == other.blocks[same].size && size >= kLeastWeight) casts.insert(size / 2);
   }
-  refuse_if_more({structure, calls, has_like}, {lining.other, other, is_like}, casts);
-  refuse_if_more({lining.other, other, is_like}, {structure, calls, has_like}, casts);
+  refuse_if_more({structure, has_like}, {lining.other, is_like}, casts);
+  refuse_if_more({lining.other, is_like}, {structure, has_like}, casts);
 }
 
 void Study::refuse_if_more(const Side& side, const Side& beside,
                            const std::multiset<Bytes>& casts) const {
+  const Calls& here = calls(side.of);
+  const Calls& there = calls(beside.of);
   std::set<std::uint32_t> askers;
-  for (const CallBlock& block : beside.calls.blocks) askers.insert(block.asker);
+  for (const CallBlock& block : there.blocks) askers.insert(block.asker);
   std::size_t all = 0;
   std::vector<std::uint32_t> elsewhere;  // calls
-  for (std::size_t block = 0; block < side.calls.blocks.size(); ++block) {
-    const CallBlock& asked = side.calls.blocks[block];
+  for (std::size_t block = 0; block < here.blocks.size(); ++block) {
+    const CallBlock& asked = here.blocks[block];
     if (asked.call == CallBlock::kBefore) continue;
     ++all;
     if (!side.has_like[block] && !askers.contains(asked.asker)) elsewhere.push_back(asked.call);
@@ -225,12 +227,12 @@ void Study::refuse_if_more(const Side& side, const Side& beside,
     refuse(fmt::format("the second makes none of {} requests", human_count(elsewhere.size())),
            std::ranges::min(elsewhere));
   }
-  const CastsOfWeights here(side.calls, casts);
-  const CastsOfWeights there(beside.calls, casts);
-  if (here.shows_autocast_beside(there)) {
+  const CastsOfWeights cast(here, casts);
+  const CastsOfWeights beside_cast(there, casts);
+  if (cast.shows_autocast_beside(beside_cast)) {
     refuse(fmt::format("autocast casts weights ({} requests of half their size, {} in the second)",
-                       human_count(here.requests()), human_count(there.requests())),
-           here.first());
+                       human_count(cast.requests()), human_count(beside_cast.requests())),
+           cast.first());
   }
 }
 

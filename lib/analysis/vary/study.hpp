@@ -42,7 +42,6 @@ class Study {
   /// The requests of one recording beside another one's.
   struct Side {
     std::size_t of = 0;
-    const Calls& calls;
     const std::vector<bool>& has_like;  ///< by block
   };
 

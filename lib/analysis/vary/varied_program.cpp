@@ -82,15 +82,15 @@ MadeRecordings VariedProgram::recorded(std::size_t device, std::size_t i) const 
 
 std::vector<MadeRecordings> VariedProgram::at(std::int64_t value,
                                               std::optional<std::size_t> without) const {
-  std::vector<MadeRecordings> made;
   const auto same = std::ranges::find(values_, value);
-  const auto i = static_cast<std::size_t>(same - values_.begin());
-  for (std::size_t device = 0; same != values_.end() && i != without && device < devices();
-       ++device) {
-    made.push_back(recorded(device, i));
-  }
-  if (!made.empty()) return made;
+  const auto place = static_cast<std::size_t>(same - values_.begin());
+  const bool is_recorded = same != values_.end() && place != without;
+  std::vector<MadeRecordings> made;
   for (std::size_t device = 0; device < devices_.size(); ++device) {
+    if (is_recorded) {
+      made.push_back(recorded(device, place));
+      continue;
+    }
     std::vector<Varied> varied;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (i == without) continue;
