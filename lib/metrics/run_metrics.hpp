@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,6 +65,11 @@ struct RealUse {
 struct BytesInterval {
   Bytes low = 0;
   Bytes high = 0;
+
+  void include(Bytes value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
 };
 
 /// What is on the device once a pool sleeps, or before it wakes: see SleepWatch.

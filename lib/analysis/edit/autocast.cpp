@@ -65,7 +65,7 @@ class Autocasting {
   const BlockLife& life(std::uint32_t block) const { return lives_.blocks[block]; }
   Bytes size(std::uint32_t block) const { return life(block).size; }
   bool is_half(std::optional<std::uint32_t> block) const { return block && types_.half[*block]; }
-  /// Of an operation of this pass.
+  /// The input of operation i of this pass.
   std::optional<std::uint32_t> input_of(std::size_t i) const { return types_.inputs[number_][i]; }
 
   /// Until when a product's copies live.

@@ -28,6 +28,11 @@ std::uint64_t product_rows(Bytes input, Bytes result, Bytes weight) {
   return (input / kElement / rows) * (result / kElement / rows) == w ? rows : 0;
 }
 
+/// The input of a matrix product that has a bias: the others have out, and in · out elements.
+Bytes input_size(Bytes result, Bytes weight, Bytes bias) {
+  return result / bias * (weight / bias) * kElement;
+}
+
 class WeightFinder {
  public:
   WeightFinder(ForwardPass& pass, const Trace& trace, const BlockLives& lives,
@@ -102,7 +107,7 @@ class WeightFinder {
       if (convolves && bias > weight) std::swap(weight, bias);
       if (bias >= weight || weight % bias != 0 || result % bias != 0) return 0;
       if (convolves) return 2.5;
-      return is_recent(result / bias * (weight / bias) * kElement) ? 3 : 0;
+      return is_recent(input_size(result, weight, bias)) ? 3 : 0;
     }
     if (convolves) {
       const std::uint32_t before = request_before(gradients.front());
@@ -208,7 +213,7 @@ class WeightFinder {
     std::uint32_t input = kNoInput;
     if (operation.gradients.size() == 2) {
       const Bytes bias = std::min(size(operation.gradients[0]), size(operation.gradients[1]));
-      const Bytes wanted = size(operation.result) / bias * (operation.weight / bias) * kElement;
+      const Bytes wanted = input_size(size(operation.result), operation.weight, bias);
       input = find([&](std::uint32_t block) { return size(block) == wanted; });
     }
     if (input == kNoInput) {

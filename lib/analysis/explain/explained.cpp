@@ -173,7 +173,7 @@ void look_at_what_follows(const Subject& subject, const SizedDevice& device, boo
     search(subject, device, question, SearchDepth::as_tune, control, explained);
   }
   const bool none_serves = explained.tuned && explained.tuned->none_serves;
-  const bool undecided = searches && (explained.tuned ? explained.tuned->undecided() : true);
+  const bool undecided = searches && (!explained.tuned || explained.tuned->undecided());
   const auto [cause, in_effect] =
       verdict_on(e.cause, {e.too_much.has_value(), none_serves, undecided});
   e.cause = cause;

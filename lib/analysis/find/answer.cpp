@@ -59,27 +59,18 @@ struct FindJob {
   const Control& control;
 };
 
-Run run_at(const MadeRecording& made, const StrategySpec& spec, const Setup& setup,
-           const Control& control) {
-  const Subject subject(made.recording, made.trace(), made.origin);
-  const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return run(subject, spec, simulated({setup.device.simulated()}), setup, late, nullptr, control);
-}
-
 Run run_endless(const MadeRecordings& made, const StrategySpec& spec, const FindJob& job) {
   Setup setup = job.setup;
   setup.device.capacity.reset();
   setup.device.endless = true;
-  Run run = run_at(made.likeliest, spec, setup, job.control);
-  span_others(made, spec, simulated({setup.device.simulated()}), setup, job.control, run);
-  return run;
+  return run_with_others(made, spec, simulated({setup.device.simulated()}), setup, job.control);
 }
 
 Run run_within(Bytes capacity, const MadeRecording& made, const StrategySpec& spec,
                const FindJob& job) {
   Setup setup = job.setup;
   setup.device.capacity = capacity;
-  return run_at(made, spec, setup, job.control);
+  return run_made(made, spec, simulated({setup.device.simulated()}), setup, job.control);
 }
 
 /// Whether a program runs on a device, as far as it is known.
@@ -109,8 +100,10 @@ FitsWithin fits_within(Bytes capacity, const MadeRecordings& made, const Run& en
   }
   const Bytes tight = scaled(1 / (1 + made.reserved_open));
   const Bytes wide = scaled(1 + made.reserved_open);
-  fit.surely = fit.surely && serves(tight, made.likeliest);
-  fit.maybe = fit.maybe || serves(wide, made.likeliest);
+  if (made.reserved_open > 0) {
+    fit.surely = fit.surely && serves(tight, made.likeliest);
+    fit.maybe = fit.maybe || serves(wide, made.likeliest);
+  }
   for (const MadeRecording& other : made.others) {
     // How far the reach of a longer loop goes, no replay tells.
     fit.surely = fit.surely && other.reach == 0 && serves(tight, other);

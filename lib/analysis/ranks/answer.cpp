@@ -95,7 +95,7 @@ RanksAnswer answer(RanksPart part) {
 }
 
 void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {
-  if (answer.part.rows.empty() || answer.part.rows.front().runs.front().ooms == 0) return;
+  if (!answer.ran_out()) return;
   const RankRow& worst = answer.part.rows.front();
   InputOptions input = question.input;
   input.paths = {worst.path};

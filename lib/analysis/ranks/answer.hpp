@@ -142,6 +142,8 @@ struct RanksAnswer {
   std::optional<TuneAnswer> tuned;     ///< one setting for all; nothing: not asked for
 
   std::size_t class_of(const RankRow& row) const;
+  /// The worst rank, under the first strategy.
+  bool ran_out() const { return !part.rows.empty() && part.rows.front().runs.front().ooms > 0; }
 };
 
 }  // namespace memreplay

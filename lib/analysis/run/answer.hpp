@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -41,6 +42,12 @@ struct DeviceSummary {
   std::vector<OtherTenant> tenants = {};
   Bytes granularity = 0;
   std::string address_policy;
+
+  /// What a program may take of it; 0: there is no limit.
+  Bytes usable() const {
+    const Bytes whole = capacity.value_or(0);
+    return whole - std::min(whole, reserve);
+  }
 };
 
 /// Whether two devices gave a strategy the same bytes.
@@ -80,6 +87,8 @@ struct Run {
 
   /// Its figures are of a part of the recording that nobody chose.
   bool interrupted() const { return !finished && !stopped_at_oom; }
+  /// Every request, those of a rehearsal too.
+  bool serves() const { return metrics.ooms == 0 && refused_before == 0; }
 
   /// For people: with the device, where there are several.
   std::string name() const { return beside_others ? strategy + " on " + device.text : strategy; }

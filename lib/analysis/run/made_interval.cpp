@@ -19,16 +19,28 @@ void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& 
                  Bytes there) {
   const auto from = static_cast<double>(likeliest);
   const double reached = from + (static_cast<double>(there) - from) * other.reach;
-  for (const Bytes value : {there, bytes_of(std::max(0.0, reached))}) {
-    interval.low = std::min(interval.low, value);
-    interval.high = std::max(interval.high, value);
-  }
+  interval.include(there);
+  interval.include(bytes_of(std::max(0.0, reached)));
 }
 
 BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made) {
   if (made.reserved_open == 0) return reserved;
   const BytesInterval wide = widened(reserved, made.reserved_open);
   return {wide.low - wide.low % torch::kSmallBuffer, round_up(wide.high, torch::kSmallBuffer)};
+}
+
+Run run_made(const MadeRecording& made, const StrategySpec& spec, const OpenDevice& device,
+             const Setup& setup, const Control& control) {
+  const Subject subject(made.recording, made.trace(), made.origin);
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  return run(subject, spec, device, setup, late, nullptr, control);
+}
+
+Run run_with_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
+                    const Setup& setup, const Control& control) {
+  Run run = run_made(made.likeliest, spec, device, setup, control);
+  span_others(made, spec, device, setup, control, run);
+  return run;
 }
 
 void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
@@ -43,9 +55,7 @@ void span_others(const MadeRecordings& made, const StrategySpec& spec, const Ope
       RunInterval{both(likeliest.metrics.peak_reserved), both(likeliest.metrics.end_reserved)});
   all.peak_requested = both(likeliest.metrics.peak_requested);
   for (const MadeRecording& other : made.others) {
-    const Subject subject(other.recording, other.trace(), other.origin);
-    const LateStart late(subject, replay_options(subject.trace(), once, control));
-    const Run run = memreplay::run(subject, spec, device, once, late, nullptr, control);
+    const Run run = run_made(other, spec, device, once, control);
     if (run.interrupted()) return;
     const RunMetrics& m = run.metrics;
     const RunMetrics& l = likeliest.metrics;

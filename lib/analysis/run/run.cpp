@@ -135,6 +135,17 @@ void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& s
   run.inexact_because = "how large the device was is not in the recording, and here it was full";
 }
 
+/// What is reserved may as well be that.
+void widen_to(Run& run, Bytes peak, Bytes end) {
+  const RunMetrics& here = run.metrics;
+  if (!run.interval) {
+    run.interval = RunInterval{{here.peak_reserved, here.peak_reserved},
+                               {here.end_reserved, here.end_reserved}};
+  }
+  run.interval->peak_reserved.include(peak);
+  run.interval->end_reserved.include(end);
+}
+
 /// Whether it is the driver's order that a device gives addresses in, which is known for the most
 /// part, and not the very order that the recording shows.
 bool guesses_addresses(const Job& job) {
@@ -157,13 +168,11 @@ void weigh_ties(const Job& job, Run& run) {
   const bool same = there.peak_reserved == here.peak_reserved &&
                     there.end_reserved == here.end_reserved && there.ooms == here.ooms;
   if (same || job.control.stopped()) return;
-  const auto both = [](Bytes a, Bytes b) { return BytesInterval{std::min(a, b), std::max(a, b)}; };
   run.exact = false;
   run.inexact_because =
       "this release takes the free block at the lower of two addresses where sizes are equal, and "
       "the card's addresses are not in the recording";
-  run.interval = RunInterval{both(here.peak_reserved, there.peak_reserved),
-                             both(here.end_reserved, there.end_reserved)};
+  widen_to(run, there.peak_reserved, there.end_reserved);
 }
 
 /// Whether the settings and the rules are those under which it was recorded, and all of it is
@@ -182,11 +191,6 @@ bool repeats_recording(const Job& job) {
          model->release == recorded->release;
 }
 
-void widen_to(BytesInterval& interval, Bytes value) {
-  interval.low = std::min(interval.low, value);
-  interval.high = std::max(interval.high, value);
-}
-
 // What the recorded program reserved is known, however far the model departs from it.
 void weigh_recording(const Job& job, Run& run) {
   const Trace& trace = job.subject.trace();
@@ -199,12 +203,7 @@ void weigh_recording(const Job& job, Run& run) {
   const auto shown = recorded_room(job.subject);
   if (shown ? !room || *room != shown->bytes : room && *room < peak) return;
   if (here.peak_reserved == peak && here.end_reserved == levels.reserved()) return;
-  if (!run.interval) {
-    run.interval = RunInterval{{here.peak_reserved, here.peak_reserved},
-                               {here.end_reserved, here.end_reserved}};
-  }
-  widen_to(run.interval->peak_reserved, peak);
-  widen_to(run.interval->end_reserved, levels.reserved());
+  widen_to(run, peak, levels.reserved());
 }
 
 }  // namespace

@@ -96,37 +96,33 @@ class EditSearch {
     return usual;
   }
 
+  using Kind = SuggestedEdit::Kind;
+
   std::vector<SuggestedEdit> single_edits() const {
     std::vector<SuggestedEdit> all;
     for (std::size_t i = 0; i < std::min(layers_.size(), kLayersTried); ++i) {
       const LayerCode& layer = layers_[i];
       if (question_.checkpoint) add_checkpoints(layer, all);
       if (question_.offload) {
-        all.push_back({.text = "offload:" + layer.selector() + ",saved",
-                       .kind = SuggestedEdit::Kind::offload,
-                       .code = layer.code,
-                       .function = layer.function,
-                       .calls = layer.calls,
-                       .called_directly = layer.called_directly});
+        all.push_back(edit_of(Kind::offload, "offload:" + layer.selector() + ",saved", layer));
       }
     }
-    if (question_.offload) {
-      all.push_back({.text = "offload:saved",
-                     .kind = SuggestedEdit::Kind::offload,
-                     .code = {},
-                     .function = {},
-                     .calls = {}});
-    }
+    if (question_.offload) all.push_back(edit_of(Kind::offload, "offload:saved", {}));
     return all;
+  }
+
+  static SuggestedEdit edit_of(Kind kind, std::string text, const LayerCode& layer) {
+    return {.text = std::move(text),
+            .kind = kind,
+            .code = layer.code,
+            .function = layer.function,
+            .calls = layer.calls,
+            .called_directly = layer.called_directly};
   }
 
   // Which runs of a layer are checkpointed is for a loop over them to say.
   static void add_checkpoints(const LayerCode& layer, std::vector<SuggestedEdit>& all) {
-    const SuggestedEdit every{.text = "checkpoint:" + layer.selector(),
-                              .code = layer.code,
-                              .function = layer.function,
-                              .calls = layer.calls,
-                              .called_directly = layer.called_directly};
+    const SuggestedEdit every = edit_of(Kind::checkpoint, "checkpoint:" + layer.selector(), layer);
     all.push_back(every);
     const std::uint32_t most = layer.in_loop ? std::min<std::uint32_t>(layer.instances, 5) : 0;
     for (std::uint32_t k = 2; k < most; ++k) {
@@ -142,7 +138,7 @@ class EditSearch {
   }
 
   static bool is_checkpoint(const Candidate& candidate) {
-    return candidate.edits.front().kind == SuggestedEdit::Kind::checkpoint;
+    return candidate.edits.front().kind == Kind::checkpoint;
   }
 
   static std::vector<Edit> parsed(const std::vector<SuggestedEdit>& suggested) {

@@ -82,14 +82,8 @@ void note_early_ends(TuneAnswer& answer) {
 Refusal refusal_of(const std::optional<OomPlace>& oom, const SimulatedDeviceOptions& device) {
   const std::optional<Bytes> room = device.room();
   if (!oom || !room) return {.cause = Cause::unknown};
-  Refusal refusal{.event = oom->event,
-                  .live = oom->live,
-                  .requested = oom->requested,
-                  .asked = oom->requested,
-                  .room = *room,
-                  .allowance = *room,
-                  .total = device.capacity};
-  refusal.cause = refusal.cause_by_sizes();
+  Refusal refusal = refusal_in(oom->live, oom->requested, *room, device.capacity);
+  refusal.event = oom->event;
   return refusal;
 }
 
@@ -104,7 +98,7 @@ void judge_refusal(const Bench& bench, const TuneQuestion& question, const Contr
     const Run& run = r.baseline_outcome.runs[i];
     const std::optional<EarlyEnd>& end = answer.traces[i].early_end;
     const bool untold = end && end->why == EarlyEnd::Why::oom_untold;
-    if (run.metrics.ooms == 0 && run.refused_before == 0 && !untold) continue;
+    if (run.serves() && !untold) continue;
     answer.refusal = subject.trace().streamed
                          ? refusal_of(run.metrics.first_oom, bench.devices[i])
                          : first_refusal(subject, question.strategy, question.setup, control);

@@ -86,10 +86,7 @@ BytesInterval TuneOutcome::peak_interval() const {
   return highest;
 }
 
-bool TuneOutcome::serves() const {
-  return std::ranges::all_of(
-      runs, [](const Run& run) { return run.metrics.ooms == 0 && run.refused_before == 0; });
-}
+bool TuneOutcome::serves() const { return std::ranges::all_of(runs, &Run::serves); }
 
 bool TuneResult::undecided() const {
   return !finished && std::ranges::none_of(outcomes, &TuneOutcome::serves);

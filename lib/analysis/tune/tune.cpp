@@ -143,7 +143,7 @@ class Search {
   unsigned threads_for(std::uint64_t replays) const {
     std::uint64_t events = 0;
     for (const Subject* subject : options_.bench.subjects) {
-      events += std::min(subject->trace().size(), options_.replaying.program.to);
+      events += subject->trace().size();
     }
     const std::uint64_t busy = replays * events / kEventsOfAThread + 1;
     return static_cast<unsigned>(std::min<std::uint64_t>(options_.threads, busy));

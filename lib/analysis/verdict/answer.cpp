@@ -14,6 +14,18 @@ Cause Refusal::cause_by_sizes() const {
   return wanted > allowance ? Cause::outside : Cause::fragmentation;
 }
 
+Refusal refusal_in(Bytes live, Bytes requested, Bytes room, std::optional<Bytes> total) {
+  Refusal refusal{.event = {},
+                  .live = live,
+                  .requested = requested,
+                  .asked = requested,
+                  .room = room,
+                  .allowance = room,
+                  .total = total};
+  refusal.cause = refusal.cause_by_sizes();
+  return refusal;
+}
+
 OomVerdict verdict_on(Cause by_sizes, const AfterRefusal& after) {
   if (by_sizes != Cause::fragmentation) return {by_sizes, false};
   if (after.too_much || after.none_serves) return {Cause::shortage, true};

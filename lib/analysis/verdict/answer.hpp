@@ -54,6 +54,9 @@ struct Refusal {
   Cause cause_by_sizes() const;
 };
 
+/// By the sizes alone, where nothing forbids the allocator any of its room.
+Refusal refusal_in(Bytes live, Bytes requested, Bytes room, std::optional<Bytes> total);
+
 /// What becomes of a request that would fit by its sizes.
 struct AfterRefusal {
   bool too_much = false;     ///< a later request is too much for the device under any setting

@@ -99,7 +99,7 @@ std::string reserve_sentence(const FindAnswer& answer) {
 std::string endless_sentence(const FindAnswer& answer) {
   const auto fits_above = [](const FoundValue& found) {
     return std::ranges::any_of(values_shown(found), [&](const ValueTried* tried) {
-      return tried->fits && tried->peak_reserved > usable_bytes(found.device);
+      return tried->fits && tried->peak_reserved > found.device.usable();
     });
   };
   if (std::ranges::none_of(answer.found, fits_above)) return {};
@@ -113,15 +113,10 @@ std::string device_name(const DeviceSummary& device) {
   return device.name.value_or(device.capacity ? human_size(*device.capacity) : device.text);
 }
 
-Bytes usable_bytes(const DeviceSummary& device) {
-  const Bytes capacity = device.capacity.value_or(0);
-  return capacity - std::min(capacity, device.reserve);
-}
-
 std::string device_with_room(const DeviceSummary& device) {
   const bool told = !device.name && device.reserve == 0;
   return device_name(device) +
-         (told ? "" : fmt::format(", {} usable", human_size(usable_bytes(device))));
+         (told ? "" : fmt::format(", {} usable", human_size(device.usable())));
 }
 
 std::string value_name(std::int64_t value) {

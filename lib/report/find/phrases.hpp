@@ -12,8 +12,6 @@ namespace memreplay {
 
 /// "RTX-3080-10GB", or how large it is.
 std::string device_name(const DeviceSummary& device);
-/// What a program may take of it; 0: there is no limit.
-Bytes usable_bytes(const DeviceSummary& device);
 /// "RTX-3080-10GB, 9502 MiB usable"
 std::string device_with_room(const DeviceSummary& device);
 

@@ -87,7 +87,7 @@ class CurvesPicture {
 
   // With some room above the device's line, for what is written there.
   static Bytes top_of(std::span<const FoundValue> found) {
-    Bytes top = usable_bytes(found.front().device);
+    Bytes top = found.front().device.usable();
     for (const FoundValue& one : found) {
       for (const ValueTried* tried : values_shown(one)) {
         top = std::max(
@@ -125,7 +125,7 @@ class CurvesPicture {
 
   std::string device() const {
     const DeviceSummary& device = found_.front().device;
-    const Bytes usable = usable_bytes(device);
+    const Bytes usable = device.usable();
     if (usable == 0) return {};
     return fmt::format(
         "<path class=\"bound\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\">{5}</text>\n",

@@ -23,7 +23,7 @@ struct ValueColumn {
 };
 
 Bytes highest_shown(const FoundValue& found) {
-  Bytes highest = std::max<Bytes>(1, usable_bytes(found.device));
+  Bytes highest = std::max<Bytes>(1, found.device.usable());
   for (const ValueTried* tried : values_shown(found)) {
     highest = std::max({highest, tried->peak_reserved, tried->peak_requested});
   }
@@ -43,7 +43,7 @@ class ValuePlot {
 
   std::string text() const {
     const PlotGlyphs& glyphs = frame_.glyphs();
-    const Bytes usable = usable_bytes(found_.device);
+    const Bytes usable = found_.device.usable();
     const std::size_t limit = frame_.row_at(usable);
     const auto cell = [&](std::size_t row, std::size_t at) {
       const ValueColumn& column = columns_[at];

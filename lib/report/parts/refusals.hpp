@@ -20,7 +20,7 @@ struct WhatFollowed {
 std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
                              const WhatFollowed& after);
 
-/// The same where what was there before the recording found no room. `strategy` may be empty.
+/// The sentence for a recording whose blocks from before found no room. `strategy` may be empty.
 std::string start_refused_sentence(const OomVerdict& verdict, const std::string& strategy);
 
 /// "Shortage: the state itself needs 11.0 GiB: …" Empty where it fits.

@@ -136,13 +136,7 @@ bool look_alike(const std::string& a, const std::string& b) {
 // Empty where what is live and the request are no more than the allocator can have.
 std::string beyond_device(const OomPlace& oom, const DeviceSummary& device) {
   if (!device.capacity) return {};
-  const Bytes room = *device.capacity - device.reserve;
-  const Refusal refusal{.live = oom.live,
-                        .requested = oom.requested,
-                        .room = room,
-                        .allowance = room,
-                        .total = device.capacity};
-  switch (refusal.cause_by_sizes()) {
+  switch (refusal_in(oom.live, oom.requested, device.usable(), device.capacity).cause) {
     case Cause::shortage:
       return fmt::format("Shortage: a --capacity above {} helps.", human_size(*device.capacity));
     case Cause::outside:
@@ -317,7 +311,7 @@ std::string coverage_phrase(const TraceSummary& trace) {
 
 std::string capacity_sentence(const DeviceSummary& device) {
   constexpr std::string_view kOtherwise = "--capacity SIZE sets another, --capacity none lifts it";
-  const Bytes shown = device.capacity.value_or(0) - device.reserve;
+  const Bytes shown = device.usable();
   const std::string beside =
       device.reserve == 0 ? ""
                           : fmt::format(", beside {} held by others", human_size(device.reserve));

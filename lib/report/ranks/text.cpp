@@ -103,7 +103,7 @@ std::string died_phrase(const RanksAnswer& answer, std::span<const RankRow> died
                      died.empty() && any_ends_early(rows) ? " in what is recorded" : "");
 }
 
-// Of those that live, the most reserved first.
+// The ranks that live, the most reserved first.
 std::string others_sentence(std::span<const RankRow> others, bool some_died) {
   const std::string peak = peaks_phrase(others);
   if (others.size() == 1) {
@@ -326,9 +326,8 @@ std::string ranks_text(const std::vector<std::uint64_t>& ranks) {
 
 std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
   Sheet out(style);
-  const bool died = answer.part.rows.front().runs.front().ooms > 0;
   const std::string said = wrapped(verdict(answer), 0, style.width);
-  out += (died ? red(said, style) : bold(said, style)) + '\n';
+  out += (answer.ran_out() ? red(said, style) : bold(said, style)) + '\n';
   if (answer.why && answer.why->explanation.at_oom) {
     append_paragraph(
         out,
@@ -361,7 +360,8 @@ std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
     out += '\n';
     append_paragraph(out, "One setting for all, searched on a recording of each class:");
     out += '\n' + to_text(*answer.tuned, style);
-  } else if (const RankRow& worst = answer.part.rows.front(); worst.runs.front().ooms > 0) {
+  } else if (answer.ran_out()) {
+    const RankRow& worst = answer.part.rows.front();
     append_paragraph(out, other_program_sentence(worst.path, worst.capacity));
   }
   return out.text();

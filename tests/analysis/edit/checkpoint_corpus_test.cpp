@@ -46,16 +46,9 @@ std::string edit_of(const nlohmann::json& sidecar) {
 }
 
 memreplay::Run run_of(const MadeRecordings& made) {
-  const MadeRecording& likeliest = made.likeliest;
-  const Subject subject(likeliest.recording, likeliest.trace(), likeliest.origin);
-  const Setup setup;
-  const Control control;
-  const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  const StrategySpec spec = parse_strategy("torch");
-  const OpenDevice device = simulated(sized_for(subject, {}));
-  memreplay::Run run = memreplay::run(subject, spec, device, setup, late, nullptr, control);
-  span_others(made, spec, device, setup, control, run);
-  return run;
+  const MadeRecording& one = made.likeliest;
+  const Subject subject(one.recording, one.trace(), one.origin);
+  return run_with_others(made, parse_strategy("torch"), simulated(sized_for(subject, {})), {}, {});
 }
 
 bool holds(const BytesInterval& interval, Bytes value) {

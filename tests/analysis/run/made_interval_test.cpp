@@ -17,17 +17,8 @@ MadeRecording two_blocks(Bytes mebibytes, bool apart) {
 }
 
 /// The likeliest one's run under the usual strategy, beside the others.
-Run run_of(const MadeRecordings& made, OpenDevice device = simulated({}), Run* alone = nullptr) {
-  const MadeRecording& likeliest = made.likeliest;
-  const Subject subject(likeliest.recording, likeliest.trace(), likeliest.origin);
-  const Setup setup;
-  const Control control;
-  const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  const StrategySpec spec = parse_strategy("torch");
-  Run run = memreplay::run(subject, spec, device, setup, late, nullptr, control);
-  if (alone != nullptr) *alone = run;
-  span_others(made, spec, device, setup, control, run);
-  return run;
+Run run_of(const MadeRecordings& made) {
+  return run_with_others(made, parse_strategy("torch"), simulated({}), {}, {});
 }
 
 TEST(MadeInterval, WithoutOthersThereIsNone) {
@@ -52,8 +43,9 @@ TEST(MadeInterval, ItSpansWhatTheOthersComeTo) {
 TEST(MadeInterval, TheFiguresStayThoseOfTheLikeliest) {
   MadeRecordings made{.likeliest = two_blocks(30, true), .others = {}, .edits = {}};
   made.others.push_back(two_blocks(30, false));
-  memreplay::Run alone;
-  const memreplay::Run run = run_of(made, simulated({}), &alone);
+  const memreplay::Run alone =
+      run_made(made.likeliest, parse_strategy("torch"), simulated({}), {}, {});
+  const memreplay::Run run = run_of(made);
   EXPECT_EQ(run.metrics.peak_reserved, alone.metrics.peak_reserved);
   EXPECT_EQ(run.metrics.peak_requested, 30 * kMiB);
   EXPECT_FALSE(alone.interval);

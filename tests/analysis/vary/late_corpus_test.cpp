@@ -43,10 +43,7 @@ memreplay::Run run_of(const Subject& subject) {
 }
 
 memreplay::Run run_of(const MadeRecordings& made) {
-  const MadeRecording& one = made.likeliest;
-  memreplay::Run run = run_of(Subject(one.recording, one.trace(), one.origin));
-  span_others(made, usual_strategy(one.recording), simulated({}), {}, {}, run);
-  return run;
+  return run_with_others(made, usual_strategy(made.likeliest.recording), simulated({}), {}, {});
 }
 
 TEST(LateVary, EachLengthIsPredictedFromTheOthers) {
