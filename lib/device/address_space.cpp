@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace memreplay {
 namespace {
@@ -47,7 +48,10 @@ std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
   if (size > kEnd - kBase || gap_ > kEnd - kBase - size) return std::nullopt;
   const Bytes whole = round_up(std::max<Bytes>(size + gap_, 1), unit_);
   std::optional<Address> at;
-  if (driver_ && use == AddressPurpose::region) at = driver_->take(whole);
+  if (driver_ && use == AddressPurpose::region) {
+    if (std::exchange(driver_is_fresh_, false)) driver_->take_context();
+    at = driver_->take(whole);
+  }
   if (at) return at;
   if (goes_upward()) {
     at = next_upward(whole);
@@ -61,6 +65,7 @@ std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
 }
 
 void AddressSpace::claim(Address at, Bytes size, AddressPurpose use) {
+  driver_is_fresh_ = false;
   if (driver_ && use == AddressPurpose::region && at < kTopOfDriver && size <= kTopOfDriver - at) {
     return driver_->claim(at, size);
   }

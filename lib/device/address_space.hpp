@@ -44,6 +44,7 @@ class AddressSpace {
   Bytes gap_;
   Address next_;
   std::optional<DriverAddresses> driver_;  ///< cuda_linux: of regions below 2^47
+  bool driver_is_fresh_ = true;            ///< nothing was claimed from it, or taken
   std::map<Address, Address> taken_;       ///< from -> to; with upward only what was claimed
   std::map<Address, Address> avoided_;     ///< from -> to; only with upward
   RangeSet holes_;                         ///< first_fit: whole units without any part taken

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <tuple>
 
 namespace memreplay {
 namespace {
@@ -24,12 +23,12 @@ DriverAddresses::Runs::iterator DriverAddresses::run_at(Address address) {
 
 void DriverAddresses::put_hole(const Run& run, AddressRange hole) {
   hole = {round_up(hole.from, kStep), hole.to / kStep * kStep};
-  if (hole.from < hole.to) holes_.insert({hole.size(), -run.order, kMirror - hole.from});
+  if (hole.from < hole.to) holes_.insert({hole.size(), -run.order, hole.from});
 }
 
 void DriverAddresses::drop_hole(const Run& run, AddressRange hole) {
   hole = {round_up(hole.from, kStep), hole.to / kStep * kStep};
-  if (hole.from < hole.to) holes_.erase({hole.size(), -run.order, kMirror - hole.from});
+  if (hole.from < hole.to) holes_.erase({hole.size(), -run.order, hole.from});
 }
 
 AddressRange DriverAddresses::hole_around(const Runs::value_type& run, Address address) const {
@@ -51,7 +50,7 @@ void DriverAddresses::take_range(Runs::value_type& run, Address from, Address to
 }
 
 std::optional<Address> DriverAddresses::take_run(Bytes size) {
-  if (const auto hole = returned_.lowest(size)) {
+  if (const auto hole = returned_.lowest(size + 1)) {
     returned_.erase({hole->from, hole->from + size});
     return kMirror - hole->from - size;
   }
@@ -61,15 +60,16 @@ std::optional<Address> DriverAddresses::take_run(Bytes size) {
 
 std::optional<Address> DriverAddresses::newest_hole(Bytes size) const {
   std::optional<Hole> newest;
-  const auto is_newer = [&](const Hole& hole) {
-    return std::tie(hole.order, hole.at) < std::tie(newest->order, newest->at);
-  };
   for (auto hole = holes_.lower_bound({size}); hole != holes_.end();
        hole = holes_.lower_bound({hole->size + 1})) {
-    if (!newest || is_newer(*hole)) newest = *hole;
+    if (!newest || hole->order < newest->order) newest = *hole;
   }
   if (!newest) return std::nullopt;
-  return kMirror - newest->at;
+  return newest->at;
+}
+
+void DriverAddresses::take_context() {
+  for (const Bytes size : {8, 64, 30, 384}) take(size * kMiB);
 }
 
 std::optional<Address> DriverAddresses::take(Bytes size) {

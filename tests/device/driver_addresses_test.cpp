@@ -5,7 +5,11 @@
 #include <map>
 #include <random>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "support/recorded_rows.hpp"
 
 namespace memreplay {
 namespace {
@@ -40,25 +44,39 @@ TEST(DriverAddresses, ARunWhoseLastRangeIsGivenBackIsFreeAgain) {
   DriverAddresses addresses(kTop);
   const auto high = addresses.take(20 * kMiB);
   const auto small = addresses.take(2 * kMiB);
-  addresses.take(20 * kMiB);
+  const auto beside = addresses.take(20 * kMiB);
   addresses.give_back(*high);
   // Its run is held by the small one: only what fits beside it goes there.
   EXPECT_EQ(below(addresses.take(32 * kMiB)), 96u);
   EXPECT_EQ(below(addresses.take(20 * kMiB)), 32u);
   addresses.give_back(*high);
   addresses.give_back(*small);
+  addresses.give_back(*beside);
   EXPECT_EQ(below(addresses.take(32 * kMiB)), 32u);
 }
 
-TEST(DriverAddresses, TheHighestFreeAddressesWithRoomAreTaken) {
+TEST(DriverAddresses, TheHighestFreeAddressesThatAreLongerAreTaken) {
   DriverAddresses addresses(kTop);
   std::vector<Address> regions;
   for (int i = 0; i < 6; ++i) regions.push_back(*addresses.take(32 * kMiB));
   for (const int i : {1, 3, 4}) addresses.give_back(regions[static_cast<std::size_t>(i)]);
-  EXPECT_EQ(below(addresses.take(64 * kMiB)), 160u);
-  EXPECT_EQ(below(addresses.take(32 * kMiB)), 64u);
+  EXPECT_EQ(below(addresses.take(64 * kMiB)), 256u);
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 128u);
   addresses.give_back(regions[5]);
-  EXPECT_EQ(below(addresses.take(64 * kMiB)), 224u);
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 160u);
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 288u);
+  EXPECT_EQ(below(addresses.take(32 * kMiB)), 320u);
+}
+
+TEST(DriverAddresses, InARunTheSmallestHoleIsTakenOfEqualOnesTheLowest) {
+  DriverAddresses addresses(kTop);
+  std::vector<Address> regions;
+  for (int i = 0; i < 12; ++i) regions.push_back(*addresses.take(2 * kMiB));
+  for (const int i : {1, 2, 4, 7}) addresses.give_back(regions[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(addresses.take(2 * kMiB), regions[4]);
+  EXPECT_EQ(addresses.take(2 * kMiB), regions[7]);
+  EXPECT_EQ(addresses.take(2 * kMiB), regions[1]);
+  EXPECT_EQ(addresses.take(4 * kMiB), regions[11] + 2 * kMiB);
 }
 
 TEST(DriverAddresses, ClaimedRegionsHaveRestsAndTheLowerIsTheNewer) {
@@ -95,26 +113,27 @@ class SlowAddresses {
   Address take(Bytes size) {
     size = round_up(size, 2 * kMiB);
     for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-      std::optional<Address> highest;
+      std::optional<Address> best;
+      Bytes room = UINT64_MAX;
       Address at = run->from;
       const auto look = [&](Address to) {
-        if (to - at >= size) highest = at;
+        if (to - at < size || to - at >= room) return;
+        best = at;
+        room = to - at;
       };
       for (const auto& [from, to] : run->taken) {
         look(from);
         at = to;
       }
       look(run->to);
-      if (!highest) continue;
-      run->taken[*highest] = *highest + size;
-      return *highest;
+      if (!best) continue;
+      run->taken[*best] = *best + size;
+      return *best;
     }
     const Bytes whole = round_up(size, kPiece);
-    Address at = kTop - whole;
-    while (std::ranges::any_of(
-        runs_, [&](const Run& run) { return run.from < at + whole && at < run.to; })) {
-      at -= kPiece;
-    }
+    Address top = kTop;
+    while (!has_room_below(top, whole)) top -= kPiece;
+    const Address at = top - whole;
     runs_.push_back({at, at + whole, {{at, at + size}}});
     return at;
   }
@@ -128,8 +147,36 @@ class SlowAddresses {
     Address from, to;
     std::map<Address, Address> taken;
   };
+  bool is_free(Address from, Address to) const {
+    return std::ranges::none_of(runs_,
+                                [&](const Run& run) { return run.from < to && from < run.to; });
+  }
+  /// Just as long does not do.
+  bool has_room_below(Address top, Bytes size) const { return is_free(top - size - kPiece, top); }
+
   std::vector<Run> runs_;  ///< the newest last
 };
+
+/// What a driver answered: see DriverAddresses. "a" asks, "f" gives back; each run in a process of
+/// its own.
+TEST(DriverAddresses, AreThoseThatADriverGave) {
+  const auto rows = recorded_rows(MEMREPLAY_DRIVER_CALLS, 4);
+  ASSERT_GT(rows.size(), 900u);
+  std::string run;
+  std::optional<DriverAddresses> addresses;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (std::exchange(run, rows[i].texts[0]) != rows[i].texts[0]) {
+      addresses.emplace(kTop);
+      addresses->take_context();
+    }
+    const Address at = kTop - rows[i].number(3) * kMiB;
+    if (rows[i].texts[1] == "f") {
+      addresses->give_back(at);
+    } else {
+      ASSERT_EQ(below(addresses->take(rows[i].number(2))), below(at)) << run << ", row " << i + 2;
+    }
+  }
+}
 
 TEST(DriverAddresses, AgreeWithASlowModelOnRandomCalls) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
