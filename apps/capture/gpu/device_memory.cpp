@@ -4,14 +4,28 @@
 
 namespace memreplay::gpu {
 
-Window::Window(AddressRange whole) : whole_(whole) { holes_.insert(whole); }
+Window::Window(AddressRange whole, AddressOrder order) : whole_(whole) {
+  if (order == AddressOrder::cuda_linux) {
+    driver_.emplace(whole.size());
+    driver_->take_context();
+  } else {
+    holes_.insert(whole);
+  }
+}
 
 std::optional<Address> Window::take(Bytes size) {
   const Bytes granules = in_granules(size);
-  const auto hole = holes_.lowest(granules);
+  const auto at = driver_ ? driver_->take(granules) : lowest_hole(granules);
+  if (!at) return std::nullopt;
+  const Address from = driver_ ? whole_.from + *at : *at;
+  taken_.emplace(from, granules);
+  return from;
+}
+
+std::optional<Address> Window::lowest_hole(Bytes size) {
+  const auto hole = holes_.lowest(size);
   if (!hole) return std::nullopt;
-  holes_.erase({hole->from, hole->from + granules});
-  taken_.emplace(hole->from, granules);
+  holes_.erase({hole->from, hole->from + size});
   return hole->from;
 }
 
@@ -20,7 +34,11 @@ std::optional<Bytes> Window::give_back(Address at) {
   if (found == taken_.end()) return std::nullopt;
   const Bytes size = found->second;
   taken_.erase(found);
-  holes_.insert({at, at + size});
+  if (driver_) {
+    driver_->give_back(at - whole_.from);
+  } else {
+    holes_.insert({at, at + size});
+  }
   return size;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/range_set.hpp"
+#include "device/driver_addresses.hpp"
 
 namespace memreplay::gpu {
 
@@ -11,10 +12,16 @@ inline constexpr Bytes kGranule = 2 << 20;  ///< what the driver hands out, in m
 
 constexpr Bytes in_granules(Bytes size) { return (size + kGranule - 1) / kGranule * kGranule; }
 
-/// Ranges of an address window, the lowest that fits first. There is nothing behind them.
+/// Which addresses come first.
+enum class AddressOrder {
+  lowest,      ///< the lowest hole that fits
+  cuda_linux,  ///< as NVIDIA's driver under Linux, behind a context: see DriverAddresses
+};
+
+/// Ranges of an address window. There is nothing behind them.
 class Window {
  public:
-  explicit Window(AddressRange whole);
+  explicit Window(AddressRange whole, AddressOrder order = AddressOrder::lowest);
 
   /// Whole granules; nothing when there is no hole of that size.
   std::optional<Address> take(Bytes size);
@@ -25,15 +32,19 @@ class Window {
   bool contains(Address byte) const { return byte >= whole_.from && byte < whole_.to; }
 
  private:
+  std::optional<Address> lowest_hole(Bytes size);
+
   AddressRange whole_;
-  RangeSet holes_;
+  RangeSet holes_;                         ///< lowest
+  std::optional<DriverAddresses> driver_;  ///< cuda_linux, relative to the window
   std::map<Address, Bytes> taken_;
 };
 
 /// The memory of one device: how much is in use, and where its allocations lie.
 struct DeviceMemory {
-  DeviceMemory(Bytes capacity_bytes, AddressRange addresses)
-      : capacity(capacity_bytes), window(addresses) {}
+  DeviceMemory(Bytes capacity_bytes, AddressRange addresses,
+               AddressOrder order = AddressOrder::lowest)
+      : capacity(capacity_bytes), window(addresses, order) {}
 
   /// Takes physical memory; false when there is not that much.
   bool charge(Bytes size);

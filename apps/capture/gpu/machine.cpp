@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <cstdio>
 
 #include "device/host/pointer.hpp"
@@ -9,10 +10,11 @@
 namespace memreplay::gpu {
 namespace {
 
-// Where a process of Linux has nothing: above the program and its heap, below libraries and stacks.
-constexpr AddressRange kReserved{0x5800'0000'0000, 0x7000'0000'0000};
-constexpr Address kDevices = 0x7000'0000'0000;
-constexpr Bytes kDeviceWindow = 1ULL << 40;
+// No address of a process: those that cuMemAddressReserve gives have nothing behind them.
+constexpr AddressRange kReserved{Address{1} << 47, Address{1} << 48};
+// Where a process of Linux has nothing: below the program and its heap, above what ASan shadows.
+constexpr AddressRange kDevices{0x1400'0000'0000, 0x5400'0000'0000};
+constexpr Bytes kSymbols = 32ULL << 20;  ///< at the end of each window
 
 thread_local int this_threads_device = 0;
 thread_local bool this_thread_is_refused = false;
@@ -32,22 +34,23 @@ void keep_free(AddressRange range) {
 
 Machine::Machine() : reserved(kReserved) {
   const Settings& given = settings();
-  devices.reserve(static_cast<std::size_t>(given.count));
+  const auto count = static_cast<std::size_t>(given.count);
+  window_ = kDevices.size() / std::bit_ceil(count);
+  devices.reserve(count);
   for (int device = 0; device < given.count; ++device) {
-    const Address from = kDevices + static_cast<Address>(device) * kDeviceWindow;
-    devices.emplace_back(given.total, AddressRange{from, from + kDeviceWindow});
+    const Address from = kDevices.from + static_cast<Address>(device) * window_;
+    devices.emplace_back(given.total, AddressRange{from, from + window_ - kSymbols}, given.order);
     devices.back().charge(given.context);
   }
-  keep_free(kReserved);
-  keep_free({kDevices, kDevices + devices.size() * kDeviceWindow});
+  keep_free({kDevices.from, kDevices.from + count * window_});
 }
 
 DeviceMemory& Machine::current() { return devices[static_cast<std::size_t>(current_device())]; }
 
 std::optional<int> Machine::device_of(const void* pointer) {
   const auto address = reinterpret_cast<Address>(pointer);
-  if (address >= kDevices && address < kDevices + devices.size() * kDeviceWindow) {
-    return static_cast<int>((address - kDevices) / kDeviceWindow);
+  if (address >= kDevices.from && address < kDevices.from + devices.size() * window_) {
+    return static_cast<int>((address - kDevices.from) / window_);
   }
   if (!reserved.contains(address)) return std::nullopt;
   const std::lock_guard lock(mutex);
@@ -56,7 +59,7 @@ std::optional<int> Machine::device_of(const void* pointer) {
   return physical[std::prev(after)->second.physical].device;
 }
 
-void* Machine::symbols() const { return pointer_to(kDevices + kDeviceWindow - kGranule); }
+void* Machine::symbols() const { return pointer_to(kDevices.from + window_ - kSymbols); }
 
 void Machine::release(std::uint64_t handle) {
   const auto found = physical.find(handle);

@@ -41,6 +41,9 @@ struct Machine {
   };
   std::map<Address, Mapping> mapped;
   std::uint64_t next_physical = 0x1000;
+
+ private:
+  Bytes window_ = 0;  ///< addresses of a device
 };
 
 Machine& machine();

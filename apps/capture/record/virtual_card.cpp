@@ -12,7 +12,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kMostDevices = 16;
-constexpr Bytes kLargestMemory = 1000 * kGiB;  // a device's window of addresses has 1 TiB
+constexpr Bytes kLargestMemory = 3 * kTiB;  // of 16 devices each has 4 TiB of addresses
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const char* expected) {
   throw UsageError(fmt::format("--virtual-gpu has {}={}; expected {}", key, value, expected));
@@ -21,7 +21,7 @@ constexpr Bytes kLargestMemory = 1000 * kGiB;  // a device's window of addresses
 Bytes memory_of(const std::string& key, const std::string& value) {
   const auto size = parse_size(value);
   if (!size || *size > kLargestMemory || (*size == 0 && key == "memory"))
-    refuse(key, value, "a size up to 1000GiB, such as 24GiB");
+    refuse(key, value, "a size up to 3TiB, such as 24GiB");
   return *size;
 }
 
@@ -95,9 +95,10 @@ VirtualCard virtual_card(const std::string& text) {
 
 std::string settings_of(const VirtualCard& card, const VirtualBehaviour& behaviour) {
   std::string text = fmt::format(
-      "name=NVIDIA {};total={};context={};sm={}.{};multiprocessors={};lag={};fill={};seed={}",
+      "name=NVIDIA {};total={};context={};sm={}.{};multiprocessors={};lag={};fill={};seed={};"
+      "addresses={}",
       card.card.name, card.total, card.context, card.card.compute / 10, card.card.compute % 10,
-      card.card.multiprocessors, card.lag, behaviour.fill, behaviour.seed);
+      card.card.multiprocessors, card.lag, behaviour.fill, behaviour.seed, behaviour.addresses);
   if (card.count != 0) text += fmt::format(";count={}", card.count);
   if (behaviour.oom_at != 0) text += fmt::format(";oom-at={}", behaviour.oom_at);
   if (behaviour.oom_size != 0) text += fmt::format(";oom-size={}", behaviour.oom_size);

@@ -23,9 +23,10 @@ VirtualCard virtual_card(const std::string& text);
 struct VirtualBehaviour {
   std::string fill = "zeros";  ///< zeros, nan or random
   std::uint64_t seed = 0;
-  std::uint64_t oom_at = 0;  ///< from 1; 0: none
-  Bytes oom_size = 0;        ///< 0: none
-  std::string oom_random;    ///< "SEED:RATE"; empty: none
+  std::uint64_t oom_at = 0;              ///< from 1; 0: none
+  Bytes oom_size = 0;                    ///< 0: none
+  std::string oom_random;                ///< "SEED:RATE"; empty: none
+  std::string addresses = "cuda-linux";  ///< or upward
 
   friend bool operator==(const VirtualBehaviour&, const VirtualBehaviour&) = default;
 };

@@ -56,6 +56,14 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
              });
   line.value("--seed", "N", "Of --fill random. Default: 0.",
              [&](const std::string& text) { behaviour.seed = whole_argument("--seed", text); });
+  line.value(
+      "--address-policy", "cuda-linux|upward",
+      "Where its memory lies: as NVIDIA's driver places it under Linux, or in the lowest hole. "
+      "Default: cuda-linux.",
+      [&](const std::string& text) {
+        const std::vector<std::string> orders = {"cuda-linux", "upward"};
+        behaviour.addresses = orders[choice_argument("--address-policy", text, orders)];
+      });
   line.value("--oom-at", "N", "The N-th request fails, from 1. Default: none.",
              [&](const std::string& text) {
                behaviour.oom_at = whole_argument("--oom-at", text);

@@ -15,7 +15,7 @@ constexpr std::size_t kGranule = 2 * kMiB;
 constexpr const char* kSmall = "total=25165824;context=4194304;count=2";
 
 TEST(GpuMemory, EndsAtTheLastGranule) {
-  on_a_gpu(kSmall, [](const Gpu& gpu) {
+  on_a_gpu(std::string(kSmall) + ";addresses=upward", [](const Gpu& gpu) {
     EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
     std::vector<void*> all;
     for (int i = 0; i < 10; ++i) all.push_back(gpu.allocated(1));
@@ -30,8 +30,8 @@ TEST(GpuMemory, EndsAtTheLastGranule) {
   });
 }
 
-TEST(GpuMemory, IsUsedAgainFromTheLowestHole) {
-  on_a_gpu(kSmall, [](const Gpu& gpu) {
+TEST(GpuMemory, UpwardIsUsedAgainFromTheLowestHole) {
+  on_a_gpu(std::string(kSmall) + ";addresses=upward", [](const Gpu& gpu) {
     void* const first = gpu.allocated(2 * kGranule);
     void* const second = gpu.allocated(kGranule);
     void* const third = gpu.allocated(kGranule);
@@ -40,6 +40,19 @@ TEST(GpuMemory, IsUsedAgainFromTheLowestHole) {
     EXPECT_EQ(gpu.allocated(kGranule), first);
     EXPECT_EQ(gpu.allocated(2 * kGranule), third);
     EXPECT_LT(first, second);
+  });
+}
+
+TEST(GpuMemory, LiesWhereADriverPutsIt) {
+  on_a_gpu("total=1073741824", [](const Gpu& gpu) {
+    char* const first = static_cast<char*>(gpu.allocated(12 << 20));
+    const auto behind = [&](std::size_t mib) {
+      return (static_cast<char*>(gpu.allocated(mib << 20)) - first) >> 20;
+    };
+    EXPECT_EQ(behind(2), -74);
+    EXPECT_EQ(behind(12), 12);
+    EXPECT_EQ(behind(64), -552);
+    EXPECT_EQ(behind(2), -584);
   });
 }
 

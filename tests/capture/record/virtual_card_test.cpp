@@ -43,21 +43,21 @@ TEST(VirtualCard, KeepsAContextThatIsGivenBesideTheMemory) {
 }
 
 TEST(VirtualCard, HasEveryKey) {
-  const VirtualCard card = virtual_card("t4:sm=12.1,count=16,lag=9,memory=1000GiB");
+  const VirtualCard card = virtual_card("t4:sm=12.1,count=16,lag=9,memory=3TiB");
   EXPECT_EQ(card.card.compute, 121);
   EXPECT_EQ(card.count, 16);
   EXPECT_EQ(card.lag, 9);
-  EXPECT_EQ(card.total, 1000 * kGiB);
+  EXPECT_EQ(card.total, 3 * kTiB);
   EXPECT_EQ(virtual_card("t4:sm=9").card.compute, 90);
 }
 
 TEST(VirtualCard, SaysWhatAValueIsToBe) {
   EXPECT_EQ(refusal_of("t4:memory=lots"),
-            "--virtual-gpu has memory=lots; expected a size up to 1000GiB, such as 24GiB");
-  EXPECT_EQ(refusal_of("t4:memory=1001GiB"),
-            "--virtual-gpu has memory=1001GiB; expected a size up to 1000GiB, such as 24GiB");
+            "--virtual-gpu has memory=lots; expected a size up to 3TiB, such as 24GiB");
+  EXPECT_EQ(refusal_of("t4:memory=3073GiB"),
+            "--virtual-gpu has memory=3073GiB; expected a size up to 3TiB, such as 24GiB");
   EXPECT_EQ(refusal_of("t4:context=-1"),
-            "--virtual-gpu has context=-1; expected a size up to 1000GiB, such as 24GiB");
+            "--virtual-gpu has context=-1; expected a size up to 3TiB, such as 24GiB");
   for (const char* sm : {"4.9", "8.10", "8.", "x", "100", ""}) {
     EXPECT_EQ(
         refusal_of("t4:sm=" + std::string(sm)),
@@ -85,7 +85,7 @@ TEST(VirtualCard, LeavesMemoryToTheProgram) {
   EXPECT_EQ(refusal_of("t4:memory=1GiB,context=1GiB"),
             "--virtual-gpu leaves no memory beside the context; expected less context");
   EXPECT_EQ(refusal_of("t4:memory=0"),
-            "--virtual-gpu has memory=0; expected a size up to 1000GiB, such as 24GiB");
+            "--virtual-gpu has memory=0; expected a size up to 3TiB, such as 24GiB");
 }
 
 }  // namespace
