@@ -121,10 +121,23 @@ Status cudnnGetFilterNdDescriptor(Handle handle, int room, int* type, int* forma
 
 Status cudnnCreateActivationDescriptor(Handle* activation) { return give_handle(activation); }
 Status cudnnCreateConvolutionDescriptor(Handle* convolution) { return give_handle(convolution); }
-Status cudnnCreateDropoutDescriptor(Handle* dropout) { return give_handle(dropout); }
 Status cudnnCreatePoolingDescriptor(Handle* pooling) { return give_handle(pooling); }
 Status cudnnCreateSpatialTransformerDescriptor(Handle* transformer) {
   return give_handle(transformer);
+}
+
+Status cudnnCreateDropoutDescriptor(Handle* dropout) { return create<Dropout>(dropout); }
+Status cudnnDestroyDropoutDescriptor(Handle dropout) { return destroy<Dropout>(dropout); }
+
+Status cudnnSetDropoutDescriptor(Handle dropout, Handle, float rate, void*, std::size_t,
+                                 unsigned long long) {
+  at<Dropout>(dropout).rate = rate;
+  return kSuccess;
+}
+
+Status cudnnRestoreDropoutDescriptor(Handle dropout, Handle handle, float rate, void* states,
+                                     std::size_t size, unsigned long long seed) {
+  return cudnnSetDropoutDescriptor(dropout, handle, rate, states, size, seed);
 }
 
 /// By a model: a generator of 48 bytes, cuRAND's usual one, for each of 1024 threads on every

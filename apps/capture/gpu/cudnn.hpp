@@ -21,6 +21,10 @@ struct Tensor {
   std::array<int, kMostSizes> strides{};
 };
 
+struct Dropout {  // cudnnDropoutDescriptor_t
+  float rate = 0;
+};
+
 /// Of cudnnDataType_t, in bytes.
 std::size_t element_size(int type);
 

@@ -2,13 +2,15 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "answers.hpp"
+#include "convolutions.hpp"
 #include "cudnn.hpp"
 
 // cuDNN's graphs: descriptors that remember what they were told. Whatever the graph, there is one
-// engine for it, and its plan needs no workspace.
+// engine for it.
 using namespace memreplay::gpu;
 using namespace memreplay::gpu::cudnn;
 
@@ -17,16 +19,29 @@ namespace {
 namespace kind {
 constexpr int kEngine = 2;
 constexpr int kEngineConfiguration = 3;
+constexpr int kForward = 10;
+constexpr int kBackwardFilter = 11;
+constexpr int kBackwardData = 12;
 }  // namespace kind
 
 namespace attribute {
+constexpr int kPadding = 105;
+constexpr int kStrides = 103;
 constexpr int kHeuristicGraph = 201;
 constexpr int kHeuristicResults = 202;
 constexpr int kConfiguredEngine = 300;
 constexpr int kConfiguredWorkspace = 303;
 constexpr int kConfiguredSharedMemory = 304;
+constexpr int kPlanConfiguration = 401;
 constexpr int kPlanWorkspace = 402;
+constexpr int kForwardConvolution = 702;  // behind it filter, input and output
+constexpr int kDataConvolution = 708;
+constexpr int kFilterConvolution = 714;  // behind it filter, input and output
+constexpr int kOperations = 801;
 constexpr int kEngineCount = 802;
+constexpr int kElementType = 901;
+constexpr int kSizes = 902;
+constexpr int kTensorStrides = 903;
 constexpr int kEngineGraph = 1300;
 constexpr int kEngineIndex = 1301;
 }  // namespace attribute
@@ -95,6 +110,79 @@ Attribute heuristic_results(const Content& heuristic) {
   return of_part(std::move(configuration));
 }
 
+/// A part that was told; nullptr: none was.
+const Content* part_of(const Content* content, int name) {
+  if (!content) return nullptr;
+  const auto found = content->attributes.find(name);
+  if (found == content->attributes.end() || found->second.parts.empty()) return nullptr;
+  return found->second.parts.front().get();
+}
+
+std::vector<std::int64_t> numbers_of(const Content& content, int name) {
+  const auto found = content.attributes.find(name);
+  if (found == content.attributes.end()) return {};
+  std::vector<std::int64_t> numbers(found->second.bytes.size() / sizeof(std::int64_t));
+  std::memcpy(numbers.data(), found->second.bytes.data(), numbers.size() * sizeof(std::int64_t));
+  return numbers;
+}
+
+int element_type_of(const Content& tensor) {
+  int type = 0;
+  const auto found = tensor.attributes.find(attribute::kElementType);
+  if (found != tensor.attributes.end() && found->second.bytes.size() >= sizeof type)
+    std::memcpy(&type, found->second.bytes.data(), sizeof type);
+  return type;
+}
+
+/// Its operation's attributes: `first` is the convolution, then come filter, input and output.
+std::optional<std::size_t> workspace_of(const Content& operation, Convolution::Pass pass,
+                                        int first) {
+  const Content* const convolution = part_of(&operation, first);
+  const Content* const filter = part_of(&operation, first + 1);
+  const Content* const input = part_of(&operation, first + 2);
+  const Content* const output = part_of(&operation, first + 3);
+  if (!convolution || !filter || !input || !output) return std::nullopt;
+  const int type = element_type_of(*input);
+  const auto strides = numbers_of(*input, attribute::kTensorStrides);
+  Convolution asked{.pass = pass,
+                    .element = element_size(type),
+                    .is_float16 = type == 2,
+                    .input = numbers_of(*input, attribute::kSizes),
+                    .filter = numbers_of(*filter, attribute::kSizes),
+                    .output = numbers_of(*output, attribute::kSizes),
+                    .strides = numbers_of(*convolution, attribute::kStrides),
+                    .padding = numbers_of(*convolution, attribute::kPadding)};
+  const std::size_t rank = strides.size();
+  if (rank < 3 || asked.input.size() != rank || asked.filter.size() != rank ||
+      asked.output.size() != rank)
+    return std::nullopt;
+  asked.channels_last = strides[1] == 1 && strides[rank - 1] > 1;
+  return workspace_of(asked);
+}
+
+/// Of the plan for a graph. cuDNN's attention asks for a little (2.11 on an H100: always as much).
+std::size_t workspace_of(const Content& plan) {
+  constexpr std::size_t kOfAttention = 256;
+  const Content* const engine =
+      part_of(part_of(&plan, attribute::kPlanConfiguration), attribute::kConfiguredEngine);
+  const Content* const graph = part_of(engine, attribute::kEngineGraph);
+  if (!graph) return 0;
+  const auto operations = graph->attributes.find(attribute::kOperations);
+  if (operations == graph->attributes.end()) return 0;
+  using Pass = Convolution::Pass;
+  for (const auto& operation : operations->second.parts) {
+    const auto asked = operation->kind == kind::kForward
+                           ? workspace_of(*operation, Pass::forward, attribute::kForwardConvolution)
+                       : operation->kind == kind::kBackwardData
+                           ? workspace_of(*operation, Pass::data, attribute::kDataConvolution)
+                       : operation->kind == kind::kBackwardFilter
+                           ? workspace_of(*operation, Pass::filter, attribute::kFilterConvolution)
+                           : std::nullopt;
+    if (asked) return *asked;
+  }
+  return operations->second.parts.size() > 1 ? kOfAttention : 0;
+}
+
 /// Remembered or derived; nothing: there are none, as of an engine's knobs and notes.
 Attribute value_of(const Content& content, int name) {
   const auto found = content.attributes.find(name);
@@ -108,9 +196,11 @@ Attribute value_of(const Content& content, int name) {
     case attribute::kConfiguredWorkspace:
     case attribute::kConfiguredSharedMemory:
       return of_number(0);
-    case attribute::kPlanWorkspace:
-      workspace_was_modelled("cudnnBackendExecute", 0);
-      return of_number(0);
+    case attribute::kPlanWorkspace: {
+      const std::size_t workspace = workspace_of(content);
+      workspace_was_modelled("cudnnBackendExecute", workspace);
+      return of_number(static_cast<std::int64_t>(workspace));
+    }
     default:
       return {};
   }

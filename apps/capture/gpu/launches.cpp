@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -6,6 +7,7 @@
 #include "answers.hpp"
 #include "fat_binaries.hpp"
 #include "machine.hpp"
+#include "properties.hpp"
 #include "settings.hpp"
 
 // Kernels, graphs and the modules that hold them: nothing is computed.
@@ -156,20 +158,30 @@ Status cudaFuncGetAttributes(FunctionAttributes* attributes, const void* functio
   return kSuccess;
 }
 
-Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, std::size_t) {
-  *blocks = 4;
+/// As many as their threads allow, and the memory that they share: no kernel's registers are read.
+Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
+                                                     std::size_t shared_bytes) {
+  constexpr int kWarp = 32;
+  constexpr std::size_t kReserved = 1024;
+  const Capability can = capability();
+  if (threads <= 0) return failed(kInvalidValue);
+  const auto by_memory =
+      static_cast<std::size_t>(can.shared_per_multiprocessor) / (shared_bytes + kReserved);
+  *blocks = std::min({can.blocks_per_multiprocessor,
+                      can.threads_per_multiprocessor / ((threads + kWarp - 1) / kWarp * kWarp),
+                      static_cast<int>(by_memory)});
   return kSuccess;
 }
 
-Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int,
-                                                              std::size_t, unsigned) {
-  *blocks = 4;
-  return kSuccess;
+Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                              int threads, std::size_t shared_bytes,
+                                                              unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes);
 }
 
-Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Handle, int, std::size_t) {
-  *blocks = 4;
-  return kSuccess;
+Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Handle function, int threads,
+                                                   std::size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes);
 }
 
 Status cudaGraphInstantiate(Handle* executable, Handle graph, unsigned long long) {

@@ -34,7 +34,7 @@ constexpr std::array kCards = {
     Card{"A40", 45416 * kMiB, 86, 84},
     Card{"L40S", 45495 * kMiB, 89, 142},
     Card{"RTX-A6000", 48676 * kMiB, 86, 84},
-    Card{"H100-80GB", 81004 * kMiB, 90, 132},
+    Card{"H100-80GB", 81079 * kMiB, 90, 132},
     Card{"A100-80GB", 81153 * kMiB, 80, 108},
     Card{"H20", 97285 * kMiB, 90, 78},
     Card{"H200", 143156 * kMiB, 90, 132},

@@ -64,6 +64,21 @@ TEST(GpuProperties, OfCuda11HaveTheNameOf13) {
   });
 }
 
+TEST(GpuProperties, AMultiprocessorHoldsBlocksUpToItsThreadsAndMemory) {
+  on_a_gpu("sm=9.0", [](const Gpu& gpu) {
+    const auto blocks = [&](int threads, std::size_t shared) {
+      int found = 0;
+      gpu("cudaOccupancyMaxActiveBlocksPerMultiprocessor", &found,
+          static_cast<const void*>(nullptr), threads, shared);
+      return found;
+    };
+    EXPECT_EQ(blocks(256, 0), 8);
+    EXPECT_EQ(blocks(33, 0), 32);
+    EXPECT_EQ(blocks(1024, 0), 2);
+    EXPECT_EQ(blocks(128, 100'000), 2);
+  });
+}
+
 TEST(GpuProperties, OfADeviceThatIsNotThereAreRefused) {
   on_a_gpu(kSmallCard, [](const Gpu& gpu) {
     Room room;
