@@ -106,12 +106,16 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
   if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
   if (start_matters(subject, spec, torch_version, room, result)) {
+    const std::string cached =
+        coverage.cached_bytes == 0
+            ? std::string()
+            : fmt::format(" and {} cached", human_size(coverage.cached_bytes));
     return fmt::format(
-        "the recording starts with {} ({}) already there, and how they came to lie where "
+        "the recording starts with {} ({}){} already there, and how they came to lie where "
         "they lie is not in it",
         coverage.preexisting_blocks == 1 ? "1 block"
                                          : human_count(coverage.preexisting_blocks) + " blocks",
-        human_size(coverage.preexisting_bytes));
+        human_size(coverage.preexisting_bytes), cached);
   }
   if (subject.origin() != nullptr && !subject.origin()->why_inexact.empty()) {
     return subject.origin()->why_inexact;

@@ -339,7 +339,7 @@ void check_settings(const Recording& recording) {
 }
 
 void check_trace(const Recording& recording, const Trace& trace) {
-  std::string place = recording.traces.size() == 1 ? "" : fmt::format("gpu {}", trace.gpu);
+  std::string place = recording.traces.size() == 1 ? "" : gpu_label(trace.gpu);
   if (trace.gpu < kLowestDevice || trace.gpu >= kMostDevices) {
     throw InputError(recording.path, "",
                      fmt::format("device {}; expected a number from {} to {}", trace.gpu,

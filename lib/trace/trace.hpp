@@ -23,7 +23,8 @@ struct Coverage {
   bool starts_empty = true;  ///< nothing was allocated before the first event
   bool complete = true;      ///< nothing is known to be missing
   std::uint64_t preexisting_blocks = 0;
-  Bytes preexisting_bytes = 0;                       ///< requested
+  Bytes preexisting_bytes = 0;  ///< requested
+  Bytes cached_bytes = 0;  ///< reserved before the first event beside them, where no place is known
   std::map<std::string, std::uint64_t> dropped;      ///< reason -> events left out
   std::map<std::string, std::uint64_t> synthesised;  ///< reason -> events added
   std::map<std::string, std::string> first_places;   ///< reason -> "line 12", where it is known

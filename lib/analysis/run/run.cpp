@@ -206,6 +206,15 @@ void weigh_recording(const Job& job, Run& run) {
   widen_to(run, peak, levels.reserved());
 }
 
+// What was cached before serves requests, as far as it lies right: all of it, or nothing.
+void weigh_cached(const Job& job, Run& run) {
+  const Bytes cached = job.subject.trace().coverage.cached_bytes;
+  if (cached == 0 || !run.finished || job.setup.start == StartMode::cold) return;
+  if (!job.subject.model_of(job.spec, job.setup.torch_version)) return;
+  const RunMetrics& here = run.metrics;
+  widen_to(run, here.peak_reserved + cached, here.end_reserved + cached);
+}
+
 }  // namespace
 
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control) {
@@ -304,6 +313,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   if (was_full) weigh_size(subject, spec, setup, run);
   weigh_ties(job, run);
   weigh_recording(job, run);
+  weigh_cached(job, run);
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
   return run;

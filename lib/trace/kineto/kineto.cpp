@@ -213,12 +213,14 @@ class KinetoTraces {
   }
 
  private:
-  // What the recorder stated as reserved before its first event is more than what was live.
+  // What the recorder stated as reserved before its first event is more than what was live: where
+  // it lay, and in how many parts, is not in the log.
   void note_cached(int gpu, Recording& part) const {
     const KinetoStart start = survey_.start_of(gpu);
     const Bytes reserved = start.reserved.value_or(0);
     const Bytes allocated = start.allocated.value_or(reserved);
     if (allocated == 0 || reserved <= allocated) return;
+    part.traces.back().coverage.cached_bytes = reserved - allocated;
     part.lacks.push_back(fmt::format("what was cached before the log ({} of {} reserved)",
                                      human_size(reserved - allocated), human_size(reserved)));
   }

@@ -61,19 +61,26 @@ struct MrtRemarks {
   std::vector<std::map<std::string, std::string>> first_places;  ///< of each trace
   std::vector<std::string> lacks;
   std::string why_no_trace;
+  std::vector<Bytes> cached;  ///< of each trace; a part of its own, which older files do not have
 
+  bool say_what_was_cached() const {
+    return std::ranges::any_of(cached, [](Bytes bytes) { return bytes > 0; });
+  }
   bool say_anything() const {
-    return !lacks.empty() || !why_no_trace.empty() ||
+    return !lacks.empty() || !why_no_trace.empty() || say_what_was_cached() ||
            std::ranges::any_of(first_places, [](const auto& places) { return !places.empty(); });
   }
 };
 auto fields(Is<MrtRemarks> auto& x) { return std::tie(x.first_places, x.lacks, x.why_no_trace); }
 
 inline MrtRemarks remarks_on(const Recording& recording) {
-  MrtRemarks remarks{
-      .first_places = {}, .lacks = recording.lacks, .why_no_trace = recording.why_no_trace};
+  MrtRemarks remarks{.first_places = {},
+                     .lacks = recording.lacks,
+                     .why_no_trace = recording.why_no_trace,
+                     .cached = {}};
   for (const Trace& trace : recording.traces) {
     remarks.first_places.push_back(trace.coverage.first_places);
+    remarks.cached.push_back(trace.coverage.cached_bytes);
   }
   return remarks;
 }

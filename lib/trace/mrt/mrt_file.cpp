@@ -34,14 +34,17 @@ std::string_view about_bytes(const Input& input) {
   return about;
 }
 
-void take_remarks(AboutReader& reader, Recording& recording) {
+void take_remarks(ByteCursor& in, AboutReader& reader, Recording& recording) {
   MrtRemarks remarks;
   reader.take(remarks);
+  if (in.left() > 0) reader.take(remarks.cached);
+  remarks.cached.resize(recording.traces.size());
   if (remarks.first_places.size() != recording.traces.size()) {
     throw MrtFault("remarks on other traces than there are");
   }
   for (std::size_t i = 0; i < recording.traces.size(); ++i) {
     recording.traces[i].coverage.first_places = std::move(remarks.first_places[i]);
+    recording.traces[i].coverage.cached_bytes = remarks.cached[i];
   }
   recording.lacks = std::move(remarks.lacks);
   recording.why_no_trace = std::move(remarks.why_no_trace);
@@ -55,7 +58,7 @@ MrtAbout parsed(std::string_view bytes) {
   about.totals.resize(about.recording.traces.size());
   for (EventTotals& totals : about.totals) reader.take(totals);
   reader.take(about.blocks);
-  if (in.left() > 0) take_remarks(reader, about.recording);
+  if (in.left() > 0) take_remarks(in, reader, about.recording);
   if (in.left() > 0) throw MrtFault("says more than it should");
   return about;
 }

@@ -56,7 +56,10 @@ void MrtSink::finish(const Recording& recording) {
     writer.put(trace(i).count.totals());
   }
   writer.put(blocks_);
-  if (const MrtRemarks remarks = remarks_on(recording); remarks.say_anything()) writer.put(remarks);
+  if (const MrtRemarks remarks = remarks_on(recording); remarks.say_anything()) {
+    writer.put(remarks);
+    if (remarks.say_what_was_cached()) writer.put(remarks.cached);
+  }
   end.crc = mrt_crc(about);
   std::ranges::copy(kMrtEndMagic, end.magic);
   write(about);
