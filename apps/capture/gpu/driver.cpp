@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -85,6 +86,17 @@ Status cuCtxGetCurrent(Handle* context) {
   return kSuccess;
 }
 
+/// What a context begins with, as an H100's has it; what a program sets is not kept.
+Status cuCtxGetLimit(std::size_t* value, int limit) {
+  constexpr std::array<std::size_t, 6> kAtFirst = {1024, 8650752, 8388608, 0, 2048, 64};
+  const auto which = static_cast<std::size_t>(limit);
+  if (limit < 0 || which >= kAtFirst.size()) return kInvalidValue;
+  *value = kAtFirst[which];
+  return kSuccess;
+}
+
+Status cuCtxSetLimit(int, std::size_t) { return kSuccess; }
+
 Status cuCtxGetDevice(int* device) {
   *device = current_device();
   return kSuccess;
@@ -97,11 +109,14 @@ Status cuCtxPopCurrent_v2(Handle* context) {
 
 Status cuPointerGetAttribute(void* value, int attribute, DevicePointer pointer) {
   constexpr int kMemoryType = 2;
+  constexpr int kDevicePointer = 3;
   constexpr int kDeviceOrdinal = 9;
   const auto device = machine().device_of(memreplay::pointer_to(pointer));
   if (attribute == kMemoryType || attribute == kDeviceOrdinal) {
     const int number = attribute == kDeviceOrdinal ? device.value_or(0) : device ? 2 : 1;
     std::memcpy(value, &number, sizeof number);
+  } else if (attribute == kDevicePointer) {
+    std::memcpy(value, &pointer, sizeof pointer);
   } else {
     std::memset(value, 0, sizeof(void*));
   }

@@ -222,8 +222,18 @@ Status cuModuleLoadDataEx(Handle* module, const void*, unsigned, void*, void*) {
 
 Status cuModuleGetFunction(Handle* function, Handle, const char*) { return give_handle(function); }
 
-Status cuFuncGetAttribute(int* value, int, Handle) {
-  *value = 0;
+/// Of a kernel that was compiled for this card.
+Status cuFuncGetAttribute(int* value, int attribute, Handle) {
+  constexpr int kThreadsPerBlock = 0;
+  constexpr int kKernelRegisters = 4;
+  constexpr int kPtxVersion = 5;
+  constexpr int kBinaryVersion = 6;
+  const Settings& given = settings();
+  *value = attribute == kThreadsPerBlock   ? 1024
+           : attribute == kKernelRegisters ? 32
+           : attribute == kPtxVersion || attribute == kBinaryVersion
+               ? given.major * 10 + given.minor
+               : 0;
   return kSuccess;
 }
 

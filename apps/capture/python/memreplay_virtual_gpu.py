@@ -1,4 +1,5 @@
 """Puts the stand-ins of NVIDIA's libraries into this process, before torch asks for them."""
+import atexit
 import collections
 import ctypes
 import json
@@ -41,8 +42,9 @@ class VirtualGpu:
         for name in names:
             path = os.path.join(prepared["stand_ins"], name)
             self._libraries.append(ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL))
+        os.environ.setdefault("TRITON_LIBCUDA_PATH", prepared["stand_ins"])  # what Triton builds links with it
         if prepared["temporary"]:
-            shutil.rmtree(prepared["temporary"], ignore_errors=True)
+            atexit.register(shutil.rmtree, prepared["temporary"], ignore_errors=True)
         _answer_for(set(names))
 
     def _prepare(self, torch_folder):
