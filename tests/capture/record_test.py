@@ -199,6 +199,26 @@ class Record(unittest.TestCase):
         done = self.record(script, "--stacks", "all")
         self.assertIn("'context': 'all', 'stacks': 'all'", done.stdout.splitlines()[0])
 
+    def test_the_programs_own_switches_are_left_aside(self):
+        script = USES_CUDA + "history = torch.cuda.memory._record_memory_history\n"
+        done = self.record(script + "history(max_entries=9); history(enabled=None); print(torch.cuda.memory.asked)")
+        self.assertEqual(done.stdout.splitlines()[0].count("max_entries"), 1)
+        self.assertIn("called _record_memory_history 2 times: that was left aside", " ".join(done.stdout.split()))
+        self.assert_recorded()
+
+    def test_a_torch_without_its_libraries_names_the_virtual_gpu(self):
+        (self.folder / "own").mkdir()
+        (self.folder / "own/torch.py").write_text(
+            "raise ImportError('libcufile.so.0: cannot open shared object file: No such file or directory')")
+        done = self.record("import torch", PYTHONPATH=str(self.folder / "own"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("memreplay record --virtual-gpu CARD", done.stderr)
+
+    def test_a_switch_before_cuda_is_used_does_not_count(self):
+        done = self.record("import torch; torch.cuda.memory._record_memory_history(max_entries=9)\n" + USES_CUDA)
+        self.assertNotIn("left aside", done.stdout)
+        self.assert_recorded()
+
     def test_a_child_of_fork_does_not_write(self):
         done = self.record(USES_CUDA + "if os.fork() == 0: sys.exit()\nos.wait()")
         self.assertEqual(done.returncode, 0)

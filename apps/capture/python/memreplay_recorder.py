@@ -1,7 +1,9 @@
 """Records the allocations of this process from the moment that torch first uses CUDA."""
 import atexit
 import contextlib
+import functools
 import gc
+import importlib
 import importlib.abc
 import importlib.util
 import multiprocessing.util
@@ -52,10 +54,12 @@ class Recorder:
         self.process = None      # that used CUDA
         self.written = False
         self.ooms = self.steps = 0
+        self.own_switches = 0    # of the history by the program, while it is recorded
         self._path = path if callable(path) else lambda: path
         self._before_import, self._on_begin = before_import, on_begin
         self._normalise, self._on_change, self._on_finish = normalise, on_change, on_finish
         self._on = self._finished = False
+        self._switch_history = None
         self._main_holders = 0
 
     def watch_for_torch(self):
@@ -73,8 +77,23 @@ class Recorder:
     def _imported(self, torch):
         self.torch = torch
         self._main_holders = _holders_of_the_main_module()
+        self._keep_history()
         self._changed()
         torch.cuda._lazy_call(self._begin)
+
+    def _keep_history(self):
+        """While this process is recorded the program cannot end its history, nor shorten it; what it dumps has all."""
+        memory = self.torch.cuda.memory
+        self._switch_history = switch = memory._record_memory_history
+
+        @functools.wraps(switch)
+        def switch_unless_recorded(*arguments, **keywords):
+            if not self._on:
+                return switch(*arguments, **keywords)
+            self.own_switches += 1
+            return None
+
+        memory._record_memory_history = switch_unless_recorded
 
     def _begin(self):
         self.process = os.getpid()
@@ -84,8 +103,7 @@ class Recorder:
                 self._on_begin(self.torch)
             context = None if self.stacks == "none" else "all"
             stacks = "python" if self.stacks == "none" else self.stacks
-            self.torch.cuda.memory._record_memory_history(
-                context=context, stacks=stacks, max_entries=self.max_entries)
+            self._switch_history(context=context, stacks=stacks, max_entries=self.max_entries)
             self._on = True
             self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
             if self.at_step:
@@ -111,11 +129,11 @@ class Recorder:
                 self.write()
                 self._off()
 
-        self.torch.optim.optimizer.register_optimizer_step_post_hook(step)
+        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(step)
 
     def _off(self):
         self._on = False
-        self.torch.cuda.memory._record_memory_history(enabled=None)
+        self._switch_history(enabled=None)
 
     def _watch_signals(self):
         """SIGTERM and SIGHUP write before they end the program; SIGUSR1 writes, and the program goes on."""
@@ -210,7 +228,13 @@ class AroundImport(importlib.abc.MetaPathFinder):
                 sys.meta_path.remove(self)
             if self._before:
                 self._before(os.path.dirname(spec.origin))
-            execute(module)
+            try:
+                execute(module)
+            except ImportError as error:
+                if not self._before and "cannot open shared object file" in str(error):
+                    say(f"memreplay: {self._name} does not load here ({error}); on a virtual GPU it needs nothing of "
+                        "NVIDIA's: memreplay record --virtual-gpu CARD")
+                raise
             self._then(module)
 
         spec.loader.exec_module = exec_module

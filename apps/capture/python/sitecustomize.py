@@ -34,7 +34,8 @@ def _record(asked):
         if recorder.torch is None:
             return
         facts = {"pid": os.getpid(), "torch": str(recorder.torch.__version__), "ooms": recorder.ooms,
-                 "used_cuda": int(recorder.process is not None), "steps": recorder.steps}
+                 "used_cuda": int(recorder.process is not None), "steps": recorder.steps,
+                 "own_switches": recorder.own_switches}
         if memreplay_recorder.launched_rank() is not None:
             facts["rank"] = memreplay_recorder.launched_rank()
         if gpu and recorder.process is not None:

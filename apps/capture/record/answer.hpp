@@ -56,7 +56,8 @@ struct RecordedProcess {
   std::string torch;                  ///< its version
   bool used_cuda = false;
   std::uint64_t ooms = 0;
-  std::uint64_t steps = 0;  ///< of optimisers, where they were counted
+  std::uint64_t steps = 0;         ///< of optimisers, where they were counted
+  std::uint64_t own_switches = 0;  ///< of PyTorch's history by the program, left aside
   std::optional<VirtualFacts> virtual_gpu;
 };
 

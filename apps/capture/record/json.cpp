@@ -41,6 +41,7 @@ Json process_json(const RecordedProcess& process) {
       {"torch", text_or_null(process.torch)},
       {"used_cuda", process.used_cuda},
       {"ooms", process.ooms},
+      {"own_switches", process.own_switches},
       {"virtual_gpu", process.virtual_gpu ? facts_json(*process.virtual_gpu) : Json(nullptr)}};
 }
 

@@ -36,6 +36,14 @@ std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess
                      human_size(metrics.peak_reserved), counted(process.ooms, "OOM"));
 }
 
+std::string switches_sentence(const RecordedProcess& process) {
+  if (process.own_switches == 0) return "";
+  return fmt::format(
+      "The program called _record_memory_history {}: that was left aside, so that nothing is lost; "
+      "what it dumps for itself has the whole history.",
+      process.own_switches == 1 ? "once" : fmt::format("{} times", process.own_switches));
+}
+
 std::string nothing_sentence(const RecordAnswer& answer) {
   if (answer.only_calls) {
     return "Nothing was recorded: the program asked for nothing, or is one that nothing can be "
@@ -184,6 +192,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
     any = true;
     add(recording_sentence(answer, process));
     if (const TraceRuns* const runs = answer.runs_of(process)) add(model_sentence(*runs));
+    add(switches_sentence(process));
   }
   if (!any && answer.failed.empty()) add(nothing_sentence(answer));
   if (answer.card && any) add(card_sentence(*answer.card));

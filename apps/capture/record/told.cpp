@@ -40,7 +40,8 @@ RecordedProcess told_in(const std::filesystem::path& file) {
                           .torch = node.at("torch").text(),
                           .used_cuda = node.at("used_cuda").whole() != 0,
                           .ooms = node.at("ooms").whole(),
-                          .steps = node.at("steps").whole()};
+                          .steps = node.at("steps").whole(),
+                          .own_switches = node.at("own_switches").whole()};
   if (node.has("rank")) process.rank = node.at("rank").whole();
   if (node.has("virtual")) process.virtual_gpu = virtual_facts(node.at("virtual"));
   return process;

@@ -33,7 +33,7 @@ class RecordingFolderTest : public testing::Test {
   static void tell(const RecordingFolder& folder, int pid, const std::string& rank = "") {
     leave(folder, std::to_string(pid) + ".json",
           R"({"pid":)" + std::to_string(pid) +
-              R"(,"torch":"2.9.1","ooms":1,"used_cuda":1,"steps":3)" +
+              R"(,"torch":"2.9.1","ooms":1,"used_cuda":1,"steps":3,"own_switches":0)" +
               (rank.empty() ? "" : R"(,"rank":)" + rank) + "}");
   }
 

@@ -9,7 +9,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kVirtual = R"({
- "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "rank": 3,
+ "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "own_switches": 2, "rank": 3,
  "virtual": {"reads": 4, "read_at": [{"file": "a.py", "line": 12, "function": "f", "times": 4}],
   "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}], "oldest_code": 75,
   "requests": 8, "refusals": 1,
@@ -48,7 +48,7 @@ TEST(Told, IsWhatAProcessWrote) {
 TEST(Told, MayLackARankAndAVirtualDevice) {
   const TemporaryFolder folder;
   const RecordedProcess process = told_in(
-      folder.write("5.json", R"({"pid": 5, "torch": "2", "used_cuda": 0, "ooms": 0, "steps": 0})"));
+      folder.write("5.json", R"({"pid": 5, "torch": "2", "used_cuda": 0, "ooms": 0, "steps": 0, "own_switches": 0})"));
   EXPECT_EQ(process.rank, std::nullopt);
   EXPECT_FALSE(process.virtual_gpu);
 }
