@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 READS_TOLD = 20
+READS_OF_A_LOOP = 10_000
 
 
 class Unusable(Exception):
@@ -85,7 +86,11 @@ class VirtualGpu:
         while frame and _is_of_a_library(frame.f_code.co_filename):
             frame = frame.f_back
         code = frame.f_code if frame else None
-        self._reads[(code.co_filename, frame.f_lineno, code.co_name) if code else ("", 0, "")] += 1
+        place = (code.co_filename, frame.f_lineno, code.co_name) if code else ("", 0, "")
+        self._reads[place] += 1
+        if self._reads[place] == READS_OF_A_LOOP and code:
+            print(f"memreplay: {place[0]}:{place[1]} has looked {READS_OF_A_LOOP:,} times at values that were never "
+                  "computed; a loop that waits for one does not end", file=sys.stderr, flush=True)
 
     def _neutral_calls(self):
         """How often each function without an implementation was called."""

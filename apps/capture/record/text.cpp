@@ -172,7 +172,9 @@ std::string others_sentence(const std::vector<CallRecording>& all) {
 std::string card_sentence(const VirtualCard& card) {
   std::string text = fmt::format("No GPU took part: {} of {} stood for it", card.card.name,
                                  human_size(card.total));
-  if (card.context != 0) text += fmt::format(", {} of that its context", human_size(card.context));
+  text += card.context == 0
+              ? ", all of it the program's own (context=SIZE takes a context's part of it)"
+              : fmt::format(", {} of that its context", human_size(card.context));
   return text + ". The allocator is the program's own; nothing was computed.";
 }
 
