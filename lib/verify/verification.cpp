@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "verify/device_size.hpp"
@@ -269,9 +270,15 @@ bool Verification::resynchronise(const Group& group) {
     return false;
   }
   // A recording of another allocator would be forced at every request.
-  constexpr std::uint64_t kMostBlocksLaidOut = 20'000'000;
-  for (const SegmentInfo& segment : state.segments) blocks_laid_out_ += segment.blocks.size();
-  if (blocks_laid_out_ > kMostBlocksLaidOut) {
+  constexpr std::uint64_t kMostLaidOut = 20'000'000;
+  constexpr std::uint64_t kBlocksThatAPoolCosts = 200;
+  std::set<std::pair<StreamIndex, PoolIndex>> pools;
+  for (const SegmentInfo& segment : state.segments) {
+    laid_out_ += segment.blocks.size();
+    pools.emplace(segment.stream, segment.pool);
+  }
+  laid_out_ += pools.size() * kBlocksThatAPoolCosts;
+  if (laid_out_ > kMostLaidOut) {
     result_.reason = fmt::format("not compared from event {} on: it is not the model's", group.to);
     return false;
   }

@@ -140,7 +140,7 @@ class Verification {
   std::optional<Divergence> problem_;            ///< of the attempt under way
   std::optional<ScriptEntry> contradiction_;     ///< of the attempt of `problem_`
   std::optional<Handle> misplaced_;              ///< placed elsewhere by the attempt of `problem_`
-  std::uint64_t blocks_laid_out_ = 0;            ///< to resynchronise
+  std::uint64_t laid_out_ = 0;                   ///< to resynchronise, in blocks
   std::uint64_t work_left_ = UINT64_MAX;         ///< see limit_work
   Bytes placed_size_ = 0;      ///< of the last request that was placed as recorded
   Bytes once_held_ = 0;        ///< the device has room for that much at least
