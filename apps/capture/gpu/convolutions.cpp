@@ -43,12 +43,12 @@ bool reads_in_place(const Convolution& of) {
 /// Of a filter's gradient, which is a sum over many places: each multiprocessor sums a part of
 /// them for one tile of the filter.
 std::int64_t bytes_of_partial_sums(const Convolution& of) {
-  constexpr std::int64_t kMultiprocessors = 132;
   const std::int64_t side = of.filter[0] >= 128 ? 128 : 64;
   const std::int64_t tiles =
       padded(of.filter[0], side) / side * (padded(product(of.filter, 1), side) / side);
-  const std::int64_t whole = tiles > kMultiprocessors ? 1 : kMultiprocessors / tiles;
-  return std::min(whole * tiles, kMultiprocessors) * side * side * kOfASum;
+  if (tiles == 0) return 0;
+  const std::int64_t whole = std::max<std::int64_t>(of.multiprocessors / tiles, 1);
+  return std::min(whole * tiles, of.multiprocessors) * side * side * kOfASum;
 }
 
 }  // namespace

@@ -15,15 +15,16 @@ struct Convolution {
   std::size_t element = 4;  ///< bytes
   bool is_float16 = false;
   bool channels_last = false;
+  std::int64_t multiprocessors = 132;
   std::vector<std::int64_t> input, filter, output;
   std::vector<std::int64_t> strides, padding;
 };
 
 /// The workspace of the algorithm that cuDNN prefers, fitted to 9,500 convolutions of two
 /// dimensions under cuDNN 9.19 on an H100: copies of the three tensors with their channels last and
-/// padded, where the tensors are not so and the work is worth it, and the partial sums of a filter's
-/// gradient. What the algorithm keeps beside that, some hundred bytes, is left out, as is all that
-/// other layouts, groups and channels last need.
+/// padded, where the tensors are not so and the work is worth it, and the partial sums of a
+/// filter's gradient. What the algorithm keeps beside that, some hundred bytes, is left out, as is
+/// all that other layouts, groups and channels last need.
 std::size_t workspace_of(const Convolution& convolution);
 
 }  // namespace memreplay::gpu

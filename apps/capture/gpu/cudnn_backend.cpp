@@ -8,6 +8,7 @@
 #include "answers.hpp"
 #include "convolutions.hpp"
 #include "cudnn.hpp"
+#include "settings.hpp"
 
 // cuDNN's graphs: descriptors that remember what they were told. Whatever the graph, there is one
 // engine for it.
@@ -147,6 +148,7 @@ std::optional<std::size_t> workspace_of(const Content& operation, Convolution::P
   Convolution asked{.pass = pass,
                     .element = element_size(type),
                     .is_float16 = type == 2,
+                    .multiprocessors = settings().multiprocessors,
                     .input = numbers_of(*input, attribute::kSizes),
                     .filter = numbers_of(*filter, attribute::kSizes),
                     .output = numbers_of(*output, attribute::kSizes),
@@ -160,7 +162,7 @@ std::optional<std::size_t> workspace_of(const Content& operation, Convolution::P
   return workspace_of(asked);
 }
 
-/// Of the plan for a graph. cuDNN's attention asks for a little (2.11 on an H100: always as much).
+/// Of the plan for a graph. cuDNN's attention asks for a little (on an H100 always as much).
 std::size_t workspace_of(const Content& plan) {
   constexpr std::size_t kOfAttention = 256;
   const Content* const engine =

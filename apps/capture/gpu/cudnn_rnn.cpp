@@ -160,8 +160,7 @@ Status cudnnGetRNNWeightParams(Handle, Handle handle, std::int32_t pseudo_layer,
 
 /// What is kept for the backward pass is what cuDNN 9.19 said on an H100 of 845 networks: of every
 /// layer and step the gates, an inner state and the outputs that go on, with a bit of dropout for
-/// each. The workspace is a model after the same networks, half of which are within a quarter of
-/// it.
+/// each. The workspace is a model after the same networks, half of which are within a third of it.
 Status cudnnGetRNNTempSpaceSizes(Handle, Handle handle, int forward_mode, Handle sequences,
                                  std::size_t* workspace, std::size_t* reserve) {
   const Network& network = at<Network>(handle);
