@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,12 +11,12 @@ struct Convolution {
   enum class Pass { forward, data, filter };
 
   Pass pass = Pass::forward;
-  std::size_t element = 4;  ///< bytes
+  std::uint64_t element = 4;  ///< bytes
   bool is_float16 = false;
   bool channels_last = false;
-  std::int64_t multiprocessors = 132;
-  std::vector<std::int64_t> input, filter, output;
-  std::vector<std::int64_t> strides, padding;
+  std::uint64_t multiprocessors = 132;
+  std::vector<std::uint64_t> input, filter, output;
+  std::vector<std::uint64_t> strides, padding;
 };
 
 /// The workspace of the algorithm that cuDNN prefers, fitted to 9,500 convolutions of two
@@ -25,6 +24,6 @@ struct Convolution {
 /// padded, where the tensors are not so and the work is worth it, and the partial sums of a
 /// filter's gradient. What the algorithm keeps beside that, some hundred bytes, is left out, as is
 /// all that other layouts, groups and channels last need.
-std::size_t workspace_of(const Convolution& convolution);
+std::uint64_t workspace_of(const Convolution& convolution);
 
 }  // namespace memreplay::gpu

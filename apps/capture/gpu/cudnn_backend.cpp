@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,9 +21,6 @@ namespace {
 namespace kind {
 constexpr int kEngine = 2;
 constexpr int kEngineConfiguration = 3;
-constexpr int kForward = 10;
-constexpr int kBackwardFilter = 11;
-constexpr int kBackwardData = 12;
 }  // namespace kind
 
 namespace attribute {
@@ -35,9 +33,6 @@ constexpr int kConfiguredWorkspace = 303;
 constexpr int kConfiguredSharedMemory = 304;
 constexpr int kPlanConfiguration = 401;
 constexpr int kPlanWorkspace = 402;
-constexpr int kForwardConvolution = 702;  // behind it filter, input and output
-constexpr int kDataConvolution = 708;
-constexpr int kFilterConvolution = 714;  // behind it filter, input and output
 constexpr int kOperations = 801;
 constexpr int kEngineCount = 802;
 constexpr int kElementType = 901;
@@ -99,12 +94,17 @@ Attribute of_part(std::shared_ptr<Content> part) {
   return {.count = 1, .bytes = {}, .parts = {std::move(part)}};
 }
 
+/// nullptr where it was not told.
+const Attribute* told(const Content& content, int name) {
+  const auto found = content.attributes.find(name);
+  return found == content.attributes.end() ? nullptr : &found->second;
+}
+
 /// The only engine for the graph that was asked about.
 Attribute heuristic_results(const Content& heuristic) {
   auto engine = std::make_shared<Content>(Content{kind::kEngine, {}});
-  const auto graph = heuristic.attributes.find(attribute::kHeuristicGraph);
-  if (graph != heuristic.attributes.end())
-    engine->attributes[attribute::kEngineGraph] = graph->second;
+  if (const Attribute* graph = told(heuristic, attribute::kHeuristicGraph))
+    engine->attributes[attribute::kEngineGraph] = *graph;
   engine->attributes[attribute::kEngineIndex] = of_number(0);
   auto configuration = std::make_shared<Content>(Content{kind::kEngineConfiguration, {}});
   configuration->attributes[attribute::kConfiguredEngine] = of_part(std::move(engine));
@@ -113,42 +113,51 @@ Attribute heuristic_results(const Content& heuristic) {
 
 /// A part that was told; nullptr: none was.
 const Content* part_of(const Content* content, int name) {
-  if (!content) return nullptr;
-  const auto found = content->attributes.find(name);
-  if (found == content->attributes.end() || found->second.parts.empty()) return nullptr;
-  return found->second.parts.front().get();
+  const Attribute* const found = content ? told(*content, name) : nullptr;
+  return found && !found->parts.empty() ? found->parts.front().get() : nullptr;
 }
 
-std::vector<std::int64_t> numbers_of(const Content& content, int name) {
-  const auto found = content.attributes.find(name);
-  if (found == content.attributes.end()) return {};
-  std::vector<std::int64_t> numbers(found->second.bytes.size() / sizeof(std::int64_t));
-  std::memcpy(numbers.data(), found->second.bytes.data(), numbers.size() * sizeof(std::int64_t));
+std::vector<std::uint64_t> numbers_of(const Content& content, int name) {
+  const Attribute* const found = told(content, name);
+  std::vector<std::uint64_t> numbers(found ? found->bytes.size() / sizeof(std::uint64_t) : 0);
+  if (found) std::memcpy(numbers.data(), found->bytes.data(), numbers.size() * sizeof numbers[0]);
   return numbers;
 }
 
 int element_type_of(const Content& tensor) {
   int type = 0;
-  const auto found = tensor.attributes.find(attribute::kElementType);
-  if (found != tensor.attributes.end() && found->second.bytes.size() >= sizeof type)
-    std::memcpy(&type, found->second.bytes.data(), sizeof type);
+  const Attribute* const found = told(tensor, attribute::kElementType);
+  if (found && found->bytes.size() >= sizeof type)
+    std::memcpy(&type, found->bytes.data(), sizeof type);
   return type;
 }
 
-/// Its operation's attributes: `first` is the convolution, then come filter, input and output.
-std::optional<std::size_t> workspace_of(const Content& operation, Convolution::Pass pass,
-                                        int first) {
-  const Content* const convolution = part_of(&operation, first);
-  const Content* const filter = part_of(&operation, first + 1);
-  const Content* const input = part_of(&operation, first + 2);
-  const Content* const output = part_of(&operation, first + 3);
+/// The attributes of an operation begin with the convolution; filter, input and output follow.
+struct ConvolutionOperation {
+  int kind;
+  Convolution::Pass pass;
+  int first;
+};
+constexpr ConvolutionOperation kConvolutions[] = {
+    {10, Convolution::Pass::forward, 702},
+    {12, Convolution::Pass::data, 708},
+    {11, Convolution::Pass::filter, 714},
+};
+
+std::optional<std::uint64_t> convolution_workspace(const Content& operation) {
+  const auto known = std::ranges::find(kConvolutions, operation.kind, &ConvolutionOperation::kind);
+  if (known == std::end(kConvolutions)) return std::nullopt;
+  const Content* const convolution = part_of(&operation, known->first);
+  const Content* const filter = part_of(&operation, known->first + 1);
+  const Content* const input = part_of(&operation, known->first + 2);
+  const Content* const output = part_of(&operation, known->first + 3);
   if (!convolution || !filter || !input || !output) return std::nullopt;
   const int type = element_type_of(*input);
   const auto strides = numbers_of(*input, attribute::kTensorStrides);
-  Convolution asked{.pass = pass,
+  Convolution asked{.pass = known->pass,
                     .element = element_size(type),
                     .is_float16 = type == 2,
-                    .multiprocessors = settings().multiprocessors,
+                    .multiprocessors = static_cast<std::uint64_t>(settings().multiprocessors),
                     .input = numbers_of(*input, attribute::kSizes),
                     .filter = numbers_of(*filter, attribute::kSizes),
                     .output = numbers_of(*output, attribute::kSizes),
@@ -162,33 +171,23 @@ std::optional<std::size_t> workspace_of(const Content& operation, Convolution::P
   return workspace_of(asked);
 }
 
-/// Of the plan for a graph. cuDNN's attention asks for a little (on an H100 always as much).
-std::size_t workspace_of(const Content& plan) {
-  constexpr std::size_t kOfAttention = 256;
+/// What the plan for a graph asks for. Attention takes a little, on an H100 always as much.
+std::uint64_t plan_workspace(const Content& plan) {
+  constexpr std::uint64_t kOfAttention = 256;
   const Content* const engine =
       part_of(part_of(&plan, attribute::kPlanConfiguration), attribute::kConfiguredEngine);
   const Content* const graph = part_of(engine, attribute::kEngineGraph);
-  if (!graph) return 0;
-  const auto operations = graph->attributes.find(attribute::kOperations);
-  if (operations == graph->attributes.end()) return 0;
-  using Pass = Convolution::Pass;
-  for (const auto& operation : operations->second.parts) {
-    const auto asked = operation->kind == kind::kForward
-                           ? workspace_of(*operation, Pass::forward, attribute::kForwardConvolution)
-                       : operation->kind == kind::kBackwardData
-                           ? workspace_of(*operation, Pass::data, attribute::kDataConvolution)
-                       : operation->kind == kind::kBackwardFilter
-                           ? workspace_of(*operation, Pass::filter, attribute::kFilterConvolution)
-                           : std::nullopt;
-    if (asked) return *asked;
+  const Attribute* const operations = graph ? told(*graph, attribute::kOperations) : nullptr;
+  if (!operations) return 0;
+  for (const auto& operation : operations->parts) {
+    if (const auto asked = convolution_workspace(*operation)) return *asked;
   }
-  return operations->second.parts.size() > 1 ? kOfAttention : 0;
+  return operations->parts.size() > 1 ? kOfAttention : 0;
 }
 
 /// Remembered or derived; nothing: there are none, as of an engine's knobs and notes.
 Attribute value_of(const Content& content, int name) {
-  const auto found = content.attributes.find(name);
-  if (found != content.attributes.end()) return found->second;
+  if (const Attribute* found = told(content, name)) return *found;
   switch (name) {
     case attribute::kHeuristicResults:
       return heuristic_results(content);
@@ -199,7 +198,7 @@ Attribute value_of(const Content& content, int name) {
     case attribute::kConfiguredSharedMemory:
       return of_number(0);
     case attribute::kPlanWorkspace: {
-      const std::size_t workspace = workspace_of(content);
+      const std::uint64_t workspace = plan_workspace(content);
       workspace_was_modelled("cudnnBackendExecute", workspace);
       return of_number(static_cast<std::int64_t>(workspace));
     }

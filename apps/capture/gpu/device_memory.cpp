@@ -4,8 +4,8 @@
 
 namespace memreplay::gpu {
 
-Window::Window(AddressRange whole, AddressOrder order) : whole_(whole) {
-  if (order == AddressOrder::cuda_linux) {
+Window::Window(AddressRange whole, AddressPolicy order) : whole_(whole) {
+  if (order == AddressPolicy::cuda_linux) {
     driver_.emplace(whole.size());
     driver_->take_context();
   } else {

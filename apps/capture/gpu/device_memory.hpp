@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "core/address_policy.hpp"
 #include "core/range_set.hpp"
 #include "device/driver_addresses.hpp"
 
@@ -12,16 +13,11 @@ inline constexpr Bytes kGranule = 2 << 20;  ///< what the driver hands out, in m
 
 constexpr Bytes in_granules(Bytes size) { return (size + kGranule - 1) / kGranule * kGranule; }
 
-/// Which addresses come first.
-enum class AddressOrder {
-  lowest,      ///< the lowest hole that fits
-  cuda_linux,  ///< as NVIDIA's driver under Linux, behind a context: see DriverAddresses
-};
-
-/// Ranges of an address window. There is nothing behind them.
+/// Ranges of an address window, in the order of first_fit or cuda_linux (there behind a context).
+/// There is nothing behind them.
 class Window {
  public:
-  explicit Window(AddressRange whole, AddressOrder order = AddressOrder::lowest);
+  explicit Window(AddressRange whole, AddressPolicy order = AddressPolicy::first_fit);
 
   /// Whole granules; nothing when there is no hole of that size.
   std::optional<Address> take(Bytes size);
@@ -35,7 +31,7 @@ class Window {
   std::optional<Address> lowest_hole(Bytes size);
 
   AddressRange whole_;
-  RangeSet holes_;                         ///< lowest
+  RangeSet holes_;                         ///< first_fit
   std::optional<DriverAddresses> driver_;  ///< cuda_linux, relative to the window
   std::map<Address, Bytes> taken_;
 };
@@ -43,7 +39,7 @@ class Window {
 /// The memory of one device: how much is in use, and where its allocations lie.
 struct DeviceMemory {
   DeviceMemory(Bytes capacity_bytes, AddressRange addresses,
-               AddressOrder order = AddressOrder::lowest)
+               AddressPolicy order = AddressPolicy::first_fit)
       : capacity(capacity_bytes), window(addresses, order) {}
 
   /// Takes physical memory; false when there is not that much.

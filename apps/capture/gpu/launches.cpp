@@ -22,6 +22,7 @@ struct CallConfiguration {
 };
 
 constexpr std::size_t kNestedCalls = 16;
+constexpr int kKernelRegisters = 32;  ///< those of no kernel are read
 thread_local CallConfiguration configurations[kNestedCalls];
 thread_local std::size_t configuration_count = 0;
 
@@ -150,26 +151,26 @@ Status cudaGetSymbolAddress(void** address, const void*) {
 
 Status cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
   *attributes = {};
-  attributes->max_threads_per_block = 1024;
-  attributes->registers = 32;
+  attributes->max_threads_per_block = kThreadsPerBlock;
+  attributes->registers = kKernelRegisters;
   attributes->ptx_version = attributes->binary_version =
       Kernels::instance().architecture_of(function);
-  attributes->max_dynamic_shared_bytes = 49152;
+  attributes->max_dynamic_shared_bytes = kSharedPerBlock;
   return kSuccess;
 }
 
 /// As many as their threads allow, and the memory that they share: no kernel's registers are read.
 Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                      std::size_t shared_bytes) {
-  constexpr int kWarp = 32;
-  constexpr std::size_t kReserved = 1024;
   const Capability can = capability();
   if (threads <= 0) return failed(kInvalidValue);
-  const auto by_memory =
-      static_cast<std::size_t>(can.shared_per_multiprocessor) / (shared_bytes + kReserved);
-  *blocks = std::min({can.blocks_per_multiprocessor,
-                      can.threads_per_multiprocessor / ((threads + kWarp - 1) / kWarp * kWarp),
-                      static_cast<int>(by_memory)});
+  const auto by_memory = static_cast<std::size_t>(can.shared_per_multiprocessor) /
+                         (shared_bytes + kReservedSharedPerBlock);
+  *blocks = std::min(
+      {can.blocks_per_multiprocessor,
+       can.threads_per_multiprocessor /
+           static_cast<int>(memreplay::round_up(static_cast<memreplay::Bytes>(threads), kWarp)),
+       static_cast<int>(by_memory)});
   return kSuccess;
 }
 
@@ -222,18 +223,16 @@ Status cuModuleLoadDataEx(Handle* module, const void*, unsigned, void*, void*) {
 
 Status cuModuleGetFunction(Handle* function, Handle, const char*) { return give_handle(function); }
 
-/// Of a kernel that was compiled for this card.
+/// The kernel is one that was compiled for this card.
 Status cuFuncGetAttribute(int* value, int attribute, Handle) {
-  constexpr int kThreadsPerBlock = 0;
-  constexpr int kKernelRegisters = 4;
+  constexpr int kMostThreads = 0;
+  constexpr int kRegistersUsed = 4;
   constexpr int kPtxVersion = 5;
   constexpr int kBinaryVersion = 6;
-  const Settings& given = settings();
-  *value = attribute == kThreadsPerBlock   ? 1024
-           : attribute == kKernelRegisters ? 32
-           : attribute == kPtxVersion || attribute == kBinaryVersion
-               ? given.major * 10 + given.minor
-               : 0;
+  *value = attribute == kMostThreads                                 ? kThreadsPerBlock
+           : attribute == kRegistersUsed                             ? kKernelRegisters
+           : attribute == kPtxVersion || attribute == kBinaryVersion ? card_architecture()
+                                                                     : 0;
   return kSuccess;
 }
 

@@ -20,9 +20,9 @@ Properties filled(int device) {
   all.total_global_memory = given.total;
   all.shared_memory_per_block = kSharedPerBlock;
   all.registers_per_block = all.registers_per_multiprocessor = kRegisters;
-  all.warp_size = 32;
+  all.warp_size = kWarp;
   all.memory_pitch = kLargestInt;
-  all.max_threads_per_block = 1024;
+  all.max_threads_per_block = kThreadsPerBlock;
   std::ranges::copy(std::array{1024, 1024, 64}, all.max_threads_dim);
   std::ranges::copy(std::array{kLargestInt, 65535, 65535}, all.max_grid_size);
   all.total_const_memory = 65536;
@@ -43,7 +43,7 @@ Properties filled(int device) {
   all.cooperative_launch = 1;
   all.shared_memory_per_block_optin = static_cast<std::size_t>(can.shared_per_block_optin);
   all.max_blocks_per_multiprocessor = can.blocks_per_multiprocessor;
-  all.reserved_shared_memory_per_block = 1024;
+  all.reserved_shared_memory_per_block = kReservedSharedPerBlock;
   return all;
 }
 

@@ -79,6 +79,9 @@ struct Capability {
 Capability capability();
 
 inline constexpr int kSharedPerBlock = 49152;
+inline constexpr int kReservedSharedPerBlock = 1024;
+inline constexpr int kThreadsPerBlock = 1024;
+inline constexpr int kWarp = 32;
 inline constexpr int kRegisters = 65536;
 inline constexpr int kL2Cache = 50 << 20;
 inline constexpr int kBusWidth = 5120;

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/address_policy.hpp"
 #include "core/units.hpp"
-#include "device_memory.hpp"
 
 namespace memreplay::gpu {
 
@@ -34,7 +34,7 @@ struct Settings {
   std::uint64_t seed = 0;  ///< of Fill::random
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
   Refusals refusals;
-  AddressOrder order = AddressOrder::cuda_linux;
+  AddressPolicy order = AddressPolicy::cuda_linux;
 };
 
 /// From MEMREPLAY_VIRTUAL_GPU, "key=value;key=value" as `memreplay record` writes it.

@@ -8,10 +8,10 @@ namespace {
 using Pass = Convolution::Pass;
 
 struct Shape {
-  std::int64_t batch, in, out, taps, stride, padding, side, side_out;
+  std::uint64_t batch, in, out, taps, stride, padding, side, side_out;
 };
 
-Convolution convolution(Pass pass, std::size_t element, const Shape& of) {
+Convolution convolution(Pass pass, std::uint64_t element, const Shape& of) {
   return {.pass = pass,
           .element = element,
           .input = {of.batch, of.in, of.side, of.side},
@@ -22,7 +22,7 @@ Convolution convolution(Pass pass, std::size_t element, const Shape& of) {
 }
 
 /// What cuDNN 9.19 asked for on an H100; some hundred bytes of it are not of the model.
-void expect_measured(const Convolution& asked, std::size_t measured) {
+void expect_measured(const Convolution& asked, std::uint64_t measured) {
   EXPECT_LE(workspace_of(asked), measured);
   EXPECT_GE(workspace_of(asked) + 1024, measured);
 }
