@@ -38,7 +38,7 @@ class LossCount {
   std::string text_;
 };
 
-/// Of a log that has allocations and frees alone.
+/// For a log that has allocations and frees alone.
 void add_calls(const Trace& trace, LossCount& lost) {
   lost.add("requests of no bytes", [&](std::size_t event) {
     return trace.ops[event] == Op::allocate && trace.sizes[event] == 0;

@@ -64,7 +64,7 @@ std::string about_its_header(std::string_view text) {
          "formats csv)";
 }
 
-/// Of what is compressed. A format, or columns, that are named show when all is read.
+/// Which compressed files are wanted. A format, or columns, that are named show when all is read.
 OpenedInput::Wanted wanted_by(const ReaderInfo* named, const ReadOptions& options) {
   if (named != nullptr || !options.columns.empty()) return {};
   return [](const Input& beginning) {

@@ -37,9 +37,10 @@ std::string_view about_bytes(const Input& input) {
 void take_remarks(ByteCursor& in, AboutReader& reader, Recording& recording) {
   MrtRemarks remarks;
   reader.take(remarks);
-  if (in.left() > 0) reader.take(remarks.cached);
   remarks.cached.resize(recording.traces.size());
-  if (remarks.first_places.size() != recording.traces.size()) {
+  if (in.left() > 0) reader.take(remarks.cached);
+  if (remarks.first_places.size() != recording.traces.size() ||
+      remarks.cached.size() != recording.traces.size()) {
     throw MrtFault("remarks on other traces than there are");
   }
   for (std::size_t i = 0; i < recording.traces.size(); ++i) {

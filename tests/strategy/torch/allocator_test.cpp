@@ -26,7 +26,7 @@ TEST(TorchAllocator, ACopyGoesOnAsTheOriginalWould) {
   EXPECT_NE(copy->testimony().counters, original.testimony().counters);
 }
 
-// Of few streams all are asked for it, of many those that changed.
+// Where streams are few, all are asked for it; where they are many, those that changed.
 TEST(TorchAllocator, TheLargestFreeBlockIsKnownHoweverManyStreamsThereAre) {
   SimulatedDevice device;
   Allocator allocator(device, {}, kNewestRelease, std::vector<PoolId>(1));
