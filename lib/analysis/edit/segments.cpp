@@ -47,12 +47,14 @@ class SegmentFinder {
       : course_(course),
         instances_(instances_of(course.recording(), course.trace(), course.allocations(),
                                 course.passes(), code)) {
-    // A step's backward begins behind its last instance.
-    for (const CodeInstance& instance : instances_) {
-      if (backward_.size() <= instance.step) backward_.resize(instance.step + 1, 0);
+    // A step's backward begins after its last instance.
+    for (std::size_t i = 0; i < instances_.size(); ++i) {
+      const CodeInstance& instance = instances_[i];
+      if (i + 1 < instances_.size() && instances_[i + 1].step == instance.step) continue;
       std::size_t next = instance.last;
       while (next < course_.allocations().size() && !course_.is_backward(next)) ++next;
-      backward_[instance.step] = course_.event_of(next);
+      backward_.resize(instance.step, 0);
+      backward_.push_back(course_.event_of(next));
     }
   }
 
@@ -113,15 +115,15 @@ class SegmentFinder {
   /// of its own, of what was asked for behind it, or computed again.
   std::uint64_t backward_of(const Segment& segment) const {
     const std::uint64_t begin = backward_[segment.step];
-    std::uint64_t last = begin;
     const std::uint64_t from = course_.event_of(segment.last);
-    for (std::uint64_t event = begin; event < segment.first_free; ++event) {
+    const auto ends_the_one_before = [&](std::uint64_t event) {
       const std::uint32_t block = course_.freed_at(event);
-      if (block == kNone || life(block).existed_before()) continue;
-      const bool again = !course_.passes().is_backward(life(block).stack);
-      if (life(block).born >= from && (life(block).born < begin || again)) last = event;
-    }
-    return course_.request_behind(last);
+      if (block == kNone || life(block).existed_before() || life(block).born < from) return false;
+      return life(block).born < begin || !course_.passes().is_backward(life(block).stack);
+    };
+    std::uint64_t last = std::max(segment.first_free, begin);
+    while (last > begin && !ends_the_one_before(last - 1)) --last;
+    return course_.request_behind(last == begin ? begin : last - 1);
   }
 
   // Single layers may deceive where what follows them is another one; the majority of those that

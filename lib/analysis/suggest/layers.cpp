@@ -19,8 +19,9 @@ namespace {
 struct RepeatedFunction {
   OwnFunction function;
   LayerCode layer;
-  std::map<std::uint32_t, Bytes> saved_at;  ///< by its line
-  std::set<std::uint32_t> common;           ///< lines of it that all runs have
+  std::map<std::uint32_t, std::uint32_t> line_of_stack;  ///< the outermost one in it
+  std::map<std::uint32_t, Bytes> saved_at;               ///< by its line
+  std::set<std::uint32_t> common;                        ///< lines of it that all runs have
 };
 
 class LayerFinder {
@@ -58,7 +59,8 @@ class LayerFinder {
   void look_at(const OwnFunction& function) {
     const std::string& file = label(function.file);
     if (function.runs_optimizer || file.find_first_of(",&") != std::string::npos) return;
-    RepeatedFunction found{.function = function, .layer = {}, .saved_at = {}, .common = {}};
+    RepeatedFunction found{
+        .function = function, .layer = {}, .line_of_stack = {}, .saved_at = {}, .common = {}};
     LayerCode& layer = found.layer;
     layer.code = fmt::format("{}:{}-{}", file, function.first, function.last);
     layer.function = recording_.texts[function.name];
@@ -89,7 +91,9 @@ class LayerFinder {
     std::set<std::uint32_t> lines;
     for (std::uint32_t i = instance.first; i < instance.last; ++i) {
       const BlockLife& life = course_.life(course_.block_of(i));
-      const std::uint32_t line = line_of(life.stack, found.function);
+      const auto [at, is_new] = found.line_of_stack.try_emplace(life.stack, 0);
+      if (is_new) at->second = line_of(life.stack, found.function);
+      const std::uint32_t line = at->second;
       lines.insert(line);
       const bool kept = life.freed == BlockLife::kNever || course_.passes().is_saved(life);
       if (!kept) continue;
