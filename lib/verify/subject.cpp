@@ -28,8 +28,8 @@ Subject::Subject(const Recording& recording, const Trace& trace,
 }
 
 std::string Subject::version_for(const StrategySpec& spec, const std::string& asked) const {
-  if (!asked.empty() || spec.name != "recorded" || !verified_) return asked;
-  return verified_->torch_version;
+  if (!asked.empty() || !verified_) return asked;
+  return torch::release_that_reads(spec, torch::parse_release(verified_->torch_version)).text();
 }
 
 std::optional<TorchModel> Subject::model_of(const StrategySpec& spec,

@@ -75,7 +75,7 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                   question.strategies.push_back(text);
                 });
   line.value("--torch-version", "X.Y.Z",
-             "With --update: rules of that PyTorch. Default: as in F; the newest where it is new.",
+             "With --update: rules of that PyTorch. Default: as in F; new ones: the recording's.",
              [&](const std::string& text) { question.torch_version = text; });
   line.value(
       "--capacity", "SIZE|none",

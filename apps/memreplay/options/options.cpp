@@ -316,8 +316,8 @@ void add_strategy_options(CommandLine& line, RunOptions& o) {
       "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF, for -s torch:...",
       [&o](const std::string& text) { o.strategies.push_back(torch_spec_from_conf(text)); });
   line.value("--torch-version", "X.Y.Z",
-             "Rules of that PyTorch. Default: the newest; of recorded: "
-             "the recording's.",
+             "Rules of that PyTorch. Default: the recording's, as far as "
+             "it shows; else the newest.",
              [&o](const std::string& text) { o.setup.torch_version = text; });
 }
 

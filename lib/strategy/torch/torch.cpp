@@ -2,22 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
 namespace {
 
+torch::Settings settings_of_options(const StrategySpec& spec, const torch::Release& release,
+                                    torch::SettingIssues& issues) {
+  const std::vector<torch::ConfEntry> entries = torch::entries_of_options(spec, release, issues);
+  return torch::read_settings(entries, release, issues);
+}
+
+const torch::SettingIssue* first_error(const torch::SettingIssues& issues) {
+  const auto error = std::ranges::find(issues, torch::SettingIssue::Severity::error,
+                                       &torch::SettingIssue::severity);
+  return error == issues.end() ? nullptr : &*error;
+}
+
 TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* recorded,
                             const std::string& torch_version) {
   const auto version = find_option(spec, "version").value_or(torch_version);
   const torch::Release release = torch::parse_release(version);
-  std::vector<torch::SettingIssue> issues;
-  const std::vector<torch::ConfEntry> entries = torch::entries_of_options(spec, release, issues);
-  torch::Settings settings = torch::read_settings(entries, release, issues);
-  for (const torch::SettingIssue& issue : issues) {
-    if (issue.severity != torch::SettingIssue::Severity::error) continue;
-    throw UsageError(fmt::format("{}: {}", spec.text, issue.text));
+  torch::SettingIssues issues;
+  torch::Settings settings = settings_of_options(spec, release, issues);
+  if (const torch::SettingIssue* error = first_error(issues)) {
+    throw UsageError(fmt::format("{}: {}", spec.text, error->text));
   }
   // What the recorded program ran on pads and aligns its requests whatever the settings.
   if (recorded != nullptr) {
@@ -55,6 +67,17 @@ std::vector<torch::ConfEntry> torch::entries_of_options(const StrategySpec& spec
   return entries;
 }
 
+torch::Release torch::release_that_reads(const StrategySpec& spec, const Release& from) {
+  if (spec.name != "torch") return from;
+  for (Release release = from; release <= kNewestRelease;
+       release = {release.major, release.minor + 1, 0}) {
+    SettingIssues issues;
+    settings_of_options(spec, release, issues);
+    if (first_error(issues) == nullptr) return release;
+  }
+  return from;
+}
+
 std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context) {
   const auto model = torch_model(spec, context.recorded, context.torch_version);
   return torch::make_allocator(model->settings, model->release, context);
@@ -73,7 +96,7 @@ StrategyInfo torch_strategy() {
       .summary = "PyTorch's native CUDA caching allocator; torch@2.9 by the rules of 2.9.",
       .options =
           {
-              {"version", "X.Y.Z", "newest",
+              {"version", "X.Y.Z", "the recording's",
                "the release whose rules hold; torch@2.9 is short for torch:version=2.9"},
               {"max_split_size_mb", "MIB", "no limit",
                "free blocks from this size on are not split"},
