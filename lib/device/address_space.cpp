@@ -44,13 +44,19 @@ std::optional<Address> AddressSpace::next_upward(Bytes size) const {
   return std::nullopt;
 }
 
+std::optional<Bytes> AddressSpace::shared_charge(Bytes size) const {
+  const bool shares =
+      driver_ && unit_ == SharedPieces::kPiece && gap_ == 0 && size != 0 && size < unit_;
+  return shares ? std::optional(driver_->charge(size)) : std::nullopt;
+}
+
 std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
   if (size > kEnd - kBase || gap_ > kEnd - kBase - size) return std::nullopt;
   const Bytes whole = round_up(std::max<Bytes>(size + gap_, 1), unit_);
   std::optional<Address> at;
   if (driver_ && use == AddressPurpose::region) {
     if (std::exchange(driver_is_fresh_, false)) driver_->take_context();
-    at = driver_->take(whole);
+    at = driver_->take(shared_charge(size) ? size : whole);
   }
   if (at) return at;
   if (goes_upward()) {
@@ -103,10 +109,12 @@ void AddressSpace::fill_holes(Address at, Address end) {
   }
 }
 
-void AddressSpace::give_back(Address at) {
+Bytes AddressSpace::give_back(Address at) {
   const auto place = taken_.find(at);
-  if (place == taken_.end() && driver_ && at < kTopOfDriver) return driver_->give_back(at);
-  if (place == taken_.end() && goes_upward()) return;
+  if (place == taken_.end() && driver_ && at < kTopOfDriver) {
+    return driver_->give_back(at) ? SharedPieces::kPiece : 0;
+  }
+  if (place == taken_.end() && goes_upward()) return 0;
   if (place == taken_.end()) throw std::logic_error("addresses given back that were not taken");
   if (policy_ == AddressPolicy::first_fit && place->second > kBase && at < kEnd) {
     // A range that was claimed need not be in whole units, and may share one with a neighbour.
@@ -123,6 +131,7 @@ void AddressSpace::give_back(Address at) {
     if (from < to) holes_.insert({from, to});
   }
   taken_.erase(place);
+  return 0;
 }
 
 }  // namespace memreplay

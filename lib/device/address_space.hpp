@@ -22,6 +22,9 @@ class AddressSpace {
 
   /// A free range of addresses; unset when none of that size is left.
   std::optional<Address> take(Bytes size, AddressPurpose use);
+  /// Where the driver lets small regions share its units: what one of that size takes of the
+  /// device's memory, which may be nothing.
+  std::optional<Bytes> shared_charge(Bytes size) const;
   /// Takes a range at a place that the caller names; throws std::logic_error when it is taken, or
   /// was and is never to be given again.
   void claim(Address at, Bytes size, AddressPurpose use);
@@ -30,8 +33,8 @@ class AddressSpace {
   /// Gives only what lies above, as long as there is something. Only with upward.
   void go_on_above(Address at);
   /// Gives back the range that begins at an address that was given. With first_fit,
-  /// std::logic_error for any other.
-  void give_back(Address at);
+  /// std::logic_error for any other. The bytes of the device that were shared and are free now.
+  Bytes give_back(Address at);
 
  private:
   /// It takes whatever no policy is for.

@@ -7,7 +7,7 @@ namespace memreplay {
 namespace {
 
 constexpr Bytes kPiece = 32 * kMiB;
-constexpr Bytes kStep = 2 * kMiB;
+constexpr Bytes kStep = SharedPieces::kPiece;
 constexpr Address kMirror = Address{1} << 63;
 
 /// A set of ranges finds the lowest one; of these that is the one at the highest address.
@@ -72,9 +72,22 @@ void DriverAddresses::take_context() {
   for (const Bytes size : {8, 64, 30, 384}) take(size * kMiB);
 }
 
+Bytes DriverAddresses::charge(Bytes size) const {
+  return size < kStep && shared_.has_room_for(size) ? 0 : round_up(size, kStep);
+}
+
 std::optional<Address> DriverAddresses::take(Bytes size) {
   if (size > kMirror / 2) return std::nullopt;
-  const Bytes steps = round_up(std::max<Bytes>(size, 1), kStep);
+  if (size >= kStep) return take_steps(round_up(size, kStep));
+  if (!shared_.has_room_for(size)) {
+    const auto piece = take_steps(kStep);
+    if (!piece) return std::nullopt;
+    shared_.add(*piece);
+  }
+  return shared_.take(size);
+}
+
+std::optional<Address> DriverAddresses::take_steps(Bytes steps) {
   if (const auto hole = newest_hole(steps)) {
     take_range(*run_at(*hole), *hole, *hole + steps);
     return *hole;
@@ -120,7 +133,12 @@ void DriverAddresses::claim(Address at, Bytes size) {
 
 void DriverAddresses::go_below(Address at) { lowest_ = std::min(lowest_, at / kPiece * kPiece); }
 
-void DriverAddresses::give_back(Address at) {
+bool DriverAddresses::give_back(Address at) {
+  if (shared_.holds(at)) {
+    const auto piece = shared_.give_back(at);
+    if (piece) give_back(*piece);
+    return piece.has_value();
+  }
   for (std::optional<Address> part = at; part;) {
     const auto run = run_at(*part);
     if (run == runs_.end() || !run->second.ranges.contains(*part)) {
@@ -138,6 +156,7 @@ void DriverAddresses::give_back(Address at) {
     const auto next = continues_.extract(*part);
     part = next.empty() ? std::nullopt : std::optional(next.mapped());
   }
+  return false;
 }
 
 void DriverAddresses::give_back_run(Runs::iterator run) {

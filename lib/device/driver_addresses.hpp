@@ -9,6 +9,7 @@
 
 #include "core/range_set.hpp"
 #include "core/units.hpp"
+#include "device/shared_pieces.hpp"
 
 namespace memreplay {
 
@@ -17,7 +18,7 @@ namespace memreplay {
 /// newest run with a hole that has room, there to the smallest such hole, of equal ones to the
 /// lowest, and to its bottom. Without one a run is begun: whole pieces of 32 MiB, at the top of the
 /// highest free addresses that are longer, not just as long. A run whose last range is given back
-/// is free again.
+/// is free again. Smaller requests share pieces.
 class DriverAddresses {
  public:
   /// Runs begin below `top`.
@@ -28,14 +29,17 @@ class DriverAddresses {
   void take_context();
   /// Unset: there are no addresses left. O(distinct sizes of holes + log ranges).
   std::optional<Address> take(Bytes size);
+  /// What a request takes of the device's memory: nothing where it shares a piece that is there.
+  Bytes charge(Bytes size) const;
   /// Takes a range that the caller names. Of runs that it begins the lower ones are the newer; what
   /// lies above the lowest and was not given back is somebody else's. Throws std::logic_error where
   /// part of it is taken. O(log ranges).
   void claim(Address at, Bytes size);
   /// Takes nothing above from now on but what was given back and the rests of runs.
   void go_below(Address at);
-  /// Gives back the range that begins there. Throws std::logic_error where none does.
-  void give_back(Address at);
+  /// Gives back the range that begins there. True where a piece was shared, and is free with it.
+  /// Throws std::logic_error where none begins there.
+  bool give_back(Address at);
 
  private:
   struct Run {
@@ -52,6 +56,7 @@ class DriverAddresses {
     auto operator<=>(const Hole&) const = default;
   };
 
+  std::optional<Address> take_steps(Bytes steps);
   Runs::iterator run_at(Address address);
   std::optional<Address> take_run(Bytes size);
   /// The start of the hole that a request goes to; unset: none has room.
@@ -69,6 +74,7 @@ class DriverAddresses {
   Runs runs_;                             ///< by their lowest address
   std::map<Address, Address> continues_;  ///< claimed ranges in several runs: where each goes on
   std::set<Hole> holes_;                  ///< of runs
+  SharedPieces shared_;
   std::int64_t newest_ = 0;
 };
 

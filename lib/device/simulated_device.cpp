@@ -29,10 +29,12 @@ bool SimulatedDevice::grants(Bytes charge) const {
   return !options_.capacity || charge <= free_bytes();
 }
 
+Bytes SimulatedDevice::charge(Bytes size) const {
+  return addresses_.shared_charge(size).value_or(round_up(size, options_.granularity));
+}
+
 bool SimulatedDevice::has_room_for(Bytes size) const {
-  if (size >= kBeyondDevices) return false;
-  const Bytes charge = round_up(size, options_.granularity);
-  return charge < kBeyondDevices && grants(charge);
+  return size < kBeyondDevices && charge(size) < kBeyondDevices && grants(charge(size));
 }
 
 void SimulatedDevice::hold(Bytes charge) {
@@ -46,26 +48,32 @@ void SimulatedDevice::hold_region(Address region, Bytes charge) {
   hold(charge);
 }
 
-std::optional<Address> SimulatedDevice::take_addresses(Bytes size, AddressPurpose use) {
+std::optional<Address> SimulatedDevice::take_addresses(Bytes size, Bytes charge,
+                                                       AddressPurpose use) {
   if (options_.address_space &&
-      size > *options_.address_space - std::min(*options_.address_space, addresses_taken_)) {
+      charge > *options_.address_space - std::min(*options_.address_space, addresses_taken_)) {
     return std::nullopt;
   }
   const auto at = addresses_.take(size, use);
-  if (at) addresses_taken_ += size;
+  if (at) addresses_taken_ += charge;
   return at;
 }
 
 std::optional<Address> SimulatedDevice::obtain(Bytes size) {
   std::optional<Address> region;
-  const Bytes charge = round_up(size, options_.granularity);
-  if (has_room_for(size)) region = take_addresses(charge, AddressPurpose::region);
+  const auto shared = addresses_.shared_charge(size);
+  const Bytes whole = round_up(size, options_.granularity);
+  if (has_room_for(size)) {
+    region = take_addresses(shared ? size : whole, shared.value_or(whole), AddressPurpose::region);
+  }
   if (!region) {
     ++usage_.refusals;
     return std::nullopt;
   }
   ++usage_.allocs;
-  hold_region(*region, charge);
+  // What is shared is nobody's own.
+  hold_region(*region, shared ? 0 : whole);
+  if (shared) hold(*shared);
   return region;
 }
 
@@ -79,12 +87,13 @@ void SimulatedDevice::obtain_at(Address at, Bytes size) {
 void SimulatedDevice::give_back(Address region) {
   const Bytes* held = regions_.find(region);
   if (held == nullptr) throw std::logic_error("give_back of a region that is not held");
-  usage_.held -= *held;
-  addresses_taken_ -= *held;
+  const Bytes own = *held;
+  regions_.erase(region);
   --usage_.regions;
   ++usage_.frees;
-  regions_.erase(region);
-  addresses_.give_back(region);
+  const Bytes free = own + addresses_.give_back(region);
+  addresses_taken_ -= free;
+  usage_.held -= free;
 }
 
 void SimulatedDevice::take_back(Address region) {
@@ -109,7 +118,7 @@ void SimulatedDevice::adopt(Address region, Bytes size, bool mapped) {
 }
 
 std::optional<Address> SimulatedDevice::reserve(Bytes size) {
-  const auto at = take_addresses(size, AddressPurpose::reservation);
+  const auto at = take_addresses(size, size, AddressPurpose::reservation);
   if (at) {
     reservations_.emplace(*at, size);
   } else {

@@ -154,6 +154,28 @@ TEST(SimulatedDevice, UnderCudaLinuxRegionsGoDownAndReservationsUp) {
   EXPECT_EQ(device.usage().held, 42 * kMiB);
 }
 
+TEST(SimulatedDevice, UnderCudaLinuxSmallRegionsShareWhatTheyAreCharged) {
+  SimulatedDevice device({.capacity = 2 * kMiB, .policy = AddressPolicy::cuda_linux});
+  const auto first = device.obtain(kMiB);
+  const auto second = device.obtain(kMiB - 512);
+  EXPECT_EQ(*second, *first + kMiB);
+  EXPECT_TRUE(device.has_room_for(512));
+  EXPECT_FALSE(device.obtain(513));
+  EXPECT_EQ(device.usage().held, 2 * kMiB);
+  device.give_back(*first);
+  EXPECT_EQ(device.usage().held, 2 * kMiB);
+  device.give_back(*second);
+  EXPECT_EQ(device.usage().held, 0u);
+  EXPECT_EQ(device.usage().peak_regions, 2u);
+}
+
+TEST(SimulatedDevice, WithAGranularityOfItsOwnNothingIsShared) {
+  SimulatedDevice device({.granularity = kMiB, .policy = AddressPolicy::cuda_linux});
+  device.obtain(512);
+  device.obtain(512);
+  EXPECT_EQ(device.usage().held, 2 * kMiB);
+}
+
 TEST(SimulatedDevice, WhatIsObtainedAtARecordedAddressIsInTheWayOfOthers) {
   for (const AddressPolicy policy : {AddressPolicy::first_fit, AddressPolicy::cuda_linux}) {
     SimulatedDevice device({.capacity = {}, .policy = policy});

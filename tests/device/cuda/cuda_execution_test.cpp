@@ -92,6 +92,7 @@ TEST_P(CudaExecution, TheRangesOfOneBlockAreOneMismatch) {
 }
 
 TEST_P(CudaExecution, MoreChecksThanThereArePlacesLoseNoMismatch) {
+  gpu().fill(0, {at, 8}, 9, Touch::all);
   gpu().check(0, {at, 8}, 1, Touch::all);
   gpu().fill(0, {at + 8, 8}, 2, Touch::all);
   for (std::uint64_t i = 0; i < 70'000; ++i) {
