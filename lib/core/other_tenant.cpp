@@ -18,8 +18,7 @@ std::vector<TenantChange> tenant_changes(const std::vector<OtherTenant>& tenants
     if (tenant.to != UINT64_MAX) add(tenant.to);
   }
   std::ranges::sort(changes, {}, &TenantChange::before);
-  const auto same = std::ranges::unique(changes);
-  changes.erase(same.begin(), same.end());
+  changes.erase(std::unique(changes.begin(), changes.end()), changes.end());
   return changes;
 }
 

@@ -38,8 +38,7 @@ ForwardPasses::ForwardPasses(const Trace& trace, const BlockLives& lives, const 
   }
   split(passes);
   std::ranges::sort(parameters_);
-  const auto again = std::ranges::unique(parameters_);
-  parameters_.erase(again.begin(), again.end());
+  parameters_.erase(std::unique(parameters_.begin(), parameters_.end()), parameters_.end());
   for (ForwardPass& pass : passes_) find_weights(pass, trace_, lives_, names_, parameters_);
 }
 

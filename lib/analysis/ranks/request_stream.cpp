@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <new>
-#include <ranges>
+#include <span>
 
 #include "analysis/recorded/places.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
@@ -256,11 +256,11 @@ Beginnings::Beginnings(const RequestStream& stream) {
 
 std::size_t Beginnings::common(const Beginnings& other) const {
   // What is alike comes before all that is not.
-  const std::size_t both = std::min(hashes_.size(), other.hashes_.size());
-  const auto numbers = std::views::iota(std::size_t{0}, both);
-  const auto parts = std::ranges::partition_point(
-      numbers, [&](std::size_t i) { return hashes_[i] == other.hashes_[i]; });
-  const auto alike = static_cast<std::size_t>(parts - numbers.begin());
+  const std::span both(hashes_.data(), std::min(hashes_.size(), other.hashes_.size()));
+  const auto parts = std::partition_point(both.begin(), both.end(), [&](const Hash128& hash) {
+    return hash == other.hashes_[&hash - hashes_.data()];
+  });
+  const auto alike = static_cast<std::size_t>(parts - both.begin());
   return alike == 0 ? 0 : calls_before(alike - 1);
 }
 

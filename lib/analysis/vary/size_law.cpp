@@ -105,7 +105,7 @@ Laws few_rows(std::span<const SizeAt> points, const LawFamily& family) {
       return rounds && rounding_of(other) == rounding;
     });
   };
-  std::ranges::stable_partition(few, rounds_as_others);
+  std::stable_partition(few.begin(), few.end(), rounds_as_others);
   if (few.empty() || !rounds_as_others(few.front())) return {};
   return few;
 }

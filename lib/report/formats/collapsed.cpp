@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <string>
 
 #include "core/utf8.hpp"
@@ -30,9 +29,9 @@ std::string collapsed(const std::vector<NamedProfile>& profiles) {
     for (const ProfiledStack& stack : profile.stacks) {
       if (stack.live == 0) continue;
       std::string line = name;
-      for (const std::uint32_t frame : stack.frames | std::views::reverse) {
+      for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
         line += line.empty() ? "" : ";";
-        line += collapsed_frame(profile.frames[frame]);
+        line += collapsed_frame(profile.frames[*frame]);
       }
       lines[line] += stack.live;
     }

@@ -188,7 +188,7 @@ class KinetoTraces {
     for (const auto& [reason, events] : std::exchange(others_.dropped, {})) {
       if (logs_.empty()) break;
       logs_.begin()->second->trace().coverage.leave_out(
-          reason, [&] { return others_.first_places[reason]; }, events);
+          reason, [this, &why = reason] { return others_.first_places[why]; }, events);
     }
     for (auto& [gpu, log] : logs_) {
       Recording part = recording_of_log(input_, "kineto", {});
