@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "options/options.hpp"
 #include "output/output_file.hpp"
+#include "output/terminal.hpp"
 #include "trace/workload/workload.hpp"
 #include "trace/writer.hpp"
 
@@ -19,17 +20,25 @@ void add_workload_options(CommandLine& line, WorkloadOptions& options) {
              [&](const std::string& text) { options.seed = whole_argument("--seed", text); });
 }
 
-/// Without keeping them where the format can be written so.
+/// Thrown out of a workload, which goes on until it has its events.
+struct Interrupted {};
+
+/// Without keeping the events where the format can be written so.
 Losses write(const std::string& workload, const WorkloadOptions& options, const WriterInfo& writer,
-             std::ostream& out) {
-  if (writer.open != nullptr) {
-    const std::unique_ptr<EventSink> sink = writer.open(out);
-    sink->finish(generate(workload, options, [&](const auto& events) { sink->add(0, events); }));
+             std::ostream& out, const Control& control) {
+  const std::unique_ptr<EventSink> sink = writer.open != nullptr ? writer.open(out) : nullptr;
+  EventColumns all;
+  std::uint64_t made = 0;
+  Recording recording = generate(workload, options, [&](const EventColumns& events) {
+    if (control.stopped()) throw Interrupted();
+    made += events.ops.size();
+    control.show("generating", static_cast<double>(made) / static_cast<double>(options.events));
+    sink ? sink->add(0, events) : append(events, all);
+  });
+  if (sink) {
+    sink->finish(recording);
     return {};
   }
-  EventColumns all;
-  Recording recording =
-      generate(workload, options, [&](const EventColumns& events) { append(events, all); });
   static_cast<EventColumns&>(recording.traces.front()) = std::move(all);
   return writer.write(recording, out);
 }
@@ -58,9 +67,15 @@ int run_generate(const Command& command, const std::vector<std::string>& argumen
                     target.text()));
   }
   OutputFile out(target);
-  const Losses losses = write(names.front(), options, *writer, out.stream());
-  out.commit();
-  for (const std::string& loss : losses) write_stderr(target.text() + ": " + loss);
+  Progress progress(false);
+  try {
+    const Losses losses = write(names.front(), options, *writer, out.stream(), progress.control());
+    progress.clear();
+    out.commit();
+    for (const std::string& loss : losses) write_stderr(target.text() + ": " + loss);
+  } catch (const Interrupted&) {
+    return kInterrupted;
+  }
   return kDone;
 }
 
