@@ -1,105 +1,173 @@
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
-#include <iostream>
-#include <streambuf>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <random>
+#include <sstream>
+#include <thread>
 
 #include "commands.hpp"
 #include "device/watch/ledger.hpp"
+#include "fuzz/command_line.hpp"
 #include "fuzz/fuzz_target.hpp"
+#include "help/script.hpp"
+#include "help/text.hpp"
+#include "options/command_line.hpp"
+#include "output/command_host.hpp"
+#include "report/parts/terminal_text.hpp"
 
 namespace memreplay {
 namespace {
 
+namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// Of each the recording and an output are put in.
-const std::vector<Words> kCommandLines = {
-    {"info", "FILE"},
-    {"verify", "FILE"},
-    {"replay", "FILE", "-s", "torch", "-s", "recorded", "--json"},
-    {"replay", "FILE", "-s", "torch:expandable_segments=True", "--audit"},
-    {"replay", "FILE", "-s", "bfc", "--capacity", "18446744073709551615"},
-    {"compare", "FILE", "--capacity", "1GiB"},
-    {"explain", "FILE"},
-    {"explain", "FILE", "--capacity", "40MiB", "--tree"},
-    {"tune", "FILE", "--runs", "5", "--threads", "1"},
-    {"fit", "FILE"},
-    {"ranks", "FILE"},
-    {"ranks", "--merge", "FILE"},
-    {"diff", "FILE", "FILE"},
-    {"report", "FILE", "-o", "OUT.html"},
-    {"convert", "FILE", "OUT.json"},
-    {"convert", "FILE", "OUT.csv"},
-    {"convert", "FILE", "OUT.pickle", "-s", "torch"},
-    {"convert", "FILE", "OUT.json", "--anonymise"},
-};
+constexpr std::chrono::milliseconds kLongest{250};
+constexpr std::size_t kHeaders = 200;  // without a file of their own
 
-/// Takes what is written, and forgets it.
-class Nowhere final : public std::streambuf {
- protected:
-  int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-  std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
-};
-
-/// While it lives, nobody reads what the program says.
-class Unheard {
+/// A private folder, whose files go with it.
+class Workplace {
  public:
-  Unheard() : out_(std::cout.rdbuf(&nowhere_)), err_(std::cerr.rdbuf(&nowhere_)) {}
-  ~Unheard() {
-    std::cout.rdbuf(out_);
-    std::cerr.rdbuf(err_);
+  Workplace() { fs::create_directories(folder_); }
+  ~Workplace() { fs::remove_all(folder_); }
+
+  std::string folder() const { return folder_.string(); }
+  std::string write(const std::string& name, std::string_view bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return (folder_ / name).string();
   }
 
  private:
-  Nowhere nowhere_;
-  std::streambuf* out_;
-  std::streambuf* err_;
+  fs::path folder_ = fs::temp_directory_path() / ("memreplay_fuzz_" + std::to_string(::getpid()));
 };
 
-/// A file in memory, by the name that it has in this process.
-class MemoryFile {
+/// Takes the answer in every form, and ends the work after a while.
+class Impatient final : public CommandHost {
  public:
-  explicit MemoryFile(std::string_view bytes) : file_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (::write(file_, bytes.data(), bytes.size()) < 0) std::abort();
+  void answered(const ReportParts& parts) override {
+    constexpr TextStyle kPlain{}, kRich{.colour = true, .unicode = true, .width = 60};
+    for (const TextStyle& style : {kPlain, kRich}) terminal_text(parts.text(style), style);
+    for (const ReportFormat& format : report_formats()) {
+      using Needs = ReportFormat::Needs;
+      if (format.needs == Needs::table && !parts.table) continue;
+      if (format.needs == Needs::stacks && !parts.stacks) continue;
+      format.write(parts);
+    }
   }
-  ~MemoryFile() { ::close(file_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+  std::ostream& output() override { return output_; }
+  void note(std::string_view message) override { terminal_line(message, {}); }
+  const std::atomic<bool>& stop() const override { return stop_; }
+  std::optional<Recording> at_hand(const std::string&) override { return std::nullopt; }
 
  private:
-  int file_;
+  std::ostringstream output_;
+  std::atomic<bool> stop_ = false;
+  std::jthread clock_{[this](const std::stop_token& done) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any().wait_for(lock, done, kLongest, [] { return false; });
+    stop_ = true;
+  }};
 };
 
-void run(Words words, const std::string& recording) {
-  const std::string out = "/tmp/memreplay_fuzz_" + std::to_string(::getpid());
-  for (std::string& word : words) {
-    if (word == "FILE") word = recording;
-    if (word.starts_with("OUT")) word = out + word.substr(3);
+void run(const Words& line) {
+  if (std::getenv("MEMREPLAY_FUZZ_SHOW") != nullptr) {
+    std::fprintf(stderr, "memreplay %s\n", spaced(line).c_str());
   }
-  const auto command = std::ranges::find(commands(), words.front(), &Command::name);
-  const Unheard unheard;
+  const Command& command = command_named(line.front());
+  Impatient host;
+  const CommandHostScope scope(host);
   try {
-    command->run(*command, {words.begin() + 1, words.end()});
+    command.run(command, {line.begin() + 1, line.end()});
+  } catch (const HelpAsked& asked) {
+    help_text(asked.description, asked.shown);
   } catch (const AuditError& error) {
     // Not every strategy knows of alignments.
     if (std::string_view(error.what()).find("not aligned") == std::string_view::npos) throw;
   }
 }
 
-/// One command a time: which one, the bytes say.
-void run_one(std::string_view bytes) {
-  const std::size_t number = std::hash<std::string_view>()(bytes) % kCommandLines.size();
-  run(kCommandLines[number], MemoryFile(bytes).path());
+/// The first line of the bytes chooses; what follows is a file, or else a bundled one is.
+void run_chosen(std::string_view bytes) {
+  static const Words kBundled = bundled_files();
+  const std::string_view header = bytes.substr(0, bytes.find('\n'));
+  const std::string_view file = bytes.substr(std::min(header.size() + 1, bytes.size()));
+  Choices choices(header);
+  const Workplace workplace;
+  workplace.write("b", choices.of(kBundled));
+  workplace.write("a", file.empty() ? choices.of(kBundled) : file);
+  run(chosen_command_line(choices, workplace.folder()));
+}
+
+std::string any_header(std::mt19937& random) {
+  constexpr std::size_t kLength = 24;
+  std::string header;
+  while (header.size() < kLength) header += static_cast<char>(random());
+  std::ranges::replace(header, '\n', ' ');
+  return header + '\n';
+}
+
+/// Any command, on files that any of the targets begins with.
+Words chosen_seeds(const std::vector<FuzzTarget>& others) {
+  std::mt19937 random(1);
+  Words seeds;
+  for (std::size_t i = 0; i < kHeaders; ++i) seeds.push_back(any_header(random));
+  for (const FuzzTarget& target : others) {
+    for (const std::string& file : target.seeds) seeds.push_back(any_header(random) + file);
+  }
+  return seeds;
+}
+
+/// A command on files that another target takes too.
+FuzzTarget on_file(const std::string& name, const Words& before, const FuzzTarget& other) {
+  const auto take = [before](std::string_view bytes) {
+    const Workplace workplace;
+    Words line = before;
+    line.push_back(workplace.write("a", bytes));
+    run(line);
+  };
+  return {name, take, other.seeds, other.words};
+}
+
+const Words kEdits = {"checkpoint:function=forward",
+                      "checkpoint:code=models.py:40-45,group=4/2",
+                      "checkpoint:function=mlp,only=2,reentrant=true\nautocast:to=bf16,cache=false",
+                      "checkpoint:function=attn,segments=2\noffload:saved,bandwidth=25GiB/s",
+                      "offload:function=mlp,only=2,pinned=true,to=host",
+                      "scale:size>=1KiB&phase=build,factor=2",
+                      "drop:category=temporary,size<2MiB\nscale:stream=0,factor=0.5",
+                      "shorten:lives>=10,events=10",
+                      "dtype:stack=models.py,step=1,from=fp32,to=fp8"};
+
+/// One edit a line.
+void replay_edited(std::string_view bytes) {
+  Words line = {"replay", bundled_file("torch/batch_2.pickle.gz")};
+  std::istringstream lines{std::string(bytes)};
+  for (std::string edit; std::getline(lines, edit);) line.push_back("--edit=" + edit);
+  run(line);
 }
 
 }  // namespace
 
-std::vector<FuzzTarget> command_targets() {
-  std::vector<std::string> seeds = bundled_files();
-  seeds.insert(seeds.end(), small_snapshots().begin(), small_snapshots().end());
-  return {{"command", run_one, seeds, words_in(seeds)}};
+std::vector<FuzzTarget> command_targets(const std::vector<FuzzTarget>& others) {
+  const auto named = [&](std::string_view name) {
+    return *std::ranges::find(others, name, &FuzzTarget::name);
+  };
+  const std::string pinned = bundled_file("pinned-steps.csv");
+  return {
+      {"command", run_chosen, chosen_seeds(others), words_in(bundled_files())},
+      {"edit", replay_edited, kEdits, words_in(kEdits)},
+      on_file("check", {"check", pinned, "--baseline"}, named("baseline")),
+      on_file("merge", {"ranks", "--merge"}, named("part")),
+      on_file("explain-text", {"explain"}, named("failure-text")),
+  };
 }
 
 }  // namespace memreplay

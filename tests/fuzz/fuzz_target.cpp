@@ -1,5 +1,6 @@
 #include "fuzz/fuzz_target.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +28,9 @@ namespace {
 }  // namespace
 
 std::vector<FuzzTarget> fuzz_targets() {
-  std::vector<FuzzTarget> all;
-  for (auto* part : {reader_targets, text_targets, command_targets}) {
-    for (FuzzTarget& target : part()) all.push_back(std::move(target));
-  }
+  std::vector<FuzzTarget> all = reader_targets();
+  std::ranges::move(text_targets(), std::back_inserter(all));
+  std::ranges::move(command_targets(all), std::back_inserter(all));
   return all;
 }
 
@@ -54,6 +54,29 @@ void run_target(const FuzzTarget& target, std::string_view bytes) {
   }
 }
 
+std::span<const std::string_view> hostile_texts() {
+  static constexpr std::string_view kTexts[] = {"-1",
+                                                "-9223372036854775808",
+                                                "18446744073709551616",
+                                                "18446744073709551615",
+                                                "9223372036854775807",
+                                                "1e308",
+                                                "-0.0",
+                                                "1e-320",
+                                                "nan",
+                                                "inf",
+                                                "0x7fffffffffffffff",
+                                                "1.5",
+                                                "99999999999999999999999999",
+                                                "0",
+                                                "",
+                                                "{}",
+                                                "%n",
+                                                "=,:@",
+                                                "\xff\x1b[31m\n"};
+  return kTexts;
+}
+
 std::vector<std::string> words_in(const std::vector<std::string>& texts) {
   std::set<std::string> words;
   for (const std::string& text : texts) {
@@ -69,6 +92,8 @@ std::vector<std::string> words_in(const std::vector<std::string>& texts) {
   }
   return {words.begin(), words.end()};
 }
+
+std::string bundled_file(const std::string& name) { return MEMREPLAY_TRACES "/" + name; }
 
 std::vector<std::string> bundled_files() {
   constexpr std::uintmax_t kLargest = 20000;

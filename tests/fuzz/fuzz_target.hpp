@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,10 @@ struct FuzzTarget {
 
 /// Readers, and what copies and unpacks recordings.
 std::vector<FuzzTarget> reader_targets();
-/// Every command, on a recording.
-std::vector<FuzzTarget> command_targets();
 /// Parsers of options and of files that are no recordings.
 std::vector<FuzzTarget> text_targets();
+/// Commands; those that take any file begin with what others do.
+std::vector<FuzzTarget> command_targets(const std::vector<FuzzTarget>& others);
 
 std::vector<FuzzTarget> fuzz_targets();
 /// Ends the program where there is no such target.
@@ -33,10 +34,18 @@ void run_target(const FuzzTarget& target, std::string_view bytes);
 /// The names and numbers in texts, each once: words for what is written alike.
 std::vector<std::string> words_in(const std::vector<std::string>& texts);
 
+/// What numbers and names are not.
+std::span<const std::string_view> hostile_texts();
+
+/// Each strategy, and each of its options, that needs no real memory.
+std::vector<std::string> simulated_strategies();
+
 /// A few snapshots of a few entries, as pickles.
 const std::vector<std::string>& small_snapshots();
 
-/// The files of the bundled traces, the large ones left out.
+/// The path of a file of the bundled traces.
+std::string bundled_file(const std::string& name);
+/// Their contents, the large ones left out.
 std::vector<std::string> bundled_files();
 
 }  // namespace memreplay

@@ -27,18 +27,6 @@ constexpr std::uint64_t kEdges[] = {0,
                                     UINT64_MAX - 1,
                                     UINT64_MAX};
 
-constexpr std::string_view kNumbers[] = {"-1",
-                                         "-9223372036854775808",
-                                         "18446744073709551616",
-                                         "1e308",
-                                         "-0.0",
-                                         "1e-320",
-                                         "nan",
-                                         "inf",
-                                         "0x7fffffffffffffff",
-                                         "1.5",
-                                         "99999999999999999999999999"};
-
 }  // namespace
 
 std::string Mutator::input(std::uint64_t number) {
@@ -98,7 +86,7 @@ void Mutator::replace(std::string& bytes, std::string_view by, std::size_t lengt
 
 std::string Mutator::whole_number() {
   const std::uint64_t edge = kEdges[below(std::size(kEdges))] + below(3) - 1;
-  if (below(3) == 0) return std::string(kNumbers[below(std::size(kNumbers))]);
+  if (below(3) == 0) return std::string(hostile_texts()[below(hostile_texts().size())]);
   if (below(2) == 0) return std::to_string(edge);
   std::string binary;
   for (std::size_t byte = 0, count = std::size_t{1} << below(4); byte < count; ++byte) {

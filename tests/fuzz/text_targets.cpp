@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <iterator>
+
 #include "analysis/calibrate/answer.hpp"
 #include "analysis/calibrate/cost_profile.hpp"
 #include "analysis/check/baseline_file.hpp"
+#include "analysis/ranks/question.hpp"
 #include "core/text.hpp"
 #include "device/simulated_device.hpp"
 #include "fuzz/fuzz_target.hpp"
@@ -38,6 +42,23 @@ void read_baseline_and_write_it(std::string_view bytes) {
   parse_baseline("written", baseline_text(baseline));
 }
 
+/// What shards of bundled ranks come to.
+Texts part_seeds() {
+  Texts parts;
+  for (const std::size_t number : {1, 2}) {
+    RanksQuestion question{.input = {.paths = {bundled_file("torch/batch_2.pickle.gz"),
+                                               bundled_file("torch/batch_4.pickle.gz")}},
+                           .jobs = 1,
+                           .shard = {number, 2}};
+    parts.push_back(part_text(ranks_part(question, {})));
+  }
+  return parts;
+}
+
+void read_part_and_write_it(std::string_view bytes) {
+  parse_part("written", part_text(parse_part("fuzz", std::string(bytes))));
+}
+
 // Of simulated memory only: others would run what a specification names.
 bool is_simulated(const StrategySpec& spec) {
   for (const StrategyInfo& info : strategies()) {
@@ -69,6 +90,17 @@ Texts strategy_seeds() {
       seeds.push_back(name + ":" + std::string(option.key) + "=" +
                       std::string(option.default_value));
     }
+  }
+  return seeds;
+}
+
+/// One inside the other, more than may be and more than a stack would bear.
+Texts nested_strategies() {
+  Texts seeds;
+  for (const std::size_t depth : {3, 9, 100'000}) {
+    std::string text;
+    for (std::size_t i = 0; i < depth; ++i) text += "offload(";
+    seeds.push_back(text + "bfc" + std::string(depth, ')'));
   }
   return seeds;
 }
@@ -108,12 +140,21 @@ Texts conf_seeds() {
 
 }  // namespace
 
+Texts simulated_strategies() {
+  Texts specs = strategy_seeds();
+  std::erase_if(specs, [](const auto& text) { return !is_simulated(parse_strategy(text)); });
+  return specs;
+}
+
 std::vector<FuzzTarget> text_targets() {
-  const Texts baselines = bundled_baselines();
+  const Texts baselines = bundled_baselines(), parts = part_seeds();
+  Texts specs = strategy_seeds();
+  std::ranges::move(nested_strategies(), std::back_inserter(specs));
   return {
       {"baseline", read_baseline_and_write_it, baselines, words_in(baselines)},
       {"cost-profile", read_profile, {kProfile}, words_in({kProfile})},
-      {"strategy", make_specified, strategy_seeds(), strategy_words()},
+      {"part", read_part_and_write_it, parts, words_in(parts)},
+      {"strategy", make_specified, specs, strategy_words()},
       {"alloc-conf", read_conf_of_every_release, conf_seeds(), strategy_words()},
   };
 }

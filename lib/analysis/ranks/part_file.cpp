@@ -133,9 +133,10 @@ std::string part_text(const RanksPart& part) {
   return json.dump(2) + '\n';
 }
 
-RanksPart read_part(const std::string& path) {
-  const auto json =
-      parse_json(path, text_of_file(path), "a part as ranks --shard I/N --json=F writes it");
+RanksPart read_part(const std::string& path) { return parse_part(path, text_of_file(path)); }
+
+RanksPart parse_part(const std::string& path, const std::string& text) {
+  const auto json = parse_json(path, text, "a part as ranks --shard I/N --json=F writes it");
   const JsonNode root(path, "", *json);
   if (root.at("schema").text() != kSchema) root.at("schema").refuse(fmt::format("\"{}\"", kSchema));
   RanksPart part{.file = path,

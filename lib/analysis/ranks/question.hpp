@@ -48,5 +48,7 @@ void tune(RanksAnswer& answer, const RanksQuestion& question, const Control& con
 
 /// Reads what part_text wrote. Throws InputError.
 RanksPart read_part(const std::string& path);
+/// Reads such a text; `path` is for messages.
+RanksPart parse_part(const std::string& path, const std::string& text);
 
 }  // namespace memreplay
