@@ -52,8 +52,9 @@ class Workplace {
 class Impatient final : public CommandHost {
  public:
   void answered(const ReportParts& parts) override {
-    constexpr TextStyle kPlain{}, kRich{.colour = true, .unicode = true, .width = 60};
-    for (const TextStyle& style : {kPlain, kRich}) terminal_text(parts.text(style), style);
+    constexpr TextStyle kNarrow{.colour = true, .unicode = true, .width = 60};
+    terminal_text(parts.text(kNarrow), kNarrow);
+    text_ = terminal_text(parts.text({}), {});
     for (const ReportFormat& format : report_formats()) {
       using Needs = ReportFormat::Needs;
       if (format.needs == Needs::table && !parts.table) continue;
@@ -61,12 +62,14 @@ class Impatient final : public CommandHost {
       format.write(parts);
     }
   }
+  const std::string& text() const { return text_; }
   std::ostream& output() override { return output_; }
   void note(std::string_view message) override { terminal_line(message, {}); }
   const std::atomic<bool>& stop() const override { return stop_; }
   std::optional<Recording> at_hand(const std::string&) override { return std::nullopt; }
 
  private:
+  std::string text_;
   std::ostringstream output_;
   std::atomic<bool> stop_ = false;
   std::jthread clock_{[this](const std::stop_token& done) {
@@ -77,7 +80,8 @@ class Impatient final : public CommandHost {
   }};
 };
 
-void run(const Words& line) {
+/// The text of the answer; empty where there is none.
+std::string run(const Words& line) {
   if (std::getenv("MEMREPLAY_FUZZ_SHOW") != nullptr) {
     std::fprintf(stderr, "memreplay %s\n", spaced(line).c_str());
   }
@@ -92,6 +96,7 @@ void run(const Words& line) {
     // Not every strategy knows of alignments.
     if (std::string_view(error.what()).find("not aligned") == std::string_view::npos) throw;
   }
+  return host.text();
 }
 
 /// The first line of the bytes chooses; what follows is a file, or else a bundled one is.
@@ -155,6 +160,13 @@ void replay_edited(std::string_view bytes) {
 }
 
 }  // namespace
+
+Words failure_texts() {
+  const std::string oom = bundled_file("torch/gpt_train_oom.pickle");
+  return {run({"replay", bundled_file("bfc-oom.csv"), "-s", "bfc:limit=20000", "--oom-report"}),
+          run({"replay", oom, "-s", "torch", "--oom-report"}),
+          run({"replay", oom, "-s", "torch", "--torch-summary"})};
+}
 
 std::vector<FuzzTarget> command_targets(const std::vector<FuzzTarget>& others) {
   const auto named = [&](std::string_view name) {

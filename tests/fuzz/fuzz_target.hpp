@@ -43,6 +43,9 @@ std::vector<std::string> simulated_strategies();
 /// A few snapshots of a few entries, as pickles.
 const std::vector<std::string>& small_snapshots();
 
+/// Replays that say what the originals do where memory runs out.
+std::vector<std::string> failure_texts();
+
 /// The path of a file of the bundled traces.
 std::string bundled_file(const std::string& name);
 /// Their contents, the large ones left out.

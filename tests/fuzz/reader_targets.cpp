@@ -45,9 +45,9 @@ Texts samples_of(const ReaderInfo& reader) {
   return samples;
 }
 
-Texts words_of(const ReaderInfo& reader) {
+Texts words_of(const ReaderInfo& reader, const Texts& seeds) {
   if (reader.copy != nullptr) return snapshot_words();
-  if (reader.columns.empty()) return words_in(samples_of(reader));
+  if (reader.columns.empty()) return words_in(seeds);
   Texts names;
   for (const ColumnInfo& column : reader.columns) {
     names.emplace_back(column.name);
@@ -85,10 +85,11 @@ Texts written_again(const ReaderInfo& reader, const Input& input) {
   return written;
 }
 
-/// Bundled files, small snapshots and samples, also in the other forms that they have.
+/// Bundled files, small snapshots, failures and samples, also in the other forms that they have.
 Texts all_contents() {
   Texts contents = bundled_files();
   contents.insert(contents.end(), small_snapshots().begin(), small_snapshots().end());
+  std::ranges::move(failure_texts(), std::back_inserter(contents));
   for (const ReaderInfo& reader : readers()) {
     std::ranges::move(samples_of(reader), std::back_inserter(contents));
   }
@@ -219,7 +220,7 @@ std::vector<FuzzTarget> reader_targets() {
   std::vector<FuzzTarget> targets;
   for (const ReaderInfo& reader : readers()) {
     const std::string name(reader.name);
-    const Texts seeds = seeds_of(reader, contents), words = words_of(reader);
+    const Texts seeds = seeds_of(reader, contents), words = words_of(reader, seeds);
     targets.push_back({name, [&reader](auto bytes) { read(reader, bytes); }, seeds, words});
     if (reader.copy != nullptr) {
       const auto copy = [&reader](auto bytes) { copies(reader, {"fuzz", bytes}); };
