@@ -23,6 +23,23 @@ try:
 finally:
     print('finally', flush=True)
 """
+# Takes as many GiB as it is told; the first process starts two others.
+CALLS_CUDA = """import ctypes, os, subprocess, sys
+gpu = ctypes.CDLL(os.environ["PYTHONPATH"].split(":")[0] + "/libmemreplay_gpu.so")
+at, free, total = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_size_t()
+
+def free_gib():
+    gpu.cudaMemGetInfo(ctypes.byref(free), ctypes.byref(total))
+    return free.value >> 30
+
+size = int(sys.argv[1])
+print(f"{size} GiB:", gpu.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(size << 30)), end=", ")
+print(free_gib(), "free", flush=True)
+if size == 6:
+    for size in "54":
+        subprocess.run([sys.executable, __file__, size], check=True)
+    print("at the end:", free_gib(), "free", flush=True)
+"""
 
 
 class Record(unittest.TestCase):
@@ -299,6 +316,15 @@ class Record(unittest.TestCase):
                               cwd=self.folder, env=self.environment, capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.splitlines()[0], "2")
         self.assertIn("is a torch without CUDA", done.stderr)
+
+    def test_the_processes_of_a_program_share_a_virtual_card(self):
+        (self.folder / "train.py").write_text(CALLS_CUDA)
+        done = subprocess.run([PROGRAM, "record", "--virtual-gpu", "t4:memory=10GiB", "--", "sh", "-c",
+                               f"{sys.executable} train.py 6"],
+                              cwd=self.folder, env=self.environment, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.splitlines()[:4], ["6 GiB: 0, 4 free", "5 GiB: 2, 4 free", "4 GiB: 0, 0 free",
+                                                        "at the end: 4 free"])
+        self.assertEqual((self.files(), done.stderr), ([], ""))
 
     def test_the_answer_is_json_too(self):
         done = self.record(RUNS_OUT, "--json=answer.json")

@@ -168,6 +168,22 @@ class Requests(WithTorch):
         self.assert_exact("run.pickle")
 
 
+class Processes(WithTorch):
+    def test_have_one_card_together(self):
+        printed = self.record(HERE / "small_programs/shared_card.py", card="t4:memory=10GiB,context=512MiB")
+        for line in ("forked: 9.50", "parent: 5.50", "subprocess: 5.00", "beside spawned: 2.00",
+                     "00 GiB of which 2.00 GiB is free", "this process has 4.50 GiB memory in use",
+                     "Process SPAWNED has 3.50 GiB memory in use", "at the end: 2.50"):
+            self.assertIn(line + "\n", printed)
+
+    def test_of_ranks_have_the_cards_that_there_are(self):
+        for count, found in (("", "4 cards: 8.5"), (",count=2", "2 cards: 7.0"), (",count=1", "1 cards: 4.0")):
+            printed = self.record("-m", "torch.distributed.run", "--nproc-per-node", "4",
+                                  HERE / "small_programs/ranks_on_cards.py", output="r{rank}.pickle",
+                                  card="t4:memory=10GiB,context=512MiB" + count)
+            self.assertIn(f"free of {found}\n", printed)
+
+
 def why_not():
     """Why nothing can be checked here; empty: all can."""
     if not PYTHON:

@@ -50,11 +50,25 @@ std::optional<AddressRange> Window::holding(Address byte) const {
   return AddressRange{after->first, after->first + after->second};
 }
 
+bool DeviceMemory::use() {
+  if (!has_context) has_context = card.cards.charge(card.number, card.context, card.capacity);
+  return has_context;
+}
+
 bool DeviceMemory::charge(Bytes size) {
-  if (size > capacity - used) return false;
+  if (!use() || !card.cards.charge(card.number, size, card.capacity)) return false;
   used += size;
   peak = std::max(peak, used);
   return true;
+}
+
+void DeviceMemory::discharge(Bytes size) {
+  card.cards.discharge(card.number, size);
+  used -= size;
+}
+
+Bytes DeviceMemory::free_bytes() const {
+  return card.capacity - std::min(card.capacity, card.cards.used(card.number));
 }
 
 std::optional<Address> DeviceMemory::allocate(Bytes size) {

@@ -6,6 +6,7 @@
 #include "core/address_policy.hpp"
 #include "core/range_set.hpp"
 #include "device/driver_addresses.hpp"
+#include "shared_cards.hpp"
 
 namespace memreplay::gpu {
 
@@ -36,23 +37,37 @@ class Window {
   std::map<Address, Bytes> taken_;
 };
 
-/// The memory of one device: how much is in use, and where its allocations lie.
-struct DeviceMemory {
-  DeviceMemory(Bytes capacity_bytes, AddressRange addresses,
-               AddressPolicy order = AddressPolicy::first_fit)
-      : capacity(capacity_bytes), window(addresses, order) {}
+/// The card of a device, whose memory all processes share.
+struct DeviceCard {
+  SharedCards& cards;
+  std::size_t number = 0;
+  Bytes capacity = 0;
+  Bytes context = 0;  ///< taken by each process that uses the device
+};
 
+/// What this process has on one device: how much is in use, and where its allocations lie.
+struct DeviceMemory {
+  DeviceMemory(DeviceCard its_card, AddressRange addresses,
+               AddressPolicy order = AddressPolicy::first_fit)
+      : card(its_card), window(addresses, order) {}
+
+  /// Makes the context where there is none yet, as the first use of a device does; false when the
+  /// card has no memory for it.
+  bool use();
   /// Takes physical memory; false when there is not that much.
   bool charge(Bytes size);
-  void discharge(Bytes size) { used -= size; }
+  void discharge(Bytes size);
+  /// What all processes leave.
+  Bytes free_bytes() const;
 
   /// An allocation with addresses of its own; nothing: out of memory.
   std::optional<Address> allocate(Bytes size);
   /// False when nothing was allocated there.
   bool free(Address at);
 
-  Bytes capacity;
-  Bytes used = 0;
+  DeviceCard card;
+  bool has_context = false;
+  Bytes used = 0;  ///< beside the context
   Bytes peak = 0;
   Window window;
 };

@@ -45,7 +45,7 @@ int attribute_of(int attribute, int device) {
     case 16:
       return settings().multiprocessors;
     case 33:
-      return device + 1;  // PCI bus
+      return pci_bus(device);
     case 36:
       return 2619000;  // memory clock, kHz
     case 37:
@@ -121,8 +121,8 @@ Status cudaDriverGetVersion(int* version) {
 }
 
 Status cudaGetDeviceCount(int* count) {
-  *count = settings().count;
-  return kSuccess;
+  *count = static_cast<int>(visible_cards().size());
+  return *count == 0 ? failed(kNoDevice) : kSuccess;
 }
 
 Status cudaGetDevice(int* device) {
@@ -130,10 +130,16 @@ Status cudaGetDevice(int* device) {
   return kSuccess;
 }
 
-Status cudaSetDevice(int device) { return choose_device(device); }
+/// From CUDA 12 on it makes the context too.
+Status cudaSetDevice(int device) {
+  const Status status = choose_device(device);
+  if (status != kSuccess || runtime_version < 12000) return status;
+  const std::lock_guard lock(machine().mutex);
+  return machine().current().use() ? kSuccess : failed(kOutOfMemory);
+}
 
 Status cudaDeviceGetAttribute(int* value, int attribute, int device) {
-  if (device < 0 || device >= settings().count) return failed(kInvalidDevice);
+  if (!is_device(device)) return failed(kInvalidDevice);
   *value = attribute_of(attribute, device);
   return kSuccess;
 }
@@ -144,7 +150,9 @@ Status cudaDeviceCanAccessPeer(int* can, int, int) {
 }
 
 Status cudaDeviceGetPCIBusId(char* text, int room, int device) {
-  std::snprintf(text, static_cast<std::size_t>(room), "0000:%02x:00.0", device + 1);
+  if (!is_device(device)) return failed(kInvalidDevice);
+  std::snprintf(text, static_cast<std::size_t>(room), "0000:%02x:00.0",
+                static_cast<unsigned>(pci_bus(device)));
   return kSuccess;
 }
 

@@ -6,6 +6,7 @@
 
 #include "device/host/pointer.hpp"
 #include "machine.hpp"
+#include "properties.hpp"
 #include "runtime.hpp"
 
 // The driver's calls, and how programs look them up.
@@ -45,7 +46,7 @@ Status cuDriverGetVersion(int* version) { return cudaDriverGetVersion(version); 
 Status cuDeviceGetCount(int* count) { return cudaGetDeviceCount(count); }
 
 Status cuDeviceGet(int* device, int ordinal) {
-  if (ordinal < 0 || ordinal >= settings().count) return kInvalidDevice;
+  if (!is_device(ordinal)) return kInvalidDevice;
   *device = ordinal;
   return kSuccess;
 }
@@ -65,18 +66,23 @@ Status cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 }
 
 Status cuDeviceGetUuid(char* uuid, int device) {
-  std::memset(uuid, 0, 16);
-  uuid[0] = static_cast<char>(device + 1);
+  if (!is_device(device)) return kInvalidDevice;
+  write_uuid(uuid, device);
   return kSuccess;
 }
 
-Status cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
+Status cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
+  if (!is_device(device)) return kInvalidDevice;
+  const std::lock_guard lock(machine().mutex);
   if (flags) *flags = 0;
-  if (active) *active = 1;
+  if (active) *active = machine().device(device).has_context ? 1 : 0;
   return kSuccess;
 }
 
 Status cuDevicePrimaryCtxRetain(Handle* context, int device) {
+  if (!is_device(device)) return kInvalidDevice;
+  const std::lock_guard lock(machine().mutex);
+  if (!machine().device(device).use()) return kOutOfMemory;
   *context = context_of(device);
   return kSuccess;
 }

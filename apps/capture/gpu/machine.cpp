@@ -1,9 +1,11 @@
 #include "machine.hpp"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 
 #include "device/host/pointer.hpp"
 
@@ -32,20 +34,20 @@ void keep_free(AddressRange range) {
 
 }  // namespace
 
-Machine::Machine() : reserved(kReserved) {
+Machine::Machine(SharedCards& cards) : reserved(kReserved) {
   const Settings& given = settings();
-  const auto count = static_cast<std::size_t>(given.count);
-  window_ = kDevices.size() / std::bit_ceil(count);
-  devices.reserve(count);
-  for (int device = 0; device < given.count; ++device) {
-    const Address from = kDevices.from + static_cast<Address>(device) * window_;
-    devices.emplace_back(given.total, AddressRange{from, from + window_ - kSymbols}, given.order);
-    devices.back().charge(given.context);
+  const std::vector<int>& shown = visible_cards();
+  window_ = kDevices.size() / std::bit_ceil(shown.size());
+  devices.reserve(shown.size());
+  for (const int card : shown) {
+    const Address from = kDevices.from + devices.size() * window_;
+    devices.emplace_back(
+        DeviceCard{cards, static_cast<std::size_t>(card), given.total, given.context},
+        AddressRange{from, from + window_ - kSymbols}, given.order);
   }
-  keep_free({kDevices.from, kDevices.from + count * window_});
 }
 
-DeviceMemory& Machine::current() { return devices[static_cast<std::size_t>(current_device())]; }
+DeviceMemory& Machine::current() { return device(current_device()); }
 
 std::optional<int> Machine::device_of(const void* pointer) {
   const auto address = reinterpret_cast<Address>(pointer);
@@ -64,19 +66,34 @@ void* Machine::symbols() const { return pointer_to(kDevices.from + window_ - kSy
 void Machine::release(std::uint64_t handle) {
   const auto found = physical.find(handle);
   if (found == physical.end() || --found->second.references > 0) return;
-  devices[static_cast<std::size_t>(found->second.device)].discharge(found->second.size);
+  device(found->second.device).discharge(found->second.size);
   physical.erase(found);
 }
 
+SharedCards& cards() {
+  static SharedCards& all = []() -> SharedCards& {
+    const char* const path = std::getenv("MEMREPLAY_VIRTUAL_CARDS");
+    return *(path ? new SharedCards(path) : new SharedCards);
+  }();
+  return all;
+}
+
 Machine& machine() {
-  static Machine& the_only_one = *new Machine;  // outlives what ends after it
-  return the_only_one;
+  static Machine* the_only_one = [] {
+    keep_free(kDevices);
+    pthread_atfork(nullptr, nullptr, [] {
+      cards().forget_own();
+      the_only_one = new Machine(cards());
+    });
+    return new Machine(cards());  // outlives what ends after it
+  }();
+  return *the_only_one;
 }
 
 int current_device() { return this_threads_device; }
 
 Status choose_device(int device) {
-  if (device < 0 || device >= settings().count) return failed(kInvalidDevice);
+  if (!is_device(device)) return failed(kInvalidDevice);
   this_threads_device = device;
   return kSuccess;
 }

@@ -20,8 +20,10 @@ struct PhysicalMemory {
 
 /// Everything that the stand-ins of one process share. Whoever touches a member holds `mutex`.
 struct Machine {
-  Machine();
+  explicit Machine(SharedCards& cards);
 
+  /// `number` is one of a device.
+  DeviceMemory& device(int number) { return devices[static_cast<std::size_t>(number)]; }
   DeviceMemory& current();
   /// The device whose memory this is; nothing for an address of the host. Needs no mutex for
   /// addresses outside of the windows.
@@ -46,7 +48,10 @@ struct Machine {
   Bytes window_ = 0;  ///< addresses of a device
 };
 
+/// A process that was forked has one of its own, on which it has nothing.
 Machine& machine();
+/// What all processes of the recording have on the cards of their machine.
+SharedCards& cards();
 
 /// The device that this thread has chosen.
 int current_device();

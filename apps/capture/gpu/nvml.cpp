@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -9,10 +10,26 @@ using namespace memreplay::gpu;
 
 namespace {
 
+// nvmlReturn_t has numbers of its own.
+constexpr Status kInvalidArgument = 2;
 constexpr Status kNoLink = 3;  // not supported
+constexpr Status kNotFound = 6;
+constexpr Status kInsufficientSize = 7;
 
 struct Memory {
   unsigned long long total, free, used;
+};
+
+/// nvmlProcessInfo_v1_t, which the function without a version has.
+struct Process1 {
+  unsigned pid;
+  unsigned long long used;
+};
+
+struct Process2 {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
 };
 
 Handle device_handle(unsigned index) {
@@ -25,9 +42,24 @@ unsigned index_of(Handle device) {
 }
 
 Status by_index(unsigned index, Handle* device) {
-  constexpr Status kInvalidArgument = 2;  // nvmlReturn_t has numbers of its own
-  if (index >= static_cast<unsigned>(settings().count)) return kInvalidArgument;
+  if (index >= static_cast<unsigned>(card_count())) return kInvalidArgument;
   *device = device_handle(index);
+  return kSuccess;
+}
+
+/// As many processes as `room` has place for; `count` says how many that is, and then how many
+/// there are.
+template <typename Process>
+Status running(Handle device, unsigned* count, Process* room) {
+  const auto all = cards().uses(index_of(device));
+  const bool fits = all.size() <= *count;
+  *count = static_cast<unsigned>(all.size());
+  if (!fits) return kInsufficientSize;
+  for (const CardUse& use : all) {
+    std::memset(room, 0xff, sizeof *room);  // of no instance
+    room->pid = static_cast<unsigned>(use.process);
+    room++->used = use.bytes;
+  }
   return kSuccess;
 }
 
@@ -43,7 +75,7 @@ Status nvmlShutdown() { return kSuccess; }
 const char* nvmlErrorString(Status) { return "error of the virtual GPU"; }
 
 Status nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = static_cast<unsigned>(settings().count);
+  *count = static_cast<unsigned>(card_count());
   return kSuccess;
 }
 
@@ -58,8 +90,15 @@ Status nvmlDeviceGetHandleByPciBusId_v2(const char* text, Handle* device) {
   return by_index(bus - 1, device);
 }
 
+Status nvmlDeviceGetHandleByUUID(const char* text, Handle* device) {
+  for (int card = 0; card < card_count(); ++card) {
+    if (uuid_of_card(card) == text) return by_index(static_cast<unsigned>(card), device);
+  }
+  return kNotFound;
+}
+
 Status nvmlDeviceGetUUID(Handle device, char* text, unsigned room) {
-  std::snprintf(text, room, "GPU-%08x-0000-0000-0000-000000000000", index_of(device) + 1);
+  std::snprintf(text, room, "%s", uuid_of_card(static_cast<int>(index_of(device))).c_str());
   return kSuccess;
 }
 
@@ -69,9 +108,9 @@ Status nvmlDeviceGetName(Handle, char* text, unsigned room) {
 }
 
 Status nvmlDeviceGetMemoryInfo(Handle device, Memory* memory) {
-  const std::lock_guard lock(machine().mutex);
-  const DeviceMemory& asked = machine().devices[index_of(device)];
-  *memory = {asked.capacity, asked.capacity - asked.used, asked.used};
+  const auto total = settings().total;
+  const auto used = std::min(total, cards().used(index_of(device)));
+  *memory = {total, total - used, used};
   return kSuccess;
 }
 
@@ -85,14 +124,16 @@ Status nvmlSystemGetDriverVersion(char* text, unsigned room) {
 Status nvmlDeviceGetNvLinkRemoteDeviceType(Handle, unsigned, int*) { return kNoLink; }
 Status nvmlDeviceGetNvLinkRemotePciInfo_v2(Handle, unsigned, void*) { return kNoLink; }
 
-Status nvmlDeviceGetComputeRunningProcesses(Handle, unsigned* count, void*) {
-  *count = 0;
-  return kSuccess;
+Status nvmlDeviceGetComputeRunningProcesses(Handle device, unsigned* count, Process1* room) {
+  return running(device, count, room);
 }
 
-Status nvmlDeviceGetComputeRunningProcesses_v3(Handle, unsigned* count, void*) {
-  *count = 0;
-  return kSuccess;
+Status nvmlDeviceGetComputeRunningProcesses_v2(Handle device, unsigned* count, Process2* room) {
+  return running(device, count, room);
+}
+
+Status nvmlDeviceGetComputeRunningProcesses_v3(Handle device, unsigned* count, Process2* room) {
+  return running(device, count, room);
 }
 
 /// PyTorch asks whether segments can be shared over a fabric; there is none.

@@ -16,7 +16,7 @@ Properties filled(int device) {
   const Capability can = capability();
   Properties all{};
   std::strncpy(all.name, given.name.c_str(), sizeof all.name - 1);
-  all.uuid[0] = static_cast<char>(device + 1);
+  write_uuid(all.uuid, device);
   all.total_global_memory = given.total;
   all.shared_memory_per_block = kSharedPerBlock;
   all.registers_per_block = all.registers_per_multiprocessor = kRegisters;
@@ -32,7 +32,7 @@ Properties filled(int device) {
   all.texture_pitch_alignment = 32;
   all.multiprocessors = given.multiprocessors;
   all.can_map_host_memory = all.concurrent_kernels = all.unified_addressing = 1;
-  all.pci_bus = device + 1;
+  all.pci_bus = pci_bus(device);
   all.async_engines = 3;
   all.memory_bus_width = kBusWidth;
   all.l2_cache_size = kL2Cache;
@@ -48,7 +48,7 @@ Properties filled(int device) {
 }
 
 Status write_old(void* properties, int device) {
-  if (device < 0 || device >= settings().count) return failed(kInvalidDevice);
+  if (!is_device(device)) return failed(kInvalidDevice);
   const auto all = filled<Properties11>(device);
   std::memcpy(properties, &all, sizeof all);
   return kSuccess;
@@ -62,6 +62,13 @@ bool runtime_is_11() {
 }
 
 }  // namespace
+
+int pci_bus(int device) { return card_of(device) + 1; }
+
+void write_uuid(char* uuid, int device) {
+  std::memset(uuid, 0, 16);
+  uuid[3] = static_cast<char>(card_of(device) + 1);
+}
 
 Capability capability() {
   switch (settings().major * 10 + settings().minor) {
@@ -95,7 +102,7 @@ extern "C" {
 
 Status cudaGetDeviceProperties(void* properties, int device) {
   if (runtime_is_11()) return write_old(properties, device);
-  if (device < 0 || device >= settings().count) return failed(kInvalidDevice);
+  if (!is_device(device)) return failed(kInvalidDevice);
   Properties13 all = filled<Properties13>(device);
   all.memory_pools_supported = all.host_register_supported = 1;
   std::memcpy(properties, &all, sizeof all);

@@ -78,6 +78,10 @@ struct Capability {
 
 Capability capability();
 
+int pci_bus(int device);
+/// 16 bytes, those of uuid_of_card.
+void write_uuid(char* uuid, int device);
+
 inline constexpr int kSharedPerBlock = 49152;
 inline constexpr int kReservedSharedPerBlock = 1024;
 inline constexpr int kThreadsPerBlock = 1024;

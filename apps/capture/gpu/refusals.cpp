@@ -44,7 +44,7 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t position) {
 }
 
 bool is_refused(std::size_t number, Bytes size) {
-  const Refusals& told = settings().refusals;
+  const Refusals& told = refusals();
   if (number == told.at || (told.size != 0 && size >= told.size)) return true;
   return static_cast<double>(mixed(told.random_seed, number) >> 11) * 0x1p-53 < told.rate;
 }
@@ -87,7 +87,7 @@ extern "C" {
 /// Puts itself between PyTorch, whose CUDA must be initialised, and its allocator, when requests
 /// are to be refused. False: this PyTorch has not the functions that it takes.
 bool memreplay_gpu_refuse_requests() {
-  if (!settings().refusals.any()) return true;
+  if (!refusals().any()) return true;
   void* const library = dlopen("libc10_cuda.so", RTLD_NOW | RTLD_NOLOAD);
   if (!library) return false;
   const auto find = [&](auto& function, const char* name) {

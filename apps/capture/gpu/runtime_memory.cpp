@@ -32,6 +32,7 @@ int device_of_pool(Handle pool) {
 
 Status allocate(void** address, std::size_t size) {
   *address = nullptr;
+  if (!is_device(current_device())) return failed(kNoDevice);
   if (size == 0) return kSuccess;
   const auto at = refusing() ? std::nullopt : machine().current().allocate(size);
   if (!at) return failed(kOutOfMemory);
@@ -106,9 +107,11 @@ Status cudaFreeAsync(void* pointer, Stream) {
 
 Status cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   const std::lock_guard lock(machine().mutex);
-  const DeviceMemory& device = machine().current();
-  if (free) *free = refusing() ? 0 : device.capacity - device.used;
-  if (total) *total = device.capacity;
+  if (!is_device(current_device())) return failed(kNoDevice);
+  DeviceMemory& device = machine().current();
+  if (!device.use()) return failed(kOutOfMemory);
+  if (free) *free = refusing() ? 0 : device.free_bytes();
+  if (total) *total = device.card.capacity;
   return kSuccess;
 }
 
@@ -136,7 +139,7 @@ Status cudaDeviceGetDefaultMemPool(Handle* pool, int device) {
 Status cudaMemPoolGetAttribute(Handle pool, int attribute, void* value) {
   const std::lock_guard lock(machine().mutex);
   const int number = device_of_pool(pool);
-  const DeviceMemory& device = machine().devices[static_cast<std::size_t>(number)];
+  const DeviceMemory& device = machine().device(number);
   const PoolUse& use = pool_use(number);
   const auto is = [&](Bytes bytes) { std::memcpy(value, &bytes, sizeof bytes); };
   switch (attribute) {
@@ -164,7 +167,7 @@ Status cudaMemPoolGetAttribute(Handle pool, int attribute, void* value) {
 Status cudaMemPoolSetAttribute(Handle pool, int attribute, void*) {
   const std::lock_guard lock(machine().mutex);
   const int number = device_of_pool(pool);
-  DeviceMemory& device = machine().devices[static_cast<std::size_t>(number)];
+  DeviceMemory& device = machine().device(number);
   if (attribute == kUsedHigh) pool_use(number).peak = pool_use(number).used;
   if (attribute == kReservedHigh) device.peak = device.used;
   return kSuccess;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/address_policy.hpp"
 #include "core/units.hpp"
@@ -25,19 +26,41 @@ struct Refusals {
 struct Settings {
   std::string name = "NVIDIA GPU";
   Bytes total = 80ULL << 30;  ///< of one device, as cudaMemGetInfo reports it
-  Bytes context = 0;          ///< of it taken before the program asks for any
+  Bytes context = 0;          ///< of it taken by each process that uses the device
   int major = 9;              ///< compute capability
   int minor = 0;
   int multiprocessors = 132;
-  int count = 1;
+  int count = 0;  ///< of its cards; 0: see card_count
   Fill fill = Fill::zeros;
   std::uint64_t seed = 0;  ///< of Fill::random
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
-  Refusals refusals;
   AddressPolicy order = AddressPolicy::cuda_linux;
 };
 
-/// From MEMREPLAY_VIRTUAL_GPU, "key=value;key=value" as `memreplay record` writes it.
+/// From MEMREPLAY_VIRTUAL_GPU, "key=value;key=value" as `memreplay record` writes it; read when
+/// torch is imported.
 const Settings& settings();
+
+// Read when they are first asked for: a program may set variables between its import of torch and
+// its first use of CUDA.
+
+const Refusals& refusals();
+
+/// Where the settings leave it open, a card for each process of the program on this machine, as
+/// launchers tell them, and every card that CUDA_VISIBLE_DEVICES names.
+int card_count();
+
+/// The card of each device that CUDA_VISIBLE_DEVICES shows, as NVIDIA's driver reads it: numbers or
+/// the beginnings of UUIDs, up to the first one that is no card's.
+const std::vector<int>& visible_cards();
+
+inline bool is_device(int device) {
+  return device >= 0 && static_cast<std::size_t>(device) < visible_cards().size();
+}
+
+inline int card_of(int device) { return visible_cards()[static_cast<std::size_t>(device)]; }
+
+/// "GPU-00000001-0000-0000-0000-000000000000" of the first one.
+std::string uuid_of_card(int card);
 
 }  // namespace memreplay::gpu

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
-
-#include "machine.hpp"
 
 namespace memreplay::gpu {
 namespace {
@@ -36,7 +36,7 @@ std::atomic<int> oldest_code = 0;
 std::atomic<void (*)(std::size_t)> watcher = nullptr;
 
 std::string as_json() {
-  std::string text = "{\"devices\":[";
+  std::string text = "{\"workspaces\":[";
   const auto list = [&](const auto& entries, auto&& add) {
     bool first = true;
     for (const auto& entry : entries) {
@@ -44,15 +44,7 @@ std::string as_json() {
       add(entry);
     }
   };
-  {
-    const std::lock_guard lock(machine().mutex);
-    list(machine().devices, [&](const DeviceMemory& device) {
-      text += "{\"capacity_bytes\":" + std::to_string(device.capacity) +
-              ",\"peak_used_bytes\":" + std::to_string(device.peak) + "}";
-    });
-  }
   const std::lock_guard lock(told().mutex);
-  text += "],\"workspaces\":[";
   list(told().workspaces, [&](const auto& entry) {
     text += "{\"function\":\"" + entry.first +
             "\",\"times\":" + std::to_string(entry.second.times) +

@@ -30,8 +30,8 @@ Status cuMemCreate(std::uint64_t* handle, std::size_t size, const AllocationProp
   Machine& all = machine();
   const std::lock_guard lock(all.mutex);
   const int device = properties ? properties->location.device : current_device();
-  if (device < 0 || device >= settings().count) return kInvalidDevice;
-  if (refusing() || !all.devices[static_cast<std::size_t>(device)].charge(size)) {
+  if (!is_device(device)) return kInvalidDevice;
+  if (refusing() || !all.device(device).charge(size)) {
     return kOutOfMemory;
   }
   *handle = ++all.next_physical;

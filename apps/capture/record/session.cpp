@@ -9,6 +9,7 @@
 #include "analysis/run/question.hpp"
 #include "core/error.hpp"
 #include "files/files.hpp"
+#include "gpu/shared_cards.hpp"
 #include "record/recording_folder.hpp"
 #include "trace/json/json.hpp"
 
@@ -18,7 +19,8 @@ namespace {
 /// What sitecustomize.py reads in the program.
 std::map<std::string, std::string> environment_for(const RecordQuestion& question,
                                                    const Cache& cache,
-                                                   const std::filesystem::path& folder) {
+                                                   const std::filesystem::path& folder,
+                                                   const gpu::SharedCards& cards) {
   const std::filesystem::path hook = embedded_folder(cache);
   const Json asked{{"folder", folder.string()},
                    {"program", std::filesystem::read_symlink("/proc/self/exe").string()},
@@ -32,6 +34,7 @@ std::map<std::string, std::string> environment_for(const RecordQuestion& questio
       {"PYTHONPATH", hook.string() + (others && *others ? std::string(":") + others : "")}};
   if (question.card) {
     environment["MEMREPLAY_VIRTUAL_GPU"] = settings_of(*question.card, question.behaviour);
+    environment["MEMREPLAY_VIRTUAL_CARDS"] = cards.path();
     if (!std::getenv("PYTHONHASHSEED")) environment["PYTHONHASHSEED"] = "0";
   }
   return environment;
@@ -77,9 +80,10 @@ RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Co
     take_calls(answered, folder.path().string(), folder, question.output);
     return answered;
   }
-  answered.end =
-      run_program(question.program, {.environment = environment_for(question, cache, folder.path()),
-                                     .same_addresses = question.card.has_value()});
+  const gpu::SharedCards cards;
+  answered.end = run_program(question.program,
+                             {.environment = environment_for(question, cache, folder.path(), cards),
+                              .same_addresses = question.card.has_value()});
   try {
     answered.processes = folder.collect();
   } catch (const InputError& error) {

@@ -7,11 +7,11 @@
 #include "analysis/fit/cards.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "gpu/shared_cards.hpp"
 
 namespace memreplay {
 namespace {
 
-constexpr std::size_t kMostDevices = 16;
 constexpr Bytes kLargestMemory = 3 * kTiB;  // of 16 devices each has 4 TiB of addresses
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const char* expected) {
@@ -60,7 +60,7 @@ void set(VirtualCard& card, GivenMemory& given, const std::string& key, const st
   } else if (key == "sm") {
     card.card.compute = compute_of(value);
   } else if (key == "count") {
-    card.count = whole_of(key, value, 1, kMostDevices);
+    card.count = whole_of(key, value, 1, gpu::kMostCards);
   } else if (key == "lag") {
     card.lag = whole_of(key, value, 0, 1'000'000'000);
   } else {

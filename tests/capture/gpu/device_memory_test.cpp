@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <list>
+
 namespace memreplay::gpu {
 namespace {
 
@@ -10,6 +12,12 @@ constexpr Address kFrom = 0x7000'0000'0000;
 constexpr AddressRange granules(Bytes count) { return {kFrom, kFrom + count * kGranule}; }
 
 constexpr Address granule(Bytes number) { return kFrom + number * kGranule; }
+
+/// A card that no other process has, without a context.
+DeviceCard card_of(Bytes capacity) {
+  static std::list<SharedCards> all;
+  return {all.emplace_back(), 0, capacity, 0};
+}
 
 TEST(Window, GivesTheLowestHoleThatFits) {
   Window window(granules(6));
@@ -50,11 +58,11 @@ TEST(Window, KnowsTheRangeOfAByte) {
 }
 
 TEST(DeviceMemory, IsFullAtExactlyItsCapacity) {
-  DeviceMemory memory(3 * kGranule, granules(100));
+  DeviceMemory memory(card_of(3 * kGranule), granules(100));
   EXPECT_EQ(memory.allocate(2 * kGranule), granule(0));
   EXPECT_EQ(memory.allocate(kGranule + 1), std::nullopt);
   EXPECT_EQ(memory.allocate(kGranule), granule(2));
-  EXPECT_EQ(memory.used, memory.capacity);
+  EXPECT_EQ(memory.free_bytes(), 0);
   EXPECT_EQ(memory.allocate(1), std::nullopt);
   EXPECT_TRUE(memory.free(granule(0)));
   EXPECT_FALSE(memory.free(granule(0)));
@@ -63,21 +71,40 @@ TEST(DeviceMemory, IsFullAtExactlyItsCapacity) {
 }
 
 TEST(DeviceMemory, OfNoWholeGranuleKeepsItsRest) {
-  DeviceMemory memory(kGranule + kGranule / 2, granules(4));
+  DeviceMemory memory(card_of(kGranule + kGranule / 2), granules(4));
   EXPECT_TRUE(memory.allocate(1));
   EXPECT_FALSE(memory.allocate(1));
 }
 
 TEST(DeviceMemory, RefusesASizeThatOverflows) {
-  DeviceMemory memory(3 * kGranule, granules(4));
+  DeviceMemory memory(card_of(3 * kGranule), granules(4));
   EXPECT_EQ(memory.allocate(~Bytes{0}), std::nullopt);
   EXPECT_EQ(memory.used, 0);
 }
 
 TEST(DeviceMemory, WithoutAddressesChargesNothing) {
-  DeviceMemory memory(9 * kGranule, granules(2));
+  DeviceMemory memory(card_of(9 * kGranule), granules(2));
   EXPECT_EQ(memory.allocate(3 * kGranule), std::nullopt);
   EXPECT_EQ(memory.used, 0);
+}
+
+TEST(DeviceMemory, HasAContextFromItsFirstUseOn) {
+  SharedCards cards;
+  DeviceMemory memory({cards, 0, 5 * kGranule, 2 * kGranule}, granules(9));
+  EXPECT_EQ(cards.used(0), 0);
+  EXPECT_TRUE(memory.use());
+  EXPECT_TRUE(memory.charge(kGranule));
+  EXPECT_EQ(cards.used(0), 3 * kGranule);
+  EXPECT_EQ(memory.used, kGranule);
+  EXPECT_FALSE(memory.charge(3 * kGranule));
+}
+
+TEST(DeviceMemory, WithoutRoomForItsContextServesNothing) {
+  SharedCards cards;
+  DeviceMemory memory({cards, 0, 5 * kGranule, 6 * kGranule}, granules(9));
+  EXPECT_FALSE(memory.use());
+  EXPECT_FALSE(memory.allocate(1));
+  EXPECT_EQ(cards.used(0), 0);
 }
 
 }  // namespace

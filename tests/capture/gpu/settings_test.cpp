@@ -24,29 +24,55 @@ TEST(GpuSettings, AreThoseThatRecordWrites) {
     EXPECT_EQ(read.lag, 7);
     EXPECT_EQ(read.fill, Fill::random);
     EXPECT_EQ(read.seed, 5);
-    EXPECT_EQ(read.refusals.at, 9);
-    EXPECT_EQ(read.refusals.size, 4096);
-    EXPECT_EQ(read.refusals.random_seed, 11);
-    EXPECT_EQ(read.refusals.rate, 0.25);
+    EXPECT_EQ(refusals().at, 9);
+    EXPECT_EQ(refusals().size, 4096);
+    EXPECT_EQ(refusals().random_seed, 11);
+    EXPECT_EQ(refusals().rate, 0.25);
   }));
 }
 
 TEST(GpuSettings, RefuseNothingThatWasNotAskedFor) {
   EXPECT_TRUE(holds_alone(settings_of(virtual_card("t4"), {}), [] {
-    EXPECT_FALSE(settings().refusals.any());
+    EXPECT_FALSE(refusals().any());
     EXPECT_EQ(settings().fill, Fill::zeros);
-    EXPECT_EQ(settings().count, 1);
+    EXPECT_EQ(card_count(), 1);
   }));
 }
 
 TEST(GpuSettings, HaveADeviceForEachProcessThatALauncherStartsHere) {
   EXPECT_TRUE(holds_alone(settings_of(virtual_card("t4"), {}), [] {
     ::setenv("LOCAL_WORLD_SIZE", "4", 1);
-    EXPECT_EQ(settings().count, 4);
+    EXPECT_EQ(card_count(), 4);
   }));
   EXPECT_TRUE(holds_alone(settings_of(virtual_card("t4:count=2"), {}), [] {
     ::setenv("LOCAL_WORLD_SIZE", "4", 1);
-    EXPECT_EQ(settings().count, 2);
+    EXPECT_EQ(card_count(), 2);
+  }));
+}
+
+/// The cards that CUDA_VISIBLE_DEVICES shows of four.
+std::vector<int> shown_by(const char* names) {
+  ::setenv("CUDA_VISIBLE_DEVICES", names, 1);
+  return visible_cards();
+}
+
+TEST(GpuSettings, ShowTheCardsThatAreNamed) {
+  const auto expect_shown = [](const char* names, const std::vector<int>& cards) {
+    EXPECT_TRUE(holds_alone("count=4", [&] { EXPECT_EQ(shown_by(names), cards) << names; }));
+  };
+  expect_shown("2,0", {2, 0});
+  expect_shown("1,4,0", {1});
+  expect_shown("-1", {});
+  expect_shown("", {});
+  expect_shown("3,x,0", {3});
+  expect_shown("1,1", {});
+  expect_shown("GPU-00000002,GPU-00000001-0000-0000-0000-000000000000", {1, 0});
+}
+
+TEST(GpuSettings, HaveTheCardsThatAreNamedWhereTheirNumberIsNotGiven) {
+  EXPECT_TRUE(holds_alone("", [] {
+    EXPECT_EQ(shown_by("3,1"), (std::vector<int>{3, 1}));
+    EXPECT_EQ(card_count(), 4);
   }));
 }
 
