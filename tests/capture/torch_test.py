@@ -178,7 +178,7 @@ class Processes(WithTorch):
 
     def test_of_ranks_have_the_cards_that_there_are(self):
         for count, found in (("", "4 cards: 8.5"), (",count=2", "2 cards: 7.0"), (",count=1", "1 cards: 4.0")):
-            printed = self.record("-m", "torch.distributed.run", "--nproc-per-node", "4",
+            printed = self.record("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "4",
                                   HERE / "small_programs/ranks_on_cards.py", output="r{rank}.pickle",
                                   card="t4:memory=10GiB,context=512MiB" + count)
             self.assertIn(f"free of {found}\n", printed)

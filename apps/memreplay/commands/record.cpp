@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "commands.hpp"
 #include "core/error.hpp"
@@ -26,6 +28,8 @@ struct RecordCommand {
   std::optional<Sweep> sweep;
   std::string recover;  ///< the folder of calls that were left; empty: a program is recorded
   std::string prepare;  ///< the folder of a torch; empty: a program is recorded
+  std::vector<std::string> python;  ///< an interpreter with its flags, which runs the program
+  bool is_module = false;           ///< that program is the name of a module
 };
 
 // "7:0.01"
@@ -93,6 +97,32 @@ void add_call_options(CommandLine& line, RecordQuestion& question, std::string& 
              });
 }
 
+void add_python_options(CommandLine& line, RecordCommand& asked) {
+  const CommandLine::Group group(line, "Program of Python", Shown::in_help_all);
+  line.repeated("--python", "WORD",
+                "Its interpreter, then that one's flags; python -m memreplay run gives its own.",
+                [&](const std::string& word) { asked.python.push_back(word); });
+  line.flag("-m", "PROGRAM is a module, as in python -m; with --python. Default: off.",
+            asked.is_module);
+}
+
+/// The program with what runs it.
+std::vector<std::string> command_of(const RecordCommand& asked) {
+  if (asked.is_module && asked.python.empty()) {
+    throw UsageError("-m is one of Python's; expected record ... -- python -m MODULE");
+  }
+  std::vector<std::string> words = asked.python;
+  if (asked.is_module) words.emplace_back("-m");
+  words.insert(words.end(), asked.question.program.begin(), asked.question.program.end());
+  return words;
+}
+
+/// Of several ranks each may have a `record` of its own, in one folder.
+bool is_a_rank() {
+  return std::ranges::any_of(std::array{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"},
+                             [](const char* variable) { return std::getenv(variable) != nullptr; });
+}
+
 /// What must go together, and what the options leave open.
 void complete(RecordCommand& asked) {
   RecordQuestion& question = asked.question;
@@ -113,7 +143,9 @@ void complete(RecordCommand& asked) {
   }
   question.output = !asked.output.empty()  ? asked.output.text()
                     : question.calls.any() ? "recording.mrt"
+                    : is_a_rank()          ? "recording-rank{rank}.pickle"
                                            : "recording.pickle";
+  if (!question.program.empty()) question.program = command_of(asked);
   if (question.calls.any()) expect_calls_in(question.output);
   if (question.calls.any() && asked.sweep) {
     throw UsageError("--sweep compares what torch reserves; expected no --malloc, no --cuda");
@@ -121,13 +153,13 @@ void complete(RecordCommand& asked) {
 }
 
 RecordCommand parse_record(const Command& command, const std::vector<std::string>& arguments) {
-  const auto dashes = std::ranges::find(arguments, "--");
   RecordCommand asked;
   RecordQuestion& question = asked.question;
-  if (dashes != arguments.end()) question.program.assign(dashes + 1, arguments.end());
   CommandLine line(command);
+  line.program(question.program);
   line.output("-o,--output", "F",
-              "The recording; {rank} stands for a rank. Default: recording.pickle or .mrt.",
+              "The recording; {rank} stands for a rank. Default: recording.pickle or .mrt; "
+              "where record is one of several ranks, recording-rank{rank}.pickle.",
               asked.output);
   line.value("--stacks", "python|all|none", "Kept of each event. Default: python.",
              [&](const std::string& text) {
@@ -149,8 +181,9 @@ RecordCommand parse_record(const Command& command, const std::vector<std::string
              [&](const std::string& text) { asked.prepare = text; });
   add_virtual_options(line, question);
   add_call_options(line, question, asked.recover);
+  add_python_options(line, asked);
   add_report_options(line, asked.reports);
-  line.parse({arguments.begin(), dashes});
+  line.parse(arguments);
   complete(asked);
   return asked;
 }

@@ -31,6 +31,19 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
+/// Where the words of a program begin, or the `--` before them.
+auto end_of_options_in(const std::vector<std::string>& words) {
+  return std::ranges::find_if(words, [](const std::string& word) {
+    return word == "--" || word.size() < 2 || word.front() != '-';
+  });
+}
+
+std::vector<std::string> program_in(const std::vector<std::string>& words) {
+  auto begin = end_of_options_in(words);
+  if (begin != words.end() && *begin == "--") ++begin;
+  return {begin, words.end()};
+}
+
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
   return fmt::format("{}", fmt::join(parts, between));
 }
@@ -64,6 +77,7 @@ struct CommandLine::Parser {
   std::vector<Repeated> repeated;
   std::vector<OptionalFile> optional_files;
   std::vector<std::string>* inputs = nullptr;
+  std::vector<std::string>* program = nullptr;
   std::function<std::vector<std::string>(const std::string&)> files_in;
   std::optional<LastPositional> output_behind_inputs;
   std::vector<OutputPath> outputs;
@@ -174,6 +188,11 @@ void CommandLine::output_behind_inputs(const std::string& name, OutputPath& path
   parser_->output_behind_inputs = {name, &path};
 }
 
+void CommandLine::program(std::vector<std::string>& words) {
+  parser_->app.prefix_command();
+  parser_->program = &words;
+}
+
 void CommandLine::parse(const std::vector<std::string>& arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
@@ -187,6 +206,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("{} (memreplay {} --help)", error.what(), command_.name));
   }
   refuse_unknown();
+  if (parser_->program != nullptr) *parser_->program = program_in(parser_->app.remaining());
   use_values();
   claim_outputs();
   for (const auto& refuse : parser_->checks) refuse();
@@ -198,6 +218,7 @@ void CommandLine::check(std::function<void()> refuse) {
 
 void CommandLine::refuse_unknown() const {
   std::vector<std::string> extras = parser_->app.remaining();
+  if (parser_->program != nullptr) extras.erase(end_of_options_in(extras), extras.end());
   const auto end_of_options = std::ranges::find(extras, "--");
   if (end_of_options != extras.end()) extras.erase(end_of_options);
   for (const std::string& extra : extras) {

@@ -98,6 +98,9 @@ class CommandLine {
   /// The last of the positionals, where there are two or more, names a file to be written.
   void output_behind_inputs(const std::string& name, OutputPath& path);
 
+  /// Words that end the options: from the first argument that is none, or from `--` on.
+  void program(std::vector<std::string>& words);
+
   /// For options that must go together: called when all of them were used.
   void check(std::function<void()> refuse);
 

@@ -1,20 +1,19 @@
-"""python -m memreplay: the program, and `run SCRIPT`, which records a program of one's own."""
+"""python -m memreplay: the program; `run` is its `record`, of a script or module that this interpreter runs."""
 import os
+import subprocess
 import sys
+
+from ._program import path
 
 
 def main():
-    arguments = sys.argv[1:]
+    program, arguments = path(), sys.argv[1:]
     if arguments[:1] == ["run"]:
-        from ._run import main as run
-
-        return run(arguments[1:])
-    from ._program import path
-
-    program = path()
+        python = [sys.executable, *subprocess._args_from_interpreter_flags()]
+        arguments = ["record", *(f"--python={word}" for word in python), *arguments[1:]]
     sys.stdout.flush()
     os.execv(program, [program, *arguments])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
