@@ -13,12 +13,17 @@ Window::Window(AddressRange whole, AddressPolicy order) : whole_(whole) {
   }
 }
 
+Bytes Window::charge(Bytes size) const {
+  return driver_ ? driver_->charge(size) : in_granules(size);
+}
+
 std::optional<Address> Window::take(Bytes size) {
-  const Bytes granules = in_granules(size);
-  const auto at = driver_ ? driver_->take(granules) : lowest_hole(granules);
+  const bool shared = driver_ && size < kGranule;
+  const Bytes whole = shared ? size : in_granules(size);
+  const auto at = driver_ ? driver_->take(whole) : lowest_hole(whole);
   if (!at) return std::nullopt;
   const Address from = driver_ ? whole_.from + *at : *at;
-  taken_.emplace(from, granules);
+  taken_.emplace(from, whole);
   return from;
 }
 
@@ -34,12 +39,12 @@ std::optional<Bytes> Window::give_back(Address at) {
   if (found == taken_.end()) return std::nullopt;
   const Bytes size = found->second;
   taken_.erase(found);
-  if (driver_) {
-    driver_->give_back(at - whole_.from);
-  } else {
+  if (!driver_) {
     holes_.insert({at, at + size});
+    return size;
   }
-  return size;
+  const bool ends_a_piece = driver_->give_back(at - whole_.from);
+  return size >= kGranule ? size : ends_a_piece ? kGranule : 0;
 }
 
 std::optional<AddressRange> Window::holding(Address byte) const {
@@ -72,10 +77,11 @@ Bytes DeviceMemory::free_bytes() const {
 }
 
 std::optional<Address> DeviceMemory::allocate(Bytes size) {
-  const Bytes granules = in_granules(size);
-  if (granules < size || !charge(granules)) return std::nullopt;
-  const auto at = window.take(granules);
-  if (!at) discharge(granules);
+  if (in_granules(size) < size) return std::nullopt;
+  const Bytes taken = window.charge(size);
+  if (!charge(taken)) return std::nullopt;
+  const auto at = window.take(size);
+  if (!at) discharge(taken);
   return at;
 }
 

@@ -20,9 +20,11 @@ class Window {
  public:
   explicit Window(AddressRange whole, AddressPolicy order = AddressPolicy::first_fit);
 
-  /// Whole granules; nothing when there is no hole of that size.
+  /// What a range of that size would take of the device: granules, but where small ones share one.
+  Bytes charge(Bytes size) const;
+  /// Unset when there is no hole of that size.
   std::optional<Address> take(Bytes size);
-  /// The size of the range that began there; nothing when none does.
+  /// What the range that began there gives back to the device; unset when none did.
   std::optional<Bytes> give_back(Address at);
   /// The range that holds this byte.
   std::optional<AddressRange> holding(Address byte) const;

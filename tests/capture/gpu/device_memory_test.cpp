@@ -57,6 +57,20 @@ TEST(Window, KnowsTheRangeOfAByte) {
   EXPECT_FALSE(window.contains(granule(4)));
 }
 
+TEST(DeviceMemory, SmallOnesShareAGranuleInTheDriversOrder) {
+  DeviceMemory memory(card_of(kGranule), granules(1 << 10), AddressPolicy::cuda_linux);
+  const auto first = memory.allocate(1000);
+  const auto second = memory.allocate(kGranule - 1024);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(*second, *first + 1024);
+  EXPECT_EQ(memory.used, kGranule);
+  EXPECT_EQ(memory.allocate(1), std::nullopt);
+  EXPECT_TRUE(memory.free(*first));
+  EXPECT_EQ(memory.used, kGranule);
+  EXPECT_TRUE(memory.free(*second));
+  EXPECT_EQ(memory.used, 0u);
+}
+
 TEST(DeviceMemory, IsFullAtExactlyItsCapacity) {
   DeviceMemory memory(card_of(3 * kGranule), granules(100));
   EXPECT_EQ(memory.allocate(2 * kGranule), granule(0));
