@@ -104,7 +104,7 @@ class AddressTable {
 
   std::vector<Cell> cells_;  ///< a power of two of them, at most a quarter in use
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> left_;  ///< of `entries_`, to be used again
+  std::vector<std::uint32_t> left_;  ///< indices of unused `entries_`, to be reused
 };
 
 }  // namespace memreplay

@@ -32,7 +32,7 @@ class Durations {
 /// A kind of call to a real device.
 enum class CallKind : std::uint8_t {
   alloc,    ///< a region: cudaMalloc, mmap
-  free,     ///< of a region
+  free,     ///< a region: cudaFree, munmap
   reserve,  ///< addresses
   release,  ///< addresses
   create,   ///< physical memory without addresses

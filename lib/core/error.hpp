@@ -23,7 +23,7 @@ class InputError : public std::runtime_error {
   std::string message_;
 };
 
-/// A command line or a setting that means nothing: an unknown name, a value out of range.
+/// A command line or a setting that is not valid: an unknown name, a value out of range.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

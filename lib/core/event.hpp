@@ -14,8 +14,8 @@ enum class Op : std::uint8_t {
   empty_cache,
   marker,         ///< text in the tag column
   safe_frontier,  ///< BFC: the number is in the size column
-  oom,  ///< the recorded program was refused `size` bytes; the address column holds the free bytes
-        ///< of the device
+  oom,  ///< the recorded program was refused `size` bytes; the address column holds the device's
+        ///< free bytes
   // What the recorded allocator asked of the driver. Never replayed, only compared with.
   segment_alloc,
   segment_free,

@@ -6,7 +6,7 @@ namespace memreplay {
 
 // Devices of a recording that are no GPU.
 inline constexpr int kHostMemory = -1;
-inline constexpr int kPinnedMemory = -2;   ///< of the host, page-locked, beside other host memory
+inline constexpr int kPinnedMemory = -2;  ///< page-locked host memory, apart from other host memory
 inline constexpr int kManagedMemory = -3;  ///< moves between the host and GPUs
 inline constexpr int kLowestDevice = kManagedMemory;
 

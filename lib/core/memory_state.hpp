@@ -18,8 +18,8 @@ struct BlockInfo {
   Bytes size = 0;       ///< after rounding
   Bytes requested = 0;  ///< 0 for a free block
   BlockState state = BlockState::free;
-  Slot slot = kNoSlot;      ///< of the trace; kNoSlot for a free block
-  std::uint32_t stack = 0;  ///< of the recording's stacks; 0: none
+  Slot slot = kNoSlot;      ///< slot in the trace; kNoSlot for a free block
+  std::uint32_t stack = 0;  ///< index into the recording's stacks; 0: none
 
   friend bool operator==(const BlockInfo&, const BlockInfo&) = default;
 };

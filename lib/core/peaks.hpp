@@ -9,7 +9,7 @@ namespace memreplay {
 
 /// A moment of a run at which most was live, or most was reserved.
 struct Peak {
-  std::optional<std::uint64_t> event;  ///< right after which; nothing: before the first one
+  std::optional<std::uint64_t> event;  ///< it is right after this; unset: before the first event
   Bytes requested = 0;                 ///< by live blocks
   Bytes reserved = 0;
 };
@@ -28,7 +28,7 @@ class Peaks {
 
   /// The first moment at which most was requested.
   const Peak& live() const { return live_; }
-  /// Of the moments at which most was reserved the first one with most requested.
+  /// The first moment of most reserved; of several, the one with most requested.
   const Peak& reserved() const { return reserved_; }
 
  private:

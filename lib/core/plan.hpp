@@ -21,14 +21,14 @@ struct Plan {
   };
   Bytes height = 0;
   Bytes lower_bound = 0;         ///< below which no height can be
-  Bytes alignment = 1;           ///< of every size and offset
-  Bytes base_alignment = 1;      ///< of the region, where requests ask for more than that
-  std::vector<Entry> entries;    ///< of the requests above `above`, in their order
+  Bytes alignment = 1;           ///< every size and offset is a multiple of it
+  Bytes base_alignment = 1;      ///< the region's, where requests ask for more than `alignment`
+  std::vector<Entry> entries;    ///< one per request above `above`, in their order
   Bytes above = 0;               ///< requests up to this size are not in the plan at all
   Bytes small_peak = 0;          ///< the peak of requests up to `above`, each as long as it
   std::size_t repeats_from = 0;  ///< after the last entry comes this one again; its number: none
   std::vector<std::size_t> iterations;  ///< the first entry after each marker; the last repeats
-  std::vector<PlanMark> marks;          ///< by marker of the program; those behind begin iterations
+  std::vector<PlanMark> marks;          ///< by marker of the program; later ones begin iterations
   struct Range {
     Bytes from = 0;  ///< offsets
     Bytes to = 0;
@@ -47,13 +47,14 @@ struct Plan {
 struct PlanWish {
   enum class Scope : std::uint8_t {
     whole_trace,
-    first_iterations,  ///< of a trace with markers, with what comes before; else the whole trace
+    first_iterations,  ///< the first iterations of a trace with markers, and what comes before
+                       ///< them; else all of it
   };
   Scope scope = Scope::whole_trace;
-  std::string algorithm;  ///< of the planner: "size/best", "best/first", "layers", …
+  std::string algorithm;  ///< the planner's: "size/best", "best/first", "layers", …
   Bytes alignment = 512;
   Bytes above = 0;               ///< requests up to this size stay out
-  std::uint32_t iterations = 2;  ///< of the first iterations
+  std::uint32_t iterations = 2;  ///< how many the first iterations are
   std::string dynamic;           ///< layers whose marks hold this are not planned; empty: none
 
   friend bool operator==(const PlanWish&, const PlanWish&) = default;

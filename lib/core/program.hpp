@@ -75,18 +75,18 @@ struct Program {
   bool starts_cold = false;            ///< nothing of `start` is there
   bool keeps_cache = false;            ///< events that empty the cache are passed over
   bool refusals_stand = false;         ///< nobody knows the device that they are due to
-  bool says_more = false;              ///< of a request than size, alignment, stream and pool
+  bool says_more = false;  ///< requests carry more than size, alignment, stream and pool
 
-  std::vector<Block> blocks;    ///< of `start`, in order of address; none where it starts cold
-  std::vector<Act> acts;        ///< in order; completions may come behind the last event
-  std::uint32_t parkings = 0;   ///< all numbers of parked blocks are below
-  std::vector<Bytes> rescaled;  ///< what `sizes` views where it does not view the trace
+  std::vector<Block> blocks;          ///< blocks of `start`, by address; empty where it starts cold
+  std::vector<Act> acts;              ///< in order; completions may come after the last event
+  std::uint32_t parkings = 0;         ///< all numbers of parked blocks are below
+  std::vector<Bytes> rescaled;        ///< what `sizes` views where it does not view the trace
   std::unique_ptr<ProgramFeed> feed;  ///< null: all events are there
 
   std::size_t size() const { return ops.size(); }
   Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
 
-  /// Of an event that is a request.
+  /// The request that an event makes; only for requests.
   Request request(std::size_t event) const {
     const Lane lane = this->lane(event);
     const std::uint8_t log2 = align_log2[event];
@@ -100,7 +100,7 @@ struct Program {
     return request;
   }
 
-  /// Of an event that is a free.
+  /// Who gives the block back; only for frees.
   Giver giver(std::size_t event) const {
     return {lane(event).stream, threads.empty() ? 0 : threads[event]};
   }

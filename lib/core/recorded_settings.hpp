@@ -23,8 +23,8 @@ struct RecordedSettings {
   std::uint64_t request_padding = 0;
   /// The least and the most that explain the blocks of the recording as well.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> request_padding_range;
-  /// Multiples of it are where requests of 2 MiB and more begin in expandable segments, as far as
-  /// they can: 0 for PyTorch itself. Nothing: not known.
+  /// In expandable segments, requests of 2 MiB and more begin at multiples of it where they can: 0
+  /// for PyTorch itself. Unset: not known.
   std::optional<std::uint64_t> large_alignment;
   /// In bytes, where one was found that explains what the recorded allocator did.
   std::optional<std::uint64_t> memory_limit;

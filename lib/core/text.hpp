@@ -28,7 +28,7 @@ std::string human_size(Bytes size);
 
 /// A size without rounding, which parse_size reads again: "15618 MiB", "1000 B".
 std::string exact_size(Bytes size);
-/// The same as a command line takes it: "24GiB", "1000".
+/// A size as a command line takes it: "24GiB", "1000".
 std::string size_argument(Bytes size);
 
 /// A count for people: 1234567 as "1,234,567".
@@ -40,7 +40,7 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 /// "; did you mean 'NEAREST'?" or the empty text.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
-/// The first eight characters, the first in the lowest byte; 0 behind the end of the text.
+/// The first eight characters, the first in the lowest byte; 0 after the end of the text.
 inline std::uint64_t eight_characters(std::string_view text) {
   constexpr std::size_t kFour = 4;
   const std::size_t size = text.size();
@@ -60,7 +60,7 @@ inline std::uint64_t eight_characters(std::string_view text) {
   return eight;
 }
 
-/// `part`, with what stands behind it where it is a part of `whole`.
+/// `part`, extended to the end of `whole` where it is a part of it.
 inline std::string_view with_rest(std::string_view part, std::string_view whole) {
   const auto at = static_cast<std::size_t>(part.data() - whole.data());
   return at < whole.size() ? whole.substr(at) : part;
@@ -93,7 +93,7 @@ inline std::size_t leading_digits(std::string_view text, std::uint64_t& number) 
 }
 
 /// The number that the first `size` characters of `text` are, up to 19 digits; false for anything
-/// else. Quicker where more stands behind them.
+/// else. Quicker where more characters follow.
 inline bool read_digits(std::string_view text, std::size_t size, std::uint64_t& number) {
   return size - 1 < kDigitsThatFit && leading_digits(text, number) == size;
 }

@@ -43,12 +43,12 @@ struct ToldFailure {
   std::optional<ToldBytes> device;     ///< in all
   std::optional<ToldBytes> device_free;
   std::optional<ToldBytes> process;  ///< what this process holds of the device
-  std::optional<ToldBytes> limit;    ///< of the allocator
+  std::optional<ToldBytes> limit;    ///< the allocator's own limit
   std::optional<ToldBytes> live;     ///< with rounding
   std::optional<ToldBytes> live_requested;
   std::optional<ToldBytes> reserved;
   std::optional<ToldBytes> free_inside;    ///< in what is reserved
-  std::optional<ToldBytes> private_pools;  ///< of what is live, with what is free in them
+  std::optional<ToldBytes> private_pools;  ///< live in private pools, with what is free there
   std::optional<ToldBytes> largest_free;
   std::optional<ToldBytes> not_releasable;  ///< free, in segments with live blocks
   std::optional<ToldBytes> live_peak;
@@ -57,8 +57,8 @@ struct ToldFailure {
   std::optional<std::uint64_t> segments;
   std::optional<std::uint64_t> ooms;
   std::optional<std::uint64_t> retries;
-  std::vector<ToldBin> bins;  ///< those with chunks
-  std::uint64_t reports = 1;  ///< of failures in the text; this is the first
+  std::vector<ToldBin> bins;  ///< only bins with chunks
+  std::uint64_t reports = 1;  ///< reports of failures in the text; this is the first
 
   friend bool operator==(const ToldFailure&, const ToldFailure&) = default;
 };
