@@ -10,7 +10,7 @@ namespace {
 
 constexpr Address kBase = Address{1} << 44;
 constexpr Address kEnd = Address{1} << 63;
-constexpr Address kTopOfDriver = Address{1} << 47;  ///< of a process on x86-64
+constexpr Address kTopOfDriver = Address{1} << 47;  ///< end of a process's addresses on x86-64
 
 // The end of the last of these ranges that has a part in [from, to); 0: none has.
 Address end_in(const std::map<Address, Address>& ranges, Address from, Address to) {

@@ -31,7 +31,7 @@ class CostCurve {
 struct CostModel {
   CostCurve alloc = 1.0;
   CostCurve free = 0.8;
-  CostCurve map = 1.0;  ///< of a piece; where it is constant, of all pieces of a call
+  CostCurve map = 1.0;  ///< cost of a piece; where it is constant, of all pieces of a call
   CostCurve unmap = 0.8;
 
   bool constant() const {

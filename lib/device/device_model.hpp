@@ -28,7 +28,7 @@ struct DeviceUsage {
 class VirtualMemory {
  public:
   virtual ~VirtualMemory() = default;
-  /// A range of addresses without memory behind it; nothing when there is no room for it.
+  /// A range of addresses without memory behind it; unset when there is no room for it.
   virtual std::optional<Address> reserve(Bytes size) = 0;
   /// Puts memory behind [at, at + size) in pieces of `granule`; all or nothing. False: device full.
   virtual bool map(Address at, Bytes size, Bytes granule) = 0;
@@ -54,7 +54,7 @@ struct DriverAllocatorOptions {
   bool reuse_follow_event_dependencies = true;
   bool reuse_allow_opportunistic = true;
   bool reuse_allow_internal_dependencies = true;
-  std::string library;  ///< of malloc, a shared object; empty: the one of the process
+  std::string library;  ///< shared object that malloc comes from; empty: the process's own malloc
 };
 
 /// A block that a driver placed.

@@ -31,7 +31,7 @@ class DriverAddresses {
   std::optional<Address> take(Bytes size);
   /// What a request takes of the device's memory: nothing where it shares a piece that is there.
   Bytes charge(Bytes size) const;
-  /// Takes a range that the caller names. Of runs that it begins the lower ones are the newer; what
+  /// Takes a range that the caller names. Where it begins runs, the lower ones are the newer; what
   /// lies above the lowest and was not given back is somebody else's. Throws std::logic_error where
   /// part of it is taken. O(log ranges).
   void claim(Address at, Bytes size);
@@ -65,15 +65,15 @@ class DriverAddresses {
   /// Counts the whole steps of a hole.
   void put_hole(const Run& run, AddressRange hole);
   void drop_hole(const Run& run, AddressRange hole);
-  /// Of the run, around an address that is not taken.
+  /// The hole of the run around an address that is not taken.
   AddressRange hole_around(const Runs::value_type& run, Address address) const;
   void take_range(Runs::value_type& run, Address from, Address to);
 
-  Address lowest_;                        ///< of all runs so far: below everything is free
-  RangeSet returned_;                     ///< runs given back above it, by distance below 2^63
-  Runs runs_;                             ///< by their lowest address
+  Address lowest_;     ///< the lowest address of all runs so far: everything below is free
+  RangeSet returned_;  ///< runs given back above it, by distance below 2^63
+  Runs runs_;          ///< by their lowest address
   std::map<Address, Address> continues_;  ///< claimed ranges in several runs: where each goes on
-  std::set<Hole> holes_;                  ///< of runs
+  std::set<Hole> holes_;                  ///< all holes in runs
   SharedPieces shared_;
   std::int64_t newest_ = 0;
 };

@@ -23,17 +23,18 @@ enum class LikeRecorded {
 };
 
 struct SimulatedDeviceOptions {
-  std::optional<Bytes> capacity;                 ///< nothing: never full
-  Bytes reserve = 0;                             ///< of the capacity, held by others
+  std::optional<Bytes> capacity;                 ///< unset: never full
+  Bytes reserve = 0;                             ///< part of the capacity that others hold
   Bytes granularity = 2 * kMiB;                  ///< a region is charged in whole granules; above 0
   AddressPolicy policy = AddressPolicy::upward;  ///< automatic counts as upward
   Bytes address_gap = 0;                         ///< hole after each region and reservation
-  /// For regions and reservations together; nothing: endless.
+  /// Bound on regions and reservations together; unset: endless.
   std::optional<Bytes> address_space = {};
   LikeRecorded like_recorded = LikeRecorded::nothing;
-  std::vector<OtherTenant> tenants = {};  ///< of the capacity too; a Trial has them come and go
+  /// Other users of the capacity; a Trial has them come and go.
+  std::vector<OtherTenant> tenants = {};
 
-  /// The part of the capacity that others leave; nothing: endless.
+  /// The part of the capacity that others leave; unset: endless.
   std::optional<Bytes> room() const {
     if (!capacity) return std::nullopt;
     return *capacity - std::min(*capacity, reserve);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMismatchesKept = 1000;
 constexpr std::uint64_t kNoDifference = ~std::uint64_t{0};
 
-constexpr unsigned kThreads = 256;  ///< of a block
+constexpr unsigned kThreads = 256;  ///< threads in a block
 constexpr unsigned kMostBlocks = 2048;
 
 TouchedRange touched(RealRange range, Touch touch) {

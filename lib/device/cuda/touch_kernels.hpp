@@ -38,7 +38,7 @@ class TouchKernels {
   /// One place for each block checked, with the lowest address that differs in it.
   CUdeviceptr places_ = 0;
   std::size_t stale_ = kPlaces;      ///< so many places hold something else than "no difference"
-  std::vector<std::uint64_t> tags_;  ///< of the places in use
+  std::vector<std::uint64_t> tags_;  ///< the blocks' tags, for the places in use
   std::vector<TouchMismatch> found_;
 };
 

@@ -21,7 +21,7 @@
 namespace memreplay {
 namespace {
 
-/// Of what is free, one part in this many stays for page tables and for everybody else.
+/// One part in this many of the free memory stays for page tables and other processes.
 constexpr Bytes kSpare = 32;
 
 struct Faults {

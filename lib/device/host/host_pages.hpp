@@ -51,7 +51,7 @@ class HostPages {
   Room* room_;
   Bytes page_;
   int file_;
-  Bytes end_ = 0;  ///< of the parts given so far; none is given twice, and a hole costs nothing
+  Bytes end_ = 0;  ///< end of the parts given so far; none is given twice, and a hole costs nothing
   std::unordered_map<Piece, PieceInfo> pieces_;  ///< by their place in the file
   std::map<Address, Bytes> reservations_;
   std::map<Address, Mapping> mappings_;

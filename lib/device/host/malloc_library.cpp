@@ -84,7 +84,7 @@ class Functions {
       mimalloc_collect(true);
     } else if (jemalloc_control != nullptr) {
       jemalloc_control("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
-      jemalloc_control("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // of all arenas
+      jemalloc_control("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // 4096: all arenas
     }
   }
 

@@ -38,7 +38,7 @@ class ResidentGrowth {
   ResidentGrowth& operator=(const ResidentGrowth&) = delete;
 
   /// Counts from now on. What the process's heap keeps free goes back first: blocks placed in pages
-  /// that are resident already would not show.
+  /// that are already resident would not show.
   void begin();
   Bytes now() { return since_begin(memory_->sample()); }
   Bytes peak() const { return since_begin(peak_); }

@@ -20,7 +20,7 @@ BlockWork::BlockWork(RealDevice& device, RealMemory& memory, Touch touch, std::s
       touch_(touch),
       strategy_(strategy) {
   if (touch == Touch::none) return;
-  (void)work_.mismatches();  // of a replay that was given up
+  (void)work_.mismatches();  // left by a replay that was given up
   device_.before_return([this](Address at, Bytes size) { check_what_lies_in(at, size); });
 }
 

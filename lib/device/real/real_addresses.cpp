@@ -60,7 +60,7 @@ Address RealDevice::real_address(Address at) const {
   return reservation->second.address + (at - reservation->first);
 }
 
-// What is really behind the address, from there to the end of its region or piece.
+// The real memory at the address, from there to the end of its region or piece.
 std::optional<RealRange> RealDevice::behind(Address at) const {
   const auto holder = [at](const auto& map) {
     const auto after = map.upper_bound(at);

@@ -18,8 +18,8 @@ SimulatedDeviceOptions books_of(RealMemory& memory, const RealDeviceOptions& opt
           .granularity = facts.granularity};
 }
 
-/// For the end, when all that can be done about a failure is to go on. Twice: the first may be that
-/// of work that was asked for before.
+/// For the end, when all that can be done about a failure is to go on. Tries twice: the first
+/// failure may come from work that was asked for before.
 template <typename Call>
 void unheard(const Call& call) {
   for (int attempts = 0; attempts < 2; ++attempts) {

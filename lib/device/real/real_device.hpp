@@ -13,14 +13,14 @@
 namespace memreplay {
 
 struct RealDeviceOptions {
-  std::optional<Bytes> capacity;  ///< reported as the total; nothing: what the device has
-  Bytes reserve = 0;              ///< of the capacity, left to others
+  std::optional<Bytes> capacity;  ///< reported as the total; unset: what the device has
+  Bytes reserve = 0;              ///< part of the capacity that is left to others
   /// The memory that `obtain` hands out: as the driver allocates it, or mapped into a long range of
   /// addresses, so that regions that touch here touch there too, in pieces of one size or each in
   /// one piece.
   enum class Regions { allocated, mapped, mapped_in_granules };
   Regions regions = Regions::allocated;
-  Bytes granule = 0;  ///< of mapped_in_granules; 0: that of the device
+  Bytes granule = 0;  ///< size of the pieces of mapped_in_granules; 0: the device's granularity
 };
 
 /// A device over real memory. Its addresses are those of a simulated device without limit, so that
@@ -96,7 +96,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   SimulatedDevice books_;
   DeviceUsage usage_;
   Ranges regions_;       ///< allocated by the driver; size 0: no memory behind it
-  Ranges reservations_;  ///< of addresses
+  Ranges reservations_;  ///< reserved address ranges
   Ranges windows_;  ///< reserved for what lies outside of those; each ends where the next begins
   std::vector<Piece> loose_pieces_;        ///< with no address
   std::map<Address, Piece> pieces_;        ///< mapped, by the address here
@@ -104,7 +104,7 @@ class RealDevice final : public DeviceModel, public VirtualMemory, public Driver
   std::map<Address, Bytes> mapped_regions_;
   std::map<Address, Bytes> aliases_;
   std::unique_ptr<DriverBlocks> driver_blocks_;
-  std::map<Address, Bytes> driver_sizes_;  ///< of the driver's live blocks
+  std::map<Address, Bytes> driver_sizes_;  ///< sizes of the driver's live blocks
   Bytes live_of_driver_ = 0;
   std::uint64_t not_adopted_ = 0;
   Listener before_return_ = [](Address, Bytes) {};

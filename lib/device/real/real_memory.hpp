@@ -44,8 +44,8 @@ class Execution {
 
   /// Takes what `fill` and `check` need for themselves: before memory is counted.
   virtual void prepare() {}
-  /// Writes the pattern of `tag` into the range, or compares it; never with Touch::none. The ranges
-  /// of one block follow one another.
+  /// Writes the pattern of `tag` into the range, or compares it; never with Touch::none. A block's
+  /// ranges come one after the other.
   virtual void fill(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) = 0;
   virtual void check(StreamIndex stream, RealRange range, std::uint64_t tag, Touch touch) = 0;
   /// Waits for every stream; the blocks found different since the last call, in the order of their

@@ -16,8 +16,8 @@ struct DeviceCall {
   enum class Kind : std::uint8_t {
     obtain,
     give_back,
-    adopt,         ///< of a region
-    adopt_mapped,  ///< of a mapped run
+    adopt,         ///< a region
+    adopt_mapped,  ///< a mapped run
     map,
     unmap,
     alias,
@@ -28,7 +28,7 @@ struct DeviceCall {
   Kind kind = Kind::obtain;
   Address address = 0;
   Bytes bytes = 0;    ///< as asked for, also of what is returned
-  Bytes granule = 0;  ///< of the pieces mapped or unmapped; 0: not known
+  Bytes granule = 0;  ///< size of the pieces mapped or unmapped; 0: not known
   Address of = 0;     ///< where the memory of an alias lies
   Bytes charged = 0;  ///< what the driver made of the bytes of `allocate`
 };
@@ -50,7 +50,7 @@ class HeardDevice final : public DeviceWrapper {
   HeardDevice(DeviceModel& device, DeviceListener& listener) : DeviceWrapper(device) {
     tell(listener);
   }
-  /// One more listener, behind those there are; before the first call.
+  /// Adds a listener after those there are; before the first call.
   void tell(DeviceListener& listener) { listeners_.push_back(&listener); }
 
   /// A copy of the device alone: nobody listens to it.
