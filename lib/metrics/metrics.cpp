@@ -12,7 +12,7 @@ using Unit = Metric::Unit;
 
 V finite(double value) { return std::isfinite(value) ? V(value) : V(); }
 
-// Of blocks that are away the request counts on, and what is reserved does not.
+// Blocks that are moved out still count as requested, but not as reserved.
 V efficiency(const M& m) {
   if (m.moved_out_blocks != 0) return {};
   return finite(static_cast<double>(m.peak_requested) / static_cast<double>(m.peak_reserved));

@@ -16,12 +16,12 @@ struct PredictionSource {
   std::string path;
   std::int64_t value = 0;
   std::uint64_t requests = 0;
-  /// Of the one that gave the order of events: how many have their like here.
+  /// How many requests of the recording that gave the order of events have their like here.
   std::uint64_t paired = 0;
   Bytes unpaired_bytes = 0;
-  /// The first events of the one that gave the order, and of this one, at which the two part.
+  /// The first events at which that recording and this one part, in this order.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> parts_at = {};
-  std::string place = {};  ///< of that event: "model.py:41 forward"; empty: none is known
+  std::string place = {};  ///< where it parts: "model.py:41 forward"; empty: not known
 };
 
 /// A recording that tells nothing about the program's need.
@@ -33,7 +33,7 @@ struct LeftOutSource {
 
 /// How a program at another value of its parameter was predicted.
 struct PredictionFacts {
-  std::string name;                            ///< of the parameter
+  std::string name;                            ///< the parameter's name
   std::int64_t value = 0;                      ///< asked for
   std::vector<PredictionSource> sources = {};  ///< by value
   std::vector<LeftOutSource> left_out = {};

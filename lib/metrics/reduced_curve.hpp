@@ -11,7 +11,7 @@ namespace memreplay {
 struct CurvePoint {
   std::uint64_t event = 0;
   std::int64_t value = 0;
-  std::int64_t beside = 0;  ///< of the curve laid beside this one, at the same moment
+  std::int64_t beside = 0;  ///< value of the curve laid beside this one, at the same moment
 
   friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
 };
@@ -39,14 +39,14 @@ class ReducedCurve {
  private:
   struct Change {
     CurvePoint point;
-    std::uint64_t number = 0;  ///< of all changes
+    std::uint64_t number = 0;  ///< its number among all changes
   };
   struct Bucket {
     Change first, lowest, highest, last;
   };
 
   void change(const CurvePoint& point);
-  /// The first event of the bucket behind that of `event`.
+  /// The first event of the bucket after that of `event`.
   std::uint64_t behind_bucket_of(std::uint64_t event) const;
   static void close(const Bucket& bucket, std::vector<CurvePoint>& points);
 

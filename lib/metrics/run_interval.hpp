@@ -10,7 +10,7 @@ namespace memreplay {
 struct RunInterval {
   BytesInterval peak_reserved;
   BytesInterval end_reserved;
-  std::optional<BytesInterval> peak_requested = {};  ///< nothing: the recording determines it
+  std::optional<BytesInterval> peak_requested = {};  ///< unset: the recording determines it
 };
 
 }  // namespace memreplay

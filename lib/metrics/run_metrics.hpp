@@ -77,9 +77,9 @@ struct PoolSleep {
   std::uint64_t event = 0;
   PoolId pool;
   bool wakes = false;
-  Bytes asleep = 0;           ///< of all pools asleep then
-  Bytes residue = 0;          ///< reserved, of none of them
-  std::optional<Bytes> free;  ///< for others; nothing: the device is endless
+  Bytes asleep = 0;           ///< size of all pools asleep then
+  Bytes residue = 0;          ///< what is reserved for none of them
+  std::optional<Bytes> free;  ///< room for others; unset: the device is endless
   Bytes missing = 0;          ///< what a wake does not find on a simulated device
 };
 
@@ -110,7 +110,7 @@ struct RunMetrics {
   std::uint64_t segments_peak = 0;
   std::uint64_t segments_end = 0;
   double replay_seconds = 0;           ///< the median, where it was repeated
-  std::vector<double> repeat_seconds;  ///< of every measured replay; empty: there was one
+  std::vector<double> repeat_seconds;  ///< one for every measured replay; empty: there was one
   std::uint64_t events = 0;            ///< replayed, driver events not counted
   double modelled_device_seconds = 0;
   double stall_seconds = 0;            ///< modelled time of transfers that the strategy needed

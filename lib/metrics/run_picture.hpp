@@ -9,15 +9,14 @@
 
 namespace memreplay {
 
-/// A replay's curves and events, to be drawn. Moment `m` is the one behind the event `m - 1`, so
-/// the first one, `from`, is before anything was replayed. Points of curves have their moment as
-/// `event`.
+/// A replay's curves and events, to be drawn. Moment `m` is right after event `m - 1`, so the first
+/// one, `from`, is before anything was replayed. Points of curves have their moment as `event`.
 struct RunPicture {
   /// At an event, before whose moment the memory was as it says.
   struct Oom {
     std::uint64_t event = 0;
     std::uint64_t count = 1;
-    std::optional<Bytes> requested;  ///< nothing: not by a request, or its trace is in a file
+    std::optional<Bytes> requested;  ///< unset: not by a request, or its trace is in a file
     Bytes free = 0;                  ///< inside what the strategy holds, and outside
     Bytes largest_free = 0;
   };
