@@ -46,8 +46,8 @@ class ContentionSearch::State {
   struct Choice {
     ContentionRow row = kNoRow;            ///< the one that was chosen
     ContentionRow starved = kNoRow;        ///< to be tried before all others
-    std::vector<ContentionRow> forbidden;  ///< that led nowhere
-    std::size_t mark = 0;                  ///< of old places, before it was placed
+    std::vector<ContentionRow> forbidden;  ///< rows that led nowhere
+    std::size_t mark = 0;                  ///< number of `old_` places before it was placed
 
     bool forbids(ContentionRow next) const { return std::ranges::count(forbidden, next) != 0; }
   };
@@ -111,7 +111,7 @@ class ContentionSearch::State {
     for (; old_.size() > mark; old_.pop_back()) lowest_[old_.back().row] = old_.back().lowest;
   }
 
-  /// Those of the densest phase that is not placed, at most one for each measure.
+  /// Blocks of the densest phase that is not placed, at most one for each measure.
   std::vector<ContentionRow> candidates(const Choice& choice) const {
     std::vector<ContentionRow> rows;
     if (choice.starved != kNoRow && !choice.forbids(choice.starved)) rows = {choice.starved};

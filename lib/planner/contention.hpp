@@ -11,8 +11,8 @@ namespace memreplay {
 /// Looks for a packing of at most `capacity` bytes as TelaMalloc does (Maas and others, ASPLOS
 /// 2023), a model after its description: the densest instants first, of their blocks in turn the
 /// one of the longest life, the largest and the one of the largest area, each at its lowest free
-/// place, and back where that leaves another block none. Proves nothing where it finds none. Of
-/// problems without windows. A node costs O(blocks + neighbours).
+/// place, and back where that leaves another block none. Proves nothing where it finds none. Only
+/// for problems without windows. A node costs O(blocks + neighbours).
 class ContentionSearch {
  public:
   enum class Outcome { open, found, given_up };
@@ -23,7 +23,7 @@ class ContentionSearch {
 
   /// Visits up to `nodes` further ones.
   Outcome run(std::uint64_t nodes);
-  /// Of a search that found them.
+  /// The packing of a search that found one.
   std::vector<Bytes> offsets() const;
 
  private:

@@ -10,7 +10,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kBlocksUnasked = 1000;
-/// Of a gap that is filled: better than any that is not, unless the ends are far apart.
+/// Score of a gap that is filled: better than any that is not, unless the ends are far apart.
 constexpr double kNoWaste = -0.3;
 
 struct LivePlace {

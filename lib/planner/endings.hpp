@@ -22,8 +22,8 @@ inline const char* name_of(const EndingsWish& wish) {
 }
 
 /// For very many blocks: a sweep over time that puts each into the gap, and there beside the block,
-/// whose end is nearest to its own (as a part of its length), so that both leave one gap behind.
-/// Nothing where `over` says now and then that it is. O(n * live blocks).
+/// whose end is nearest to its own (as a part of its length), so that both leave one gap. Unset
+/// where `over`, asked now and then, says that it is. O(n * live blocks).
 std::optional<Packing> place_by_endings(std::span<const PlannedBlock> blocks,
                                         const EndingsWish& wish, const std::function<bool()>& over);
 

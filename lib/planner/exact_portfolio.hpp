@@ -8,7 +8,7 @@
 
 namespace memreplay {
 
-/// The same question put to searches that rank blocks differently; the first answer counts.
+/// Puts one question to searches that rank blocks differently; the first answer counts.
 class ExactPortfolio {
  public:
   /// Problem and sections outlive it.

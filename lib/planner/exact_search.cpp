@@ -159,7 +159,7 @@ void ExactSearch::State::begin_rest(std::uint32_t remaining) {
               .remaining = rest.next});
 }
 
-/// Those of its list that are not placed and begin in its sections become the list.
+/// The blocks of its list that are not placed and begin in its sections become the list.
 void ExactSearch::State::list_unplaced(SearchPart& part) {
   const std::uint32_t from = part.rows_from;
   const std::uint32_t to = part.rows_to;

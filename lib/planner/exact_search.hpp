@@ -26,7 +26,7 @@ class ExactSearch {
   /// Visits up to `nodes` further ones.
   Outcome run(std::uint64_t nodes);
   std::uint64_t nodes() const;
-  /// Of a search that found them.
+  /// The packing of a search that found one.
   std::vector<Bytes> offsets() const;
 
  private:

@@ -18,7 +18,7 @@ struct GroupBox {
   std::vector<std::uint32_t> rows;
   PlannedBlock block;
   std::vector<Bytes> offsets;  ///< in the box, by row
-  double fill = 0;             ///< of its time and bytes
+  double fill = 0;             ///< the part of its time and bytes that is in use
 
   /// Neither lives within the life of the other.
   bool partly_overlaps(const GroupBox& later) const {

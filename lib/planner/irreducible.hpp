@@ -14,8 +14,8 @@ struct IrreducibleSet {
   bool proved = false;              ///< without any one of them the others can
 };
 
-/// Of a problem that is known not to fit, blocks that do not fit either, as few as are found by
-/// leaving out one after the other. `seconds`: what is not decided by then stays in.
+/// Blocks that do not fit either, chosen from a problem that is known not to: as few as are found
+/// by leaving out one after the other. `seconds`: what is not decided by then stays in.
 IrreducibleSet irreducible_set(const PlanningProblem& problem, Bytes capacity, double seconds,
                                const Control& control);
 

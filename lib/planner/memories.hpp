@@ -23,7 +23,7 @@ struct SpreadPlan : PlannerOutcome {
 /// Fills memories of these capacities one after the other: where all that is left fits into one, it
 /// goes there; else the memory takes as much of it as fits, what has most bytes times life first,
 /// and the next one the rest. Where that leaves too much to the last, other orders are tried. Given
-/// places count in no memory and are not looked at. Of the options the capacity is not, either.
+/// places count in no memory and are ignored, as is the capacity in `options`.
 SpreadPlan plan_memories(const PlanningProblem& problem, std::span<const Bytes> capacities,
                          const PlannerOptions& options, const Control& control);
 

@@ -58,7 +58,7 @@ class RangeMaximum {
       levels_.push_back(std::move(level));
     }
   }
-  /// Of [from, to), which is not empty.
+  /// The maximum in [from, to), which is not empty.
   Bytes operator()(std::size_t from, std::size_t to) const {
     const auto level = static_cast<std::size_t>(std::bit_width(to - from)) - 1;
     return std::max(levels_[level][from], levels_[level][to - (std::size_t{1} << level)]);

@@ -43,7 +43,7 @@ class PartialPacking {
   /// `mark` as it was before the block was placed.
   void take_back(Row row, Mark mark);
 
-  // Of the block placed last:
+  // About the block placed last:
   bool hatless() const { return hatless_; }  ///< nothing that is yet to be placed can lie above
   /// The sections with which something new begins: no block yet to be placed spans into them.
   const std::vector<std::uint32_t>& cuts() const { return cuts_; }
@@ -83,7 +83,7 @@ class PartialPacking {
   // nothing else of the section needs a look.
   std::vector<Height> ceiling_;
   std::vector<Row> witness_;
-  std::vector<std::uint32_t> next_watched_, last_watched_;  ///< of one witness
+  std::vector<std::uint32_t> next_watched_, last_watched_;  ///< list of one witness's sections
   std::vector<std::uint32_t> spanning_;
 
   std::vector<OldOffset> old_offsets_;

@@ -16,14 +16,14 @@ namespace {
 
 /// Overlapping pairs of blocks that placing in an order goes through, at least.
 constexpr double kPairsPerSecond = 1e7;
-/// With which moving blocks and placing them anew is worth while.
+/// Up to so many overlapping pairs, moving blocks and placing them anew is worth while.
 constexpr std::uint64_t kMostPairsOfOrder = 50'000'000;
-/// That are kept in lists for the exact search: 400 MiB.
+/// Pairs that are kept in lists for the exact search: 400 MiB.
 constexpr std::uint64_t kMostPairsKept = 50'000'000;
 constexpr int kTriesAtOnce = 20;
-/// Of the blocks of an exact round that comes first.
+/// Nodes per block of the exact round that comes first.
 constexpr std::uint64_t kFirstNodes = 2;
-/// Likewise, of a search by contention; and the most, after which more time does not help.
+/// Nodes per block of a search by contention; and the most, after which more time does not help.
 constexpr std::uint64_t kContentionNodes = 4;
 constexpr std::uint64_t kMostContentionNodes = 100'000'000;
 

@@ -22,7 +22,7 @@ enum class PlanSolver : std::uint8_t {
 std::string_view name_of(PlanSolver solver);
 
 struct PlannerOptions {
-  std::optional<Bytes> capacity = {};  ///< a packing must not be higher; nothing: none must
+  std::optional<Bytes> capacity = {};  ///< a packing must not be higher; unset: no limit
   bool minimise = false;               ///< as low as possible below the capacity too
   double seconds = 10;                 ///< then the best so far is the answer
   PlanSolver solver = PlanSolver::automatic;
@@ -35,12 +35,12 @@ struct PlannerOutcome {
   Bytes lower_bound = 0;    ///< no packing is lower
   std::string found_by;     ///< "size/best", "exact", …; empty: nothing was
   bool impossible = false;  ///< proved: nothing fits the capacity, or the given places
-  std::uint64_t nodes = 0;  ///< of the exact search
+  std::uint64_t nodes = 0;  ///< nodes of the exact search
   double seconds = 0;
 };
 
 struct PlannedMemory : PlannerOutcome {
-  std::optional<Packing> packing;  ///< the lowest that was found; nothing: none within the capacity
+  std::optional<Packing> packing;  ///< the lowest that was found; unset: none within the capacity
   bool interrupted = false;        ///< by whoever controls it, not by time
 
   bool optimal() const { return packing && packing->height == lower_bound; }

@@ -7,7 +7,7 @@
 namespace memreplay {
 namespace {
 
-/// Of blocks that live at the same time, which is what an order goes through, in all orders.
+/// Most pairs of blocks that live at the same time, the work of an order, for all orders together.
 constexpr std::uint64_t kPairsOfQuickPlan = 10'000'000;
 /// A sweep takes so much less.
 constexpr std::uint64_t kSweepsOfAnOrder = 32;

@@ -108,7 +108,7 @@ class SectionSweep {
     return {above.row, below.high > above.low ? below.high - above.low : 0};
   }
 
-  /// Of blocks that meet more than once the largest rise counts.
+  /// Lists each pair of blocks once; where they meet more than once, the largest rise counts.
   void list_once(std::vector<Meeting>& all, std::vector<std::uint32_t> ends) {
     result_.neighbours.items.clear();
     const bool windows =
@@ -132,7 +132,7 @@ class SectionSweep {
   std::vector<std::uint32_t> first_;  ///< by use: its sections
   std::vector<std::uint32_t> last_;
   std::vector<std::uint32_t> active_;                              ///< uses
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings_;  ///< of uses
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings_;  ///< pairs of uses
   Sections result_;
 };
 

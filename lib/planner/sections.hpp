@@ -17,7 +17,7 @@ struct Sections {
     std::uint32_t last = 0;
     Bytes bytes = 0;
   };
-  /// Lists by row or section, one behind the other.
+  /// Lists by row or section, one after the other.
   template <typename T>
   struct Lists {
     std::vector<std::uint32_t> begins = {0};  ///< one more than there are lists
@@ -31,7 +31,8 @@ struct Sections {
 
   Lists<Run> runs;                  ///< by row, in time; gaps lie between them
   Lists<std::uint32_t> neighbours;  ///< by row: what is in use together with it
-  /// Of each of them: who lies above lies this far above the row's offset. Empty: by its size.
+  /// One for each neighbour: what lies above lies this far above the row's offset. Empty: by its
+  /// size.
   std::vector<Bytes> rises;
   Lists<std::uint32_t> members;  ///< by section: the rows in use
 
