@@ -100,7 +100,7 @@ RunMetrics Accounts::finish(double seconds) const {
   m.end_requested = tally_.requested;
   m.end_allocated = tally_.allocated;
   m.end_reserved = usage_.held;
-  // Of blocks that are away only the request counts on, which says nothing of waste.
+  // Blocks that are moved out still count as requested, which says nothing of waste.
   m.internal_fragmentation = m.moved_out_blocks != 0
                                  ? std::numeric_limits<double>::quiet_NaN()
                                  : ratio_above(m.peak_allocated, tally_.requested_at_peak);

@@ -18,7 +18,7 @@ struct PlayOptions;
 struct Begun {
   bool exact = true;                 ///< nothing was there, or it was taken over as recorded
   std::uint64_t refused_before = 0;  ///< requests on another way to the first event
-  std::vector<Request> unserved;     ///< of blocks that should be there and found no room
+  std::vector<Request> unserved;     ///< requests of blocks that should be there and found no room
 };
 
 /// Brings a strategy that was never asked before to the first event, in one of three ways: that of

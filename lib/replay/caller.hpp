@@ -40,7 +40,7 @@ class Caller {
   /// Serves the request and frees its block at once.
   std::optional<Placement> place_for_an_instant(const Request& request);
   void request_free(std::uint64_t event, Slot slot, Bytes requested);
-  /// Of a slot that holds a block, by an event that is a free or completes one.
+  /// Frees the block in the slot, by an event that is a free or completes one.
   void free(std::uint64_t event, Slot slot);
   void empty_cache();
   /// What the program does before `event`.
@@ -86,8 +86,8 @@ class Caller {
   std::vector<Placement> blocks_;       ///< see blocks()
   std::vector<Placement> parked_;       ///< by number; no handle: nothing to complete
   std::uint64_t unserved_returns_ = 0;  ///< seen so far
-  std::uint64_t syncs_ = 0;             ///< of the strategy, as far as the witness was told
-  std::uint64_t stream_waits_ = 0;      ///< likewise
+  std::uint64_t syncs_ = 0;             ///< syncs of the strategy that the witness was told of
+  std::uint64_t stream_waits_ = 0;      ///< likewise, its stream waits
 };
 
 inline void Caller::prefetch(std::uint64_t event) const {

@@ -140,11 +140,11 @@ class ColumnWindow final : public ProgramFeed {
   ReservedColumn<std::uint32_t> tags_{size_, says_more_};
   ReservedColumn<std::uint64_t> freed_before_{size_, says_more_};
   ReservedColumn<std::uint8_t> upper_end_{size_, says_more_};
-  EventColumns block_;         ///< of whoever reads
+  EventColumns block_;         ///< the reader's own
   std::uint64_t dropped_ = 0;  ///< events whose memory was given back
   bool may_have_thread_ = true;
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   std::uint64_t at_ = 0;      ///< the event that is played
   std::uint64_t filled_ = 0;  ///< events that can be read

@@ -20,7 +20,7 @@ bool same_small_rules(const Subject& subject, const TorchModel& model) {
   if (subject.settings() == nullptr || !subject.settings()->known()) return false;
   const torch::Settings recorded = torch::settings_of(*subject.settings(), model.release);
   torch::Settings other = model.settings;
-  // Of the table, the first entry rounds what the small pool serves.
+  // Only the first entry of the table rounds what the small pool serves.
   if (other.roundup_power2_divisions.front() != recorded.roundup_power2_divisions.front()) {
     return false;
   }

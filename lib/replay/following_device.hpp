@@ -52,7 +52,7 @@ class FollowingDevice final : public DeviceWrapper {
     Address address = 0;
     Bytes size = 0;
     std::uint64_t event = 0;
-    std::uint64_t from = 0;  ///< behind the request before it
+    std::uint64_t from = 0;  ///< right after the request before it
     std::uint64_t to = 0;    ///< the request that asked for it, or what the program did before
   };
 

@@ -250,7 +250,7 @@ class Planning {
     return request.size > wish_.above && !phases_.in_region(request.start);
   }
 
-  /// Of the iterations that begin at these times, the last of which ends at `until`.
+  /// Notes the regions of the iterations that begin at these times; the last ends at `until`.
   void note_regions(std::span<const std::uint64_t> begins, std::uint64_t until) {
     const auto before = [&](std::uint64_t time) {
       return std::ranges::lower_bound(phases_.regions, time, {}, &TimeSpan::from) -

@@ -26,7 +26,7 @@ struct PlannedRequest {
 
 struct PlannedMarker {
   std::uint64_t time = 0;
-  std::uint32_t text = 0;  ///< of the recording, by number
+  std::uint32_t text = 0;  ///< index into the recording's texts
 };
 
 /// Requests in their order, those before the first event by address.

@@ -19,7 +19,7 @@ struct ProgramOptions {
   std::uint64_t to = UINT64_MAX;  ///< events from it on are left out
   StartMode start = StartMode::automatic;
   Bytes scale = 1;                  ///< every size is divided by it, rounded up; at least 1
-  bool ignore_empty_cache = false;  ///< of the program's own; pools then end without a release
+  bool ignore_empty_cache = false;  ///< the program's own calls; pools then end without a release
   /// What the recorded program was refused is refused again: nobody says how large the device is.
   bool refusals_stand = false;
   std::vector<std::uint64_t> insert_empty_cache;  ///< events before which it is called, ascending

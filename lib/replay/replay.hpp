@@ -23,7 +23,7 @@ namespace memreplay {
 /// The memory right after an event.
 struct EventState {
   std::uint64_t event = 0;
-  /// Of an allocation served, of a block just freed, or of a request that the recorded program was
+  /// The block allocated or just freed; also that of a request that the recorded program was
   /// refused and that is served here (and freed at once).
   std::optional<Placement> placement;
   Bytes requested = 0;
@@ -73,7 +73,7 @@ struct ReplayOptions {
   ProgramOptions program;
   Stops stops;
   Measuring measuring;
-  Beginning begin_with;  ///< of a program that does not start cold
+  Beginning begin_with;  ///< where the program does not start cold
   BlockWitness* witness = nullptr;
   ReplayObserver* observer = nullptr;
   bool paced = false;  ///< events do not come before their recorded time
@@ -83,9 +83,9 @@ struct ReplayOptions {
 struct PlayOptions {
   Stops stops;
   Measuring measuring;
-  Beginning begin_with;             ///< stands above `adopt_start`; not of a cold start
-  bool adopt_start = false;         ///< the strategy takes over the recorded start state as it was
-  BlockWitness* witness = nullptr;  ///< of a ledger, the strategy must be over a HeardDevice of it
+  Beginning begin_with;      ///< takes precedence over `adopt_start`; ignored on a cold start
+  bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
+  BlockWitness* witness = nullptr;  ///< a ledger needs the strategy to be over its HeardDevice
   ReplayObserver* observer = nullptr;
   bool paced = false;                      ///< events do not come before their recorded time
   const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
@@ -109,7 +109,7 @@ struct ReplayResult {
   bool started_exact = true;           ///< the start state was empty, or taken over as recorded
   std::uint64_t refusals = 0;          ///< calls that the device had no room for
   std::vector<Placement> blocks = {};  ///< at the end, by slot; no handle: not placed
-  std::optional<Followed> followed;    ///< nothing: the device did not follow the recording
+  std::optional<Followed> followed;    ///< unset: the device did not follow the recording
 };
 
 /// Plays the program's events, but not those of its driver, on `strategy` over `device`.

@@ -11,12 +11,12 @@
 
 namespace memreplay {
 
-/// Addresses for a whole column, with memory behind those parts alone that are in use.
+/// Addresses for a whole column, with memory only for the parts that are in use.
 template <typename T>
 class ReservedColumn {
  public:
-  /// Of no values where it is not wanted. Throws std::runtime_error where the addresses cannot be
-  /// had.
+  /// Reserves nothing where the column is not wanted. Throws std::runtime_error where the addresses
+  /// cannot be had.
   explicit ReservedColumn(std::uint64_t size, bool wanted = true) : size_(wanted ? size : 0) {
     if (size_ == 0) return;
     void* reserved = ::mmap(nullptr, size_ * sizeof(T), PROT_READ | PROT_WRITE,

@@ -23,12 +23,13 @@ namespace memreplay {
 
 struct TrialOptions {
   SimulatedDeviceOptions device;
-  RealMemory* memory = nullptr;  ///< replays on it instead; of `device` capacity and reserve hold
+  RealMemory* memory = nullptr;  ///< replaces `device`, but for its capacity and reserve; null:
+                                 ///< simulate
   Touch touch = Touch::none;     ///< on real memory
   bool timed = false;            ///< every operation, and every call to a driver
-  CostModel cost;                ///< of a simulated device's calls
+  CostModel cost;                ///< costs of a simulated device's calls
   std::string torch_version;     ///< empty: see Subject::version_for
-  std::uint64_t uses = 1;        ///< of a block after it was moved out
+  std::uint64_t uses = 1;        ///< uses of a block after it was moved out
   bool audit = false;            ///< the ledger judges every placement
   bool log_device = false;       ///< every call to the device is written down
   bool watch_capacity = false;   ///< what the outcome depends on is noted
@@ -73,7 +74,7 @@ class Trial {
   const Subject& subject_;
   bool adopt_start_;
   std::optional<OpTimes> times_;
-  RecordedSettings settings_;  ///< of the recording; also what its own device tells
+  RecordedSettings settings_;  ///< the recording's; also what its own device tells
   std::vector<OtherTenant> tenants_;
   std::optional<SimulatedDevice> simulated_;
   std::optional<FollowingDevice> following_;

@@ -31,7 +31,7 @@ class HoldingLog final : public ReplayObserver {
   std::vector<Holding> events_;
 };
 
-/// The first event after which they differ; nothing: never, as far as both go.
+/// The first event after which they differ; unset: never, as far as both go.
 inline std::optional<std::uint64_t> first_difference(const HoldingLog& a, const HoldingLog& b) {
   const std::size_t events = std::min(a.holdings().size(), b.holdings().size());
   for (std::size_t event = 0; event < events; ++event) {

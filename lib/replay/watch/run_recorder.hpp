@@ -14,13 +14,13 @@ namespace memreplay {
 class RunRecorder final : public ReplayObserver {
  public:
   struct Options {
-    std::size_t most_points = 20'000;  ///< of each curve, and of each kind of mark
+    std::size_t most_points = 20'000;  ///< in each curve, and marks of each kind
     Bytes scale = 1;                   ///< as the replay's
     std::uint64_t to = UINT64_MAX;     ///< as the replay's
     bool refusals_stand = false;       ///< as the replay's
   };
-  /// `device` is the one that the strategy is over: without its `log` there are no segments but
-  /// those of the beginning. All three outlive this.
+  /// The strategy is over `device`; without its `log`, only segments of the beginning are recorded.
+  /// All three outlive this.
   RunRecorder(const Trace& trace, const DeviceModel& device, const DeviceLog& log,
               const Options& options);
 
@@ -54,7 +54,7 @@ class RunRecorder final : public ReplayObserver {
   std::map<Address, Held> held_;
   std::size_t calls_seen_ = 0;
   Bytes peak_reserved_ = 0;
-  Peaks peaks_;  ///< of moments, with what is allocated for requested
+  Peaks peaks_;  ///< peaks of moments, with allocated bytes as `requested`
   std::uint64_t ooms_ = 0;
   std::uint64_t retries_ = 0;
 };

@@ -10,12 +10,12 @@
 
 namespace memreplay {
 
-/// What stays behind when pools sleep, and when they wake: their physical memory is returned, their
-/// blocks keep their addresses. A marker "sleep" or "wake" says it of the pool that it names.
-/// O(state) each, and for each change of what is reserved in between.
+/// What stays reserved when pools sleep, and when they wake: their physical memory is returned,
+/// their blocks keep their addresses. A marker "sleep" or "wake" names the pool. O(state) each, and
+/// for each change of what is reserved in between.
 class SleepWatch final : public ReplayObserver {
  public:
-  /// `room` is what the device has; nothing: it is endless. `subject` and `trial` outlive this.
+  /// `room` is what the device has; unset: it is endless. `subject` and `trial` outlive this.
   SleepWatch(const Subject& subject, Trial& trial, std::optional<Bytes> room);
 
   /// Whether pools may sleep in the recording.
