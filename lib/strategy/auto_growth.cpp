@@ -164,7 +164,7 @@ class AutoGrowth final : public StrategyOn<AutoGrowth> {
     return chunk;
   }
 
-  /// Of this stream, or of all; the bytes returned.
+  /// Returns idle chunks of this stream, or of all streams; the result is in bytes.
   Bytes return_idle_chunks(std::optional<StreamIndex> stream) {
     std::vector<Handle> idle;
     for (const auto& [address, first] : chunks_.regions()) {

@@ -28,8 +28,8 @@ struct VmmBlock : PlacedBlock {
 /// One reservation, with memory behind its low end.
 struct VmmArena {
   Address from = 0;
-  Address to = 0;     ///< of the memory
-  Address limit = 0;  ///< of the addresses
+  Address to = 0;     ///< end of the mapped memory
+  Address limit = 0;  ///< end of the addresses
   RangeSet holes;
   std::map<Address, Handle> live;
 

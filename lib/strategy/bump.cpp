@@ -76,7 +76,7 @@ class Bump final : public StrategyOn<Bump> {
     } else if (options_.pool == PoolSize::given) {
       base = device_->obtain(size);
     } else {
-      // Of a device whose free memory is not in whole granules the rest cannot be had.
+      // Where free memory is not a whole number of granules, the rest cannot be had.
       size = device_->free_bytes();
       base = size != 0 ? device_->obtain(size) : std::nullopt;
       if (!base && size > kGranule) base = device_->obtain(size = size / kGranule * kGranule);
@@ -89,7 +89,7 @@ class Bump final : public StrategyOn<Bump> {
     return true;
   }
 
-  /// Sees to it that there is memory behind [base, end).
+  /// Makes sure that [base, end) is mapped.
   bool reach(Address end) {
     if (end <= held_to_) return true;
     const Bytes missing = round_up(end - held_to_, kGranule);
@@ -103,8 +103,8 @@ class Bump final : public StrategyOn<Bump> {
   bool has_pool_ = false;
   Address base_ = 0;
   Address top_ = 0;
-  Address limit_ = 0;    ///< of the addresses
-  Address held_to_ = 0;  ///< there is memory behind [base, held_to)
+  Address limit_ = 0;    ///< end of the addresses
+  Address held_to_ = 0;  ///< [base, held_to) is mapped
   Bytes live_bytes_ = 0;
   std::uint64_t live_blocks_ = 0;
 };

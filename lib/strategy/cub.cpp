@@ -39,8 +39,8 @@ struct Queue {
 };
 
 /// cub's CachingDeviceAllocator (NVIDIA/cub, cub/util_allocator.cuh). O(1) a call beside the
-/// device: of the cached blocks those whose work is done are the oldest, so one look at the oldest
-/// of the bin and one at the oldest of the stream find the first that serves.
+/// device: among the cached blocks, those whose work is done are the oldest, so one look at the
+/// oldest of the bin and one at the oldest of the stream find the first that serves.
 class Cub final : public StrategyOn<Cub> {
  public:
   Cub(const CubOptions& options, const Completion& completion, DeviceModel& device)

@@ -33,7 +33,7 @@ struct Piece : Chunk {
   std::uint32_t owner = kMixed;  ///< the stream that freed it; kMixed: several did
   bool open = false;             ///< free, and any stream may use it
   std::uint64_t freed = 0;       ///< when, the latest of its parts
-  Handle older = kNoHandle;      ///< of the free ones that are not open, by time of free
+  Handle older = kNoHandle;      ///< links the free ones that are not open, by time of free
   Handle newer = kNoHandle;
 };
 
@@ -347,7 +347,7 @@ class CudaAsync final : public StrategyOn<CudaAsync>, private ProgramSteps {
   Completion completion_;
   ChunkTable<Piece> chunks_;
   std::vector<FreeBlocks> of_stream_;
-  FreeBlocks open_;    ///< of all streams; with several only
+  FreeBlocks open_;    ///< for all streams; used only where there are several
   FreeBlocks closed_;  ///< likewise
   Handle oldest_ = kNoHandle;
   Handle newest_ = kNoHandle;

@@ -17,7 +17,7 @@ struct FreeListOptions {
 
 struct Piece : Chunk {
   Address region = 0;  ///< as the device gave it
-  Bytes lead = 0;      ///< of a block that is used whole: skipped at its start, for alignment
+  Bytes lead = 0;      ///< skipped at the start of a block that is used whole, for alignment
 };
 
 /// First fit or best fit, neighbours join at once (Knuth, The Art of Computer Programming, 2.5).
@@ -143,7 +143,7 @@ class FreeList final : public StrategyOn<FreeList>, private Prefetch {
     by_size_.insert(entry);
   }
 
-  /// Takes `size` bytes behind `lead` out of a listed block; what is left on both sides is listed.
+  /// Takes `size` bytes after `lead` out of a listed block; what is left on both sides is listed.
   Handle cut(Handle block, Bytes lead, Bytes size) {
     const FreeBlock listed = entry_of(block);
     if (lead > 0) {
@@ -173,8 +173,8 @@ class FreeList final : public StrategyOn<FreeList>, private Prefetch {
 
   FreeListOptions options_;
   ChunkTable<Piece> chunks_;
-  FreeBlocks by_size_;   ///< of best fit
-  FirstFit by_address_;  ///< of first fit
+  FreeBlocks by_size_;   ///< used by best fit
+  FirstFit by_address_;  ///< used by first fit
   Bytes held_bytes_ = 0;
   Bytes live_bytes_ = 0;
 };

@@ -46,7 +46,7 @@ struct Stitched {
   std::uint64_t busy = 0;      ///< chunks in use, by whatever block; 0: whole-free
   std::uint64_t released = 0;  ///< when it was last freed
   std::vector<AddressRange> parts;
-  std::vector<Handle> pieces;  ///< of the block, while live
+  std::vector<Handle> pieces;  ///< the live block's
 };
 
 struct Search {
@@ -170,7 +170,7 @@ class Gmlake final : public StrategyOn<Gmlake> {
   /// What one stream has in one of the program's pools.
   struct Lane {
     FreeBlocks small, large, whole;  ///< whole: stitched blocks all of whose chunks are free
-    Bytes large_bytes = 0;           ///< of `large`
+    Bytes large_bytes = 0;           ///< bytes in `large`
   };
   struct Segment {
     Address address = 0;
@@ -446,7 +446,7 @@ class Gmlake final : public StrategyOn<Gmlake> {
   std::vector<std::uint32_t> unused_segments_;
   std::vector<std::vector<std::uint32_t>> lane_numbers_;  ///< by pool, by stream
   std::vector<Lane> lanes_;
-  mutable LargestOf largest_;  ///< that each lane could serve
+  mutable LargestOf largest_;  ///< the largest that each lane could serve
   std::vector<Stitched> stitched_;
   std::vector<StitchedIndex> unused_stitched_;
   Bytes held_bytes_ = 0;

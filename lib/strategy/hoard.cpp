@@ -35,7 +35,7 @@ struct Object {
 
 struct HoardBlock : PlacedBlock {
   Object object;       ///< no superblock: a region of its own
-  Address region = 0;  ///< of that
+  Address region = 0;  ///< address of such a region
   Giver owner;         ///< who asked for it
 };
 
@@ -172,7 +172,7 @@ class Hoard final : public StrategyOn<Hoard>, private Prefetch {
   Testimony testimony() const override {
     const auto number = [](Bytes bytes) { return static_cast<std::int64_t>(bytes); };
     Bytes local = 0;
-    Bytes of_heap[2] = {0, empty_.size() * options_.superblock};  // of threads, global
+    Bytes of_heap[2] = {0, empty_.size() * options_.superblock};  // threads, global
     for (const LocalBuffer& buffer : locals_) local += buffer.bytes;
     for (const Superblock& superblock : superblocks_) {
       if (superblock.size_class == kNoClass) continue;
@@ -383,7 +383,7 @@ class Hoard final : public StrategyOn<Hoard>, private Prefetch {
   }
 
   HoardOptions options_;
-  std::vector<Bytes> sizes_;  ///< of the classes
+  std::vector<Bytes> sizes_;  ///< sizes of the classes
   std::vector<std::uint32_t> lookup_;
   std::vector<Bin> bins_;  ///< by heap and class; the global heap first
   FreeBlocks empty_;       ///< wholly empty superblocks of the global heap, by address

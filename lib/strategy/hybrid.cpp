@@ -67,7 +67,7 @@ class Hybrid final : public StrategyWrapper<> {
     return ranges;
   }
 
-  /// Of the arena, what the static part has taken of it and what it has not are segments.
+  /// The parts of the arena that the static part has taken, and the others, are segments.
   MemoryState memory_state() const override {
     MemoryState state = StrategyWrapper::memory_state();
     if (!arena_) return state;

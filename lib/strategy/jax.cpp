@@ -17,7 +17,7 @@ namespace {
 struct JaxMemory {
   std::string allocator;  ///< "bfc", "platform", "cuda_async"
   bool preallocate = true;
-  Bytes share = 0;  ///< of the device, which the fraction is
+  Bytes share = 0;  ///< the fraction as bytes of the device
 };
 
 /// The allocator that JAX would make, and the line that it logs then.

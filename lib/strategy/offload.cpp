@@ -17,7 +17,7 @@ enum class Place : std::uint8_t { device, host, nvme };
 
 struct Tier {
   std::string_view name;
-  std::optional<Bytes> capacity;  ///< nothing: no limit
+  std::optional<Bytes> capacity;  ///< unset: no limit
   double bytes_per_second = 0;    ///< all the way to the device
   Bytes held = 0;
   Bytes peak = 0;
@@ -37,8 +37,8 @@ struct OffloadOptions {
 /// It has a part while it is on the device.
 struct OffloadedBlock : PartBlock {
   Request request;
-  std::uint64_t number = 0;  ///< of blocks, in the order of their requests
-  Handle older = kNoHandle;  ///< of those that may be moved
+  std::uint64_t number = 0;  ///< the block's, in the order of requests
+  Handle older = kNoHandle;  ///< links the blocks that may be moved
   Handle newer = kNoHandle;
   Place place = Place::device;
   bool movable = false;
@@ -46,9 +46,9 @@ struct OffloadedBlock : PartBlock {
 
 struct OffloadState {
   OffloadOptions options;
-  Handle oldest = kNoHandle;  ///< of those that may be moved
+  Handle oldest = kNoHandle;  ///< the oldest block that may be moved
   Handle newest = kNoHandle;
-  FreeBlocks by_size;  ///< the same, where the largest goes first
+  FreeBlocks by_size;  ///< all that may be moved, where the largest goes first
   std::vector<Handle> moved_out;
   std::uint64_t requests = 0;
   std::uint64_t blocks_moved = 0;

@@ -12,7 +12,7 @@ namespace memreplay {
 
 /// OrtArenaCfg.
 struct OrtArenaOptions {
-  std::optional<Bytes> max_mem;    ///< nothing: no limit
+  std::optional<Bytes> max_mem;    ///< unset: no limit
   bool same_as_requested = false;  ///< else regions double
   Bytes initial_chunk_size_bytes = kMiB;
   Bytes max_dead_bytes_per_chunk = 128 * kMiB;
@@ -31,7 +31,7 @@ class OrtArena final : public StrategyOn<OrtArena>, private OomReport {
     Bytes in_use = 0;
     Bytes most_in_use = 0;
     Bytes held = 0;
-    Bytes lost = 0;  ///< of that, in no region
+    Bytes lost = 0;  ///< part of `held` that is in no region
     Bytes largest_alloc = 0;
     std::int64_t allocs = 0;
     std::int64_t reserves = 0;

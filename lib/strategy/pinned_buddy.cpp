@@ -17,9 +17,9 @@ struct PinnedBuddyOptions {
   Bytes threshold = 4 * kMiB;
 };
 
-/// Of a warm block, or a block of its own with what its alignment left beside it.
+/// A part of a warm block, or a block of its own with what its alignment left beside it.
 struct Part : Chunk {
-  Address base = 0;  ///< of the warm block; buddies are found by the distance from it
+  Address base = 0;  ///< start of the warm block; buddies are found by the distance from it
   bool warm = false;
   bool listed = false;         ///< among the free parts of warm blocks
   Handle earlier = kNoHandle;  ///< in the list of free parts of its size

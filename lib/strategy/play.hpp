@@ -16,7 +16,7 @@ namespace memreplay {
 
 /// What a replay sums up event by event.
 struct Tally {
-  std::uint64_t events = 0;  ///< of the program, not of its driver
+  std::uint64_t events = 0;  ///< the program's, without its driver's
   std::uint64_t requests = 0;
   Bytes requested = 0;
   Bytes allocated = 0;

@@ -26,14 +26,14 @@ struct StrategySpec {
 /// What a strategy may look at when it is made.
 struct StrategyContext {
   DeviceModel& device;
-  std::optional<Bytes> capacity = {};              ///< of the device; nothing: endless
-  const RecordedSettings* recorded = nullptr;      ///< of the recording to be replayed
+  std::optional<Bytes> capacity = {};              ///< the device's; unset: endless
+  const RecordedSettings* recorded = nullptr;      ///< settings of the recording to be replayed
   std::string torch_version = {};                  ///< --torch-version; empty: not given
   std::span<const PoolId> pools = {};              ///< names of the recording's pools, by index
-  std::span<const PoolOptions> pool_options = {};  ///< of the same; missing ones are plain
-  std::span<const std::string> texts = {};         ///< of the recording, by number
+  std::span<const PoolOptions> pool_options = {};  ///< their options; missing ones are plain
+  std::span<const std::string> texts = {};         ///< texts of the recording, by number
   std::shared_ptr<const Plan> plan = {};           ///< what `plan_for` asked for
-  std::uint64_t uses = 1;                          ///< --uses: of a block after it was moved out
+  std::uint64_t uses = 1;                          ///< --uses of a block after it was moved out
   bool wrapped = false;                            ///< it is made inside of another strategy
 };
 
@@ -49,16 +49,16 @@ struct StrategyInfo {
   std::string_view example = {};  ///< how it is written, where the name alone will not do
   bool keeps_regions = false;     ///< `empty_cache` leaves it regions without blocks
   bool stitches = false;          ///< separate free pieces may serve one request together
-  /// Whether it makes one of regions that touch; nothing: never.
+  /// Whether it merges regions that touch; null: never.
   bool (*joins)(const StrategySpec&) = nullptr;
-  bool scales = false;  ///< all its results do, with its SIZE options, the device and the requests
-  /// What it must know of the future; nothing: it does not follow a plan.
+  bool scales = false;  ///< scaling all sizes (options, device, requests) scales every result
+  /// What it must know of the future; null: it does not follow a plan.
   std::optional<PlanWish> (*plan_for)(const StrategySpec&) = nullptr;
   bool needs_plan = false;  ///< without it, it cannot be made
   /// Real memory alone will do: "host" or "cuda".
   std::string_view needs_device = {};
   /// What `tune` tries beside the defaults, as options are written: "key=value,…". The simplest
-  /// first. Nothing: it cannot be tuned so.
+  /// first. Null: it cannot be tuned so.
   std::vector<std::string> (*settings_to_try)() = nullptr;
   /// The line that sets these options in the original. Goes with `settings_to_try`.
   std::string (*as_set)(const StrategySpec&) = nullptr;
@@ -73,8 +73,8 @@ StrategySpec parse_strategy(std::string_view text);
 
 /// Whether the strategy, or one that it wraps, makes one of regions that touch.
 bool joins_regions(const StrategySpec&);
-/// In pieces of what size it, or one that it wraps, lets memory of several places serve one
-/// request; nothing: it does not.
+/// The size of the pieces in which it, or one that it wraps, lets memory of several places serve
+/// one request; unset: it does not.
 std::optional<Bytes> stitched_chunk(const StrategySpec&);
 
 /// What the strategy must know of the future before it is made.

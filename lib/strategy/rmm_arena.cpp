@@ -25,14 +25,14 @@ struct RmmArenaOptions {
 
 struct Piece : Chunk {
   std::uint32_t superblock = 0;
-  StreamIndex stream = 0;  ///< of a block: who asked for it
+  StreamIndex stream = 0;  ///< a block: who asked for it
 };
 
 struct Superblock {
   Handle first = kNoHandle;  ///< its lowest piece
   Bytes size = 0;            ///< 0: the number is not in use
   std::uint32_t arena = 0;
-  Bytes largest = 0;  ///< of the free ones, as its arena has it
+  Bytes largest = 0;  ///< the largest free piece, as its arena has it
   FirstFit free;
 };
 

@@ -11,7 +11,7 @@ namespace memreplay {
 namespace {
 
 struct BinningState {
-  std::vector<Bytes> sizes;  ///< of the bins, ascending
+  std::vector<Bytes> sizes;  ///< sizes of the bins, ascending
   std::int64_t binned = 0;
   std::int64_t upstreamed = 0;
 };
@@ -21,7 +21,7 @@ struct BinningState {
 /// bin up among a few and costs what the pool there costs.
 class RmmBinning final : public StrategyWrapper<> {
  public:
-  /// One pool for each size, and the upstream behind them.
+  /// One pool for each size, and then the upstream.
   RmmBinning(BinningState state, Parts pools, HandleTable<PartBlock> blocks = {})
       : StrategyWrapper(std::move(pools), std::move(blocks)), state_(std::move(state)) {}
 

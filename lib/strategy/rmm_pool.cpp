@@ -18,8 +18,8 @@ struct RmmPoolOptions {
 };
 
 struct Piece : Chunk {
-  std::uint32_t list = 0;  ///< of a free piece: where it is listed
-  StreamIndex stream = 0;  ///< of a block: who asked for it
+  std::uint32_t list = 0;  ///< a free piece: where it is listed
+  StreamIndex stream = 0;  ///< a block: who asked for it
 };
 
 /// RMM's pool_memory_resource (rapidsai/rmm, detail/{stream_ordered_memory_resource,

@@ -14,7 +14,7 @@
 namespace memreplay {
 namespace {
 
-constexpr Bytes kMostPages = 128;  ///< of a slab, unless one object needs more
+constexpr Bytes kMostPages = 128;  ///< in a slab, unless one object needs more
 constexpr std::uint32_t kNoSlab = UINT32_MAX;
 constexpr std::uint64_t kNever = UINT64_MAX;
 
@@ -38,7 +38,7 @@ struct Slot {
 
 struct SizeClassBlock : PlacedBlock {
   Slot slot;                 ///< no slab: a large block
-  Handle range = kNoHandle;  ///< of a large block
+  Handle range = kNoHandle;  ///< pages of a large block
   Giver owner;               ///< who asked for it
 };
 
@@ -346,7 +346,7 @@ class SizeClass final : public StrategyOn<SizeClass>, private Prefetch {
 
   SizeClassOptions options_;
   SizeClasses classes_;
-  std::uint32_t class_count_;  ///< of small blocks
+  std::uint32_t class_count_;  ///< number of classes of small blocks
   PageHeap pages_;
   std::vector<Bin> bins_;  ///< by arena and class
   std::vector<Served> served_;
@@ -390,7 +390,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   options.region = size_option(spec, "region", options.region);
   options.region_max = size_option(spec, "region_max", options.region_max);
   if (options.g > 6) refuse("g", "0 to 6");
-  constexpr Bytes kMostSlots = 1 << 24;  // of a slab, which is 128 pages at most
+  constexpr Bytes kMostSlots = 1 << 24;  // in a slab, which is 128 pages at most
   if (options.page > kMostSlots / 128 * options.q) {
     refuse("page",
            fmt::format("at most {}, for slabs of 16 Mi objects", kMostSlots / 128 * options.q));

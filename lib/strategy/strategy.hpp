@@ -29,8 +29,7 @@ struct StrategyUsage {
   /// Null, always, for strategies that never move a block; the same list, always, for others.
   const std::vector<Handle>* moved_out = nullptr;
   /// Where live blocks lie now that the last request has moved within the device, by ascending
-  /// address, none of them behind where it lay. Null or not as above. A block whose free is
-  /// requested stays.
+  /// address; no block moves up. Null or not as above. A block whose free is requested stays.
   const std::vector<Placement>* moved = nullptr;
 
   bool moves_blocks() const { return moved_out != nullptr || moved != nullptr; }
@@ -97,8 +96,8 @@ class Strategy {
   virtual void complete_free(Handle block) { free(block, {}); }
   /// The program asks for unused memory to be returned to the device.
   virtual void empty_cache() {}
-  /// Plays events without a virtual call for each, as the calls above would one by one; as far as it
-  /// likes to.
+  /// Plays events without a virtual call for each, as the calls above would one by one; as far as
+  /// it likes to.
   virtual Halt play(const Stretch& stretch) { return {stretch.from, Pause::other}; }
 
   virtual FreeSpace free_space() const = 0;

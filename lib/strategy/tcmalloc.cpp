@@ -38,7 +38,7 @@ struct Object {
 
 struct TcmallocBlock : PlacedBlock {
   Object object;             ///< no span: whole pages
-  Handle range = kNoHandle;  ///< of these
+  Handle range = kNoHandle;  ///< the whole pages
   Giver owner;               ///< who asked for it
 };
 

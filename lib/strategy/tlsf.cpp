@@ -14,7 +14,7 @@ namespace memreplay {
 namespace {
 
 constexpr Bytes kTlsfUnit = 8;
-constexpr Bytes kTlsfHeader = 8;  ///< of a block, in the memory before it
+constexpr Bytes kTlsfHeader = 8;  ///< in the memory before a block
 constexpr Bytes kTlsfPoolEnds = 16;
 constexpr Bytes kTlsfSmallest = 24;
 /// What the original accepts but for its last bytes, and the piece in which devices give memory.
@@ -29,7 +29,7 @@ struct TlsfOptions {
 Bytes usable_bytes(Bytes pool) { return (pool - kTlsfPoolEnds) / kTlsfUnit * kTlsfUnit; }
 
 /// Two-level segregated fit (Masmano et al. 2004; mattconte/tlsf 3.1). A request and a free are
-/// O(1). The size of a chunk counts the header behind it too, so that chunks tile their pool.
+/// O(1). The size of a chunk counts the header after it too, so that chunks tile their pool.
 class Tlsf final : public StrategyOn<Tlsf> {
  public:
   Tlsf(const TlsfOptions& options, DeviceModel& device)
@@ -112,8 +112,8 @@ class Tlsf final : public StrategyOn<Tlsf> {
 
   void list(Handle block) { lists_.push(block, chunks_[block].size - kTlsfHeader); }
 
-  /// Of what precedes the first aligned place a block is made; where that is too small for one, a
-  /// later place serves.
+  /// What precedes the first aligned place becomes a block; where it is too small for one, a later
+  /// place serves.
   Handle cut_front(Handle block, Bytes alignment) {
     constexpr Bytes kLeast = kTlsfSmallest + kTlsfHeader;
     const Address from = chunks_[block].address;
@@ -134,7 +134,7 @@ class Tlsf final : public StrategyOn<Tlsf> {
     };
     const Bytes pool = std::min(kTlsfLargestPool, device_->free_bytes());
     if (would_do(pool) && add_pool(pool)) return true;
-    // Of a device whose free memory is not in whole granules the rest cannot be had.
+    // Where free memory is not a whole number of granules, the rest cannot be had.
     const Bytes whole = pool / kTlsfGranule * kTlsfGranule;
     return whole != pool && would_do(whole) && add_pool(whole);
   }

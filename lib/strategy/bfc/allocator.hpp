@@ -15,7 +15,7 @@
 
 namespace memreplay::bfc {
 
-/// Of everything that BFC hands out.
+/// All sizes and addresses that BFC hands out are multiples of it.
 inline constexpr int kGranuleLog2 = 8;
 inline constexpr Bytes kGranule = Bytes{1} << kGranuleLog2;
 inline constexpr Bytes kLargestRequest = Bytes{1} << 62;
@@ -30,7 +30,7 @@ enum class Tag : std::uint8_t { lower, upper, central_gap };
 
 /// How the chunks of one end are searched and cut.
 struct EndPolicy {
-  bool descending = false;  ///< of equal chunks the highest one
+  bool descending = false;  ///< among equal chunks the highest is taken
   bool exact = false;       ///< every surplus is split off
 };
 
@@ -53,7 +53,7 @@ struct Options {
 
 struct alignas(64) Piece : Chunk {
   std::uint64_t freed_at = 0;   ///< count of the free; 0: safe
-  FreeBlocks::Place place = 0;  ///< of a chunk that is binned, there
+  FreeBlocks::Place place = 0;  ///< where a binned chunk is in its bin
   Tag tag = Tag::lower;
 
   bool is_binned() const { return !in_use && tag != Tag::central_gap; }
@@ -106,9 +106,9 @@ class Allocator final : public StrategyOn<Allocator>,
   const ChunkTable<Piece>& chunks() const { return chunks_; }
   Bytes next_region() const { return next_region_; }
   Bytes largest_free() const;
-  /// Of those that a request from this end can use.
+  /// The largest that a request from this end can use.
   Bytes largest_free(Tag end) const;
-  /// 1 - largest / all free; nothing for a pool without free bytes.
+  /// 1 - largest / all free; unset for a pool without free bytes.
   std::optional<double> fragmentation() const;
   /// 100 characters for the pool: '*' requested, 'x' waste, '_' free.
   std::string occupancy_map() const;
@@ -174,7 +174,7 @@ class Allocator final : public StrategyOn<Allocator>,
   std::vector<std::string> op_names_;
   Bytes split_threshold_;  ///< never 0: nothing is no rest
   ChunkTable<Piece> chunks_;
-  /// Of the lower end, of the upper end.
+  /// For the lower end and for the upper end.
   std::array<FreeBlocks, 2> bins_ = {FreeBlocks(kGranuleLog2), FreeBlocks(kGranuleLog2)};
   Handle gap_ = kNoHandle;
   std::map<Address, Address> obtained_;  ///< start of what is used -> address that the device gave

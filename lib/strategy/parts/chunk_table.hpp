@@ -15,7 +15,7 @@ namespace memreplay {
 struct Chunk {
   Address address = 0;
   Bytes size = 0;       ///< 0: the number is not in use
-  Bytes requested = 0;  ///< of a free chunk: what its number last served
+  Bytes requested = 0;  ///< a free chunk: what its number last served
   Handle below = kNoHandle;
   Handle above = kNoHandle;
   bool in_use = false;
@@ -46,7 +46,7 @@ class ChunkTable {
     regions_.emplace(address, chunk);
     return chunk;
   }
-  /// Enlarges the region whose last chunk is `last` by a free chunk right behind it.
+  /// Enlarges the region whose last chunk is `last` by a free chunk right after it.
   Handle append(Handle last, Bytes size, Piece piece = {}) {
     const Handle chunk = take_number();
     piece.address = chunks_[last].address + chunks_[last].size;

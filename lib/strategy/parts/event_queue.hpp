@@ -9,7 +9,7 @@
 namespace memreplay {
 
 /// Blocks that streams still use, oldest first. As PyTorch's host allocator looks at its events:
-/// one that is not over holds up all behind it.
+/// one that is not over holds up all later ones.
 class EventQueue {
  public:
   void requested(Handle block) {

@@ -76,7 +76,7 @@ Handle FreeBlocks::take_rare(Bytes size) {
   return at.block.block;
 }
 
-// Of a class of several chunks.
+// For a class of several chunks.
 FreeBlocks::Cursor FreeBlocks::lower_bound_in(std::uint32_t size_class, std::uint32_t units) const {
   const Chunk& first = chunks_[first_[size_class]];
   const std::vector<Separator>& directory = directories_[first.directory];
@@ -88,7 +88,7 @@ FreeBlocks::Cursor FreeBlocks::lower_bound_in(std::uint32_t size_class, std::uin
   return cursor(place, best_of(chunks_[place], 0).index);
 }
 
-// The last one that is not behind the entry. The first is before everything.
+// The last one that is not after the entry. The first is before everything.
 std::size_t FreeBlocks::separator_of(const std::vector<Separator>& directory,
                                      const Entry& entry) const {
   const Key wanted = entry.key();
@@ -237,7 +237,7 @@ FreeBlocks::Place FreeBlocks::split(Place full) {
   return fresh;
 }
 
-// Of a class of several. Its last entry is still there.
+// For a class of several chunks. The last entry is still there.
 void FreeBlocks::drop_chunk(Place place) {
   const Entry& last = chunks_[place].entries.front();
   const std::uint32_t number = std::exchange(chunks_[place].directory, kNone);

@@ -113,8 +113,8 @@ class FreeBlocks {
     std::uint8_t count = 0;
     std::uint8_t open = 0;  ///< as long as `count` is below, the next block needs no search
     std::uint16_t size_class = 0;
-    std::uint32_t directory = kNone;             ///< of its class, where that has several chunks
-    std::array<Entry, kChunkSize> entries = {};  ///< behind the last, but for the first: Entry{}
+    std::uint32_t directory = kNone;             ///< its class's, where that has several chunks
+    std::array<Entry, kChunkSize> entries = {};  ///< unused ones, but for the first: Entry{}
   };
   /// Blocks from this one on, in order, lie in the chunk.
   struct Separator {
@@ -153,7 +153,7 @@ class FreeBlocks {
   Cursor cursor(Place chunk, std::uint32_t index) const {
     return {block_of(chunks_[chunk].entries[index]), chunk, index};
   }
-  /// Of `bits` that are not all 0, which is not tested.
+  /// `bits` must not all be 0; that is not tested.
   static std::uint32_t lowest_bit(std::uint64_t bits) {
     return static_cast<std::uint32_t>(std::countr_zero(bits | std::uint64_t{1} << 63));
   }
@@ -178,7 +178,7 @@ class FreeBlocks {
   // free_blocks.cpp: what is rare
   Handle take_rare(Bytes size);
   Cursor lower_bound_in(std::uint32_t size_class, std::uint32_t units) const;
-  /// Of the first class from this one on that holds any, else of those beyond.
+  /// The first block of this class or of a later one; where they hold none, of those beyond.
   Cursor first_from(std::uint32_t size_class) const;
   std::uint32_t used_class_before(std::uint32_t size_class) const;
   Place last_chunk(std::uint32_t size_class) const;
@@ -250,7 +250,7 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
 [[gnu::always_inline]] inline std::uint32_t FreeBlocks::used_class_from(
     std::uint32_t size_class) const {
   const std::uint32_t word = size_class / 64;
-  // The lowest bit left is the class itself, the next ones those behind it.
+  // The lowest bit left is the class itself, the next ones those after it.
   const std::uint64_t here = used_[word] >> size_class % 64;
   if (here != 0) return size_class + lowest_bit(here);
   const std::uint64_t words = words_behind(word);

@@ -58,7 +58,7 @@ class NumberedLists {
   }
 
   Handle newest(std::uint32_t list) const { return newest_[list]; }
-  /// The next of the same list; kNoHandle behind the last.
+  /// The next block of the list; kNoHandle after the last.
   Handle older(Handle block) const { return entries_[block].older; }
   std::size_t count() const { return count_; }
 

@@ -24,7 +24,7 @@ class PlannedRegion {
   /// taken or where the device has no room for the region.
   std::optional<PlacedBlock> take(const Request& request, DeviceModel& device);
   void release(const PlacedBlock& block);
-  /// Of an iteration: the next request is its first.
+  /// An iteration begins: the next request is its first.
   void marker();
 
   const Plan& plan() const { return *plan_; }

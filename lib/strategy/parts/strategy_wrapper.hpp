@@ -140,7 +140,7 @@ class StrategyWrapper : public Strategy,
   std::vector<Part> parts_;
 };
 
-/// Appends what a part counted, its names behind a prefix.
+/// Appends what a part counted, its names after a prefix.
 inline void append_counters(Counters& counters, const std::string& prefix, const Counters& part) {
   for (const auto& [name, value] : part) counters.emplace_back(prefix + name, value);
 }

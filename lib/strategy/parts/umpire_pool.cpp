@@ -93,7 +93,7 @@ FreeBlock UmpirePool::entry_of(Handle chunk) const {
   return {chunks_[chunk].size, chunks_[chunk].rank, chunk};
 }
 
-/// Of equals the one that came first serves in a QuickPool, the lowest in a DynamicPoolList.
+/// Among equal chunks, a QuickPool serves the one that came first, a DynamicPoolList the lowest.
 void UmpirePool::list(Handle chunk) {
   Piece& piece = chunks_[chunk];
   piece.in_use = false;

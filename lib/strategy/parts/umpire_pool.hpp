@@ -27,7 +27,7 @@ struct UmpireFigures {
   Bytes current_size = 0;  ///< as requested
   Bytes aligned_size = 0;
   Bytes aligned_hwm = 0;
-  Bytes actual_size = 0;  ///< of the device
+  Bytes actual_size = 0;  ///< obtained from the device
   Bytes actual_hwm = 0;
   Bytes releasable_bytes = 0;  ///< blocks that are wholly free
   std::uint64_t releasable_blocks = 0;
@@ -62,7 +62,7 @@ class UmpirePool final : public StrategyOn<UmpirePool> {
  private:
   struct Piece : Chunk {
     Address region = 0;      ///< as the device gave it
-    std::uint64_t rank = 0;  ///< of a free piece, among those of its size
+    std::uint64_t rank = 0;  ///< a free piece's, among those of its size
   };
 
   bool is_quick() const { return options_.kind == UmpireKind::quick_pool; }

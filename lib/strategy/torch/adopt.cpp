@@ -15,8 +15,8 @@ bool same_reservation(const SegmentInfo& a, const SegmentInfo& b) {
 
 }  // namespace
 
-// Of the reservation that the first of these runs begins: that of these settings, unless runs were
-// mapped in other pieces.
+// The granule of the reservation that the first of these runs begins: that of these settings,
+// unless runs were mapped in other pieces.
 Bytes Allocator::granule_of(std::span<const SegmentInfo> runs) const {
   const SegmentInfo& first = runs.front();
   Bytes granule = first.small_pool ? kSmallBuffer : settings_.large_segment_size;
@@ -111,7 +111,7 @@ Handle Allocator::append_block(Block block, Handle before) {
   return handle;
 }
 
-// The part of a reservation between a mapped block and `end` has no memory behind it.
+// The part of a reservation between a mapped block and `end` is not mapped.
 Handle Allocator::adopt_unmapped(Handle last, Address end) {
   Block gap = blocks_[last];
   gap.address += gap.size;

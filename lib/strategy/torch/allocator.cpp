@@ -141,8 +141,8 @@ Allocator::Attempt Allocator::alloc_block(const Search& search, bool is_retry, H
   return Attempt::served;
 }
 
-// Of torch_npu (base_addr_aligned_kb): what lies in front of an aligned address stays free, where
-// the request still fits behind it.
+// torch_npu's base_addr_aligned_kb: what lies in front of an aligned address stays free, where the
+// request still fits after it.
 void Allocator::leave_front_unaligned(Handle block, Bytes size) {
   const Bytes alignment = settings_.large_alignment;
   if (alignment == 0 || !settings_.expandable_segments || size < kRoundLarge) return;

@@ -39,7 +39,7 @@ struct alignas(64) Block {
   std::uint64_t since = 0;
   Handle prev = kNoBlock;
   Handle next = kNoBlock;
-  FreeBlocks::Place place = 0;    ///< of a free block, among those of its pool
+  FreeBlocks::Place place = 0;    ///< where a free block is among those of its pool
   std::uint32_t reservation = 0;  ///< one above the index into reservations_; 0: plain segment
   std::uint32_t shelf = 0;        ///< index into shelves_
   BlockState state = BlockState::free;
@@ -52,7 +52,7 @@ struct alignas(64) Block {
 };
 static_assert(sizeof(Block) == 64);
 
-/// Parts of reservations without memory behind them, by address.
+/// Unmapped parts of reservations, by address.
 using UnmappedBlocks = std::set<std::pair<Address, Handle>>;
 
 /// PyTorch's native CUDA caching allocator (DeviceCachingAllocator in
@@ -95,19 +95,19 @@ class Allocator final : public StrategyOn<Allocator>,
     Address address = 0;
     Bytes size = 0;
     Bytes granule = 0;
-    std::uint64_t rank = 0;  ///< of its first byte
+    std::uint64_t rank = 0;  ///< rank of the first byte
     bool recorded = false;   ///< taken over: this device reserved nothing for it
   };
   std::optional<Reservation> reservation_at(Address address) const;
   /// The search for a best fit passes over a free block that can still grow when the next one can
   /// reach less far.
   struct GrowingBlock {
-    Address end = 0;    ///< of what is mapped
-    Bytes tail = 0;     ///< unmapped bytes behind it
+    Address end = 0;    ///< end of what is mapped
+    Bytes tail = 0;     ///< unmapped bytes after it
     Bytes longest = 0;  ///< the most with which the search ends at it
   };
-  /// Of the free block at `address`, if it can grow: the search stays at it, or where the block at
-  /// `before` comes first, goes on to it.
+  /// How the free block at `address` can grow, if it can: the search stays at it, or where the
+  /// block at `before` comes first, goes on to it.
   std::optional<GrowingBlock> growing_block_at(Address address, Address before) const;
 
   /// Nobody holds the private pool any more, and it still has memory.
@@ -157,7 +157,7 @@ class Allocator final : public StrategyOn<Allocator>,
   enum class Side { before, behind };
 
   // serving.hpp: the path of a request and of a free
-  /// Of the lane that was turned to.
+  /// Serves from the lane that was turned to.
   template <class Rules>
   Service serve(Bytes size, Placement& placed);
   [[gnu::noinline]] Service serve_by_all_rules(Bytes size, Lane lane, Placement& placed);
@@ -213,7 +213,7 @@ class Allocator final : public StrategyOn<Allocator>,
   void release_blocks(BlockPool& pool);
   void release_private_pool(PoolIndex pool);
   void release_block(Handle block);
-  /// Of one pool, or of all of them.
+  /// Synchronises one pool, or all of them.
   void synchronize_and_free_events(std::optional<PoolIndex> pool = {});
 
   // expandable.cpp
@@ -238,7 +238,7 @@ class Allocator final : public StrategyOn<Allocator>,
   Handle append_block(Block block, Handle before);
 
   // blocks.cpp: blocks, pools and states
-  /// Of a block that is not filled in yet.
+  /// The handle of a block that is not filled in yet.
   Handle take_handle() {
     if (unused_count_ == 0) [[unlikely]]
       add_handle();
@@ -279,7 +279,7 @@ class Allocator final : public StrategyOn<Allocator>,
     }
   }
   UnmappedBlocks& unmapped_set(const Block& block) { return shelves_[block.shelf].unmapped; }
-  /// Those among which the block lies, or will.
+  /// The free blocks among which the block lies, or will.
   FreeBlocks& free_set(const Block& block) {
     note_change(block.shelf);
     return shelves_[block.shelf].free;
@@ -307,10 +307,10 @@ class Allocator final : public StrategyOn<Allocator>,
   std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all blocks
   std::size_t unused_count_ = 0;
   std::vector<BlockPool> pools_;  ///< large and small pool of each pool index in turn
-  std::vector<Shelf> shelves_;    ///< those of a large and of the small pool in turn
+  std::vector<Shelf> shelves_;    ///< the large pool's shelves and the small pool's in turn
   bool many_shelves_ = false;
   mutable LargestOf largest_;           ///< free block of each shelf, where they are many
-  Lane lane_;                           ///< of the last request
+  Lane lane_;                           ///< the last request's
   ShelfIndex lane_shelves_ = kNoShelf;  ///< its large one; the small one is the next
   std::vector<Reservation> reservations_;
   std::vector<std::uint32_t> unused_reservations_;
@@ -326,7 +326,7 @@ class Allocator final : public StrategyOn<Allocator>,
 
 /// The length of address space that a new expandable segment of this granule reserves on a device
 /// of `total` bytes: the device and an eighth, or what expandable_segments_reserve asks for ("0.5"
-/// of the device, or "8G"), if that is less.
+/// times the device, or "8G"), if that is less.
 Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule);
 
 /// Throws UsageError where the device lacks what the settings need.

@@ -34,7 +34,7 @@ std::uint64_t Allocator::first_rank(Address segment) {
   return next_number_++ << kDistanceBits;
 }
 
-// The rank of the byte that is `distance` behind the one of `rank`, in the same segment.
+// The rank of the byte that is `distance` above the one with this `rank`, in the same segment.
 std::uint64_t Allocator::rank_behind(std::uint64_t rank, Bytes distance) const {
   switch (tie_break_) {
     case Release::TieBreak::address:

@@ -28,7 +28,7 @@ struct ConfEntry {
 };
 
 /// Takes a configuration string apart as the tokenizer of `release` does:
-/// "key:value,key:[a:1,b:2]". Nothing behind an error is read.
+/// "key:value,key:[a:1,b:2]". Nothing after an error is read.
 std::vector<ConfEntry> split_conf(std::string_view conf, const Release& release,
                                   SettingIssues& issues);
 

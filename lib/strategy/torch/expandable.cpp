@@ -29,7 +29,7 @@ FreeBlocks::Cursor Allocator::tightest_from(const FreeBlocks& free, FreeBlocks::
   const auto extent = [&](const FreeBlocks::Cursor& candidate) {
     return candidate.block.size + unmapped_behind(candidate.block.block);
   };
-  // None behind reaches less far than one that nothing unmapped follows.
+  // No later one reaches less far than one that nothing unmapped follows.
   while (blocks_[at.block.block].expandable() && unmapped_behind(at.block.block) > 0) {
     const auto next = free.next(at);
     if (next.at_end() || extent(next) >= extent(at)) return at;

@@ -70,7 +70,7 @@ void PoolOrder::erase(PoolIndex pool) {
       slots_, [&](const Entry& entry) { return entry.is_here() && entry.pool == pool; });
   if (gone == slots_.end()) return;
   --count_;
-  // Those behind it that are not where they want to be come nearer by one.
+  // The ones after it that are not where they want to be come nearer by one.
   for (auto next = gone + 1; next != slots_.end() && next->distance > 0; ++gone, ++next) {
     *gone = *next;
     --gone->distance;

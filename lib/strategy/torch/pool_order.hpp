@@ -14,9 +14,9 @@ namespace memreplay::torch {
 /// are further from theirs come first (Robin Hood hashing).
 class PoolOrder {
  public:
-  /// Of a pool that is not among them. O(1) on average.
+  /// Inserts a pool that is not there yet. O(1) on average.
   void insert(PoolIndex pool, PoolId id);
-  /// Nothing where it is not among them. O(slots).
+  /// Does nothing where the pool is not there. O(slots).
   void erase(PoolIndex pool);
   std::vector<PoolIndex> pools() const;
 
@@ -33,7 +33,7 @@ class PoolOrder {
   void grow();
   Entry& at(std::size_t slot);
 
-  std::vector<Entry> slots_;  ///< those wanted, and behind them as many as were needed
+  std::vector<Entry> slots_;  ///< those wanted, and after them as many as were needed
   std::size_t wanted_ = 0;    ///< a power of two; 0: nobody came yet
   std::size_t count_ = 0;
 };

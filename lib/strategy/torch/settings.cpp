@@ -117,7 +117,7 @@ void read_megabytes(const Parse& parse, const ConfEntry& entry, Settings& settin
   } else if (entry.key == "max_non_split_rounding_mb") {
     read_limit(parse, entry, large, settings.max_non_split_rounding_size);
   } else if (entry.key != "large_segment_size_mb") {
-    const auto value = megabytes(parse, entry);  // of pinned host memory
+    const auto value = megabytes(parse, entry);  // pinned host memory
     if (value == Bytes{0} && entry.key == "pinned_reserve_segment_size_mb") {
       parse.error(entry, "1 or more");
     }

@@ -56,9 +56,9 @@ Settings read_conf(std::string_view conf, const Release& release, SettingIssues&
 /// states one by one. What neither tells keeps its default.
 Settings settings_of(const RecordedSettings& recorded, const Release& release);
 
-/// What the allocator may hold of a device; nothing: no limit of its own. `total`, what the device
-/// reports, is asked for only where it decides: who watches the device would take it for a question
-/// of the allocator's.
+/// What the allocator may hold of a device; unset: no limit of its own. `total`, what the device
+/// reports, is asked for only where it decides: a watcher of the device would take it for a
+/// question from the allocator.
 std::optional<Bytes> memory_limit(const Settings& settings, const std::function<Bytes()>& total);
 
 /// The one option of a specification that stands for a whole configuration string.

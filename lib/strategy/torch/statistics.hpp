@@ -51,11 +51,12 @@ struct SingleStat : Stat {
   void decrease(Bytes amount) { free(amount); }
 };
 
-/// Of the large pools, of the small ones and of all. Of all no sum is kept: what they may grow
-/// until their peak is passed is dealt out to both, so that one comparison watches two peaks.
+/// A statistic of the large pools, of the small ones and of all. No sum is kept for all: what they
+/// may grow until their peak is passed is dealt out to both, so that one comparison watches two
+/// peaks.
 struct PooledStat {
   std::array<Stat, 2> of_pool;  ///< large, small
-  std::int64_t peak = 0;        ///< of all
+  std::int64_t peak = 0;        ///< the peak of both together
 
   std::int64_t current() const { return of_pool[0].current() + of_pool[1].current(); }
   void increase(bool small, Bytes amount) {
@@ -82,10 +83,10 @@ struct LiveStat : PooledStat {
   struct Pending {
     std::int64_t current = 0;
     std::int64_t found = 0;        ///< in a state that was taken over
-    std::int64_t active_peak = 0;  ///< of what is allocated or pending
+    std::int64_t active_peak = 0;  ///< the peak of allocated and pending together
   };
   std::array<Pending, 2> pending;
-  std::int64_t active_peak = 0;  ///< of all
+  std::int64_t active_peak = 0;  ///< the peak of both together
 
   std::int64_t active(bool small) const {
     return of_pool[small].current() + pending[small].current;
@@ -149,7 +150,7 @@ struct Statistics {
   std::uint64_t num_sync_all_streams = 0;
   std::uint64_t num_device_alloc = 0;
   std::uint64_t num_device_free = 0;
-  std::vector<PooledStat> reserved_by_pool;  ///< of private pools, by pool index
+  std::vector<PooledStat> reserved_by_pool;  ///< private pools, by pool index
 };
 
 /// Every key of `memory_stats()` that `release` has, sorted as PyTorch sorts them.

@@ -22,7 +22,7 @@ class WatchedLimit {
     smallest_from_ = std::min(smallest_from_, size);
     return false;
   }
-  /// Of a size that no limit is above: as `above` does.
+  /// As `above` does, for a size that is below every limit.
   void note_below(Bytes size) const {
     if (size > largest_below_) largest_below_ = size;
   }
