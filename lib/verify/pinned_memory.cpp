@@ -13,8 +13,8 @@
 namespace memreplay {
 namespace {
 
-/// Makes the model decide what the recorded allocator decided. Its calls of the driver stand
-/// before the request, or behind the free, in which it made them; those of an `empty_cache` too.
+/// Makes the model decide what the recorded allocator decided. Its calls of the driver stand before
+/// the request, or after the free, in which it made them; those of an `empty_cache` too.
 class PinnedVerification {
  public:
   PinnedVerification(const Recording& recording, const Trace& trace)
@@ -115,7 +115,7 @@ class PinnedVerification {
     return true;
   }
 
-  // What is given back behind no free shows that the program called it; false where it did not.
+  // Memory returned without a free shows that the program called it; false where it did not.
   bool empty_cache() {
     const auto obtained = std::ranges::find(script_, Op::segment_alloc, &ScriptEntry::op);
     const std::vector<ScriptEntry> returned(script_.begin(), obtained);

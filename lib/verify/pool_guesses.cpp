@@ -8,7 +8,7 @@ namespace {
 
 // The life of the plain segment that holds `address`, in the pool that it has.
 std::optional<PoolGuess> life_of(const Trace& trace, std::size_t event, Address address) {
-  // The request behind a recorded segment_alloc is the event; the segment may begin just before it.
+  // The request after a recorded segment_alloc is the event; the segment may begin just before it.
   for (std::size_t i = std::min(event + 1, trace.size()); i-- > 0;) {
     if (trace.ops[i] != Op::segment_alloc) continue;
     PoolGuess life{i, trace.size(), trace.addresses[i], trace.sizes[i], trace.lane(i).pool};

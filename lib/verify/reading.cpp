@@ -37,7 +37,7 @@ std::vector<std::uint64_t> captures_without_empty_cache(const Trace& trace,
                                                         const Reading& reading) {
   std::vector<std::uint64_t> found;
   auto call = reading.calls.begin();
-  PoolIndex last = 0;    // of the request before
+  PoolIndex last = 0;    // the previous request's
   bool emptied = false;  // since then
   for (std::size_t i = 0; i < trace.size(); ++i) {
     for (; call != reading.calls.end() && call->event <= i; ++call) {
@@ -56,7 +56,7 @@ void complete_deferrals(const Trace& trace, Reading& reading) {
   if (reading.deferrals.empty()) return;
   std::vector<std::uint64_t> requests;                                // events
   std::vector<std::size_t> freed_after(trace.slot_count);             // so many requests, by slot
-  std::vector<std::size_t> deferred_after(reading.deferrals.size());  // the same, by deferral
+  std::vector<std::size_t> deferred_after(reading.deferrals.size());  // likewise, by deferral
   std::vector<std::vector<std::uint64_t>> gaps(trace.streams.size());
   std::size_t next = 0;  // deferral
   for (std::size_t i = 0; i < trace.size(); ++i) {

@@ -27,7 +27,7 @@ struct ProgramCall {
 /// A `free_completed` that only a synchronisation of the recorded allocator brought about. Under
 /// other settings it comes when the blocks of its stream usually complete.
 struct Deferral {
-  std::uint64_t event = 0;  ///< of the free_completed
+  std::uint64_t event = 0;  ///< the free_completed
   std::uint64_t due = 0;    ///< the request before which it comes; UINT64_MAX: never by itself
 
   friend bool operator==(const Deferral&, const Deferral&) = default;
@@ -36,7 +36,7 @@ struct Deferral {
 /// A block that is not as large as its request rounded to 512 bytes: of other roundings, or with a
 /// remainder that was not worth a block of its own.
 struct BlockSize {
-  std::uint64_t event = 0;  ///< of the request
+  std::uint64_t event = 0;  ///< the request
   Bytes size = 0;
 
   friend bool operator==(const BlockSize&, const BlockSize&) = default;

@@ -17,7 +17,7 @@ struct ScriptEntry {
   Op op = Op::segment_alloc;
   Address address = 0;
   Bytes size = 0;
-  PoolIndex pool = 0;  ///< of the segment
+  PoolIndex pool = 0;  ///< the segment's
 };
 
 /// "segment_map of 20971520 at 0x7a0000000000"
@@ -26,7 +26,7 @@ std::string text_of(const ScriptEntry& entry);
 /// The size of the device as a person states it.
 struct StatedDevice {
   Bytes capacity = 0;
-  Bytes reserve = 0;  ///< of it, held by others
+  Bytes reserve = 0;  ///< part of the capacity that others hold
 
   Bytes room() const { return capacity - std::min(capacity, reserve); }
 };
@@ -55,7 +55,7 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   std::span<const ScriptEntry> rest() const { return script_; }
   /// Bytes that a call of this script asked for in vain; 0: every call was granted.
   Bytes refused() const { return refused_; }
-  /// A range of addresses was asked for in vain, and so nothing for the memory behind it.
+  /// A range of addresses was refused, so nothing was asked for to map into it.
   bool refused_reservation() const { return refused_reservation_; }
   /// The first answer that does not go with the stated room, of all scripts.
   const std::optional<SizeConflict>& size_conflict() const { return size_conflict_; }
@@ -85,7 +85,7 @@ class ScriptedDevice final : public DeviceModel, public VirtualMemory {
   void refuse(Bytes size);
 
   Bytes total_;
-  std::optional<Bytes> room_;  ///< nothing: whatever the script has
+  std::optional<Bytes> room_;  ///< unset: whatever the script has
   Bytes held_ = 0;
   std::optional<SizeConflict> size_conflict_;
   std::span<const ScriptEntry> script_;

@@ -16,8 +16,8 @@ class Subject {
  public:
   /// Verifies recordings of PyTorch's allocator. `recording` and `trace` outlive this.
   Subject(const Recording& recording, const Trace& trace);
-  /// Of a recording that was made from another one, and is not verified. `origin` may be null: that
-  /// is the other constructor.
+  /// For a recording that was made from another one, and is not verified. `origin` may be null:
+  /// that is the other constructor.
   Subject(const Recording& recording, const Trace& trace, std::shared_ptr<const Origin> origin);
 
   const Recording& recording() const { return *recording_; }
@@ -48,7 +48,7 @@ class Subject {
   std::shared_ptr<const Origin> origin_;
   std::optional<VerifyResult> verified_;
   std::optional<AddressPolicy> order_;
-  RecordedSettings settings_;  ///< of the recording, as verification reads them
+  RecordedSettings settings_;  ///< the recording's, as verification reads them
 };
 
 /// The strategy that stands for the allocator of a recording: `recorded` where its settings are

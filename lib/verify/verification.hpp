@@ -18,7 +18,8 @@ namespace memreplay {
 struct Assumptions {
   torch::Release release;
   Bytes device_total = kTiB;  ///< as reported; the length of reservations follows from it
-  std::optional<Bytes> room;  ///< of the device for the allocator, where somebody states it
+  std::optional<Bytes> room;  ///< what the allocator may use of the device, where somebody states
+                              ///< it
   std::optional<Bytes> memory_limit;
   Bytes request_padding = 0;       ///< see RecordedSettings
   Bytes large_alignment = 0;       ///< likewise
@@ -29,7 +30,7 @@ struct Assumptions {
   std::vector<std::uint64_t> idle_empty_caches;
   /// Settings may have changed on the way: every group is tried on a copy, also under others.
   bool settings_may_change = false;
-  /// Goes on behind a divergence from the recorded state, and counts.
+  /// Goes on after a divergence from the recorded state, and counts.
   bool resynchronise = false;
 };
 
@@ -77,7 +78,7 @@ class Verification {
   // The events up to a request, and that request.
   struct Group {
     std::size_t from = 0;
-    std::size_t to = 0;    ///< one behind the request, or the end of the trace
+    std::size_t to = 0;    ///< one after the request, or the end of the trace
     std::size_t tail = 0;  ///< from here on everything belongs to one call of the allocator
     bool has_driver_events = false;
     bool ends_in_request = false;  ///< not so only at the end of the trace
@@ -94,7 +95,7 @@ class Verification {
   std::vector<ScriptEntry> script_of(std::size_t from, std::size_t to) const;
   void note_matched(const Group& group);
   void note_block_size(std::size_t event);
-  /// Of the model before it is replaced, or at the end.
+  /// Adds up the model's retries, before it is replaced or at the end.
   void count_retries();
 
   bool step(Model& model, std::size_t event, std::span<const ScriptEntry> script);
@@ -137,12 +138,12 @@ class Verification {
   Model model_;
   std::vector<Handle> handles_;                  ///< by slot
   std::optional<RecordedState> recorded_state_;  ///< only to resynchronise
-  std::optional<Divergence> problem_;            ///< of the attempt under way
-  std::optional<ScriptEntry> contradiction_;     ///< of the attempt of `problem_`
+  std::optional<Divergence> problem_;            ///< in the attempt under way
+  std::optional<ScriptEntry> contradiction_;     ///< in the attempt of `problem_`
   std::optional<Handle> misplaced_;              ///< placed elsewhere by the attempt of `problem_`
   std::uint64_t laid_out_ = 0;                   ///< to resynchronise, in blocks
   std::uint64_t work_left_ = UINT64_MAX;         ///< see limit_work
-  Bytes placed_size_ = 0;      ///< of the last request that was placed as recorded
+  Bytes placed_size_ = 0;      ///< size of the last request that was placed as recorded
   Bytes once_held_ = 0;        ///< the device has room for that much at least
   bool empties_idly_ = false;  ///< before the request of the group under way
   Clues clues_;
