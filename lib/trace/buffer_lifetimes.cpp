@@ -19,7 +19,7 @@ struct LongTime {
 std::uint64_t time_of(const LongTime& row) { return row.since; }
 std::size_t buffer_of(const LongTime& row) { return row.buffer; }
 
-/// The same in one word, where both are short: nearly always.
+/// Time and buffer in one word, where both are short: nearly always.
 using ShortTime = std::uint64_t;
 constexpr unsigned kHalf = 32;
 std::uint64_t time_of(ShortTime row) { return row >> kHalf; }

@@ -17,7 +17,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
-constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // behind one of sixteen bytes
+constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // comes after one of sixteen bytes
 constexpr std::size_t kMostUnpacked = 64 * kGiB;
 
 bool is_zstd(std::string_view bytes) {
@@ -38,7 +38,7 @@ bool is_zstd(std::string_view bytes) {
 /// Zeros may pad a file.
 bool is_padding(std::string_view rest) { return rest.find_first_not_of('\0') == rest.npos; }
 
-/// Of the last member, modulo 4 GiB.
+/// The size of the last member, modulo 4 GiB.
 std::uint64_t stated_by_gzip(std::string_view bytes) {
   std::uint32_t size = 0;
   if (bytes.size() < sizeof size) return 0;

@@ -21,8 +21,8 @@ std::string decompressed_beginning(const Input& input, std::size_t bytes);
 /// As many bytes are unpacked at once.
 inline constexpr std::size_t kUnpackedAtOnce = std::size_t{1} << 18;
 
-/// The same into memory of who calls: `room(used)` says where the next kUnpackedAtOnce bytes go,
-/// behind the `used` ones that are there by then. Returns how many there are in the end.
+/// Decompresses into the caller's memory: `room(used)` says where the next kUnpackedAtOnce bytes
+/// go, after the `used` ones that are there by then. Returns how many there are in the end.
 std::size_t decompress(const Input& input, const std::function<char*(std::size_t used)>& room);
 
 /// How much a compressed file says to hold, which need not be so. Nothing where it says nothing, or

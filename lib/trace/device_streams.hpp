@@ -30,7 +30,7 @@ class ForgottenEvents final : public EventSink {
 /// reading says which devices have events, the next one hands them on.
 class DeviceNumbers {
  public:
-  /// Of a first reading, which may be made anew.
+  /// For the first reading, which may be made anew.
   BeginDevice counting() {
     numbers_.clear();
     return [this](int device) -> EventSink& {
@@ -39,7 +39,7 @@ class DeviceNumbers {
     };
   }
   bool empty() const { return numbers_.empty(); }
-  /// Of the last reading.
+  /// For the last reading.
   BeginDevice handing_on(const BeginEvents& begin) {
     std::size_t next = 0;
     for (auto& [device, number] : numbers_) number = next++;
@@ -67,7 +67,7 @@ class DeviceNumbers {
     EventSink& sink_;
   };
 
-  std::map<int, std::size_t> numbers_;  ///< of the devices with events
+  std::map<int, std::size_t> numbers_;  ///< by device with events
   std::map<int, Numbered> devices_;
   ForgottenEvents nowhere_;
   EventSink* sink_ = nullptr;

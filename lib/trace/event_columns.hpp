@@ -50,7 +50,7 @@ void for_each_column(Use use) {
   std::apply([&](auto... column) { (use(column), ...); }, kColdColumns);
 }
 
-/// Puts further events behind those there are.
+/// Puts further events after those there are.
 inline void append(const EventColumns& further, EventColumns& events) {
   for_each_column([&](auto column) {
     auto& all = events.*column;

@@ -78,7 +78,7 @@ bool in_windows_lib(std::string_view path) {
          starts_with_any(path.substr(at + kMark.size()), kModules);
 }
 
-// Of a checkout too; below installed packages the package is asked.
+// True for a checkout too; below installed packages the package is asked.
 bool is_pytorch(std::string_view path) {
   constexpr std::array<std::string_view, 11> kMarks = {"/torch/_",
                                                        "/pytorch/torch/",
@@ -150,7 +150,7 @@ bool is_python(std::string_view function, std::string_view path) {
   constexpr std::array<std::string_view, 3> kEndings = {".py", ".pyw", ".pyx"};
   const bool ends = std::ranges::any_of(
       kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
-  // Of a script without an ending.
+  // Functions in a script without an ending.
   constexpr std::array<std::string_view, 6> kPythons = {"<module>",  "<lambda>",   "<listcomp>",
                                                         "<genexpr>", "<dictcomp>", "<setcomp>"};
   const bool of_python = std::ranges::find(kPythons, function) != kPythons.end() && path != "/";

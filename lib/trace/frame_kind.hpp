@@ -9,8 +9,8 @@ namespace memreplay {
 /// Whose code a frame of a stack is. The earlier ones say more of who asked for memory, Python's
 /// before those of C++.
 enum class FrameKind : std::uint8_t {
-  own,            ///< of the program, cells of notebooks included
-  package,        ///< of an installed package
+  own,            ///< the program's own, cells of notebooks included
+  package,        ///< an installed package's
   generated,      ///< written by a program: kernels of torch.compile, "<string>"
   framework,      ///< PyTorch's own Python, and the interpreter's
   backward,       ///< C++: a function of the backward pass

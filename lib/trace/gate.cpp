@@ -102,7 +102,7 @@ class TraceGate::Walk {
   bool has_addresses() const { return !events_->addresses.empty(); }
 
   const Trace& trace_;
-  const EventColumns* events_ = nullptr;  ///< those at hand
+  const EventColumns* events_ = nullptr;  ///< the events at hand
   std::uint64_t seen_ = 0;                ///< events, so far
   TableOf<Block> blocks_;                 ///< by slot
   std::map<Address, Address> segments_;   ///< from -> to, those not mapped
@@ -189,8 +189,8 @@ bool TraceGate::Walk::fits(std::size_t event) {
   return true;
 }
 
-/// Plays allocations without an alignment, and frees at once, of which nothing is to say: nearly
-/// all events. To the first that is another, or behind the last. Which of them one is cannot be
+/// Plays allocations without an alignment, and frees at once, that are without fault: nearly all
+/// events. Stops at the first other event, or after the last. Which of them one is cannot be
 /// foreseen, and is no branch.
 std::size_t TraceGate::Walk::play_usual(std::size_t event) {
   constexpr auto kGone = static_cast<unsigned>(Life::gone);

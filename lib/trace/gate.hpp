@@ -23,22 +23,22 @@ struct Fault {
   std::string what;   ///< "the free of a block that is free already"
 };
 
-/// The first fault of a trace; nothing: replays, models and reports may take it as it is. That is:
+/// The first fault of a trace; unset: replays, models and reports may take it as it is. That is:
 /// columns of one length; every block is allocated, requested to be freed and freed in this order,
 /// or was there before and is freed once; segments are obtained where none is and returned as they
-/// are; the start and the end are segments apart from each other, tiled by their blocks.
-/// O(1) an event, O(log segments) an event of the driver.
+/// are; the start and the end are segments apart from each other, tiled by their blocks. O(1) an
+/// event, O(log segments) an event of the driver.
 std::optional<Fault> fault_in(const Trace& trace);
 
-/// The same for a trace whose events come in pieces.
+/// As `fault_in`, for a trace whose events come in pieces.
 class TraceGate {
  public:
   /// Its columns are not looked at; its lanes and slots may become more. `trace` outlives this.
   explicit TraceGate(const Trace& trace);
   ~TraceGate();
 
-  /// The first fault of the trace, or in these events, which come next. Not to be asked again
-  /// behind a fault.
+  /// The first fault of the trace, or in these events, which come next. Not to be asked again after
+  /// a fault.
   std::optional<Fault> fault_in(const EventColumns& events);
 
  private:
@@ -47,7 +47,7 @@ class TraceGate {
   std::optional<Fault> fault_before_;  ///< the first event
 };
 
-/// The gate behind every reader: a reader repairs and counts what its format may get wrong, what
+/// The gate after every reader: a reader repairs and counts what its format may get wrong, what
 /// then is still at fault is refused here. Throws InputError "FILE: gpu 0, event 12: …".
 void check_recording(const Recording& recording);
 

@@ -33,8 +33,8 @@ inline std::size_t read_hexadecimal(std::string_view text, std::uint64_t& number
   return most;
 }
 
-/// The same of eight characters, the first in the lowest byte, and of digits in lower case. Without
-/// a branch for each: how many there are cannot be foreseen.
+/// As read_hexadecimal, for eight characters, the first in the lowest byte, and lower case digits.
+/// Without a branch for each: how many there are cannot be foreseen.
 inline std::size_t read_short_hexadecimal(std::uint64_t text, std::uint64_t& number) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kEach;

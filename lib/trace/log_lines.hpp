@@ -38,8 +38,7 @@ class LogLines {
   std::string_view ahead() const { return with_rest(line_, input_.bytes); }
   /// From the line that comes next to the end of the log.
   std::string_view rest() const { return rest_; }
-  /// Moves behind that line, of so many characters with its end, which has been read by other
-  /// means.
+  /// Moves past that line, of so many characters with its end, which has been read by other means.
   void pass(std::size_t characters) {
     rest_.remove_prefix(characters);
     ++number_;
@@ -67,7 +66,7 @@ class LogLines {
   void check_size(Bytes size, std::string_view text) const;
 
  private:
-  /// Of what is left. Many lines are shorter than a call of find is worth.
+  /// Where the next line ends in `rest_`. Many lines are shorter than a call of find is worth.
   std::size_t end_of_line() const {
     constexpr std::uint64_t kEach = 0x0101010101010101;
     const std::uint64_t ends = eight_characters(rest_) ^ '\n' * kEach;  // are 0 then
@@ -86,8 +85,8 @@ class LogLines {
 
 inline constexpr const char* kCutOff = "a last line that is cut off";
 
-/// Calls `read` at each line that is not empty, then `behind`. What `read` refuses of a last line
-/// that nothing ends is left out: false.
+/// Calls `read` at each line that is not empty, then `behind`. An unfinished last line that `read`
+/// refuses is left out: false.
 template <typename Read, typename Behind>
 bool read_lines(LogLines& lines, Coverage& coverage, const Read& read, const Behind& behind) {
   while (lines.next()) {

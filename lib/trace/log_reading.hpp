@@ -10,7 +10,7 @@
 
 namespace memreplay {
 
-// Of a Reader(input, options, begin), or Reader(input, begin), with `read_all()` and `take()`.
+// For a Reader(input, options, begin), or Reader(input, begin), with `read_all()` and `take()`.
 
 template <typename Reader>
 std::unique_ptr<Reader> reader_of(const Input& input, const ReadOptions& options,
@@ -58,7 +58,7 @@ Recording read_log(const Input& input, const BeginEvents& begin = {}) {
   }
 }
 
-/// The same for events that leave as they come.
+/// As read_log, for events that leave as they come.
 template <typename Reader>
 bool stream_log(const Input& input, const BeginEvents& begin) {
   ForgottenEvents nowhere;

@@ -6,7 +6,7 @@
 
 namespace memreplay {
 
-/// Gives back the pages of a mapped file behind a reader, which halves the memory of a reading
+/// Gives back the pages of a mapped file that have been read, which halves the memory of a reading
 /// (they stay in the page cache), and tells how far it is.
 class PagesBehind {
  public:

@@ -10,7 +10,7 @@
 namespace memreplay {
 
 /// Reads the first line of a text, if it is as many numbers as there are, written as programs do:
-/// up to 19 digits, no zeros before them, one separator between each two, a line feed behind the
+/// up to 19 digits, no zeros before them, one separator between each two, a line feed after the
 /// last. How many characters that are; 0 for any other line.
 inline std::size_t read_plain_numbers(std::string_view text, char separator,
                                       std::span<std::uint64_t> numbers) {

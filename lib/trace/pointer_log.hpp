@@ -31,12 +31,12 @@ struct EarlierPointer {
   Address address = 0;
   Bytes size = 0;
 };
-/// Nothing: not yet looked for.
+/// Unset: not yet looked for.
 using EarlierPointers = std::optional<std::vector<EarlierPointer>>;
 
 /// Makes a trace of calls that name blocks by their addresses, which come again. What a log lacks
 /// is added and what means nothing left out, both counted. The ids are the addresses; other cold
-/// columns are filled by the caller, behind each call.
+/// columns are filled by the caller, after each call.
 class PointerLog {
  public:
   /// With `begin` events leave as they come, a block of them at a time. `path` is for messages.
@@ -100,7 +100,7 @@ class PointerLog {
   }
 
   void leave_out(const std::string& reason, std::uint64_t events = 1);
-  /// The same of what a replay needs, so that it becomes an estimate.
+  /// Leaves out what a replay needs, so that it becomes an estimate.
   void lacks(const std::string& what) {
     is_gapless_ = false;
     leave_out(what);
@@ -118,7 +118,7 @@ class PointerLog {
  private:
   struct Block {
     Bytes size = 0;
-    Slot slot = kNoSlot;      ///< of a block that was left out none
+    Slot slot = kNoSlot;      ///< none where the block was left out
     std::uint32_t empty = 0;  ///< blocks of size 0 there, which leave the address to others
     bool is_earlier = false;
   };
@@ -141,7 +141,7 @@ class PointerLog {
 
   TraceBuilder builder_;
   PointerPlace latest_place_;
-  std::optional<std::uint16_t> lane_;      ///< of that
+  std::optional<std::uint16_t> lane_;      ///< the lane of `latest_place_`
   std::vector<AddressTable<Block>> live_;  ///< by heap, these are numbered from 0
   bool is_gapless_ = true;
   bool is_sure_ = true;

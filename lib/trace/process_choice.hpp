@@ -16,7 +16,7 @@ class ProcessChoice {
  public:
   explicit ProcessChoice(const ReadOptions& options);
 
-  /// Of each event, in their order: false where it is of a process that is left out.
+  /// To be asked for each event, in order: false where its process is left out.
   bool takes(std::string_view process);
   bool takes(std::uint64_t process) {
     return process == latest_ ? takes_latest_ : takes_another(process);
@@ -33,7 +33,7 @@ class ProcessChoice {
   std::optional<std::string> chosen_;
   bool is_merged_;
   std::set<std::string, std::less<>> processes_;
-  std::optional<std::uint64_t> latest_;  ///< that was asked for by its number
+  std::optional<std::uint64_t> latest_;  ///< the last one asked for by its number
   bool takes_latest_ = false;
 };
 

@@ -18,8 +18,8 @@ class Unpacking;
 struct Input {
   std::string name;  ///< for messages; "-" is standard input
   std::string_view bytes;
-  Unpacking* arrival = nullptr;  ///< of bytes that are not all at hand yet, else null
-  bool host = false;    ///< of a snapshot its pinned host memory is asked for, not its devices
+  Unpacking* arrival = nullptr;  ///< set where not all bytes are at hand yet, else null
+  bool host = false;             ///< take a snapshot's pinned host memory, not its devices
   bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
   /// Called now and then with the share that has been read; may be empty.
   std::function<void(double)> progress = {};
@@ -29,14 +29,14 @@ struct Input {
 struct ReadOptions {
   std::string format;          ///< a registered name; empty: recognise it
   bool python_reader = false;  ///< unpickle with CPython instead of our own reader
-  std::string columns;         ///< of a CSV, those named by hand: "id=ptr,size=bytes"
-  std::string process;         ///< of several in a log: its name there, or "all"; empty: the first
+  std::string columns;         ///< columns of a CSV that are named by hand: "id=ptr,size=bytes"
+  std::string process;  ///< which of several in a log: its name there, or "all"; empty: the first
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
   /// Events may be counted and not kept (Trace::streamed, not to be opened), where a reader can:
   /// quicker, and in the memory that one block of them needs.
   bool counted = false;
-  bool host = false;         ///< of a snapshot read its pinned host memory, device -1, instead
+  bool host = false;         ///< read a snapshot's pinned host memory, device -1, instead
   bool takes_texts = false;  ///< also those that only tell of a failure (Recording::told)
   /// For who has recordings without a file: the one called `path`, or nothing where that is a file.
   /// Any thread may ask. May be empty.
@@ -67,16 +67,17 @@ struct ReaderInfo {
   /// Hands on the content as it is, also what no reader looks at; null where it has no form that a
   /// ValueWriter takes. Throws InputError.
   void (*copy)(const Input&, ValueWriter&) = nullptr;
-  /// The same with traces of no events: they are handed on as they are read, unless the file must
+  /// As `read`, with traces of no events: they are handed on as they are read, unless the file must
   /// be read whole, after all. Null where all files of the format must.
   Recording (*hand_on)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
-  /// Hands on the events as they are read, and then the recording, to who begins but once. False,
-  /// before `begin` is called, where the file must be read whole; null as above. Throws InputError.
+  /// Hands on the events as they are read, and then the recording, to a sink that `begin` returns
+  /// (called once). False, before `begin` is called, where the file must be read whole; null as
+  /// above. Throws InputError.
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
   /// Reads, and recognises, bytes as they arrive (Input::arrival); else they are all at hand.
   bool reads_arriving = false;
-  bool is_text = false;        ///< of a failure, no recording: only for who takes those
+  bool is_text = false;        ///< tells of a failure, no recording: only for who takes those
   bool has_processes = false;  ///< a file may be the log of several
 };
 
@@ -90,7 +91,7 @@ bool seems_a_recording(const std::string& path);
 /// Opens, decompresses (gzip and zstd by their first bytes), recognises and reads. "-" is standard
 /// input. Throws InputError with file and place, UsageError for an unknown format.
 Recording read_recording(const std::string& path, const ReadOptions& options = {});
-/// The same of a file's bytes that are in memory, under a name for messages.
+/// Reads a file's bytes that are in memory, under a name for messages.
 Recording read_recording(const std::string& name, std::string_view bytes,
                          const ReadOptions& options);
 

@@ -25,7 +25,7 @@ class RecordedLevels {
 
   /// To be called for every event in turn. O(1).
   void play(std::size_t event) { play(event, trace_.ops[event], trace_.sizes[event]); }
-  /// The same of a trace whose events are elsewhere.
+  /// For a trace whose events are elsewhere.
   void play(std::uint64_t event, Op op, Bytes size) {
     // A recording that lost its beginning may free, and return, more than it is known to hold.
     // Whether an event allocates or frees cannot be foreseen: no branch for it.

@@ -46,7 +46,7 @@ inline std::size_t about_lines(std::string_view text) {
   constexpr std::size_t kSample = 16 * kKiB;
   constexpr std::size_t kPlaces = 8;
   const std::size_t apart = std::max(text.size() / kPlaces, kSample);
-  std::size_t lines = 0;  // of a sample at most
+  std::size_t lines = 0;  // the most in a sample
   for (std::size_t at = 0; at < text.size(); at += apart) {
     const std::string_view sample = text.substr(at, kSample);
     lines = std::max(lines, static_cast<std::size_t>(std::ranges::count(sample, '\n')));

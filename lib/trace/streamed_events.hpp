@@ -18,8 +18,8 @@ struct EventTotals {
   std::uint64_t ooms = 0;     ///< refused requests; an .mrt does not say
   bool program_alone = true;  ///< nothing that the recorded allocator did, and no refused request
   bool requests_say_more = false;           ///< than size, alignment, stream and pool
-  Bytes peak_requested = 0;                 ///< of a trace that starts empty
-  std::optional<std::uint64_t> peak_event;  ///< right after which; nothing: before the first one
+  Bytes peak_requested = 0;                 ///< for a trace that starts empty
+  std::optional<std::uint64_t> peak_event;  ///< the peak is right after it; unset: before the first
   std::optional<std::pair<std::int64_t, std::int64_t>> times_us;  ///< the first and the last
 
   friend bool operator==(const EventTotals&, const EventTotals&) = default;
@@ -29,7 +29,7 @@ struct EventTotals {
 class EventStream {
  public:
   virtual ~EventStream() = default;
-  /// Puts the next events in the place of those that `events` holds; false behind the last one.
+  /// Puts the next events in the place of those that `events` holds; false after the last one.
   /// Throws InputError for what cannot be read, or breaks the promises of `fault_in`.
   virtual bool next(EventColumns& events) = 0;
 };

@@ -53,7 +53,7 @@ struct Trace : EventColumns {
   Slot slot_count = 0;                 ///< one above the highest slot in use
   std::vector<Lane> lanes;             ///< never empty
   std::vector<std::uint64_t> streams;  ///< driver handle of each stream, ascending
-  std::vector<PoolId> pools;           ///< of each pool; the first is the default pool
+  std::vector<PoolId> pools;           ///< by pool; the first is the default pool
 
   MemoryState start;  ///< before the first event; its blocks hold slots of this trace
   MemoryState end;    ///< as the recording states it; empty where it does not
@@ -99,7 +99,7 @@ struct Recording {
   std::string detail;              ///< for people: "PyTorch snapshot, protocol 4"
   std::vector<Trace> traces;       ///< by ascending device
   std::vector<std::string> lacks;  ///< what its format does not say: "threads"
-  std::string why_no_trace;        ///< of one without traces, where more is known than that
+  std::string why_no_trace;        ///< where it has none and more is known than that
   RecordedSettings settings;
   std::vector<Annotation> annotations;
 

@@ -30,7 +30,7 @@ consteval std::size_t cold_index() {
 }
 
 /// Builds one Trace event by event: numbers lanes and slots. The caller knows which cold columns
-/// its format has and fills them, behind each event. O(1) an event.
+/// its format has and fills them, after each event. O(1) an event.
 class TraceBuilder {
  public:
   explicit TraceBuilder(int gpu);
@@ -126,14 +126,14 @@ class TraceBuilder {
 
   Trace trace_;
   EventColumns latest_events_;  ///< not in the trace yet; columns of kTogether always
-  std::size_t count_ = 0;       ///< of them
-  /// Of each cold column how many of them are filled; kBehind: nor are some of the trace.
+  std::size_t count_ = 0;       ///< how many latest events there are
+  /// How many of them are filled, by cold column; kBehind: nor are some of the trace.
   std::array<std::ptrdiff_t, std::tuple_size_v<decltype(kColdColumns)>> filled_ = {};
   std::map<std::uint64_t, StreamIndex> streams_;
   std::map<PoolId, PoolIndex> pools_;
   std::map<std::pair<StreamIndex, PoolIndex>, std::uint16_t> lanes_;
   std::vector<LaneName> lane_names_;
-  std::uint16_t latest_ = 0;    ///< lane asked for
+  std::uint16_t latest_ = 0;  ///< lane asked for
   std::vector<Slot> free_slots_;
 };
 

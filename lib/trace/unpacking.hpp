@@ -41,7 +41,7 @@ class Unpacking {
   const std::size_t size_;
   std::unique_ptr<char[]> content_;
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   std::size_t arrived_ = 0;
   std::exception_ptr failure_;

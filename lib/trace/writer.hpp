@@ -19,10 +19,10 @@ using Losses = std::vector<std::string>;
 
 /// How a format that can be written registers itself (writers.def).
 struct WriterInfo {
-  std::string_view format;      ///< as it is asked for: "csv"
-  std::string_view name;        ///< for messages: "CSV"
-  std::string_view suffix;      ///< of its files: ".csv"; the first format with it is meant
-  bool needs_addresses = true;  ///< of every trace, and the state at its end
+  std::string_view format;  ///< as it is asked for: "csv"
+  std::string_view name;    ///< for messages: "CSV"
+  std::string_view suffix;  ///< ends its files' names: ".csv"; the first format with it is meant
+  bool needs_addresses = true;  ///< in every trace, and the state at its end
   bool one_device = false;      ///< a recording must have one trace
   bool for_stdout = false;      ///< what "-" is written in; of one format
   Losses (*write)(const Recording&, std::ostream&) = nullptr;

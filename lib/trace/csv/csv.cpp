@@ -50,7 +50,7 @@ struct Row {
 
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
 
-/// Of a file whose events cannot leave as they are read: it must be read whole.
+/// Thrown where events cannot leave as they are read: the file must be read whole.
 struct MustBeWhole {};
 
 /// The times of a column whose name does not say the unit are of one kind each.
@@ -127,7 +127,7 @@ class CsvReader {
   Row row_;
   TimesSoFar times_ = TimesSoFar::none;
   std::map<int, CsvDevice> devices_;
-  std::pair<const int, CsvDevice>* latest_ = nullptr;  ///< of `devices_`
+  std::pair<const int, CsvDevice>* latest_ = nullptr;  ///< entry of `devices_` used last
   Recording recording_;
   TextNumbers tags_{recording_.texts};
   EventOutlet outlet_;

@@ -203,7 +203,7 @@ void HeaderReading::take_by_hand(std::string_view by_hand) {
   }
 }
 
-/// Of several names for one thing the likeliest counts.
+/// Where several names mean one thing, the likeliest counts.
 void HeaderReading::take_by_name() {
   for (std::size_t column = 0; column < kCsvColumns; ++column) {
     if (header_.places[column]) continue;

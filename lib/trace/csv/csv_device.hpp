@@ -31,8 +31,8 @@ struct CsvDevice {
   /// False where that block is live already.
   bool allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
                 std::uint32_t thread);
-  /// From the first completion on: any block that was freed may be meant, and which slots come
-  /// again shows at the end. Of events that are kept.
+  /// Only where events are kept. From the first completion on: any block that was freed may be
+  /// meant, and which slots come again shows at the end.
   void keep_freed();
   /// `block` is live.
   void free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block);
@@ -46,7 +46,7 @@ struct CsvDevice {
   AddressTable<CsvBuffer> buffers;
   bool keeps_freed = false;
   CsvEvents events;
-  Slot numbers = 0;  ///< of allocations; where freed ones are kept these stand for slots
+  Slot numbers = 0;  ///< number of allocations; where freed ones are kept these stand for slots
 };
 
 }  // namespace memreplay

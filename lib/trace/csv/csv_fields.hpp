@@ -33,12 +33,12 @@ class CsvFields {
   /// Looks whether the next row is a short one, plainly written. Else, and of files with other
   /// columns, false.
   bool is_short(ShortRow& row) const;
-  /// Moves behind the row that was looked at.
+  /// Moves past the row that was looked at.
   void pass(const ShortRow& row) { rows_.pass(row.characters); }
 
   /// Where the next row begins.
   const char* rest() const { return rows_.rest(); }
-  std::string place() const { return rows_.place(); }  ///< of the row
+  std::string place() const { return rows_.place(); }  ///< where the row begins
   const CsvHeader& header() const { return header_; }
   bool has(CsvColumn column) const { return header_.places[column].has_value(); }
   /// There are other columns than op, id and size.
@@ -50,15 +50,15 @@ class CsvFields {
     return has(column) ? rows_.fields()[*header_.places[column]] : std::string_view{};
   }
 
-  /// Nothing where the field is empty. Of Number int, std::uint32_t and std::uint64_t.
+  /// Unset where the field is empty. Number is int, std::uint32_t or std::uint64_t.
   template <typename Number>
   std::optional<Number> number(CsvColumn column, std::string_view expected) const {
     std::optional<Number> number;
     take(column, number, expected);
     return number;
   }
-  /// The same into one that is empty: where it is to stay, as copies of what was just written in
-  /// parts are slow.
+  /// Reads into an empty optional, where it is to stay: copies of what was just written in parts
+  /// are slow.
   template <typename Number>
   void take(CsvColumn column, std::optional<Number>& number, std::string_view expected) const {
     const std::string_view field = text(column);

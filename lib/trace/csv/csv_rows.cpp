@@ -123,7 +123,7 @@ void CsvRows::quoted_field() {
   }
 }
 
-/// Of the eight characters from `at` on those that may not be of a field, by their high bits.
+/// Marks, by their high bits, those of the eight characters from `at` on that may end a field.
 inline std::uint64_t CsvRows::marks(std::size_t at) const {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kEach;

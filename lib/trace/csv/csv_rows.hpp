@@ -27,8 +27,8 @@ class CsvRows {
   bool next();
   /// Adds empty fields to the row where it has fewer.
   void fill_up(std::size_t count);
-  /// Moves behind the row that comes next, of so many characters with its end, which has been read
-  /// by other means.
+  /// Moves past the row that comes next, of so many characters with its end, which has been read by
+  /// other means.
   void pass(std::size_t characters) {
     row_start_ = at_;
     at_ += characters;
@@ -42,8 +42,8 @@ class CsvRows {
   bool read_digits(std::string_view field, std::uint64_t& number) const {
     return memreplay::read_digits(with_rest(field, text_), field.size(), number);
   }
-  const char* rest() const { return text_.data() + at_; }  ///< behind the row
-  std::uint64_t line() const { return line_; }             ///< of the row's beginning, from 1
+  const char* rest() const { return text_.data() + at_; }  ///< after the row
+  std::uint64_t line() const { return line_; }             ///< where the row begins, from 1
   std::string place() const { return "line " + std::to_string(line_); }
 
   /// Throws InputError at the row, or at one of its fields by line and column.
@@ -70,7 +70,7 @@ class CsvRows {
   std::string_view file_;
   std::string_view text_;
   std::array<Kind, 256> kinds_ = {};
-  std::size_t last_end_ = 0;  ///< behind it no row ends by a line feed
+  std::size_t last_end_ = 0;  ///< after it no row ends by a line feed
   char separator_;
   bool trims_ = false;
   std::size_t at_ = 0;
@@ -78,7 +78,7 @@ class CsvRows {
   std::uint64_t next_line_ = 1;
   std::size_t row_start_ = 0;
   std::vector<std::string_view> fields_;
-  std::size_t count_ = 0;  ///< of the fields of this row so far; those of the row before are behind
+  std::size_t count_ = 0;  ///< fields of this row so far; after them those of the row before
   std::vector<std::pair<std::size_t, std::size_t>> quotes_;  ///< field, and where its quote opens
   std::deque<std::string> unquoted_;
 };

@@ -10,7 +10,7 @@ namespace memreplay {
 /// microseconds until then; also a clock, "2024-05-01 09:15:02.25" or "09:15:02.25".
 enum class CsvTimeUnit { us, ns, ms, s, undecided };
 
-/// By the ending of a column's name: "time_ns". Nothing: it has no such ending.
+/// By the ending of a column's name: "time_ns". Unset: it has no such ending.
 std::optional<CsvTimeUnit> csv_time_unit(std::string_view name);
 
 struct CsvTime {

@@ -74,7 +74,7 @@ class BfcReport {
 
  private:
   enum class Heading { none, request, dump };
-  /// Of the list of chunks.
+  /// How far the list of chunks was read.
   enum class Chunks { unseen, begun, complete };
 
   // What came before the first heading is the end of another report.
@@ -179,7 +179,7 @@ class BfcReport {
   bool any_ = false;
   std::uint64_t lines_ = 0;
   std::optional<ToldBytes> request_;  ///< as people read it
-  ToldBytes client_requested_;        ///< of all bins, as the next two
+  ToldBytes client_requested_;        ///< in all bins, as the next two
   ToldBytes size_;
   ToldBytes size_in_use_;
   Bytes largest_free_ = 0;
@@ -203,7 +203,7 @@ std::optional<ToldFailure> told_by_bfc(std::string_view text) {
   while (!text.empty()) {
     const std::string_view rest = text;
     if (report.read(take_line(text))) continue;
-    // What stands behind the first report is counted alone.
+    // What comes after the first report is only counted.
     for (text = rest; !text.empty();) {
       if (has(take_line(text), "BFCAllocator dump for ")) ++reports;
     }

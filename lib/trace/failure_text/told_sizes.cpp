@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNumber = "0123456789.";
 
-// The bytes of "MiB" and its like at the beginning of a text that goes on behind it.
+// The bytes of "MiB" and its like at the beginning of a text that goes on after it.
 std::optional<double> unit_at(std::string_view text) {
   constexpr std::string_view kUnits = "KMGTPE";
   const auto ends = [&](std::size_t at) {

@@ -12,11 +12,11 @@ namespace memreplay {
 /// The size that begins at `at`: "5.9KiB", "122.00 MiB", "0 bytes", "7 B". Nothing for anything
 /// else.
 std::optional<ToldBytes> told_size_at(std::string_view text, std::size_t at);
-/// The size right behind the first `phrase`, "Tried to allocate ".
+/// The size right after the first `phrase`, "Tried to allocate ".
 std::optional<ToldBytes> told_size_behind(std::string_view text, std::string_view phrase);
 /// The size that ends right before the first `phrase`, " is free".
 std::optional<ToldBytes> told_size_before(std::string_view text, std::string_view phrase);
-/// The whole number behind the first `phrase` and blanks.
+/// The whole number after the first `phrase` and blanks.
 std::optional<std::uint64_t> told_count_behind(std::string_view text, std::string_view phrase);
 
 /// Nothing where one of the two is nothing.

@@ -142,7 +142,7 @@ std::optional<ToldFailure> told_by_table(std::string_view text,
   return chosen;
 }
 
-// The message is of the moment; the table, printed behind it, says what else there was.
+// The message is of the moment; the table, printed after it, says what else there was.
 void add_table(const ToldFailure& table, ToldFailure& failure) {
   failure.ooms = table.ooms;
   failure.retries = table.retries;

@@ -77,10 +77,10 @@ class HeaptrackReader {
   struct Kind {
     Bytes size = 0;
     std::uint64_t call = 0;
-    std::uint32_t stack = 0;  ///< of the call, once it was asked for
+    std::uint32_t stack = 0;  ///< the call's stack, once it was asked for
     std::uint64_t allocated = 0;
     std::uint64_t freed = 0;
-    Slot oldest = kNoSlot;  ///< of those that are live, unless left out
+    Slot oldest = kNoSlot;  ///< the oldest live one, unless left out
     Slot newest = kNoSlot;
   };
 
@@ -108,7 +108,7 @@ class HeaptrackReader {
   PointerLog log_;
   Recording recording_;
   HeaptrackPlaces places_;
-  std::vector<std::uint64_t> numbers_;  ///< of the line
+  std::vector<std::uint64_t> numbers_;  ///< numbers in the line
   std::vector<Kind> kinds_;
   std::vector<Slot> next_;  ///< by slot: the block of the kind that was allocated next
   std::uint64_t format_ = 0;
@@ -256,7 +256,7 @@ HeaptrackReader::Kind& HeaptrackReader::kind(std::uint64_t number) {
 
 [[gnu::always_inline]] inline void HeaptrackReader::free(Kind& kind, std::uint64_t number) {
   const std::uint64_t live = kind.allocated - kind.freed;
-  if (live == 0) return log_.free({}, stand_in(number, kind.freed));  // of a block from before
+  if (live == 0) return log_.free({}, stand_in(number, kind.freed));  // a block from before
   unsure_frees_ += live > 1;
   const Slot slot = kind.oldest;
   log_.end_block(slot, kind.size, stand_in(number, kind.freed++));
@@ -268,7 +268,7 @@ HeaptrackReader::Kind& HeaptrackReader::kind(std::uint64_t number) {
 /// it; else nothing has been done.
 bool HeaptrackReader::read_short_line() {
   constexpr std::size_t kNumber = 2;
-  constexpr std::size_t kMostDigits = 5;  // with what is before and behind them eight characters
+  constexpr std::size_t kMostDigits = 5;  // with the characters around them eight
   constexpr std::uint64_t kAllocates = '+' | ' ' << 8, kFrees = '-' | ' ' << 8;
   const std::uint64_t text = eight_characters(lines_.rest());
   const std::uint64_t call = text & 0xFFFF;
@@ -287,7 +287,7 @@ void HeaptrackReader::allocate(Address address, Bytes size, std::uint64_t call) 
   const std::uint32_t stack = places_.stack_of(call);
   const std::size_t before = log_.size();
   log_.allocate({}, address, size);
-  if (log_.size() > before + 1) log_.trace().stacks.push_back(0);  // of a free that was added
+  if (log_.size() > before + 1) log_.trace().stacks.push_back(0);  // for a free that was added
   fill_columns(stack);
 }
 

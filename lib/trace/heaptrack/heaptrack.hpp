@@ -4,8 +4,8 @@
 
 namespace memreplay {
 
-/// heaptrack's files: raw ones, and interpreted ones, which have no addresses. Of like blocks of
-/// these the oldest is freed first.
+/// heaptrack's files: raw ones, and interpreted ones, which have no addresses. There the oldest of
+/// several like blocks is freed first.
 ReaderInfo heaptrack_reader();
 
 }  // namespace memreplay

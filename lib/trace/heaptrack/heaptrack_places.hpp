@@ -26,7 +26,7 @@ class HeaptrackPlaces {
                        std::span<const std::uint64_t> frames);
   /// A call made at an instruction, reached by another call.
   void add_call(std::uint64_t instruction, std::uint64_t caller);
-  /// The same in a raw file, which names no instructions.
+  /// A call in a raw file, which names no instructions.
   void add_raw_call(std::uint64_t address, std::uint64_t caller);
 
   /// The number of the stack in the recording that a call stands on.

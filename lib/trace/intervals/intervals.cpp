@@ -19,7 +19,7 @@ namespace {
 
 struct IntervalWord {
   std::string_view text;
-  std::optional<std::uint64_t> number;  ///< of plain digits, not too many
+  std::optional<std::uint64_t> number;  ///< value of plain digits, if not too many
 };
 
 struct IntervalLine {

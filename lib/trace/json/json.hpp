@@ -43,11 +43,11 @@ class Json {
   static Json object();
 
   bool is_null() const;
-  /// Of an array.
+  /// For an array.
   std::size_t size() const;
   Json& operator[](std::size_t index);
   void push_back(Json value);
-  /// Of an object, or of null, which becomes one. A key that is not there is added.
+  /// For an object, or null, which becomes one. A key that is not there is added.
   Json& operator[](std::string_view key);
   /// Sets every key of another object.
   void update(const Json& object);

@@ -37,7 +37,7 @@ std::string called(int gpu) { return gpu < 0 ? "the host" : fmt::format("gpu {}"
 
 /// What an allocator held before its first event.
 struct KinetoStart {
-  std::pair<double, std::uint64_t> order = {INFINITY, 0};  ///< of that event
+  std::pair<double, std::uint64_t> order = {INFINITY, 0};  ///< time and index of that event
   std::optional<Bytes> allocated;
   std::optional<Bytes> reserved;  ///< or less, by what that event obtained
 
@@ -81,7 +81,7 @@ class KinetoSurvey {
     if (event.reserved)
       device.most_reserved = std::max(device.most_reserved.value_or(0), *event.reserved);
     if (event.is_refused) return;
-    // Of damaged files the sum may leave its type: it is then no more than a number.
+    // In damaged files the sum may overflow: it is then no more than a number.
     device.bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(device.bytes) +
                                              static_cast<std::uint64_t>(event.bytes));
     device.most_bytes = std::max(device.most_bytes, device.bytes);
@@ -96,7 +96,7 @@ class KinetoSurvey {
     for (const auto& [gpu, device] : devices_) events += device.events;
     return events;
   }
-  /// Of the device, by all processes that are taken; unset: not known.
+  /// What all processes that are taken held of the device; unset: not known.
   KinetoStart start_of(int gpu) const {
     KinetoStart sum;
     for (const auto& [process, start] : devices_.at(gpu).starts) {
@@ -249,7 +249,7 @@ class KinetoTraces {
   ProcessChoice processes_;
   const KinetoSurvey& survey_;
   Coverage others_;                               ///< what was left out of other processes
-  std::map<std::uint64_t, std::uint64_t> heaps_;  ///< of processes that are merged
+  std::map<std::uint64_t, std::uint64_t> heaps_;  ///< numbers of processes that are merged
   EarlierByDevice earlier_;
   BeginDevice begin_;
   std::map<int, std::unique_ptr<PointerLog>> logs_;

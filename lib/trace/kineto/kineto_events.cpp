@@ -173,7 +173,7 @@ class KinetoParts final : public nlohmann::json_sax<KinetoTree> {
   bool is_events_key_ = false;
   bool in_events_ = false;
 
-  // Of the event that is read.
+  // The event that is being read.
   std::string name_;
   bool is_arguments_ = false;
   std::string* text_ = nullptr;     ///< where the next text goes

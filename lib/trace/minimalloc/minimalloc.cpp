@@ -198,7 +198,7 @@ class MinimallocReader {
   bool is_plain_ = false;  ///< has but what all have, and no one asks for more
   BufferLifetimes lifetimes_;
   std::vector<std::pair<std::size_t, const std::string*>> texts_;  ///< by buffer, where it has one
-  SeenNumbers seen_numbers_;                                       ///< of all rows
+  SeenNumbers seen_numbers_;                                       ///< numbers in all rows
   std::unordered_set<std::string> seen_names_;
   EventOutlet outlet_;
   TraceBuilder builder_{0};

@@ -71,7 +71,7 @@ class LifetimesOf {
     behind_last_ = time_;
   }
 
-  /// Those of the recording, where they name one block each.
+  /// The recording's ids name one block each.
   bool keeps_ids() const {
     if (trace_.ids.empty() || !trace_.start.segments.empty()) return false;
     std::unordered_set<std::uint64_t> seen;

@@ -25,7 +25,7 @@ struct StatedBuffer {
   std::int64_t upper = 0;
   Bytes size = 0;
   Bytes alignment = 1;          ///< power of two
-  std::optional<Bytes> offset;  ///< where it must lie; nothing: anywhere
+  std::optional<Bytes> offset;  ///< where it must lie; unset: anywhere
   std::vector<Gap> gaps;        ///< ascending, apart, inside its life
 
   friend bool operator==(const StatedBuffer&, const StatedBuffer&) = default;

@@ -49,19 +49,19 @@ auto fields(Is<EventTotals> auto& x) {
 auto fields(Is<Trace> auto& x) {
   return std::tie(x.gpu, x.slot_count, x.lanes, x.streams, x.pools, x.start, x.end, x.coverage);
 }
-/// But for its path, and for what stands behind the blocks.
+/// Without its path, and what comes after the blocks.
 auto fields(Is<Recording> auto& x) {
   return std::tie(x.format, x.detail, x.traces, x.settings, x.annotations, x.texts, x.frames,
                   x.stacks);
 }
 
-/// What a log does not say, and where what was repaired is met first: behind all else, and only
+/// What a log does not say, and where what was repaired is met first: after all else, and only
 /// where there is any of it, as files from before do not have it.
 struct MrtRemarks {
-  std::vector<std::map<std::string, std::string>> first_places;  ///< of each trace
+  std::vector<std::map<std::string, std::string>> first_places;  ///< by trace
   std::vector<std::string> lacks;
   std::string why_no_trace;
-  std::vector<Bytes> cached;  ///< of each trace; a part of its own, which older files do not have
+  std::vector<Bytes> cached;  ///< by trace; a part of its own, which older files do not have
 
   bool say_what_was_cached() const {
     return std::ranges::any_of(cached, [](Bytes bytes) { return bytes > 0; });

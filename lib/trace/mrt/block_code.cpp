@@ -20,7 +20,7 @@ enum ColdColumn : std::uint32_t {
 };
 
 constexpr int kZstdLevel = 1;
-/// Of a difference of 64 bits.
+/// Bytes of a 64-bit difference.
 constexpr std::size_t kLongestNumber = 10;
 
 /// Calls `use(bit, column, code)` for every cold column.

@@ -12,9 +12,8 @@ namespace memreplay {
 
 /// What a value is likely to be.
 enum class Likely {
-  as_before,     ///< that of the event before
-  as_its_block,  ///< of an event of a block that of the block's event before, else that of the last
-                 ///< allocation
+  as_before,     ///< the previous event's value
+  as_its_block,  ///< the value of the previous event of its block, else that of the last allocation
 };
 
 /// One column of a trace as differences from what is likely, a number each; nothing at all for
@@ -24,7 +23,7 @@ class ColumnCode {
  public:
   explicit ColumnCode(Likely likely) : likely_(likely) {}
 
-  /// Of `values` those of the events in [from, to).
+  /// Writes the `values` of the events in [from, to).
   void put(const std::vector<T>& values, const EventColumns& events, std::size_t from,
            std::size_t to, std::string& out) {
     std::string differences;

@@ -10,7 +10,7 @@ namespace {
 enum Code : std::uint64_t { kKnownSize, kNewSize, kFree, kRare };
 enum RareCode : std::uint64_t { kCompletesLast, kRequestFree, kCompleteFree, kSpelled };
 
-constexpr std::size_t kMostSizes = 1 << 16;    ///< of the dictionary
+constexpr std::size_t kMostSizes = 1 << 16;    ///< in the dictionary
 constexpr std::uint64_t kRecent = 1 << 16;     ///< allocations that can be named by age
 constexpr Bytes kMostInCode = Bytes{1} << 62;  ///< sizes from it on are spelled out
 constexpr Op kLastOp = Op::segment_unmap;

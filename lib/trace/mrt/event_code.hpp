@@ -48,7 +48,7 @@ class EventEncoder {
  private:
   struct Block {
     Bytes size = 0;
-    std::uint64_t number = UINT64_MAX;  ///< of its allocation; none: before the first one
+    std::uint64_t number = UINT64_MAX;  ///< number of its allocation; none: before the first one
   };
 
   void put_allocation(Slot slot, Bytes size, std::string& out);

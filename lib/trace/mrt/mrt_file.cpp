@@ -114,7 +114,7 @@ std::size_t blocks_of(const MemoryState& state) {
   return blocks;
 }
 
-/// That the blocks tile `bytes` bytes, and that nothing is larger than they allow.
+/// Checks that the blocks tile `bytes` bytes, and that nothing is larger than they allow.
 void check_blocks(const MrtAbout& about, std::uint64_t bytes) {
   std::vector<std::uint64_t> events(about.totals.size());
   std::uint64_t tiled = 0;

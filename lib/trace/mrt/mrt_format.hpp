@@ -12,7 +12,7 @@ namespace memreplay {
 // are little-endian; other whole numbers are LEB128. README.md beside this has the layout in words.
 
 inline constexpr std::string_view kMrtMagic = "\x93memreplay-mrt\n";
-inline constexpr std::uint8_t kMrtVersion = 1;  ///< the byte behind the magic
+inline constexpr std::uint8_t kMrtVersion = 1;  ///< the byte after the magic
 inline constexpr std::size_t kMrtFrontBytes = 16;
 inline constexpr std::string_view kMrtEndMagic = "mrt-end\n";
 
@@ -23,8 +23,8 @@ inline constexpr std::size_t kMrtBlockEvents = 1 << 16;
 struct MrtBlockHead {
   std::uint32_t trace = 0;
   std::uint32_t events = 0;
-  std::uint32_t bytes = 0;  ///< of the payload
-  std::uint32_t crc = 0;    ///< of the three numbers and the payload
+  std::uint32_t bytes = 0;  ///< size of the payload
+  std::uint32_t crc = 0;    ///< checksum of the three numbers and the payload
 
   friend bool operator==(const MrtBlockHead&, const MrtBlockHead&) = default;
 };
@@ -32,7 +32,7 @@ struct MrtBlockHead {
 /// Behind all else.
 struct MrtEnd {
   std::uint64_t about_at = 0;  ///< offset of what is said about the blocks; it ends here
-  std::uint32_t crc = 0;       ///< of that
+  std::uint32_t crc = 0;       ///< checksum of what is said
   std::uint32_t zero = 0;
   char magic[8] = {};
 };

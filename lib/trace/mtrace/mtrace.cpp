@@ -91,8 +91,8 @@ class MtraceReader {
   PointerLog log_;
   Recording recording_;
   bool has_start_ = false;
-  bool is_over_ = false;               ///< behind "= End", where anything may stand
-  std::optional<Address> moved_from_;  ///< of a reallocation whose other half comes next
+  bool is_over_ = false;               ///< after "= End", where anything may stand
+  std::optional<Address> moved_from_;  ///< set by a reallocation whose other half comes next
   TextNumbers places_{recording_.texts};
 };
 

@@ -29,7 +29,7 @@ struct NsightEvent {
   Address address = 0;
   Bytes size = 0;
   std::uint64_t stream = 0;
-  Address pool = 0;  ///< of cudaMallocAsync
+  Address pool = 0;  ///< cudaMallocAsync's
   std::uint64_t process = 0;
   int device = 0;
   std::uint32_t name = 0;  ///< a text
@@ -103,7 +103,7 @@ class NsightReader {
   std::vector<NsightEvent> events_;
   std::map<int, Device> devices_;
   std::map<std::uint64_t, std::uint64_t> process_numbers_;  ///< from 0 on, where they are merged
-  std::map<std::pair<std::uint64_t, Address>, std::uint64_t> pools_;  ///< of a process
+  std::map<std::pair<std::uint64_t, Address>, std::uint64_t> pools_;  ///< by process and address
   TextNumbers names_{recording_.texts};
   std::map<std::string, std::uint64_t> left_out_;
 };

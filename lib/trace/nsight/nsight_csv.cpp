@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kNowhere = SIZE_MAX;
 constexpr auto kName = static_cast<std::size_t>(NsightColumn::name);
 
-/// Of each field the column that it is of, or kNowhere.
+/// The column that each field belongs to, or kNowhere.
 std::vector<std::size_t> columns_of_fields(const CsvRows& rows) {
   std::vector<std::size_t> columns(rows.fields().size(), kNowhere);
   for (std::size_t column = 0; column < kNsightColumns; ++column) {
@@ -65,8 +65,8 @@ void read_row(const CsvRows& rows, const std::vector<std::size_t>& columns, Nsig
   }
 }
 
-/// The same of the first row of a text, where all fields are empty or plain digits and a line feed
-/// is behind them: nearly always. How many characters it has with that; 0 for any other row.
+/// Reads the first row of a text, where all fields are empty or plain digits and a line feed
+/// follows: nearly always. How many characters it has with that; 0 for any other row.
 std::size_t read_plain_row(std::string_view text, const std::vector<std::size_t>& columns,
                            NsightRow& row) {
   std::size_t at = 0;

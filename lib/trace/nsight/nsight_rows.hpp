@@ -61,7 +61,7 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow& take)
 
 /// The first line names the column that other tables do not have.
 bool is_nsight_csv(const Input& input);
-/// The same of a table with a header. Throws InputError.
+/// Hands over the rows of a table with a header. Throws InputError.
 NsightEnums nsight_rows_of_csv(const Input& input, const TakeNsightRow& take);
 
 }  // namespace memreplay

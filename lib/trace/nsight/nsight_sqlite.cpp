@@ -109,7 +109,7 @@ class SqliteQuery {
   std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement_{nullptr, sqlite3_finalize};
 };
 
-/// Of a table, not of a view, which could be any program. Empty where there is none.
+/// The columns of a table, not of a view, which could be any program. Empty where there is none.
 std::vector<std::string> columns_of(const SqliteFile& file, const std::string& table) {
   SqliteQuery tables(file, fmt::format("SELECT 1 FROM sqlite_schema WHERE type='table' AND "
                                        "rootpage>0 AND name='{}'",

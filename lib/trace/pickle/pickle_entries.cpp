@@ -6,7 +6,7 @@ namespace {
 
 bool stands_at(const unsigned char* p, PickleOp op) { return *p == static_cast<unsigned char>(op); }
 
-/// The byte behind a number; null where there is none.
+/// The byte after a number; null where there is none.
 inline const unsigned char* number(const unsigned char* p, PickleValue& value) {
   switch (static_cast<PickleOp>(*p)) {
     case PickleOp::long1:
@@ -30,7 +30,7 @@ inline const unsigned char* number(const unsigned char* p, PickleValue& value) {
 }  // namespace
 
 /// Reads a trace entry as nearly all files have them without the stack: keys by reference, plain
-/// values, a stack that is known. All its functions return the byte behind what they read, null
+/// values, a stack that is known. All its functions return the byte after what they read, null
 /// where something else stands there.
 class PickleMachine::EntryAhead {
  public:
@@ -118,7 +118,7 @@ inline const unsigned char* PickleMachine::EntryAhead::value(const Byte* p, Pick
   return memoize(p + 2 + p[1], value);
 }
 
-/// A list of frames, behind its EMPTY_LIST: with none, or with the bytes of one that is known.
+/// A list of frames, after its EMPTY_LIST: with none, or with the bytes of one that is known.
 const unsigned char* PickleMachine::EntryAhead::frames(const Byte* p) {
   const std::size_t place = machine_.memo_.size();
   p = memoize(p, {.tag = PickleTag::stack});

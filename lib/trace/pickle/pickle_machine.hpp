@@ -39,10 +39,10 @@ class PickleMachine {
   [[noreturn]] void refuse_code(const Byte* at, const Byte* p) const;
   std::string code_arguments(PickleOp op, const Byte* p) const;
 
-  /// Another opcode is there to be read, and where bytes still arrive, some behind it.
+  /// Another opcode is there to be read, and where bytes still arrive, some after it.
   bool has_opcode(const Byte* p);
   void grow_stack();
-  /// The rest of a line, without its end; moves p behind it.
+  /// The rest of a line, without its end; moves p after it.
   std::string_view line(const Byte* at, const Byte*& p) const;
   std::uint64_t line_number(const Byte* at, const Byte*& p) const;
   static PickleValue text_value(std::string_view text);
@@ -58,17 +58,17 @@ class PickleMachine {
   }
   void set_items(const Byte* at, std::size_t height);
   void append(const Byte* at, std::size_t height);
-  /// The byte behind the APPENDS of a known stack for the list on top; p where there is none.
+  /// The byte after the APPENDS of a known stack for the list on top; p where there is none.
   const Byte* skip_known_stack(const Byte* p);
   class EntryAhead;
   /// A key as the last entry referred to it.
   struct EntryKey {
     std::uint64_t bytes = 1;
-    std::uint64_t mask = 0;  ///< of the bytes that are the reference; of no key at first
+    std::uint64_t mask = 0;  ///< covers the bytes of the reference; at first matches no key
     std::uint32_t length = 0;
     Word word = Word::none;
   };
-  /// The byte behind the trace entry whose EMPTY_DICT was read, pushed as converted; p where
+  /// The byte after the trace entry whose EMPTY_DICT was read, pushed as converted; p where
   /// something else or an unusual entry stands there.
   const Byte* skip_entry(const Byte* p);
   void push(const PickleValue& value) {
@@ -84,9 +84,9 @@ class PickleMachine {
 
   std::string name_;
   const Byte* begin_;
-  const Byte* end_;               ///< of what has arrived
+  const Byte* end_;               ///< end of what has arrived
   const Byte* ready_;             ///< up to here opcodes are read without a look at what arrives
-  std::size_t size_;              ///< of all
+  std::size_t size_;              ///< all bytes
   Unpacking* arrival_ = nullptr;  ///< null: nothing more arrives
   PickleStore& store_;
   std::vector<PickleValue> stack_;
@@ -97,7 +97,7 @@ class PickleMachine {
   std::size_t memo_used_ = 0;
   PickleRuns runs_;
   std::array<EntryKey, 16> entry_keys_;
-  const Byte* run_begin_ = nullptr;  ///< of memo references after MARK, for an empty list
+  const Byte* run_begin_ = nullptr;  ///< memo references after MARK, for an empty list
   const Byte* run_end_ = nullptr;    ///< its APPENDS, where nothing else stands between
   PagesBehind behind_;
 };

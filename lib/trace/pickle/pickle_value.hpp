@@ -38,7 +38,7 @@ enum class PickleTag : std::uint8_t {
 /// One value in 16 bytes. Texts and huge numbers lie in the input or in PickleStore::decoded.
 struct PickleValue {
   PickleTag tag = PickleTag::unset;
-  Word word = Word::none;  ///< of a text
+  Word word = Word::none;  ///< which known text it is
   std::uint32_t index =
       0;  ///< object, pool, frame, entry or stack; of a text or huge number its length
   std::uint64_t bits = 0;  ///< number, double or address of the text or huge number

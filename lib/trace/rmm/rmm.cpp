@@ -31,7 +31,7 @@ std::optional<RmmAction> rmm_action(std::string_view word) {
   return std::nullopt;
 }
 
-/// The header of a log, and the line behind which its rows begin.
+/// The header of a log, and the line after which its rows begin.
 std::optional<RmmHeader> find_header(LogLines& lines) {
   while (lines.next()) {
     if (!lines.line().empty()) return parse_rmm_header(lines.line());
@@ -76,7 +76,7 @@ class RmmReader {
   Recording recording_;
   RmmHeader header_;
   RmmRow row_;
-  std::optional<int> device_;                  ///< of the old layout: of its first row
+  std::optional<int> device_;                  ///< in the old layout: its first row's
   std::optional<std::uint32_t> first_thread_;  ///< with a default stream of its own
   std::int64_t latest_us_ = 0;
   std::int64_t midnight_us_ = 0;  ///< the last one that was passed

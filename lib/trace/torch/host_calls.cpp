@@ -41,7 +41,7 @@ class HostCalls {
   }
 
  private:
-  // Right behind the end of the block's life, and too large to be kept.
+  // Right after the end of the block's life, and too large to be kept.
   bool goes_back_alone(std::size_t event) const {
     if (event == 0 || trace_.sizes[event] <= kept_) return false;
     const Op before = trace_.ops[event - 1];

@@ -133,7 +133,7 @@ class PickleView {
     return store_->contents[object.at];
   }
 
-  /// The value of a key of a dict. Of several equal keys the last one counts, as in Python.
+  /// The value of a key of a dict. Where keys are equal the last one counts, as in Python.
   template <class Matches>
   std::optional<PickleView> last_value(Matches&& matches) const {
     const auto& pairs = items();

@@ -108,7 +108,7 @@ class PlainCopy {
   PickleStore& store_;
   ValueWriter& writer_;
   std::uint64_t left_;                  ///< values that may still be written
-  std::vector<std::uint8_t> mentions_;  ///< of each object: 0, 1, 2 for more
+  std::vector<std::uint8_t> mentions_;  ///< by object: 0, 1, 2 for more
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace memreplay {
 namespace {
 
 constexpr Bytes kMostPadding = 4096;
-constexpr Bytes kUsualPadding = 32;  // of torch_npu
+constexpr Bytes kUsualPadding = 32;  // torch_npu's
 
 struct SizedRequest {
   Bytes requested = 0;

@@ -140,8 +140,8 @@ bool may_have_tail(const SegmentHistory::Segment& segment, const BlockRules& rul
   return !segment.small_pool && !segment.expandable && !rules.expandable;
 }
 
-// In a plain large segment, an allocation that begins at most 1 MiB behind a live block begins
-// where that block ends. Elsewhere small free pieces may lie between.
+// In a plain large segment, an allocation that begins at most 1 MiB after a live block begins where
+// that block ends. Elsewhere small free pieces may lie between.
 void learn_ends(const SegmentTable& segments, std::vector<StartBlock>& blocks,
                 std::span<const TorchEntry> entries, const BlockRules& rules,
                 const std::vector<Bytes>& rounded) {

@@ -18,7 +18,7 @@ struct StartBlock {
   Bytes size = 0;  ///< 0: not stated, to be found
   BlockState state = BlockState::allocated;
   Slot slot = kNoSlot;
-  std::uint32_t stack = 0;          ///< of its allocation; 0: not known
+  std::uint32_t stack = 0;          ///< its allocation's; 0: not known
   std::size_t first_free = 0;       ///< the first entry that frees it
   std::size_t freed_at = SIZE_MAX;  ///< entry that ends it
 };
@@ -58,8 +58,8 @@ class SegmentHistory {
 /// Segments and mapped runs of one device by address.
 using SegmentTable = std::map<Address, SegmentHistory::Segment>;
 
-/// Enters a mapped run where nothing is. With runs that touch it and of which `joins` is true it
-/// becomes one, in the pool of the one behind it.
+/// Enters a mapped run where nothing is. With runs that touch it and for which `joins` is true it
+/// becomes one, in the pool of the one after it.
 void add_run(SegmentTable& segments, Address from, SegmentHistory::Segment run,
              const std::function<bool(const SegmentHistory::Segment&)>& joins);
 /// Takes a range out of the mapped runs that hold it. False, and nothing done, where they do not.
@@ -75,9 +75,9 @@ struct BlockRules {
 };
 
 /// Lays the blocks into the segments of the first moment; free space is what is left. Streams and
-/// pools are those of `number`. Blocks outside any segment are counted in `unplaced`.
-/// Sizes that the recording does not state follow from PyTorch's rule that a free piece of a plain
-/// large segment is larger than 1 MiB: less than that behind a block belongs to it.
+/// pools are those of `number`. Blocks outside any segment are counted in `unplaced`. Sizes that
+/// the recording does not state follow from PyTorch's rule that a free piece of a plain large
+/// segment is larger than 1 MiB: less than that after a block belongs to it.
 MemoryState lay_out_start(const SegmentTable& segments, std::vector<StartBlock>& blocks,
                           std::span<const TorchEntry> entries, const BlockRules& rules,
                           std::uint64_t& unplaced);

@@ -34,7 +34,7 @@ inline constexpr std::uint64_t kNoLineWritten = UINT64_MAX;
 
 /// One entry of `device_traces`, as the file states it.
 struct TorchEntry {
-  Address address = 0;  ///< of `oom`: device_free
+  Address address = 0;  ///< in `oom` entries: device_free
   Bytes size = 0;
   std::uint64_t stream = 0;  ///< driver handle
   std::int64_t time_us = 0;  ///< 0 where the release recorded no time
@@ -68,7 +68,7 @@ struct TorchSnapshot {
   std::vector<TorchSegment> segments;
   std::vector<std::vector<TorchEntry>> device_traces;
   std::vector<std::uint64_t> entry_counts;   ///< by device, those of no known action too
-  std::optional<std::uint64_t> max_entries;  ///< of a ring, where the file states it
+  std::optional<std::uint64_t> max_entries;  ///< capacity of a ring, where the file states it
   std::vector<PoolId> pools;                 ///< distinct; referred to by index
   bool has_traces = false;                   ///< the file has the key device_traces
   bool has_times = false;                    ///< entries have time_us
@@ -82,7 +82,7 @@ struct TorchSnapshot {
   std::vector<std::vector<std::uint32_t>> stacks;  ///< 0 is the empty stack
 };
 
-/// Of one device, or of the host: -1, the only list of a snapshot that was converted with it.
+/// The trace of one device, or of the host: -1, the only list of a snapshot converted with it.
 Trace torch_trace(TorchSnapshot& snapshot, int device);
 
 /// Interprets a snapshot: resolves addresses to blocks, rebuilds the state before the first entry
@@ -91,7 +91,7 @@ Trace torch_trace(TorchSnapshot& snapshot, int device);
 Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
                           const std::string& format, const std::string& detail);
 
-/// The same of the pinned host memory of one that was converted with it: device -1.
+/// Interprets the pinned host memory of a snapshot that was converted with it: device -1.
 Recording host_recording(TorchSnapshot&& snapshot, const std::string& path,
                          const std::string& format, const std::string& detail);
 

@@ -133,7 +133,7 @@ class UmpireReader {
   BeginDevice begin_;
   std::map<int, std::unique_ptr<PointerLog>> logs_;
   std::map<int, std::uint64_t> heaps_;  ///< allocators that were used, by device
-  Coverage left_out_;                   ///< of no device in particular
+  Coverage left_out_;                   ///< belongs to no device in particular
   Recording recording_;
   std::unordered_map<std::string, Allocator> allocators_;
   std::unordered_map<std::string, int> devices_;  ///< by the name of a resource or an allocator

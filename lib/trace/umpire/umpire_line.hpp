@@ -9,9 +9,9 @@ namespace memreplay {
 /// the line does not have them.
 struct UmpireLine {
   std::string_view name;      ///< "allocate", "make_allocator"
-  std::string_view category;  ///< of the second generation: "operation"
-  std::string_view kind;      ///< of the first: "replay"
-  std::string_view process;   ///< of the first: its uid
+  std::string_view category;  ///< second generation: "operation"
+  std::string_view kind;      ///< first generation: "replay"
+  std::string_view process;   ///< first generation: its uid
   std::string_view timestamp;
   std::string_view allocator;  ///< by address
   std::string_view allocator_name;

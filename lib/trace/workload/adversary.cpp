@@ -12,7 +12,7 @@ enum class Opponent { first_fit, best_fit, buddy };
 
 struct Contest {
   Opponent opponent;
-  std::uint64_t words;    ///< that live at once, at most
+  std::uint64_t words;    ///< the most that live at once
   std::uint64_t largest;  ///< words of a block, at most
   Bytes word;
 };
@@ -32,8 +32,8 @@ struct FoughtBlock {
 
 /// J. M. Robson, "Bounds for some functions concerning dynamic storage allocation", 1974: blocks of
 /// 1, 2, 4 … words; of the smaller ones those stay that spoil every place for the next. So each
-/// size goes behind all that is there. Buddies need one block in each pair alone, and round
-/// requests up.
+/// size goes after all that is there. Buddies need one block in each pair alone, and round requests
+/// up.
 class RobsonProgram {
  public:
   RobsonProgram(const Contest& contest, Draws& draws, WorkloadEvents& events)

@@ -21,7 +21,7 @@ constexpr double kGrowing = 0.55;
 /// The exponent of lifetimes by a power law, and the longest by the mean.
 constexpr double kLifetimeExponent = 1.2;
 constexpr double kLongestLifetime = 1000;
-/// Of generational lifetimes: the share that dies young, and how much sooner.
+/// Generational lifetimes: the share that dies young, and how much sooner.
 constexpr double kYoung = 0.9;
 constexpr double kYoungLifetime = 0.01;
 

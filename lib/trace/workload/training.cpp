@@ -31,7 +31,7 @@ struct TrainingShape {
 
   std::uint64_t stages, stage, layers, hidden, heads, sequence, batch, vocabulary, element, micro;
   std::uint64_t checkpoint;  ///< every so many layers; 0: all is saved
-  std::uint64_t states;      ///< of four bytes a weight, of the optimizer
+  std::uint64_t states;      ///< the optimizer's, of four bytes a weight
   double shorter;
 };
 
@@ -68,10 +68,10 @@ class TrainingStage {
   const TrainingShape& shape_;
   Draws& draws_;
   WorkloadEvents& events_;
-  std::uint64_t length_ = 0;                  ///< of the sequences of this step
-  std::uint64_t tokens_ = 0;                  ///< of a micro-batch
+  std::uint64_t length_ = 0;                  ///< length of the sequences in this step
+  std::uint64_t tokens_ = 0;                  ///< tokens in a micro-batch
   std::vector<std::vector<Bytes>> weights_;   ///< by layer; the last one is of the embeddings
-  std::vector<std::vector<Slot>> gradients_;  ///< the same; none before the first backward pass
+  std::vector<std::vector<Slot>> gradients_;  ///< likewise; none before the first backward pass
   bool has_states_ = false;
 };
 
@@ -107,7 +107,7 @@ std::vector<Slot> TrainingStage::forward_layer() {
   return saved;
 }
 
-/// Of a layer that is checkpointed its input alone stays; of others in its group nothing.
+/// A layer that is checkpointed keeps only its input; others in its group keep nothing.
 TrainingStage::MicroBatch TrainingStage::forward() {
   MicroBatch micro;
   for (std::size_t layer = 0; layer < shape_.layers && !events_.full(); ++layer) {
@@ -134,7 +134,7 @@ void TrainingStage::backward(MicroBatch micro) {
   events_.free(gradient);
 }
 
-/// A group of layers behind a checkpoint is run forward again before it is run backward.
+/// A group of layers after a checkpoint is run forward again before it is run backward.
 void TrainingStage::backward_group(MicroBatch& micro, std::size_t from, std::size_t to,
                                    Slot& gradient) {
   if (shape_.checkpoint > 0) {

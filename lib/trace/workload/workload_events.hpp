@@ -14,8 +14,8 @@ using TakeEvents = std::function<void(const EventColumns&)>;
 /// blocks.
 class WorkloadEvents {
  public:
-  /// No more than `most` events; what a workload does behind them is as if it had not been.
-  /// `tagged`: each event says what it is for.
+  /// No more than `most` events; what a workload does after them has no effect. `tagged`: each
+  /// event says what it is for.
   WorkloadEvents(std::uint64_t most, bool tagged, const TakeEvents& take)
       : left_(most), tagged_(tagged), take_(take) {}
 

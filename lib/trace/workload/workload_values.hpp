@@ -23,7 +23,7 @@ class WorkloadValues {
   std::uint64_t whole(std::string_view key, std::uint64_t least, std::uint64_t most) const;
   /// Within [least, most].
   double number(std::string_view key, double least, double most) const;
-  /// Of 1 byte to 1 TiB.
+  /// Within [1 byte, 1 TiB].
   Bytes size(std::string_view key) const;
   /// The index of the value among those that the option's `values` show.
   std::size_t choice(std::string_view key) const;
