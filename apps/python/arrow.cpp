@@ -42,8 +42,8 @@ struct ArrayParts {
   const void* no_buffer = nullptr;
 };
 
-/// Of a child its parent's parts are let go by the parent; one that was moved elsewhere holds on to
-/// them itself, which is why they are shared.
+/// A child's share of its parent's parts is let go by the parent; a child that was moved elsewhere
+/// holds on to them itself, which is why they are shared.
 template <typename Arrow, typename Parts>
 void release(Arrow* arrow) {
   for (std::int64_t i = 0; i < arrow->n_children; ++i) {

@@ -112,7 +112,7 @@ TypedTable blocks(const TypedTable& events) {
     std::get<Wholes>(out.columns[column].values).push_back(value);
     out.columns[column].missing.push_back(missing);
   };
-  std::unordered_map<std::int64_t, std::size_t> rows;  // of what is live, by id
+  std::unordered_map<std::int64_t, std::size_t> rows;  // rows of live blocks, by id
   for (std::size_t i = 0; i < events.rows; ++i) {
     if (ops[i] == "a") {
       if (address.missing[i]) continue;

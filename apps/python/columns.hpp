@@ -13,7 +13,7 @@ namespace memreplay {
 /// A column of values that are all of one kind, some of them missing.
 struct TypedColumn {
   std::string name;
-  /// Of a missing value the empty one, zero.
+  /// A missing value is the empty text or zero.
   std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values;
   std::vector<bool> missing;  ///< by row
 };
@@ -26,12 +26,12 @@ struct TypedTable {
   std::vector<std::string> names() const;
 };
 
-/// Whole numbers where every cell is one, else numbers, else texts. Of a column without any cell
-/// the name tells: `_bytes` are whole numbers.
+/// Whole numbers where every cell is one, else numbers, else texts. A column without any cell is
+/// typed by its name: `_bytes` are whole numbers.
 TypedTable columns_of(const Table& table);
 
-/// The same of a file of --placements, --timeline, --device-events or --segments: its first line
-/// names the columns, and no cell is quoted.
+/// For a file of --placements, --timeline, --device-events or --segments: its first line names the
+/// columns, and no cell is quoted.
 TypedTable columns_of(const std::string& csv);
 
 /// What lived from where to where, of a table of --placements: `id, address, size, from_event,

@@ -24,7 +24,7 @@ struct Asked {
 /// What a command came to.
 struct Ran {
   int status = 0;  ///< the exit code
-  /// Of the answer; nothing where the command has none.
+  /// The answer; unset where the command has none.
   std::optional<std::string> json;
   std::string text;
   std::optional<std::string> markdown;

@@ -10,7 +10,7 @@ enum class MemoryKind : std::uint8_t {
   device,
   stream_ordered,
   managed,
-  pinned,     ///< of the host
+  pinned,     ///< on the host
   physical,   ///< without addresses; `address` of its records is the handle
   addresses,  ///< without memory
 };

@@ -11,14 +11,14 @@ using std::uint64_t;
 
 enum class Library : std::uint8_t { runtime, driver };
 
-/// A function of CUDA that stands behind one of ours.
+/// A function of CUDA that one of ours hides.
 struct NextFunction {
   const char* name;
   Library library;
   std::atomic<void*> address{nullptr};
 
-  /// Looks it up the first time: behind us, else in the library that the process has loaded for
-  /// some of its parts alone. Null where there is none.
+  /// Looks it up the first time: after us, else in the library that the process has loaded for some
+  /// of its parts alone. Null where there is none.
   void* find();
 };
 

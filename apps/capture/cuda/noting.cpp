@@ -8,7 +8,7 @@ constinit const RecorderKind kRecorder{"cuda", sizeof(CudaRecord)};
 
 namespace {
 
-constexpr int kOutOfMemory = 2;  // of both libraries
+constexpr int kOutOfMemory = 2;  // in both libraries
 
 constinit Next<int(int*)> next_cudaGetDevice{{"cudaGetDevice", Library::runtime}};
 constinit Next<int(int*)> next_cuCtxGetDevice{{"cuCtxGetDevice", Library::driver}};

@@ -19,7 +19,7 @@ class PhysicalMemory {
   void map(Address from, std::uint64_t handle);
   /// The piece where it ends, else nothing. A handle that nobody knows is nothing too.
   std::optional<Piece> release(std::uint64_t handle);
-  /// Those that end with the mappings in [from, from + size).
+  /// The pieces that end with the mappings in [from, from + size).
   std::vector<Piece> unmap(Address from, Bytes size);
 
  private:
@@ -31,7 +31,7 @@ class PhysicalMemory {
   bool ends(Piece piece);
 
   std::map<std::uint64_t, Piece> pieces_;  ///< by handle that is not released
-  std::map<Piece, State> states_;          ///< of live pieces
+  std::map<Piece, State> states_;          ///< by live piece
   std::map<Address, Piece> mappings_;
   Piece next_ = Piece{1} << 63;
 };

@@ -45,7 +45,7 @@ class ElfImage {
 
   std::string_view bytes() const { return bytes_; }
 
-  /// Throws the InputError for something at `at`, which is inside of the bytes or just behind them.
+  /// Throws the InputError for something at `at`, which is inside of the bytes or just after them.
   [[noreturn]] void fail(const char* at, std::string_view message) const;
 
  private:

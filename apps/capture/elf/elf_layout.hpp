@@ -14,7 +14,7 @@ void append(std::string& bytes, const T& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-/// Texts one behind the other, named by their offset. It begins with the empty one.
+/// Texts one after the other, named by their offset. It begins with the empty one.
 class StringTable {
  public:
   std::uint32_t add(std::string_view text);

@@ -24,11 +24,11 @@ enum Section : std::uint16_t {
   kSections
 };
 
-constexpr std::uint64_t kCodeSize = 16;  // of one function
+constexpr std::uint64_t kCodeSize = 16;  // bytes of one function
 constexpr std::uint64_t kCountSize = 8;
 constexpr std::uint16_t kHiddenVersion = 0x8000;
 constexpr std::string_view kText = "no error";
-// Of the read-only data, which begin with the number of functions.
+// Offsets in the read-only data, which begin with the number of functions.
 constexpr std::uint64_t kTextAt = 8;
 constexpr std::uint64_t kNamesAt = kTextAt + kText.size() + 1;
 

@@ -17,12 +17,12 @@ struct VersionedSymbol {
 struct SharedObject {
   std::string soname;
   std::vector<std::string> needed;
-  std::vector<std::string> versions;  // of its own symbols, in order; without the base version
+  std::vector<std::string> versions;  // its own symbols', in order; without the base version
   std::vector<VersionedSymbol> functions;
 };
 
-/// What every written object offers beside its functions: their names in order, a line each, with
-/// a zero byte behind; a 64-bit count of calls for each; and how many there are (64 bits).
+/// What every written object offers beside its functions: their names in order, a line each, and a
+/// zero byte at the end; a 64-bit count of calls for each; and how many there are (64 bits).
 constexpr std::string_view kNamesSymbol = "memreplay_stand_in_names";
 constexpr std::string_view kCountsSymbol = "memreplay_stand_in_counts";
 constexpr std::string_view kSizeSymbol = "memreplay_stand_in_size";

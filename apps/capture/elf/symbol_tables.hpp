@@ -13,7 +13,7 @@ struct Export {
   std::string_view name;
   std::uint32_t name_at = 0;  // in the string table
   std::uint16_t version = 0;  // its number, and whether it is hidden
-  unsigned char type = 0;     // of <elf.h>, STT_...
+  unsigned char type = 0;     // STT_... in <elf.h>
   std::uint16_t section = 0;
   std::uint64_t offset = 0;  // in the section
   std::uint64_t size = 0;

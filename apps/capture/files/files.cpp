@@ -14,7 +14,7 @@
 namespace memreplay {
 namespace {
 
-/// Of the embedded files, so that another build has a folder of its own.
+/// A hash of the embedded files, so that another build has a folder of its own.
 std::string folder_name() {
   std::string all;
   for (const EmbeddedFile& file : embedded_files()) all += file.content;

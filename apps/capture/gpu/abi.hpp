@@ -29,7 +29,7 @@ struct Dim3 {
 
 enum class MemoryKind : int { unregistered = 0, host = 1, device = 2, managed = 3 };
 
-struct PointerAttributes {  // cudaPointerAttributes, without what CUDA 13 reserves behind it
+struct PointerAttributes {  // cudaPointerAttributes, without what CUDA 13 reserves after it
   MemoryKind type;
   int device;
   void* device_pointer;

@@ -24,7 +24,7 @@ Status give_scalar(void* to, std::size_t size) {
   return kSuccess;
 }
 
-/// Of cudaDataType.
+/// In bytes, by cudaDataType.
 std::size_t element_size(int type) {
   switch (type) {
     case 1:

@@ -25,7 +25,7 @@ struct Dropout {  // cudnnDropoutDescriptor_t
   float rate = 0;
 };
 
-/// Of cudnnDataType_t, in bytes.
+/// In bytes, by cudnnDataType_t.
 std::size_t element_size(int type);
 
 template <class Object>

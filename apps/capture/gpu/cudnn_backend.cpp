@@ -52,8 +52,8 @@ using Contents = std::vector<std::shared_ptr<Content>>;
 
 struct Attribute {
   std::int64_t count = 0;
-  std::vector<char> bytes;  ///< of plain elements
-  Contents parts;           ///< of descriptors
+  std::vector<char> bytes;  ///< plain elements
+  Contents parts;           ///< descriptors
 };
 
 struct Content {
@@ -66,7 +66,7 @@ struct Descriptor {
   std::shared_ptr<Content> content;
 };
 
-/// Of cudnnBackendAttributeType_t: what is not named is an enumeration.
+/// In bytes, by cudnnBackendAttributeType_t: what is not named is an enumeration.
 std::size_t size_of(int type) {
   switch (type) {
     case 2:
@@ -185,7 +185,7 @@ std::uint64_t plan_workspace(const Content& plan) {
   return operations->parts.size() > 1 ? kOfAttention : 0;
 }
 
-/// Remembered or derived; nothing: there are none, as of an engine's knobs and notes.
+/// Remembered or derived; empty: there are none, as for an engine's knobs and notes.
 Attribute value_of(const Content& content, int name) {
   if (const Attribute* found = told(content, name)) return *found;
   switch (name) {

@@ -19,8 +19,8 @@ struct AlgorithmResult {  // cudnnConvolutionFwdAlgoPerf_t and its two brothers
   int reserved[3];
 };
 
-// Those that compute without a workspace and always the same: the implicit product of matrices, and
-// what numbers these have among the backward algorithms.
+// The algorithms that compute without a workspace and always the same: the implicit product of
+// matrices, and its numbers among the backward algorithms.
 constexpr int kForward = 0;
 constexpr int kBackward = 1;
 

@@ -17,7 +17,7 @@ constexpr std::size_t kWide = 256;  ///< a state that no multiprocessor holds
 constexpr std::size_t kBesideWhatIsKept = 256;
 
 struct Sequences {        // cudnnRNNDataDescriptor_t
-  std::size_t steps = 0;  ///< of all sequences together
+  std::size_t steps = 0;  ///< all sequences together
 };
 
 struct Network {  // cudnnRNNDescriptor_t

@@ -6,7 +6,7 @@ using namespace memreplay::gpu;
 
 namespace {
 
-/// Of the complex elements of a plan, by cudaDataType: half, double, single.
+/// Bytes of a plan's complex elements, by cudaDataType: half, double, single.
 std::size_t element_size(int execution_type) {
   return execution_type == 6 ? 4 : execution_type == 5 ? 16 : 8;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBlock = 32;
 
-/// Of cudaDataType.
+/// In bytes, by cudaDataType.
 std::size_t element_size(int type) { return type == 5 ? 16 : type == 1 || type == 4 ? 8 : 4; }
 
 template <class Integer>

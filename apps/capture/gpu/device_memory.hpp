@@ -14,8 +14,8 @@ inline constexpr Bytes kGranule = 2 << 20;  ///< what the driver hands out, in m
 
 constexpr Bytes in_granules(Bytes size) { return (size + kGranule - 1) / kGranule * kGranule; }
 
-/// Ranges of an address window, in the order of first_fit or cuda_linux (there behind a context).
-/// There is nothing behind them.
+/// Ranges of an address window, in the order of first_fit or cuda_linux (there after a context). No
+/// memory lies in them.
 class Window {
  public:
   explicit Window(AddressRange whole, AddressPolicy order = AddressPolicy::first_fit);
@@ -62,7 +62,7 @@ struct DeviceMemory {
   /// What all processes leave.
   Bytes free_bytes() const;
 
-  /// An allocation with addresses of its own; nothing: out of memory.
+  /// An allocation with addresses of its own; unset: out of memory.
   std::optional<Address> allocate(Bytes size);
   /// False when nothing was allocated there.
   bool free(Address at);

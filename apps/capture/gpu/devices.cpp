@@ -8,7 +8,7 @@
 namespace memreplay::gpu {
 namespace {
 
-/// Of CUDA 13.2 until the program's torch has said for which it was built.
+/// CUDA 13.2 until the program's torch has said for which it was built.
 int runtime_version = 13020;
 /// The newest known, which serve any torch that needs older ones of their major version.
 int cudnn_version_told = 92600;

@@ -21,15 +21,15 @@ struct Wrapper {
 struct FatBinary {
   std::uint32_t magic;
   std::uint16_t version, header_size;
-  std::uint64_t size;  ///< of the entries after the header
+  std::uint64_t size;  ///< bytes of the entries after the header
 };
 
 struct Entry {
   std::uint16_t kind, unknown;
   std::uint32_t header_size;
-  std::uint64_t size;  ///< of what follows the header
+  std::uint64_t size;  ///< bytes after the header
   std::uint32_t compressed_size, unknown_too;
-  std::uint16_t minor, major;  ///< of its format
+  std::uint16_t minor, major;  ///< the format's version
   std::uint32_t architecture;
 };
 

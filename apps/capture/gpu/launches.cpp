@@ -22,7 +22,7 @@ struct CallConfiguration {
 };
 
 constexpr std::size_t kNestedCalls = 16;
-constexpr int kKernelRegisters = 32;  ///< those of no kernel are read
+constexpr int kKernelRegisters = 32;  ///< same for every kernel, as none is read
 thread_local CallConfiguration configurations[kNestedCalls];
 thread_local std::size_t configuration_count = 0;
 

@@ -12,7 +12,7 @@
 namespace memreplay::gpu {
 namespace {
 
-// No address of a process: those that cuMemAddressReserve gives have nothing behind them.
+// Outside any process's addresses: what cuMemAddressReserve gives is not backed by memory.
 constexpr AddressRange kReserved{Address{1} << 47, Address{1} << 48};
 // Where a process of Linux has nothing: below the program and its heap, above what ASan shadows.
 constexpr AddressRange kDevices{0x1400'0000'0000, 0x5400'0000'0000};

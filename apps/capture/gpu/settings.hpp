@@ -15,7 +15,7 @@ enum class Fill { zeros, nan, random };
 /// Which of the program's requests are refused, whatever is free.
 struct Refusals {
   std::uint64_t at = 0;  ///< the N-th one, from 1; 0: none
-  Bytes size = 0;        ///< those of at least this size; 0: none
+  Bytes size = 0;        ///< all of at least this size; 0: none
   double rate = 0;       ///< this part of them, by chance
   std::uint64_t random_seed = 0;
 
@@ -25,14 +25,14 @@ struct Refusals {
 /// The machine that the program believes to run on.
 struct Settings {
   std::string name = "NVIDIA GPU";
-  Bytes total = 80ULL << 30;  ///< of one device, as cudaMemGetInfo reports it
-  Bytes context = 0;          ///< of it taken by each process that uses the device
+  Bytes total = 80ULL << 30;  ///< one device's, as cudaMemGetInfo reports it
+  Bytes context = 0;          ///< taken from it by each process that uses the device
   int major = 9;              ///< compute capability
   int minor = 0;
   int multiprocessors = 132;
   int count = 0;  ///< of its cards; 0: see card_count
   Fill fill = Fill::zeros;
-  std::uint64_t seed = 0;  ///< of Fill::random
+  std::uint64_t seed = 0;  ///< seeds Fill::random
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
   AddressPolicy order = AddressPolicy::cuda_linux;
 };

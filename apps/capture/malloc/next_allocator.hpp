@@ -4,7 +4,7 @@
 
 namespace memreplay::capture {
 
-/// The allocator that the program would have without us: glibc's, or one preloaded behind us.
+/// The allocator that the program would have without us: glibc's, or one preloaded after us.
 struct NextAllocator {
   void* (*malloc)(std::size_t) = nullptr;
   void (*free)(void*) = nullptr;
@@ -21,7 +21,7 @@ struct NextAllocator {
 /// Looks them up the first time. Looking up may allocate: until the answer is there, `malloc`,
 /// `calloc` and `memalign` of it serve from a small room of our own.
 const NextAllocator& next_allocator();
-/// Of blocks of that room, which are never freed.
+/// Whether the block is in that room; such blocks are never freed.
 bool is_of_first_room(const void* block);
 std::size_t size_in_first_room(const void* block);
 

@@ -45,19 +45,20 @@ struct VirtualFacts {
   std::uint64_t requests = 0;  ///< counted where some are to be refused
   std::uint64_t refusals = 0;
   std::vector<RefusedRequest> first_refusals;
-  std::map<std::string, std::uint64_t> neutral_calls;  ///< of functions that do nothing
+  std::map<std::string, std::uint64_t> neutral_calls;  ///< calls of functions that do nothing
 };
 
 /// A process of the program that imported torch.
 struct RecordedProcess {
-  std::string path;  ///< of its recording; empty: there is none
+  std::string path;  ///< where its recording is; empty: there is none
   std::uint64_t pid = 0;
-  std::optional<std::uint64_t> rank;  ///< that a launcher gave it
+  std::optional<std::uint64_t> rank;  ///< given by a launcher
   std::string torch;                  ///< its version
   bool used_cuda = false;
   std::uint64_t ooms = 0;
-  std::uint64_t steps = 0;         ///< of optimisers, where they were counted
-  std::uint64_t own_switches = 0;  ///< of PyTorch's history by the program, left aside
+  std::uint64_t steps = 0;         ///< steps of optimisers, where they were counted
+  std::uint64_t own_switches = 0;  ///< times the program switched PyTorch's history, which is
+                                   ///< ignored
   std::optional<VirtualFacts> virtual_gpu;
 };
 
@@ -65,14 +66,14 @@ struct RecordedProcess {
 struct RecordAnswer {
   std::vector<std::string> program;
   ProgramEnd end;
-  std::optional<VirtualCard> card;         ///< nothing: a real device
+  std::optional<VirtualCard> card;         ///< unset: a real device
   std::string fill;                        ///< what the virtual one gave for values
   std::vector<RecordedProcess> processes;  ///< by rank
-  bool only_calls = false;                 ///< of malloc or CUDA were recorded
+  bool only_calls = false;                 ///< only calls of malloc or CUDA were recorded
   std::vector<CallRecording> calls;
   std::vector<std::string> failed;  ///< why recordings could not be written, "FILE: why"
   std::string left;                 ///< the folder where they are; empty: none failed
-  ReplayAnswer replays;             ///< of the recordings, with what they came to
+  ReplayAnswer replays;             ///< the recordings' replays, with what they came to
 
   /// What the recording of a process came to; null: it has none, or nothing in it.
   const TraceRuns* runs_of(const RecordedProcess& process) const;

@@ -27,7 +27,8 @@ struct CallRecording {
   std::uint64_t pid = 0;
   std::vector<std::string> command;
   capture::SpoolSummary summary;
-  bool is_largest = false;  ///< of its recorder: the one that has the name that was asked for
+  bool is_largest = false;  ///< its recorder's largest: the one that has the name that was asked
+                            ///< for
 };
 
 /// What the processes of a program asked for, as far as it could be written.

@@ -29,7 +29,7 @@ PreparedTorch prepared(Cache& cache, const std::filesystem::path& torch_folder,
 std::string to_json(const PreparedTorch& preparation);
 
 /// Where the program is an interpreter of Python, prepares for its torch, so that what is missing
-/// is said before it starts. Of others nothing is known yet. Throws UsageError, InputError.
+/// is said before it starts. Other programs are not prepared for. Throws UsageError, InputError.
 void prepare_for(const std::vector<std::string>& program, const Cache& cache);
 
 }  // namespace memreplay

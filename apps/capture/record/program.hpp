@@ -10,7 +10,7 @@ namespace memreplay {
 struct ProgramEnd {
   int status =
       0;  ///< its exit status; ended by a signal, 128 and the signal's number, as in shells
-  int signal = 0;  ///< that ended it; 0: none
+  int signal = 0;  ///< the signal that ended it; 0: none
 };
 
 /// What a program finds beside its arguments.

@@ -76,7 +76,7 @@ std::vector<RecordedProcess> RecordingFolder::collect() {
     const std::string pid = std::to_string(process.pid);
     if (!recordings.contains(pid)) continue;
     fs::path name = name_of(process, recordings.size() == 1);
-    if (!used.insert(name.string()).second) {  // the same rank twice: two programs of one script
+    if (!used.insert(name.string()).second) {  // a rank comes twice: two programs of one script
       name = with_mark(name.string(), pid);
     }
     const fs::path recording = path_ / (pid + ".pickle");

@@ -15,11 +15,11 @@ struct RecordQuestion {
   std::vector<std::string> program;
   std::string output;
   RecordedCalls calls;              ///< any: these alone, of any program
-  std::optional<VirtualCard> card;  ///< nothing: on the device that there is
+  std::optional<VirtualCard> card;  ///< unset: on the device that there is
   VirtualBehaviour behaviour;
   std::string stacks = "python";  ///< python, all or none
-  std::uint64_t max_entries = 0;  ///< of the history; 0: all
-  std::uint64_t at_step = 0;      ///< of an optimiser; 0: the end
+  std::uint64_t max_entries = 0;  ///< length of the history; 0: all
+  std::uint64_t at_step = 0;      ///< an optimiser's step; 0: the end
 };
 
 /// Runs the program and says what came of it. Throws UsageError where it cannot be started. What it

@@ -12,7 +12,7 @@
 namespace memreplay {
 namespace {
 
-constexpr Bytes kLargestMemory = 3 * kTiB;  // of 16 devices each has 4 TiB of addresses
+constexpr Bytes kLargestMemory = 3 * kTiB;  // each of 16 devices has 4 TiB of addresses
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const char* expected) {
   throw UsageError(fmt::format("--virtual-gpu has {}={}; expected {}", key, value, expected));

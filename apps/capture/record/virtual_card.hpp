@@ -10,7 +10,7 @@ namespace memreplay {
 struct VirtualCard {
   Card card;
   Bytes total = 0;        ///< as the driver reports it
-  Bytes context = 0;      ///< of it taken by each process that uses it
+  Bytes context = 0;      ///< taken from it by each process that uses it
   std::size_t count = 0;  ///< 0: as many as the program has processes on this machine
   std::uint64_t lag = 0;  ///< an event is complete after so many later pieces of work
 };

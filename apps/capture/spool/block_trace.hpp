@@ -12,7 +12,7 @@ namespace memreplay::capture {
 /// When and by whom an event was made.
 struct Made {
   std::int64_t time_us = 0;
-  std::uint32_t thread = 0;  ///< of the kernel
+  std::uint32_t thread = 0;  ///< the kernel's number
 };
 
 /// A block as its request describes it.
@@ -39,7 +39,7 @@ class BlockTrace {
   bool free(Address address, Made made, std::optional<std::uint64_t> stream = std::nullopt);
   void refuse(const Block& block, Made made);
 
-  /// Those since the last `clear_events`, in columns.
+  /// The events since the last `clear_events`, in columns.
   EventColumns& events() { return builder_.trace(); }
   std::size_t event_count() const { return builder_.size(); }
   void clear_events();
@@ -53,7 +53,7 @@ class BlockTrace {
     Block block;
     Slot slot = kNoSlot;
     std::uint16_t lane = 0;
-    std::uint64_t number = 0;  ///< of its allocation
+    std::uint64_t number = 0;  ///< number of its allocation
     std::uint32_t thread = 0;
   };
 

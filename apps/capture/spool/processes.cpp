@@ -11,7 +11,7 @@
 namespace memreplay::capture {
 namespace {
 
-/// Arguments, a 0 behind each.
+/// Arguments, each ends in a 0.
 std::vector<std::string> arguments(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty() && text.front() != '\0') {

@@ -25,7 +25,7 @@ constinit Life before_the_first{.number = UINT32_MAX};
 constinit std::uint32_t lives = 0;
 char folder[4096];
 char file_path[4096 + 64];
-SpoolHead* latest_head = nullptr;  // of this process, or of the one that it was forked from
+SpoolHead* latest_head = nullptr;  // this process's, or that of the one it was forked from
 
 constexpr std::uint64_t kFirstChunk = 16 * kSpoolPageBytes;
 constexpr std::uint64_t kLargestChunk = kMostExtension;
@@ -47,7 +47,7 @@ class Locked {
 
 /// Ends the recording, and only that. The file says so by its mapped head: a process without
 /// descriptors, or in another root, could not open it any more. One that has no file is counted in
-/// that of the process which forked it.
+/// the file of the process which forked it.
 bool give_up(const char* what, int error) {
   recording_is_off = true;
   if (error == 0) return false;
@@ -75,7 +75,7 @@ Life* own_life() {
 }
 
 /// FOLDER/PROCESS.RECORDER.spool; a process that executes another program has a further one, with
-/// -2, -3, ... behind the process.
+/// -2, -3, ... after the process.
 void name_file(std::uint32_t process, int attempt) {
   char again[16] = "";
   if (attempt > 1) std::snprintf(again, sizeof again, "-%d", attempt);

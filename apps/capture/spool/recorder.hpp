@@ -25,7 +25,7 @@ struct Cursor {
   std::byte* end = nullptr;
   SpoolPageHead* chunk = nullptr;
   std::uint32_t life = 0;
-  std::uint64_t ticks = 0;  ///< of the processor, when the time was asked for
+  std::uint64_t ticks = 0;  ///< the processor's, when the time was asked for
   std::int64_t time_ns = 0;
   bool busy = false;  ///< within a recorded call: what that calls in turn is not the program's
 };
@@ -36,9 +36,9 @@ struct Life {
   std::atomic<std::uint32_t> number;  ///< 0: not begun
   std::atomic<bool> locked;
   SpoolPageHead* chunk;       ///< pages are handed out of it
-  std::uint32_t pages_given;  ///< of it
+  std::uint32_t pages_given;  ///< pages given out of it
   std::uint64_t file_bytes;
-  SpoolHead* head;  ///< of this process's file, mapped until its end; null: it has no file
+  SpoolHead* head;  ///< head of this process's file, mapped until its end; null: it has no file
 };
 extern constinit std::atomic<Life*> life;
 /// Apart from all that threads only read: each of them writes it for each record.

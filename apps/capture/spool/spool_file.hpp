@@ -49,7 +49,7 @@ class SpoolRecords {
  public:
   explicit SpoolRecords(const SpoolFile& spool);
 
-  /// Null behind the last one.
+  /// Null after the last one.
   const Record* next();
   /// Who made the record that was given last.
   std::uint32_t thread() const { return spool_.page(at_.page).thread; }
@@ -58,7 +58,7 @@ class SpoolRecords {
 
  private:
   struct Place {
-    std::uint64_t order = 0;  ///< of the record there
+    std::uint64_t order = 0;  ///< order of the record there
     std::uint32_t page = 0;
     std::uint32_t number = 0;
 

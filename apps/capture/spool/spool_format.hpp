@@ -26,14 +26,14 @@ struct SpoolHead {
   std::int64_t begun_ns = 0;       ///< CLOCK_MONOTONIC
   std::int64_t begun_unix_ns = 0;  ///< CLOCK_REALTIME
   char forked_from[256] = {};      ///< file name of that process's spool; empty: it was executed
-  char command[1024] = {};         ///< the arguments, a 0 behind each; cut off where too long
+  char command[1024] = {};         ///< the arguments, each ends in a 0; cut off where too long
   std::uint32_t unrecorded_forks = 0;  ///< processes forked from this one that could not begin
 };
 static_assert(sizeof(SpoolHead) <= kSpoolPageBytes);
 
 /// In front of a page's records.
 struct alignas(64) SpoolPageHead {
-  std::uint32_t thread = 0;        ///< of the kernel; 0: the page was not used
+  std::uint32_t thread = 0;        ///< the kernel's number; 0: the page was not used
   std::uint32_t users = 0;         ///< the recorder's own: who still needs the mapping
   std::uint64_t mapped_bytes = 0;  ///< the recorder's own
 };
@@ -46,7 +46,7 @@ enum class Call : std::uint8_t {
   reallocating,  ///< as `free`; what came of it follows in the same thread
   kept,          ///< a refused free or reallocation: the block is where it was
   failed,        ///< a request that was wrong in another way
-  map,           ///< of addresses to physical memory
+  map,           ///< addresses to physical memory
   unmap,
 };
 

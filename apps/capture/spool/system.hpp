@@ -21,7 +21,7 @@ bool extend_file(int file, std::uint64_t from, std::uint64_t bytes);
 /// set or does not fit.
 bool find_variable(const char* name, char* value, std::size_t room);
 void make_absolute(char* path, std::size_t room);
-/// One line on standard error, behind "memreplay: ".
+/// One line on standard error, after "memreplay: ".
 void complain(const char* what, const char* path, int error);
 
 }  // namespace memreplay::capture

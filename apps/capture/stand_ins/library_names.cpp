@@ -7,7 +7,7 @@ namespace memreplay {
 namespace {
 
 struct Family {
-  std::string_view prefix;  // of the functions; what follows is no small letter
+  std::string_view prefix;  // begins the functions; what follows is no small letter
   std::string_view stem;
 };
 

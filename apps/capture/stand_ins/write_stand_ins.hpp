@@ -17,7 +17,7 @@ struct Implementation {
   std::set<std::string> functions;
 };
 
-/// The same for the same libraries, implementation and version of memreplay.
+/// Equal for equal libraries, implementation and version of memreplay.
 std::string cache_folder_name(const TorchNeeds& needs, const Implementation& implementation);
 
 /// A folder in the cache with a file for each needed library, named by its soname, without what is

@@ -16,7 +16,7 @@ struct Candidates {
 /// By what the help shows of a value: the words of "auto|cold", the names that "FORMAT", "CARD" or
 /// "COMMAND" stand for, files for "F", strategies for "S".
 Candidates candidates(std::string_view values);
-/// Of a command's first argument, a file where nothing else is known: "TRACE... [-s S]...".
+/// For a command's first argument, a file where nothing else is known: "TRACE... [-s S]...".
 Candidates first_argument(std::string_view arguments);
 
 }  // namespace memreplay

@@ -14,7 +14,7 @@ enum class Shown { always, in_help_all };
 /// literally, capitals stand for something (`candidates` in help/candidates.hpp).
 struct OptionDescription {
   std::vector<std::string> names;  ///< "-s", "--strategy"
-  std::string values;              ///< "auto|cold"; empty: none; "[=F]": none, or a file behind =
+  std::string values;              ///< "auto|cold"; empty: none; "[=F]": none, or a file after =
   std::string sentence;
   Shown shown = Shown::always;
   bool repeats = false;  ///< may be given any number of times
@@ -36,7 +36,7 @@ struct CommandDescription {
 };
 
 CommandDescription describe(const Command& command);
-/// Of every registered command, in the order of commands.def.
+/// Every registered command, in the order of commands.def.
 std::vector<CommandDescription> describe_commands();
 /// --help and --help-all, which every command has and no description names.
 std::vector<OptionDescription> help_options();

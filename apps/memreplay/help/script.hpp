@@ -36,7 +36,7 @@ struct StrategyKeys {
 
   std::vector<std::string> names() const;
 };
-/// Of the strategies that have keys.
+/// Only strategies that have keys.
 std::vector<StrategyKeys> strategy_keys();
 
 /// `text` with each "@NAME@" replaced.

@@ -39,12 +39,12 @@ struct RunOptions {
   std::vector<StrategySpec> strategies;
   Setup setup;
   bool torch_summary = false;
-  /// Of each run.
+  /// One file for each run.
   OutputPath placements;
   OutputPath device_events;
   OutputPath segments;
   OutputPath timeline;
-  OutputPath perfetto;  ///< of all runs
+  OutputPath perfetto;  ///< one file for all runs
   std::uint64_t points = 20'000;
   bool plot = false;
 
@@ -76,7 +76,7 @@ void add_plot_option(CommandLine& line, bool& plot, const std::string& curves = 
 
 /// At least one path. Throws UsageError. A single one is named where memory runs out.
 void require_any_path(const InputOptions& options, const Command& command);
-/// The same; folders become the recordings in them, by ascending rank.
+/// As require_any_path; folders become the recordings in them, by ascending rank.
 void require_paths(InputOptions& options, const Command& command);
 
 }  // namespace memreplay

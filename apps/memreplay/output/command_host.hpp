@@ -28,7 +28,7 @@ class CommandHost {
   virtual std::optional<Recording> at_hand(const std::string& path) = 0;
 };
 
-/// That of the commands that this thread runs; null: a terminal.
+/// Runs the commands of this thread; null: a terminal.
 CommandHost* command_host();
 
 /// While it lives, the commands that this thread runs speak to `host` alone.

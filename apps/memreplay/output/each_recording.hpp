@@ -23,8 +23,8 @@ class EachRecording {
       : input_(input), progress_(progress) {}
 
   /// Asks `ask(one)` of several at once, on any thread, and hands over the answers in order;
-  /// `use(answer)` is false to end it. Of one that cannot be read is said why, and the others go
-  /// on. kDone, or kUnusable where there was such a one.
+  /// `use(answer)` is false to end it. Where one cannot be read, the reason is said and the others
+  /// go on. kDone, or kUnusable where there was such a one.
   template <class Ask, class Use>
   int ask(const Ask& ask, const Use& use);
 

@@ -18,7 +18,7 @@ std::string number_of(const struct stat& file) {
   return fmt::format("{}:{}", file.st_dev, file.st_ino);
 }
 
-/// The same text for all names of one file; empty for what has no content to lose.
+/// One text for all names of a file; empty for what has no content to lose.
 std::string identity(const std::string& path, int standard) {
   struct stat file {};
   if (path == "-") {

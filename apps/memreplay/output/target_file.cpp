@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kRights = 0666;  // less what the umask takes
 
-// Those with a name of their own. Threads take turns to change the list; a signal handler that
+// Files with a name of their own. Threads take turns to change the list; a signal handler that
 // comes between finds it whole.
 std::atomic<TargetFile*> unfinished{nullptr};
 std::mutex changing;

@@ -50,7 +50,7 @@ std::size_t columns_of(int terminal) {
   return parse_whole(environment("COLUMNS")).value_or(TextStyle().width);
 }
 
-// That of the terminal, within reason; what goes elsewhere has the usual one.
+// The terminal's, within reason; what goes elsewhere has the usual one.
 std::size_t text_width() {
   if (!stdout_is_terminal()) return TextStyle().width;
   constexpr std::size_t kLeast = 60;

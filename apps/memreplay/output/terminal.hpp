@@ -20,7 +20,7 @@ enum class Colour { automatic, always, never };
 /// Automatically colour where standard output is a terminal that wants it (NO_COLOR, TERM); more
 /// than ASCII where the locale is one of UTF-8; as wide as the terminal, from 60 to 120 columns.
 TextStyle terminal_style(Colour colour = Colour::automatic);
-/// Of messages on standard error.
+/// For messages on standard error.
 TextStyle stderr_style();
 
 /// How far long work is: on standard error, when that is a terminal, after one second.
