@@ -48,7 +48,7 @@ class DeviceNumbers {
       return devices_.try_emplace(device, numbers_.at(device), *sink_).first->second;
     };
   }
-  /// Behind it. Throws InputError, as check_recording does.
+  /// After the last reading. Throws InputError, as check_recording does.
   void finish(const Recording& recording) const {
     check_recording(recording);
     sink_->finish(recording);

@@ -24,16 +24,16 @@ class EventOutlet {
   bool is_used() const { return sink_ != nullptr; }
   /// How many events to make room for, of so many that there may be.
   std::size_t room(std::size_t events) const { return is_open() ? together_ : events; }
-  /// Behind an event whose columns are filled: those that are enough leave. Throws InputError, as
+  /// After an event whose columns are filled: enough events leave together. Throws InputError, as
   /// check_recording does.
   void filled(TraceBuilder& events) {
     if (is_open() && events.size() >= together_) hand_on(events.trace());
   }
-  /// Behind all events: also the last ones leave.
+  /// After all events: also the last ones leave.
   void close(TraceBuilder& events) {
     if (is_open() && events.size() > 0) hand_on(events.trace());
   }
-  /// Behind that: the recording, for who has the events.
+  /// After that: the recording, for who has the events.
   void finish(const Recording& recording) const {
     if (!is_used()) return;
     check_recording(recording);

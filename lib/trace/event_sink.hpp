@@ -13,7 +13,7 @@ class EventSink {
   /// Further events of the trace with this number in what `finish` gets. A trace has the same
   /// columns each time; traces may take turns.
   virtual void add(std::size_t trace, const EventColumns& events) = 0;
-  /// Behind all events: the recording, of whose traces the columns are not looked at.
+  /// After all events: the recording; the columns of its traces are not looked at.
   virtual void finish(const Recording& recording) = 0;
 
   static constexpr std::size_t kTogether = 1 << 16;  ///< as a block of an .mrt has

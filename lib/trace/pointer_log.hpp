@@ -55,10 +55,10 @@ class PointerLog {
   }
   /// Ahead of all calls: what another reading of the log found by `earlier`.
   void begin_with(EarlierPointers earlier);
-  /// Behind that: so many bytes were live before the first call. What is beyond those blocks
+  /// After that: so many bytes were live before the first call. What is beyond those blocks
   /// becomes one block that is never freed.
   void begin_with_rest(Bytes live);
-  /// Behind all calls: what a reading should begin with; nothing where this one did.
+  /// After all calls: what a reading should begin with; unset where this one did.
   EarlierPointers earlier() const;
 
   /// Throws std::length_error above 65,535 places, as the others do. At 0 it was refused.
@@ -85,7 +85,7 @@ class PointerLog {
   /// A mark of the program; its text is for the caller's column of tags.
   void mark();
 
-  /// Behind each call, once the caller has filled its columns.
+  /// After each call, once the caller has filled its columns.
   void is_filled() { outlet_.filled(builder_); }
 
   /// Fills a column of the caller's, as TraceBuilder does.
@@ -111,7 +111,7 @@ class PointerLog {
   Trace& trace() { return builder_.trace(); }
   std::size_t size() const { return builder_.size(); }
 
-  /// Behind all calls: puts the trace into the recording, and hands that on where events leave.
+  /// After all calls: puts the trace into the recording, and hands that on where events leave.
   /// False where there was none to leave.
   bool finish(Recording& recording);
 

@@ -23,7 +23,7 @@ class ProcessChoice {
   }
   bool is_merged() const { return is_merged_; }
 
-  /// Behind all events: tells in the recording which of several processes it is of. What to say
+  /// After all events: tells in the recording which of several processes it is of. What to say
   /// where the one that was asked for is not there; empty where it is.
   std::string tell(Recording& recording) const;
 

@@ -38,7 +38,7 @@ struct CsvDevice {
   void free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block);
   /// `block` was freed; of devices that keep those.
   void complete_free(std::uint16_t lane, CsvBuffer& block);
-  /// Behind all rows: slots in place of numbers.
+  /// After all rows: slots in place of numbers.
   void number_slots();
 
   TraceBuilder builder;

@@ -180,7 +180,7 @@ class KinetoTraces {
     log.is_filled();
   }
 
-  /// Behind all events. The devices that have any are in the recording then.
+  /// After all events. The devices that have any are in the recording then.
   void finish(Recording& recording) {
     if (const std::string missing = processes_.tell(recording); !missing.empty()) {
       throw InputError(input_.name, "", missing);

@@ -270,7 +270,7 @@ std::vector<StatedBuffer::Gap> MinimallocReader::gaps(const StatedBuffer& buffer
     }
     const std::int64_t from = gaps.empty() ? buffer.lower : gaps.back().to;
     if (gap.from < from || gap.to <= gap.from || gap.to > buffer.upper || gap.high > buffer.size) {
-      bad(kGaps, "gaps one behind the other inside of the buffer's life, and bytes inside of it");
+      bad(kGaps, "gaps one after the other inside of the buffer's life, and bytes inside of it");
     }
     gaps.push_back(gap);
     if (!rest.empty() && rest.front() != ' ') bad(kGaps, kExpected);

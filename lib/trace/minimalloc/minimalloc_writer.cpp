@@ -29,7 +29,7 @@ class LifetimesOf {
   std::vector<Lifetime> rows() {
     add_start();
     for (std::size_t event = 0; event < trace_.size(); ++event) add_event(event);
-    // Behind the last allocation nothing differs for who places blocks: all ends there at one time,
+    // After the last allocation nothing differs for who places blocks: all ends there at one time,
     // as what is never freed does.
     for (Lifetime& row : rows_) row.upper = std::min(row.upper, behind_last_);
     if (keeps_ids()) return std::move(rows_);

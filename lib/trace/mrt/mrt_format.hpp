@@ -29,7 +29,7 @@ struct MrtBlockHead {
   friend bool operator==(const MrtBlockHead&, const MrtBlockHead&) = default;
 };
 
-/// Behind all else.
+/// Comes last in the file.
 struct MrtEnd {
   std::uint64_t about_at = 0;  ///< offset of what is said about the blocks; it ends here
   std::uint32_t crc = 0;       ///< checksum of what is said

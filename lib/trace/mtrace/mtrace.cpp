@@ -111,7 +111,7 @@ void MtraceReader::read_line() {
   const auto parsed = parse_mtrace_line(line);
   if (!parsed) lines_.bad("a line", line, "one that mtrace writes");
   if (moved_from_.has_value() != (parsed->op == '>')) {
-    lines_.bad("a line", line, "a line with '>' behind each with '<', and nowhere else");
+    lines_.bad("a line", line, "a line with '>' after each with '<', and nowhere else");
   }
   call(*parsed);
   const bool asks = parsed->op != '-' && log_.lacks<&Trace::tags>();

@@ -30,7 +30,7 @@ void run_split_expandable(const WorkloadValues& values, Draws& draws, WorkloadEv
 WorkloadInfo split_expandable_workload() {
   return {.name = "split-expandable",
           .summary =
-              "Two large blocks come and go, a small one behind them stays: "
+              "Two large blocks come and go, a small one next to them stays: "
               "max_split_size_mb and expandable_segments fight each other",
           .options = {{"weights", "SIZE", "64MiB", "A block that is there from the beginning."},
                       {"first", "SIZE", "91MiB", "One large block of a round."},

@@ -93,7 +93,7 @@ TEST(MtraceReader, WhatIsNoCallIsRefusedByItsLine) {
   EXPECT_THAT(refused("some words"), HasSubstr("log:2: a line is 'some words'"));
   EXPECT_THAT(refused("+ 0x10 64"), HasSubstr("log:2: a size is '64'"));
   EXPECT_THAT(refused("+ 10 0x8"), HasSubstr("log:2: a pointer is '10'"));
-  EXPECT_THAT(refused("> 0x10 0x8"), HasSubstr("a line with '>' behind each with '<'"));
+  EXPECT_THAT(refused("> 0x10 0x8"), HasSubstr("a line with '>' after each with '<'"));
   EXPECT_THAT(refused("< 0x10\n- 0x10"), HasSubstr("log:3: a line is '- 0x10'"));
 }
 
