@@ -102,7 +102,7 @@ class Replay {
     }
   }
 
-  // Behind the last event; blocks that other streams use until then stay so.
+  // After the last event; blocks that other streams use until then stay so.
   void make_last_calls(std::uint64_t end) {
     for (; next_act_ < program_.acts.size(); ++next_act_) {
       const Act& act = program_.acts[next_act_];

@@ -62,12 +62,12 @@ std::string sleep_remark(const std::vector<PoolSleep>& sleeps) {
   const PoolSleep& first = sleeps.front();
   const PoolSleep& most = *std::ranges::max_element(sleeps, {}, &PoolSleep::residue);
   std::string text =
-      fmt::format("asleep from event {} on: {} released, {} stay behind (residue)",
+      fmt::format("asleep from event {} on: {} released, {} stay reserved (residue)",
                   human_count(first.event), human_size(first.asleep), human_size(first.residue));
   if (first.free) text += fmt::format(", {} free for others", human_size(*first.free));
   if (sleeps.size() > 1) {
     text +=
-        fmt::format("; of {} sleeps and wakes the most stays behind at event {}: {}",
+        fmt::format("; of {} sleeps and wakes the most stays reserved at event {}: {}",
                     human_count(sleeps.size()), human_count(most.event), human_size(most.residue));
   }
   const auto short_of = std::ranges::find_if(sleeps, [](const auto& s) { return s.missing > 0; });

@@ -89,9 +89,10 @@ TEST(Sleep, WhatIsNotOfThePoolAsleepStaysBehind) {
   EXPECT_EQ(run.metrics.sleeps[1].residue, 20 * kMiB);
   EXPECT_EQ(run.metrics.sleeps[2].residue, 60 * kMiB);
   ASSERT_EQ(run.metrics.remarks.size(), 1u);
-  EXPECT_EQ(run.metrics.remarks[0],
-            "asleep from event 2 on: 100 MiB released, 20 MiB stay behind (residue), 1004 MiB free "
-            "for others; of 3 sleeps and wakes the most stays behind at event 5: 60 MiB");
+  EXPECT_EQ(
+      run.metrics.remarks[0],
+      "asleep from event 2 on: 100 MiB released, 20 MiB stay reserved (residue), 1004 MiB free "
+      "for others; of 3 sleeps and wakes the most stays reserved at event 5: 60 MiB");
 }
 
 /// While the pool sleeps something else needs its memory, and does not return all of it.
@@ -113,8 +114,8 @@ TEST(Sleep, WhatAPoolReturnedServesOthersAndIsMissedWhereItWakesBesideThem) {
     EXPECT_EQ(run.metrics.sleeps[1].residue, 90 * kMiB);
     EXPECT_EQ(run.metrics.sleeps[1].missing, 70 * kMiB);
     EXPECT_EQ(run.metrics.remarks.at(0),
-              "asleep from event 1 on: 100 MiB released, 0 B stay behind (residue), 120 MiB free "
-              "for others; of 2 sleeps and wakes the most stays behind at event 4: 90 MiB; the "
+              "asleep from event 1 on: 100 MiB released, 0 B stay reserved (residue), 120 MiB free "
+              "for others; of 2 sleeps and wakes the most stays reserved at event 4: 90 MiB; the "
               "wake at event 4 finds 70 MiB less than it needs");
   }
 }
