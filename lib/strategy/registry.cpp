@@ -132,7 +132,7 @@ void parse_at(StrategySpec& spec, const StrategyInfo& info, std::string_view val
     throw UsageError(fmt::format("strategy '{}' takes no '@'", spec.name));
   }
   if (value.empty()) {
-    throw UsageError(fmt::format("strategy '{}': expected a {} behind '@'", spec.text, info.at));
+    throw UsageError(fmt::format("strategy '{}': expected a {} after '@'", spec.text, info.at));
   }
   if (find_option(spec, info.at)) {
     throw UsageError(fmt::format("strategy '{}': '@{}' and {}= say the same; expected one of them",

@@ -87,7 +87,7 @@ TEST(Registry, WhatStandsBehindAnAtIsAnOption) {
 
 TEST(Registry, AnAtThatSaysNothingIsRefused) {
   EXPECT_EQ(parse_complaint("bfc@2"), "strategy 'bfc' takes no '@'");
-  EXPECT_EQ(parse_complaint("torch@"), "strategy 'torch@': expected a version behind '@'");
+  EXPECT_EQ(parse_complaint("torch@"), "strategy 'torch@': expected a version after '@'");
   EXPECT_EQ(parse_complaint("torch@2.9:version=2.6"),
             "strategy 'torch@2.9:version=2.6': '@2.9' and version= say the same; expected one of "
             "them");
