@@ -32,7 +32,7 @@ std::string_view ElfImage::text(std::string_view strings, std::uint64_t index,
       part(strings, index, strings.size() - std::min<std::uint64_t>(index, strings.size()), what);
   const std::size_t end = rest.find('\0');
   if (end == std::string_view::npos) {
-    fail(rest.data(), "is cut short in " + std::string(what) + "; expected a zero byte behind it");
+    fail(rest.data(), "is cut short in " + std::string(what) + "; expected a zero byte after it");
   }
   return rest.substr(0, end);
 }

@@ -27,7 +27,7 @@ struct Asked {
 void add_page_options(CommandLine& line, Asked& asked) {
   line.value("--from", "N", "First event that the page has in full. Default: all, up to 1,200,000.",
              [&](const std::string& text) { asked.page.from = whole_argument("--from", text); });
-  line.value("--to", "N", "First event behind those. Default: likewise.",
+  line.value("--to", "N", "First event after those. Default: likewise.",
              [&](const std::string& text) { asked.page.to = whole_argument("--to", text); });
   line.value("--runs", "N",
              "Settings tried for what helps. Default: 200, fewer if long; at an OOM as tune.",

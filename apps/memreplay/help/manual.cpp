@@ -64,7 +64,7 @@ std::string manual_page() {
     pages += fmt::format("{}.BR memreplay\\-{} (1)", pages.empty() ? "" : ",\n", command.name);
   }
   out += ".SH OPTIONS\n";
-  out += paragraph("-h, --help", "All commands; behind a command its usual options.");
+  out += paragraph("-h, --help", "All commands; after a command its usual options.");
   out += paragraph("--help-all", "Behind a command: all of its options.");
   out += paragraph("-V, --version", "The version.");
   return out + exit_status() + see_also(pages);
