@@ -47,7 +47,7 @@ std::string error_of(std::string_view bytes) {
   return "";
 }
 
-/// Nothing but InputError may come out, and nothing behind the bytes may be read.
+/// Nothing but InputError may come out, and nothing after the bytes may be read.
 void read_damaged(std::string_view bytes) {
   const GuardedBytes guarded(bytes);
   try {

@@ -107,7 +107,7 @@ TEST(DriverAddresses, OfNoneLeftNoneIsGiven) {
   EXPECT_FALSE(addresses.take(UINT64_MAX));
 }
 
-/// The same rules, told by piece.
+/// The rules of DriverAddresses, told by piece.
 class SlowAddresses {
  public:
   Address take(Bytes size) {

@@ -122,7 +122,7 @@ void read(const ReaderInfo& reader, std::string_view bytes, const std::string& c
   reader.read(input, {.columns = columns, .note = [](const std::string&) {}});
 }
 
-/// The same events, where they were not kept.
+/// Both are equal, but for the events that were not kept.
 void expect_counted(const Recording& counted, const Recording& kept) {
   if (counted.traces.size() != kept.traces.size()) std::abort();
   for (std::size_t i = 0; i < kept.traces.size(); ++i) {
@@ -175,7 +175,7 @@ std::string zstandard(const std::string& bytes) {
   return packed;
 }
 
-/// A block behind its checksum, which else keeps out all but what was written.
+/// A block after its checksum, which else keeps out all but what was written.
 void decode_block(std::string_view bytes) {
   EventColumns events;
   try {

@@ -36,7 +36,7 @@ Points changes_of(const std::vector<Step>& steps) {
   return changes;
 }
 
-// The same from the description alone, with all of the curve at hand.
+// A reduced curve from the description alone, with all of the curve at hand.
 Points slowly_reduced(std::uint64_t events, std::size_t most_points,
                       const std::vector<Step>& steps) {
   const std::uint64_t buckets = std::min<std::uint64_t>(events, most_points / 4);

@@ -57,7 +57,7 @@ class BruteForce {
 
   const PlanningProblem& problem_;
   std::vector<std::uint32_t> meets_;  ///< by row: a bit for each other
-  std::vector<Bytes> offsets_;        ///< of placed ones
+  std::vector<Bytes> offsets_;        ///< by placed row
   Bytes most_live_ = 0;
   Bytes best_ = UINT64_MAX;
 };

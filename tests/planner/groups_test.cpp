@@ -9,7 +9,8 @@ namespace memreplay {
 namespace {
 
 TEST(GroupFit, AGroupThatFillsItsBoxIsPlacedAsOneBlock) {
-  // Those of 3 and 2 are one box of 5, above which the long one lies; layers put it between them.
+  // The blocks of 3 and 2 are one box of 5, above which the long one lies; layers put it between
+  // them.
   const std::vector<PlannedBlock> blocks = {{0, 4, 3}, {0, 4, 2}, {0, 8, 3}};
   const std::vector<std::uint64_t> phases = {0, 4};
   EXPECT_EQ(group_fit(blocks, phases).offsets, (std::vector<Bytes>{0, 3, 5}));

@@ -44,7 +44,7 @@ class Diary final : public Strategy, public PrivatePools {
   Handle next_ = 0;
 };
 
-/// What a program asked for in its order, with `|` behind each event.
+/// What a program asked for in its order, with `|` after each event.
 class Bars final : public ReplayObserver {
  public:
   explicit Bars(Diary& diary) : diary_(diary) {}

@@ -12,7 +12,7 @@ namespace memreplay {
 namespace {
 
 /// What is held after the first, light step and on both sides of `empty_cache`, and the modelled
-/// time of the steps behind it.
+/// time of the steps after it.
 struct Outcome {
   Bytes after_first_step = 0;
   Bytes before = 0;

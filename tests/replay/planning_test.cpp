@@ -168,7 +168,7 @@ TEST(Planning, AStrictlyPeriodicTraceHasNoMismatch) {
 Trace log_of_training(int iterations, std::vector<std::string>& texts) {
   std::string log;
   std::mt19937_64 random(9);
-  std::vector<std::pair<int, int>> saved;  // of the forward for the backward: pointer, size
+  std::vector<std::pair<int, int>> saved;  // by the forward for the backward: pointer, size
   int pointer = 0x1000;
   const auto line = [&](int status, int at, int size) {
     log += fmt::format("{} {:#x} {} 0\n", status, at, size);

@@ -13,7 +13,7 @@ struct RandomProgram {
   std::uint64_t seed = 1;
   int events = 300;
   std::size_t live_at_most = 24;
-  int largest_log2 = 21;  ///< of a request
+  int largest_log2 = 21;  ///< the largest request's
   int streams = 4;
 };
 

@@ -17,7 +17,8 @@
 namespace memreplay {
 namespace {
 
-/// Those that the original BFC was measured with, on devices without end and on ones that fill up.
+/// The loads that the original BFC was measured with, on devices without end and on ones that fill
+/// up.
 constexpr Load kLoads[] = {{2'000, 6, 20},
                            {50'000, 6, 17},
                            {200, 10, 24},

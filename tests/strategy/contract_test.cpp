@@ -40,7 +40,7 @@ class Player {
     if (strategy_->usage().moved_out != nullptr) ledger_.expect_moves();
   }
 
-  /// The same state, without a ledger, on a copy of the device.
+  /// A copy of the state, without a ledger, on a copy of the device.
   struct Copy {
     std::unique_ptr<DeviceModel> device;
     std::unique_ptr<Strategy> strategy;
@@ -299,7 +299,7 @@ class Player {
   std::unique_ptr<HeardDevice> audited_;
   std::unique_ptr<Strategy> strategy_;
   std::vector<LiveBlock> live_;
-  std::vector<Address> addresses_;  ///< of every request; 0: not served
+  std::vector<Address> addresses_;  ///< by request; 0: not served
   std::uint64_t event_ = 0;
   std::uint64_t syncs_ = 0;
 };

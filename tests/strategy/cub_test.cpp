@@ -135,7 +135,7 @@ class SlowCub final : public SlowModel {
     int min_bin;
     int max_bin;
     Bytes max_cached;
-    std::optional<std::uint64_t> lag;  ///< nothing: never
+    std::optional<std::uint64_t> lag;  ///< unset: never
   };
   SlowCub(SlowDevice device, const Options& options) : device_(device), options_(options) {}
 

@@ -216,7 +216,7 @@ class SlowCudaAsync final : public SlowModel {
     bool follow = true;
     bool opportunistic = true;
     bool internal = true;
-    std::optional<std::uint64_t> lag = 0;  ///< nothing: never
+    std::optional<std::uint64_t> lag = 0;  ///< unset: never
     std::uint64_t sync_every = 0;
   };
   static constexpr Bytes kChunk = 1000;

@@ -23,7 +23,7 @@ Bytes random_size(std::mt19937_64& random, const Load& load) {
   return static_cast<Bytes>(std::exp2(log2(random)));
 }
 
-/// Requests whose places lie one behind the other in half of the device, again and again.
+/// Requests whose places lie one after the other in half of the device, again and again.
 std::shared_ptr<const Plan> some_plan(std::mt19937_64& random, const Load& load) {
   Plan plan{.height = round_up(load.capacity.value_or(kGiB) / 2, 512), .alignment = 512};
   Bytes at = 0;

@@ -17,8 +17,8 @@ namespace memreplay {
 /// What a random program holds, and on which device.
 struct Load {
   std::size_t live_blocks;             ///< at most
-  double smallest_log2, largest_log2;  ///< of sizes, whose logarithms are evenly spread
-  std::optional<Bytes> capacity = {};  ///< nothing: endless
+  double smallest_log2, largest_log2;  ///< sizes, whose logarithms are evenly spread
+  std::optional<Bytes> capacity = {};  ///< unset: endless
 };
 
 /// One strategy under the ledger, played with all that a program may ask of it, at random: streams,

@@ -202,7 +202,7 @@ class SlowPinnedBuddy final : public SlowModel {
   struct Block {
     Bytes address;
     Bytes size;
-    Bytes base;  ///< of the warm block, or kOwn
+    Bytes base;  ///< start of the warm block, or kOwn
   };
 
   bool take_warm_block() {

@@ -18,7 +18,7 @@ struct Played {
   Strategy& strategy;
   const SimulatedDevice& device;
   const Request* request = nullptr;      ///< null: the event was a free
-  std::optional<Placement> placement{};  ///< of the request
+  std::optional<Placement> placement{};  ///< the request's
   Bytes live_bytes = 0;                  ///< as charged
 
   std::int64_t counter(std::string_view name) const { return counter_of(strategy, name); }

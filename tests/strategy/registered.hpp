@@ -26,7 +26,7 @@ inline std::vector<std::size_t> strategies_to_simulate() {
   return numbers;
 }
 
-/// Of a test over those numbers.
+/// Names the tests over those numbers.
 inline std::string strategy_name(const testing::TestParamInfo<std::size_t>& tested) {
   std::string name(strategies()[tested.param].name);
   std::replace(name.begin(), name.end(), '-', '_');

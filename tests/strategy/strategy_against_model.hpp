@@ -22,7 +22,7 @@ class SlowModel {
   virtual void free(Bytes address, const Giver& giver) = 0;
   virtual void empty_cache() {}
   virtual void marker() {}
-  /// Bytes held from the device; nothing: not to be compared.
+  /// Bytes held from the device; unset: not to be compared.
   virtual std::optional<Bytes> reserved() const { return std::nullopt; }
 };
 

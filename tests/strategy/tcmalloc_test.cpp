@@ -107,7 +107,7 @@ struct Shape {
   std::size_t list_cap = 8192, overages = 3, transfer = 16;
 };
 
-/// The same places as in the original, each a plain list of addresses.
+/// The places of the original, each a plain list of addresses.
 class SlowTcmalloc final : public SlowModel {
  public:
   SlowTcmalloc(const Shape& shape, std::optional<Bytes> capacity)

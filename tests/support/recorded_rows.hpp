@@ -16,7 +16,7 @@ struct RecordedCells {
   std::uint64_t number(std::size_t i) const { return texts[i].empty() ? 0 : std::stoull(texts[i]); }
 };
 
-/// Behind the header; each row has at least so many cells.
+/// The rows after the header; each has at least so many cells.
 inline std::vector<RecordedCells> recorded_rows(const std::filesystem::path& trace,
                                                 std::size_t cells) {
   std::ifstream in(trace);

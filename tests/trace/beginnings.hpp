@@ -24,7 +24,7 @@ inline std::string refusal(const ReaderInfo& reader, std::string_view text) {
 /// A text that is cut anywhere is read, or refused by its file and line.
 inline void expect_any_beginning(const ReaderInfo& reader, std::string_view text) {
   for (std::size_t length = 0; length < text.size(); ++length) {
-    const std::string beginning(text.substr(0, length));  // so that a read behind it is seen
+    const std::string beginning(text.substr(0, length));  // so that a read after it is seen
     const std::string said = refusal(reader, beginning);
     EXPECT_TRUE(said == "none" || said.starts_with("log:")) << length << " bytes: " << said;
   }

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Sample, EveryReader,
 
 TEST(ReaderContract, EveryReaderHasASample) {
   for (const ReaderInfo& reader : readers()) {
-    if (reader.is_text) continue;  // of no events
+    if (reader.is_text) continue;  // has no events
     EXPECT_TRUE(std::ranges::any_of(
         reader_samples(), [&](const ReaderSample& sample) { return sample.format == reader.name; }))
         << reader.name << ": no sample in reader_samples.cpp";

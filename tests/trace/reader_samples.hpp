@@ -11,7 +11,7 @@ struct ReaderSample {
   std::string_view format;
   std::string bytes;            ///< SIZE stands for a size of 100 bytes
   std::string events;           ///< as drawn_events has them, of the first trace
-  char separator = 0;           ///< of a table whose columns may stand in any order
+  char separator = 0;           ///< a table's, whose columns may stand in any order
   bool is_hexadecimal = false;  ///< its sizes are
   bool is_text = true;
 
@@ -19,7 +19,7 @@ struct ReaderSample {
   std::string golden() const { return with_size(is_hexadecimal ? "64" : "100"); }
 };
 
-/// Of every registered reader at least one.
+/// At least one for every registered reader.
 const std::vector<ReaderSample>& reader_samples();
 
 }  // namespace memreplay

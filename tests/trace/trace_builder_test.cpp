@@ -58,7 +58,7 @@ TEST(TraceBuilder, ColdColumnsAreFilledUpToTheEventsSoFar) {
   for (int round = 0; round < 200; ++round) {
     TraceBuilder builder(0);
     Trace expected;
-    const bool late = round % 2 == 0;  // a column that begins behind many events
+    const bool late = round % 2 == 0;  // a column that begins after many events
     for (std::uint32_t step = 0; step < 1000; ++step) {
       if (random() % 8 != 0) {
         builder.add(Op::allocate, 0, step, step);

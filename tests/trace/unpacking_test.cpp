@@ -109,7 +109,7 @@ TEST(Unpacking, DamageOfThePackedBytesIsToldWhateverWasReadBefore) {
   const std::string zstd = zstandard(bytes);
   EXPECT_EQ(complaint_of(zstd.substr(0, zstd.size() - 9)),
             "f: zstd data ends too early: the file is truncated");
-  // Both: the value ends, and behind it the bytes that follow are no data.
+  // Both: the value ends, and the bytes that follow are no data.
   EXPECT_EQ(complaint_of(gzipped(bytes + bytes) + "x"),
             "f: gzip data is damaged: other data follows it");
 }

@@ -91,7 +91,7 @@ TEST(Reading, SegmentsOfUnnamedPoolsAreGivenToTheirPools) {
   EXPECT_EQ(pools.reading().corrected->ops, pools.trace().ops);
 }
 
-// Of the calls that torch.cuda.graph makes before every capture, three left entries.
+// torch.cuda.graph calls it before every capture; three of these calls left entries.
 TEST(Reading, CapturesEmptyTheCacheThoughNoEntrySaysSo) {
   const Read graph = read("graph_pool.pickle");
   const Trace& trace = graph.trace();

@@ -35,7 +35,7 @@ BaselineEntry baseline_of(const Recording& recording) {
   return updated(entry, check_of(recording, entry));
 }
 
-// The same with the blocks from before counted in.
+// As above, with the blocks from before counted in.
 BaselineEntry counting(const char* strategy) {
   BaselineEntry entry{
       .trace = "late.pickle", .setup = {.strategy = strategy}, .from_before = FromBefore::counted};
@@ -171,7 +171,7 @@ TEST(Check, NamesTheStackOfTheLayerThatWasAdded) {
   const EntryCheck check = check_of(bundled("layers_5.pickle"), before);
   EXPECT_FALSE(check.passed());
   ASSERT_EQ(check.grown.size(), 3u);
-  // Of each block 40 MiB of activations and two weights of 16 MiB are live at the peak.
+  // 40 MiB of activations and two weights of 16 MiB are live at the peak in each block.
   EXPECT_EQ(check.grown[0].place, "model.py:13 forward");
   EXPECT_EQ(check.grown[0].grown, 40 * kMiB);
   EXPECT_EQ(check.grown[1].place, "model.py:10 __init__");

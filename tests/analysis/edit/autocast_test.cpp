@@ -38,7 +38,7 @@ std::string autocast_refusal(const Recording& recording) {
   return "";
 }
 
-/// Of 32 inputs and 64 outputs, and their bias.
+/// A layer of 32 inputs and 64 outputs, and their bias.
 ProgramWriter with_a_layer() {
   ProgramWriter program;
   program.at({"models.py:1 __init__"}).ask(8192).ask(256);

@@ -99,7 +99,7 @@ TEST(Checkpoint, TemporariesAreAskedForAgainToo) {
   program.at(layer_line(13)).ask(7).ask(13).free(7);
   program.at({"train.py:6 step"}).ask(30);
   program.backward().ask(40).free(30).free(13).ask(41).free(12).ask(42).free(11);
-  // It ends behind the last block that is saved: 7 is not asked for again.
+  // It ends after the last block that is saved: 7 is not asked for again.
   EXPECT_EQ(told_of(program.recording()),
             "+5 +11 -5 +6 +12 -6 +7 +13 -7 -11 -12 +30 +40 -30 -13 "
             "+5 +11 -5 +6 +12 -6 +41 -12 +42 -11");
@@ -221,7 +221,7 @@ TEST(Checkpoint, TheFirstInputTellsWhatAConsumerFrees) {
   EXPECT_GT(own.size(), consumers.size()) << own << '\n' << consumers;
 }
 
-/// The backward frees the layer's output behind a request for a gradient: as that of an activation
+/// The backward frees the layer's output after a request for a gradient: as that of an activation
 /// function does of its own, or where it asks for one of `weights` too as a consumer does.
 Recording saved_output(const std::vector<std::string>& head, std::optional<Bytes> weights = {}) {
   ProgramWriter program = one_layer(head);

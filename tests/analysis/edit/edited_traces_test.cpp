@@ -140,7 +140,7 @@ TEST(EditedTraces, EveryOneIsATraceThatReplaysMayTake) {
           EXPECT_FALSE(fault) << fault->place << ": " << fault->what;
           for (const MadeRecording& other : all.others) EXPECT_FALSE(fault_in(other.trace()));
         } catch (const UsageError&) {
-          continue;  // of what it selects there is nothing
+          continue;  // it selects nothing
         }
       }
     }
@@ -193,7 +193,7 @@ class CurveWatcher final : public RunWatcher {
   HoldingLog log;
 };
 
-/// What a run comes to, and what it holds behind the events of the program.
+/// What a run comes to, and what it holds after the events of the program.
 struct Outcome {
   memreplay::Run run;
   std::vector<HoldingLog::Holding> curve;

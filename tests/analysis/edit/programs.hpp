@@ -110,7 +110,7 @@ inline void start_with(Trace& trace, Slot slot, Bytes size) {
   trace.coverage.starts_empty = false;
 }
 
-/// The same program, recorded with C++ frames: every request has others.
+/// The recording with C++ frames: every request has others.
 inline Recording with_native_frames(Recording recording) {
   Trace& trace = recording.traces.front();
   const auto file = static_cast<std::uint32_t>(recording.texts.size());

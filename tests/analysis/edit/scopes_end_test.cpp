@@ -32,7 +32,7 @@ std::string with_deaths(const Recording& recording, Deaths how = Deaths::by_scop
 /// The frame of a program's main function.
 std::string main_line(int line) { return fmt::format("main.py:{} main", line); }
 
-/// A function of three lines, and two lines behind the call.
+/// A function of three lines, and two lines after the call.
 Recording lines_of_a_function() {
   ProgramWriter program;
   program.at({"f.py:1 f", main_line(8)}).ask(1);

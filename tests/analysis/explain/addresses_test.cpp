@@ -174,7 +174,7 @@ TEST(Addresses, ADeviceWithAnEndOfAddressesRefusesTheStreamBeyondIt) {
 }
 
 TEST(Addresses, ARequestLongerThanReservationsIsRefusedForThem) {
-  // Of 8 MiB, which are a granule.
+  // Reservations of 8 MiB, which are a granule.
   const char* const strategy = "torch:expandable_segments=True,expandable_segments_reserve=0.0001";
   EXPECT_EQ(replayed(strategy, {.capacity = kDevice}).cause, Cause::none);
   const Explanation e = replayed(strategy, {.capacity = kDevice}, 40 * kMiB);

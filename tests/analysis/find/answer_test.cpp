@@ -14,7 +14,7 @@ using testing::Each;
 using testing::Field;
 
 struct Search {
-  std::vector<std::int64_t> values = {2, 4};  ///< of the recordings, said to be of them
+  std::vector<std::int64_t> values = {2, 4};  ///< values given for the two recordings
   Bytes capacity = 64 * kMiB;
 };
 

@@ -18,7 +18,7 @@ class LateTrace {
     filled_ = 0;
     return *this;
   }
-  /// Behind what the segment holds already. Its slot is the number of blocks before it.
+  /// Comes after what the segment holds already. Its slot is the number of blocks before it.
   LateTrace& live(Bytes size) { return add(size, size, BlockState::allocated); }
   LateTrace& free_space(Bytes size) { return add(size, 0, BlockState::free); }
   LateTrace& alloc(Slot slot, Bytes size) {

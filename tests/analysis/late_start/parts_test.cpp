@@ -80,7 +80,7 @@ TEST(WarmParts, RequestsOfThePersistentSizesAndTinyOnesDoNotScale) {
 
 TEST(WarmParts, TheLargestSegmentThatTheModelDoesNotExplainShowsTheLargestStep) {
   LateTrace trace;
-  trace.segment(100 * kMiB).live(100 * kMiB);        // of the model
+  trace.segment(100 * kMiB).live(100 * kMiB);        // the model's
   trace.segment(200 * kMiB).free_space(200 * kMiB);  // twice as large: a conversion
   trace.segment(70 * kMiB).free_space(70 * kMiB);
   trace.segment(50 * kMiB).free_space(50 * kMiB);

@@ -14,7 +14,7 @@
 namespace memreplay {
 namespace {
 
-/// Blocks of growing size, each freed behind the next one's request.
+/// Blocks of growing size, each freed after the next one's request.
 Inputs growing(std::uint64_t blocks) {
   const auto path = std::filesystem::path(testing::TempDir()) / "growing.csv";
   std::ofstream out(path);

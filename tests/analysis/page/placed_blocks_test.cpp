@@ -35,7 +35,7 @@ PlacedBlocks placed(RecordingWriter& writer, const char* strategy,
   return placed(recording, recording.traces[0], strategy, capacity, window);
 }
 
-/// Of blocks from the base on; nothing for one without a place.
+/// Distances from the base, by block; unset for one without a place.
 std::vector<std::optional<Bytes>> offsets(const PlacedBlocks& blocks) {
   std::vector<std::optional<Bytes>> found;
   for (const std::uint64_t place : numbers_of(blocks.places)) {

@@ -178,7 +178,7 @@ TEST(RestOfStep, GoesOnAsTheStepBeforeAndOneStepMore) {
   ASSERT_TRUE(completed);
   EXPECT_TRUE(completed->begins_alike);
   const Trace& made = completed->made.trace();
-  // Of both steps a forward pass, gradients and an optimizer's temporaries; its state stays.
+  // Both steps keep a forward pass, gradients and an optimizer's temporaries; its state stays.
   EXPECT_EQ(allocations_of(made).size(),
             allocations_of(trace).size() + 3 + 2 * kLayers + 3 * kLayers);
   const Recording whole = Training().step(true).step(false).step(false).recording();

@@ -86,7 +86,7 @@ Figures figures_of(const memreplay::Run& run, const EndWatcher& end) {
           m.device_maps,   m.device_unmaps, m.ooms,          end.segments};
 }
 
-/// Of what kind the answers of a folder are, and where they are not as they should be.
+/// How many answers of a folder are exact, and which are not as they should be.
 struct Tally {
   int exact = 0;
   int inexact = 0;

@@ -108,7 +108,7 @@ TEST(OrderWriter, WhereTheOrderEndsBeforeItLivesOn) {
                           .recording(),
                       {0, 3, 6});
   EXPECT_EQ(orders.in_words({2, 1, 0}),
-            "+30 -30 +20 -20 +10 +11 -10 -11");  // what is behind counts
+            "+30 -30 +20 -20 +10 +11 -10 -11");  // what comes after counts
   const Orders later(RecordingWriter()
                          .alloc(0, 10)
                          .alloc(1, 11)

@@ -10,7 +10,7 @@ namespace {
 using Points = std::vector<SizeAt>;
 using Blocks = std::vector<Points>;
 
-/// Of a block of a program that has the others too.
+/// The laws of a block in a program that has the others too.
 std::vector<SizeLaw> laws_of(const Points& points, Blocks others = {}) {
   others.push_back(points);
   return laws_through(points, family_of(others));
@@ -51,7 +51,7 @@ TEST(SizeLaw, FractionsAreRoundedToTheNearest) {
 
 TEST(SizeLaw, ARequestIsNeverOfNothing) { EXPECT_EQ(size_at(1, {{100, 4}, {200, 8}}), 1U); }
 
-/// Of a program over tokens.
+/// Blocks of a program over tokens.
 const Blocks kText = {{{64, 64 * 1024}, {96, 96 * 1024}}, {{64, 64 * 2048}, {96, 96 * 2048}}};
 
 // Labels that are shifted by one are no square, nor is what generates one more.

@@ -70,7 +70,7 @@ TEST(ExplainAnswer, FindingsNameWhatWouldChangeThemMostBytesFirst) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].bytes, 12 * kMiB);
   EXPECT_NE(found[0].remedy.find("model.py:41 forward"), std::string::npos);
-  EXPECT_EQ(found[1].bytes, 10 * kMiB);  // of others
+  EXPECT_EQ(found[1].bytes, 10 * kMiB);  // held by others
   EXPECT_EQ(found[2].bytes, 8 * kMiB);   // in a private pool
 }
 

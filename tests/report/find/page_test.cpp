@@ -24,7 +24,7 @@ std::size_t times_in(const std::string& text, const std::string& part) {
   return times;
 }
 
-/// Of a page's body as XML: every element ends, inside of the one in which it begins. What does
+/// Checks a page's body as XML: every element ends, inside of the one in which it begins. What does
 /// not; empty where all do.
 std::string not_ended(const std::string& page) {
   std::vector<std::string> open = {"html"};

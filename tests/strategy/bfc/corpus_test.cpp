@@ -40,7 +40,7 @@ std::vector<std::string> names() {
 struct Row {
   char op = 0;
   std::uint64_t id = 0;
-  Request request;  ///< of 's': the frontier is its size
+  Request request;  ///< in 's' rows: the frontier is its size
 };
 
 std::vector<Row> rows_of(const std::string& name) {
@@ -173,7 +173,7 @@ void expect_statistics(const Allocator& bfc, const nlohmann::json& expected) {
   }
 }
 
-// Before the report stand warnings of requests for 0 bytes, behind it the harness' own speed.
+// Before the report stand warnings of requests for 0 bytes, after it the harness' own speed.
 std::string recorded_report(const std::string& name) {
   std::ifstream in(folder() / (name + ".first_oom_dump.txt"));
   std::string text;

@@ -9,7 +9,7 @@
 namespace memreplay {
 namespace {
 
-/// Places blocks one behind the other from `base` on, and writes down what it is told.
+/// Places blocks one after the other from `base` on, and writes down what it is told.
 class Told final : public Strategy, private ProgramSteps, private PrivatePools {
  public:
   Told(Address base, std::string& said) : base_(base), said_(said) {}

@@ -150,7 +150,7 @@ TEST(TorchAllocator, ABlockWithoutUnmappedMemoryBehindItDoesNotGrow) {
   EXPECT_FALSE(torch.allocator().growing_block_at(kFirst, 0));
 }
 
-// Behind a free block of 40 MiB that reaches 100, one of `size`.
+// A block of `size` after a free block of 40 MiB that reaches 100.
 std::optional<Allocator::GrowingBlock> growing_behind_another(Bytes size) {
   Pytorch torch(kShort, 1000 * kMiB);
   torch.alloc('b', 40 * kMiB);

@@ -14,7 +14,7 @@ constexpr int kNever = 99;
 struct Answer {
   const char* conf;
   int since;           ///< the first of them that accepts the string: 2.SINCE
-  const char* effect;  ///< of it on 2.15.0, see `effect_of`
+  const char* effect;  ///< what it does on 2.15.0, see `effect_of`
 };
 
 constexpr Answer kAnswers[] = {

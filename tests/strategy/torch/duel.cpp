@@ -37,7 +37,7 @@ std::string describe(const MemoryState& state) {
   return text;
 }
 
-/// Of a private pool without memory it does not matter whether it exists already.
+/// Whether a private pool without memory exists already does not matter.
 bool may_be_missing(std::string_view key, std::int64_t value) {
   return value == 0 && key.starts_with("reserved_bytes_by_private_pools.");
 }

@@ -24,7 +24,7 @@ struct Step {
     complete_free,
     empty_cache,
     release_pool,  ///< and no allocation from it any more
-    end_mem_pool   ///< the same, and its cache is emptied
+    end_mem_pool   ///< likewise, and its cache is emptied
   };
 
   Kind kind = Kind::allocate;

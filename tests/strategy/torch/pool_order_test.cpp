@@ -39,7 +39,7 @@ TEST(PoolOrder, TwoThatWantTheSameSlotAreInTheOrderOfTheirComing) {
   EXPECT_EQ(order.pools(), Pools({2, 1}));
 }
 
-/// 2 and 31 want the same slot. 26 takes it from 2, which goes on behind 31.
+/// 2 and 31 want the same slot. 26 takes it from 2, which goes on after 31.
 TEST(PoolOrder, WhoMakesRoomGoesBehindThoseOfItsSlot) {
   PoolOrder order;
   for (const PoolIndex pool : Pools({2, 31, 13})) order.insert(pool, {pool, 0});

@@ -13,7 +13,7 @@ namespace memreplay {
 struct Habits {
   StreamIndex streams = 1;
   PoolIndex pools = 1;
-  std::uint64_t pending_percent = 0;  ///< of the frees, that complete later
+  std::uint64_t pending_percent = 0;  ///< share of frees that complete later
   std::uint64_t empty_cache_per_mille = 0;
   bool releases_pools = false;
   std::uint64_t smallest_log2 = 4;

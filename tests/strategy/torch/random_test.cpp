@@ -17,7 +17,7 @@
 namespace memreplay {
 namespace {
 
-/// Of MemPools and graphs in turn.
+/// Plain pools, in turn of MemPools and of graphs.
 const std::vector<PoolOptions> kPlainPools = {
     {}, {}, {.of_a_graph = true}, {}, {.of_a_graph = true}};
 

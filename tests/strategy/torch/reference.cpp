@@ -174,7 +174,7 @@ std::vector<Address> Allocator::free_blocks(PoolIndex pool, bool small) const {
   return addresses;
 }
 
-/// With the addresses behind the block that have no memory yet.
+/// With the addresses after the block that have no memory yet.
 Bytes Allocator::size_with_tail(Place place) const {
   const auto& blocks = segments_[place.segment].blocks;
   const bool has_tail =
@@ -262,7 +262,7 @@ std::optional<Allocator::Place> Allocator::alloc_block(const Wanted& wanted) {
   return Place{segments_.size() - 1, 0};
 }
 
-/// Of torch_npu: a block of its own for what lies before an aligned address, if the rest suffices.
+/// torch_npu: a block of its own for what lies before an aligned address, if the rest suffices.
 Allocator::Place Allocator::aligned(Place place, const Wanted& wanted) {
   Block front = at(place);
   const Bytes alignment = settings_.large_alignment;

@@ -67,7 +67,7 @@ class Allocator {
   };
   struct Placed {
     Address address = 0;
-    Bytes size = 0;  ///< of the block
+    Bytes size = 0;  ///< the block's
     Life life = 0;
   };
 
@@ -122,7 +122,7 @@ class Allocator {
     std::uint64_t object_number = 0;
     Bytes requested = 0;               ///< not when free
     Life life = 0;                     ///< not when free
-    std::int64_t searches_before = 0;  ///< of its pool, when it became free
+    std::int64_t searches_before = 0;  ///< its pool's, when it became free
   };
   struct Segment {
     Address address = 0;
@@ -141,7 +141,7 @@ class Allocator {
   struct Wanted {
     Bytes requested = 0;
     Bytes size = 0;        ///< rounded
-    Bytes alloc_size = 0;  ///< of a new segment for it
+    Bytes alloc_size = 0;  ///< size of a new segment for it
     StreamIndex stream = 0;
     PoolIndex pool = 0;
     bool small = false;

@@ -90,7 +90,7 @@ std::optional<Allocator::Place> Allocator::reserve_expandable_segment(const Want
   return Place{segments_.size() - 1, 0};
 }
 
-/// Puts memory behind the first `size` bytes, in whole granules. Where the block is then.
+/// Maps the first `size` bytes, in whole granules. Where the block is then.
 std::optional<Allocator::Place> Allocator::map_block(Place place, Bytes size) {
   Segment& segment = segments_[place.segment];
   size = round_up(size, granule(segment.small));

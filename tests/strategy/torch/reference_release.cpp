@@ -79,7 +79,7 @@ bool Allocator::release_available_cached_blocks(const Wanted& wanted) {
   return released >= key;
 }
 
-/// Of one private pool, or of all that can be released.
+/// Releases one private pool, or all that can be released.
 void Allocator::release_cached_blocks(std::optional<PoolIndex> only) {
   ++num_sync_all_streams_;
   for (const Life life : std::vector<Life>(pending_)) {

@@ -20,7 +20,7 @@ bool prefers_older_plain(const char* version) {
   return torch.alloc('q', 30 * kMiB) == plain;
 }
 
-// The same with the older reservation above the younger plain segment.
+// As above, with the older reservation above the younger plain segment.
 bool prefers_older_expandable(const char* version) {
   Pytorch torch("", {}, version, first_fit());
   torch.alloc('x', 30 * kMiB);

@@ -3,7 +3,7 @@
 namespace memreplay::torch {
 namespace {
 
-// Of two equal free blocks of one segment: the lower one is the younger object.
+// Chooses from two equal free blocks of one segment: the lower one is the younger object.
 std::int64_t choice_in_a_segment(const char* version, const char* freed = "ac") {
   Pytorch torch("", {}, version);
   for (const char name : {'a', 'b', 'c', 'd'}) torch.alloc(name, kKiB);
@@ -16,7 +16,7 @@ std::int64_t choice_in_a_segment(const char* version, const char* freed = "ac") 
   return torch.alloc('e', kKiB);
 }
 
-// Of two equal free blocks in two segments: the younger segment has the lower address.
+// Chooses from two equal free blocks in two segments: the younger one has the lower address.
 std::int64_t choice_of_segments(const char* version) {
   Pytorch torch("", {}, version, first_fit());
   for (const char name : {'a', 'b', 'c', 'd'}) torch.alloc(name, kMiB);

@@ -24,7 +24,7 @@ void expect_rounded(const RoundupTable& table, const Sizes& sizes) {
   for (const auto& [size, rounded] : sizes) EXPECT_EQ(round_size(size, table), rounded) << size;
 }
 
-// Of two free blocks, 150 and 300 MiB, under a limit of 100 MiB.
+// Two free blocks, 150 and 300 MiB, under a limit of 100 MiB.
 std::unique_ptr<Pytorch> two_oversize_blocks(std::optional<Bytes> capacity = {}) {
   auto torch = std::make_unique<Pytorch>("max_split_size_mb:100", capacity);
   torch->alloc('a', 150 * kMiB);

@@ -93,7 +93,7 @@ Kind kind_of(const Call& call) {
   }
 }
 
-// Of several pieces the first, or half of it.
+// Writes the first of several pieces, or half of it.
 long write_at_most(Call call, std::size_t limit) {
   if (call.number == SYS_writev) {
     const auto* piece = reinterpret_cast<const iovec*>(call.arguments[1]);

@@ -14,7 +14,7 @@ extern "C" {
 void stand_in_reset();
 
 void stand_in_set_capacity(std::uint64_t bytes);
-void stand_in_set_latency_us(std::uint64_t us);  ///< of every call
+void stand_in_set_latency_us(std::uint64_t us);  ///< applies to every call
 void stand_in_set_devices(int count);
 void stand_in_set_attribute(int attribute, int value);  ///< a CUdevice_attribute of all devices
 

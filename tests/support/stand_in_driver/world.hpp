@@ -65,7 +65,7 @@ struct Pool {
 
 struct Event {
   bool has_time = false;
-  std::shared_ptr<Moment> moment;  ///< of the last record; null before the first
+  std::shared_ptr<Moment> moment;  ///< when it was last recorded; null before the first
 };
 
 /// Everything that the double knows. One for the process.

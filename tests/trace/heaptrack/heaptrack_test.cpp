@@ -166,7 +166,7 @@ std::string outcome(const std::string& text, Recording& recording) {
   }
 }
 
-// Of an interpreted file, short lines with a line feed behind them are read by a way of their own.
+// Short lines of an interpreted file that end in a line feed are read by a way of their own.
 TEST(HeaptrackReader, ShortLinesAreReadAsTheOthers) {
   std::mt19937 draw(2);
   int whole = 0;

@@ -54,7 +54,7 @@ std::string outcome(const std::string& text, Recording& recording) {
   }
 }
 
-// Behind the first line, those of plain numbers are read by a way of their own.
+// After the first line, plain numbers are read by a way of their own.
 TEST(IntervalsReader, PlainLinesAreReadAsTheOthers) {
   const std::vector<std::string> words = {"0",
                                           "1",

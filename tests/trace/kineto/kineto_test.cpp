@@ -24,7 +24,7 @@ std::string event(const std::string& ts, const std::string& arguments,
          R"(","pid":11,"tid":12,"ts":)" + ts + R"(,"args":{)" + arguments + "}}";
 }
 
-/// Of gpu 0; of a free with a minus.
+/// An event on gpu 0; `bytes` with a minus are a free.
 std::string call(const std::string& ts, const std::string& address, const std::string& bytes,
                  const std::string& more = {}) {
   return event(ts, R"("Addr":)" + address + R"(,"Bytes":)" + bytes +
@@ -46,7 +46,7 @@ Trace trace_of(const std::vector<std::string>& events) { return read(events).tra
 
 std::string refused(const std::string& event) { return refusal(kineto_reader(), file({event})); }
 
-/// The same of another process.
+/// The event in another process.
 std::string of_process(const std::string& process, std::string event) {
   const std::string own = R"("pid":11)";
   return event.replace(event.find(own), own.size(), R"("pid":)" + process);

@@ -117,7 +117,7 @@ std::string outcome(const std::string& text, Recording& recording) {
   }
 }
 
-// Rows of plain numbers with a line feed behind them are read by a way of their own.
+// Rows of plain numbers that end in a line feed are read by a way of their own.
 TEST(MinimallocReader, PlainRowsAreReadAsTheOthers) {
   const std::vector<std::string> words = {"0",        "1",         "2",  "3",
                                           "12345678", "987654321", "12", "007",

@@ -25,8 +25,8 @@ Trace full_trace(std::uint64_t seed) {
   for (const Op op : {Op::marker, Op::safe_frontier, Op::oom, Op::segment_alloc, Op::segment_map}) {
     append(op, kNoSlot, random());
   }
-  append(Op::allocate, trace.slot_count + 7, UINT64_MAX);  // of no likely slot
-  append(Op::free_requested, trace.slot_count + 9, 5);     // of a block from before
+  append(Op::allocate, trace.slot_count + 7, UINT64_MAX);  // no likely slot
+  append(Op::free_requested, trace.slot_count + 9, 5);     // a block from before
   append(Op::free_completed, trace.slot_count + 9, 5);
   for (std::size_t i = 0; i < trace.size(); ++i) {
     trace.times_us.push_back(static_cast<std::int64_t>(i * 7 + random() % 5) - 1000);

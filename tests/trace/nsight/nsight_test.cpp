@@ -231,7 +231,7 @@ std::string outcome(const std::string& text, Recording& recording) {
   }
 }
 
-// Rows of plain digits with a line feed behind them are read by a way of their own.
+// Rows of plain digits that end in a line feed are read by a way of their own.
 TEST(NsightReader, PlainRowsAreReadAsTheOthers) {
   const std::vector<std::string> words = {"4096",
                                           "8192",

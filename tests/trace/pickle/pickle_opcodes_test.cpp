@@ -8,7 +8,7 @@
 namespace memreplay {
 namespace {
 
-// Those of Python's pickletools.
+// Opcodes of Python's pickletools.
 constexpr std::pair<int, std::string_view> kNames[] = {
     {0x28, "MARK"},         {0x29, "EMPTY_TUPLE"},
     {0x2e, "STOP"},         {0x30, "POP"},
