@@ -21,7 +21,7 @@ struct Hash128 {
 /// before.
 Hash128 siphash(std::string_view bytes, Hash128 key = {});
 
-/// Bytes as two hexadecimal digits each, and back; nothing where the text is not made so.
+/// Bytes as two hexadecimal digits each, and back; unset where the text is not made so.
 std::string hex_of(std::string_view bytes);
 std::optional<std::string> bytes_of_hex(std::string_view text);
 

@@ -15,11 +15,11 @@
 
 namespace memreplay {
 
-/// "24GiB", "24G" (= GiB), "512MiB", "1.5GiB", "1000" (bytes). Nothing for anything else. More than
+/// "24GiB", "24G" (= GiB), "512MiB", "1.5GiB", "1000" (bytes). Unset for anything else. More than
 /// 4 EiB, which no device has, is taken for 4 EiB, so that sums of sizes do not overflow.
 std::optional<Bytes> parse_size(std::string_view text);
 
-/// A whole decimal number that fits; nothing for anything else (signs and blanks included).
+/// A whole decimal number that fits; unset for anything else (signs and blanks included).
 std::optional<std::uint64_t> parse_whole(std::string_view text);
 
 /// A size for people: "5184 MiB", "12.3 GiB", "790 KiB", "512 B". Mebibytes and gibibytes go up to
@@ -34,7 +34,7 @@ std::string size_argument(Bytes size);
 /// A count for people: 1234567 as "1,234,567".
 std::string human_count(std::uint64_t count);
 
-/// The name that a mistyped one most likely meant; nothing when none is near.
+/// The name that a mistyped one most likely meant; unset when none is near.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known);
 
 /// "; did you mean 'NEAREST'?" or the empty text.

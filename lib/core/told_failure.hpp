@@ -29,7 +29,7 @@ struct ToldBin {
 };
 
 /// Why a request was refused, in an allocator's own words: figures of one moment, no history. What
-/// the text lacks is nothing.
+/// the text lacks is unset.
 struct ToldFailure {
   enum class Source {
     bfc,            ///< the report of a BFC allocator (TensorFlow, JAX)

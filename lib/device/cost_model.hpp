@@ -26,8 +26,8 @@ class CostCurve {
   std::vector<CostPoint> points_;
 };
 
-/// The costs of calls to a driver. The defaults are those of cudaMalloc and cudaFree in the course
-/// that this project began with, whatever the size.
+/// The costs of calls to a driver, in milliseconds. The defaults are for cudaMalloc and cudaFree,
+/// whatever the size.
 struct CostModel {
   CostCurve alloc = 1.0;
   CostCurve free = 0.8;

@@ -71,7 +71,7 @@ class DriverAllocator {
   virtual bool has(DriverAllocatorOptions::Kind kind) const = 0;
   /// Chooses the allocator: once, before all else. Throws UsageError where the device has it not.
   virtual void open(const DriverAllocatorOptions& options) = 0;
-  /// A block that the driver placed; nothing when the device is full.
+  /// A block that the driver placed; unset when the device is full.
   virtual std::optional<DriverBlock> allocate(Bytes size, Bytes alignment, StreamIndex stream) = 0;
   virtual void free(Address block, StreamIndex stream) = 0;
   /// Gives back to the device what the driver keeps without need.
@@ -84,7 +84,7 @@ class DeviceModel {
   virtual ~DeviceModel() = default;
   /// A copy of the device and its state, independent from then on.
   virtual std::unique_ptr<DeviceModel> clone() const = 0;
-  /// A region of at least `size` bytes; nothing when the device is full.
+  /// A region of at least `size` bytes; unset when the device is full.
   virtual std::optional<Address> obtain(Bytes size) = 0;
   /// Returns a region by the address that `obtain` gave.
   virtual void give_back(Address region) = 0;

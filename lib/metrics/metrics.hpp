@@ -9,7 +9,7 @@
 
 namespace memreplay {
 
-/// The value of a metric. Nothing where the run has none, or none that is a number.
+/// The value of a metric. Unset where the run has none, or none that is a number.
 using MetricValue = std::variant<std::monostate, std::uint64_t, std::int64_t, double, bool>;
 
 /// A quantity of a run. One row of metrics.cpp decides how it is called, what it means, where it is

@@ -118,7 +118,7 @@ struct RunMetrics {
   Bytes moved_out = 0;                 ///< allocated bytes of them
   bool clairvoyant = false;            ///< placed with the trace's future known
   std::optional<MeasuredTimes> times;
-  std::optional<RealUse> real;  ///< nothing for a simulated device
+  std::optional<RealUse> real;  ///< unset for a simulated device
   std::vector<PoolSleep> sleeps;
   std::vector<std::pair<std::string, std::int64_t>> counters;
   std::vector<std::string> remarks;  ///< sentences without which the numbers would mislead

@@ -36,7 +36,7 @@ Packing packing_of(std::span<const PlannedBlock> blocks, std::vector<Bytes> offs
 /// Something fits there above `given` places, if anything does at all; at most kEndlessCapacity.
 Bytes total_size(std::span<const PlannedBlock> blocks, Bytes given = 0);
 
-/// Two blocks (or one twice: a crooked offset) that the packing must not place so; nothing where it
+/// Two blocks (or one twice: a crooked offset) that the packing must not place so; unset where it
 /// is sound. O(n log n).
 std::optional<std::pair<std::size_t, std::size_t>> first_conflict(
     std::span<const PlannedBlock> blocks, const Packing& packing);

@@ -35,7 +35,7 @@ class Reduction {
   }
 
  private:
-  /// All that is in use at the instant with most bytes, if that is too much; else nothing.
+  /// All that is in use at the instant with most bytes, if that is too much; else empty.
   Rows overfull_instant() const {
     std::vector<BlockUse> uses = uses_of(problem_);
     std::vector<std::pair<std::uint64_t, std::int64_t>> changes;  // frees first

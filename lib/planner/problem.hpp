@@ -45,7 +45,7 @@ struct BlockUse {
 std::vector<BlockUse> uses_of(const PlanningProblem& problem);
 
 /// Two blocks (or one twice: a crooked offset, or not the one that is given) that must not lie so;
-/// nothing where all is sound. A sweep over time, O(n log n).
+/// unset where all is sound. A sweep over time, O(n log n).
 std::optional<std::pair<std::size_t, std::size_t>> first_conflict(const PlanningProblem& problem,
                                                                   const Packing& packing);
 

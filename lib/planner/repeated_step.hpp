@@ -18,7 +18,7 @@ struct RepeatedStep {
 };
 
 /// The longest run of rows each of which has the size of the one a step before; rows are in the
-/// order of their starts. Nothing where that is less than a quarter of them. O(n log n).
+/// order of their starts. Unset where that is less than a quarter of them. O(n log n).
 std::optional<RepeatedStep> repeated_step_of(std::span<const PlannedBlock> blocks);
 
 /// One step as if there were no end of them, between what lives throughout: what outlives its step

@@ -34,7 +34,7 @@ bool start_matters(const Subject& subject, const StrategySpec& spec,
                    const ReplayResult& result);
 
 /// Why the recording does not determine what this replay gave; empty where it does. `room` is what
-/// the device had for it, nothing for an endless one.
+/// the device had for it, unset for an endless one.
 std::string why_inexact(const Subject& subject, const StrategySpec& spec,
                         const std::string& torch_version, std::optional<Bytes> room,
                         const ReplayResult& result);

@@ -20,8 +20,8 @@ namespace memreplay {
 /// O(1) a call beside what the simulated device costs.
 class FollowingDevice final : public DeviceWrapper {
  public:
-  /// `device` was asked for nothing yet. `total`, where the recording
-  /// decides over refusals too, is what it reports as its size. All arguments outlive this.
+  /// `device` was asked for nothing yet. `total`, where the recording decides over refusals too, is
+  /// what it reports as its size. All arguments outlive this.
   FollowingDevice(SimulatedDevice& device, const Trace& trace, const SimulatedDeviceOptions& asked,
                   Bytes total);
 
@@ -29,7 +29,7 @@ class FollowingDevice final : public DeviceWrapper {
   std::uint64_t* event() { return &event_; }
   /// Before the first event: the recording is not followed at all.
   void follow_nothing();
-  /// After the last event that was played; nothing where the recording was not followed at all.
+  /// After the last event that was played; unset where the recording was not followed at all.
   std::optional<Followed> followed(std::uint64_t events) const;
 
   /// A copy of the device as it is, which follows nothing.

@@ -26,7 +26,7 @@ struct GrowthRequest {
   Bytes size = 0;
   Bytes alignment = 1;
 
-  /// The highest place within; nothing where there is none.
+  /// The highest place within; unset where there is none.
   std::optional<Address> place_in(Address from, Bytes space) const {
     if (space < size) return std::nullopt;
     const Address at = (from + space - size) & ~(alignment - 1);

@@ -42,7 +42,7 @@ struct StrategyInfo {
   std::string_view name;
   std::string_view summary;  ///< one sentence
   std::vector<OptionInfo> options;
-  /// Throws UsageError for a value that means nothing. Keys were checked against `options` before.
+  /// Throws UsageError for a value that is not valid. Keys were checked against `options` before.
   std::unique_ptr<Strategy> (*make)(const StrategySpec&, const StrategyContext&);
   bool wraps = false;             ///< takes other strategies in parentheses
   std::string_view at = {};       ///< the option that NAME@VALUE gives; empty: there is none
@@ -82,7 +82,7 @@ std::optional<PlanWish> plan_wish(const StrategySpec&);
 
 std::unique_ptr<Strategy> make_strategy(const StrategySpec&, const StrategyContext&);
 
-/// The value of an option, or nothing where it was not given. The last one wins.
+/// The value of an option, unset where it was not given. The last one wins.
 std::optional<std::string_view> find_option(const StrategySpec&, std::string_view key);
 /// A SIZE. Throws UsageError naming the strategy, the key and what was expected, as all of these
 /// do.

@@ -76,7 +76,7 @@ struct Testimony {
 /// `safe_frontier` and `prefetch`. The functions that tell (`free_space`, `free_ranges`, `usage`,
 /// `testimony`, `memory_state`) may be called between any two calls and change nothing; `usage` and
 /// `free_space` are asked after single events and must be cheap, the others now and then.
-/// `oom_report` comes right after an `allocate` that returned nothing.
+/// `oom_report` comes right after an `allocate` that was refused.
 ///
 /// Every placement lies in memory that the device gave, is at least as large as its request, is
 /// aligned as it asks, and overlaps no live block: the ledger checks it.
@@ -86,7 +86,7 @@ class Strategy {
   /// A copy in the same state over `device`, which must be a copy of this one's device.
   virtual std::unique_ptr<Strategy> clone(DeviceModel& device) const = 0;
 
-  /// Nothing when the request cannot be served.
+  /// Unset when the request cannot be served.
   virtual std::optional<Placement> allocate(const Request& request) = 0;
   /// The owner is done with the block and so is every stream.
   virtual void free(Handle block, Giver giver) = 0;

@@ -25,7 +25,7 @@ inline constexpr std::size_t kUnpackedAtOnce = std::size_t{1} << 18;
 /// go, after the `used` ones that are there by then. Returns how many there are in the end.
 std::size_t decompress(const Input& input, const std::function<char*(std::size_t used)>& room);
 
-/// How much a compressed file says to hold, which need not be so. Nothing where it says nothing, or
+/// How much a compressed file says to hold, which need not be so. Unset where it says nothing, or
 /// more than is likely or the machine has memory for.
 std::optional<std::size_t> stated_size(const Input& input);
 

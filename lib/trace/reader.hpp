@@ -38,7 +38,7 @@ struct ReadOptions {
   bool counted = false;
   bool host = false;         ///< read a snapshot's pinned host memory, device -1, instead
   bool takes_texts = false;  ///< also those that only tell of a failure (Recording::told)
-  /// For who has recordings without a file: the one called `path`, or nothing where that is a file.
+  /// For who has recordings without a file: the one called `path`, unset where that is a file.
   /// Any thread may ask. May be empty.
   std::function<std::optional<Recording>(const std::string& path)> at_hand = {};
   /// Told what a reader left out, or had to take for something: "FILE: column …". May be null.

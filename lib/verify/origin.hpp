@@ -21,9 +21,10 @@ struct Origin {
   /// The events of its reading are those of the made trace.
   std::optional<VerifyResult> verified;
   std::optional<RecordedRoom> room;
-  /// In which its device handed out addresses; unset where it does not show.
+  /// The order in which its device handed out addresses; unset where it does not show.
   std::optional<AddressPolicy> order;
-  /// What of the replays of the made trace is open: the end of a sentence. Empty: nothing.
+  /// What of the replays of the made trace is open: the end of a sentence; empty where all is
+  /// settled.
   std::string why_inexact;
 };
 

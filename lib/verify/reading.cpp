@@ -5,7 +5,7 @@
 namespace memreplay {
 namespace {
 
-// The upper one of two in the middle; nothing of nothing.
+// The upper one of two in the middle; unset where there are none.
 std::optional<std::uint64_t> median(std::vector<std::uint64_t>& numbers) {
   if (numbers.empty()) return std::nullopt;
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);

@@ -36,7 +36,7 @@ class Subject {
   /// The release whose rules hold: `asked` where one is asked for, else the one that the recording
   /// fits, or the first after it that knows the settings; empty where it is another allocator's.
   std::string version_for(const StrategySpec& spec, const std::string& asked) const;
-  /// The model of PyTorch's allocator that the strategy is; nothing for other strategies.
+  /// The model of PyTorch's allocator that the strategy is; unset for other strategies.
   std::optional<TorchModel> model_of(const StrategySpec& spec, const std::string& asked) const;
   /// The context in which a strategy for this recording is made. `device` outlives it.
   StrategyContext context(const StrategySpec& spec, const std::string& asked,

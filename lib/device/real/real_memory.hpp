@@ -87,7 +87,7 @@ class DriverBlocks {
   virtual Bytes peak_held() = 0;
 };
 
-/// The calls of a driver, one each. Nothing or false: the device is full; the error is cleared.
+/// The calls of a driver, one each. Unset or false: the device is full; the error is cleared.
 /// Every other failure throws DeviceError, and what was to be returned can be returned once more.
 /// Whoever holds something gives it back before this ends.
 class RealMemory {

@@ -13,7 +13,7 @@ class CapacityWatch final : public DeviceWrapper {
   CapacityWatch(DeviceModel& device, Bytes granularity)
       : DeviceWrapper(device), granularity_(granularity) {}
 
-  /// The least that would have been held had a refused call been granted; nothing where none would
+  /// The least that would have been held had a refused call been granted; unset where none would
   /// be on a larger device. With that much room, or more, the calls end differently.
   std::optional<Bytes> least_refused() const { return least_refused_; }
   /// Whether the size of the device was asked for: then it may decide over anything.

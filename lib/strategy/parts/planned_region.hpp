@@ -20,8 +20,8 @@ class PlannedRegion {
   explicit PlannedRegion(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
   /// The next request of the plan, or within a dynamic region the best fit in what is free there.
-  /// Nothing where it is another than was planned, where its place is
-  /// taken or where the device has no room for the region.
+  /// Unset where it is another than was planned, where its place is taken or where the device has
+  /// no room for the region.
   std::optional<PlacedBlock> take(const Request& request, DeviceModel& device);
   void release(const PlacedBlock& block);
   /// An iteration begins: the next request is its first.

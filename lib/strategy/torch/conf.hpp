@@ -32,7 +32,7 @@ struct ConfEntry {
 std::vector<ConfEntry> split_conf(std::string_view conf, const Release& release,
                                   SettingIssues& issues);
 
-/// The pairs of a value "[a:1,b:2]"; nothing, and an error, where it is no such list.
+/// The pairs of a value "[a:1,b:2]"; unset, and an error, where it is no such list.
 std::optional<std::vector<std::pair<std::string, std::string>>> split_list(const ConfEntry& entry,
                                                                            const Release& release,
                                                                            SettingIssues& issues);

@@ -7,8 +7,8 @@
 
 namespace memreplay::torch {
 
-/// All that is wrong with a configuration string, fights itself in it or has no effect. Empty:
-/// nothing. An empty version: the newest release.
+/// All that is wrong with a configuration string, fights itself in it or has no effect. An empty
+/// version: the newest release.
 SettingIssues lint_settings(std::string_view conf, std::string_view torch_version);
 
 }  // namespace memreplay::torch

@@ -17,7 +17,7 @@ StrategyInfo torch_strategy();
 /// The allocator of `torch` or `recorded`.
 std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context);
 
-/// The settings and the release that `torch` or `recorded` would be made with; nothing for another
+/// The settings and the release that `torch` or `recorded` would be made with; unset for another
 /// strategy. Throws UsageError for settings that PyTorch refuses.
 struct TorchModel {
   torch::Settings settings;

@@ -36,7 +36,7 @@ std::span<const ColumnInfo> csv_columns();
 inline constexpr char kFailedOp = 'o';
 inline constexpr char kDriverOp = 'd';
 
-/// 'a' for "malloc": one of "afcemso" or of those above. Nothing for a word that is not known.
+/// 'a' for "malloc": one of "afcemso" or of those above. Unset for a word that is not known.
 std::optional<char> csv_op(std::string_view word);
 
 /// What the first line of a CSV says.
@@ -53,7 +53,7 @@ char csv_separator(std::string_view text);
 
 /// Reads the row at which `rows` stands. `by_hand` has columns that are named so, "id=ptr,size=n".
 /// Throws InputError where a column is named twice or a needed one not at all, UsageError where
-/// `by_hand` means nothing.
+/// `by_hand` is not valid.
 CsvHeader read_csv_header(const CsvRows& rows, std::string_view by_hand);
 
 }  // namespace memreplay

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-// The whole text, or nothing.
+// The number that the whole text is, or unset.
 template <typename Number>
 std::optional<Number> number_of(std::string_view text) {
   Number value{};

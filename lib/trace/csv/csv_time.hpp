@@ -18,7 +18,7 @@ struct CsvTime {
   CsvTimeUnit shows = CsvTimeUnit::undecided;  ///< `us`, `s`: of an undecided unit what this is
 };
 
-/// Nothing where the text is no time of this unit. Whole numbers of an undecided unit are taken for
+/// Unset where the text is no time of this unit. Whole numbers of an undecided unit are taken for
 /// microseconds and show nothing.
 std::optional<CsvTime> parse_csv_time(std::string_view text, CsvTimeUnit unit);
 

@@ -5,7 +5,7 @@
 
 #include "core/told_failure.hpp"
 
-/// Failures told by a text, which may hold other lines too and be cut at either end. Nothing where
+/// Failures told by a text, which may hold other lines too and be cut at either end. Unset where
 /// it holds no such thing.
 namespace memreplay {
 

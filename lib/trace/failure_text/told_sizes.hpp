@@ -9,7 +9,7 @@
 /// and counts as none.
 namespace memreplay {
 
-/// The size that begins at `at`: "5.9KiB", "122.00 MiB", "0 bytes", "7 B". Nothing for anything
+/// The size that begins at `at`: "5.9KiB", "122.00 MiB", "0 bytes", "7 B". Unset for anything
 /// else.
 std::optional<ToldBytes> told_size_at(std::string_view text, std::size_t at);
 /// The size right after the first `phrase`, "Tried to allocate ".
@@ -19,7 +19,7 @@ std::optional<ToldBytes> told_size_before(std::string_view text, std::string_vie
 /// The whole number after the first `phrase` and blanks.
 std::optional<std::uint64_t> told_count_behind(std::string_view text, std::string_view phrase);
 
-/// Nothing where one of the two is nothing.
+/// Unset where one of the two is.
 std::optional<ToldBytes> told_sum(const std::optional<ToldBytes>& a,
                                   const std::optional<ToldBytes>& b);
 std::optional<ToldBytes> told_difference(const std::optional<ToldBytes>& a,

@@ -199,7 +199,7 @@ class KinetoTraces {
       if (!part.traces.empty()) recording.traces.push_back(std::move(part.traces.front()));
     }
   }
-  /// Nothing where the traces begin with what was there before.
+  /// Unset where the traces begin with what was there before.
   std::optional<EarlierByDevice> earlier() const {
     EarlierByDevice better = earlier_;
     bool any = false;

@@ -39,9 +39,9 @@ struct NsightEnums {
   std::int64_t static_kind = 5;
 };
 
-/// A row as it stands there; what is null, or in no column, is nothing.
+/// A row as it stands there; what is null, or in no column, is unset.
 struct NsightRow {
-  std::string_view kind;    ///< for messages: "row ", nothing where it is a line
+  std::string_view kind;    ///< for messages: "row ", empty where it is a line
   std::int64_t number = 0;  ///< likewise
   std::array<std::optional<std::int64_t>, kNsightColumns> numbers;
   std::string_view name;

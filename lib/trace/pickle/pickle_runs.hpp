@@ -24,7 +24,7 @@ class PickleRuns {
 
   PickleRuns() : runs_(1024) {}
 
-  /// The run that `bytes` starts with; nothing when it is new.
+  /// The run that `bytes` starts with; null when it is new.
   const Run* find(const unsigned char* bytes, std::size_t left) const {
     if (left < kKeyBytes) return nullptr;
     const std::uint64_t key = key_of(bytes);

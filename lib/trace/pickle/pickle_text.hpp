@@ -18,7 +18,7 @@ std::optional<PickleValue> pickle_long(std::string_view line);
 std::optional<PickleValue> pickle_float(std::string_view line);
 /// UNICODE: Latin-1 with \uXXXX and \UXXXXXXXX, as UTF-8.
 std::string pickle_unicode(std::string_view line);
-/// STRING: a Python 2 literal in quotes; nothing without them.
+/// STRING: a Python 2 literal in quotes; unset without them.
 std::optional<std::string> pickle_string(std::string_view line);
 
 }  // namespace memreplay

@@ -29,7 +29,7 @@ struct RmmHeader {
   bool has(RmmColumn column) const { return places[column].has_value(); }
 };
 
-/// Nothing where a needed column is missing, or one is there twice.
+/// Unset where a needed column is missing, or one is there twice.
 std::optional<RmmHeader> parse_rmm_header(std::string_view line);
 
 /// The fields of a row as they are written; those that the header does not have are empty.

@@ -20,7 +20,7 @@ namespace {
 enum StallocField : std::size_t { kStatus, kPointer, kBlockSize, kHandle, kStallocFields };
 using StallocLine = std::array<std::string_view, kStallocFields>;
 
-/// Nothing where the line does not begin as one that tells of a block.
+/// Unset where the line does not begin as one that tells of a block.
 std::optional<StallocLine> parse_stalloc_line(std::string_view text) {
   if (!text.starts_with("0 ") && !text.starts_with("1 ")) return std::nullopt;
   StallocLine line;

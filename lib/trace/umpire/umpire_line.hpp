@@ -25,7 +25,7 @@ struct UmpireLine {
   bool is_first_generation() const { return !kind.empty(); }
 };
 
-/// Nothing where the line is no JSON object.
+/// Unset where the line is no JSON object.
 std::optional<UmpireLine> parse_umpire_line(std::string_view line);
 
 }  // namespace memreplay
