@@ -16,7 +16,7 @@ using Cells = std::vector<std::string_view>;
 using Wholes = std::vector<std::int64_t>;
 using Texts = std::vector<std::string>;
 
-/// Nothing where some cell is no number of that kind.
+/// Unset where some cell is no number of that kind.
 template <typename Number>
 std::optional<std::vector<Number>> numbers(const Cells& cells) {
   std::vector<Number> values(cells.size());

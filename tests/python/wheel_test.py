@@ -40,7 +40,7 @@ def skip(why):
 
 
 def newest_glibc(file):
-    """Of the versions that the symbols of a file ask for."""
+    """The newest of the versions that the symbols of a file ask for."""
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", file))
     return max((int(major), int(minor)) for major, minor in versions)
 

@@ -32,7 +32,7 @@ class Figure:
         return statistics.median(self.samples[who])
 
     def spread(self, who="memreplay"):
-        """Of the samples, as a share of the median."""
+        """Range of the samples, as a share of the median."""
         return (max(self.samples[who]) - min(self.samples[who])) / self.median(who)
 
     def times_better(self, median, than):
@@ -80,7 +80,7 @@ class Bench:
         self.loads = {}
 
     def each(self, sample):
-        """The same of our programs: `sample(program)`."""
+        """What to sample, by program: `sample(program)`."""
         return {who: lambda program=program: sample(program) for who, program in self.programs.items()}
 
     def random(self, live, low, high, events=None):

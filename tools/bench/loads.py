@@ -23,7 +23,7 @@ def random_requests(events, live, low, high, seed):
 
 
 def recorded_requests(path):
-    """Those of the device with most events; what is left at the end is freed."""
+    """Requests of the device with most events; what is left at the end is freed."""
     with open(path, "rb") as file:
         entries = max(pickle.load(file)["device_traces"], key=len)
     live, block = {}, 0

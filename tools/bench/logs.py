@@ -69,7 +69,7 @@ def heaptrack(requests):
 
 
 def heaptrack_interpreted(requests):
-    """Of a program's kinds of allocations, some sizes at each of its places, there are few beside its calls."""
+    """A program has few kinds of allocations, some sizes at each of its places, beside its calls."""
     yield "v 10500 3\nX 7 program\nI 1000 3f5a2\ns 7 program\ns 4 main\n"
     for place in range(1, PLACES + 1):
         yield f"i {0x4011c0 + 16 * place:x} 1 2\nt {place:x} 0\n"

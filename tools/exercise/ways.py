@@ -31,7 +31,7 @@ WAYS = [
 
 @dataclasses.dataclass
 class Outcome:
-    """Of one way; bytes. What is asked for again is of both steps that are recorded."""
+    """What one way gives, in bytes. Repeated requests count in both recorded steps."""
     way: Way
     requested: int
     reserved: int

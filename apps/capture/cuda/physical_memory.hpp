@@ -17,7 +17,7 @@ class PhysicalMemory {
 
   Piece create(std::uint64_t handle);
   void map(Address from, std::uint64_t handle);
-  /// The piece where it ends, else nothing. A handle that nobody knows is nothing too.
+  /// The piece where it ends, else unset, as for a handle that nobody knows.
   std::optional<Piece> release(std::uint64_t handle);
   /// The pieces that end with the mappings in [from, from + size).
   std::vector<Piece> unmap(Address from, Bytes size);

@@ -25,7 +25,7 @@ struct Machine {
   /// `number` is one of a device.
   DeviceMemory& device(int number) { return devices[static_cast<std::size_t>(number)]; }
   DeviceMemory& current();
-  /// The device whose memory this is; nothing for an address of the host. Needs no mutex for
+  /// The device whose memory this is; unset for an address of the host. Needs no mutex for
   /// addresses outside of the windows.
   std::optional<int> device_of(const void* pointer);
   /// Where the variables of kernels lie: on the first device, with nothing allocated there.

@@ -27,7 +27,7 @@ def launched_rank():
 
 
 def rank():
-    """The same; of the processes that a program starts SpawnProcess-3 has 3."""
+    """The launched rank, else the number in the process name: SpawnProcess-3 has 3."""
     number = multiprocessing.current_process().name.rpartition("-")[2]
     launched = launched_rank()
     return launched if launched is not None else int(number) if number.isdigit() else 0

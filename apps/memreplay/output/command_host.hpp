@@ -24,7 +24,7 @@ class CommandHost {
   virtual void note(std::string_view message) = 0;
   /// Becomes true to end the work.
   virtual const std::atomic<bool>& stop() const = 0;
-  /// The recording that it calls `path`, nothing where that is a file.
+  /// The recording that it calls `path`, unset where that is a file.
   virtual std::optional<Recording> at_hand(const std::string& path) = 0;
 };
 

@@ -137,7 +137,7 @@ class Answer:
         return self._known(trace, names), {**_strategy(result, chosen), **_gpu(trace)}
 
     def _rank(self, run):
-        """Of the rows of the answer's own table, the worst rank first."""
+        """The trace and setup of a row of the answer's own table, the worst rank first."""
         if "ranks" not in self._json:
             raise KeyError("a shard has no tables; expected the answer of all, ranks(*shards, merge=True)")
         rank, chosen = [(rank, one) for rank in self._json["ranks"] for one in rank["runs"]][run]

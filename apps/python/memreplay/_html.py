@@ -86,7 +86,7 @@ def _row(tag, cells):
 
 
 def _timelines(answer):
-    """Of the first runs, in the order of the table and on one scale; of tune the best."""
+    """The first runs, in the order of the table and on one scale; the best one for tune."""
     first = answer.get("results", [answer])[0]
     if not 0 < ((first.get("trace") or {}).get("events") or 0) <= MOST_EVENTS:
         return

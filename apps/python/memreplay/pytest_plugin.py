@@ -96,7 +96,7 @@ def pytest_runtest_call(item):
 
 
 def _bytes(size):
-    """Of "24 GB" too, as the marker of memray has it: 24 GiB."""
+    """Takes "24 GB" too, as the marker of memray has it: 24 GiB."""
     limit = parse_size(re.sub(r"([KMGT])B$", r"\1iB", str(size).replace(" ", "")))
     if limit is None:
         raise pytest.UsageError(f"limit_gpu_memory({size!r}): expected a size such as '24 GB'")
