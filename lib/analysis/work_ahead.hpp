@@ -11,7 +11,7 @@
 namespace memreplay {
 
 /// The results of `work(i)` for every i in [0, count), taken in that order, while up to `threads`
-/// of them are worked on: no more wait to be taken, however many there are.
+/// are worked on: no more wait to be taken, however many there are.
 template <class Result>
 class WorkAhead {
  public:
@@ -24,7 +24,7 @@ class WorkAhead {
     while (next_ < count_ && begun_.size() < threads_) begun_.push_back(begin(next_++));
     begun_.front().wait();
   }
-  /// That of the next i. Throws what the work threw.
+  /// The result of the next i. Throws what the work threw.
   Result take() {
     wait();
     std::future<Result> first = std::move(begun_.front());

@@ -25,8 +25,8 @@ struct SizedTimes {
 /// One of the calls that strategies make.
 struct CalibratedCall {
   std::vector<SizedTimes> sizes;  ///< ascending
-  /// Whether the call waits for work that the device has under way; nothing: the device does none
-  /// beside the host, or was done too soon to tell.
+  /// Whether the call waits for work under way on the device; unset: the device does none beside
+  /// the host, or finished too soon to tell.
   std::optional<bool> waits;
 };
 
@@ -34,8 +34,8 @@ struct CalibratedCall {
 struct Calibration {
   CalibratedCall alloc;
   CalibratedCall free;
-  CalibratedCall map;    ///< of one piece: create, map and allow access
-  CalibratedCall unmap;  ///< of one piece: unmap and destroy
+  CalibratedCall map;    ///< one piece: create, map and allow access
+  CalibratedCall unmap;  ///< one piece: unmap and destroy
   bool finished = true;  ///< false: stopped
 
   /// Every call with its name in reports and profiles.

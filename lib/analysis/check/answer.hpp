@@ -28,14 +28,14 @@ struct Tolerance {
   friend bool operator==(const Tolerance&, const Tolerance&) = default;
 };
 
-/// Of metrics that nobody gave one.
+/// The tolerance of metrics that were given none.
 Tolerance default_tolerance();
 
 /// How a recording is replayed for a check.
 struct CheckSetup {
   std::string strategy = "torch";  ///< as it is written
   std::string torch_version;       ///< empty: the strategy's own choice
-  std::optional<Bytes> capacity;   ///< nothing: endless
+  std::optional<Bytes> capacity;   ///< unset: no limit
 
   friend bool operator==(const CheckSetup&, const CheckSetup&) = default;
 };
@@ -51,7 +51,7 @@ struct BaselineMetric {
   std::uint64_t value = 0;
   Tolerance tolerance = default_tolerance();
   std::optional<std::uint64_t> budget =
-      {};  ///< of one check: no more, whatever is within; not kept
+      {};  ///< a limit for one check, whatever the tolerance; not stored
 
   friend bool operator==(const BaselineMetric&, const BaselineMetric&) = default;
 };
@@ -62,7 +62,7 @@ struct BaselineEntry {
   int gpu = 0;
   CheckSetup setup;
   FromBefore from_before = FromBefore::unsaid;
-  bool at_least = false;                                       ///< of a recording that ended early
+  bool at_least = false;                                       ///< the recording ended early
   std::map<std::string, BaselineMetric, std::less<>> metrics;  ///< by the name of a CheckedMetric
   std::optional<PlacesHeld> places;  ///< at the allocated peak, the kPlacesKept largest
 
@@ -85,11 +85,11 @@ struct CheckedValue {
   Tolerance tolerance;
   std::uint64_t limit = 0;
   std::uint64_t value = 0;                ///< where it is estimated, what is likeliest
-  std::optional<BytesInterval> interval;  ///< nothing: it is not estimated
-  /// At which it passed the limit, the last time if it had come back within. Nothing: it is within.
+  std::optional<BytesInterval> interval;  ///< unset: not estimated
+  /// The event at which it last passed the limit; unset: it is within.
   std::optional<std::uint64_t> first_event_over;
-  std::optional<std::uint64_t> step;  ///< of that event, 0 before the first; nothing: no steps
-  bool of_budget = false;             ///< the limit, which the tolerance would not have set
+  std::optional<std::uint64_t> step;  ///< its step, 0 before the first; unset: no steps
+  bool of_budget = false;             ///< the limit comes from a budget, not from the tolerance
 
   bool passed() const { return value <= limit; }
 };
@@ -104,7 +104,7 @@ struct NotChecked {
 struct WithStart {
   Bytes peak_reserved = 0;
   Bytes end_reserved = 0;
-  std::optional<RunInterval> interval;  ///< nothing: its start leaves nothing open
+  std::optional<RunInterval> interval;  ///< unset: the start leaves nothing open
   std::string inexact_because;          ///< empty: the recording determines them
 };
 
@@ -124,12 +124,12 @@ struct EntryCheck {
   std::vector<CheckedValue> values;
   PlacesHeld places;                     ///< at the allocated peak, all
   std::vector<PlaceGrowth> grown;        ///< since the baseline
-  std::map<std::string, CodeLine> code;  ///< of those places that are a line
+  std::map<std::string, CodeLine> code;  ///< by place, for places that are a line
   std::string not_compared;  ///< why `grown` is empty whatever happened; empty: it was compared
   std::uint64_t ooms = 0;    ///< requests that were refused; less is asked of memory then
   std::uint64_t blocks_before = 0;      ///< from before the recording
   Bytes bytes_before = 0;               ///< requested bytes of them
-  std::optional<WithStart> with_start;  ///< never judged; nothing: not looked into, or see there
+  std::optional<WithStart> with_start;  ///< never judged; unset: not estimated
   std::string inexact_because;  ///< beside its start; empty: the recording determines the result
   bool finished = true;         ///< false: stopped, and the values mean nothing
   /// Set: the recording ends early, and that of the baseline did not. Its values are lower bounds,
@@ -156,13 +156,13 @@ struct CheckAnswer {
 struct EntryUpdate {
   struct Change {
     const CheckedMetric* metric = nullptr;
-    std::optional<std::uint64_t> before;  ///< nothing: it is new
-    std::optional<std::uint64_t> after;   ///< nothing: it is no longer there
+    std::optional<std::uint64_t> before;  ///< unset: new
+    std::optional<std::uint64_t> after;   ///< unset: no longer there
   };
   EntryCheck check;
   enum class Kind { fresh, changed, same };
   Kind kind = Kind::same;
-  std::vector<Change> changes;  ///< of values that are no longer the same
+  std::vector<Change> changes;  ///< values that changed
   BaselineEntry asked = {};     ///< what was replayed
 };
 

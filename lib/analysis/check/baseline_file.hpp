@@ -7,9 +7,9 @@
 
 namespace memreplay {
 
-/// Reads a file of the schema "memreplay-baseline/1"; nothing where there is none. Throws
-/// InputError with line and column, or entry and key, also for keys and metrics that mean nothing:
-/// what a typing error turned off would pass unseen.
+/// Reads a file of the schema "memreplay-baseline/1"; unset where there is none. Throws InputError
+/// with line and column, or entry and key, also for unknown keys and metrics: a typing error must
+/// not turn a check off unseen.
 std::optional<Baseline> read_baseline(const std::string& path);
 /// Reads the text of such a file; `path` is for messages.
 Baseline parse_baseline(const std::string& path, const std::string& text);

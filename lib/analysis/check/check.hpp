@@ -19,7 +19,7 @@ inline constexpr std::size_t kPlacesKept = 20;
 EntryCheck check_entry(const Subject& subject, const LateStart& late, const BaselineEntry& entry,
                        const Control& control = {});
 
-/// What the entry's replay comes to with what was there before the recording. Nothing where it
+/// What the entry's replay comes to with what was there before the recording. Unset where it
 /// started empty, where that is not recorded or cannot be estimated, or where it was stopped. One
 /// replay, or two and an estimate.
 std::optional<WithStart> with_start(const Subject& subject, const LateStart& late,

@@ -29,7 +29,7 @@ const BaselineEntry* under(const std::vector<const BaselineEntry*>& entries,
   return found == entries.end() ? nullptr : *found;
 }
 
-// Less is better: of nothing at all everything would be within its limit.
+// Less is better: with nothing at all, everything would be within its limit.
 void refuse_empty(const Chosen& chosen) {
   if (std::ranges::any_of(chosen.trace->ops, is_request)) return;
   throw InputError(chosen.recording->path, "",

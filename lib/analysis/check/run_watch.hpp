@@ -27,8 +27,7 @@ class RunWatch final : public ReplayObserver {
 
   /// The figures of the checked metrics, had the recording ended after the last event seen.
   const RunMetrics& so_far() const { return so_far_; }
-  /// By limit: the event at which the metric passed it, the last time if it had come back within.
-  /// Nothing where it is within at the end.
+  /// By limit: the event at which the metric last passed it; unset where it is within at the end.
   const std::vector<std::optional<std::uint64_t>>& over_since() const { return over_since_; }
   /// What is live at the allocated peak, the first of several, of what was served.
   std::vector<LiveBlock> live_at_peak() const;
@@ -43,7 +42,7 @@ class RunWatch final : public ReplayObserver {
   std::vector<Limit> limits_;
   std::vector<std::optional<std::uint64_t>> over_since_;
   std::vector<std::uint64_t> unserved_;  ///< events, ascending
-  std::uint64_t behind_peak_ = 0;        ///< one behind the event of the allocated peak
+  std::uint64_t behind_peak_ = 0;        ///< the event after the one of the allocated peak
   RunMetrics so_far_;
 };
 

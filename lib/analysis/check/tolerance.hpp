@@ -8,7 +8,7 @@
 
 namespace memreplay {
 
-/// "2%", "0.5%", "64MiB", "1000" (bytes, or times). Nothing for anything else.
+/// "2%", "0.5%", "64MiB", "1000" (bytes, or times). Unset for anything else.
 std::optional<Tolerance> parse_tolerance(std::string_view text);
 
 /// The most that is still within: exact, rounded down to a whole number.

@@ -43,7 +43,7 @@ Run judge(const Subject& subject, const StrategySpec& spec, const OpenDevice& de
   return judged(subject, spec, device, setup, late, std::move(result));
 }
 
-/// The chosen devices replayed; nothing after an interruption.
+/// Replays the chosen devices; empty after an interruption.
 std::optional<Recording> replayed(const Recording& recording, const StrategySpec& spec,
                                   const std::shared_ptr<const MadeRecordings>& made,
                                   const ConvertQuestion& question, const Control& control,

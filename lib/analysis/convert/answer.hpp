@@ -22,12 +22,12 @@ struct ConvertAnswer {
     std::string what;  ///< "entries with …"
     std::uint64_t count = 0;
   };
-  std::string path;                            ///< of the file that was read
+  std::string path;                            ///< the file that was read
   std::shared_ptr<const Recording> recording;  ///< to be written; null: interrupted before
   std::vector<LeftOut> left_out;
   std::vector<Run> runs;  ///< by device, where it was replayed: what the program comes to
   std::optional<std::string> unknown_settings;  ///< left out as more than known options
-  std::optional<MinimiseAnswer> minimised;      ///< nothing: not asked for
+  std::optional<MinimiseAnswer> minimised;      ///< unset: not asked for
   bool interrupted = false;
 };
 

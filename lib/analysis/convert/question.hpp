@@ -12,9 +12,9 @@ namespace memreplay {
 /// What does a recording become in another file?
 struct ConvertQuestion {
   InputOptions input;                        ///< one path
-  std::optional<StrategySpec> strategy;      ///< nothing: as recorded
-  std::optional<MinimiseQuestion> minimise;  ///< nothing: the whole of it
-  Setup setup;                               ///< of the replay
+  std::optional<StrategySpec> strategy;      ///< unset: as recorded
+  std::optional<MinimiseQuestion> minimise;  ///< unset: the whole recording
+  Setup setup;                               ///< how it is replayed
   bool anonymise = false;
   bool with_addresses = true;  ///< the target holds them; a replay gives those that are missing
   bool one_device = false;     ///< the target holds no more

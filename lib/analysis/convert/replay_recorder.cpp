@@ -77,7 +77,7 @@ void ReplayRecorder::placed(std::uint64_t, const Request& request, const Placeme
   if (annotates_) recorded_at_[source_.addresses[event_]] = placement.handle;
 }
 
-// Those that found no room are passed over.
+// Start blocks that found no room are skipped.
 void ReplayRecorder::place_start_block(const Request& request, const Placement& placement) {
   while (to_come_.back().block->requested != request.size) {
     unserved_.push_back(to_come_.back());
@@ -150,7 +150,7 @@ void ReplayRecorder::catch_up(const Placement* fresh) {
   add_device_events(calls_.size());
 }
 
-// Of the blocks whose free was requested, those that the strategy does not hold any more.
+// Completes the requested frees of blocks that the strategy no longer holds.
 void ReplayRecorder::complete_synchronised(const Placement* fresh) {
   if (pending_.empty()) return;
   std::vector<Address> held;
@@ -249,7 +249,7 @@ void ReplayRecorder::fill_regions(std::vector<SegmentInfo>& segments) const {
     if (found) --region;
     const Address from = found ? region->first : segment.address;
     const Address to = found ? from + region->second.size : cut;
-    if (from >= reached && to >= cut && to <= next) {  // of this segment alone
+    if (from >= reached && to >= cut && to <= next) {  // the region is this segment's alone
       if (from != segment.address) {
         segment.blocks.insert(segment.blocks.begin(),
                               {.address = from, .size = segment.address - from});

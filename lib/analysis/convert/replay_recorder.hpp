@@ -82,11 +82,11 @@ class ReplayRecorder final : public ReplayObserver, public BlockWitness {
   const Strategy& strategy_;
   std::function<Bytes(Bytes)> charged_;
   TraceBuilder builder_;
-  std::size_t event_ = 0;  ///< of the source, under way
+  std::size_t event_ = 0;  ///< the source's event under way
   bool started_ = false;
   bool synchronised_ = false;        ///< since this last caught up
-  std::size_t device_events_ = 0;    ///< of the log, written down
-  std::vector<StartBlock> to_come_;  ///< of the source's start, last first
+  std::size_t device_events_ = 0;    ///< how many of `calls_` are written
+  std::vector<StartBlock> to_come_;  ///< blocks of the source's start not placed yet, last first
   std::vector<StartBlock> unserved_;
   std::unordered_map<Handle, Live> live_;
   std::map<std::uint64_t, Handle> pending_;  ///< in the order of the requests to free

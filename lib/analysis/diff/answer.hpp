@@ -23,10 +23,10 @@ struct SpanPeak {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   Bytes requested = 0;
-  std::optional<Bytes> allocated;  ///< of replays
-  std::optional<Bytes> reserved;   ///< after an event; nothing: not recorded
-  /// One behind the first event at which the most was allocated, requested where that is not
-  /// known; `from`: never more than at its beginning.
+  std::optional<Bytes> allocated;  ///< set for replays only
+  std::optional<Bytes> reserved;   ///< after an event; unset: not recorded
+  /// The event after the first at which the most was allocated (requested where that is not known);
+  /// `from`: never more than at its beginning.
   std::uint64_t behind = 0;
 };
 
@@ -35,7 +35,7 @@ struct SidePeaks {
   Steps steps;
   std::vector<SpanPeak> spans;  ///< by step; the first is what comes before step 1
   SpanPeak whole;
-  std::optional<Run> run;               ///< nothing: as recorded
+  std::optional<Run> run;               ///< unset: as recorded
   std::vector<std::uint64_t> unserved;  ///< events of the replay, ascending
 };
 
@@ -58,7 +58,7 @@ struct PlaceDiff {
 
   enum class Change { same, grew, shrank, only_a, only_b, other_sizes };
   Change change() const;
-  /// Of the larger side over the smaller one.
+  /// Without its sign.
   Bytes difference() const { return a_bytes < b_bytes ? b_bytes - a_bytes : a_bytes - b_bytes; }
 };
 
@@ -81,13 +81,13 @@ struct RequestMade {
 /// Where two programs first ask for something else.
 struct RequestDifference {
   std::uint64_t step = 0;        ///< 0: before the first, or no steps
-  std::uint64_t number = 0;      ///< of the request within the step, from 1
-  std::optional<RequestMade> a;  ///< nothing: it made fewer requests in this step
+  std::uint64_t number = 0;      ///< which request of the step, from 1
+  std::optional<RequestMade> a;  ///< unset: it made fewer requests in this step
   std::optional<RequestMade> b;
 };
 
 struct RequestsDiff {
-  std::optional<RequestDifference> first;  ///< nothing: all requests are the same, in order
+  std::optional<RequestDifference> first;  ///< unset: all requests are the same, in order
   /// Requests are freed in the same order too, between the same requests.
   bool same_frees = true;
   std::uint64_t a_requests = 0;
@@ -107,7 +107,7 @@ struct RecordingsDiff {
   bool a_has_stacks = true;  ///< or tags
   bool b_has_stacks = true;
   PlaceBy place_by = PlaceBy::place;  ///< what counts as a place
-  std::size_t rows = 10;              ///< of the table of places in the text
+  std::size_t rows = 10;              ///< rows of the table of places in the text
   std::vector<PlaceDiff> places;
   BlockSum in_both;  ///< same place, same size
   BlockSum only_a;
@@ -136,9 +136,9 @@ struct Parting {
   std::uint64_t event = 0;
   Op op = Op::allocate;
   std::uint64_t step = 0;  ///< 0: before the first, or no steps
-  Bytes size = 0;          ///< of the request, or of the block freed; 0: it concerns none
+  Bytes size = 0;          ///< requested or freed; 0: the event concerns no block
   StreamIndex stream = 0;
-  std::string place;  ///< of a request; empty: no stack was recorded
+  std::string place;  ///< call site of a request; empty: no stack was recorded
   std::array<Holding, 2> holds;
 };
 
@@ -162,7 +162,7 @@ struct StrategiesDiff {
   std::optional<Parting> reserved;              ///< first event with other reserved bytes
   std::optional<Parting> device_calls;          ///< first event with another number of calls so far
   std::optional<Parting> served;                ///< first request that only one of them serves
-  std::optional<Lead> lead;                     ///< nothing: they always reserve the same
+  std::optional<Lead> lead;                     ///< unset: they always reserve the same
   std::uint64_t events_a_more = 0;              ///< events after which the first reserves more
   std::uint64_t events_b_more = 0;
   bool finished = true;  ///< false: cancelled, and only `runs` mean something
@@ -175,7 +175,7 @@ struct StrategiesDiff {
 struct RecordingsAnswer {
   TraceSummary a;
   TraceSummary b;
-  std::optional<DeviceSummary> device;  ///< of the replays; nothing: as recorded
+  std::optional<DeviceSummary> device;  ///< for the replays; unset: as recorded
   RecordingsDiff diff;
   bool interrupted = false;  ///< and half of a comparison is none
 };

@@ -16,9 +16,8 @@ std::vector<LiveBlock> live_at(const SidePeaks& peaks, const SpanPeak& span, con
 /// As recorded. O(events).
 SidePeaks recorded_peaks(const Subject& subject);
 
-/// Under a strategy: one run. Of a recording that starts late the whole peak is an estimate, and
-/// the rest is of the replay that comes nearest. Throws UsageError where the strategy cannot be
-/// made.
+/// Under a strategy: one run. For a recording that starts late the whole peak is an estimate, and
+/// the rest comes from the nearest replay. Throws UsageError where the strategy cannot be made.
 SidePeaks replayed_peaks(const Subject& subject, const StrategySpec& spec, const Setup& setup,
                          const Control& control);
 

@@ -16,9 +16,9 @@ struct DiffQuestion {
   /// Two for one recording. For two recordings one, or none: they are compared as recorded.
   std::vector<StrategySpec> strategies;
   Setup setup;
-  std::optional<std::uint64_t> at_step;  ///< within which recordings are compared; nothing: in all
+  std::optional<std::uint64_t> at_step;  ///< the step that is compared; unset: whole recordings
   PlaceBy by = PlaceBy::place;           ///< what counts as a place
-  std::size_t rows = 10;                 ///< of the table of places
+  std::size_t rows = 10;                 ///< rows of the table of places
 };
 
 }  // namespace memreplay

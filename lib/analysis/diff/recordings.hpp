@@ -9,7 +9,7 @@
 
 namespace memreplay {
 
-/// The largest difference in bytes first, what is the same last; of equals by place, pool, stream.
+/// The largest difference in bytes first, what is the same last; then by place, pool, stream.
 std::vector<PlaceDiff> diff_blocks(const CommonPlaces& places, const std::vector<LiveBlock>& live_a,
                                    const std::vector<LiveBlock>& live_b);
 

@@ -55,7 +55,7 @@ bool same(const Requests& a, std::uint64_t in_a, const Requests& b, std::uint64_
          (!a.asker(in_a).known() || !b.asker(in_b).known() || a.place(in_a) == b.place(in_b));
 }
 
-// The first in this step; nothing where all are the same.
+// The first difference in this step; unset where all requests are the same.
 std::optional<RequestDifference> first_in(std::size_t step, const Requests& a, const Requests& b) {
   const auto& in_a = a.of_step(step);
   const auto& in_b = b.of_step(step);

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> first_difference(const std::vector<T>& a, const std
   return static_cast<std::uint64_t>(in_a - a.begin());
 }
 
-// Of all stretches in which one reserves more, the one with the largest difference.
+// The stretch with the largest difference, among all in which one side reserves more.
 std::optional<Lead> lead_of(const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
   std::optional<Lead> best;
   Bytes most = 0;

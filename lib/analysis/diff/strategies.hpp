@@ -9,8 +9,8 @@
 
 namespace memreplay {
 
-/// Two runs of each strategy; 25 bytes an event for each of them. Of a recording that starts late
-/// the replays that come nearest are compared. Throws UsageError where a strategy cannot be made.
+/// Two runs of each strategy; 25 bytes an event for each of them. For a recording that starts late
+/// the nearest replays are compared. Throws UsageError where a strategy cannot be made.
 StrategiesDiff diff_strategies(const Subject& subject, const std::array<StrategySpec, 2>& specs,
                                const Setup& setup, const Control& control);
 

@@ -356,7 +356,7 @@ class Autocasting {
   CastTypes types_;
   Rewrite rewrite_;
   std::vector<bool> done_;  ///< by block: a gradient that is cast
-  std::size_t number_ = 0;  ///< of the pass
+  std::size_t number_ = 0;  ///< index of the pass under way
   EditFacts facts_;
   std::size_t products_ = 0;
   std::size_t unknown_weights_ = 0;

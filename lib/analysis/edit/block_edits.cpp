@@ -106,11 +106,11 @@ class Offloading {
   }
 
   // Frees without a request between them are those of one operation of the backward; its saved
-  // blocks are there from its first request on, behind the frees of the operation before.
+  // blocks are there from its first request on, after the frees of the operation before.
   void bring_back() {
-    std::uint64_t begins = 0;  // of the operation
-    bool asked = false;        // by it
-    bool freed = false;        // something saved, behind that
+    std::uint64_t begins = 0;  // the operation's first request
+    bool asked = false;        // the operation made a request
+    bool freed = false;        // something saved was freed after that
     const Trace& trace = course_.trace();
     for (std::uint64_t event = 0; event < trace.size(); ++event) {
       if (trace.ops[event] == Op::allocate) {
@@ -128,7 +128,7 @@ class Offloading {
     }
   }
 
-  static constexpr std::uint32_t kAgain = 16;  ///< behind what dies at the same place
+  static constexpr std::uint32_t kAgain = 16;  ///< after what dies at the same place
 
   const Recording& recording_;
   const Edit& edit_;

@@ -130,7 +130,7 @@ CastRule rule_of_function(std::string_view name) {
   return CastRule::follows;
 }
 
-/// What the C++ frames say; nothing without any. `operators` from the outermost inwards.
+/// Names an operation by its C++ frames: `operators`, at least one, from the outermost inwards.
 void name_by_operators(const std::vector<std::string_view>& operators, NamedOperation& named) {
   const auto rules = [&](CastRule rule) {
     return std::ranges::find(operators, rule, rule_of_operator) != operators.end();
@@ -179,7 +179,7 @@ std::vector<NamedOperation> named_operations(const Recording& recording) {
   for (const std::vector<std::uint32_t>& stack : recording.stacks) {
     NamedOperation named;
     std::vector<std::string_view> operators;
-    std::size_t outermost = 0;  // one behind the outermost operator
+    std::size_t outermost = 0;  // one past the outermost operator
     for (std::size_t i = 0; i < stack.size(); ++i) {
       const Frame& frame = recording.frames[stack[i]];
       const std::string_view function = recording.texts[frame.name];

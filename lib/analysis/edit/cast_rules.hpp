@@ -27,7 +27,7 @@ struct NamedOperation {
   bool optimizes = false;             ///< asked for by torch.optim
   bool by_function = false;           ///< told by a function of torch.nn.functional alone
   bool by_operator = false;           ///< told by C++ frames
-  bool is_softmax = false;            ///< of torch.nn.functional
+  bool is_softmax = false;            ///< the one of torch.nn.functional
   bool casts = false;                 ///< autocast itself asked
   std::uint32_t call = 0;             ///< equal where one call of the program asked
   std::vector<std::uint32_t> python;  ///< its Python frames, innermost first

@@ -116,8 +116,8 @@ class CastTyping {
     return true;
   }
 
-  // Asked for by what the function of the operation calls, on its line or behind it, or not
-  // returned by that.
+  // Whether the other one was asked for by what the operation's function calls, on its line or
+  // after it, or is not returned by that.
   bool is_inside(const ForwardPass& pass, std::size_t other,
                  const ForwardOperation& operation) const {
     const auto& outer = forwards_.named(operation).python;

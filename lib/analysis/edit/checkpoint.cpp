@@ -53,7 +53,7 @@ class Checkpointing {
   std::uint64_t event_of(std::size_t allocation) const { return course_.event_of(allocation); }
   const BlockLife& life(std::uint32_t block) const { return course_.life(block); }
 
-  static constexpr std::uint32_t kAgain = 16;  ///< behind frees that were put there
+  static constexpr std::uint32_t kAgain = 16;  ///< after frees that were put there
 
   struct Happening {
     std::uint64_t event = 0;
@@ -114,7 +114,7 @@ class Checkpointing {
     }
   }
 
-  // The order of what comes behind that, at the same place.
+  // Returns the order of what comes next at the same place.
   std::uint32_t give_inputs(const Segment& segment, std::span<const Segment> inner) {
     const std::uint64_t end = event_of(inner.back().first);
     std::vector<Happening> events;
@@ -195,7 +195,7 @@ class Checkpointing {
     if (how_.reentrant) hold_gradient(segment);
   }
 
-  // The order of what comes behind that, at the same place.
+  // Returns the order of what comes next at the same place.
   std::uint32_t ask_again(std::vector<Happening> events, Spot spot,
                           std::map<std::uint32_t, std::uint32_t>& copies) {
     std::ranges::stable_sort(events, {}, [](const Happening& happening) {
@@ -224,8 +224,8 @@ class Checkpointing {
     return segment.saved[i] || (is_output(segment, i) && segment.saves_output);
   }
 
-  // torch stops behind the operation that saves the last of its results, or in front of a later one
-  // that saves what it is given, such as a layer with weights.
+  // torch stops after the operation that saves the last of its results, or before a later one that
+  // saves what it is given, such as a layer with weights.
   std::size_t early_stop(const Segment& segment) const {
     std::size_t stop = segment.blocks.size();
     while (stop > 0 && !comes_back(segment, stop - 1)) --stop;
@@ -240,7 +240,7 @@ class Checkpointing {
     return stop;
   }
 
-  // Of what is computed again.
+  // Whether a block that is computed again outlives the recomputation.
   bool outlives_that(const Segment& segment, std::size_t i) const {
     return comes_back(segment, i) || (is_output(segment, i) && how_.reentrant);
   }
@@ -264,9 +264,9 @@ class Checkpointing {
     rewrite_.free_at(copy, std::max(end, Spot{segment.again, order}));
   }
 
-  // A saved tensor is freed behind the checks of what its operation returned, one that was computed
-  // again before them. They sum up a gradient that is wider than its parameter, such as that of a
-  // bias, in a buffer and counters of its own.
+  // A saved tensor is freed after the checks of what its operation returned, one that was computed
+  // again before them. The checks sum up a gradient that is wider than its parameter, such as a
+  // bias's, in a buffer and counters of its own.
   std::uint64_t end_of_use(std::uint64_t freed) const {
     if (freed == BlockLife::kNever) return freed;
     std::vector<std::uint32_t> temporaries;  // freed since the last request, the latest first

@@ -21,7 +21,7 @@ struct Checkpointed {
   bool open = false;  ///< keeping outputs or not makes a difference
 };
 
-/// The trace of the program with torch.utils.checkpoint around the code. Of each segment the blocks
+/// The trace of the program with torch.utils.checkpoint around the code. In each segment the blocks
 /// that its backward frees, but for its output, die in the forward as they would if nothing were
 /// saved; the segment's requests are made again right before its backward. With groups within it
 /// they are made again once to give these their inputs, and those of each once more before its own

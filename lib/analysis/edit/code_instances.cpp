@@ -13,7 +13,7 @@ struct CutStack {
   bool matches = false;
   std::uint32_t inner = 0;  ///< number of the lines from the innermost frame to that one
   std::uint32_t outer = 0;  ///< number of those beyond
-  std::uint32_t line = 0;   ///< of the code
+  std::uint32_t line = 0;   ///< the line in the code
 };
 
 /// What looks like an instance: it begins as the one before.
@@ -124,8 +124,8 @@ std::vector<CodeInstance> instances_of(const Recording& recording, const Trace& 
                                        const Passes& passes, const Selector& code) {
   const Cutter cuts(recording, code);
   std::vector<Piece> pieces;
-  const CutStack* first = nullptr;     // of the piece that goes on; null: none does
-  const CutStack* previous = nullptr;  // of the allocation before
+  const CutStack* first = nullptr;     // begins the piece under way; null: none is
+  const CutStack* previous = nullptr;  // the allocation before
   std::uint32_t run = 0;
   std::uint32_t step = 0;
   bool in_backward = false;

@@ -11,10 +11,10 @@ namespace memreplay {
 /// One run of a layer's code: its allocations, as positions in the list of all allocations.
 struct CodeInstance {
   std::uint32_t first = 0;
-  std::uint32_t last = 0;   ///< one behind its last allocation
+  std::uint32_t last = 0;   ///< one past its last allocation
   std::uint32_t run = 0;    ///< instances of one run follow each other without a request between
-  std::uint32_t step = 0;   ///< of one step are those without a backward pass between
-  std::uint32_t place = 0;  ///< of the instances of its step, and of its run
+  std::uint32_t step = 0;   ///< a backward pass lies between two steps
+  std::uint32_t place = 0;  ///< its number in its step; `place_in_run`: in its run
   std::uint32_t place_in_run = 0;
 };
 

@@ -21,9 +21,9 @@ struct CheckpointEdit {
 
 /// torch.autograd.graph.save_on_cpu: what is saved goes to host memory and comes back.
 struct OffloadEdit {
-  std::optional<double> bandwidth;    ///< bytes a second; nothing: no time is said
+  std::optional<double> bandwidth;    ///< bytes a second; unset: no time is reported
   bool pinned = false;                ///< in pinned memory, rounded as that is
-  std::optional<std::uint32_t> only;  ///< of the code that is selected layers 0, K, 2K, … alone
+  std::optional<std::uint32_t> only;  ///< only layers 0, K, 2K, … of the selected code
 };
 
 struct ScaleEdit {

@@ -10,7 +10,7 @@ namespace {
 constexpr Bytes kLeastResult = 64;
 constexpr std::size_t kRecent = 12;
 constexpr Bytes kLeastTensor = 1024;  ///< smaller ones are statistics and counters
-constexpr Bytes kSeed = 16;           ///< of the random numbers of attention, at most
+constexpr Bytes kSeed = 16;           ///< random numbers of attention, at most
 constexpr Bytes kHeadSize = 200;      ///< elements for which attention saves one sum, at most
 
 /// The largest block that outlives the operation, the latest of equals; the first where none does.

@@ -12,7 +12,7 @@ namespace memreplay {
 /// What the backward pass does for one operation that multiplies with a weight.
 struct BackwardNode {
   std::uint64_t begin = BlockLife::kNever;  ///< event of its first request
-  std::uint64_t end = 0;  ///< the request behind it, all that it saved being freed
+  std::uint64_t end = 0;                    ///< the first request after all that it saved was freed
   std::uint32_t input_gradient = BlockLives::kNone;  ///< block; none: nobody needs it
 
   bool is_known() const { return begin != BlockLife::kNever; }
@@ -32,7 +32,7 @@ struct ForwardOperation {
 
   Bytes weight = 0;                         ///< that it multiplies with; 0: none is known
   std::uint32_t input = BlockLives::kNone;  ///< block that it multiplies the weight with
-  std::vector<std::uint32_t> gradients;     ///< of its parameters, by birth
+  std::vector<std::uint32_t> gradients;     ///< gradients of its parameters, by birth
   bool weight_again = false;                ///< an operation before it used that weight
   BackwardNode node;
 };

@@ -16,7 +16,7 @@ struct BlockLife {
   std::uint64_t freed = kNever;      ///< its free, or the request for it
   std::uint64_t completed = kNever;  ///< the event `freed` where both are one
   Bytes size = 0;                    ///< requested
-  std::uint32_t stack = 0;           ///< of who asked; 0: none
+  std::uint32_t stack = 0;           ///< the caller's; 0: none
   Slot slot = kNoSlot;
 
   bool existed_before() const { return born == kBefore; }
@@ -37,7 +37,7 @@ BlockLives lives_of(const Trace& trace);
 
 /// The operation of each allocation, numbered upwards; `allocations` are their events. Those of one
 /// operation have one stack. An expression of several operations has one stack, too: the next one
-/// begins behind a free, unless what is asked for then is freed at once, as workspaces are.
+/// begins after a free, unless what is asked for then is freed at once, as workspaces are.
 /// O(events).
 std::vector<std::uint32_t> operations_of(const Trace& trace, const BlockLives& lives,
                                          const std::vector<std::uint64_t>& allocations);

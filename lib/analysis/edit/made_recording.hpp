@@ -34,7 +34,7 @@ struct MadeRecordings {
   double reserved_open = 0;
   double requested_open = 0;  ///< likewise what is requested
   std::vector<EditFacts> edits;
-  std::optional<PredictionFacts> predicted;  ///< nothing: from one recording alone
+  std::optional<PredictionFacts> predicted;  ///< unset: from one recording alone
 
   bool is_certain() const { return others.empty() && reserved_open == 0 && requested_open == 0; }
 };

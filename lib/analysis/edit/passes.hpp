@@ -12,7 +12,7 @@ namespace memreplay {
 /// none.
 class Passes {
  public:
-  /// Of no recording.
+  /// Without a recording.
   Passes() = default;
   Passes(const Recording& recording, const Trace& trace);
 
@@ -29,7 +29,7 @@ class Passes {
  private:
   std::vector<bool> backward_;  ///< by stack
   bool known_ = false;
-  std::vector<std::uint32_t> backward_before_;  ///< by event, and behind the last
+  std::vector<std::uint32_t> backward_before_;  ///< by event, and after the last
   std::vector<std::uint32_t> others_before_;
 };
 

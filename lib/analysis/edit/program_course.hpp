@@ -17,7 +17,7 @@ class ProgramCourse {
   /// Both outlive this. O(events + stacks · frames).
   ProgramCourse(const Recording& recording, const Trace& trace);
 
-  /// Its stacks: of Python frames alone, those of equal frames under one number in `lives`.
+  /// Its stacks hold Python frames alone, and those with equal frames have one number in `lives`.
   const Recording& recording() const { return python_ ? python_->recording : recording_; }
   const Trace& trace() const { return trace_; }
   const Passes& passes() const { return passes_; }
@@ -31,7 +31,7 @@ class ProgramCourse {
   std::span<const std::uint32_t> operations(std::size_t from, std::size_t to) const {
     return std::span(operations_).subspan(from, to - from);
   }
-  /// Of the allocation, or of the end of the trace behind the last one.
+  /// The event of an allocation; after the last one, the end of the trace.
   std::uint64_t event_of(std::size_t allocation) const {
     return allocation < allocations_.size() ? allocations_[allocation] : trace_.size();
   }
@@ -46,15 +46,15 @@ class ProgramCourse {
   bool is_backward(std::size_t allocation) const {
     return passes_.is_backward(stack_at(trace_, allocations_[allocation]));
   }
-  /// The first at an event or behind it.
+  /// The first allocation at an event or after it.
   std::size_t allocation_from(std::uint64_t event) const;
-  /// The event of the first behind an event.
+  /// The event of the first allocation after an event.
   std::uint64_t request_behind(std::uint64_t event) const {
     return event_of(allocation_from(event + 1));
   }
 
   /// What the last operation of [from, to) returned: the largest of its blocks that are alive at
-  /// the allocation `at`; of equal ones the latest. BlockLives::kNone where none is.
+  /// the allocation `at`, the latest among equals. BlockLives::kNone where none is.
   std::uint32_t value_at(std::size_t from, std::size_t to, std::size_t at) const;
   /// Some request failed.
   bool ran_out() const { return ran_out_; }
@@ -62,7 +62,7 @@ class ProgramCourse {
  private:
   const Recording& recording_;
   const Trace& trace_;
-  std::optional<PythonStacks> python_;  ///< nothing: the recording's are so
+  std::optional<PythonStacks> python_;  ///< unset: the recording's are so already
   Passes passes_;
   BlockLives lives_;
   std::vector<std::uint64_t> allocations_;

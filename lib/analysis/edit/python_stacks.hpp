@@ -15,7 +15,7 @@ struct PythonStacks {
   std::vector<std::uint32_t> first;  ///< by stack: the first one that is the same now
 };
 
-/// Nothing where no stack has a C++ frame. O(stacks · frames).
+/// Unset where no stack has a C++ frame. O(stacks · frames).
 std::optional<PythonStacks> python_stacks(const Recording& recording);
 
 }  // namespace memreplay

@@ -95,7 +95,7 @@ class RewriteColumns {
     trace_.align_log2.push_back(align_log2);
   }
 
-  /// The cold columns: of the caller's event, at the time of another one.
+  /// The cold columns are those of the caller's event, at the time of another one.
   void note(std::optional<std::uint64_t> by, std::uint64_t at, std::uint32_t stack) {
     const auto take = [&](auto column, std::optional<std::uint64_t> event) {
       using T = typename std::remove_reference_t<decltype(origin_.*column)>::value_type;

@@ -8,8 +8,8 @@
 
 namespace memreplay {
 
-/// A place right before an event of a trace, or behind its last one. Of several at one place those
-/// of lower order come first, then those that were asked for first.
+/// A place right before an event of a trace, or after its last one. At one place the lower order
+/// comes first, then what was asked for first.
 struct Spot {
   std::uint64_t before = 0;
   std::uint32_t order = 0;
@@ -20,7 +20,7 @@ struct Spot {
 /// A trace that was written anew.
 struct Rewritten {
   Trace trace;
-  /// By event of the old trace, and behind its last: the same event, or where it was left out the
+  /// By event of the old trace, and after its last: the same event, or where it was left out the
   /// next one that is there.
   std::vector<std::uint64_t> now;
   std::vector<bool> kept;  ///< by event of the old trace
@@ -52,14 +52,14 @@ class Rewrite {
     Bytes size = 0;
     bool dropped = false;
     bool freed_as_before = true;
-    std::optional<Spot> born;  ///< of a further one
+    std::optional<Spot> born;  ///< set for an added block
     std::optional<Spot> freed;
     std::uint32_t like = 0;
   };
 
   const Trace& trace_;
   const BlockLives& lives_;
-  std::vector<Fate> fates_;  ///< by block, further ones behind those of the lives
+  std::vector<Fate> fates_;  ///< by block, added ones after those of the lives
 };
 
 }  // namespace memreplay

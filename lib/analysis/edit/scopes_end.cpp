@@ -60,7 +60,7 @@ class DeathScopes {
  private:
   const BlockLife& life(std::size_t i) const { return lives_.blocks[allocations_[i]]; }
 
-  // Those from before the first event stand before the others.
+  // Blocks from before the first event come first.
   std::size_t requests_before(std::uint64_t event) const {
     const auto next = std::ranges::partition_point(lives_.blocks, [&](const BlockLife& block) {
       return block.existed_before() || block.born < event;
@@ -74,7 +74,7 @@ class DeathScopes {
     return life(i).freed == BlockLife::kNever ? 0 : last_beside_.at(requests_before(life(i).freed));
   }
 
-  // Of those that are alive when the operation ends the largest, of equal ones the latest.
+  // The largest block that is alive when the operation ends, the latest among equals.
   std::size_t value_of(std::size_t g) const {
     const std::uint64_t ends = g + 1 < groups_.size() ? life(groups_[g].to).born : end_;
     std::size_t value = groups_[g].to;
@@ -112,7 +112,7 @@ class DeathScopes {
     return behind(g + 1, kOperand);
   }
 
-  // The first group behind `g` that is not in the same line of its frame `j`.
+  // The first group after `g` that is not in the same line of its frame `j`.
   std::size_t end_of_line(std::size_t g, std::size_t j) const {
     const std::vector<Frame>& line = groups_[g].frames;
     const auto beyond = line.begin() + static_cast<std::ptrdiff_t>(j) + 1;
@@ -126,7 +126,7 @@ class DeathScopes {
   // The first group from `g` on that is not in the activation of frame `j` of this stack.
   std::size_t end_of_activation(std::size_t g, const std::vector<Frame>& stack,
                                 std::size_t j) const {
-    std::uint32_t line = stack[j].line;  // of the group before
+    std::uint32_t line = stack[j].line;  // the previous group's
     for (; g < groups_.size(); ++g) {
       const std::vector<Frame>& frames = groups_[g].frames;
       if (frames.size() <= j || !same_code(frames[j], stack[j])) break;

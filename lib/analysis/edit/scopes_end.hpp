@@ -25,11 +25,11 @@ struct Death {
 /// Successive allocations.
 struct AskedBlocks {
   std::span<const std::uint32_t> blocks;      ///< by birth
-  std::span<const std::uint32_t> operations;  ///< of each: see operations_of
+  std::span<const std::uint32_t> operations;  ///< by block, see operations_of
 };
 
-/// `saved` tells which of the blocks are to die.
-/// None dies behind the event `end`. O(allocations · frames) and, by scope, O(groups²) at worst.
+/// `saved` tells which of the blocks are to die. None dies after the event `end`.
+/// O(allocations · frames) and, by scope, O(groups²) at worst.
 std::vector<Death> deaths_of(const Recording& recording, const BlockLives& lives,
                              const AskedBlocks& asked, const std::vector<bool>& saved,
                              std::uint64_t end, Deaths how);

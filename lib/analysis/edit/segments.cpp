@@ -111,8 +111,8 @@ class SegmentFinder {
     }
   }
 
-  /// Before what the segment's backward first asks for: behind the last free, before the first one
-  /// of its own, of what was asked for behind it, or computed again.
+  /// The first request of the segment's backward: the one after the last free, before its own first
+  /// free, of what was asked for after the segment, or computed again.
   std::uint64_t backward_of(const Segment& segment) const {
     const std::uint64_t begin = backward_[segment.step];
     const std::uint64_t from = course_.event_of(segment.last);
@@ -142,7 +142,7 @@ class SegmentFinder {
     for (Segment& layer : layers_) {
       if (layer.again == BlockLife::kNever) continue;
       const auto& counts = lengths[sizes_of(layer)];
-      // Of equals the shortest: what lies before is of others.
+      // The shortest among equals: what comes before belongs to others.
       const auto usual =
           std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; });
       const std::size_t most = std::min(usual->first, begins_with(layer));
@@ -191,7 +191,7 @@ class SegmentFinder {
   }
 
   /// What the first layer of a run is given was asked for by an operation whose backward does not
-  /// need it. The layer behind frees its own as late behind the rest: it is who needs it.
+  /// need it. The layer after it frees its own as late after the rest: that layer needs it.
   bool goes_like_the_first_input(const Segment& segment) const {
     const Segment* const behind = found_at(layers_, segment.last, &Segment::first);
     if (behind == nullptr || !behind->has_backward()) return false;
@@ -258,7 +258,7 @@ class SegmentFinder {
   std::vector<CodeInstance> instances_;
   std::vector<std::uint64_t> backward_;
   std::vector<Segment> layers_;
-  std::vector<std::uint64_t> last_free_;  ///< by step: of what layers save
+  std::vector<std::uint64_t> last_free_;  ///< by step, among what layers save
 };
 
 }  // namespace

@@ -11,13 +11,13 @@ namespace memreplay {
 /// Layers that are checkpointed as one, by places in the list of allocations.
 struct Segment {
   std::uint32_t first = 0;
-  std::uint32_t last = 0;  ///< one behind its last
+  std::uint32_t last = 0;  ///< one past its last
   std::uint32_t step = 0;
 
   std::uint32_t output = BlockLives::kNone;      ///< block
   std::vector<std::uint32_t> blocks;             ///< asked for in it, by birth
   std::vector<bool> saved;                       ///< by block: its backward frees it
-  std::uint64_t first_free = BlockLife::kNever;  ///< of what is saved
+  std::uint64_t first_free = BlockLife::kNever;  ///< the first free of a saved block
   std::uint64_t last_free = 0;
   std::uint64_t again = BlockLife::kNever;  ///< the request before which it is computed again
   bool saves_output = false;                ///< its own backward needs the output

@@ -20,7 +20,7 @@ struct CodeLines {
 /// and stacks: the recording does not state it.
 enum class Category : std::uint8_t { parameter, optimizer_state, gradient, activation, temporary };
 
-/// Which blocks are meant. All that is given has to hold; of several code lines one.
+/// Which blocks are meant. All that is given has to hold; one of several code lines suffices.
 struct Selector {
   std::vector<CodeLines> code;
   std::optional<std::string> function;  ///< the name of a frame's function

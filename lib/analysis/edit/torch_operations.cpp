@@ -14,7 +14,7 @@ bool is_function(const Recording& recording, const Frame& frame, OperationNames 
          std::ranges::find(names, recording.texts[frame.name]) != names.end();
 }
 
-/// Of a file under torch/nn/modules.
+/// Whether a frame is in one of these files under torch/nn/modules.
 bool is_module(const Recording& recording, const Frame& frame, OperationNames files) {
   constexpr std::string_view kModules = "torch/nn/modules/";
   const std::string_view path = recording.texts[frame.file];

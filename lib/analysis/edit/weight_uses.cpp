@@ -143,7 +143,7 @@ class WeightFinder {
     const std::size_t count = operations.size();
     const std::size_t width = gradients_.size() + 1;
     enum Step : std::uint8_t { skip_operation, skip_gradient, take_one, take_two };
-    std::vector<double> best(width, 0);  // of the operations behind, by gradient
+    std::vector<double> best(width, 0);  // by gradient, for the operations after this one
     std::vector<Step> steps(count * width, skip_operation);
     for (std::size_t a = count; a-- > 0;) {
       std::vector<double> row(width, 0);
@@ -230,7 +230,7 @@ class WeightFinder {
     return input == kNoInput ? recent.front() : input;
   }
 
-  // From the first gradient to the request behind the frees of what it saved.
+  // From the first gradient to the request after the frees of what it saved.
   BackwardNode node_of(const ForwardOperation& operation) const {
     BackwardNode node{.begin = life(operation.gradients.front()).born};
     bool freed = false;
@@ -344,7 +344,7 @@ class WeightFinder {
   const std::vector<NamedOperation>& names_;
   const std::vector<Bytes>& parameters_;
   std::vector<std::vector<std::uint32_t>> recent_;  ///< by operation
-  std::vector<std::uint32_t> gradients_;            ///< of parameters, by birth
+  std::vector<std::uint32_t> gradients_;            ///< gradients of parameters, by birth
   std::vector<std::vector<Candidate>> candidates_;  ///< by operation
   std::vector<std::vector<std::uint32_t>> inputs_;  ///< likewise: what it may have taken
   std::map<std::uint64_t, std::size_t> votes_;      ///< operations, by rows

@@ -12,16 +12,16 @@ namespace memreplay {
 /// all devices of the process together.
 inline constexpr Bytes kProcessAddresses = Bytes{1} << 47;
 
-/// Of PyTorch's expandable segments, each of which reserves addresses for the whole device and an
-/// eighth, one or more for each stream, pool and kind of block. `total`: the device. What other
-/// devices of the recording have counts as of its end, as if they were as large. Nothing where the
-/// memory holds none. O(blocks).
+/// The addresses of PyTorch's expandable segments: each reserves addresses for the whole device and
+/// an eighth, one or more for each stream, pool and kind of block. `total`: the device. Other
+/// devices of the recording count as at its end, as if they were as large. Unset where the memory
+/// holds none. O(blocks).
 std::optional<AddressUse> address_use(const Recording& recording, const Trace& trace,
                                       const Moment& moment, const torch::Settings& settings,
                                       Bytes total);
 
 /// What a refused request of `size` bytes, as rounded, would have reserved: its lane has no
-/// reservation, or in none is a stretch of addresses as long. Nothing where it needed none, or is
+/// reservation, or in none is a stretch of addresses as long. Unset where it needed none, or is
 /// served by plain segments.
 std::optional<Bytes> reservation_for(Lane lane, Bytes size, const Moment& moment,
                                      const torch::Settings& settings, Bytes total);

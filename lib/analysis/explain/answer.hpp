@@ -28,9 +28,8 @@ struct Pin {
   std::string place;
   Bytes pinned = 0;
   std::uint64_t segments = 0;
-  std::uint64_t blocks = 0;  ///< live ones of this place in these segments
-  std::optional<std::uint64_t>
-      oldest;  ///< event of its oldest block; nothing: from before the trace
+  std::uint64_t blocks = 0;             ///< live ones of this place in these segments
+  std::optional<std::uint64_t> oldest;  ///< event of its oldest block; unset: from before the trace
 };
 
 struct Pins {
@@ -89,7 +88,7 @@ struct AddressUse {
   Bytes reserved = 0;
   std::optional<Bytes> needed;  ///< by the refused request, for one more
   bool too_short = false;       ///< one more would be too short for the request
-  Bytes limit = 0;              ///< of the address space
+  Bytes limit = 0;              ///< size of the address space
   bool at_least = false;        ///< the device may be larger, and with it all of these
 };
 
@@ -98,24 +97,24 @@ struct Explanation {
   /// Which moment it is.
   enum class Moment { oom, peak, reserved_peak, event, end };
 
-  /// Without an OOM at the moment: of what was there before the recording not all found room.
+  /// Without an OOM at the moment: some of what was there before the recording found no room.
   Cause cause = Cause::none;
   bool in_effect = false;  ///< a shortage, although the refused request would have fitted
   std::optional<RequestInRoom> too_much;  ///< the later request that makes it one, if any does
   Moment moment = Moment::peak;
-  /// The memory is that right after it, of an OOM after all that was released for the request.
-  /// Nothing: before the first one.
+  /// Memory is shown right after this event; at an OOM, after cached memory was released for the
+  /// request. Unset: before the first event.
   std::optional<std::uint64_t> event;
   bool at_oom = false;         ///< the event is a refused request
   bool fails = false;          ///< some request of the run is refused, here or elsewhere
-  std::uint64_t retries = 0;   ///< of the run: requests for which memory was released first
+  std::uint64_t retries = 0;   ///< requests of the run for which memory was released first
   Peak live_peak;              ///< the first moment with most live
-  Peak reserved_peak;          ///< of those with most reserved the first with most live
+  Peak reserved_peak;          ///< the first moment with most live, among those with most reserved
   bool shows_requests = true;  ///< else nothing that was recorded could have failed
-  std::uint64_t step = 0;      ///< of the program, from 1; 0: unknown
-  StreamIndex stream = 0;      ///< of the request
+  std::uint64_t step = 0;      ///< the program's step, from 1; 0: unknown
+  StreamIndex stream = 0;      ///< the request's
   PoolIndex pool = 0;
-  std::string place;           ///< of the request
+  std::string place;           ///< call site of the request
   Bytes requested = 0;         ///< the request, as rounded; 0 where there is none
   Bytes asked = 0;             ///< what the allocator asked of the device for it
   std::optional<Bytes> room;   ///< what the allocator can have: reserved and free on the device
@@ -132,18 +131,18 @@ struct Explanation {
   Bytes largest_free = 0;
   Bytes kept_whole = 0;        ///< free blocks of max_split_size or more: not for smaller requests
   std::uint64_t unplaced = 0;  ///< live blocks that lie in no known segment
-  std::optional<AddressUse> addresses;  ///< nothing: no expandable segments
+  std::optional<AddressUse> addresses;  ///< unset: no expandable segments
   Pins pins;
   PlaceBy by = PlaceBy::place;                ///< what counts as a place in the tables
-  std::size_t rows = 10;                      ///< of each table of the text
+  std::size_t rows = 10;                      ///< rows of each table of the text
   std::vector<PlaceSum> live;                 ///< by place, most bytes first
-  std::optional<std::vector<CallNode>> tree;  ///< of what is live, from the outermost callers
-  std::optional<StackProfile> stacks;         ///< of what is live, where it is asked for
+  std::optional<std::vector<CallNode>> tree;  ///< what is live, from the outermost callers
+  std::optional<StackProfile> stacks;         ///< what is live, where it is asked for
   std::vector<SizeClassLoss> rounding;        ///< most lost first; none where nothing is
   std::vector<PoolRow> pools;                 ///< by pool, stream and size
   std::vector<PhasePeak> phases;              ///< in order of their first beginning
   bool by_phase = false;                      ///< they are what is asked for
-  /// Of a recording that starts late: requests of the steps before it that found no room.
+  /// Requests that found no room in the steps before a recording that starts late.
   std::uint64_t refused_before = 0;
 
   /// Most reserved beyond what is allocated at the live peak, of which it is to be asked.
@@ -161,7 +160,7 @@ struct ToldExplanation {
   ToldFailure failure;
   bool sure = false;                 ///< the verdict holds however the figures were rounded
   std::optional<std::int64_t> room;  ///< beyond what is live and the request; negative: missing
-  std::optional<Bytes> others;       ///< of the device, beside this allocator
+  std::optional<Bytes> others;       ///< held by others on the device
   std::vector<std::string> missing;  ///< figures without which there is no verdict
 };
 
@@ -179,13 +178,13 @@ struct StepGrowth {
   enum class Verdict { grows, steady, unknown };
   Verdict verdict = Verdict::unknown;
   Steps::Source source = Steps::Source::none;
-  std::uint64_t steps = 0;           ///< complete ones
-  std::vector<Bytes> live;           ///< requested, after steps 0, 1, …
-  std::int64_t per_step = 0;         ///< of all that is live; steady: in the last half of the steps
+  std::uint64_t steps = 0;    ///< complete ones
+  std::vector<Bytes> live;    ///< requested, after steps 0, 1, …
+  std::int64_t per_step = 0;  ///< growth of all that is live; steady: in the last half of the steps
   std::uint64_t since_step = 0;      ///< with which the first place begins to grow
   std::vector<GrowingPlace> places;  ///< those that grow, most per step first
   Bytes last_peak = 0;               ///< requested, in the last complete step
-  std::optional<Bytes> room;         ///< of the device, where it will be full
+  std::optional<Bytes> room;         ///< what the device has left, where it will be full
   std::optional<std::uint64_t> steps_until_full;  ///< at most, as all of the room is of use
 };
 

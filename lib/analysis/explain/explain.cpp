@@ -139,10 +139,10 @@ void choose_moment(const Subject& subject, const Curves& curves, const At& at, E
   if (!curves.start_refused) e.event = curves.ooms.front();
 }
 
-// Of the refused request whether it lacked nothing but addresses: memory was free for it, no known
-// limit was reached, and the reservation that it needed is beyond the address space. What else
-// lies there, segments of other processes for one, is in no recording: without a stated size half
-// of it is enough.
+// Whether the refused request lacked nothing but addresses: memory was free for it, no known limit
+// was reached, and the reservation that it needed is beyond the address space. What else lies
+// there, segments of other processes for one, is in no recording: without a stated size half of it
+// is enough.
 bool lacks_addresses(const Explanation& e, const Moment& moment, const ExplainOptions& options) {
   const AddressUse& use = *e.addresses;
   if (!use.needed || moment.limited) return false;

@@ -13,17 +13,18 @@ namespace memreplay {
 
 struct ExplainOptions {
   At at;                        ///< the moment to look at
-  std::optional<Bytes> total;   ///< of the device, as it reports it
+  std::optional<Bytes> total;   ///< the device's size, as it reports it
   std::vector<Phase> phases;    ///< beside those that the recording annotates
   PlaceBy by = PlaceBy::place;  ///< what counts as a place
   bool tree = false;            ///< who called the places
   bool stacks = false;          ///< memory by whole stacks
   bool by_phase = false;        ///< the phases with who holds most; steps where there are none
-  /// For which expandable segments reserve addresses; nothing: at least what was reserved or free.
+  /// The device size for which expandable segments reserve addresses; unset: at least what was
+  /// reserved or free.
   std::optional<Bytes> reserved_for;
-  std::optional<Bytes> address_space;  ///< nothing: that of a process
-  bool unknown_size = false;  ///< of the device: why a recorded refusal came is not known either
-  /// Of PyTorch's allocator, if it is one: how it cuts memory.
+  std::optional<Bytes> address_space;  ///< unset: that of a process
+  bool unknown_size = false;           ///< device size unknown, and so why a recorded refusal came
+  /// How the allocator cuts memory, where it is PyTorch's.
   std::optional<torch::Settings> settings;
 };
 

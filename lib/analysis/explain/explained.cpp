@@ -57,7 +57,7 @@ ExplainOptions options_of(const Subject& subject, const View& view,
   return options;
 }
 
-// That it is asked of another device than usual.
+// The options that ask for another device than usual.
 std::string options_like(const ExplainQuestion& question, const TraceSummary& trace) {
   const DeviceShape& device = question.setup.device;
   std::string options;

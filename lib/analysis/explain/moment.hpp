@@ -45,8 +45,8 @@ class MomentSource {
   /// The memory before an event with all that was released to serve the request of this event,
   /// which was refused.
   virtual Moment refused_at(std::uint64_t event) const { return before(event); }
-  /// What live blocks take right after each of these events, which ascend. O(events + live blocks
-  /// of each).
+  /// What live blocks take right after each of these ascending events.
+  /// O(events + live blocks of each).
   virtual std::vector<Bytes> allocated_after(const std::vector<std::uint64_t>& events) const = 0;
 };
 

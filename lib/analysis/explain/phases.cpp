@@ -33,7 +33,7 @@ class Holdings {
       live_[trace_.slots[event]] = {};
     }
   }
-  /// Of equals the first by name; nothing where nothing is held.
+  /// The place that holds most, the first by name among equals; empty where nothing is held.
   PlaceSum most() const {
     PlaceSum most;
     for (std::uint32_t i = 0; i < sums_.size(); ++i) {

@@ -12,7 +12,7 @@ namespace memreplay {
 /// "before step 1" what is before them; none where no steps are known either.
 std::vector<Phase> phases_or_steps(const Recording& recording, const Trace& trace);
 
-/// Of the phases of one name together, in order of their first beginning.
+/// The peaks of all phases of one name together, in order of their first beginning.
 std::vector<PhasePeak> phase_peaks(const std::vector<Phase>& phases, const Curves& curves);
 
 /// Fills in what the allocator has at the peaks, and who holds most. O(events + peaks * (places +

@@ -17,7 +17,7 @@ class PinCounter {
     live_ = &moment.live;
   }
 
-  // Those of no known slot (waiting for a stream, say) count as the youngest.
+  // Blocks of no known slot (waiting for a stream, say) count as the youngest.
   std::size_t age_of(const BlockInfo& block) const {
     const auto found = ages_.find(block.slot);
     return found == ages_.end() ? ages_.size() : found->second;

@@ -16,7 +16,7 @@ struct At {
     usual,          ///< the first OOM; where none was, the live peak
     oom,            ///< the first request that was not served
     peak,           ///< most is live
-    reserved_peak,  ///< most is reserved; of such moments the one with most live
+    reserved_peak,  ///< the first moment with most live, among those with most reserved
     event,          ///< right after it
   };
   Kind kind = Kind::usual;
@@ -25,7 +25,7 @@ struct At {
 
 /// Why did the devices of recordings need what they needed?
 struct ExplainQuestion {
-  std::optional<StrategySpec> strategy;  ///< whose memory; nothing: as recorded, where that shows
+  std::optional<StrategySpec> strategy;  ///< whose memory; unset: as recorded, where that shows
   Setup setup;                           ///< the release, the start, and the device
   At at;                                 ///< the moment that is looked at
   std::vector<Phase> phases;             ///< beside those that recordings annotate
@@ -34,7 +34,7 @@ struct ExplainQuestion {
   bool stacks = false;                   ///< memory by whole stacks
   bool by_phase = false;                 ///< who holds most at the peak of each phase, or step
   bool growth = false;                   ///< what is live after each step instead of why it failed
-  std::size_t rows = 10;                 ///< of each table of the text
+  std::size_t rows = 10;                 ///< rows of each table of the text
   /// Settings to try. Unset: where a search decides over the verdict, as many as `tune` tries, else
   /// 200, fewer for long recordings.
   std::optional<std::uint64_t> runs;

@@ -34,7 +34,7 @@ bool cover_half(const Trace& trace, const Steps& steps) {
   return 2 * requests(steps.begins.front()) >= requests(0);
 }
 
-/// A block that is there at the end of a step: of those with the numbers [from, to).
+/// A block that is there at the end of the steps [from, to).
 struct Stay {
   std::uint32_t place = 0;
   std::size_t from = 0;
@@ -81,7 +81,7 @@ std::vector<Stay> stays_of(const Trace& trace, const std::vector<std::uint64_t>&
     }
     stay.reset();
   };
-  std::size_t next = 0;  // the first end behind this event
+  std::size_t next = 0;  // the first end after this event
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
     while (next < ends.size() && ends[next] <= i) ++next;
     const Op op = trace.ops[i];
@@ -178,7 +178,7 @@ void note_growth(const Trace& trace, const std::vector<std::uint64_t>& ends,
 }  // namespace
 
 std::int64_t slope_from(const std::vector<Bytes>& live, std::size_t from) {
-  constexpr std::size_t kMost = 400;  // of more steps, so many at equal distances
+  constexpr std::size_t kMost = 400;  // when there are more, so many steps at equal distances
   const std::size_t steps = live.size() - from;
   const std::size_t taken = std::min(steps, kMost);
   std::vector<std::size_t> at;
@@ -201,7 +201,7 @@ std::optional<std::size_t> grows_since(const std::vector<Bytes>& live) {
       4;  // a first rise of so many times the slope is none of the growth
   if (live.size() <= kFewest) return std::nullopt;
   const std::size_t last = live.size() - 1;
-  std::vector<Bytes> kept = live;  // of it what is never given back
+  std::vector<Bytes> kept = live;  // what is never given back
   for (std::size_t i = last; i-- > 0;) kept[i] = std::min(kept[i], kept[i + 1]);
   std::vector<std::size_t> rises;
   for (std::size_t i = 1; i <= last; ++i) {

@@ -13,8 +13,8 @@ namespace memreplay {
 /// three times, and in each third of the steps from its first rise to the last step; where it holds
 /// more in the end than ever before that rise; and where these are half of the steps, or eight. So
 /// what one of the first steps makes and keeps is no growth, nor a cache that is full after some
-/// steps, nor what was as large before and shrank. The slope is the median of those between any two
-/// of these steps (Theil and Sen).
+/// steps, nor what was as large before and shrank. The slope is the median over all pairs of these
+/// steps (Theil and Sen).
 ///
 /// Where no place grows but all together do, it takes eight such steps to say so.
 ///
@@ -23,7 +23,8 @@ namespace memreplay {
 StepGrowth step_growth(const Recording& recording, const Trace& trace, PlaceBy by,
                        const std::optional<Bytes>& room);
 
-/// Of what is held after steps 0, 1, …: the step with which it begins to grow, by the rule above.
+/// The step with which memory begins to grow, by the rule above; `live`: what is held after steps
+/// 0, 1, ….
 std::optional<std::size_t> grows_since(const std::vector<Bytes>& live);
 
 /// Bytes per step from step `from` on.

@@ -75,7 +75,7 @@ class ToldJudge {
     return at_least_zero(growth) ? Cause::outside : Cause::fragmentation;
   }
 
-  // Of the limit, beside what is live and the request.
+  // What the limit leaves beside what is live and the request.
   FigureBalance left_by(const ToldBytes& live) const {
     return FigureBalance().plus(*failure_.limit).minus(live).minus(*failure_.requested);
   }

@@ -18,8 +18,8 @@ struct View {
   StrategySpec spec;
   std::unique_ptr<LateStart> late;  ///< null: as recorded
   std::unique_ptr<MomentSource> source;
-  std::optional<TorchModel> model;       ///< of PyTorch's allocator, if it is one
-  std::optional<WarmEstimate> estimate;  ///< of the replay, which then begins as it says
+  std::optional<TorchModel> model;       ///< PyTorch's allocator, if it is one
+  std::optional<WarmEstimate> estimate;  ///< set: the replay begins as it says
 };
 
 /// The recorded memory where the recording shows it and nothing else is asked for; else that of a

@@ -20,12 +20,12 @@ namespace {
 constexpr std::int64_t kMostTried = std::int64_t{1} << 24;
 constexpr std::int64_t kFewestAbove = 8;  ///< values that are looked at above the largest one
 constexpr std::int64_t kShareAbove = 16;  ///< or in so much of it
-constexpr std::int64_t kMostAbove = 64;   ///< of them
+constexpr std::int64_t kMostAbove = 64;   ///< values above, at most
 
 /// What is predicted for values.
 class Predictions {
  public:
-  /// Of one value at a time, unless they are wanted again.
+  /// Keeps the predictions of one value at a time, unless they are wanted again.
   Predictions(const VariedProgram& program, std::span<const Edit> edits, bool wanted_again)
       : program_(program), edits_(edits), wanted_again_(wanted_again) {}
 

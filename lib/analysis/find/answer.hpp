@@ -24,7 +24,7 @@ struct ValueTried {
   Bytes peak_requested = 0;  ///< all on an endless device
   Bytes peak_allocated = 0;
   Bytes peak_reserved = 0;
-  /// Nothing: the rules settle it.
+  /// Unset: the rules settle it.
   std::optional<RunInterval> interval = {};
   std::uint64_t oom_retries = 0;  ///< on the device in question, where it fits there
 };
@@ -33,7 +33,7 @@ struct ValueTried {
 struct FoundValue {
   std::string strategy;
   DeviceSummary device;
-  /// Nothing: not even 1 fits, or nothing larger than 1 was looked at.
+  /// Unset: not even 1 fits, or nothing larger than 1 was tried.
   std::optional<std::int64_t> largest;
   /// The largest value above it that may fit; unset: none.
   std::optional<std::int64_t> may_fit = {};
@@ -52,11 +52,11 @@ struct HeldBack {
 };
 
 struct FindAnswer {
-  PredictionFacts facts;         ///< of the largest value that was found first
-  std::vector<EditFacts> edits;  ///< of it too
+  PredictionFacts facts;         ///< about the largest value that was found first
+  std::vector<EditFacts> edits;  ///< made there
   std::vector<FoundValue> found;
-  std::vector<HeldBack> held_back;  ///< of three recordings or more
-  Bytes reserve = 0;                ///< of every device, held by others
+  std::vector<HeldBack> held_back;  ///< empty with fewer than three recordings
+  Bytes reserve = 0;                ///< held by others on every device
   bool context_assumed = false;     ///< the reserve is that of a card's context
   bool plotted = false;             ///< asked for as plots too
   bool interrupted = false;

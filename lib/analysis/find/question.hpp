@@ -15,7 +15,7 @@ struct FindQuestion {
   /// On each; where no reserve is given, the context is one.
   std::vector<ChosenCard> cards;
   Variation variation;
-  std::vector<Edit> edits;  ///< of what is predicted
+  std::vector<Edit> edits;  ///< made to what is predicted
   std::optional<int> gpu;
   bool plotted = false;  ///< the curves, too
 };

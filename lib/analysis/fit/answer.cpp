@@ -17,7 +17,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kCardsNamed = 3;
-constexpr Bytes kShareOpen = 32;  ///< of what a program needs that goes on as the step before
+constexpr Bytes kShareOpen = 32;  ///< the need of a program stays open by one part in so many
 
 /// What all searches on one device of a recording share.
 struct Job {
@@ -34,7 +34,7 @@ struct AsRecorded {
   Bytes held = 0;  ///< at its peak: a device with so much for the strategy suffices
 };
 
-// Nothing where the recording does not determine such a replay.
+// Unset where the recording does not determine such a replay.
 std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
                                       std::optional<Bytes> capacity = std::nullopt) {
   TrialOptions trying = trial_options(simulated({job.setup.device.simulated()}), job.setup);
@@ -152,8 +152,8 @@ void confirm(const Subject& recorded, bool begins_alike, const Job& job, const S
   if (begins_alike && as_recorded.fit.smallest == run.fit.smallest) {
     run = std::move(as_recorded);
   } else if (as_recorded.fit.smallest && run.fit.smallest) {
-    // Of 125 programs whose second step was cut short, the third to go on as the first the farthest
-    // from it needed 1.7 % more.
+    // Measured on 125 programs whose second step was cut short: where the third went on as the
+    // first, none needed more than 1.7 % beyond it.
     run.interval = {*as_recorded.fit.smallest,
                     round_up(*run.fit.smallest + *run.fit.smallest / kShareOpen,
                              job.setup.device.simulated().granularity)};
@@ -179,7 +179,7 @@ void span_others(const Job& job, const MadeRecordings& made, const StrategySpec&
 void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (best == nullptr || fitted.device.capacity_from == CapacityFrom::option) return;
-  if (fitted.at_least() || job.subject.trace().gpu < 0) return;  // of the host no card
+  if (fitted.at_least() || job.subject.trace().gpu < 0) return;  // a host needs no card
   if (job.control.stopped()) return;
   const StrategySpec& spec = strategies[static_cast<std::size_t>(best - fitted.runs.data())];
   FitOptions options = options_for(job, spec);

@@ -18,17 +18,17 @@ class Inputs;
 /// The device of which one was asked.
 struct GivenDevice {
   bool fits = false;
-  /// The first request not served; nothing where the strategy has no room to begin.
+  /// The first request not served; unset where the strategy has no room to begin.
   std::optional<OomPlace> first_oom;
 };
 
 /// On which devices a recording runs under one strategy without an OOM. Capacities are totals, so
 /// what others hold is in them, and are whole granules of the device.
 struct Fit {
-  /// Nothing: on no device, see `first_oom`, or the search was cancelled before it found one.
+  /// Unset: no device suffices, see `first_oom`, or the search was cancelled before it found one.
   std::optional<Bytes> smallest;
   std::optional<Bytes> smallest_without_retries;  ///< the same without OOM retries
-  /// How the recording runs is known for every capacity below; nothing: for every capacity.
+  /// How the recording runs is known for every capacity below; unset: for every capacity.
   std::optional<Bytes> known_below;
   /// The largest capacity known to be too small although `smallest` is not.
   std::optional<Bytes> fails_again;
@@ -73,15 +73,15 @@ std::span<const Card> cards();
 /// What one strategy needs.
 struct FitRun {
   Fit fit;
-  /// Of the smallest device, where the recording starts late and does not determine it.
+  /// The range of the smallest device, where the recording starts late and does not determine it.
   std::optional<BytesInterval> interval;
-  Run there;  ///< on the smallest device; of it only the name where there is none
+  Run there;  ///< on the smallest device; only its name is set where there is none
 };
 
 /// One of several cards: whether each strategy runs there.
 struct FittedCard {
   Card card;
-  std::vector<std::optional<GivenDevice>> runs;  ///< by strategy; nothing: cancelled
+  std::vector<std::optional<GivenDevice>> runs;  ///< by strategy; unset: cancelled
 };
 
 /// One device of a recording: the smallest device for each strategy.
@@ -89,19 +89,19 @@ struct FittedDevice {
   TraceSummary trace;
   DeviceSummary device;  ///< its capacity is the device that was asked for
   std::optional<StateBeyondDevice> state_beyond;
-  Bytes reserve = 0;               ///< of every capacity, held by others
+  Bytes reserve = 0;               ///< held by others, in every capacity
   bool context_assumed = false;    ///< the reserve is that of a card's context
   bool nothing_requested = false;  ///< no device was looked for
   /// What was fitted has the rest of the step at whose OOM the recording ends.
   bool completed = false;
   std::vector<FitRun> runs;
   std::optional<VerifyRun> model_check;
-  /// On which the best strategy runs beside `held_on_cards`; nothing where nobody looked.
+  /// Cards on which the best strategy runs beside `held_on_cards`; unset: not looked for.
   std::optional<std::vector<Card>> cards;
   Bytes held_on_cards = 0;
   std::vector<FittedCard> asked_cards;  ///< where several were asked for
 
-  /// The run that needs the smallest device, of those that move no blocks away if there are any;
+  /// The run that needs the smallest device, among those that move no blocks away if there are any;
   /// null where none fits.
   const FitRun* best() const;
   /// Sizes are lower bounds: the recording ends early.

@@ -11,10 +11,10 @@
 namespace memreplay {
 namespace {
 
-// Totals in MiB, as CUDA programs under Linux printed them in public logs: of values that two
-// independent ones show within 0.2 % of each other the lowest. Drivers differ by more than that:
-// the newest may keep up to 2 % for themselves. nvidia-smi shows more than programs get.
-// Compute capability and multiprocessors are those of NVIDIA's data sheets.
+// Totals in MiB, as CUDA programs under Linux printed them in public logs: the lowest value that
+// two independent logs show within 0.2 % of each other. Drivers differ by more than that: the
+// newest may keep up to 2 % for themselves. nvidia-smi shows more than programs get. Compute
+// capability and multiprocessors are those of NVIDIA's data sheets.
 constexpr std::array kCards = {
     Card{"RTX-3080-10GB", 10002 * kMiB, 86, 68},
     Card{"RTX-2080-Ti", 11009 * kMiB, 75, 68},
@@ -41,7 +41,7 @@ constexpr std::array kCards = {
     Card{"B200", 182631 * kMiB, 100, 148},
 };
 
-// Of cards whose names differ only in what people leave out: those sold most.
+// The best-selling cards, among those whose names differ only in what people leave out.
 constexpr std::array<std::string_view, 2> kUsual = {"A100-80GB", "V100-16GB"};
 
 /// "NVIDIA A100-SXM4-80GB" as "A100", "80GB": what tells cards apart.
@@ -75,7 +75,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// 0: the whole name; 1: its words, or some of them; 2: a part of it. Nothing: it does not match.
+/// 0: the whole name; 1: its words, or some of them; 2: a part of it. Unset: it does not match.
 std::optional<int> distance(const Card& card, const std::vector<std::string>& asked) {
   const auto words = words_of(card.name);
   if (joined(words) == joined(asked)) return 0;

@@ -9,8 +9,8 @@
 namespace memreplay {
 
 /// "rtx 4090", "4090", "a100", or what the driver calls it, "NVIDIA A100-SXM4-80GB": a whole name,
-/// else its words, else a part of it. Of several the most usual one. Throws UsageError with the
-/// nearest name.
+/// else its words, else a part of it. The most usual one is taken of several. Throws UsageError
+/// with the nearest name.
 ChosenCard card_named(const std::string& name);
 
 /// The smallest cards, at most `count`, on which the recording runs without an OOM beside the

@@ -9,10 +9,10 @@ namespace memreplay {
 namespace {
 
 constexpr Bytes kEndless = UINT64_MAX;
-constexpr Bytes kLargest = Bytes{1} << 60;  // of the devices that are tried
+constexpr Bytes kLargest = Bytes{1} << 60;  // the largest device that is tried
 /// What a replay costs beside its events, in events.
 constexpr std::uint64_t kCostOfReplay = 500;
-/// Of the budget for the sizes above the smallest one.
+/// One part in so many of the budget is for the sizes above the smallest one.
 constexpr std::uint64_t kShareForLarger = 8;
 /// How far above the smallest one every granule is worth a replay of its own.
 constexpr Bytes kFarAbove = 2;
@@ -90,7 +90,7 @@ class Search {
     return options_.enough && with_others(*options_.enough) <= capacity;
   }
 
-  /// Nothing where the replay was cancelled.
+  /// Unset where the replay was cancelled.
   std::optional<Attempt> replay_on(std::optional<Bytes> capacity) {
     if (options_.trying) {
       options_.trying(
@@ -120,7 +120,7 @@ class Search {
     attempt.asked_for_size = watch.asked_for_size();
     const Bytes room =
         capacity.value_or(kEndless) - std::min(trying.device.reserve, capacity.value_or(kEndless));
-    // Of what was there before the recording a device may already have been too small.
+    // The device may already have been too small for what was there before the recording.
     attempt.fits = m.ooms == 0 && attempt.result.refused_before == 0 && attempt.peak_held <= room;
     return attempt;
   }

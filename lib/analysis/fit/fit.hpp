@@ -19,7 +19,7 @@ struct FitOptions {
   /// So much is known to suffice beside what others hold, without a retry: nothing from there on is
   /// tried.
   std::optional<Bytes> enough = {};
-  /// Called before each replay: the size of the device, nothing without limit, and the share of the
+  /// Called before each replay: the size of the device, unset without limit, and the share of the
   /// budget that is spent.
   std::function<void(std::optional<Bytes>, double)> trying = {};
 };
@@ -27,7 +27,7 @@ struct FitOptions {
 /// What a search found, and the replay on the smallest device.
 struct FoundFit {
   Fit fit;
-  /// Nothing where there is no smallest device, or it was known beforehand to suffice.
+  /// Unset where there is no smallest device, or it was known beforehand to suffice.
   std::optional<ReplayResult> there;
 };
 
@@ -37,7 +37,7 @@ struct FoundFit {
 /// tried granule by granule. Throws UsageError where the strategy cannot be made.
 FoundFit fit(const Subject& subject, const StrategySpec& spec, const FitOptions& options);
 
-/// Whether the recording runs without an OOM on the device in `trial`; nothing where cancelled.
+/// Whether the recording runs without an OOM on the device in `trial`; unset where cancelled.
 std::optional<GivenDevice> runs_on(const Subject& subject, const StrategySpec& spec,
                                    const FitOptions& options);
 

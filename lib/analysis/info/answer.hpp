@@ -35,7 +35,7 @@ struct SelectedBlocks {
   Bytes largest = 0;
   Bytes peak_live = 0;  ///< the most of them at one time
   std::uint64_t peak_event = 0;
-  Bytes at_peak = 0;             ///< of them when most was requested of all
+  Bytes at_peak = 0;             ///< their bytes when most was requested of all
   std::vector<PlaceSum> places;  ///< who asked for them, most bytes first
 };
 
@@ -44,7 +44,7 @@ struct TraceSummary {
   std::string path;
   std::string format;
   std::string detail;               ///< for people
-  std::optional<Bytes> file_bytes;  ///< nothing for standard input
+  std::optional<Bytes> file_bytes;  ///< unset for standard input
   std::size_t devices = 1;          ///< in the file
   int gpu = 0;
   std::uint64_t events = 0;
@@ -62,16 +62,16 @@ struct TraceSummary {
   std::map<std::string, std::uint64_t> synthesised;
   std::map<std::string, std::string> first_places;  ///< by reason, where they are known
   std::vector<std::string> lacks;                   ///< what its format does not say
-  std::string why_no_trace;                         ///< of a recording without devices
+  std::string why_no_trace;                         ///< set for a recording without devices
   bool gapless = true;                     ///< nothing is known to be missing since its first event
   std::optional<std::uint64_t> full_ring;  ///< entries of a ring that was full
   /// What came before, where it was looked into: "fresh", "steady", "smaller" or "larger".
   std::optional<std::string> warm_class;
   double largest_earlier_step = 0;  ///< in those of the recording; 0: none
 
-  std::optional<std::string> settings;  ///< nothing where the recording does not state them
+  std::optional<std::string> settings;  ///< unset where the recording does not state them
   std::string settings_variable;        ///< under which the recording states them
-  /// Nothing where neither the settings nor the segments tell.
+  /// Unset where neither the settings nor the segments tell.
   std::optional<bool> expandable_segments;
   Bytes request_padding = 0;  ///< added to each request by the recorded allocator
   /// The least and the most that explain its blocks as well.
@@ -79,20 +79,20 @@ struct TraceSummary {
   Bytes peak_requested = 0;
   std::optional<Bytes> peak_reserved;
   std::optional<Bytes> end_reserved;
-  /// Right after which most was requested and reserved, of a long time at the latter the event with
-  /// most requested; nothing: before the first event.
+  /// The events right after which most was requested and most was reserved; if that lasted, the one
+  /// with most requested. Unset: before the first event.
   std::optional<std::uint64_t> peak_requested_event;
   std::optional<std::uint64_t> peak_reserved_event;
   std::uint64_t ooms = 0;
-  /// Requests for which the recorded allocator first released memory; nothing where nobody looked.
+  /// Requests for which the recorded allocator first released memory; unset: not looked for.
   std::optional<std::uint64_t> retries;
   /// Set: whatever the rest of the program could raise is a lower bound.
   std::optional<EarlyEnd> early_end;
-  std::optional<StateSummary> state;         ///< nothing where the recording holds none
-  std::optional<RunPicture> picture;         ///< nothing: no plot asked for
-  std::optional<SelectedBlocks> selected;    ///< nothing: no selector asked for
+  std::optional<StateSummary> state;         ///< unset where the recording holds none
+  std::optional<RunPicture> picture;         ///< unset: no plot asked for
+  std::optional<SelectedBlocks> selected;    ///< unset: no selector asked for
   std::vector<EditFacts> edits;              ///< made to the program; none: as it was recorded
-  std::optional<PredictionFacts> predicted;  ///< nothing: it is a recording
+  std::optional<PredictionFacts> predicted;  ///< unset: it is a recording
 };
 
 /// What recordings cover: each of their devices, or the recording alone where it has none.

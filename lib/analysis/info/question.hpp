@@ -11,7 +11,7 @@ namespace memreplay {
 struct InfoQuestion {
   InputOptions input;
   std::optional<Selector> select;     ///< blocks to be looked at
-  std::optional<std::size_t> points;  ///< of each curve as recorded; nothing: no curves
+  std::optional<std::size_t> points;  ///< points of each curve as recorded; unset: no curves
 };
 
 }  // namespace memreplay

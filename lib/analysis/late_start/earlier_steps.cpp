@@ -11,7 +11,7 @@ constexpr double kFactors[] = {.1, .25,  .4,  .5,   .6,  .7,  .8,  .85, .9,  .95
                                1,  1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8,
                                2,  2.3,  2.6, 3,    3.5, 4,   5,   6,   8};
 constexpr std::size_t kAsRecorded = 10;  ///< the index of 1
-constexpr double kSame = .025;           ///< of the reserved bytes: steps like those recorded
+constexpr double kSame = .025;  ///< steps like those recorded differ by less of the reserved bytes
 
 class ScaleSearch {
  public:
@@ -26,7 +26,7 @@ class ScaleSearch {
     return std::abs(ratio_ - 1);
   }
 
-  // Larger steps leave more memory behind, by and large: bisected, and the two around it compared.
+  // Larger steps leave more memory reserved, by and large: bisects, then compares the two around.
   double by_reserved() {
     if (off({1}) <= kSame) return 1;
     const bool too_small = ratio_ < 1;

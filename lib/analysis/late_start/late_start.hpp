@@ -20,8 +20,8 @@ class LateStart {
   /// The recording states what was there when it began, and is replayed with it, at its size.
   bool applies() const;
 
-  /// Of a replay that began with that; nothing where the recording determines its figures, or they
-  /// cannot be estimated. Costs nothing in the first case, else see WarmStart.
+  /// The estimate for a replay that began with that; unset where the recording determines its
+  /// figures, or they cannot be estimated. Costs nothing in the first case, else see WarmStart.
   std::optional<WarmEstimate> instead_of(const ReplayResult& replay, const StrategySpec& spec,
                                          const std::string& torch_version,
                                          const SimulatedDeviceOptions& device) const;

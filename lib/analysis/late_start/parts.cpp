@@ -8,7 +8,7 @@
 namespace memreplay {
 namespace {
 
-/// Of a request that may grow with the program's shapes; smaller ones are counters and the like.
+/// The least request that may grow with the program's shapes; smaller ones are counters.
 constexpr Bytes kLeastScalable = 4096;
 /// Persistent blocks from here on have gradients and copies as large as they are.
 constexpr Bytes kLeastCopied = 5 * kMiB;

@@ -64,7 +64,7 @@ bool Rehearsal::begin(Preparation::Start start, bool rehearsed) {
 void Rehearsal::place_alive() {
   const Program& program = script_.rehearsed;
   std::map<Slot, Request> alive;
-  std::vector<Slot> order;  // by request; of a slot that is used again the last place counts
+  std::vector<Slot> order;  // by request; the last place counts where a slot is used again
   const auto is_there = [&](Slot slot, const Request& request) {
     alive[slot] = request;
     order.push_back(slot);

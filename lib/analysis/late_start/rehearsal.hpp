@@ -15,7 +15,7 @@ namespace memreplay {
 struct Preparation {
   enum class Start {
     kept,            ///< the recorded state as it was, under other rules
-    kept_live,       ///< of it the segments that hold a block
+    kept_live,       ///< only its segments that hold a block
     founders_first,  ///< what came early, and later what was put into cached memory
     idle_first,      ///< founders, the requests that once had the idle segments, the other blocks
   };

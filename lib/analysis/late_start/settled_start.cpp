@@ -55,7 +55,7 @@ std::set<Slot> before_first_step(const WarmParts& parts, const MemoryState& stat
 // What came later follows the order of what it is as large as: an optimizer goes through the
 // parameters.
 void sort_guests(std::vector<EarlierBlock>& blocks) {
-  std::map<Bytes, std::vector<std::size_t>> places;  // of what was there, by size
+  std::map<Bytes, std::vector<std::size_t>> places;  // founders that persist, by size
   std::map<Bytes, std::size_t> guests;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].persistent && blocks[i].founder) places[blocks[i].request.size].push_back(i);

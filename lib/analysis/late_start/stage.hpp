@@ -39,7 +39,7 @@ class Stage {
         const std::string& torch_version, const SimulatedDeviceOptions& device,
         const ReplayOptions& replaying);
 
-  /// Reserved after a preparation; nothing where the strategy cannot take it.
+  /// Reserved after a preparation; unset where the strategy cannot take it.
   std::optional<Bytes> reserved_after(const Preparation& preparation);
   /// What the recording comes to when it is played after the earlier steps.
   std::optional<StageOutcome> outcome(const Preparation& preparation);

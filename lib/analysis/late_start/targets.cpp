@@ -74,7 +74,7 @@ const Target kSegmentSize{
     mostly_kept, {kKept, by_difference(kIdle), by_difference(kLargest)}, {.87, 1.09, 2}};
 const Target kCapacity{mostly_kept, {kKeptLive, kIdle, kLargest}, {.91, 1.07}};
 const Target kCollection{mostly_kept, {kKeptLive, kIdle, kLargest}, {.92, 1.05}};
-// The same rules on a device as large: what a recording lacks is the ages of its blocks.
+// For the same rules on a device as large: what a recording lacks is the ages of its blocks.
 const Target kSameRules{[](const GuessValue& value) { return value(kKept); },
                         {kKept, kLargest, kKeptLive},
                         {.95, 1.05}};

@@ -16,7 +16,7 @@ namespace memreplay {
 struct Guess {
   enum class Way {
     kept,          ///< the state in which the recording starts, as it is
-    kept_live,     ///< of it the segments that hold a block
+    kept_live,     ///< only its segments that hold a block
     idle,          ///< the requests that idle segments were obtained for
     one_step,      ///< a step like the recording
     largest_step,  ///< the largest earlier step
@@ -43,7 +43,7 @@ struct Target {
     double low = 1;
     double high = 1;
     /// The power of what the highest guess is above the estimate: each further shape that a program
-    /// had before may have left as much behind.
+    /// had before may have left as much again.
     double rise = 1;
     /// Guesses nearer to each other than by this share need less of it, and none where they agree.
     double agreed = 0;
@@ -51,12 +51,12 @@ struct Target {
   Widening widening;
 };
 
-/// Of PyTorch's allocator under other settings. `room` is what the device has for it, nothing for
-/// an endless one; `needed` what the recorded allocator reserved at its peak.
+/// The target for PyTorch's allocator under other settings. `room` is what the device has for it,
+/// unset for an endless one; `needed` what the recorded allocator reserved at its peak.
 const Target& target_of(const TorchModel& recorded, const TorchModel& replayed,
                         std::optional<Bytes> room, Bytes needed);
 
-/// Of another allocator, by its registered name.
+/// The target for another allocator, by its registered name.
 const Target& target_of_other(std::string_view name);
 
 }  // namespace memreplay

@@ -103,7 +103,7 @@ class WarmStart::Guesses {
             {static_cast<Bytes>(low), static_cast<Bytes>(std::ceil(high))}};
   }
 
-  /// Of those that serve everything, if `fits`, else of the others.
+  /// The nearest way, if `fits` among those that serve everything, else among the others.
   Guess::Way nearest(const WarmEstimate& estimate, Bytes room) const {
     const auto off = [](Bytes a, Bytes b) {
       return std::abs(std::log((static_cast<double>(a) + 1) / (static_cast<double>(b) + 1)));

@@ -60,9 +60,9 @@ class WarmStart {
 
   const EarlierSteps& earlier_steps() const { return steps_; }
 
-  /// Nothing where the strategy cannot be rehearsed: it follows a plan, or moves blocks away.
-  /// Costs at most nine replays, and the first time that settings differ in some way from those
-  /// recorded up to eight more.
+  /// Unset where the strategy cannot be rehearsed: it follows a plan, or moves blocks away. Costs
+  /// at most nine replays, and the first time that settings differ in some way from those recorded
+  /// up to eight more.
   std::optional<WarmEstimate> estimate(const StrategySpec& spec, const std::string& torch_version,
                                        const SimulatedDeviceOptions& device) const;
 
@@ -75,14 +75,14 @@ class WarmStart {
  private:
   class Guesses;
   /// Where nothing but small blocks was there before: what large requests reserve is determined,
-  /// and the rest is no more than was there. Nothing where that does not settle it.
+  /// and the rest is no more than was there. Unset where that does not settle it.
   std::optional<WarmEstimate> beside_small_start(Guesses& guesses, const TorchModel& model,
                                                  Bytes most) const;
   /// Under the recorded settings, on a device without limit.
   StageOutcome recorded_outcome(const Preparation& preparation) const;
   const Subject& subject_;
   ReplayOptions replaying_;
-  TorchModel model_;  ///< of the recorded allocator
+  TorchModel model_;  ///< the recorded allocator's
   WarmParts parts_;
   Program rehearsed_;
   Program measured_;

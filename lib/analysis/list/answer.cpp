@@ -83,7 +83,7 @@ void add_columns(ListAnswer& answer, const ReaderInfo& reader) {
   }
 }
 
-/// Of a strategy or a workload.
+/// The options of a strategy or a workload.
 template <typename Info>
 ListAnswer options_of(const Info& info, std::string what) {
   ListAnswer answer{.what = std::move(what),

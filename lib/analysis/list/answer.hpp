@@ -13,11 +13,11 @@ struct ListAnswer {
   std::string what;  ///< "strategies"
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
-  /// Of one strategy or workload, whose options the rows are; empty else.
+  /// The strategy or workload whose options the rows are, if they are.
   std::string options_of;
   std::string summary;
   std::string note;  ///< what is to be known about the rows; empty: nothing
-  /// Of one format with named columns: name, other names, meaning.
+  /// The named columns of one format: name, other names, meaning.
   std::vector<std::array<std::string, 3>> columns;
 };
 

@@ -10,7 +10,7 @@ struct ListQuestion {
   enum class What { strategies, formats, metrics, cards, workloads };
   What what = What::strategies;
   std::optional<std::string>
-      name;  ///< that one alone; of a strategy or workload its options, of a format its columns
+      name;  ///< that one alone: a strategy's or workload's options, a format's columns
 };
 
 }  // namespace memreplay

@@ -19,16 +19,16 @@ enum class Kept {
 /// What became of a trace that was made small.
 struct MinimiseAnswer {
   Kept kept = Kept::gap;
-  std::uint64_t events_before = 0;     ///< of the origin
-  std::uint64_t events = 0;            ///< of the small trace
-  RunMetrics before;                   ///< of the origin
-  RunMetrics after;                    ///< of the small trace
-  std::uint64_t pool_ends = 0;         ///< of private pools: no event of the small trace can say it
+  std::uint64_t events_before = 0;  ///< in the origin
+  std::uint64_t events = 0;         ///< in the small trace
+  RunMetrics before;                ///< the origin's
+  RunMetrics after;                 ///< the small trace's
+  std::uint64_t pool_ends = 0;      ///< ends of private pools, left out: no event can express them
   std::uint64_t unfinished_frees = 0;  ///< likewise
   std::uint64_t replays = 0;
   bool finished = true;  ///< false: cancelled, or the budget was spent; it could be smaller
   std::string shown_by;  ///< the strategy that shows it on the small trace
-  std::vector<std::string> arguments;  ///< of `memreplay replay`, behind the small trace
+  std::vector<std::string> arguments;  ///< arguments of `memreplay replay` after the small trace
 };
 
 }  // namespace memreplay

@@ -19,7 +19,7 @@ bool join(Story::Block& into, const Story::Block& other, Joint joint);
 
 /// What takes the room of blocks that were left out.
 struct Filler {
-  Bytes growth = 0;           ///< of the first block
+  Bytes growth = 0;           ///< added to the first block
   std::vector<Bytes> blocks;  ///< before it
   std::vector<Bytes> late;    ///< right before the last block
 };

@@ -345,7 +345,7 @@ class Minimiser {
         [](Story::Block& block) { block.freed = block.completed; });
   }
 
-  /// Neighbours in time of one lane, of those that are freed and of those that are not.
+  /// Neighbours in time of one lane, both among blocks that are freed and among those that are not.
   std::vector<std::pair<std::size_t, std::size_t>> neighbours() const {
     using Kind = std::tuple<std::uint16_t, std::uint8_t, bool>;
     std::map<Kind, std::size_t> waiting;
@@ -383,9 +383,9 @@ class Minimiser {
   Recording plain_;
   Story story_;
   Minimised result_;
-  Outcome last_;    ///< of the replay before
+  Outcome last_;    ///< the previous replay's
   Bytes free_ = 0;  ///< at the OOM of the story so far
-  Filler filler_;   ///< of a sweep, so far
+  Filler filler_;   ///< the sweep's, so far
   bool may_fill_ = false;
   bool needs_no_oom_ = false;
   std::uint64_t spent_ = 0;

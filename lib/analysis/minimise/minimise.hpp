@@ -12,7 +12,7 @@ namespace memreplay {
 
 struct MinimiseOptions {
   TrialOptions trial;
-  ReplayOptions replaying;  ///< of the whole trace: start, ignore_empty_cache, cancelled
+  ReplayOptions replaying;  ///< for the whole trace: start, ignore_empty_cache, cancelled
   Keep keep = Keep::automatic;
   std::uint64_t budget = MinimiseQuestion().budget;
   /// Called before each replay with the number of events left.
@@ -20,7 +20,7 @@ struct MinimiseOptions {
 };
 
 struct Minimised {
-  /// Of plain allocations, frees and marks; written as CSV it needs the texts of its origin.
+  /// Plain allocations, frees and marks; written as CSV it needs the texts of its origin.
   Trace trace;
   MinimiseAnswer summary;
 };

@@ -23,7 +23,7 @@ struct Story {
     std::uint16_t lane = 0;
     std::uint16_t free_lane = 0;
     std::uint8_t align_log2 = 0;
-    std::uint32_t event = kNoEvent;       ///< of the origin; none: from before it
+    std::uint32_t event = kNoEvent;       ///< in the origin; none: from before it
     std::uint32_t free_event = kNoEvent;  ///< likewise
 
     bool is_freed() const { return freed != kNever; }
@@ -42,10 +42,10 @@ struct Story {
   std::vector<Block> blocks;           ///< by birth
   std::vector<Mark> marks;             ///< by place
   Place places = 0;                    ///< all are below
-  std::uint64_t pool_ends = 0;         ///< of private pools, left out
+  std::uint64_t pool_ends = 0;         ///< ends of private pools, left out
   std::uint64_t unfinished_frees = 0;  ///< never completed: their blocks stay in use
 
-  /// Of the trace that it makes.
+  /// The number of events in the trace that it makes.
   std::uint64_t events() const;
 };
 

@@ -96,7 +96,7 @@ class PageMaker final : public RunsWatcher {
   const Control& control_;
   std::deque<PageDevice> devices_;
   std::optional<PlaceRecorder> places_;
-  std::future<ExplainedDevice> explanation_;  ///< of the last device
+  std::future<ExplainedDevice> explanation_;  ///< the last device's
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ struct RequestClass {
 /// What a picture shows of a trace whatever the strategy. Blocks are numbered: first the early
 /// ones, which are there before the window's first event, then one for every allocation in it.
 struct TracePicture {
-  std::uint64_t events = 0;  ///< of the whole trace
+  std::uint64_t events = 0;  ///< in the whole trace
   EventWindow window;
   std::vector<Slot> early;  ///< slots of the early blocks, the oldest first
   std::uint64_t blocks = 0;
@@ -43,13 +43,12 @@ struct TracePicture {
   PackedColumn ops;    ///< bytes: Op
   PackedColumn times;  ///< steps, in us; empty where the recording has none
   // One for every block, by number.
-  PackedColumn
-      born;  ///< steps; of early blocks alone: event of the request + 1, 0: before the trace
-  PackedColumn states;     ///< bytes; of early blocks alone: 1 where the free was requested
-  PackedColumn sizes;      ///< requested
-  PackedColumn lanes;      ///< into `lane_names`
-  PackedColumn stacks;     ///< into `stacks_shown`
-  PackedColumn tags;       ///< into `texts`
+  PackedColumn born;    ///< steps; early blocks only: event of the request + 1, 0: before the trace
+  PackedColumn states;  ///< bytes; early blocks only: 1 where the free was requested
+  PackedColumn sizes;   ///< requested
+  PackedColumn lanes;   ///< into `lane_names`
+  PackedColumn stacks;  ///< into `stacks_shown`
+  PackedColumn tags;    ///< into `texts`
   PackedColumn addresses;  ///< steps, as recorded; empty where the recording has none
   // One for every event that frees a block: how many blocks ago it came, counted from 1. 0: a block
   // that is not known.
@@ -57,7 +56,7 @@ struct TracePicture {
   // One for every event of the window that concerns no block: refused requests, what the recorded
   // allocator asked of the driver, marks of the program.
   PackedColumn other_sizes;
-  PackedColumn other_addresses;  ///< steps; of an OOM the free bytes of the device
+  PackedColumn other_addresses;  ///< steps; at an OOM the free bytes of the device
   PackedColumn other_lanes;      ///< into `lane_names`
   PackedColumn other_stacks;     ///< into `stacks_shown`
   PackedColumn other_tags;       ///< into `texts`
@@ -67,15 +66,15 @@ struct TracePicture {
     std::string pool;          ///< empty: the default pool
   };
   std::vector<Lane> known_lanes;
-  std::vector<LaneName> lane_names;                      ///< of `known_lanes`
+  std::vector<LaneName> lane_names;                      ///< names of `known_lanes`
   std::vector<std::string> texts;                        ///< tags; 0 is the empty one
   std::vector<std::string> frames;                       ///< "model.py:41 forward"
   std::vector<bool> noise;                               ///< by frame: serves any program
-  std::vector<std::vector<std::uint32_t>> stacks_shown;  ///< of frames; 0 is the empty one
+  std::vector<std::vector<std::uint32_t>> stacks_shown;  ///< into `frames`; 0 is the empty one
   std::vector<std::uint32_t> place_of_stack;             ///< into `places`, by stack shown
   std::vector<std::string> places;                       ///< 0: no stack was recorded
   std::vector<Phase> phases;
-  std::vector<RequestClass> request_classes;  ///< of the whole trace, ascending; none empty
+  std::vector<RequestClass> request_classes;  ///< for the whole trace, ascending; none empty
 };
 
 /// Where a strategy placed every block of a TracePicture, and what it held of the device.
@@ -84,8 +83,8 @@ struct PlacedBlocks {
   Address base = 0;          ///< addresses count from here …
   Bytes unit = 1;            ///< … in these
   // One entry for every block, by number.
-  PackedColumn places;              ///< address + 1; 0: it has none
-  PackedColumn charges;             ///< signed; of blocks with a place: charged - requested bytes
+  PackedColumn places;   ///< address + 1; 0: it has none
+  PackedColumn charges;  ///< signed; where a block has a place: charged - requested bytes
   std::uint64_t early_regions = 0;  ///< from before the trace
   // Regions from before the trace, then what was asked of the device up to the window's end.
   PackedColumn region_events;  ///< steps
@@ -116,7 +115,7 @@ struct PageDevice {
 /// Pictures of recordings and of what strategies make of them.
 struct PageAnswer {
   std::vector<PageDevice> devices;
-  std::size_t worst = 0;             ///< of them: the page opens at it
+  std::size_t worst = 0;             ///< the device at which the page opens
   std::optional<RanksAnswer> ranks;  ///< set by who asks for it: what a page of several begins with
   Bytes most_bytes = 14 * 1000 * 1000;  ///< where a page grows beyond, places are left out
   bool interrupted = false;             ///< there would have been more

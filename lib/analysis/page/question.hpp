@@ -10,9 +10,9 @@ namespace memreplay {
 
 /// Pictures of what happens, and why.
 struct PageQuestion {
-  ReplayQuestion replay;              ///< of its setup the points of curves count, too
+  ReplayQuestion replay;              ///< its setup's points of curves count, too
   ExplainQuestion explain;            ///< how long settings that help are searched for
-  std::optional<std::uint64_t> from;  ///< events [from, to) are shown in full; nothing: as many as
+  std::optional<std::uint64_t> from;  ///< events [from, to) are shown in full; unset: as many as
   std::optional<std::uint64_t> to;    ///< a page takes
 };
 

@@ -7,8 +7,8 @@
 
 namespace memreplay {
 
-/// At most `most` events: up to a tenth behind the first refused request of the recording, or
-/// behind the requested peak, and what came before. O(events).
+/// At most `most` events: up to a tenth after the first refused request of the recording, or after
+/// the requested peak, and the rest before it. O(events).
 EventWindow window_of_interest(const Trace& trace, std::uint64_t most);
 
 /// O(events + stacks).

@@ -21,15 +21,15 @@ struct PlannedGap {
   Bytes high = 0;
 };
 
-/// A block of the plan. Of a recording it lives in events, from the one that asks for it (the first
-/// is 1, before it is 0) to the one that frees it.
+/// A block of the plan. In a recording its life is counted in events, from the one that asks for it
+/// (the first is 1, before it is 0) to the one that frees it.
 struct PlannedBuffer {
   std::string name;
   std::int64_t lower = 0;
   std::int64_t upper = 0;
   Bytes size = 0;
   std::vector<PlannedGap> gaps;  ///< in which others may use its bytes
-  std::size_t memory = 0;        ///< of PlannedDevice::memories, where there are any
+  std::size_t memory = 0;        ///< index into PlannedDevice::memories, where there are any
   Bytes offset = 0;              ///< in it, where there is a plan
 };
 
@@ -43,11 +43,11 @@ struct FilledMemory {
 
 /// Requests that come again and again, and one plan for all of them.
 struct PlannedStep {
-  std::size_t requests = 0;     ///< of a step
-  std::size_t steps = 0;        ///< whole ones, one behind the other
-  double share = 0;             ///< of all requests of the recording, what repeats
+  std::size_t requests = 0;     ///< in a step
+  std::size_t steps = 0;        ///< whole ones, one after the other
+  double share = 0;             ///< requests that repeat, as a share of the recording's
   Bytes lower_bound = 0;        ///< no plan of such steps is lower; where there is one
-  std::optional<Bytes> height;  ///< of a plan that serves every step; nothing: lives differ
+  std::optional<Bytes> height;  ///< for a plan that serves every step; unset: lifetimes differ
 };
 
 /// The plan of one device.
@@ -56,21 +56,21 @@ struct PlannedDevice {
   bool nothing_requested = false;
   bool in_events = true;               ///< lives are counted in them; false: in the file's own time
   std::optional<Bytes> capacity;       ///< that was asked for
-  Bytes alignment = 1;                 ///< of every size and offset
+  Bytes alignment = 1;                 ///< for every size and offset
   std::vector<FilledMemory> memories;  ///< empty: one
   std::vector<PlannedBuffer> buffers;
   Bytes lower_bound = 0;        ///< no plan is lower
-  std::optional<Bytes> height;  ///< of the plan, in all memories; nothing: there is none
+  std::optional<Bytes> height;  ///< the plan's, in all memories; unset: there is none
   std::string found_by;         ///< "size/best", "exact", …
   bool impossible = false;      ///< proved: nothing fits the capacity, or the given offsets
-  std::uint64_t nodes = 0;      ///< of the exact search
+  std::uint64_t nodes = 0;      ///< visited by the exact search
   double seconds = 0;
   std::uint64_t left_out = 0;       ///< requests too large for any device
   std::vector<std::size_t> cannot;  ///< buffers that do not fit together, where it is impossible
   bool each_needed = false;         ///< without any one of those the others fit
   std::string placements;           ///< the file that they are written to; empty: none
-  std::optional<PlannedStep> step;  ///< of a recording that repeats itself
-  std::optional<Run> run;           ///< what the recorded allocator makes of it; nothing: none did
+  std::optional<PlannedStep> step;  ///< set where the recording repeats itself
+  std::optional<Run> run;           ///< what the recorded allocator makes of it; unset: none did
 
   bool optimal() const { return height == lower_bound; }
   bool fits() const { return height || nothing_requested; }

@@ -19,9 +19,9 @@ struct MemoryToFill {
 struct PlanQuestion {
   PlannerOptions planner;
   std::vector<MemoryToFill> memories;  ///< empty: one, of the planner's capacity
-  /// Of every size and offset; nothing: 512 of recordings, 1 where lives are stated.
+  /// For every size and offset; unset: 512 for recordings, 1 where lifetimes are stated.
   std::optional<Bytes> alignment;
-  Setup setup;  ///< of the replay beside it
+  Setup setup;  ///< for the replay beside it
 };
 
 }  // namespace memreplay

@@ -15,7 +15,7 @@ namespace {
 
 // The worst last.
 auto fares(const RankRow& row, std::size_t run) {
-  // Of equals the lowest rank counts as the worst, so that it is named.
+  // The lowest rank among equals counts as the worst, so that it is named.
   return std::tuple(row.runs[run].ooms, row.runs[run].peak_reserved, ~row.rank);
 }
 

@@ -28,7 +28,7 @@ struct RankRun {
   std::uint64_t ooms = 0;
   std::uint64_t oom_retries = 0;
   std::optional<std::uint64_t> first_oom;      ///< event
-  std::optional<BytesInterval> peak_interval;  ///< of an estimate: the recording does not tell
+  std::optional<BytesInterval> peak_interval;  ///< set for an estimate: the recording does not tell
 
   Bytes gap() const { return peak_reserved > peak_allocated ? peak_reserved - peak_allocated : 0; }
 };
@@ -39,10 +39,10 @@ struct RankRow {
   std::string path;
   int gpu = 0;
   std::uint64_t events = 0;
-  Hash128 stream;                     ///< of all that the program asks for
+  Hash128 stream;                     ///< hash of all that the program asks for
   std::vector<RankRun> runs;          ///< by strategy
   std::optional<EarlyEnd> early_end;  ///< set: its peaks are lower bounds
-  std::optional<Bytes> capacity;      ///< of its device, where it is known
+  std::optional<Bytes> capacity;      ///< its device's, where it is known
 };
 
 /// A quantity of a rank that is laid beside those of others.
@@ -66,14 +66,14 @@ struct UnreadableRank {
 /// What one machine found out of its share of the files, or several of theirs.
 struct RanksPart {
   std::string file;   ///< that it was read from; empty: none
-  std::string asked;  ///< of which replays: only equal ones can be merged
+  std::string asked;  ///< how they were replayed: only equal ones can be merged
   RanksFrom ranks_from = RanksFrom::names;
   std::size_t of = 1;
   std::set<std::size_t> shards;  ///< from 1
   std::uint64_t others = 0;      ///< files of the folders that are no recordings
   std::vector<RankRow> rows;     ///< by rank
   std::vector<UnreadableRank> unreadable;
-  /// Of the lowest rank of each class, packed.
+  /// The requests of the lowest rank of each class, packed.
   struct Stream {
     std::uint64_t rank = 0;
     std::string packed;
@@ -92,15 +92,15 @@ std::string part_text(const RanksPart& part);
 struct DepartingCall {
   std::string what;  ///< "request", "refused", "free", "empty_cache", "safe_frontier", "start"
   Bytes size = 0;
-  std::string place;  ///< of the code; empty: not recorded
+  std::string place;  ///< call site; empty: not recorded
 };
 
 /// Where a class does something else than another.
 struct Departure {
   std::size_t from = 0;          ///< the other class
-  std::uint64_t event = 0;       ///< of the recording of this one's representative
-  std::uint64_t twin_event = 0;  ///< of the other's
-  /// Nothing: the recording ends there.
+  std::uint64_t event = 0;       ///< in the recording of this class's representative
+  std::uint64_t twin_event = 0;  ///< in that of the other's
+  /// Unset: the recording ends there.
   std::optional<DepartingCall> call;
   std::optional<DepartingCall> twin_call;
 };
@@ -110,7 +110,7 @@ struct RankClass {
   std::vector<std::uint64_t> ranks;
   std::string representative;  ///< path of the lowest
   Hash128 stream;
-  std::optional<Departure> departure;  ///< nothing: it begins like no larger class
+  std::optional<Departure> departure;  ///< unset: it begins like no larger class
 };
 
 struct Spread {
@@ -121,7 +121,7 @@ struct Spread {
 /// All ranks under one strategy.
 struct RanksUnder {
   std::string strategy;
-  std::size_t worst = 0;            ///< of the rows: most OOMs, then most reserved
+  std::size_t worst = 0;            ///< index of the row with most OOMs, then most reserved
   std::uint64_t out_of_memory = 0;  ///< ranks with an OOM
   std::vector<Spread> spreads;      ///< by rank_metrics()
 };
@@ -136,10 +136,10 @@ struct RanksAnswer {
   RanksPart part;                  ///< its rows by how they fare, the worst first
   std::vector<RankClass> classes;  ///< the largest first
   std::vector<RanksUnder> under;   ///< by strategy; none without rows
-  std::size_t best = 0;            ///< of them: fewest OOMs, then the lowest of the highest peaks
-  std::vector<RankStage> stages;   ///< guessed from the classes; empty: nothing to see
+  std::size_t best = 0;           ///< index into `under`: fewest OOMs, then the lowest highest peak
+  std::vector<RankStage> stages;  ///< guessed from the classes; empty: nothing to see
   std::optional<ExplainedDevice> why;  ///< the worst rank ran out of memory; unset: not looked at
-  std::optional<TuneAnswer> tuned;     ///< one setting for all; nothing: not asked for
+  std::optional<TuneAnswer> tuned;     ///< one setting for all; unset: not asked for
 
   std::size_t class_of(const RankRow& row) const;
   /// The worst rank, under the first strategy.

@@ -62,7 +62,7 @@ std::uint64_t distance(const RankClass& from, const RankClass& to) {
   return least;
 }
 
-// Of classes that go together equally long, as far as their hashes tell, the nearest.
+// The nearest class is taken of those that go together equally long, as far as their hashes tell.
 void find_departures(std::vector<RankClass>& classes,
                      const std::map<Hash128, RanksPart::Stream>& streams) {
   std::vector<Beginnings> beginnings;

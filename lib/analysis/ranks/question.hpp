@@ -27,9 +27,9 @@ struct RanksQuestion {
   } shard;
 };
 
-/// Reads and replays the recordings, `jobs` at a time, and keeps a row of each: the memory is that
-/// of so many recordings, and of one stream of requests for each class. Throws UsageError where two
-/// files are of one rank, or the question does not fit a recording.
+/// Reads and replays the recordings, `jobs` at a time, and keeps a row of each: it needs the memory
+/// for so many recordings, and for one stream of requests in each class. Throws UsageError where
+/// two files are of one rank, or the question does not fit a recording.
 RanksPart ranks_part(const RanksQuestion& question, const Control& control);
 
 /// The parts as one, in any order. Throws UsageError where they do not belong together.

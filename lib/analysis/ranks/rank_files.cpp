@@ -43,7 +43,7 @@ std::optional<std::uint64_t> behind_the_word(const std::string& name) {
   return rank;
 }
 
-// Without what follows the first point behind a letter or digit, as in "snapshot_3.pickle.gz".
+// Ignores what follows the first point after a letter or digit, as in "snapshot_3.pickle.gz".
 std::optional<std::uint64_t> at_the_end(const std::string& name) {
   const std::string stem = name.substr(0, name.find('.', 1));
   const std::size_t before = stem.find_last_not_of(kDigits);

@@ -19,10 +19,10 @@ struct RankFile {
 struct RankFiles {
   std::vector<RankFile> files;
   RanksFrom ranks_from = RanksFrom::names;
-  std::vector<std::string> others;  ///< of a folder: no recordings, by their content
+  std::vector<std::string> others;  ///< files of a folder that are no recordings, by their content
 };
 
-/// The rank that a path tells: behind the word in its name or in that of a folder
+/// The rank that a path tells: after the word in its name or in that of a folder
 /// ("oom_rank3.pickle", "rank_05/run.pickle"), else a number that ends or makes up the name
 /// ("snapshot_3.pickle", "7.pickle.gz").
 std::optional<std::uint64_t> rank_of_path(const std::string& path);

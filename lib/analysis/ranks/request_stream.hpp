@@ -23,8 +23,8 @@ struct Call {
   std::uint16_t stream = 0;
   std::uint16_t pool = 0;
   Bytes size = 0;
-  /// Of a free how many requests ago its block was asked for, 0: before the recording; of a request
-  /// `freed_before`; of what was there the number of blocks.
+  /// For a free: how many requests ago its block was asked for, 0: before the recording; for a
+  /// request: `freed_before`; for what was there: the number of blocks.
   std::uint64_t number = 0;
 
   friend bool operator==(const Call&, const Call&) = default;
@@ -33,10 +33,10 @@ struct Call {
 /// All that a program asks for, in order.
 struct RequestStream {
   std::vector<Call> calls;
-  std::vector<std::uint64_t> events;  ///< of the trace, by call
+  std::vector<std::uint64_t> events;  ///< events in the trace, by call
   std::uint64_t end = 0;              ///< events of the trace
   std::vector<std::uint32_t> places;  ///< by call, which of `names`; empty: not looked for
-  std::vector<std::string> names;     ///< of code places; 0 is the empty one, not known
+  std::vector<std::string> names;     ///< call sites; 0 is the empty one, not known
 
   const std::string& place(std::size_t call) const;
 };
@@ -55,10 +55,10 @@ class Beginnings {
  public:
   explicit Beginnings(const RequestStream& stream);
 
-  /// Of the whole stream.
+  /// The hash of the whole stream.
   Hash128 whole() const { return whole_; }
-  /// How many calls both have in common at the beginning; of many rounded down to whole blocks.
-  /// O(log).
+  /// How many calls both have in common at the beginning; large numbers are rounded down to whole
+  /// blocks. O(log).
   std::size_t common(const Beginnings& other) const;
 
  private:

@@ -102,7 +102,7 @@ struct ProfiledFrame {
 
 /// What one stack holds, and all that it had requested by then.
 struct ProfiledStack {
-  std::vector<std::uint32_t> frames;  ///< of the profile, the innermost first
+  std::vector<std::uint32_t> frames;  ///< into the profile's frames, the innermost first
   Bytes live = 0;                     ///< requested
   std::uint64_t live_blocks = 0;
   Bytes requested = 0;
@@ -136,7 +136,7 @@ struct PlacesHeld {
 /// A code place that holds more than before.
 struct PlaceGrowth {
   std::string place;
-  std::optional<Bytes> before;  ///< nothing: it was not among the largest, or partly not
+  std::optional<Bytes> before;  ///< unset: it was not among the largest, or partly not
   Bytes now = 0;
   Bytes grown = 0;  ///< without `before` the most that it can be
 };

@@ -174,7 +174,7 @@ class FailedStep {
   /// The last event that frees what a backward pass asked for and left to the rest of the program;
   /// 0 where there is none.
   std::uint64_t gradients_used() const {
-    std::vector<std::size_t> others = {0};  // by request: of other passes, before it
+    std::vector<std::size_t> others = {0};  // by request: those of other passes before it
     for (const std::uint64_t request : requests_) {
       others.push_back(others.back() + (is_backward(stack_at(trace_, request)) ? 0 : 1));
     }
@@ -197,9 +197,9 @@ class FailedStep {
     return static_cast<std::size_t>(count - 1);
   }
 
-  // The request of an earlier step with most requests before it like those before the OOM; of equal
-  // ones that with gradients most like those at the OOM, then the latest. A step begins where the
-  // likeness ends, or where both would overlap.
+  // The request of an earlier step with most requests before it like those before the OOM; among
+  // equals the one with gradients most like those at the OOM, then the latest. A step begins where
+  // the likeness ends, or where both would overlap.
   void find_step_before() {
     if (!boundary_) return;
     Numbered<std::uint64_t> shape;

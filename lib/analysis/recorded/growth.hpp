@@ -15,12 +15,12 @@ std::string size_class(Bytes size);
 PlacesHeld places_held(const Recording& recording, const Trace& trace,
                        const std::vector<LiveBlock>& live);
 
-/// The largest `count`; of equals the first by name.
+/// The largest `count`; the first by name among equals.
 PlacesHeld largest_places(const PlacesHeld& held, std::size_t count);
 
 /// The places that certainly hold more than before, most first. Lines that moved with their
 /// function are matched in order; where lines came or went as well, the function counts as one
-/// place. Nothing where one is by stack, the other by size.
+/// place. Empty where one is by stack, the other by size.
 std::vector<PlaceGrowth> growth(const PlacesHeld& before, const PlacesHeld& now);
 
 }  // namespace memreplay

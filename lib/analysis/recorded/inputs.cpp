@@ -24,7 +24,8 @@ struct ReadFile {
   std::vector<std::string> notes;
 };
 
-/// On as many threads as there are cores; those behind a failure that stops all may be left out.
+/// Reads on as many threads as there are cores; files after a failure that stops all may be left
+/// out.
 std::vector<ReadFile> read_files(const InputOptions& input, OnUnreadable behind) {
   const std::vector<std::string>& paths = input.paths;
   std::vector<ReadFile> files(paths.size());

@@ -19,8 +19,8 @@ namespace memreplay {
 struct InputOptions {
   std::vector<std::string> paths;  ///< "-" is standard input
   ReadOptions read;
-  std::optional<int> gpu;   ///< that device of each recording alone; nothing: all
-  std::vector<Edit> edits;  ///< of each recording, in this order
+  std::optional<int> gpu;   ///< only that device of each recording; unset: all
+  std::vector<Edit> edits;  ///< made to each recording, in this order
   /// The paths are of one program; where a value is asked for, what is predicted for it stands in
   /// the place of all.
   std::optional<Variation> variation;
@@ -74,7 +74,7 @@ class Inputs {
   std::vector<Unreadable> unreadable_;
 };
 
-/// How far the model reproduces the recording; nothing where it was not tried.
+/// How far the model reproduces the recording; unset where it was not tried.
 std::optional<VerifyRun> model_check(const Subject& subject);
 
 }  // namespace memreplay

@@ -18,15 +18,15 @@ struct LiveBlock {
   StreamIndex stream = 0;
   PoolIndex pool = 0;
   Asker asker;
-  std::optional<std::uint64_t> born;  ///< the event of its request; nothing: from before the trace
+  std::optional<std::uint64_t> born;  ///< the event of its request; unset: from before the trace
 };
 
 /// What is live right before `event` (the trace's size: at its end), oldest first. Frees that were
 /// requested count, completed or not. O(events).
 std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event);
 
-/// One behind the event at which the most requested bytes are live, the first of several: what
-/// lives there is live_before(it). O(events).
+/// The event after the first one at which the most requested bytes are live: what lives there is
+/// live_before(it). O(events).
 std::uint64_t requested_peak(const Trace& trace);
 
 /// Most bytes first; then by name.

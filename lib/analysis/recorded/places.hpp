@@ -23,18 +23,18 @@ std::string frame_text(const Recording& recording, const Frame& frame);
 
 /// What a recording tells of who asked for a block.
 struct Asker {
-  std::uint32_t stack = 0;  ///< of the recording's stacks; 0: none
-  std::uint32_t tag = 0;    ///< of the recording's texts; 0: none
+  std::uint32_t stack = 0;  ///< one of the recording's stacks; 0: none
+  std::uint32_t tag = 0;    ///< one of the recording's texts; 0: none
   bool before = false;      ///< it was there before the recording
 
   bool known() const { return stack != 0 || tag != 0; }
   friend auto operator<=>(const Asker&, const Asker&) = default;
 };
 
-/// Of an event that requests a block.
+/// Who asked for the block that an event requests.
 Asker asker_of(const Trace& trace, std::uint64_t event);
-/// Of a block of the start state; where no event follows, that is all there is, and nothing is
-/// before.
+/// Who asked for a block of the start state; where no event follows, that state is the whole
+/// recording, and `before` is not set.
 Asker asker_of(const Trace& trace, const BlockInfo& block);
 /// Some request has a stack or a tag.
 bool says_who_asked(const Trace& trace);
@@ -56,7 +56,7 @@ class Places {
   const std::string& name_of(const Asker& asker) const { return name(of(asker)); }
   std::size_t size() const { return names_.size(); }
 
-  /// Its place behind those that called it, the outermost first; noise is left out.
+  /// Its place after those that called it, the outermost first; noise is left out.
   std::vector<std::string> calls(const Asker& asker) const;
 
  private:

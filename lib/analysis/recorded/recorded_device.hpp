@@ -19,13 +19,13 @@ struct RecordedOom {
   Bytes room() const { return reserved + device_free; }
 };
 
-/// Nothing where none was refused. O(events).
+/// The first refused request; unset where none was. O(events).
 std::optional<RecordedOom> first_recorded_oom(const Trace& trace);
 
 /// The most that the recorded allocator held. O(events).
 Bytes recorded_peak_reserved(const Trace& trace);
 
-/// Nothing where the recording does not show it. O(events).
+/// Unset where the recording does not show it. O(events).
 std::optional<RecordedRoom> recorded_room(const Subject& subject);
 
 }  // namespace memreplay

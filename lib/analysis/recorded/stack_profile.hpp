@@ -10,8 +10,8 @@
 
 namespace memreplay {
 
-/// What `live` holds right after `event` (nothing: before the first one) and what had been
-/// requested by then, by whole stacks; of who has none, one frame is its place. O(events).
+/// What `live` holds right after `event` (unset: before the first one) and what had been requested
+/// by then, by whole stacks; where there is none, the place is the only frame. O(events).
 StackProfile stack_profile(const Recording& recording, const Trace& trace, const Places& places,
                            const std::vector<LiveBlock>& live, std::optional<std::uint64_t> event);
 

@@ -12,7 +12,7 @@ namespace memreplay {
 std::vector<Phase> annotated_phases(const Recording& recording, const Trace& trace);
 
 /// From markers (which end a step); else from annotations: ProfilerStep, or the outermost scope
-/// that recurs most often, under one name or with numbers behind it; else, where the last requests
+/// that recurs most often, under one name or with numbers after it; else, where the last requests
 /// repeat at least three times, from that: the shortest period of their stacks (of their sizes,
 /// where there are none). O(events).
 Steps steps_of(const Recording& recording, const Trace& trace);

@@ -8,7 +8,7 @@ namespace memreplay {
 
 /// What a recording says about one of its devices. O(events), but for those left in their file.
 TraceSummary summarise(const Recording& recording, const Trace& trace);
-/// The same, with the edits that were made to it.
+/// Likewise, with the edits that were made to the recording.
 TraceSummary summarise(const Chosen& chosen);
 /// What a recording says that has no device.
 TraceSummary summarise(const Recording& recording);

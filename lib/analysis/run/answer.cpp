@@ -17,7 +17,7 @@
 namespace memreplay {
 namespace {
 
-/// `room` is what the device has; nothing: it is endless.
+/// `room` is what the device has; unset: it is endless.
 std::vector<StrategySpec> strategies_for(const Recording& recording, const ReplayQuestion& question,
                                          std::optional<Bytes> room) {
   using Usual = ReplayQuestion::Usual;

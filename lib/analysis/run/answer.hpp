@@ -38,7 +38,7 @@ struct DeviceSummary {
   std::optional<std::string> name;
   std::optional<Bytes> capacity;
   CapacityFrom capacity_from = CapacityFrom::nobody;
-  Bytes reserve = 0;  ///< of a simulated one's capacity, held by others
+  Bytes reserve = 0;  ///< held by others, in a simulated one's capacity
   std::vector<OtherTenant> tenants = {};
   Bytes granularity = 0;
   std::string address_policy;
@@ -81,8 +81,8 @@ struct Run {
   bool stopped_at_oom = false;  ///< as it was asked to: its figures are those up to there
   std::optional<RunInterval> interval;
   std::uint64_t refused_before = 0;       ///< requests of the rehearsed steps before a late start
-  std::optional<std::string> oom_report;  ///< empty: none; nothing: not asked for
-  std::optional<RunPicture> picture;      ///< nothing: no plot asked for
+  std::optional<std::string> oom_report;  ///< empty: none; unset: not asked for
+  std::optional<RunPicture> picture;      ///< unset: no plot asked for
   RunMetrics metrics;
 
   /// Its figures are of a part of the recording that nobody chose.
@@ -114,10 +114,10 @@ struct TraceRuns {
   TraceSummary trace;
   DeviceSummary device;  ///< the first one
   std::vector<Run> runs;
-  std::optional<VerifyRun> model_check;  ///< nothing: not a recording of a modelled allocator
-  std::optional<StateBeyondDevice> state_beyond;  ///< of the first device
+  std::optional<VerifyRun> model_check;  ///< unset: not a recording of a modelled allocator
+  std::optional<StateBeyondDevice> state_beyond;  ///< for the first device
   std::size_t asked = 0;                ///< runs; where it was interrupted `runs` may be fewer
-  std::optional<PlannedFloor> planned;  ///< of ranked ones; nothing: interrupted before
+  std::optional<PlannedFloor> planned;  ///< for ranked ones; unset: interrupted before
 };
 
 /// What strategies come to on the devices of recordings.

@@ -16,7 +16,7 @@ namespace {
 
 /// Kept free where somebody looks at a screen that this card draws.
 constexpr Bytes kForDisplay = 512 * kMiB;
-/// Of the machine's memory, for the rest of it.
+/// One part in so many of the machine's memory is left to other programs.
 constexpr Bytes kHostShareForOthers = 16;
 
 Bytes usual_reserve(const RealMemoryFacts& facts) {
@@ -48,7 +48,7 @@ DeviceSummary summary_of(const OpenDevice& device) {
   return summary;
 }
 
-// Of the options that shape a simulated device the first that was given; null.
+// The first option given that shapes a simulated device; null: none.
 const char* shaping_option(const DeviceShape& shape) {
   if (shape.granularity) return "--granularity";
   if (shape.policy) return "--address-policy";
@@ -171,7 +171,7 @@ std::optional<Bytes> OpenDevice::room() const {
 
 Touch touch_of(const OpenDevice& device, const Setup& setup) {
   if (!device.memory) return Touch::none;
-  // A program on the host writes to its blocks; without that there would be no memory behind them.
+  // A program on the host writes to its blocks; without that they would have no memory.
   return setup.touch.value_or(device.memory->facts().pages_when_touched ? Touch::edges
                                                                         : Touch::none);
 }

@@ -17,12 +17,12 @@ namespace memreplay {
 struct OpenDevice {
   std::string name = "sim";            ///< as it was asked for
   std::shared_ptr<RealMemory> memory;  ///< null: a simulated one
-  SimulatedDeviceOptions options;      ///< of a real one capacity and reserve hold
+  SimulatedDeviceOptions options;      ///< for a real one only capacity and reserve count
   DeviceSummary summary;
   bool timed = false;         ///< every operation: where any device is real
-  bool unknown_size = false;  ///< as of a SizedDevice
+  bool unknown_size = false;  ///< see SizedDevice
 
-  /// What others leave of it for a replay; nothing: it is endless.
+  /// What others leave of it for a replay; unset: it is endless.
   std::optional<Bytes> room() const;
 };
 

@@ -21,7 +21,7 @@ Run run_with_others(const MadeRecordings& made, const StrategySpec& spec, const 
                     const Setup& setup, const Control& control);
 
 /// What the other recordings that may have been made come to under the same strategy, beside the
-/// likeliest one's run: its interval. Nothing is changed where there are none. A replay for each.
+/// likeliest one's run: its interval. Changes nothing where there are none. A replay for each.
 void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
                  const Setup& setup, const Control& control, Run& likeliest);
 

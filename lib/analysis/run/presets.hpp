@@ -9,7 +9,7 @@
 namespace memreplay {
 
 /// What is laid side by side where nobody names a strategy: the families between which people
-/// choose, each as its users would set it. `room` is what the device has; nothing: it is endless.
+/// choose, each as its users would set it. `room` is what the device has; unset: it is endless.
 std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> room);
 
 /// What a page of pictures shows where nobody names a strategy.

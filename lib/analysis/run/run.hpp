@@ -12,7 +12,7 @@
 
 namespace memreplay {
 
-/// Watches one run. Of a run that is repeated, the first replay that counts.
+/// Watches one run. If it is repeated, sees the first replay that counts.
 class RunWatcher {
  public:
   virtual ~RunWatcher() = default;
@@ -39,8 +39,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
         const Setup& setup, const LateStart& late, RunWatcher* watcher, const Control& control);
 
 /// Judges a replay that was made on the way to an answer, as `run` does, on a simulated device of
-/// `room` bytes (nothing: endless). An estimate, where one is given, takes the place of its
-/// figures.
+/// `room` bytes (unset: endless). An estimate, where one is given, takes the place of its figures.
 Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
            std::optional<Bytes> room, ReplayResult result,
            const std::optional<WarmEstimate>& estimate);

@@ -23,21 +23,21 @@ struct TracePoint {
 struct DeviceChoice {
   enum class Kind { sim, host, cuda };
   Kind kind = Kind::sim;
-  int ordinal = 0;           ///< of cuda
+  int ordinal = 0;           ///< for cuda only
   std::string text = "sim";  ///< as it was asked for: "cuda:0"
 };
 
-/// A device as far as somebody asked for its shape. What is nothing is as usual.
+/// A device as far as somebody asked for its shape. What is unset is as usual.
 struct DeviceShape {
-  /// Nothing: that of a recorded failure; else never full, or what a real device has.
+  /// Unset: that of a recorded failure; else never full, or what a real device has.
   std::optional<Bytes> capacity;
   bool endless = false;              ///< never full, whatever was recorded
-  std::optional<Bytes> reserve;      ///< of the capacity, held by others
+  std::optional<Bytes> reserve;      ///< held by others, in the capacity
   std::optional<Bytes> granularity;  ///< above 0
   std::optional<AddressPolicy> policy;
   std::optional<Bytes> address_gap;
   std::optional<Bytes> address_space;
-  std::vector<OtherTenant> tenants;  ///< of a simulated one
+  std::vector<OtherTenant> tenants;  ///< for a simulated one only
 
   /// Who asks for no other device means that of the recording.
   LikeRecorded like_recorded() const;
@@ -55,11 +55,11 @@ struct PhaseSetting {
 /// How a recording is replayed: all that decides over the figures of a run but the strategy.
 struct Setup {
   std::string torch_version;  ///< empty: see Subject::version_for
-  std::uint64_t uses = 1;     ///< of a block after it was moved out
+  std::uint64_t uses = 1;     ///< how often a block is used after it was moved out
   std::vector<PhaseSetting> phase_settings;
   DeviceShape device;
   std::vector<DeviceChoice> devices;  ///< empty: a simulated one
-  std::optional<Touch> touch;         ///< nothing: what is usual on the device
+  std::optional<Touch> touch;         ///< unset: what is usual on the device
   CostModel cost;
   Bytes scale = 1;  ///< sizes are divided by it
   bool paced = false;
@@ -70,9 +70,9 @@ struct Setup {
   bool stop_at_oom = false;
   bool audit = false;
   bool oom_report = false;               ///< keep what the original prints at the first OOM
-  std::optional<std::uint64_t> warm_up;  ///< replays before those that count; nothing: as usual
+  std::optional<std::uint64_t> warm_up;  ///< replays before those that count; unset: as usual
   std::uint64_t repeat = 1;              ///< replays that count; their times are taken together
-  std::optional<std::size_t> points;     ///< of each curve of a run's picture; nothing: no picture
+  std::optional<std::size_t> points;     ///< points of each curve; unset: no picture
 };
 
 }  // namespace memreplay

@@ -42,7 +42,7 @@ struct StressJob {
   const Work& work;
   const std::vector<StrategySpec>& strategies;
   std::uint64_t orders;
-  std::shared_ptr<const Origin> origin;  ///< of every order
+  std::shared_ptr<const Origin> origin;  ///< shared by all orders
   const Control& control;
 };
 
@@ -177,7 +177,7 @@ std::vector<Outcome> play_orders(const StressJob& job) {
   return outcomes;
 }
 
-/// The value that so many are above; of equals, none is.
+/// The value with `above` others above it, the (above + 1)-th largest.
 template <typename T>
 T from_above(std::vector<T>& values, std::size_t above) {
   const auto at = values.end() - static_cast<std::ptrdiff_t>(above + 1);
@@ -259,7 +259,7 @@ void stress(const StressJob& job, const LateStart& late, StressedDevice& stresse
   }
 }
 
-/// Of the reading what does not speak of events.
+/// Keeps the parts of the reading that do not refer to events.
 std::shared_ptr<const Origin> origin_of(const Subject& subject) {
   auto origin = std::make_shared<Origin>();
   const VerifyResult* verified = subject.verified();

@@ -16,10 +16,10 @@ class Inputs;
 
 /// The share of orders that a margin is to hold.
 inline constexpr double kStressShare = 0.999;
-/// That it does: the chance that a margin found so is one, over the orders drawn.
+/// The chance that a margin holds it, over the orders drawn.
 inline constexpr double kStressConfidence = 0.99;
-/// Orders where nobody says how many. Of long recordings fewer, down to as many as bound the share
-/// with the confidence.
+/// Orders where nobody says how many. Long recordings take fewer, down to as many as bound the
+/// share with the confidence.
 inline constexpr std::uint64_t kOrders = 6000;
 inline constexpr std::uint64_t kFewestOrders = 4603;
 
@@ -28,7 +28,7 @@ enum class StepsFrom : std::uint8_t {
   nowhere,  ///< there are not two that could change their places
   markers,
   annotations,
-  repetition,  ///< of requests
+  repetition,  ///< requests that repeat
   quiet,       ///< parts between moments at which little is live
   count,       ///< so many events each, as asked for
 };
@@ -37,10 +37,10 @@ enum class StepsFrom : std::uint8_t {
 struct StressedSteps {
   StepsFrom from = StepsFrom::nowhere;
   std::uint64_t steps = 0;   ///< that change their places
-  std::uint64_t others = 0;  ///< of other recordings
+  std::uint64_t others = 0;  ///< steps of other recordings
   bool last_stays = false;   ///< one more; how its blocks end is not in the recording
   std::uint64_t events = 0;  ///< a free counted once
-  std::uint64_t events_before = 0, events_behind = 0;  ///< of them played first, and at the end
+  std::uint64_t events_before = 0, events_behind = 0;  ///< played first, and at the end
   std::uint64_t crossing_blocks = 0;
   Bytes crossing_bytes = 0;
   std::uint64_t lasting_blocks = 0;
@@ -70,7 +70,7 @@ struct StressRun {
   OrderSpread reserved;                               ///< at the peak
   std::map<Bytes, std::uint64_t> orders_by_reserved;  ///< the same in full: how many come to it
   OrderSpread live;                                   ///< requested, at the peak
-  std::optional<StressMargin> margin;  ///< nothing: too many orders run out of memory, or none is
+  std::optional<StressMargin> margin;                 ///< unset: too many OOMs, or no order played
 };
 
 /// One device of a recording.
@@ -93,13 +93,13 @@ struct StressAnswer {
   std::vector<StressedDevice> devices;
   bool interrupted = false;
 
-  /// None has steps that could come in another order.
+  /// No device has steps that could come in another order.
   bool nothing_to_order() const;
 };
 
 /// Plays the steps of every recording in other orders, on each strategy the same ones: see
-/// draw_order and work_of. The same for any number of threads. O(orders * events * strategies).
-/// Throws UsageError where a strategy cannot be made.
+/// draw_order and work_of. Results do not depend on the number of threads.
+/// O(orders * events * strategies). Throws UsageError where a strategy cannot be made.
 StressAnswer answer(const Inputs& inputs, const StressQuestion& question, const Control& control);
 
 }  // namespace memreplay

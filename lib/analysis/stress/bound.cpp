@@ -8,7 +8,7 @@ namespace memreplay {
 // quantile, and their number is binomial.
 ToleranceBound tolerance_bound(std::size_t values, double share, double confidence) {
   const auto count = static_cast<double>(values);
-  double log_chance = count * std::log(share);  // of exactly k beyond
+  double log_chance = count * std::log(share);  // exactly k beyond
   double at_most = 0;                           // k beyond
   ToleranceBound bound;
   for (std::size_t k = 0; k < values; ++k) {

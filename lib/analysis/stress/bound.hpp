@@ -11,7 +11,7 @@ struct ToleranceBound {
 };
 
 /// The one-sided tolerance limit of Wilks ("Determination of sample sizes for setting tolerance
-/// limits", 1941), of any distribution: of `values` draws the lowest that bounds `share` of what
+/// limits", 1941), for any distribution: the lowest of `values` draws that bounds `share` of what
 /// could be drawn with at least this confidence; where even the largest has less, the largest with
 /// what it has. 0 < share < 1. O(above).
 ToleranceBound tolerance_bound(std::size_t values, double share, double confidence);

@@ -22,9 +22,9 @@ Order draw_order(std::size_t steps, std::size_t places, Draws& draws);
 
 /// Writes orders of a recording's work as traces, one after the other into the same memory. A block
 /// that outlives its step is freed as many steps later as it was recorded, at the same share of
-/// that step's events; what is behind the last step counts as one, and where the order ends before
-/// the block lives on. With several steps in flight each of them goes on in a sequence of its own,
-/// and that counts the steps.
+/// that step's events; what comes after the last step counts as one, and where the order ends
+/// before the block lives on. With several steps in flight each of them goes on in a sequence of
+/// its own, and that counts the steps.
 class OrderWriter {
  public:
   /// So many steps at once, at least 1. `work` outlives this.
@@ -40,18 +40,18 @@ class OrderWriter {
     std::uint32_t at = 0;
     std::uint32_t row = 0;
     Slot slot = kNoSlot;
-    bool last = false;  ///< of a block that crosses: its slot is free then
+    bool last = false;  ///< a crossing block's last event: its slot is free then
   };
   struct Due {
-    std::uint32_t step = 0;  ///< of its sequence
+    std::uint32_t step = 0;  ///< its number in the sequence
     PlaceInStep place;
     Between between;
   };
   /// Steps one after the other.
   struct Sequence {
     const WorkStep* step = nullptr;  ///< under way
-    Slot first_slot = 0;             ///< of own blocks
-    std::uint32_t number = 0;        ///< of steps so far
+    Slot first_slot = 0;             ///< where the slots of its own blocks begin
+    std::uint32_t number = 0;        ///< steps so far
     std::size_t next = 0;            ///< event
     std::size_t next_birth = 0;
     std::vector<Between> between;  ///< ascending
@@ -75,7 +75,7 @@ class OrderWriter {
   std::vector<Sequence> sequences_;
   Slot first_crossing_ = 0;
   Slot next_crossing_ = 0;
-  std::vector<Slot> free_slots_;  ///< of blocks that crossed
+  std::vector<Slot> free_slots_;  ///< slots of blocks that crossed
   std::vector<std::size_t> in_flight_;
   Trace trace_;
 };

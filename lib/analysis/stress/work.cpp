@@ -62,7 +62,7 @@ class Cutter {
     std::uint32_t born = kNoRow, freed = kNoRow, completed = kNoRow;  ///< rows
     Kind kind = Kind::own;
     Slot slot = kNoSlot;    ///< while it lives; bound ones keep it
-    std::size_t birth = 0;  ///< of a crossing one: index of its step's births
+    std::size_t birth = 0;  ///< a crossing one's index in its step's births
   };
 
   void take_rows() {
@@ -323,7 +323,7 @@ std::size_t number_in(std::vector<T>& all, const T& one) {
   return number;
 }
 
-// Streams and pools that only the other one has come behind.
+// Streams and pools that only the other one has are added at the end.
 std::uint16_t lane_in(const Work& other, Lane lane, Work& work) {
   if (lane.stream < other.streams.size()) {
     lane.stream = static_cast<StreamIndex>(number_in(work.streams, other.streams[lane.stream]));

@@ -26,7 +26,7 @@ struct WorkStep {
   struct Parting {
     std::uint32_t later = 0;
     PlaceInStep place;
-    std::uint32_t row = 0;  ///< of Work::rows
+    std::uint32_t row = 0;  ///< in Work::rows
     bool last = false;      ///< the block is gone then
   };
   /// The birth of a block that outlives the step; its event has no slot.
@@ -46,22 +46,22 @@ struct WorkStep {
 /// never freed, the free of one from before the first step.
 struct BoundEvent {
   PlaceInStep place;
-  std::uint32_t row = 0;  ///< of Work::rows
-  Slot slot = kNoSlot;    ///< of its own
+  std::uint32_t row = 0;  ///< in Work::rows
+  Slot slot = kNoSlot;    ///< its own
 };
 
 /// What a recording asks, taken apart so that its steps can come in other orders. What is before
-/// the first step comes first in every order, what is behind the last one at the end.
+/// the first step comes first in every order, what is after the last one at the end.
 struct Work {
-  EventColumns rows;  ///< of all; slots are numbers of blocks
+  EventColumns rows;  ///< all events; slots are numbers of blocks
   int gpu = 0;
   std::vector<Lane> lanes;
   std::vector<std::uint64_t> streams;
   std::vector<PoolId> pools;
   MemoryState start;  ///< its blocks have the first slots
   bool starts_empty = true;
-  Slot bound_slots = 0;  ///< of blocks that belong to no step; those of steps come behind
-  WorkStep beginning;    ///< slots: of blocks that belong to no step
+  Slot bound_slots = 0;  ///< slots of blocks that belong to no step; those of steps follow
+  WorkStep beginning;    ///< slots: only blocks that belong to no step
   std::vector<WorkStep> steps;
   std::size_t places = 0;  ///< as many steps as were recorded come in an order
   WorkStep end;            ///< likewise
@@ -74,7 +74,7 @@ struct Work {
   std::uint64_t lasting_blocks = 0;  ///< born in a step, never freed: they keep their place
   Bytes lasting_bytes = 0;
   std::uint64_t frontiers = 0;         ///< counts of frees (BFC), left out: they are of one order
-  std::uint64_t pool_ends = 0;         ///< of private pools, left out
+  std::uint64_t pool_ends = 0;         ///< ends of private pools, left out
   std::uint64_t unfinished_frees = 0;  ///< never completed: their blocks stay in use
 };
 
@@ -83,7 +83,7 @@ struct Work {
 /// step stays last. O(events).
 Work work_of(const Program& program, const Trace& trace, std::span<const std::uint64_t> begins);
 
-/// Adds the steps of another recording's work, behind those there are. What that one holds in more
+/// Adds the steps of another recording's work after those there are. What that one holds in more
 /// than its steps is left out, and the texts of its tags; its streams and pools are those of the
 /// same number or name. Returns how many steps there were to add.
 std::size_t add_steps(const Work& other, Work& work);

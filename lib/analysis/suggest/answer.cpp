@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLayersTried = 6;
 constexpr std::size_t kPairsTried = 8;
-constexpr std::size_t kProgramsSearched = 12;  ///< of each kind, for settings
+constexpr std::size_t kProgramsSearched = 12;  ///< programs in each search for settings
 
 /// What was tried of a program.
 struct Candidate {
@@ -49,8 +49,8 @@ class EditSearch {
     found.layers = layers_.size();
     try_edits({});
     if (candidates_.empty()) return found;  // cancelled
-    // Of a first step that is not whole not the cheapest is the best, but what leaves most for the
-    // rest of it: no search is for settings by which what there is only just fits.
+    // In an incomplete first step the best program is not the cheapest, but the one that leaves
+    // most for the rest of the step: settings by which it only just fits are not searched for.
     if (!found.ends_at_oom) search_settings();
     base_ = candidates_.front().suggestions.front().peak_reserved;
     for (const SuggestedEdit& edit : single_edits()) try_edits({edit});
@@ -81,7 +81,7 @@ class EditSearch {
 
   bool nothing_fits() const { return std::ranges::none_of(candidates_, fits); }
 
-  // Of PyTorch's allocator, and nobody said which.
+  // Whether the allocator is PyTorch's, and nobody chose settings.
   bool settings_are_open() const {
     const std::string name = usual_strategy(*chosen_.recording).name;
     return question_.strategies.empty() && (name == "recorded" || name == "torch");
@@ -196,8 +196,8 @@ class EditSearch {
     control_.show("trying edits", 0.5);
   }
 
-  // A setting costs nothing: of programs that do not fit the cheapest first, and none that is as
-  // dear as one that fits. Of too many those that request least.
+  // A setting costs nothing: the cheapest programs that do not fit come first, and none that is as
+  // dear as one that fits. If there are too many, those that request least.
   void search_settings() {
     if (!settings_are_open()) return;
     std::vector<Candidate*> open;
@@ -253,7 +253,7 @@ class EditSearch {
   }
 
   // The cheapest that fit first, but where the first step is not whole those that leave most for
-  // the rest of it; of others those that save most for their price.
+  // the rest of it; then those that save most for their price.
   static void sort(std::vector<Suggestion>& suggestions, bool ends_early) {
     const auto worth = [](const Suggestion& s) {
       const auto price = static_cast<double>(s.price());

@@ -22,10 +22,10 @@ struct SuggestedEdit {
   std::string text;  ///< as --edit takes it
   Kind kind = Kind::checkpoint;
   std::string code;                ///< "models.py:47-49"; empty: the whole forward pass
-  std::string function;            ///< "forward", of the code
+  std::string function;            ///< the code's function: "forward"
   std::vector<std::string> calls;  ///< lines that call it: "models.py:80"
   bool called_directly = true;     ///< through no other code, such as torch.nn.Sequential
-  std::uint32_t only = 1;          ///< of its runs 0, N, 2N, … alone
+  std::uint32_t only = 1;          ///< only its runs 0, N, 2N, …
   std::uint32_t group = 1;         ///< so many successive runs as one
 };
 
@@ -38,7 +38,7 @@ struct Suggestion {
   Bytes peak_requested = 0;
   Bytes peak_reserved = 0;
   std::optional<RunInterval> interval;
-  std::uint64_t retries = 0;  ///< on the budget, without which it does not fit; of the likeliest
+  std::uint64_t retries = 0;  ///< on the budget, without which it does not fit; for the likeliest
   Bytes recomputed = 0;       ///< asked for a second time
   std::uint64_t recomputed_requests = 0;
   Bytes moved = 0;  ///< to the host and back
@@ -60,7 +60,7 @@ struct SearchedSettings {
   std::string variable;        ///< where PyTorch reads them
 };
 
-/// Of one device of a recording.
+/// The suggestions for one device of a recording.
 struct SuggestedDevice {
   TraceSummary trace;
   DeviceSummary device;  ///< its capacity is the budget
@@ -72,7 +72,7 @@ struct SuggestedDevice {
   std::uint64_t tried = 0;  ///< edits, each under each strategy
   SearchedSettings settings;
   std::uint64_t layers = 0;  ///< code that runs several times in a forward pass
-  Bytes parameters = 0;      ///< of the program, told by their lives
+  Bytes parameters = 0;      ///< the program's, inferred from their lifetimes
 
   const Suggestion* best() const {
     return suggestions.empty() || !suggestions.front().fits ? nullptr : &suggestions.front();

@@ -21,8 +21,8 @@ struct BeyondFailure {
   Bytes still_to_come(const std::vector<EditFacts>& edits) const;
 };
 
-/// A step that was recorded to its end tells of all steps; of a shorter one the parameters are told
-/// by their lives. O(events).
+/// A step that was recorded to its end stands for all steps; in a shorter one the parameters are
+/// inferred from their lifetimes. O(events).
 BeyondFailure beyond_failure(const Subject& subject, std::span<const LayerCode> layers,
                              std::uint32_t states);
 

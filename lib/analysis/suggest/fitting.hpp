@@ -19,7 +19,7 @@ class FittedProgram {
 
   const Subject& likeliest() const { return edited_ ? *edited_ : as_it_is_; }
   const std::deque<Subject>& others() const { return others_; }
-  /// Nothing is in it where nothing was edited.
+  /// Empty where nothing was edited.
   const MadeRecordings& made() const { return made_; }
 
  private:

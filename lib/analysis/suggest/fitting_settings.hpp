@@ -21,8 +21,8 @@ class FittingSettings {
   /// Not too many events were replayed yet to look at another program.
   bool goes_on() const;
 
-  /// `as_usual`, which is of the program and does not fit, under the simplest setting by which it
-  /// fits, of equals the one with the fewest retries, then reserved bytes. Nothing: none is known.
+  /// `as_usual`, which is for the program and does not fit, under the simplest setting by which it
+  /// fits; among equals the one with the fewest retries, then reserved bytes. Unset: none is known.
   std::optional<Suggestion> search(const FittedProgram& program, const Suggestion& as_usual);
 
   /// What all searches together did.

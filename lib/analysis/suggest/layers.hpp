@@ -12,8 +12,8 @@ namespace memreplay {
 struct LayerCode {
   std::string code;      ///< its lines: "models.py:47-49"
   std::string function;  ///< "forward"
-  /// The program's own lines that call it: "models.py:80". Of one that is called through others
-  /// that do nothing else, the outermost.
+  /// The program's own lines that call it: "models.py:80". If it is called through others that do
+  /// nothing else, the outermost.
   std::vector<std::string> calls;
   bool called_directly = true;  ///< through no other code, such as torch.nn.Sequential
   bool in_loop = false;         ///< these lines call it twice each or more, on average

@@ -10,9 +10,9 @@ namespace memreplay {
 
 /// Which edits of a program would make it fit, and at what price?
 struct SuggestQuestion {
-  std::optional<Bytes> budget;  ///< nothing: the device of a recorded failure
-  /// Nothing: that of the recording, and where it is PyTorch's expandable segments, and searched
-  /// settings.
+  std::optional<Bytes> budget;  ///< unset: the device of a recorded failure
+  /// Empty: that of the recording, and where it is PyTorch's, expandable segments and searched
+  /// settings too.
   std::vector<StrategySpec> strategies;
   bool checkpoint = true;  ///< what is computed again may be suggested
   bool offload = true;     ///< what is moved out and in again

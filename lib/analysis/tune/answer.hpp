@@ -26,8 +26,8 @@ enum class Objective {
   full_device,  ///< retries, then reserved bytes: by default where the device was full
 };
 
-/// The options that a search varies: of PyTorch's allocator those that decide over placement, zero
-/// standing for the default of each, or of another strategy its own.
+/// The options that a search varies: for PyTorch's allocator those that decide over placement, zero
+/// standing for the default of each, or another strategy's own.
 struct Setting {
   bool expandable_segments = false;
   std::uint64_t max_split_size_mb = 0;
@@ -35,7 +35,7 @@ struct Setting {
   std::uint64_t large_segment_size_mb = 0;
   std::uint32_t garbage_collection_percent = 0;
   torch::RoundupTable roundup_power2_divisions{};
-  /// Of another strategy, by key; the above are defaults then.
+  /// Options of another strategy, by key; the above are defaults then.
   std::vector<std::pair<std::string, std::string>> of_another{};
 
   friend auto operator<=>(const Setting&, const Setting&) = default;
@@ -58,7 +58,7 @@ struct TuneOutcome {
   bool is_exact() const;
   /// Some of its figures are estimates with an interval.
   bool estimated() const;
-  /// Of the highest reserved peak; its ends are the same where nothing was estimated.
+  /// The interval of the highest reserved peak; its ends are equal where nothing was estimated.
   BytesInterval peak_interval() const;
   /// Its peaks are lower bounds: some recording ends early.
   bool at_least() const;
@@ -69,11 +69,11 @@ struct TuneOutcome {
 /// What a search over settings found.
 struct TuneResult {
   std::string strategy = "torch";  ///< whose settings
-  /// "recorded", or "torch" where nothing is recorded; of another strategy the one asked for.
+  /// "recorded", or "torch" where nothing is recorded; for another strategy the one asked for.
   std::string baseline;
   std::string baseline_conf;  ///< its configuration
   TuneOutcome baseline_outcome;
-  /// The baseline without the calls of empty_cache that were inserted; nothing where none were.
+  /// The baseline without the calls of empty_cache that were inserted; unset where none were.
   std::optional<TuneOutcome> without_insertions;
   std::vector<TuneOutcome> outcomes;  ///< distinct ones, by rank; none: cancelled at once
   /// Which of them to recommend: the simplest that comes within a hundredth of the first.
@@ -84,7 +84,7 @@ struct TuneResult {
   std::string as_set;    ///< the line that sets `best` of another strategy in its original
   Objective objective = Objective::reserved;
   std::uint64_t tried = 0;       ///< settings whose outcome is known or ruled out
-  std::uint64_t replayed = 0;    ///< of them; the others are provably like one of these
+  std::uint64_t replayed = 0;    ///< settings replayed; the others are provably like one of these
   std::uint64_t abandoned = 0;   ///< replays ended early: another one is better throughout
   bool every_split_size = true;  ///< no value of max_split_size_mb alone is left
   bool finished = true;          ///< neither cancelled nor out of time
@@ -140,8 +140,8 @@ struct TuneAnswer {
   OomVerdict verdict = {};              ///< on it
 };
 
-/// Searches the settings of PyTorch's allocator for what these recordings need, one setting for all
-/// of them. Throws UsageError where the question does not fit them.
+/// Searches for the setting of PyTorch's allocator that suits all these recordings best. Throws
+/// UsageError where the question does not fit them.
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control);
 
 }  // namespace memreplay

@@ -16,7 +16,7 @@ struct Bench {
   std::vector<const Subject*> subjects;
   std::vector<SimulatedDeviceOptions> devices;
   std::vector<bool> assumed_size;  ///< the device's capacity is a guess
-  std::vector<bool> unknown_size;  ///< as of a SizedDevice; empty: of none
+  std::vector<bool> unknown_size;  ///< see SizedDevice; empty: no device
 };
 
 /// One strategy tried on all of them.

@@ -31,9 +31,9 @@ using Values = std::pair<std::uint64_t, std::uint64_t>;
 struct Known {
   Gap split;
   Gap rounding;
-  /// large_segment_size; nothing: any other one would have done the same.
+  /// large_segment_size; unset: any other one would have done the same.
   std::optional<Bytes> large_segment;
-  std::optional<std::size_t> outcome;  ///< its number; nothing: given up
+  std::optional<std::size_t> outcome;  ///< its number; unset: given up
 
   /// One more replay of it decided like that.
   void narrow(const torch::Allocator& replayed);

@@ -123,7 +123,7 @@ class Scales {
     return gains(now.total(), outcome.total(), result_.objective);
   }
 
-  /// Of those that `counts` takes, see `recommended`; all of them fail where the first does not
+  /// The best that `counts` takes, see `recommended`; all of those fail where the first does not
   /// serve.
   template <typename Counts>
   std::size_t best_of(Counts counts) const {

@@ -15,8 +15,8 @@ TuneResult tune_listed(const TuneOptions& options);
 /// The line that sets what is recommended in the original of a listed strategy.
 std::string line_as_set(const TuneResult& result);
 
-/// The options that a search over this strategy (nothing: PyTorch's) varies. Throws UsageError
-/// where it registers no settings to try.
+/// The options that a search over this strategy (unset: PyTorch's) varies. Throws UsageError where
+/// it registers no settings to try.
 std::vector<std::string> options_to_vary(const std::optional<StrategySpec>& strategy);
 
 }  // namespace memreplay

@@ -7,8 +7,8 @@
 
 namespace memreplay {
 
-/// Sorts by OOMs first, since who serves less needs less; then by the objective, then by the others
-/// of reserved peak, retries and device calls; then by simplicity.
+/// Sorts by OOMs first, since who serves less needs less; then by the objective, then by the other
+/// ones among reserved peak, retries and device calls; then by simplicity.
 bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective);
 
 /// `run` serves as much as `least`, and comes within a hundredth of it by the objective.
@@ -18,7 +18,7 @@ bool comes_near(const RunSoFar& run, const RunSoFar& least, Objective objective)
 /// which they differ by as much. Where the device was full, device calls are the last respect.
 bool gains(const RunSoFar& now, const RunSoFar& then, Objective objective);
 
-/// Of those that `counts` takes, at least one, the simplest within a hundredth of the first; where
+/// The simplest that `counts` takes, which is at least one, within a hundredth of the first; where
 /// it gains nothing over `now` on a full device, the simplest with the fewest device calls there.
 std::size_t recommended(const std::vector<TuneOutcome>& outcomes, const RunSoFar& now,
                         Objective objective, const std::function<bool(const TuneOutcome&)>& counts);

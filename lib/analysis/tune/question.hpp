@@ -16,13 +16,13 @@ namespace memreplay {
 
 /// Which settings of an allocator need the least?
 struct TuneQuestion {
-  /// Whose, with options that stay; nothing: PyTorch's, the recorded ones first.
+  /// The allocator's, with options that stay; unset: PyTorch's, the recorded ones first.
   std::optional<StrategySpec> strategy;
-  Setup setup;  ///< the release, and the device: nothing of its capacity: what was recorded
-  /// What is to be least, after OOMs; nothing: reserved bytes, but where the device was full
-  /// retries before them.
+  Setup setup;  ///< the release and the device; no capacity: what was recorded
+  /// What is to be least, after OOMs; unset: reserved bytes, and where the device was full retries
+  /// before them.
   std::optional<Objective> objective;
-  std::optional<std::uint64_t> runs;  ///< settings to try; nothing: 1000, fewer for long recordings
+  std::optional<std::uint64_t> runs;  ///< settings to try; unset: 1000, fewer for long recordings
   std::optional<double> seconds;      ///< no batch of replays is begun after them
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::set<std::string> allowed;        ///< options to vary; empty: all

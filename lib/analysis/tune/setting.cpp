@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 6> kVaried = {
 constexpr std::array<std::string_view, 3> kUnknownToNpu = {
     "max_non_split_rounding_mb", "large_segment_size_mb", "roundup_power2_divisions"};
 
-// Nothing where one number says it all. The first pair of a list counts for smaller sizes too.
+// Empty where one number says it all. The first pair of a list counts for smaller sizes too.
 std::vector<std::string> roundup_pairs(const torch::RoundupTable& table) {
   std::vector<std::string> pairs;
   if (std::ranges::adjacent_find(table, std::not_equal_to{}) == table.end()) return pairs;

@@ -16,7 +16,7 @@ namespace memreplay {
 /// The names of the options that a search varies.
 std::span<const std::string_view> varied_options();
 
-/// Of them those that torch_npu does not read.
+/// The varied options that torch_npu does not read.
 std::span<const std::string_view> options_unknown_to_npu();
 
 /// Options that differ from their defaults.

@@ -40,7 +40,7 @@ class SettingSpace {
 
  private:
   struct SizeClass {
-    std::size_t entry = 0;                            ///< of the table
+    std::size_t entry = 0;                            ///< in the table
     std::vector<Bytes> sizes;                         ///< distinct, requested
     std::map<std::uint32_t, std::uint32_t> coarsest;  ///< by divisions, those that do the same
   };

@@ -14,8 +14,8 @@
 namespace memreplay {
 namespace {
 
-// Replays between which the search looks at what it found. The same for any number of threads, as
-// what is given up depends on it.
+// Replays between which the search looks at what it found. It does not depend on the number of
+// threads, as it decides what is given up.
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kValuesPerOption = 64;  // in combinations
 /// Replays of fewer are over before another thread has begun, on a machine with other work.
@@ -204,7 +204,7 @@ class Search {
     }
   }
 
-  // Nothing where an earlier one of the batch tells: the first of each kind are replayed first.
+  // Unset where an earlier one of the batch tells: the first of each kind are replayed first.
   std::vector<std::optional<Experiment>> try_batch(const std::vector<Setting>& batch, Prune prune) {
     const auto front =
         prune == Prune::yes ? pareto_front(result_.outcomes) : std::vector<RunSoFar>();
@@ -272,8 +272,8 @@ class Search {
     }
   }
 
-  // Settings that differ from the defaults in this option alone: the best first, of those that come
-  // to the same the simplest; then those others.
+  // Settings that differ from the defaults in this option alone: the best first, the simplest among
+  // those with equal results; then the others with these results.
   template <typename Option>
   std::vector<Setting> best_values(Option option) const {
     std::vector<const TuneOutcome*> outcomes;

@@ -11,13 +11,13 @@ __extension__ using AlignWide = unsigned __int128;
 using Items = std::span<const AlignItem>;
 
 constexpr int kSameLaw = 3;
-constexpr std::size_t kSlack = 150;  ///< of the band, beside the lengths' difference
+constexpr std::size_t kSlack = 150;  ///< added to the band, beside the lengths' difference
 constexpr std::size_t kMostCells = std::size_t{64} << 20;  ///< a byte each
 constexpr int kUnreached = std::numeric_limits<int>::min() / 2;
 
 enum class Step : std::uint8_t { none, in_second, in_first, pair };
 
-/// The rows of the search: of row i the columns [from, to].
+/// The rows of the search: row i has the columns [from, to].
 struct BandRow {
   std::size_t from = 0;
   std::size_t to = 0;

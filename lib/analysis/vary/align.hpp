@@ -29,8 +29,8 @@ int pairing_score(Bytes first, Bytes second, const ParameterValues& values);
 
 using AlignedPair = std::pair<std::uint32_t, std::uint32_t>;
 
-/// The pairs of the highest total score, ascending in both, of those within the band: `second` may
-/// lie `band` items away from where `first` lies in proportion. Time and memory O(items x band).
+/// The pairs with the highest total score, ascending in both, within the band: `second` may lie
+/// `band` items away from where `first` lies in proportion. Time and memory O(items x band).
 std::vector<AlignedPair> align_in_band(std::span<const AlignItem> first,
                                        std::span<const AlignItem> second,
                                        const ParameterValues& values, std::size_t band);

@@ -85,7 +85,7 @@ Calls calls_of(const Recording& recording, const Trace& trace, const BlockLives&
   Calls calls;
   Numbering numbering(recording, trace, askers);
   calls.block_of_life.reserve(lives.blocks.size());
-  for (const BlockLife& life : lives.blocks) {  // of the others when they are asked for
+  for (const BlockLife& life : lives.blocks) {  // the others follow when they are asked for
     if (!life.existed_before()) break;
     calls.block_of_life.push_back(static_cast<std::uint32_t>(calls.blocks.size()));
     const bool freed = life.freed != BlockLife::kNever;  // by whom tells more than who asked

@@ -30,7 +30,7 @@ class CommonAskers {
 /// once each time, is one block.
 struct CallBlock {
   Bytes size = 0;
-  std::uint32_t asker = 0;  ///< of CommonAskers
+  std::uint32_t asker = 0;  ///< one of CommonAskers
   bool python = false;      ///< its stack has a line of Python: autograd's own threads have none
   std::uint32_t call = kBefore;  ///< that asks for it
 

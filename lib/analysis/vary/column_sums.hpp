@@ -19,7 +19,7 @@ struct SumStaging {
   friend bool operator==(const SumStaging&, const SumStaging&) = default;
 };
 
-/// Nothing where no staging is needed. For a GPU of 132 multiprocessors of 2048 threads.
+/// Unset where no staging is needed. For a GPU of 132 multiprocessors of 2048 threads.
 std::optional<SumStaging> sum_staging(Bytes rows, Bytes outputs);
 
 /// The gradient of a bias in the backward of a linear layer, told by its shape: gradients of the
@@ -28,7 +28,7 @@ std::optional<SumStaging> sum_staging(Bytes rows, Bytes outputs);
 struct BiasGradient {
   std::uint32_t call = 0;                         ///< that asks for the gradient of the bias
   std::uint32_t input = 0, weight = 0, bias = 0;  ///< blocks
-  /// The four calls behind it ask for staging and free it.
+  /// The four calls after it ask for staging and free it.
   bool staged = false;
 };
 
@@ -36,7 +36,7 @@ struct BiasGradient {
 std::vector<BiasGradient> bias_gradients(const Calls& calls, const std::vector<bool>& varies,
                                          const std::vector<bool>& constant);
 
-/// A group of calls as above behind any block that may be the result of such a sum.
+/// A group of calls as above after any block that may be the result of such a sum.
 struct StagedSum {
   std::uint32_t call = 0;    ///< that asks for the result
   std::uint32_t result = 0;  ///< blocks
@@ -45,7 +45,7 @@ struct StagedSum {
   Bytes rows = 0;  ///< at most 63 fewer
 };
 
-/// Nothing where the calls behind `call` are none.
+/// Unset where the calls after `call` are no such group.
 std::optional<StagedSum> staged_sum(const Calls& calls, std::size_t call);
 
 /// Rows of the sum where blocks have these sizes.

@@ -15,8 +15,8 @@ namespace {
 
 constexpr Address kSpreadFrom = Address{1} << 40;
 
-// What stays open of the reserved peak where the tried starts miss nothing. Of 326 predictions from
-// late recordings, 86 of them recorded on real cards, 308 lie within that and what was missed.
+// What stays open of the reserved peak where the tried starts miss nothing. Among 326 predictions
+// from late recordings, 86 of them recorded on real cards, 308 lie within that and what was missed.
 constexpr double kOpen = 1.0 / 128;
 constexpr double kOpenWithOptimizer = 1.0 / 16;  ///< where in the first step its state went is open
 

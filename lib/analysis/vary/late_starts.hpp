@@ -12,7 +12,7 @@ namespace memreplay {
 /// A way in which the memory may have come about in which a recording begins, tried on itself.
 struct StartTried {
   SettledStart how;
-  double miss = 0;  ///< of its reserved peak, as a share of it: above 0 where more is reserved
+  double miss = 0;  ///< error of its reserved peak, as a share: above 0 where more is reserved
 };
 
 /// All ways, the likeliest first; none of a recording that starts cold, or of another allocator

@@ -11,7 +11,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::size_t kMostLengths = 8;
-constexpr std::int64_t kLeastPart = 4;  ///< of a side that was divided
+constexpr std::int64_t kLeastPart = 4;  ///< parts of a side that was divided
 constexpr std::size_t kOften = 3;
 
 std::vector<std::int64_t> values_of(std::span<const SizeAt> points) {

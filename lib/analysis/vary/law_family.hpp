@@ -21,7 +21,7 @@ bool leaves_few(const Length& length, std::span<const SizeAt> points);
 /// What the blocks of one program have in common.
 struct LawFamily {
   int degree = 1;            ///< most grow with x^degree: 2 where x is the side of an image
-  Bytes largest = 0;         ///< of those that grow
+  Bytes largest = 0;         ///< the largest block that grows
   bool loses_edges = false;  ///< layers without padding: the side of an image gets less by a few
   /// Lengths that occur as factors of sizes, the most frequent first: a number of tokens.
   std::vector<Length> lengths = {};

@@ -6,7 +6,7 @@ namespace memreplay {
 namespace {
 
 constexpr LawWide kLargest = LawWide{1} << 62;    ///< sizes beyond it are out of memory anyway
-constexpr LawWide kMostPower = LawWide{1} << 62;  ///< of x^degree
+constexpr LawWide kMostPower = LawWide{1} << 62;  ///< the most that x^degree may be
 
 LawWide floor_of(LawWide numerator, LawWide denominator) {
   const LawWide quotient = numerator / denominator;

@@ -21,7 +21,7 @@ namespace {
 /// loop.
 constexpr double kLeastGrowth = 1.0 / 16;
 
-/// The recording whose value is nearest in proportion; of equals the larger.
+/// The recording whose value is nearest in proportion, the larger among equals.
 std::size_t nearest_to(std::span<const Varied> varied, std::int64_t at) {
   const auto distance = [&](const Varied& one) {
     return std::abs(std::log(static_cast<double>(one.value) / static_cast<double>(at)));

@@ -13,7 +13,7 @@ namespace memreplay {
 struct Varied {
   const Subject* subject = nullptr;
   std::int64_t value = 1;                         ///< above 0, another one for each
-  std::span<const StartTried> starts_tried = {};  ///< of one that starts late
+  std::span<const StartTried> starts_tried = {};  ///< set where it starts late
 };
 
 /// A value of a parameter at which a program was not recorded.
@@ -22,10 +22,10 @@ struct ParameterAt {
   std::int64_t value = 1;
 };
 
-/// The program's requests at that value, from two or more recordings by ascending value: the events
-/// of the nearest one, with sizes that follow from all. Others are made where recordings take
-/// different courses. Throws UsageError where they are not of one program. O(events log events)
-/// for each pair of recordings, and see `align`.
+/// The program's requests at that value, from two or more recordings by ascending value: events
+/// come from the nearest one, sizes follow from all. Others are made where recordings take
+/// different courses. Throws UsageError where they are not of one program. O(events log events) for
+/// each pair of recordings, and see `align`.
 MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at);
 
 }  // namespace memreplay

@@ -18,7 +18,7 @@ struct PairedCalls {
 /// What becomes of the staging of sums.
 struct Restaging {
   std::vector<std::uint32_t> dropped;  ///< the first of four calls each, ascending
-  std::vector<std::pair<std::uint32_t, SumStaging>> added;  ///< behind these calls, ascending
+  std::vector<std::pair<std::uint32_t, SumStaging>> added;  ///< after these calls, ascending
 };
 
 /// Staging of sums follows from their rows, not from that of recordings. `sizes` are those

@@ -14,11 +14,11 @@ namespace {
 constexpr Bytes kMostSize = Bytes{1} << 62;
 /// A block seen once that is no larger belongs to the program, not to its data.
 constexpr Bytes kSmall = 4096;
-constexpr Bytes kMostOfTable = Bytes{1} << 20;  ///< of a number for each token
+constexpr Bytes kMostOfTable = Bytes{1} << 20;  ///< a table with a number for each token
 constexpr std::int64_t kMostPadding = 128;
 constexpr Bytes kPaddedBias = 16;
 constexpr std::int64_t kMostOfParabola = 1 << 20;
-constexpr Bytes kMostByOpen = 4;  ///< of the largest blocks
+constexpr Bytes kMostByOpen = 4;  ///< times the largest block
 constexpr std::array<Bytes, 6> kTiles = {32, 64, 16, 8, 128, 256};
 constexpr std::array<Bytes, 5> kTimes = {1, 2, 4, 8, 16};
 

@@ -31,7 +31,7 @@ struct SizeLaw {
   Bytes times = 1;
   Bytes tile = 1;
   PowerLine line = {};
-  std::vector<SizeAt> points = {};  ///< of a parabola or a guess
+  std::vector<SizeAt> points = {};  ///< for a parabola or a guess
 
   /// At least 1: what was asked for is asked for.
   Bytes at(std::int64_t x) const;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Bytes kLeastWeight = 8192;       ///< that may be told by its size
 constexpr std::size_t kBlocksAWeight = 8;  ///< that have its size
-constexpr double kLeastShareCast = 0.02;   ///< of all requests, weights' casts
+constexpr double kLeastShareCast = 0.02;   ///< casts of weights, as a share of all requests
 constexpr double kMostShareByChance = 0.005;
 constexpr std::size_t kFewest = 8;          ///< requests that show another program
 constexpr std::size_t kShareElsewhere = 8;  ///< one in so many
@@ -83,8 +83,8 @@ std::vector<std::uint32_t> kept_blocks(const Calls& calls) {
   return kept;
 }
 
-// Nothing tells kept blocks but their order and their sizes: of pairing them by address and by size
-// the better, of equally good ones by address.
+// Only their order and their sizes tell kept blocks: pairs them by address or by size, whichever is
+// better; by address where both are as good.
 void pair_kept_blocks(const Calls& first, const Calls& second, const ParameterValues& values,
                       std::vector<std::uint32_t>& block_of) {
   std::vector<std::uint32_t> here = kept_blocks(first);
@@ -186,7 +186,7 @@ void Study::refuse_parts_of_a_program(std::size_t structure, const Lining& linin
   const Calls& other = calls_[lining.other];
   std::vector<bool> has_like(calls.blocks.size());
   std::vector<bool> is_like(other.blocks.size());
-  std::multiset<Bytes> casts;  // of weights, to half their size
+  std::multiset<Bytes> casts;  // weights' casts, to half their size
   for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
     const std::uint32_t same = lining.block_of[block];
     if (same == Calls::kNoBlock) continue;

@@ -30,7 +30,7 @@ class Study {
   const Subject& subject(std::size_t i) const { return *varied_[i].subject; }
   const Calls& calls(std::size_t i) const { return calls_[i]; }
   const BlockLives& lives(std::size_t i) const { return lives_[i]; }
-  /// The event of a call; the end of the trace behind the last one.
+  /// The event of a call; after the last one, the end of the trace.
   std::uint64_t event_of(std::size_t i, std::uint32_t call) const;
 
   /// All others beside this recording. See `align`.

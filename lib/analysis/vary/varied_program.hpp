@@ -13,7 +13,7 @@ namespace memreplay {
 /// Which values of a parameter a program was recorded at, and which one is asked for.
 struct Variation {
   std::string name;
-  std::vector<std::int64_t> values;  ///< of the recordings, in their order; none twice
+  std::vector<std::int64_t> values;  ///< the recordings' values, in their order; none twice
   std::optional<std::int64_t> at;
 };
 
@@ -30,11 +30,11 @@ class VariedProgram {
   /// Ascending.
   const std::vector<std::int64_t>& values() const { return values_; }
   std::size_t devices() const { return devices_.size(); }
-  /// Of one device, in the order of the values.
+  /// The recordings of one device, in the order of the values.
   const std::deque<Subject>& subjects(std::size_t device) const { return devices_[device]; }
 
-  /// The program on each device, as recorded where it was. `without` is left out: the place of one
-  /// of the values.
+  /// The program on each device, as recorded where it was. `without`: the index of a value that is
+  /// left out.
   std::vector<MadeRecordings> at(std::int64_t value, std::optional<std::size_t> without = {}) const;
 
  private:

@@ -12,7 +12,7 @@ namespace memreplay {
 struct VerifyQuestion {
   InputOptions input;
   std::string torch_version;           ///< empty: the rules that fit best
-  std::optional<StatedDevice> device;  ///< nothing: found by trying
+  std::optional<StatedDevice> device;  ///< unset: found by trying
 };
 
 }  // namespace memreplay
