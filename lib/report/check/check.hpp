@@ -32,7 +32,7 @@ std::string to_oss_benchmark(const CheckAnswer& answer);
 /// What other programs read of a check, each into a file of its own.
 struct CheckFormat {
   std::string_view option;
-  std::string_view sentence;  ///< of its help
+  std::string_view sentence;  ///< shown in the help
   std::string (*write)(const CheckAnswer&) = nullptr;
   bool rare = false;  ///< for the long help
 };

@@ -11,7 +11,7 @@
 namespace memreplay {
 namespace {
 
-// "8 x 4 MiB, 1 x 512 B"; of many sizes only how many.
+// "8 x 4 MiB, 1 x 512 B"; only how many where sizes are many.
 std::string listed(const PlaceDiff& place, std::uint64_t SizeDiff::*side,
                    std::uint64_t SizeDiff::*other) {
   constexpr std::size_t kMost = 2;

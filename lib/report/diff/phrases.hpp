@@ -24,14 +24,14 @@ std::string place_phrase(const PlaceDiff& place);
 
 /// The reserved peaks of two runs, side by side.
 struct ReservedApart {
-  std::string a;  ///< "4096 MiB"; of an estimate "≈ 5210 MiB (4900 MiB to 5600 MiB)"
+  std::string a;  ///< "4096 MiB"; for an estimate "≈ 5210 MiB (4900 MiB to 5600 MiB)"
   std::string b;
   std::string change;      ///< from A to B; "undecided" where the ranges of estimates overlap
   std::string difference;  ///< without its sign
   bool undecided = false;
 };
 ReservedApart reserved_apart(const Run& a, const Run& b);
-/// Of the peaks that are compared; nothing where a side has none.
+/// The reserved peaks that are compared; unset where a side has none.
 std::optional<ReservedApart> reserved_apart(const RecordingsDiff& diff);
 
 }  // namespace memreplay

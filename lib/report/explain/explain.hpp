@@ -10,11 +10,10 @@
 
 namespace memreplay {
 
-/// Of each device the verdict, its figures, the places that hold memory, and what helps.
-/// What is known of a device before a search for a setting that helps, and what there is to say
-/// behind it. Together they are its part of the text.
+/// A device's part of the text before a search for a setting that helps: the verdict, its figures,
+/// the places that hold memory.
 std::string explained_text(const ExplainedDevice& device, const TextStyle& style);
-/// `before` lines of the device stand above.
+/// The rest of its part, after that search. `before` lines of the device stand above.
 std::string searched_text(const ExplainedDevice& device, const TextStyle& style,
                           std::size_t before);
 
@@ -25,7 +24,7 @@ std::string to_json(const ExplainAnswer& answer);
 /// for every place that grows.
 Table to_table(const ExplainAnswer& answer);
 std::string to_markdown(const ExplainAnswer& answer);
-/// Of each device of which they were asked for; named where there are several.
+/// The stacks of each device for which they were asked; named where there are several.
 std::vector<NamedProfile> to_stacks(const ExplainAnswer& answer);
 
 }  // namespace memreplay

@@ -10,7 +10,7 @@
 namespace memreplay {
 namespace {
 
-// Of many the highest, of equals the first, in the order in which they begin.
+// The highest phases, the first among equals, in the order in which they begin.
 std::vector<const PhasePeak*> shown_of(const Explanation& e) {
   std::vector<const PhasePeak*> shown;
   for (const PhasePeak& phase : e.phases) shown.push_back(&phase);

@@ -6,8 +6,8 @@
 
 namespace memreplay {
 
-/// The peaks of the phases; of more than the text shows the highest. That there are none is said
-/// where they are what is asked for.
+/// The peaks of the phases; only the highest where there are more than the text shows. Says that
+/// there are none where they are what is asked for.
 void append_phases(Sheet& out, const Explanation& e);
 
 /// A row for every phase.

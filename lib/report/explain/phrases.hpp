@@ -12,7 +12,7 @@ namespace memreplay {
 /// Why a request was not served, or what the memory looks like.
 std::string verdict_sentence(const ExplainedDevice& device);
 
-/// The same of a failure that a text tells, with how sure it is.
+/// Why a request failed according to an OOM message, with how sure that is.
 std::string told_sentence(const ExplainedDevice& device);
 /// The setting that usually helps there. Empty where none does.
 std::string told_advice(const ExplainedDevice& device);

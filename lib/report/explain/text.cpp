@@ -103,7 +103,7 @@ void add_pins(Sheet& out, const Explanation& e) {
        {"segments"},
        {"blocks"}},
       {}};
-  // Of many the heaviest, in the order of their age.
+  // Only the heaviest are shown, in the order of their age.
   std::vector<Bytes> weights;
   for (const Pin& pin : e.pins.by_place) weights.push_back(pin.pinned);
   std::ranges::sort(weights, std::greater{});

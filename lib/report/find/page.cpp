@@ -41,7 +41,7 @@ th { border-bottom: 1px solid #8c959f; }
 .scrolls-wide { overflow-x: auto; }
 )";
 
-/// Those on one device stand side by side.
+/// One span for each device; its values stand side by side.
 std::vector<std::span<const FoundValue>> by_device(const std::vector<FoundValue>& found) {
   std::vector<std::span<const FoundValue>> devices;
   for (std::size_t from = 0, to = 0; from < found.size(); from = to) {

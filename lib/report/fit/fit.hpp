@@ -9,7 +9,7 @@
 namespace memreplay {
 
 /// A table for each device of the recordings, then what its sizes are made of and which cards
-/// suffice; of several ranks the one that decides.
+/// suffice; with several ranks the one that decides.
 std::string to_text(const FitAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with a run for each strategy. `worst` needs the largest device.
 std::string to_json(const FitAnswer& answer);

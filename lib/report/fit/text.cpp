@@ -38,7 +38,7 @@ std::string size_cell(const FitRun& run) {
   return size_cell(size, run.fit.proven_smallest());
 }
 
-/// Of the device that was asked for.
+/// The cell for the device that was asked for.
 std::string given_cell(const FittedDevice& fitted, const GivenDevice& given, const FitRun& run,
                        Bytes capacity) {
   const std::optional<Bytes>& smallest = run.fit.smallest;
@@ -133,7 +133,7 @@ std::string on_given_device(const FitRun& run, const FittedDevice& fitted) {
   return text;
 }
 
-/// That more memory does not always help.
+/// Says that more memory does not always help, where it does not.
 std::string not_monotonic(const FitRun& run, Bytes granule) {
   const Fit& fit = run.fit;
   if (!fit.fails_again) return {};
@@ -155,7 +155,7 @@ std::string not_proven(const FitRun& run) {
                      fit.finished ? "; a larger --budget tries more" : "");
 }
 
-/// The same words as those of a search over settings.
+/// Uses the words of a search over settings.
 std::string to_be_sure(const FittedDevice& fitted) {
   // No recording settles what was not recorded.
   if (!fitted.trace.edits.empty() || fitted.completed) return {};
@@ -270,7 +270,7 @@ void append_notes(Sheet& out, const FittedDevice& fitted) {
   }
 }
 
-/// Of several ranks the one that decides over the device that all need.
+/// Names the rank that decides over the device that all need.
 void append_largest_need(Sheet& out, const std::vector<FittedDevice>& devices) {
   const FittedDevice* largest = nullptr;
   for (const FittedDevice& fitted : devices) {

@@ -22,7 +22,7 @@ std::string collapsed_frame(const ProfiledFrame& frame) {
   return text;
 }
 
-/// Of B. Gregg's flame graphs: frames from the outermost on, then live bytes.
+/// The format of B. Gregg's flame graphs: frames from the outermost on, then live bytes.
 std::string collapsed(const std::vector<NamedProfile>& profiles) {
   std::map<std::string, Bytes> lines;
   for (const auto& [name, profile] : profiles) {

@@ -49,7 +49,7 @@ ReportParts parts_of(const Answer& answer) {
 /// How a report is written beside its text on the terminal (formats.def).
 struct ReportFormat {
   std::string_view option;    ///< "--json"
-  std::string_view sentence;  ///< of its help
+  std::string_view sentence;  ///< shown in the help
   /// Only for answers that have it.
   enum class Needs { nothing, table, stacks } needs = Needs::table;
   bool for_people = false;  ///< a text, not data

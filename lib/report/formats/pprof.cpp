@@ -26,7 +26,7 @@ class WireMessage {
     bytes_ += bytes;
   }
   void add(std::uint32_t field, const WireMessage& message) { add(field, message.bytes_); }
-  /// Of a packed field.
+  /// Adds a number of a packed field.
   void varint(std::uint64_t number) {
     for (; number >= 0x80; number >>= 7) bytes_ += static_cast<char>(number | 0x80);
     bytes_ += static_cast<char>(number);

@@ -68,7 +68,7 @@ std::string at_event(const TraceSummary& trace, const std::optional<std::uint64_
   return event ? fmt::format(" at event {}", human_count(*event)) : std::string(" at the start");
 }
 
-// Of a recording in which nothing was requested it is all there is.
+// All there is to say about a recording in which nothing was requested.
 std::string state(const StateSummary& state) {
   return fmt::format("{} reserved in {}, {} of it live in {}, {} of them with a stack",
                      human_size(state.reserved), counted(state.segments, "segment"),

@@ -3,7 +3,7 @@
 // bytes that its callees hold. A click on a bar makes it as wide as the picture.
 
 const kFlameRow = 20;
-const kLeastBar = 0.002;  // of the width
+const kLeastBar = 0.002;  // as a share of the width
 const kMostBars = 800;
 const kFoldedFrame = "…";
 

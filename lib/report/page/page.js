@@ -10,7 +10,7 @@ class Page {
     this.data = data;
     this.axis = "events";
     this.search = "";
-    this.matches = null;         // of the search: 1 for every block found
+    this.matches = null;         // by block: 1 where the search found it
     this.models = new Map();     // "device-run" -> RunModel
     this.traces = new Map();     // device -> TraceModel
     this.overviews = new Map();  // device -> curves of every run
@@ -188,7 +188,7 @@ class Page {
   choosePeak(name) {
     this.choose(this.peak(name), "jump");
   }
-  // Most may be reserved for long: of that time the event with most allocated.
+  // Most may be reserved for long: the event with most allocated in that time.
   peak(name) {
     if (name === "reserved") return this.device.runs[this.runNumber].fullest;
     return peakOf(this.curves()[this.runNumber][name]);

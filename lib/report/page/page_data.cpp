@@ -15,7 +15,7 @@
 namespace memreplay {
 namespace {
 
-// The page counts from events: the moment behind event 7 is 7, the one before all is left to it.
+// The page counts from events: the moment after event 7 is 7, and the one before all events is 0.
 std::uint64_t event_of(const CurvePoint& point) { return point.event == 0 ? 0 : point.event - 1; }
 
 void add_curve(Blob& blob, const std::string& name, const std::vector<CurvePoint>& points) {
@@ -201,8 +201,8 @@ class Packer {
   const PageAnswer& page_;
   Bytes room_;
   PageData data_;
-  std::deque<Blob> place_blobs_;                         ///< of every run of every device
-  std::vector<std::future<std::string>> packed_places_;  ///< behind the blobs: they are waited for
+  std::deque<Blob> place_blobs_;                         ///< for every run of every device
+  std::vector<std::future<std::string>> packed_places_;  ///< after the blobs: they are waited for
   std::size_t places_added_ = 0;
 };
 

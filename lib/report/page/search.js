@@ -69,7 +69,7 @@ function blocksWithWords(trace, words) {
   return blocks;
 }
 
-// Of every stack: whether one of its frames or its place has the word.
+// By stack: whether one of its frames or its place has the word.
 function stacksWith(trace, word) {
   const {frames, places, stacks, place_of_stack: placeOf} = trace.names;
   const has = (name) => name.toLowerCase().includes(word);

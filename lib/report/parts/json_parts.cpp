@@ -72,7 +72,7 @@ Json value_json(const MetricValue& value) {
       value);
 }
 
-// Of a metric that is no single value.
+// The value of a metric with several parts.
 Json parts_json(std::string_view key, const RunMetrics& m) {
   if (key == "first_oom") return oom_json(m.first_oom);
   if (key == "timing") return timing_json(m);

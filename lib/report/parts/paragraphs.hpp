@@ -33,7 +33,7 @@ class Sheet {
   std::string text_;
 };
 
-/// Appends a text as lines, each behind `indent` blanks. What stands behind a line break in it is a
+/// Appends a text as lines, each after `indent` blanks. What follows a line break in it is a
 /// command: on a line of its own, never broken. An empty text adds nothing. In Markdown it is one
 /// line and an empty one.
 void append_paragraph(Sheet& out, std::string_view text, std::size_t indent = 1);

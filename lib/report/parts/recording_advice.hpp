@@ -8,7 +8,7 @@
 
 namespace memreplay {
 
-/// Nothing that a recording holds was asked for in it: there is nothing to replay.
+/// No request is in the recording: there is nothing to replay.
 inline bool requests_nothing(const TraceSummary& trace) { return trace.allocs + trace.ooms == 0; }
 
 /// What to record next time instead of a recording that starts late. `larger_before`: it misses the

@@ -8,8 +8,8 @@
 namespace memreplay {
 
 /// The winner and its price against the baseline (`recorded`, else the first given), then what is
-/// dearest. `runs` in the order given, places set. Nothing to say about fewer than two runs, those
-/// that were interrupted not counted.
+/// dearest. `runs` in the order given, places set. Empty for fewer than two runs, those that were
+/// interrupted not counted.
 std::vector<std::string> comparison_sentences(const std::vector<Run>& runs);
 
 /// Why a run was refused memory, and what helps. Empty where it was not.
@@ -29,13 +29,13 @@ std::string reserved_text(const Run& run);
 
 /// Why these figures are an estimate. Empty where they are exact.
 std::string inexact_sentence(const Run& run);
-/// The same of several: `names` as the subject, `run` one of them.
+/// Why the figures of several runs are estimates: `names` is the subject, `run` one of them.
 std::string inexact_sentence(const Run& run, const std::string& names);
 
 /// A sentence that requests were served which the recorded program was refused. Empty where none
 /// was.
 std::string served_sentence(const Run& run);
-/// The same of several.
+/// Likewise for several runs.
 std::string served_sentence(const Run& run, const std::string& names);
 
 /// "with 3 blocks (2 GiB) moved out of it and a modelled stall of 1.5 s". Empty where none was.

@@ -38,7 +38,7 @@ std::string names_listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Of nearly all those that are not meant are fewer to name.
+// Where nearly all are meant, the others are fewer to name.
 std::string rows_named(const Group& meant, const std::vector<Run>& all) {
   constexpr std::size_t kFew = 3;
   std::vector<std::string> names;

@@ -11,7 +11,7 @@ namespace {
 
 bool is_in_gibibytes(Bytes size) { return human_size(size).ends_with(" GiB"); }
 
-// Of one magnitude: then they share a unit.
+// Sizes of one magnitude share a unit.
 bool are_near(const std::vector<Bytes>& sizes) {
   constexpr Bytes kMagnitude = 10;
   const auto [least, most] = std::ranges::minmax(sizes);

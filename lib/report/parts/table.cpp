@@ -37,7 +37,7 @@ std::size_t longest_word(std::string_view text) {
 /// How a table is set.
 struct TableLayout {
   std::vector<std::size_t> columns;  ///< those that are shown
-  std::vector<std::size_t> widths;   ///< of them
+  std::vector<std::size_t> widths;   ///< by column shown
   std::size_t long_names = 0;        ///< rows whose first cell stands on a line of its own
   std::size_t total = 0;             ///< columns of the terminal
 };

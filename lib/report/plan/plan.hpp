@@ -8,7 +8,7 @@
 
 namespace memreplay {
 
-/// Of each device how high the plan is and how low any can be, or what cannot be placed together.
+/// For each device: how high the plan is and how low any can be, or what cannot be placed together.
 std::string to_text(const PlanAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with the bounds, the height and what it was found by.
 std::string to_json(const PlanAnswer& answer);

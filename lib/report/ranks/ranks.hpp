@@ -11,7 +11,7 @@ namespace memreplay {
 /// How every text about several ranks begins: who ran out of memory, and why the worst did; then a
 /// line for each rank, or for those that are alike.
 std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style);
-/// That, the spread, who is like whom and who departs; last line a sentence.
+/// The beginning, the spread, who is like whom and who departs; the last line is a sentence.
 std::string to_text(const RanksAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1"; the same for the same ranks, on however many machines.
 std::string to_json(const RanksAnswer& answer);

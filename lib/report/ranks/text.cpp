@@ -55,7 +55,7 @@ std::string need_phrase(const RankRow& row, const RankRun& run) {
 
 /// Ranks that ask for the same and came to the same.
 struct Alike {
-  const RankRow* row;  ///< of the lowest
+  const RankRow* row;  ///< the lowest rank's
   std::vector<std::uint64_t> ranks;
 };
 

@@ -26,7 +26,7 @@ std::string number(Bytes value) {
   return value < kExactBelow ? fmt::format("{}", value) : fmt::format("\"{}\"", value);
 }
 
-// The kept points of the two curves in one order. Of one moment the highest reserved comes first;
+// The kept points of the two curves in one order. At one moment the highest reserved comes first;
 // what comes after it both curves may have kept.
 std::vector<Held> together(const RunPicture& picture) {
   std::vector<Held> reserved;
@@ -44,7 +44,7 @@ std::vector<Held> together(const RunPicture& picture) {
   return all;
 }
 
-// The event behind which a moment lies; the first moment counts as the first event.
+// The event that a moment comes after; the first moment counts as the first event.
 std::uint64_t event_of(std::uint64_t moment, const RunPicture& picture) {
   return moment > picture.from ? moment - 1 : picture.from;
 }

@@ -41,7 +41,7 @@ class PerfettoWriter {
   struct Slice {
     const char* category;
     std::string name;
-    std::string arguments;  ///< of the beginning; an object
+    std::string arguments;  ///< written at its beginning; an object
     std::int64_t from_us;
     std::int64_t to_us;
   };

@@ -21,7 +21,7 @@ std::string calls_table(const Run& run, std::size_t width = 100);
 /// one device only.
 std::string agreement_phrase(const Run& run);
 
-/// What was done to the blocks on real memory, and what had none. Nothing where there is nothing to
+/// What was done to the blocks on real memory, and what had none. Empty where there is nothing to
 /// say.
 std::vector<std::string> real_phrases(const Run& run);
 

@@ -12,10 +12,10 @@ namespace memreplay {
 
 /// A block a run, the answer first and then the numbers; side by side by place where the runs are
 /// ranked, with the lower bound, warnings, and the winner with its price. Allocators' own summaries
-/// and reports stand behind, as far as they were asked for.
+/// and reports follow, where they were asked for.
 std::string to_text(const ReplayAnswer& answer, const TextStyle& style);
 
-/// Of ranked runs what the text says, as Markdown; of others the table.
+/// For ranked runs what the text says, as Markdown; for others the table.
 std::string to_markdown(const ReplayAnswer& answer);
 
 /// The schema "memreplay/1": every key present, an unknown value null, bytes as integers. More

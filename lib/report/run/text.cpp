@@ -164,7 +164,7 @@ void append_spread(Sheet& out, const std::vector<TraceRuns>& reports) {
                                place_name(worst, true), range));
 }
 
-/// `below` behind an empty line.
+/// Appends `below` after an empty line.
 void append_apart(Sheet& out, const std::string& below) {
   if (below.empty()) return;
   out += '\n';

@@ -13,7 +13,7 @@ using Stats = std::map<std::string_view, std::int64_t>;
 
 struct Unit {
   std::string_view name;
-  std::int64_t factor;  ///< of the unit before
+  std::int64_t factor;  ///< so many units of the one before
 };
 // A number goes on to the next unit from 768 (sizes) or 750 (counts) of it.
 constexpr std::array kSizes = {Unit{"B", 1},      Unit{"KiB", 1024}, Unit{"MiB", 1024},

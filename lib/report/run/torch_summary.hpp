@@ -10,8 +10,8 @@
 
 namespace memreplay {
 
-/// The table that `torch.cuda.memory_summary()` prints for these `memory_stats()`. Nothing where
-/// they are not PyTorch's.
+/// The table that `torch.cuda.memory_summary()` prints for these `memory_stats()`. Unset where they
+/// are not PyTorch's.
 std::optional<std::string> torch_summary(
     const std::vector<std::pair<std::string, std::int64_t>>& stats, int gpu);
 

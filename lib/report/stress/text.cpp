@@ -258,7 +258,7 @@ void append_notes(Sheet& out, const StressedDevice& stressed) {
   append_paragraph(out, confidence_sentence(stressed));
 }
 
-/// Of several recordings the one that needs the largest margin.
+/// Names the recording that needs the largest margin.
 void append_largest(Sheet& out, const std::vector<StressedDevice>& devices) {
   const StressedDevice* largest = nullptr;
   std::size_t known = 0;

@@ -142,7 +142,7 @@ std::string try_sentence(const SuggestedDevice& device) {
                      shell_word(best->strategy));
 }
 
-// Those of the table by which the program fits; where none does, the least.
+// The table's suggestions by which the program fits; where none does, the least one.
 std::vector<const Suggestion*> shown_of(const SuggestedDevice& device) {
   std::vector<const Suggestion*> shown;
   for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {

@@ -13,7 +13,7 @@ std::string list_shortened(std::string conf);
 /// A configuration for a sentence, "(default)" where it is empty.
 std::string setting_phrase(const std::string& conf);
 
-/// The same whole, so that it can be pasted.
+/// The whole configuration, so that it can be pasted.
 std::string whole_setting(const std::string& conf);
 
 /// The highest reserved peak, with its interval where it is estimated.

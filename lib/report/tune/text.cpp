@@ -36,8 +36,8 @@ std::vector<std::string> row(const std::string& rank, const std::string& name,
           human_count(total.ooms), human_count(total.oom_retries), human_count(total.device_calls)};
 }
 
-// The best by rank, what is recommended, the best in other respects and the baseline. Of rows that
-// that have the same figures, or settings that look alike, the first.
+// The best by rank, what is recommended, the best in other respects and the baseline. Only the
+// first is kept of rows that have the same figures, or settings that look alike.
 Table ranking(const TuneResult& r) {
   const bool at_least = r.baseline_outcome.at_least();
   Table table{{{"rank  setting", true},
