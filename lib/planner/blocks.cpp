@@ -81,8 +81,8 @@ std::optional<std::pair<std::size_t, std::size_t>> first_conflict(
   return std::nullopt;
 }
 
-// At any instant all offsets are multiples of the smallest alignment among the live blocks, so all
-// of them but the topmost take whole multiples of it.
+// At any instant all offsets are multiples of the smallest alignment among the live blocks, so
+// every block but the topmost takes whole multiples of it.
 Bytes lower_bound_of(std::span<const PlannedBlock> blocks) {
   std::map<Bytes, RoundedSum> by_alignment;
   std::map<Bytes, std::size_t> live_by_alignment;

@@ -99,7 +99,7 @@ struct Recording {
   std::string detail;              ///< for people: "PyTorch snapshot, protocol 4"
   std::vector<Trace> traces;       ///< by ascending device
   std::vector<std::string> lacks;  ///< what its format does not say: "threads"
-  std::string why_no_trace;        ///< where it has none and more is known than that
+  std::string why_no_trace;        ///< why it has none, where more is known than that
   RecordedSettings settings;
   std::vector<Annotation> annotations;
 

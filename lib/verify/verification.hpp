@@ -50,11 +50,10 @@ struct Clues {
 };
 
 /// Makes the model of PyTorch's allocator decide what the recorded one decided, and compares.
-///
 /// Events come in groups that end in a request. Driver events of a group are what the scripted
-/// device grants, call by call; which of them are those of an `empty_cache` before the request,
-/// and which completions the allocator's own synchronisation made, is found by trying it on a copy
-/// of the model. O(1) model operations an event without driver events, O(state) a group with them.
+/// device grants, call by call; which of them are those of an `empty_cache` before the request, and
+/// which completions the allocator's own synchronisation made, is found by trying it on a copied
+/// model. O(1) model operations an event without driver events, O(state) a group with them.
 class Verification {
  public:
   Verification(const Recording& recording, const Trace& trace, const Assumptions& assumptions);

@@ -16,8 +16,8 @@ struct VerifyResult : VerifyRun {
 };
 
 /// `torch_version` empty: as far as the recording shows it, the best fitting rules otherwise. What
-/// the recording does not state (memory limit, size of the device, options and, before 2.12, owners
-/// of private pools) is found by trying; a divergence that nothing explains is reported, and the
+/// the recording does not state (memory limit, size of the device, options and, before 2.12, who
+/// owns private pools) is found by trying; a divergence that nothing explains is reported, and the
 /// rest compared from the recorded state on. A stated `device` takes the place of the size that is
 /// found, and of a limit that the settings have as a share of it; that it grants more than it has,
 /// or refuses what it has, is a divergence.

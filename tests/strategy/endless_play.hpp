@@ -22,8 +22,9 @@ struct Load {
 };
 
 /// One strategy under the ledger, played with all that a program may ask of it, at random: streams,
-/// threads and private pools, alignments, frees that streams delay, more than the device has, ends
-/// of steps and of pools, empty caches. Memory and time do not grow with the number of operations.
+/// threads and private pools, alignments, frees that streams delay, more than the device has, the
+/// ends of steps and pools, empty caches. Memory and time do not grow with the number of
+/// operations.
 class EndlessPlay {
  public:
   /// A strategy that wants a plan gets one that fits half of the requests.

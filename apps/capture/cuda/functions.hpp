@@ -17,8 +17,8 @@ struct NextFunction {
   Library library;
   std::atomic<void*> address{nullptr};
 
-  /// Looks it up the first time: after us, else in the library that the process has loaded for some
-  /// of its parts alone. Null where there is none.
+  /// Looks it up the first time: in what was loaded after us, else in the library that the process
+  /// has loaded for some parts alone. Null where there is none.
   void* find();
 };
 

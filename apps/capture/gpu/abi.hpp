@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The part of NVIDIA's binary interfaces that programs see, written down anew: numbers and layouts
-// of CUDA 11.8 to 13. Handles are pointers, enumerations are int.
+// The part of NVIDIA's binary interfaces that programs see, written down anew for CUDA 11.8 to 13:
+// numbers and layouts. Handles are pointers, enumerations are int.
 namespace memreplay::gpu {
 
 using Status = int;  ///< cudaError_t; CUresult has the same numbers for what is used here

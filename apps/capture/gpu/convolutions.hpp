@@ -5,8 +5,8 @@
 
 namespace memreplay::gpu {
 
-/// A convolution as cuDNN's graphs describe it. Sizes begin with the batch and the channels, those
-/// of a filter with the channels that it makes and those that it reads.
+/// A convolution as cuDNN's graphs describe it. Sizes begin with the batch and the channels, in a
+/// filter with the channels that it makes and those that it reads.
 struct Convolution {
   enum class Pass { forward, data, filter };
 

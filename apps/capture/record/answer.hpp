@@ -57,8 +57,7 @@ struct RecordedProcess {
   bool used_cuda = false;
   std::uint64_t ooms = 0;
   std::uint64_t steps = 0;         ///< steps of optimisers, where they were counted
-  std::uint64_t own_switches = 0;  ///< times the program switched PyTorch's history, which is
-                                   ///< ignored
+  std::uint64_t own_switches = 0;  ///< the program's own switches of the history, ignored
   std::optional<VirtualFacts> virtual_gpu;
 };
 

@@ -27,8 +27,7 @@ struct CallRecording {
   std::uint64_t pid = 0;
   std::vector<std::string> command;
   capture::SpoolSummary summary;
-  bool is_largest = false;  ///< its recorder's largest: the one that has the name that was asked
-                            ///< for
+  bool is_largest = false;  ///< its recorder's largest: it has the name that was asked for
 };
 
 /// What the processes of a program asked for, as far as it could be written.

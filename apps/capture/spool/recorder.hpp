@@ -88,9 +88,9 @@ inline std::int64_t time_about() {
   return cursor.time_ns;
 }
 
-/// Puts a record, whose order and time are set here, into the spool. The increment needs no order
-/// of its own: an allocator that hands a block from one thread to another brings it along. Within
-/// its caller the record is made in its place.
+/// Puts a record, whose order and time are set here, into the spool. The increment needs no memory
+/// order: an allocator that hands a block from one thread to another brings it along. Within its
+/// caller the record is made in its place.
 template <typename R>
 [[gnu::always_inline]] inline void write(const R& record) {
   if (recording_is_off.load(std::memory_order_relaxed)) return;

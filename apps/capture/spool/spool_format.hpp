@@ -46,7 +46,7 @@ enum class Call : std::uint8_t {
   reallocating,  ///< as `free`; what came of it follows in the same thread
   kept,          ///< a refused free or reallocation: the block is where it was
   failed,        ///< a request that was wrong in another way
-  map,           ///< addresses to physical memory
+  map,           ///< maps addresses to physical memory
   unmap,
 };
 

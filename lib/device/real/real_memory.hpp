@@ -37,7 +37,7 @@ struct TouchMismatch {
 };
 
 /// Ability to do work on the memory, in the order of streams. Trace streams share a bounded number
-/// of the device's own.
+/// of device streams.
 class Execution {
  public:
   virtual ~Execution() = default;

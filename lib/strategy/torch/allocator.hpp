@@ -324,9 +324,9 @@ class Allocator final : public StrategyOn<Allocator>,
   PoolOrder use_on_oom_;  ///< use_on_oom_pools
 };
 
-/// The length of address space that a new expandable segment of this granule reserves on a device
-/// of `total` bytes: the device and an eighth, or what expandable_segments_reserve asks for ("0.5"
-/// times the device, or "8G"), if that is less.
+/// The length of address space that a new expandable segment of this granule reserves: `total`, the
+/// bytes of the device, and an eighth, or what expandable_segments_reserve asks for ("0.5" times
+/// the device, or "8G"), if that is less.
 Bytes reservation_size(const Settings& settings, Bytes total, Bytes granule);
 
 /// Throws UsageError where the device lacks what the settings need.
