@@ -69,7 +69,7 @@ void remark_on(const PhaseSetting& setting, const torch::PassedSettings& setting
   const std::string left = listed_options(settings.left_by(setting.conf));
   if (!left.empty()) {
     remarks.push_back(fmt::format(
-        "{} stays behind {}, as passing the settings from before it does not name that option",
+        "{} remains after {}, as passing the settings from before it does not name that option",
         left, setting.phase));
   }
 }

@@ -50,11 +50,11 @@ std::string as_given(const char* option, const std::optional<TracePoint>& point)
 void refuse_empty_range(const Setup& setup, const ReplayOptions& options, const Trace& trace) {
   const std::uint64_t from = options.measuring.from;
   if (from > 0 && from >= trace.size()) {
-    throw UsageError(fmt::format("{} lies behind the end; the recording has {} events",
+    throw UsageError(fmt::format("{} lies after the end; the recording has {} events",
                                  as_given("--from", setup.from), human_count(trace.size())));
   }
   if (options.program.to > from) return;
-  throw UsageError(fmt::format("no event lies between {} and {}; expected a --to behind --from",
+  throw UsageError(fmt::format("no event lies between {} and {}; expected a --to after --from",
                                as_given("--from", setup.from), as_given("--to", setup.to)));
 }
 

@@ -19,7 +19,7 @@ std::string served_remark(const Run& run, const std::string& target) {
 std::string estimate_remark(const Run& run) {
   if (!run.interval) return {};
   return fmt::format(
-      "the recording behind it starts late; under {} the program itself is estimated to have "
+      "the source recording starts late; under {} the program itself is estimated to have "
       "reserved {} at its peak",
       run.strategy, estimated_text(run.metrics.peak_reserved, run.interval->peak_reserved));
 }

@@ -95,7 +95,7 @@ std::string effort(const TuneAnswer& answer) {
   }
   if (answer.late.weighed < answer.late.open) {
     text += fmt::format(
-        " {} of {} were weighed against what came before; the others stand behind them, as the "
+        " {} of {} were weighed against what came before; the others come after them, as the "
         "recording alone has it.",
         human_count(answer.late.weighed), counted(answer.late.open, "outcome"));
   }

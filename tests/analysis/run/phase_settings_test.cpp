@@ -72,7 +72,7 @@ TEST_F(PhaseSettings, WhatPassingSetsBackOrLeavesIsSaid) {
             (std::vector<std::string>{"passing roundup_power2_divisions:4 in load sets "
                                       "max_split_size_mb:64 back to the default there"}));
   EXPECT_EQ(phased(spec, "max_split_size_mb:64,expandable_segments:True@phase:load").remarks,
-            (std::vector<std::string>{"expandable_segments:True stays behind load, as passing the "
+            (std::vector<std::string>{"expandable_segments:True remains after load, as passing the "
                                       "settings from before it does not name that option"}));
 }
 

@@ -34,7 +34,7 @@ TEST(ConvertRemarks, OfALateStartTheProgramItselfIsEstimated) {
   ConvertAnswer answer{.path = "in.pickle", .runs = {run_of("torch", {.reserved = 6 * kMiB})}};
   answer.runs[0].interval = RunInterval{.peak_reserved = {5 * kMiB, 7 * kMiB}};
   EXPECT_EQ(remarks(answer, "out.json"),
-            Remarks{"out.json: the recording behind it starts late; under torch the program itself "
+            Remarks{"out.json: the source recording starts late; under torch the program itself "
                     "is estimated to have reserved ≈ 6 MiB (5 MiB to 7 MiB) at its peak"});
 }
 
