@@ -36,8 +36,8 @@ struct TouchMismatch {
   Address address = 0;  ///< the lowest that is known to differ
 };
 
-/// Ability to do work on the memory, in the order of streams. Trace streams share a bounded number
-/// of device streams.
+/// Ability to do work on the memory, in the order of streams. Several trace streams may share one
+/// stream of the device.
 class Execution {
  public:
   virtual ~Execution() = default;
