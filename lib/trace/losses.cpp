@@ -51,17 +51,46 @@ void add_calls(const Trace& trace, LossCount& lost) {
   lost.add_op("safe frontiers", Op::safe_frontier);
 }
 
+std::uint64_t placed_before(const Trace& trace) {
+  std::uint64_t blocks = 0;
+  for (const SegmentInfo& segment : trace.start.segments) {
+    blocks += std::ranges::count_if(
+        segment.blocks, [](const BlockInfo& block) { return block.state != BlockState::free; });
+  }
+  return blocks;
+}
+
+/// Blocks that outlive the last request; none where it is one alone, which is freed.
+std::uint64_t last_ends(const Trace& trace) {
+  std::uint64_t live = placed_before(trace), outlive = live, ends = 0;
+  for (std::size_t event = 0; event < trace.size(); ++event) {
+    if (trace.slots[event] == kNoSlot || trace.sizes[event] == 0) continue;
+    if (trace.ops[event] == Op::allocate) {
+      outlive = ++live;
+      ends = 0;
+    } else if (trace.ops[event] == Op::free || trace.ops[event] == Op::free_completed) {
+      --live;
+      ++ends;
+    }
+  }
+  return outlive == 1 && ends == 1 ? 0 : outlive;
+}
+
 }  // namespace
 
 Losses left_out_of(const Recording& recording, std::string_view log, LogPlaces has) {
   const Trace& trace = recording.traces.front();
   LossCount lost(trace);
   if (!has.refusals) lost.add_op("refused requests", Op::oom);
+  if (!has.last_ends) {
+    lost.add_count("ends of blocks that outlive the last request", last_ends(trace));
+  }
   if (has.all_calls) {
     lost.add_count("frees that never complete", unfinished_frees(trace).size());
   } else {
     add_calls(trace, lost);
   }
+  lost.add_count("places of blocks from before the recording", placed_before(trace));
   lost.add("events of the driver",
            [&](std::size_t event) { return is_driver_event(trace.ops[event]); });
   if (!has.streams) {

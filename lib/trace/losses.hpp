@@ -16,6 +16,7 @@ struct LogPlaces {
   bool times = false;
   bool alignments = false;
   bool refusals = false;
+  bool last_ends = true;  ///< blocks that outlive the last request may end one by one, or never
   /// Requests of no bytes, delayed frees, markers, emptied caches, safe frontiers, pools, tags.
   bool all_calls = false;
 };

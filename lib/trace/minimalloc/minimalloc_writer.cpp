@@ -96,7 +96,7 @@ Losses write_minimalloc(const Recording& recording, std::ostream& out) {
     if (aligned) out << ',' << (Bytes{1} << row.align_log2);
     out << '\n';
   }
-  return left_out_of(recording, "a list of lifetimes", {.alignments = true});
+  return left_out_of(recording, "a list of lifetimes", {.alignments = true, .last_ends = false});
 }
 
 }  // namespace
