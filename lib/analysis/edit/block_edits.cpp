@@ -19,7 +19,7 @@ namespace {
 }
 
 Bytes scaled_by(Bytes size, double factor) {
-  return std::max<Bytes>(bytes_of(std::round(static_cast<double>(size) * factor)), 1);
+  return bytes_of(std::round(static_cast<double>(size) * factor));
 }
 
 /// Moves what a forward pass saves to the host and back.
@@ -164,14 +164,15 @@ class BlockChange {
     if (life().existed_before() && size > rooms_[block_]) {
       refuse(edit_, "it enlarges blocks from before the recording, which lie where they lie");
     }
-    rewrite_.resize(block_, size);
+    // A request of no bytes gets no block.
+    rewrite_.resize(block_, std::max(size, std::min<Bytes>(life().size, 1)));
   }
 
   void change(const ScaleEdit& how) { resize(scaled_by(life().size, how.factor)); }
 
   void change(const DtypeEdit& how) {
     const Bytes from = bytes_of_dtype(how.from);
-    resize(std::max<Bytes>((life().size * bytes_of_dtype(how.to) + from - 1) / from, 1));
+    resize((life().size * bytes_of_dtype(how.to) + from - 1) / from);
   }
 
   void change(const DropEdit& /*how*/) {
