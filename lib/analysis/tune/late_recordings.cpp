@@ -9,6 +9,7 @@
 #include "analysis/parallel.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/tune/conclusion.hpp"
+#include "analysis/tune/experiment.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -186,11 +187,27 @@ class Scales {
       if (!runs[i].start_matters || !late_[i].applies()) continue;
       const auto estimate =
           late_[i].warm().estimate(spec, result_.torch_version, options_.bench.devices[i]);
-      if (estimate) enter(*estimate, runs[i]);
+      if (!estimate) continue;
+      runs[i] = nearest(spec, *estimate, i);
+      enter(*estimate, runs[i]);
     }
     if (cancelled()) return;
     outcome.runs = std::move(runs);
     outcome.weighed = true;
+  }
+
+  /// All that is not estimated is of the replay that comes nearest, as in any other answer.
+  Run nearest(const StrategySpec& spec, const WarmEstimate& estimate, std::size_t i) const {
+    const Bench& bench = options_.bench;
+    const bool unknown_size = i < bench.unknown_size.size() && bench.unknown_size[i];
+    ReplayOptions replaying = options_.replaying;
+    replaying.begin_with = late_[i].warm().beginning(estimate.nearest);
+    const Experiment there =
+        try_on({{bench.subjects[i]}, {bench.devices[i]}, {bench.assumed_size[i]}, {unknown_size}},
+               spec, result_.torch_version, replaying, {});
+    Run run = there.outcome.runs.front();
+    run.start_matters = true;
+    return run;
   }
 
   const TuneOptions& options_;
