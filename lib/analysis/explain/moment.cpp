@@ -33,9 +33,11 @@ class Watcher final : public ReplayObserver {
   Curves curves;
 
  private:
-  // What the start lacked counts with the first event.
+  // What the start lacked counts with the first event. A block that left the device may find no
+  // room when it is to come back, which is at its free.
   void note_oom(const EventState& state) {
-    if (is_request(trace_.ops[state.event]) && !state.placement) {
+    const bool refused = is_request(trace_.ops[state.event]) && !state.placement;
+    if (refused || curves.requested.size() > 1) {
       curves.ooms.push_back(state.event);
     } else {
       curves.start_refused = true;
@@ -218,7 +220,9 @@ Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const
   const ReplayResult result = trial.run(replaying);
   Moment moment;
   moment.memory = trial.strategy().memory_state();
-  moment.live = live_before(subject_.trace(), event);
+  // A block that was to come back is what was asked for, and live no longer.
+  const bool comes_back = to > event && !is_request(subject_.trace().ops[event]);
+  moment.live = live_before(subject_.trace(), comes_back ? to : event);
   moment.device_free = trial.device_free();
   moment.allowed = trial.strategy().free_space().obtainable;
   moment.limited = event < subject_.trace().size() &&
