@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace memreplay {
 namespace {
@@ -34,6 +35,16 @@ struct RoundedSum {
 };
 
 }  // namespace
+
+std::vector<PlannedBlock> at_own_times(std::vector<PlannedBlock> blocks) {
+  std::uint64_t last = 0;
+  std::uint64_t count = 0;
+  for (const Moment& moment : moments_of(blocks)) {
+    if (moment.time > std::exchange(last, moment.time)) ++count;
+    (moment.starts ? blocks[moment.block].start : blocks[moment.block].end) = count;
+  }
+  return blocks;
+}
 
 Packing packing_of(std::span<const PlannedBlock> blocks, std::vector<Bytes> offsets) {
   Packing packing{std::move(offsets), 0};

@@ -21,6 +21,10 @@ struct PlannedBlock {
   bool overlaps(const PlannedBlock& other) const { return start < other.end && other.start < end; }
 };
 
+/// The blocks with times that count the moments at which one starts or ends: what else happens
+/// between them is nothing to who places them. O(n log n).
+std::vector<PlannedBlock> at_own_times(std::vector<PlannedBlock> blocks);
+
 /// No packing is higher; where places are given, what does not fit below fits nowhere.
 inline constexpr Bytes kEndlessCapacity = Bytes{1} << 60;
 

@@ -276,8 +276,9 @@ class Planning {
 
   Plan finish() {
     std::string_view by;
+    const std::vector<PlannedBlock> blocks = at_own_times(blocks_);
     const Packing packing =
-        pack_in_time({blocks_, phases_.phases}, wish_.algorithm, plan_.shortened, by);
+        pack_in_time({blocks, phases_.phases}, wish_.algorithm, plan_.shortened, by);
     plan_.grouped = by == "groups";
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       plan_.entries[rows_[i]].offset = packing.offsets[i];

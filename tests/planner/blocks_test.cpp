@@ -97,5 +97,15 @@ TEST(LowerBound, IsNeverAboveTheLowestHeight) {
   EXPECT_GT(reached, kInstances / 2);
 }
 
+TEST(OwnTimes, CountTheMomentsAtWhichABlockStartsOrEnds) {
+  const auto blocks = at_own_times({{0, 9, 1}, {4, 7, 2}, {7, UINT64_MAX, 3}});
+  EXPECT_EQ(blocks[0].start, 0u);
+  EXPECT_EQ(blocks[0].end, 3u);
+  EXPECT_EQ(blocks[1].start, 1u);
+  EXPECT_EQ(blocks[1].end, 2u);
+  EXPECT_EQ(blocks[2].start, 2u);
+  EXPECT_EQ(blocks[2].end, 4u);
+}
+
 }  // namespace
 }  // namespace memreplay

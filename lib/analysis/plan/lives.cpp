@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "replay/planning.hpp"
@@ -71,6 +72,7 @@ TraceLives program_lives(const Trace& trace, const Program& program, Bytes align
     lives.problem.blocks.push_back(
         {request.start, end, size, std::max(alignment, request.alignment)});
   }
+  lives.problem.blocks = at_own_times(std::move(lives.problem.blocks));
   return lives;
 }
 

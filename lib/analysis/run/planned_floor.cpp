@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/text.hpp"
 #include "planner/quick_plan.hpp"
@@ -26,7 +27,7 @@ std::vector<PlannedBlock> blocks_asked_for(const Program& program, std::uint64_t
     if (request.refused || too_large || end <= start) continue;
     blocks.push_back({start, end, request.size, std::max<Bytes>(1, request.alignment)});
   }
-  return blocks;
+  return at_own_times(std::move(blocks));
 }
 
 }  // namespace
