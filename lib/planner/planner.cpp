@@ -256,12 +256,6 @@ class MemoryPlanner {
 
 }  // namespace
 
-std::string_view name_of(PlanSolver solver) {
-  constexpr std::array<std::string_view, 5> kNames = {"automatic", "greedy", "improve", "exact",
-                                                      "contention"};
-  return kNames[static_cast<std::size_t>(solver)];
-}
-
 bool PlannedMemory::keep(Packing found, std::string by) {
   if (packing && found.height >= packing->height) return false;
   packing = std::move(found);

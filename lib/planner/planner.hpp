@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,9 @@ enum class PlanSolver : std::uint8_t {
   exact,       ///< MiniMalloc's search
   contention,  ///< TelaMalloc's
 };
-std::string_view name_of(PlanSolver solver);
+/// By their numbers.
+inline constexpr std::array<std::string_view, 5> kSolverNames = {"automatic", "greedy", "improve",
+                                                                 "exact", "contention"};
 
 struct PlannerOptions {
   std::optional<Bytes> capacity = {};  ///< a packing must not be higher; unset: no limit

@@ -63,19 +63,6 @@ TEST(Planner, WithinACapacityItNeedNotBeTheLowest) {
   EXPECT_EQ(none.lower_bound, 7u);
 }
 
-TEST(Planner, EverySolverIsSound) {
-  std::mt19937_64 random(33);
-  for (const PlanSolver solver :
-       {PlanSolver::greedy, PlanSolver::improve, PlanSolver::exact, PlanSolver::contention}) {
-    const PlanningProblem problem = random_problem(random, {.blocks = {.count = 40}});
-    PlannerOptions options{.seconds = 0.05, .solver = solver};
-    const PlannedMemory found = plan_memory(problem, options, {});
-    ASSERT_TRUE(found.packing);
-    EXPECT_FALSE(first_conflict(problem, *found.packing));
-    EXPECT_GE(found.packing->height, found.lower_bound);
-  }
-}
-
 TEST(Planner, EverySolverHonoursThePlacesThatAreGiven) {
   std::mt19937_64 random(35);
   int placed = 0;

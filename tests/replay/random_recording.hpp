@@ -15,6 +15,10 @@ struct RandomProgram {
   std::size_t live_at_most = 24;
   int largest_log2 = 21;  ///< the largest request's
   int streams = 4;
+  int pools = 1;  ///< of each stream
+  /// In a hundred events: markers, refused requests and requests of no bytes.
+  unsigned rare = 0;
+  bool leaves_frees_open = true;  ///< some never complete
 };
 
 /// A recording of a program that allocates on several streams, frees at once or when other streams
@@ -29,8 +33,9 @@ inline Recording random_recording(const RandomProgram& program) {
   const auto below = [&](std::uint64_t n) { return random() % n; };
   TraceBuilder builder(0);
   std::vector<std::uint16_t> lanes;
-  for (int stream = 0; stream < program.streams; ++stream) {
-    lanes.push_back(builder.lane(static_cast<std::uint64_t>(stream), PoolId{}));
+  for (int lane = 0; lane < program.streams * program.pools; ++lane) {
+    lanes.push_back(builder.lane(static_cast<std::uint64_t>(lane % program.streams),
+                                 PoolId{0, static_cast<std::uint64_t>(lane / program.streams)}));
   }
   std::vector<Block> live;
   std::vector<Block> pending;
@@ -40,7 +45,19 @@ inline Recording random_recording(const RandomProgram& program) {
     blocks.pop_back();
     return block;
   };
+  const auto add_rare = [&] {
+    const std::uint16_t lane = lanes[below(lanes.size())];
+    const auto kind = below(3);
+    if (kind == 0) return builder.add(Op::marker, lanes[0], kNoSlot, 0);
+    if (kind == 1) return builder.add(Op::oom, lane, kNoSlot, Bytes{1} << program.largest_log2);
+    live.push_back({builder.take_slot(), lane, 0});
+    builder.add(Op::allocate, lane, live.back().slot, 0);
+  };
   for (int event = 0; event < program.events; ++event) {
+    if (program.rare > 0 && below(100) < program.rare) {
+      add_rare();
+      continue;
+    }
     const auto dice = below(100);
     if (dice < 2) {
       builder.add(Op::empty_cache, 0, kNoSlot, 0);
@@ -61,6 +78,10 @@ inline Recording random_recording(const RandomProgram& program) {
       builder.add(Op::free, block.lane, block.slot, block.size);
       builder.return_slot(block.slot);
     }
+  }
+  while (!program.leaves_frees_open && !pending.empty()) {
+    const Block block = take(pending);
+    builder.add(Op::free_completed, block.lane, block.slot, block.size);
   }
   Recording recording;
   recording.path = "random";

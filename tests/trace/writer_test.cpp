@@ -56,23 +56,6 @@ Recording read_text(const std::string& text) {
   return recording;
 }
 
-bool has_addresses(const Recording& recording) {
-  return !recording.traces.front().addresses.empty();
-}
-
-TEST(Writers, WhatOneWritesIsReadAndWrittenAgainToTheByte) {
-  for (const char* name :
-       {"torch/side_streams.pickle", "torch/warm_ring.pickle", "torch/gpt_train_oom.pickle",
-        "torch/graph_pool.pickle", "pinned-steps.csv", "fragmentation.csv", "bfc-oom.csv"}) {
-    const Recording recording = read_recording(std::string(MEMREPLAY_TRACES "/") + name);
-    for (const WriterInfo& writer : writers()) {
-      if (writer.needs_addresses && !has_addresses(recording)) continue;
-      const std::string once = written(writer, recording);
-      EXPECT_EQ(written(writer, read_text(once)), once) << name << " as " << writer.format;
-    }
-  }
-}
-
 Recording read_csv_text(const std::string& rows) { return read_text("op,id,size" + rows); }
 
 TEST(Writers, RmmHasADayWithoutDateAndHandlesAsTheyAre) {

@@ -1,5 +1,8 @@
 #include "report/plan/plan.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <deque>
@@ -69,11 +72,11 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
              [&planner](const std::string& text) {
                planner.seconds = number_argument("--timeout", text);
              });
-  line.value("--solver", "automatic|greedy|improve|exact|contention",
+  line.value("--solver", fmt::format("{}", fmt::join(kSolverNames, "|")),
              "By what it is looked for. Default: automatic, as far as each is needed.",
              [&planner](const std::string& text) {
-               planner.solver = static_cast<PlanSolver>(choice_argument(
-                   "--solver", text, {"automatic", "greedy", "improve", "exact", "contention"}));
+               planner.solver = static_cast<PlanSolver>(
+                   choice_argument("--solver", text, {kSolverNames.begin(), kSolverNames.end()}));
              });
   line.value("--threads", "N", "Searches at once. Default: the processor's cores.",
              [&planner](const std::string& text) {

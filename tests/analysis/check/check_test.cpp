@@ -156,16 +156,6 @@ TEST(Check, UnderOtherRulesTheLikeliestValueIsJudgedAndItsIntervalKept) {
   EXPECT_TRUE(check_of(recording, updated(entry, check)).passed());
 }
 
-TEST(Check, AnUpdatedEntryIsWithinAndDoesNotChangeAgain) {
-  const Recording recording = bundled("layers_4.pickle");
-  const BaselineEntry entry = baseline_of(recording);
-  const EntryCheck again = check_of(recording, entry);
-  EXPECT_TRUE(again.passed());
-  EXPECT_TRUE(again.grown.empty());
-  EXPECT_EQ(again.not_compared, "");
-  EXPECT_EQ(updated(entry, again), entry);
-}
-
 TEST(Check, NamesTheStackOfTheLayerThatWasAdded) {
   const BaselineEntry before = baseline_of(bundled("layers_4.pickle"));
   const EntryCheck check = check_of(bundled("layers_5.pickle"), before);

@@ -8,7 +8,6 @@
 #include "analysis/edit/programs.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
-#include "replay/watch/holding_log.hpp"
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
 
@@ -185,77 +184,10 @@ std::vector<Recording> bundled() {
   return recordings;
 }
 
-class CurveWatcher final : public RunWatcher {
- public:
-  void begin_run(const Subject&, const Trial&, ObserverGroup& observers) override {
-    observers.add(log);
-  }
-  HoldingLog log;
-};
-
-/// What a run comes to, and what it holds after the events of the program.
-struct Outcome {
-  memreplay::Run run;
-  std::vector<HoldingLog::Holding> curve;
-};
-
-Outcome outcome_of(const Subject& subject, const std::string& strategy) {
-  const Setup setup;
-  const Control control;
-  const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  CurveWatcher watcher;
-  Outcome outcome{run(subject, parse_strategy(strategy), simulated(sized_for(subject, {})), setup,
-                      late, &watcher, control),
-                  {}};
-  for (std::size_t i = 0; i < watcher.log.holdings().size(); ++i) {
-    if (is_driver_event(subject.trace().ops[i])) continue;
-    outcome.curve.push_back(watcher.log.holdings()[i]);
-  }
-  return outcome;
-}
-
-void expect_equal(const Outcome& now, const Outcome& before) {
-  EXPECT_EQ(now.run.metrics.peak_requested, before.run.metrics.peak_requested);
-  EXPECT_EQ(now.run.metrics.peak_allocated, before.run.metrics.peak_allocated);
-  EXPECT_EQ(now.run.metrics.peak_reserved, before.run.metrics.peak_reserved);
-  EXPECT_EQ(now.run.metrics.end_reserved, before.run.metrics.end_reserved);
-  EXPECT_EQ(now.run.metrics.ooms, before.run.metrics.ooms);
-  EXPECT_EQ(now.run.metrics.oom_retries, before.run.metrics.oom_retries);
-  EXPECT_TRUE(now.curve == before.curve);
-}
-
-TEST(EditedTraces, AnEditThatChangesNothingLeavesEveryReplayAsItWas) {
-  for (const Recording& recording : bundled()) {
-    for (const Trace& trace : recording.traces) {
-      const Subject subject(recording, trace);
-      if (subject.trace().size() == 0) continue;
-      const std::vector<Edit> edits = {parse_edit("scale:size>=0,factor=1")};
-      const MadeRecordings same = edited(subject, edits);
-      const Subject made(same.likeliest.recording, same.likeliest.trace(), same.likeliest.origin);
-      EXPECT_FALSE(fault_in(made.trace()));
-      for (const char* const strategy : {"torch", "recorded"}) {
-        SCOPED_TRACE(fmt::format("{} gpu {}: {}", recording.path, trace.gpu, strategy));
-        const Outcome now = outcome_of(made, strategy);
-        // Its recorded addresses are not those of the edited program.
-        if (now.run.inexact_because.starts_with("where memory lies decides")) continue;
-        expect_equal(now, outcome_of(subject, strategy));
-      }
-    }
-  }
-}
-
-TEST(EditedTraces, EditsThatChangeNothingMakeOneTrace) {
-  for (const Recording& recording : bundled()) {
-    const Subject subject(recording, recording.traces.front());
-    if (subject.trace().size() == 0) continue;
-    const auto trace_of = [&](const char* text) {
-      const std::vector<Edit> edits = {parse_edit(text)};
-      return edited(subject, edits).likeliest.trace();
-    };
-    const Trace scaled = trace_of("scale:size>=0,factor=1");
-    EXPECT_TRUE(scaled == trace_of("dtype:size>=0,from=fp32,to=fp32")) << recording.path;
-    EXPECT_TRUE(scaled == trace_of("shorten:size>=0,events=1000000000")) << recording.path;
-  }
+Run run_of(const Subject& subject, const std::string& strategy) {
+  const LateStart late(subject, replay_options(subject.trace(), {}, {}));
+  return run(subject, parse_strategy(strategy), simulated(sized_for(subject, {})), {}, late,
+             nullptr, {});
 }
 
 TEST(EditedTraces, RecordingsMayShrinkWhatWasThereBeforeThemToo) {
@@ -271,12 +203,12 @@ TEST(EditedTraces, WherePlacesDecideTheRecordedAllocatorsReplayIsAnEstimate) {
       read_recording(fs::path(MEMREPLAY_TRACES) / "torch" / "ties_by_address.pickle");
   const MadeRecordings same = made(recording, {parse_edit("scale:size>=0,factor=1")});
   const Subject subject(same.likeliest.recording, same.likeliest.trace(), same.likeliest.origin);
-  const Outcome recorded = outcome_of(subject, "recorded");
-  EXPECT_FALSE(recorded.run.exact);
-  EXPECT_EQ(recorded.run.inexact_because,
+  const auto recorded = run_of(subject, "recorded");
+  EXPECT_FALSE(recorded.exact);
+  EXPECT_EQ(recorded.inexact_because,
             "where memory lies decides among free blocks of equal size in this release, and of an "
             "edited program that is not recorded");
-  EXPECT_TRUE(outcome_of(subject, "torch").run.exact);
+  EXPECT_TRUE(run_of(subject, "torch").exact);
 }
 
 }  // namespace

@@ -109,25 +109,6 @@ TEST_F(RanksTest, ClassesThatTakeTurnsAreNoStages) {
   EXPECT_TRUE(answered().stages.empty());
 }
 
-TEST_F(RanksTest, MergedShardsAreTheWholeInAnyOrderAndGrouping) {
-  for (int number = 0; number < 7; ++number) rank(number, {40 + number % 3, 50, number});
-  std::ofstream(folder_ / "rank9.csv") << "op,id,size\nf,1,1\n";
-  std::ofstream(folder_ / "notes.txt") << "nothing\n";
-  const RanksPart whole = part();
-  const std::vector<RanksPart> parts = {sent(part(1, 3)), sent(part(2, 3)), sent(part(3, 3))};
-  const auto text = [](RanksPart p) {
-    p.of = 1;
-    p.shards = {1};
-    return part_text(p);
-  };
-  EXPECT_EQ(text(merged({parts[0], parts[1], parts[2]})), text(whole));
-  EXPECT_EQ(text(merged({parts[2], parts[0], parts[1]})), text(whole));
-  EXPECT_EQ(text(merged({parts[1], sent(merged({parts[2], parts[0]}))})), text(whole));
-  EXPECT_EQ(whole.others, 1u);
-  ASSERT_EQ(whole.unreadable.size(), 1u);
-  EXPECT_EQ(whole.unreadable[0].rank, 9u);
-}
-
 TEST_F(RanksTest, APartHasTheDeviceOfEachRank) {
   rank(0, {40});
   RanksPart found = part();

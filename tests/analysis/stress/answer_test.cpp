@@ -29,14 +29,6 @@ TEST(StressAnswer, TheRecordedOrderTakenApartReservesWhatWasRecorded) {
   }
 }
 
-TEST(StressAnswer, IsTheSameForAnyNumberOfThreads) {
-  const StressAnswer one = answer_for("torch/seq_growth.pickle", {.threads = 1});
-  const StressAnswer three = answer_for("torch/seq_growth.pickle", {.threads = 3});
-  EXPECT_EQ(only_run(one).reserved.most, only_run(three).reserved.most);
-  EXPECT_EQ(only_run(one).reserved.median, only_run(three).reserved.median);
-  EXPECT_EQ(only_run(one).orders, 60u);
-}
-
 TEST(StressAnswer, TheMarginHoldsTheLargestOfFewOrders) {
   const StressAnswer answered = answer_for("torch/seq_growth.pickle", {});
   const StressRun& run = only_run(answered);

@@ -105,16 +105,6 @@ TEST(LateRecordings, WhatTheBudgetDoesNotReachStandsBehind) {
   EXPECT_TRUE(std::ranges::is_partitioned(tuned.result.outcomes, std::not_fn(unknown)));
 }
 
-TEST(LateRecordings, TheNumberOfThreadsChangesNothing) {
-  const Recording recording = bundled("warm_ring.pickle");
-  const Subject subject(recording, recording.traces.front());
-  TuneOptions options = options_for({&subject});
-  const Tuned alone = weighed(options);
-  options.threads = 4;
-  const Tuned together = weighed(options);
-  EXPECT_TRUE(std::ranges::equal(alone.result.outcomes, together.result.outcomes, same_figures));
-}
-
 TEST(LateRecordings, OfSeveralTheHighestIntervalCounts) {
   const Recording whole = bundled("layers_5.pickle");
   const Recording late = begun_late(whole, whole.traces.at(0).size() / 2);

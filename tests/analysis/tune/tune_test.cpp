@@ -61,24 +61,6 @@ Figures figures(const RunMetrics& m) {
 
 class TuneOnRandomRecordings : public testing::TestWithParam<unsigned> {};
 
-TEST_P(TuneOnRandomRecordings, EverySettingGivesTheOutcomeThatItIsListedUnder) {
-  const Recording recording = random_recording(GetParam(), 1500);
-  TuneOptions options = plain_options(250);
-  options.bench.devices[0].capacity = replayed(recording, "").peak_reserved * 9 / 10;
-  const TuneResult result = tuned(recording, options);
-  std::uint64_t listed = 0;
-  for (const TuneOutcome& outcome : result.outcomes) {
-    for (const Setting& setting : outcome.settings) {
-      ++listed;
-      EXPECT_EQ(figures(replayed(recording, conf_of(setting, {}), options.bench.devices[0])),
-                figures(outcome.runs[0].metrics))
-          << conf_of(setting, {});
-    }
-  }
-  EXPECT_EQ(result.tried, 250u);
-  EXPECT_GE(listed + result.abandoned, result.replayed);
-}
-
 TEST_P(TuneOnRandomRecordings, EveryOutcomeOfEverySplitSizeIsFound) {
   const Recording recording = random_recording(GetParam(), 1500);
   TuneOptions options = plain_options(1000);
@@ -92,19 +74,6 @@ TEST_P(TuneOnRandomRecordings, EveryOutcomeOfEverySplitSizeIsFound) {
     EXPECT_TRUE(found.contains(figures(replayed(recording, conf, options.bench.devices[0]))))
         << conf;
   }
-}
-
-TEST_P(TuneOnRandomRecordings, TheNumberOfThreadsChangesNothing) {
-  const Recording recording = random_recording(GetParam(), 600);
-  TuneOptions options = plain_options(300);
-  const TuneResult one = tuned(recording, options);
-  options.threads = 3;
-  const TuneResult three = tuned(recording, options);
-  ASSERT_EQ(one.outcomes.size(), three.outcomes.size());
-  for (std::size_t i = 0; i < one.outcomes.size(); ++i) {
-    EXPECT_EQ(one.outcomes[i].settings, three.outcomes[i].settings);
-  }
-  EXPECT_EQ(one.abandoned, three.abandoned);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TuneOnRandomRecordings, testing::Range(0u, 4u));

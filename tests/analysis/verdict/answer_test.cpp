@@ -92,35 +92,6 @@ Inputs of_bundled(const std::string& name) {
   return Inputs({.paths = {std::string(MEMREPLAY_TRACES) + "/" + name}});
 }
 
-class OneVerdict : public testing::TestWithParam<const char*> {};
-
-TEST_P(OneVerdict, ExplainAndTuneAgreeOnEveryDevice) {
-  const Inputs inputs = of_bundled(GetParam());
-  Bytes most = 0;
-  {
-    const ExplainAnswer whole =
-        answer(inputs, ExplainQuestion{.setup = {.device = {.endless = true}}, .runs = 8}, {});
-    most = whole.devices[0].explanation.live_peak.requested;
-  }
-  for (const unsigned hundredths : {50u, 90u, 98u, 100u, 103u, 110u, 130u}) {
-    const Bytes capacity = most / 100 * hundredths + 1;
-    const BothVerdicts both = verdicts(inputs, {.device = {.capacity = capacity}}, 40);
-    EXPECT_EQ(both.explained, both.tuned)
-        << capacity << ": " << name_of(both.explained.cause) << ", " << name_of(both.tuned.cause);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Bundled, OneVerdict,
-                         testing::Values("bfc-oom.csv", "fragmentation.csv", "leak.csv",
-                                         "torch/batch_2.pickle.gz", "torch/expandable.pickle",
-                                         "torch/garbage_collection.pickle",
-                                         "torch/gpt_step.pickle.gz", "torch/gpt_train_oom.pickle",
-                                         "torch/graph_pool.pickle", "torch/layers_4.pickle",
-                                         "torch/little_to_collect.pickle",
-                                         "torch/pools_kept_whole.pickle",
-                                         "torch/retry_or_empty_cache.pickle",
-                                         "torch/seq_growth.pickle", "torch/warm_ring.pickle"));
-
 TEST(BothVerdicts, ExplainSearchesAsTuneDoesWhereThatDecides) {
   const Inputs inputs = of_bundled("torch/layers_4.pickle");
   const BothVerdicts narrow = verdicts(inputs, {.device = {.capacity = 402'480'969}});

@@ -63,18 +63,6 @@ class MrtFileOnDisk : public testing::Test {
   const std::string path_;
 };
 
-TEST(Mrt, EveryBundledRecordingIsReadAgainAsItWas) {
-  std::size_t count = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(MEMREPLAY_TRACES)) {
-    const auto extension = file.path().extension();
-    if (extension != ".pickle" && extension != ".csv") continue;
-    const Recording recording = read_recording(file.path().string());
-    EXPECT_EQ(read(written(recording), recording.path), recording) << recording.path;
-    ++count;
-  }
-  EXPECT_GT(count, 15u);
-}
-
 TEST(Mrt, WhatALogLacksAndWhereARepairIsMetFirstStay) {
   Recording recording = read_recording("log", "v 1 3\nt a0 0\n+ 8 1 10\n- 0\n", {});
   const Coverage& coverage = recording.traces.at(0).coverage;

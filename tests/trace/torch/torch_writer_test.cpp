@@ -8,14 +8,6 @@
 namespace memreplay {
 namespace {
 
-TEST(TorchWriter, WhatIsReadFromItIsTheSameRecording) {
-  for (const auto& path : bundled_snapshots()) {
-    const Recording original = recording_of(path);
-    EXPECT_EQ(written_and_read<PickleWriter>(original), original) << path;
-    EXPECT_EQ(written_and_read<JsonWriter>(original), original) << path;
-  }
-}
-
 TEST(TorchWriter, FreesThatWereRecordedInOnePartStayWhole) {
   const TemporaryFile file(snapshot(entry("alloc", 4096, 512) + entry("free_requested", 4096, 512) +
                                     entry("alloc", 4096, 1024)),
