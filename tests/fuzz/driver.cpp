@@ -25,7 +25,6 @@ constexpr const char* kUsage =
     "fuzz_targets try TARGET FILE...\n"
     "fuzz_targets corpus TARGET FOLDER                      writes the seeds\n"
     "fuzz_targets dictionary TARGET                         as libFuzzer reads it\n";
-constexpr unsigned kMostSeconds = 20;  // for one input
 
 /// What runs now, for the handler of signals.
 struct {
@@ -37,9 +36,8 @@ struct {
 void keep_input(int signal) {
   const int file = ::open(now.file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   bool kept = file >= 0 && ::write(file, now.bytes, now.size) == static_cast<ssize_t>(now.size);
-  const std::string_view parts[] = {signal == SIGALRM ? "too slow, " : "", "kept: ", now.file,
-                                    "\n"};
-  for (const std::string_view part : parts) {
+  for (const std::string_view part :
+       {std::string_view("kept: "), std::string_view(now.file), std::string_view("\n")}) {
     kept = kept && ::write(STDERR_FILENO, part.data(), part.size()) >= 0;
   }
   std::signal(signal, SIG_DFL);
@@ -53,7 +51,7 @@ void watch_signals() {
   other.ss_sp = stack;
   other.ss_size = sizeof stack;
   ::sigaltstack(&other, nullptr);
-  for (const int signal : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
+  for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
     struct sigaction present {};
     ::sigaction(signal, nullptr, &present);
     if (present.sa_handler != SIG_DFL) continue;
@@ -70,9 +68,7 @@ void run(const FuzzTarget& target, std::string_view bytes, std::uint64_t number)
                 static_cast<unsigned long long>(number));
   now.bytes = bytes.data();
   now.size = bytes.size();
-  ::alarm(kMostSeconds);
   run_target(target, guarded.bytes());
-  ::alarm(0);
 }
 
 struct Limit {

@@ -1,7 +1,11 @@
 #include "fuzz/fuzz_target.hpp"
 
+#include <sys/time.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +23,27 @@ extern "C" const char* __ubsan_default_options() {
 
 namespace memreplay {
 namespace {
+
+constexpr time_t kMostSeconds = 20;  // for one input
+
+/// Of the processor's time, as others may be at work.
+class TimeLimit {
+ public:
+  TimeLimit() {
+    std::signal(SIGPROF, [](int) {
+      constexpr std::string_view kWhy = "too slow\n";
+      if (::write(STDERR_FILENO, kWhy.data(), kWhy.size()) > 0) std::abort();
+    });
+    set(kMostSeconds);
+  }
+  ~TimeLimit() { set(0); }
+
+ private:
+  static void set(time_t seconds) {
+    const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+    ::setitimer(ITIMER_PROF, &limit, nullptr);
+  }
+};
 
 [[noreturn]] void escaped(const FuzzTarget& target, const char* what) {
   std::fprintf(stderr, "%s: threw what is no InputError: %s\n", target.name.c_str(), what);
@@ -43,6 +68,7 @@ FuzzTarget target_named(std::string_view name) {
 }
 
 void run_target(const FuzzTarget& target, std::string_view bytes) {
+  const TimeLimit limit;
   try {
     target.take(bytes);
   } catch (const InputError&) {

@@ -28,7 +28,8 @@ std::vector<FuzzTarget> fuzz_targets();
 /// Ends the program where there is no such target.
 FuzzTarget target_named(std::string_view name);
 
-/// Runs a target. Whatever it throws that it may not is told, and ends the program by a signal.
+/// Runs a target. Whatever it throws that it may not is told, and ends the program by a signal, as
+/// does what takes more than 20 seconds of the processor.
 void run_target(const FuzzTarget& target, std::string_view bytes);
 
 /// The names and numbers in texts, each once: words for what is written alike.
