@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -29,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::chrono::milliseconds kLongest{250};
+constexpr std::clock_t kLongest = CLOCKS_PER_SEC / 4;
 constexpr std::size_t kHeaders = 200;  // without a file of their own
 
 /// A private folder, whose files go with it.
@@ -73,9 +74,13 @@ class Impatient final : public CommandHost {
   std::ostringstream output_;
   std::atomic<bool> stop_ = false;
   std::jthread clock_{[this](const std::stop_token& done) {
+    const std::clock_t end = std::clock() + kLongest;
     std::mutex mutex;
     std::unique_lock lock(mutex);
-    std::condition_variable_any().wait_for(lock, done, kLongest, [] { return false; });
+    std::condition_variable_any ends;
+    while (!done.stop_requested() && std::clock() < end) {
+      ends.wait_for(lock, done, std::chrono::milliseconds(20), [] { return false; });
+    }
     stop_ = true;
   }};
 };
