@@ -56,7 +56,7 @@ Status running(Handle device, unsigned* count, Process* room) {
   *count = static_cast<unsigned>(all.size());
   if (!fits) return kInsufficientSize;
   for (const CardUse& use : all) {
-    std::memset(room, 0xff, sizeof *room);  // of no instance
+    std::memset(room, 0xff, sizeof *room);  // all ones: no instance
     room->pid = static_cast<unsigned>(use.process);
     room++->used = use.bytes;
   }

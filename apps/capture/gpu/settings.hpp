@@ -30,7 +30,7 @@ struct Settings {
   int major = 9;              ///< compute capability
   int minor = 0;
   int multiprocessors = 132;
-  int count = 0;  ///< of its cards; 0: see card_count
+  int count = 0;  ///< number of cards; 0: see card_count
   Fill fill = Fill::zeros;
   std::uint64_t seed = 0;  ///< seeds Fill::random
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work

@@ -10,7 +10,7 @@
 
 namespace memreplay::gpu {
 
-inline constexpr std::size_t kMostCards = 16;  ///< of one machine
+inline constexpr std::size_t kMostCards = 16;  ///< on one machine
 
 /// What a process has on one card, its context included.
 struct CardUse {

@@ -117,7 +117,7 @@ std::vector<std::string> command_of(const RecordCommand& asked) {
   return words;
 }
 
-/// Of several ranks each may have a `record` of its own, in one folder.
+/// Each of several ranks may have its own `record`, in one folder.
 bool is_a_rank() {
   return std::ranges::any_of(std::array{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"},
                              [](const char* variable) { return std::getenv(variable) != nullptr; });
