@@ -38,22 +38,10 @@ class LiveIndex {
   /// nothing.
   template <typename Visit>
   void for_each(std::uint64_t from, std::uint64_t to, const Visit& visit) const {
-    for_each_bucket(from, to, [&](std::size_t first, std::size_t last) {
-      for (std::size_t leaf = first; leaf < last; ++leaf) {
-        if (ends_[leaf] > from) visit(rows_[leaf]);
-      }
-    });
-  }
-  /// Runs of places by start, [first, last), that hold all such rows and others too. `ends()` of a
-  /// place above `from`: its row is such a one.
-  template <typename Visit>
-  void for_each_bucket(std::uint64_t from, std::uint64_t to, const Visit& visit) const {
     const auto leaves = static_cast<std::size_t>(
         std::lower_bound(starts_.begin(), starts_.end(), to) - starts_.begin());
     if (leaves != 0) descend(1, 0, width_, leaves, from, visit);
   }
-  std::size_t place_of(std::uint32_t row) const { return leaf_of_[row]; }
-  const std::vector<std::uint64_t>& ends() const { return ends_; }
 
  private:
   static constexpr std::size_t kBucket = 16;  ///< leaves that are looked at one by one
@@ -75,7 +63,13 @@ class LiveIndex {
   void descend(std::size_t node, std::size_t first, std::size_t width, std::size_t leaves,
                std::uint64_t from, const Visit& visit) const {
     if (first * kBucket >= leaves || latest_end_[node] <= from) return;
-    if (width == 1) return visit(first * kBucket, std::min(leaves, (first + 1) * kBucket));
+    if (width == 1) {
+      const std::size_t to = std::min(leaves, (first + 1) * kBucket);
+      for (std::size_t leaf = first * kBucket; leaf < to; ++leaf) {
+        if (ends_[leaf] > from) visit(rows_[leaf]);
+      }
+      return;
+    }
     descend(2 * node, first, width / 2, leaves, from, visit);
     descend(2 * node + 1, first + width / 2, width / 2, leaves, from, visit);
   }

@@ -113,56 +113,24 @@ struct Taken {
   Bytes to = 0;
 };
 
-/// Blocks that have their places, and which of them live during a time.
-class LiveOffsets {
- public:
-  explicit LiveOffsets(std::span<const PlannedBlock> blocks)
-      : blocks_(blocks), live_(blocks), taken_(live_.ends().size()), found_(taken_.size()) {}
-
-  void add(std::uint32_t row, Bytes at) {
-    live_.add(row);
-    taken_[live_.place_of(row)] = {at, at + blocks_[row].size};
-  }
-  /// Valid until the next call. Without a branch for each: which live is not foreseeable.
-  std::span<Taken> during(const PlannedBlock& block) {
-    std::size_t count = 0;
-    live_.for_each_bucket(block.start, block.end, [&](std::size_t first, std::size_t last) {
-      for (std::size_t place = first; place < last; ++place) {
-        found_[count] = taken_[place];
-        count += static_cast<std::size_t>(live_.ends()[place] > block.start);
-      }
-    });
-    return std::span(found_).first(count);
-  }
-
- private:
-  std::span<const PlannedBlock> blocks_;
-  LiveIndex live_;
-  std::vector<Taken> taken_;  ///< by place in the index
-  std::vector<Taken> found_;
-};
-
 /// Sorts by `from`, all below 2^`bits` units of 2^`shift`, in passes over 11 bits.
 class OffsetSort {
  public:
-  std::span<const Taken> sort(std::span<Taken> taken, int shift, int bits) {
+  void sort(std::vector<Taken>& taken, int shift, int bits) {
     if (taken.size() < kFew) {
       std::sort(taken.begin(), taken.end(),
                 [](const Taken& a, const Taken& b) { return a.from < b.from; });
-      return taken;
+      return;
     }
-    if (spare_.size() < taken.size()) spare_.resize(taken.size());
-    std::span<Taken> sorted = taken;
-    std::span<Taken> next = std::span(spare_).first(taken.size());
+    spare_.resize(taken.size());
     for (int done = 0; done < bits; done += kDigit) {
       const auto digit = [&](const Taken& t) { return t.from >> (shift + done) & (kDigits - 1); };
       counts_.fill(0);
-      for (const Taken& t : sorted) ++counts_[digit(t)];
+      for (const Taken& t : taken) ++counts_[digit(t)];
       std::exclusive_scan(counts_.begin(), counts_.end(), counts_.begin(), 0u);
-      for (const Taken& t : sorted) next[counts_[digit(t)]++] = t;
-      std::swap(sorted, next);
+      for (const Taken& t : taken) spare_[counts_[digit(t)]++] = t;
+      taken.swap(spare_);
     }
-    return sorted;
   }
 
  private:
@@ -253,7 +221,8 @@ std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
                                 std::span<const std::uint32_t> order, PlacingFit fit,
                                 Bytes capacity, std::span<const std::optional<Bytes>> places) {
   std::vector<Bytes> offsets(blocks.size(), kNotPlaced);
-  LiveOffsets placed(blocks);
+  LiveIndex placed(blocks);
+  std::vector<Taken> taken;
   OffsetSort sorting;
   Bytes units = 0;  // all offsets are sums of these
   for (const PlannedBlock& block : blocks) units |= block.size | block.alignment;
@@ -263,22 +232,26 @@ std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
     offsets[row] = *places[row];
     units |= offsets[row];
     height = std::max(height, offsets[row] + blocks[row].size);
-    placed.add(row, offsets[row]);
+    placed.add(row);
   }
   const int shift = std::countr_zero(units);
   for (const std::uint32_t row : order) {
     if (!places.empty() && places[row]) continue;
     const PlannedBlock& block = blocks[row];
-    const int bits = static_cast<int>(std::bit_width(height >> shift));
+    taken.clear();
+    placed.for_each(block.start, block.end, [&](std::uint32_t other) {
+      taken.push_back({offsets[other], offsets[other] + blocks[other].size});
+    });
+    sorting.sort(taken, shift, static_cast<int>(std::bit_width(height >> shift)));
     GapSearch search(block, fit);
-    for (const auto& [from, to] : sorting.sort(placed.during(block), shift, bits)) {
+    for (const auto& [from, to] : taken) {
       if (!search.pass(from, to)) break;
     }
     const Bytes top = search.offset() + block.size;
     if (top > capacity) continue;
     offsets[row] = search.offset();
     height = std::max(height, top);
-    placed.add(row, offsets[row]);
+    placed.add(row);
   }
   return offsets;
 }
