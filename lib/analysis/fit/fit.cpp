@@ -12,6 +12,8 @@ constexpr Bytes kEndless = UINT64_MAX;
 constexpr Bytes kLargest = Bytes{1} << 60;  // the largest device that is tried
 /// What a replay costs beside its events, in events.
 constexpr std::uint64_t kCostOfReplay = 500;
+/// Likewise, for each pair of a stream and a pool: an allocator has free lists of each.
+constexpr std::uint64_t kCostOfLane = 100;
 /// One part in so many of the budget is for the sizes above the smallest one.
 constexpr std::uint64_t kShareForLarger = 8;
 /// How far above the smallest one every granule is worth a replay of its own.
@@ -98,7 +100,7 @@ class Search {
           std::min(1.0, static_cast<double>(spent_) /
                             static_cast<double>(std::max<std::uint64_t>(options_.budget, 1))));
     }
-    spent_ += kCostOfReplay;
+    spent_ += kCostOfReplay + kCostOfLane * subject_.trace().lanes.size();
     TrialOptions trying = options_.trial;
     trying.device.capacity = capacity;
     // The capacity decides over refusals, not the recording.

@@ -44,6 +44,26 @@ void flatten_active(Counters& counters, const std::string& name, const LiveStat&
   flatten(counters, name, stat.active_peak, active(false), active(true));
 }
 
+/// All keys of pools follow each other. There may be many, so they are made in their order.
+void insert_pools(Counters& counters, const std::vector<PooledStat>& reserved,
+                  std::span<const PoolId> pools) {
+  std::vector<std::pair<std::string, std::size_t>> names;
+  for (std::size_t pool = 1; pool < reserved.size() && pool < pools.size(); ++pool) {
+    names.emplace_back(fmt::format("reserved_bytes_by_private_pools.{}_{}.", pools[pool].first,
+                                   pools[pool].second),
+                       pool);
+  }
+  if (names.empty()) return;
+  std::ranges::sort(names);
+  Counters added;
+  for (auto& [name, pool] : names) {
+    name.pop_back();
+    flatten(added, name, reserved[pool]);
+  }
+  const auto at = std::ranges::lower_bound(counters, added.front());
+  counters.insert(at, std::move_iterator(added.begin()), std::move_iterator(added.end()));
+}
+
 }  // namespace
 
 void PooledStat::note(bool small) {
@@ -100,15 +120,8 @@ Counters memory_stats(const Statistics& s, Bytes max_split_size, const Release& 
   if (release.has(12)) count("num_oom_rejections", s.num_oom_rejections);
   count("num_ooms", s.num_ooms);
   if (release.has(2)) count("num_sync_all_streams", s.num_sync_all_streams);
-  if (release.has(13)) {
-    for (std::size_t pool = 1; pool < s.reserved_by_pool.size() && pool < pools.size(); ++pool) {
-      flatten(counters,
-              fmt::format("reserved_bytes_by_private_pools.{}_{}", pools[pool].first,
-                          pools[pool].second),
-              s.reserved_by_pool[pool]);
-    }
-  }
   std::ranges::sort(counters);
+  if (release.has(13)) insert_pools(counters, s.reserved_by_pool, pools);
   return counters;
 }
 
