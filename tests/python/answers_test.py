@@ -233,6 +233,14 @@ class Answers(unittest.TestCase):
                              (answer.json_text, answer.text(), answer.markdown(), answer.exit_code, answer.notes))
             self.assertEqual(other.table().to_dict(), answer.table().to_dict())
 
+    def test_notes_come_with_the_answer_whichever_thread_read_the_recording(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [f"{folder}/{name}.csv" for name in "ab"]
+            for path in paths:
+                pathlib.Path(path).write_text("op,id,size,colour\na,1,100,red\n")
+            for question in memreplay.verify, memreplay.info, memreplay.ranks:
+                self.assertEqual([note.partition(":")[0] for note in question(*paths).notes], paths, question)
+
     def test_other_threads_go_on(self):
         results = []
         threads = [threading.Thread(target=lambda: results.append(memreplay.tune(OOM, runs=60).best.setting)) for _ in range(4)]

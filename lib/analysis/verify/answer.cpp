@@ -41,15 +41,20 @@ bool VerifyAnswer::applies() const {
 
 VerifyAnswer answer(const VerifyQuestion& question, const Control& control) {
   const std::vector<std::string>& paths = question.input.paths;
+  std::vector<std::vector<std::string>> notes(paths.size());
   VerifyAnswer answer;
   const auto verified = [&](std::size_t i) -> std::optional<VerifiedFile> {
     if (control.stopped()) return std::nullopt;
-    return verified_file(read_recording(paths[i], question.input.read), question);
+    ReadOptions read = question.input.read;
+    if (read.note) read.note = [&](const std::string& note) { notes[i].push_back(note); };
+    return verified_file(read_recording(paths[i], read), question);
   };
   WorkAhead<std::optional<VerifiedFile>> files(paths.size(), readers_at_once(question.input),
                                                verified);
   for (std::size_t i = 0; i < paths.size() && !control.stopped(); ++i) {
     control.show(paths[i], static_cast<double>(i) / static_cast<double>(paths.size()));
+    files.wait();
+    for (const std::string& note : notes[i]) question.input.read.note(note);
     if (auto file = files.take()) answer.files.push_back(std::move(*file));
   }
   answer.interrupted = control.stopped();
