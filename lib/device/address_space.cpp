@@ -44,10 +44,12 @@ std::optional<Address> AddressSpace::next_upward(Bytes size) const {
   return std::nullopt;
 }
 
+bool AddressSpace::shares(Bytes size) const {
+  return driver_ && unit_ == SharedPieces::kPiece && gap_ == 0 && size != 0 && size < unit_;
+}
+
 std::optional<Bytes> AddressSpace::shared_charge(Bytes size) const {
-  const bool shares =
-      driver_ && unit_ == SharedPieces::kPiece && gap_ == 0 && size != 0 && size < unit_;
-  return shares ? std::optional(driver_->charge(size)) : std::nullopt;
+  return shares(size) ? std::optional(driver_->charge(size)) : std::nullopt;
 }
 
 std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
@@ -56,7 +58,7 @@ std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
   std::optional<Address> at;
   if (driver_ && use == AddressPurpose::region) {
     if (std::exchange(driver_is_fresh_, false)) driver_->take_context();
-    at = driver_->take(shared_charge(size) ? size : whole);
+    at = driver_->take(shares(size) ? size : whole);
   }
   if (at) return at;
   if (goes_upward()) {

@@ -37,6 +37,7 @@ class AddressSpace {
   Bytes give_back(Address at);
 
  private:
+  bool shares(Bytes size) const;
   /// It takes whatever no policy is for.
   bool goes_upward() const { return policy_ != AddressPolicy::first_fit; }
   std::optional<Address> next_upward(Bytes size) const;

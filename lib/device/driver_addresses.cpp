@@ -79,11 +79,10 @@ Bytes DriverAddresses::charge(Bytes size) const {
 std::optional<Address> DriverAddresses::take(Bytes size) {
   if (size > kMirror / 2) return std::nullopt;
   if (size >= kStep) return take_steps(round_up(size, kStep));
-  if (!shared_.has_room_for(size)) {
-    const auto piece = take_steps(kStep);
-    if (!piece) return std::nullopt;
-    shared_.add(*piece);
-  }
+  if (const auto at = shared_.take(size)) return at;
+  const auto piece = take_steps(kStep);
+  if (!piece) return std::nullopt;
+  shared_.add(*piece);
   return shared_.take(size);
 }
 

@@ -18,10 +18,9 @@ void SharedPieces::put_hole(Address at, Bytes size) {
   by_size_.insert(hole);
 }
 
-std::map<Address, SharedPieces::Hole>::iterator SharedPieces::drop_hole(
-    std::map<Address, Hole>::iterator hole) {
+void SharedPieces::drop_hole(std::map<Address, Hole>::iterator hole) {
   by_size_.erase(hole->second);
-  return holes_.erase(hole);
+  holes_.erase(hole);
 }
 
 void SharedPieces::add(Address piece) { put_hole(piece, kPiece); }

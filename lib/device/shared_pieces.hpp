@@ -23,7 +23,8 @@ class SharedPieces {
   bool has_room_for(Bytes size) const;
   void add(Address piece);
   bool holds(Address at) const { return taken_.contains(at); }
-  /// Gives back what `take` gave. The piece around it where all of that is free: it is one no more.
+  /// Gives back what `take` gave. Returns the piece around it, which is removed, when all of it is
+  /// free.
   std::optional<Address> give_back(Address at);
 
  private:
@@ -34,7 +35,7 @@ class SharedPieces {
     auto operator<=>(const Hole&) const = default;
   };
   void put_hole(Address at, Bytes size);
-  std::map<Address, Hole>::iterator drop_hole(std::map<Address, Hole>::iterator hole);
+  void drop_hole(std::map<Address, Hole>::iterator hole);
 
   std::map<Address, Bytes> taken_;
   std::map<Address, Hole> holes_;  ///< by address; those of one piece join

@@ -29,12 +29,11 @@ bool SimulatedDevice::grants(Bytes charge) const {
   return !options_.capacity || charge <= free_bytes();
 }
 
-Bytes SimulatedDevice::charge(Bytes size) const {
-  return addresses_.shared_charge(size).value_or(round_up(size, options_.granularity));
-}
-
 bool SimulatedDevice::has_room_for(Bytes size) const {
-  return size < kBeyondDevices && charge(size) < kBeyondDevices && grants(charge(size));
+  if (size >= kBeyondDevices) return false;
+  const Bytes charge =
+      addresses_.shared_charge(size).value_or(round_up(size, options_.granularity));
+  return charge < kBeyondDevices && grants(charge);
 }
 
 void SimulatedDevice::hold(Bytes charge) {

@@ -84,7 +84,6 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
 
  private:
   bool grants(Bytes charge) const;
-  Bytes charge(Bytes size) const;
   std::optional<Address> take_addresses(Bytes size, Bytes charge, AddressPurpose use);
   void hold(Bytes charge);
   void hold_region(Address region, Bytes charge);
