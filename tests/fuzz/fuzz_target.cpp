@@ -26,7 +26,7 @@ namespace {
 
 constexpr time_t kMostSeconds = 20;  // for one input
 
-/// Of the processor's time, as others may be at work.
+/// Counts the processor's time, as others may be at work.
 class TimeLimit {
  public:
   TimeLimit() {

@@ -6,7 +6,7 @@
 #include "device/simulated_device.hpp"
 #include "metamorphic/tried.hpp"
 
-// The same program, told otherwise, comes to the same.
+// One program in other words, such as other ids or times, gives equal results.
 
 namespace memreplay {
 namespace {

@@ -35,7 +35,7 @@ TEST_P(Searches, OnTheSmallestDeviceItRunsAndOnOneGranuleLessItDoesNot) {
     SCOPED_TRACE("-s " + strategies[i].text);
     const FittedDevice& device = fitted.devices.front();
     const FitRun& found = device.runs[i];
-    if (!found.fit.smallest || found.interval) continue;  // of an estimate
+    if (!found.fit.smallest || found.interval) continue;  // an estimate
     const auto there = by_hand(recording_, strategies[i], on(found.fit.smallest));
     EXPECT_TRUE(there.serves()) << "on " << *found.fit.smallest;
     expect_same(there, found.there);

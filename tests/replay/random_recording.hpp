@@ -15,7 +15,7 @@ struct RandomProgram {
   std::size_t live_at_most = 24;
   int largest_log2 = 21;  ///< the largest request's
   int streams = 4;
-  int pools = 1;  ///< of each stream
+  int pools = 1;  ///< in each stream
   /// In a hundred events: markers, refused requests and requests of no bytes.
   unsigned rare = 0;
   bool leaves_frees_open = true;  ///< some never complete

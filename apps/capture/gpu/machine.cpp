@@ -71,11 +71,11 @@ void Machine::release(std::uint64_t handle) {
 }
 
 SharedCards& cards() {
-  static SharedCards& all = []() -> SharedCards& {
+  static SharedCards* const all = [] {
     const char* const path = std::getenv("MEMREPLAY_VIRTUAL_CARDS");
-    return *(path ? new SharedCards(path) : new SharedCards);
+    return path ? new SharedCards(path) : new SharedCards;  // outlives what ends after it
   }();
-  return all;
+  return *all;
 }
 
 Machine& machine() {

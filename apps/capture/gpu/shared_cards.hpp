@@ -22,16 +22,16 @@ struct CardUse {
 /// in memory that they share. What a process had is given back when it ends, however it does.
 class SharedCards {
  public:
-  /// Cards of which nobody has anything.
+  /// New cards, all of whose memory is free.
   SharedCards();
-  /// Those whose `path()` this is; where they cannot be opened, which is said, this process has
-  /// cards of its own.
+  /// Opens the cards of which this is the `path()`. Where that fails, says so on standard error,
+  /// and this process has cards of its own.
   explicit SharedCards(const char* path);
   ~SharedCards();
   SharedCards(const SharedCards&) = delete;
   SharedCards& operator=(const SharedCards&) = delete;
 
-  /// By which other processes of this user open them while this object lives.
+  /// Other processes of this user open the cards by this path while this object lives.
   std::string path() const;
 
   /// Takes memory of a card for this process; false when that much is not left. A lock and a sum
