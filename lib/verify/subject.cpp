@@ -29,7 +29,9 @@ Subject::Subject(const Recording& recording, const Trace& trace,
 
 std::string Subject::version_for(const StrategySpec& spec, const std::string& asked) const {
   if (!asked.empty() || !verified_) return asked;
-  return torch::release_that_reads(spec, torch::parse_release(verified_->torch_version)).text();
+  const auto release =
+      torch::release_that_reads(spec, torch::parse_release(verified_->torch_version));
+  return release ? release->text() : asked;
 }
 
 std::optional<TorchModel> Subject::model_of(const StrategySpec& spec,

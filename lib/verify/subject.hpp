@@ -34,7 +34,8 @@ class Subject {
   const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
 
   /// The release whose rules hold: `asked` where one is asked for, else the one that the recording
-  /// fits, or the first after it that knows the settings; empty where it is another allocator's.
+  /// fits, or the first after it that knows the settings; empty where the recording, or the
+  /// strategy, is another allocator's.
   std::string version_for(const StrategySpec& spec, const std::string& asked) const;
   /// The model of PyTorch's allocator that the strategy is; unset for other strategies.
   std::optional<TorchModel> model_of(const StrategySpec& spec, const std::string& asked) const;

@@ -70,14 +70,11 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
 }
 
 bool knows_all_settings(const RecordedSettings& settings) {
-  using Severity = SettingIssue::Severity;
   // The recording shows its release from below only.
-  return std::ranges::any_of(
-      std::array{settings.oldest_release, std::string()}, [&](const std::string& release) {
-        return std::ranges::none_of(
-            lint_settings(settings.conf, release),
-            [](const SettingIssue& issue) { return issue.severity == Severity::error; });
-      });
+  return std::ranges::any_of(std::array{settings.oldest_release, std::string()},
+                             [&](const std::string& release) {
+                               return first_error(lint_settings(settings.conf, release)) == nullptr;
+                             });
 }
 
 std::vector<ConvertAnswer::LeftOut> left_out_of(const Recording& recording) {

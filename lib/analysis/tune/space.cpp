@@ -90,9 +90,7 @@ bool SettingSpace::sensible(const Setting& s) const {
   if (s.max_non_split_rounding_mb != 0 && s.max_split_size_mb == 0) return false;
   torch::SettingIssues issues;
   torch::read_conf(conf_of(s, kept_), options_.release, issues);
-  return std::ranges::none_of(issues, [](const torch::SettingIssue& issue) {
-    return issue.severity == torch::SettingIssue::Severity::error;
-  });
+  return torch::first_error(issues) == nullptr;
 }
 
 // The coarsest divisions that give the same sizes; none at all, if that does.

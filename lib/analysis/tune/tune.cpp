@@ -27,9 +27,7 @@ constexpr std::string_view kNpuVariable = "PYTORCH_NPU_ALLOC_CONF";
 bool reads(const torch::Release& release, const std::string& conf) {
   torch::SettingIssues issues;
   torch::read_conf(conf, release, issues);
-  return std::ranges::none_of(issues, [](const torch::SettingIssue& issue) {
-    return issue.severity == torch::SettingIssue::Severity::error;
-  });
+  return torch::first_error(issues) == nullptr;
 }
 
 // torch_npu does not write which settings it had; it adds to every request.
@@ -89,8 +87,7 @@ class Search {
   SettingSpace::Options space_options() {
     const Subject& first = *options_.bench.subjects.front();
     const RecordedSettings& recorded = first.recording().settings;
-    std::string version = options_.torch_version;
-    if (version.empty() && first.verified()) version = first.verified()->torch_version;
+    std::string version = first.version_for(parse_strategy("torch"), options_.torch_version);
     if (version.empty()) version = recorded.oldest_release;
     const torch::Release rules = torch::parse_release(version);
     result_.torch_version = rules.text();

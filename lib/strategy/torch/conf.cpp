@@ -47,6 +47,11 @@ bool check_separator(const Tokens& tokens, std::size_t at, std::string_view want
 
 }  // namespace
 
+const SettingIssue* first_error(const SettingIssues& issues) {
+  const auto error = std::ranges::find(issues, Severity::error, &SettingIssue::severity);
+  return error == issues.end() ? nullptr : &*error;
+}
+
 std::vector<ConfEntry> split_conf(std::string_view conf, const Release& release,
                                   SettingIssues& issues) {
   const Tokens tokens = tokens_of(conf, release);

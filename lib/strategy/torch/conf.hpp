@@ -20,6 +20,8 @@ struct SettingIssue {
 };
 
 using SettingIssues = std::vector<SettingIssue>;
+/// Null: there is none.
+const SettingIssue* first_error(const SettingIssues& issues);
 
 /// One option of a PYTORCH_CUDA_ALLOC_CONF.
 struct ConfEntry {

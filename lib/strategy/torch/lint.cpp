@@ -162,9 +162,7 @@ SettingIssues lint_settings(std::string_view conf, std::string_view torch_versio
   SettingIssues issues;
   const std::vector<ConfEntry> entries = split_conf(conf, release, issues);
   const Settings settings = read_settings(entries, release, issues, Purpose::lint);
-  const bool valid = std::ranges::none_of(
-      issues, [](const SettingIssue& issue) { return issue.severity == Severity::error; });
-  if (!valid) return issues;
+  if (first_error(issues) != nullptr) return issues;
   const Reading reading{entries, release, settings, issues};
   warn_of_repetition(reading);
   if (settings.backend != "native") {

@@ -16,9 +16,7 @@ bool names_option(const std::vector<ConfEntry>& entries, std::string_view key) {
 }
 
 void refuse_errors(const SettingIssues& issues) {
-  const auto error =
-      std::ranges::find(issues, SettingIssue::Severity::error, &SettingIssue::severity);
-  if (error != issues.end()) throw UsageError("--set: " + error->text);
+  if (const SettingIssue* error = first_error(issues)) throw UsageError("--set: " + error->text);
 }
 
 }  // namespace

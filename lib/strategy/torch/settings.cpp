@@ -277,7 +277,7 @@ std::vector<ConfEntry> entries_read(std::string_view conf, const Release& releas
   std::erase_if(entries, [&](const ConfEntry& entry) {
     SettingIssues issues;
     read_settings({entry}, release, issues);
-    return std::ranges::find(issues, Severity::error, &SettingIssue::severity) != issues.end();
+    return first_error(issues) != nullptr;
   });
   return entries;
 }

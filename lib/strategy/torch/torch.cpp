@@ -16,12 +16,6 @@ torch::Settings settings_of_options(const StrategySpec& spec, const torch::Relea
   return torch::read_settings(entries, release, issues);
 }
 
-const torch::SettingIssue* first_error(const torch::SettingIssues& issues) {
-  const auto error = std::ranges::find(issues, torch::SettingIssue::Severity::error,
-                                       &torch::SettingIssue::severity);
-  return error == issues.end() ? nullptr : &*error;
-}
-
 TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* recorded,
                             const std::string& torch_version) {
   const auto version = find_option(spec, "version").value_or(torch_version);
@@ -67,15 +61,23 @@ std::vector<torch::ConfEntry> torch::entries_of_options(const StrategySpec& spec
   return entries;
 }
 
-torch::Release torch::release_that_reads(const StrategySpec& spec, const Release& from) {
-  if (spec.name != "torch") return from;
-  for (Release release = from; release <= kNewestRelease;
-       release = {release.major, release.minor + 1, 0}) {
-    SettingIssues issues;
-    settings_of_options(spec, release, issues);
-    if (first_error(issues) == nullptr) return release;
+std::optional<torch::Release> torch::release_that_reads(const StrategySpec& spec,
+                                                        const Release& from) {
+  if (spec.name == "recorded") return from;
+  if (spec.name == "torch") {
+    for (Release release = from; release <= kNewestRelease;
+         release = {release.major, release.minor + 1, 0}) {
+      SettingIssues issues;
+      settings_of_options(spec, release, issues);
+      if (first_error(issues) == nullptr) return release;
+    }
+    return from;
   }
-  return from;
+  std::optional<Release> latest;
+  for (const StrategySpec& inner : spec.inner) {
+    latest = std::max(latest, release_that_reads(inner, from));
+  }
+  return latest;
 }
 
 std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context) {

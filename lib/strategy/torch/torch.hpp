@@ -32,9 +32,9 @@ namespace torch {
 std::vector<ConfEntry> entries_of_options(const StrategySpec& spec, const Release& release,
                                           SettingIssues& issues);
 
-/// The first release, from that one on, that takes the options of a `torch`; that one where none
-/// does, and for other strategies.
-Release release_that_reads(const StrategySpec& spec, const Release& from);
+/// The first release, from that one on, that takes the options of every `torch` in the strategy;
+/// that one where none does. Unset: PyTorch's allocator is no part of it.
+std::optional<Release> release_that_reads(const StrategySpec& spec, const Release& from);
 
 }  // namespace torch
 

@@ -75,5 +75,18 @@ TEST(Torch, EveryOptionThatItListsIsOneThatPytorchKnows) {
   }
 }
 
+TEST(ReleaseThatReads, IsTheFirstFromOneOnThatTakesTheSettings) {
+  const torch::Release old{2, 5, 0};
+  const auto reads = [&](const char* text) {
+    const auto release = torch::release_that_reads(parse_strategy(text), old);
+    return release ? release->text() : "none";
+  };
+  EXPECT_EQ(reads("recorded"), "2.5.0");
+  EXPECT_EQ(reads("torch:expandable_segments=True"), "2.5.0");
+  EXPECT_EQ(reads("torch:large_segment_size_mb=40"), "2.11.0");
+  EXPECT_EQ(reads("offload(torch:large_segment_size_mb=40)"), "2.11.0");
+  EXPECT_EQ(reads("bfc"), "none");
+}
+
 }  // namespace
 }  // namespace memreplay
