@@ -3,12 +3,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
-#include "verify/device_size.hpp"
+#include "core/text.hpp"
+#include "core/torch_sizes.hpp"
+#include "trace/recorded_levels.hpp"
+#include "trace/trace.hpp"
+#include "verify/scripted_device.hpp"
+#include "verify/verdict.hpp"
 
 namespace memreplay {
+namespace {
+
+// An OOM entry states what was free then; where that was enough, a limit refused and the device's
+// size stays unknown.
+/// The most that the recorded device is known to have had room for.
+Bytes most_once_held(const Trace& trace, Bytes large_segment_size) {
+  RecordedLevels levels(trace);
+  Bytes largest = 0;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    levels.play(i);
+    if (trace.ops[i] != Op::oom) continue;
+    const Bytes free = trace.addresses[i];
+    if (free < torch::get_allocation_size(trace.sizes[i], large_segment_size)) {
+      largest = std::max(largest, levels.reserved() + free);
+    }
+  }
+  return std::max(largest, levels.peaks().reserved().reserved);
+}
+
+/// A conflict with the stated size of the device, at an event. `room` is what is for the allocator.
+Divergence divergence_of(const SizeConflict& conflict, Bytes room, std::uint64_t event) {
+  const std::string beside =
+      fmt::format("{} held, and {} for the allocator", exact_size(conflict.held), exact_size(room));
+  const std::string asked = fmt::format("{} from the device", exact_size(conflict.asked));
+  const std::string full = "a full device";
+  if (conflict.asked == 0) return {event, "what was there before the recording", full, beside};
+  if (conflict.granted) return {event, asked, full, beside};
+  return {event, full, asked, beside};
+}
+
+}  // namespace
 
 Verification::Model Verification::Model::fork() const {
   Model copy{std::make_unique<ScriptedDevice>(*device), nullptr};

@@ -4,7 +4,7 @@
 #include "analysis/calibrate/answer.hpp"
 #include "analysis/calibrate/cost_profile.hpp"
 #include "analysis/check/baseline_file.hpp"
-#include "analysis/ranks/question.hpp"
+#include "analysis/ranks/answer.hpp"
 #include "core/text.hpp"
 #include "device/simulated_device.hpp"
 #include "fuzz/fuzz_target.hpp"

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "analysis/recorded/inputs.hpp"
-#include "analysis/tune/question.hpp"
+#include "analysis/tune/answer.hpp"
 #include "report/tune/tune.hpp"
 
 int main(int argc, char** argv) try {

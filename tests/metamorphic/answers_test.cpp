@@ -8,13 +8,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/check/answer.hpp"
 #include "analysis/check/baseline_file.hpp"
-#include "analysis/check/question.hpp"
 #include "analysis/diff/answer.hpp"
-#include "analysis/diff/question.hpp"
-#include "analysis/explain/question.hpp"
-#include "analysis/ranks/question.hpp"
-#include "analysis/tune/question.hpp"
+#include "analysis/explain/answer.hpp"
+#include "analysis/ranks/answer.hpp"
+#include "analysis/tune/answer.hpp"
 #include "metamorphic/tried.hpp"
 #include "report/ranks/ranks.hpp"
 #include "trace/writer.hpp"

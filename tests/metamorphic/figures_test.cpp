@@ -4,13 +4,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/check/question.hpp"
+#include "analysis/check/answer.hpp"
 #include "analysis/diff/answer.hpp"
-#include "analysis/diff/question.hpp"
 #include "analysis/fit/question.hpp"
 #include "analysis/stress/answer.hpp"
-#include "analysis/stress/question.hpp"
-#include "analysis/tune/question.hpp"
+#include "analysis/tune/answer.hpp"
 #include "metamorphic/tried.hpp"
 #include "report/check/check.hpp"
 #include "report/diff/diff.hpp"

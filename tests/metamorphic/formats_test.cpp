@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/explain/question.hpp"
+#include "analysis/explain/answer.hpp"
 #include "metamorphic/tried.hpp"
 #include "report/explain/explain.hpp"
 #include "trace/drawn_events.hpp"
@@ -97,7 +97,7 @@ TEST_P(Formats, EveryOneGivesTheSameFigures) {
 TEST_P(Formats, EveryOneGivesTheSameVerdict) {
   const auto explained = [](const Recording& recording) {
     std::string text;
-    const ExplainAnswer answered = answer(inputs_of(recording), {.runs = 20}, {});
+    const ExplainAnswer answered = answer(inputs_of(recording), ExplainQuestion{.runs = 20}, {});
     for (const ExplainedDevice& device : answered.devices) {
       const Explanation& why = device.explanation;
       text += fmt::format("{} at {}: {} live, {} requested of {}; ", name_of(why.cause),

@@ -3,8 +3,8 @@
 #include <random>
 
 #include "analysis/fit/question.hpp"
-#include "analysis/plan/question.hpp"
-#include "analysis/tune/question.hpp"
+#include "analysis/plan/answer.hpp"
+#include "analysis/tune/answer.hpp"
 #include "metamorphic/tried.hpp"
 #include "planner/random_problem.hpp"
 #include "strategy/torch/settings.hpp"

@@ -1,10 +1,10 @@
-#include "metrics/reduced_curve.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <random>
+
+#include "metrics/run_picture.hpp"
 
 namespace memreplay {
 namespace {

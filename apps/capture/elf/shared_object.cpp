@@ -1,14 +1,150 @@
 #include "elf/shared_object.hpp"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "elf/elf_layout.hpp"
-#include "elf/symbol_tables.hpp"
 
 namespace memreplay {
 namespace {
+
+/// Something to be found by name in a shared object that is being written: where it lies.
+struct Export {
+  std::string_view name;
+  std::uint32_t name_at = 0;  // in the string table
+  std::uint16_t version = 0;  // its number, and whether it is hidden
+  unsigned char type = 0;     // STT_... in <elf.h>
+  std::uint16_t section = 0;
+  std::uint64_t offset = 0;  // in the section
+  std::uint64_t size = 0;
+};
+
+/// Brings them into the order in which gnu_hash_table() finds them.
+void order_for_gnu_hash(std::vector<Export>& exports);
+std::string gnu_hash_table(std::span<const Export> exports);
+
+/// `addresses` are those of the sections, by number.
+std::string symbol_table(std::span<const Export> exports, std::span<const std::uint64_t> addresses);
+std::string version_numbers(std::span<const Export> exports);
+
+struct VersionName {
+  std::string_view name;
+  std::uint32_t name_at = 0;  // in the string table
+};
+
+/// How the loader hashes the names of versions.
+constexpr std::uint32_t sysv_hash(std::string_view name) {
+  std::uint32_t hash = 0;
+  for (const char c : name) {
+    hash = (hash << 4) + static_cast<unsigned char>(c);
+    const std::uint32_t high = hash & 0xf0000000;
+    hash = (hash ^ (high >> 24)) & ~high;
+  }
+  return hash;
+}
+
+/// How it hashes the names of symbols.
+constexpr std::uint32_t gnu_hash(std::string_view name) {
+  std::uint32_t hash = 5381;
+  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
+  return hash;
+}
+
+constexpr std::uint32_t kFirst = 1;  // the symbol 0 is nobody's
+constexpr std::uint32_t kFilterShift = 26;
+
+std::uint32_t bucket_count(std::size_t symbols) {
+  return static_cast<std::uint32_t>(symbols / 2 + 1);
+}
+
+/// Two bits for each name: says of most names that are not there that they are not.
+std::vector<std::uint64_t> filter_of(std::span<const Export> exports) {
+  std::vector<std::uint64_t> filter(std::bit_ceil(exports.size() / 8 + 1));
+  for (const Export& symbol : exports) {
+    const std::uint32_t hash = gnu_hash(symbol.name);
+    std::uint64_t& word = filter[(hash / 64) % filter.size()];
+    word |= (std::uint64_t{1} << (hash % 64)) | (std::uint64_t{1} << ((hash >> kFilterShift) % 64));
+  }
+  return filter;
+}
+
+void order_for_gnu_hash(std::vector<Export>& exports) {
+  const std::uint32_t buckets = bucket_count(exports.size());
+  std::ranges::stable_sort(exports, {},
+                           [&](const Export& symbol) { return gnu_hash(symbol.name) % buckets; });
+}
+
+std::string gnu_hash_table(std::span<const Export> exports) {
+  const std::vector<std::uint64_t> filter = filter_of(exports);
+  std::vector<std::uint32_t> buckets(bucket_count(exports.size())), chains;
+  for (const Export& symbol : exports) {
+    const std::uint32_t hash = gnu_hash(symbol.name);
+    std::uint32_t& first = buckets[hash % buckets.size()];
+    if (first == 0) {
+      if (!chains.empty()) chains.back() |= 1;  // ends the bucket before
+      first = kFirst + static_cast<std::uint32_t>(chains.size());
+    }
+    chains.push_back(hash & ~std::uint32_t{1});
+  }
+  if (!chains.empty()) chains.back() |= 1;
+  std::string table;
+  append(table, static_cast<std::uint32_t>(buckets.size()));
+  append(table, kFirst);
+  append(table, static_cast<std::uint32_t>(filter.size()));
+  append(table, kFilterShift);
+  for (const std::uint64_t word : filter) append(table, word);
+  for (const std::uint32_t first : buckets) append(table, first);
+  for (const std::uint32_t hash : chains) append(table, hash);
+  return table;
+}
+
+std::string symbol_table(std::span<const Export> exports,
+                         std::span<const std::uint64_t> addresses) {
+  std::string table;
+  append(table, Elf64_Sym{});
+  for (const Export& symbol : exports) {
+    append(table,
+           Elf64_Sym{.st_name = symbol.name_at,
+                     .st_info = static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, symbol.type)),
+                     .st_other = STV_DEFAULT,
+                     .st_shndx = symbol.section,
+                     .st_value = addresses[symbol.section] + symbol.offset,
+                     .st_size = symbol.size});
+  }
+  return table;
+}
+
+std::string version_numbers(std::span<const Export> exports) {
+  std::string table;
+  append(table, std::uint16_t{VER_NDX_LOCAL});
+  for (const Export& symbol : exports) append(table, symbol.version);
+  return table;
+}
+
+/// Numbered 1 and up; the first is the base version, which bears the soname.
+std::string version_definitions(std::span<const VersionName> versions) {
+  constexpr Elf64_Word kNext = sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux);
+  std::string table;
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    append(table, Elf64_Verdef{.vd_version = VER_DEF_CURRENT,
+                               .vd_flags = static_cast<Elf64_Half>(i == 0 ? VER_FLG_BASE : 0),
+                               .vd_ndx = static_cast<Elf64_Half>(i + 1),
+                               .vd_cnt = 1,
+                               .vd_hash = sysv_hash(versions[i].name),
+                               .vd_aux = sizeof(Elf64_Verdef),
+                               .vd_next = i + 1 < versions.size() ? kNext : 0});
+    append(table, Elf64_Verdaux{.vda_name = versions[i].name_at});
+  }
+  return table;
+}
 
 /// The numbers of the sections, in the order in which they are laid out.
 enum Section : std::uint16_t {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "analysis/calibrate/question.hpp"
+#include "analysis/calibrate/answer.hpp"
 #include "analysis/run/devices.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"

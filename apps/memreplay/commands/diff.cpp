@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/diff/question.hpp"
+#include "analysis/diff/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/command_line.hpp"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "analysis/explain/question.hpp"
+#include "analysis/explain/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

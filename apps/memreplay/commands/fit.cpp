@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "analysis/find/question.hpp"
+#include "analysis/find/answer.hpp"
 #include "analysis/fit/cards.hpp"
 #include "analysis/fit/question.hpp"
 #include "commands.hpp"

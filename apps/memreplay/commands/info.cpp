@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/info/question.hpp"
+#include "analysis/info/answer.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
 #include "options/streaming.hpp"

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "analysis/list/question.hpp"
+#include "analysis/list/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "analysis/plan/question.hpp"
+#include "analysis/plan/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

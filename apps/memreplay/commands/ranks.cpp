@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/ranks/question.hpp"
+#include "analysis/ranks/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

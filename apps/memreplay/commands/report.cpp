@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analysis/page/question.hpp"
+#include "analysis/page/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

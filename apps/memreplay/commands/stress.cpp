@@ -5,7 +5,7 @@
 #include <string_view>
 #include <thread>
 
-#include "analysis/stress/question.hpp"
+#include "analysis/stress/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

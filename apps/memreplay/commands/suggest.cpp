@@ -1,6 +1,6 @@
 #include "report/suggest/suggest.hpp"
 
-#include "analysis/suggest/question.hpp"
+#include "analysis/suggest/answer.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
 #include "output/each_recording.hpp"

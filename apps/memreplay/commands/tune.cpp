@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/tune/answer.hpp"
 #include "analysis/tune/listed.hpp"
-#include "analysis/tune/question.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -1,6 +1,6 @@
 #include "report/verify/verify.hpp"
 
-#include "analysis/verify/question.hpp"
+#include "analysis/verify/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

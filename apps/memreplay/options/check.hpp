@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/check/question.hpp"
+#include "analysis/check/answer.hpp"
 #include "options/options.hpp"
 
 namespace memreplay {

@@ -3,12 +3,24 @@
 #include <string>
 #include <vector>
 
-#include "analysis/convert/question.hpp"
-#include "options/minimise.hpp"
+#include "analysis/convert/answer.hpp"
+#include "analysis/minimise/answer.hpp"
+#include "options/command_line.hpp"
 #include "options/options.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {
+
+/// `convert --minimise` and what belongs to it.
+struct MinimiseOption {
+  bool wanted = false;
+  MinimiseQuestion question;
+};
+
+void add_minimise_options(CommandLine& line, MinimiseOption& option);
+
+/// Throws UsageError where an option of --minimise was given without it.
+void refuse_without_minimise(const MinimiseOption& option);
 
 /// What `convert` was asked for on the command line, and who writes it.
 struct Conversion {

@@ -6,13 +6,29 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "core/error.hpp"
+#include "core/write_all.hpp"
 #include "output/command_host.hpp"
 #include "output/terminal.hpp"
 #include "report/parts/terminal_text.hpp"
 
 namespace memreplay {
+
+FileBuffer::int_type FileBuffer::overflow(int_type c) {
+  if (sync() != 0) return traits_type::eof();
+  return traits_type::eq_int_type(c, traits_type::eof()) ? traits_type::not_eof(c)
+                                                         : sputc(traits_type::to_char_type(c));
+}
+
+int FileBuffer::sync() {
+  const std::string_view waiting(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+  if (error_ == 0 && !write_all(file_, waiting)) error_ = errno;
+  setp(room_.data(), room_.data() + room_.size());
+  return error_ == 0 ? 0 : -1;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "analysis/ranks/question.hpp"
+#include "analysis/ranks/answer.hpp"
 #include "core/error.hpp"
 #include "output/output_file.hpp"
 #include "report/ranks/ranks.hpp"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "analysis/calibrate/question.hpp"
 #include "core/control.hpp"
 #include "device/real/real_memory.hpp"
 

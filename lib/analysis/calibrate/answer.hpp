@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,13 @@
 #include "core/units.hpp"
 
 namespace memreplay {
+
+/// What do the calls to a driver cost?
+struct CalibrateQuestion {
+  Bytes largest = kGiB;        ///< size that is tried, where half of the memory has room for it
+  std::uint64_t repeats = 32;  ///< calls of each kind and size
+  std::chrono::milliseconds work{20};  ///< under which it is seen who waits; outlasts a call by far
+};
 
 struct CalibrateQuestion;
 struct Control;

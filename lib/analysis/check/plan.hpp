@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/check/question.hpp"
+#include "analysis/check/answer.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "analysis/convert/question.hpp"
 #include "analysis/convert/recorded_replay.hpp"
 #include "analysis/edit/edited.hpp"
 #include "analysis/minimise/minimised_recording.hpp"

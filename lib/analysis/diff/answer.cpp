@@ -1,6 +1,5 @@
 #include "analysis/diff/answer.hpp"
 
-#include "analysis/diff/question.hpp"
 #include "analysis/diff/recordings.hpp"
 #include "analysis/diff/strategies.hpp"
 #include "analysis/recorded/summary.hpp"

@@ -1,16 +1,106 @@
 #include "analysis/diff/strategies.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <vector>
 
-#include "analysis/diff/columns.hpp"
+#include "analysis/diff/answer.hpp"
 #include "analysis/recorded/places.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "analysis/run/run.hpp"
 
 namespace memreplay {
 namespace {
+
+/// What is compared of a run, after every event.
+class Columns final : public ReplayObserver, public RunWatcher {
+ public:
+  explicit Columns(std::size_t events);
+
+  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override;
+  void on_event(const EventState& state, const Strategy& strategy) override;
+  void end_run(const Trial& trial) override;
+
+  /// After the run: calls that built the start state are not the recording's.
+  void leave_out_start(const Run& run);
+
+  std::vector<Bytes> allocated;
+  std::vector<Bytes> reserved;
+  std::vector<std::uint64_t> calls;
+  std::vector<bool> refused;
+  std::uint64_t calls_before = 0;
+
+ private:
+  const DeviceUsage* device_ = nullptr;  ///< during the run
+  std::uint64_t calls_at_end_ = 0;
+  std::uint64_t ooms_ = 0;
+};
+
+/// Notes what is held after some events of a run that went as that of the columns did.
+class HoldingsWatch final : public ReplayObserver, public RunWatcher {
+ public:
+  /// All arguments outlive this. The events are the keys of `seen`.
+  HoldingsWatch(const Columns& columns, std::map<std::uint64_t, Holding>& seen)
+      : columns_(columns), seen_(seen) {}
+
+  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override;
+  void on_event(const EventState& state, const Strategy& strategy) override;
+
+ private:
+  const DeviceUsage* device_ = nullptr;  ///< during the run
+  const Columns& columns_;
+  std::map<std::uint64_t, Holding>& seen_;
+};
+
+std::uint64_t calls_of(const DeviceUsage& usage) {
+  return usage.allocs + usage.frees + usage.maps + usage.unmaps;
+}
+
+Columns::Columns(std::size_t events) {
+  allocated.reserve(events);
+  reserved.reserve(events);
+  calls.reserve(events);
+  refused.reserve(events);
+}
+
+void Columns::begin_run(const Subject&, const Trial& trial, ObserverGroup& observers) {
+  device_ = &trial.usage();
+  observers.add(*this);
+}
+
+void Columns::on_event(const EventState& state, const Strategy&) {
+  allocated.push_back(state.allocated);
+  reserved.push_back(state.reserved);
+  calls.push_back(calls_of(*device_));
+  refused.push_back(state.ooms != ooms_);
+  ooms_ = state.ooms;
+}
+
+void Columns::end_run(const Trial& trial) { calls_at_end_ = calls_of(trial.usage()); }
+
+void Columns::leave_out_start(const Run& run) {
+  calls_before = calls_at_end_ - run.device_calls();
+  for (std::uint64_t& count : calls) count -= calls_before;
+}
+
+void HoldingsWatch::begin_run(const Subject&, const Trial& trial, ObserverGroup& observers) {
+  device_ = &trial.usage();
+  observers.add(*this);
+}
+
+void HoldingsWatch::on_event(const EventState& state, const Strategy& strategy) {
+  const auto found = seen_.find(state.event);
+  if (found == seen_.end()) return;
+  const FreeSpace space = strategy.free_space();
+  found->second = {columns_.refused[state.event],
+                   state.requested,
+                   state.allocated,
+                   state.reserved,
+                   space.total,
+                   space.largest,
+                   calls_of(*device_) - columns_.calls_before};
+}
 
 template <typename T>
 std::optional<std::uint64_t> first_difference(const std::vector<T>& a, const std::vector<T>& b) {

@@ -6,7 +6,6 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/moment.hpp"
-#include "analysis/explain/question.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

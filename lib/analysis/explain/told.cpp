@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "analysis/explain/question.hpp"
+#include "analysis/explain/answer.hpp"
 #include "core/error.hpp"
 #include "trace/trace.hpp"
 

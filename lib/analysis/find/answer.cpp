@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analysis/edit/edited.hpp"
-#include "analysis/find/question.hpp"
 #include "analysis/run/made_interval.hpp"
 #include "analysis/run/run.hpp"
 #include "core/bytes_of.hpp"

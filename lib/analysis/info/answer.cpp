@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/edit/selection.hpp"
-#include "analysis/info/question.hpp"
 #include "analysis/late_start/warm_start.hpp"
 #include "analysis/recorded/recorded_picture.hpp"
 #include "analysis/recorded/summary.hpp"

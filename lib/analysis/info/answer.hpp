@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,12 +9,20 @@
 #include <vector>
 
 #include "analysis/recorded/answer.hpp"
+#include "analysis/recorded/inputs.hpp"
 #include "core/units.hpp"
 #include "metrics/edit_facts.hpp"
 #include "metrics/prediction_facts.hpp"
 #include "metrics/run_picture.hpp"
 
 namespace memreplay {
+
+/// What do the recordings cover, and can they be trusted?
+struct InfoQuestion {
+  InputOptions input;
+  std::optional<Selector> select;     ///< blocks to be looked at
+  std::optional<std::size_t> points;  ///< points of each curve as recorded; unset: no curves
+};
 
 struct Control;
 struct InfoQuestion;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/fit/cards.hpp"
-#include "analysis/list/question.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "metrics/metrics.hpp"

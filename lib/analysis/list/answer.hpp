@@ -1,10 +1,19 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace memreplay {
+
+/// What is there to choose from?
+struct ListQuestion {
+  enum class What { strategies, formats, metrics, cards, workloads };
+  What what = What::strategies;
+  std::optional<std::string>
+      name;  ///< that one alone: a strategy's or workload's options, a format's columns
+};
 
 struct ListQuestion;
 

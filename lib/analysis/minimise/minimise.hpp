@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "analysis/minimise/answer.hpp"
-#include "analysis/minimise/question.hpp"
 #include "core/error.hpp"
 #include "replay/trial.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "analysis/minimise/answer.hpp"
-#include "analysis/minimise/question.hpp"
 #include "analysis/run/setup.hpp"
 #include "core/control.hpp"
 #include "strategy/registry.hpp"

@@ -9,7 +9,6 @@
 
 #include "analysis/explain/explained.hpp"
 #include "analysis/page/placed_blocks.hpp"
-#include "analysis/page/question.hpp"
 #include "analysis/page/trace_picture.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,10 +10,19 @@
 #include "analysis/ranks/answer.hpp"
 #include "analysis/recorded/answer.hpp"
 #include "analysis/run/answer.hpp"
+#include "analysis/run/question.hpp"
 #include "core/request.hpp"
 #include "metrics/packed_column.hpp"
 
 namespace memreplay {
+
+/// Pictures of what happens, and why.
+struct PageQuestion {
+  ReplayQuestion replay;              ///< its setup's points of curves count, too
+  ExplainQuestion explain;            ///< how long settings that help are searched for
+  std::optional<std::uint64_t> from;  ///< events [from, to) are shown in full; unset: as many as
+  std::optional<std::uint64_t> to;    ///< a page takes
+};
 
 struct PageQuestion;
 

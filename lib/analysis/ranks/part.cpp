@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analysis/parallel.hpp"
-#include "analysis/ranks/question.hpp"
+#include "analysis/ranks/answer.hpp"
 #include "analysis/ranks/rank_files.hpp"
 #include "analysis/ranks/request_stream.hpp"
 #include "analysis/run/devices.hpp"

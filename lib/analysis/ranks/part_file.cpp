@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "analysis/ranks/question.hpp"
+#include "analysis/ranks/answer.hpp"
 #include "analysis/ranks/request_stream.hpp"
 #include "trace/json/json.hpp"
 #include "trace/json/json_node.hpp"

@@ -4,18 +4,109 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/made_interval.hpp"
-#include "analysis/run/planned_floor.hpp"
-#include "analysis/run/presets.hpp"
 #include "analysis/run/question.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
+#include "planner/quick_plan.hpp"
+#include "replay/planning.hpp"
+#include "replay/replay.hpp"
 #include "replay/watch/holding_log.hpp"
+#include "strategy/registry.hpp"
+#include "trace/trace.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 namespace {
+
+/// Requests from this size on are refused anywhere.
+constexpr Bytes kOnNoDevice = Bytes{1} << 50;
+
+/// Sizes as they are asked for, and what was refused left out, as the lower bound counts them.
+/// `from`: the first event that counts.
+std::vector<PlannedBlock> blocks_asked_for(const Program& program, std::uint64_t from) {
+  std::vector<PlannedBlock> blocks;
+  const std::uint64_t last = program.size() + 1;
+  for (const PlannedRequest& request : foresee(program).requests) {
+    const std::uint64_t start = std::max(request.start, from);
+    const std::uint64_t end = std::min(request.end, last);
+    const bool too_large = request.size >= kOnNoDevice || request.alignment >= kOnNoDevice;
+    if (request.refused || too_large || end <= start) continue;
+    blocks.push_back({start, end, request.size, std::max<Bytes>(1, request.alignment)});
+  }
+  return at_own_times(std::move(blocks));
+}
+
+/// The blocks of what is replayed with `options`, placed with their future known. Its cost is
+/// bounded by work, not time: the same subject has the same floor anywhere.
+PlannedFloor planned_floor(const Subject& subject, const ReplayOptions& options,
+                           const Control& control) {
+  PlannedFloor floor;
+  if (subject.trace().streamed) {
+    floor.left_out_because = "the recording is read while it is replayed";
+    return floor;
+  }
+  const auto blocks =
+      blocks_asked_for(program_of(subject, options.program), options.measuring.from);
+  floor.blocks = blocks.size();
+  if (blocks.size() > kMostBlocksOfQuickPlan) {
+    floor.left_out_because = fmt::format("{} blocks are too many to be planned beside a comparison",
+                                         human_count(blocks.size()));
+    return floor;
+  }
+  control.show("planning", 0);
+  const PlannedMemory planned = plan_quickly(blocks, control);
+  floor.height = planned.packing->height;
+  floor.lower_bound = planned.lower_bound;
+  floor.found_by = planned.found_by;
+  return floor;
+}
+
+/// What is laid side by side where nobody names a strategy: the families between which people
+/// choose, each as its users would set it. `room` is what the device has; unset: it is endless.
+std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> device_room) {
+  if (recording.format == kPinnedHostFormat) {
+    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct"),
+            parse_strategy("buddy"), parse_strategy("plan:order=best")};
+  }
+  std::vector<std::string> names;
+  if (recording.settings.known()) names.emplace_back("recorded");
+  for (const char* name :
+       {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
+    names.emplace_back(name);
+  }
+  if (device_room) {
+    // In whole granules of RMM, and only where they are large enough for it.
+    const Bytes room = *device_room / 256 * 256;
+    if (room > 0) names.push_back(fmt::format("rmm-pool:maximum={}", room));
+    if (room >= kMiB) names.push_back(fmt::format("rmm-arena:arena_size={}", room));
+  } else {
+    names.emplace_back("rmm-arena:arena_size=fit");
+  }
+  for (const char* name :
+       {"rmm-binning", "cuda-async:threshold=0", "cuda-async:threshold=max", "buddy", "size-class",
+        "tcmalloc", "hoard", "cub", "cub:bin_growth=2,min_bin=9,max_bin=27,max_cached=none",
+        "gmlake:frag_limit=256MiB", "stalloc", "plan:order=size", "plan:order=best"}) {
+    names.emplace_back(name);
+  }
+  std::vector<StrategySpec> specs;
+  for (const std::string& name : names) specs.push_back(parse_strategy(name));
+  return specs;
+}
+
+/// What a page of pictures shows where nobody names a strategy.
+std::vector<StrategySpec> page_presets(const Recording& recording) {
+  if (recording.format == kPinnedHostFormat) {
+    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct")};
+  }
+  return {usual_strategy(recording), parse_strategy("torch:expandable_segments=True"),
+          parse_strategy("bfc")};
+}
 
 /// `room` is what the device has; unset: it is endless.
 std::vector<StrategySpec> strategies_for(const Recording& recording, const ReplayQuestion& question,

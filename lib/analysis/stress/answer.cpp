@@ -13,7 +13,6 @@
 #include "analysis/run/run.hpp"
 #include "analysis/stress/bound.hpp"
 #include "analysis/stress/order.hpp"
-#include "analysis/stress/question.hpp"
 #include "analysis/stress/work.hpp"
 #include "core/error.hpp"
 #include "replay/program.hpp"

@@ -1,19 +1,78 @@
 #include "analysis/suggest/answer.hpp"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
+#include <vector>
 
+#include "analysis/edit/passes.hpp"
+#include "analysis/edit/selector.hpp"
 #include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/summary.hpp"
-#include "analysis/suggest/beyond_failure.hpp"
 #include "analysis/suggest/fitting.hpp"
 #include "analysis/suggest/fitting_settings.hpp"
 #include "analysis/suggest/layers.hpp"
-#include "analysis/suggest/question.hpp"
 #include "core/error.hpp"
+#include "metrics/edit_facts.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 namespace {
+
+/// What of a program lies beyond the failure with which its recording ends.
+struct BeyondFailure {
+  bool ends_at_oom = false;
+  bool saw_backward = false;
+  Bytes parameters = 0;
+  Bytes gradients = 0;       ///< that were not asked for yet
+  std::uint32_t states = 0;  ///< copies of the parameters that an optimizer will keep
+
+  /// What is to be set aside for it, of the program with these edits.
+  Bytes still_to_come(const std::vector<EditFacts>& edits) const;
+};
+
+Bytes BeyondFailure::still_to_come(const std::vector<EditFacts>& edits) const {
+  if (!ends_at_oom || saw_backward) return 0;
+  Bytes again = 0;
+  for (const EditFacts& edit : edits) again = std::max(again, edit.largest_segment);
+  return gradients + states * parameters + again;
+}
+
+/// A step that was recorded to its end stands for all steps; in a shorter one the parameters are
+/// inferred from their lifetimes. O(events).
+BeyondFailure beyond_failure(const Subject& subject, std::span<const LayerCode> layers,
+                             std::uint32_t states) {
+  const Trace& trace = subject.trace();
+  BeyondFailure found{.states = states};
+  found.ends_at_oom = std::ranges::find(trace.ops, Op::oom) != trace.ops.end();
+  const Passes passes(subject.recording(), trace);
+  const BlockLives lives = lives_of(trace);
+  const std::uint64_t first_backward = [&] {
+    std::uint64_t event = 0;
+    while (event < trace.size() && passes.backward_before(event) == 0) ++event;
+    return event;
+  }();
+  found.saw_backward = passes.are_known() && first_backward < trace.size() &&
+                       passes.others_before(trace.size()) > passes.others_before(first_backward);
+  if (!passes.are_known()) return found;
+  std::uint64_t forward = first_backward;
+  for (const LayerCode& layer : layers) forward = std::min(forward, layer.begins);
+  Selector parameters;
+  parameters.category = Category::parameter;
+  for (const std::uint32_t block : selected(subject.recording(), trace, lives, parameters)) {
+    // What a forward pass left when it was ended stays, too: parameters are older than any layer.
+    const BlockLife& life = lives.blocks[block];
+    if (life.existed_before() || life.born < forward) found.parameters += life.size;
+  }
+  Bytes gradients = 0;
+  Selector of_gradients;
+  of_gradients.category = Category::gradient;
+  for (const std::uint32_t block : selected(subject.recording(), trace, lives, of_gradients)) {
+    gradients += lives.blocks[block].size;
+  }
+  found.gradients = found.parameters - std::min(found.parameters, gradients);
+  return found;
+}
 
 constexpr std::size_t kLayersTried = 6;
 constexpr std::size_t kPairsTried = 8;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/tune/question.hpp"
+#include "analysis/tune/answer.hpp"
 #include "analysis/tune/tune.hpp"
 
 namespace memreplay {

@@ -3,17 +3,130 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/program_course.hpp"
 #include "analysis/recorded/path_labels.hpp"
-#include "analysis/suggest/own_functions.hpp"
+#include "analysis/recorded/places.hpp"
+#include "trace/frame_kind.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 namespace {
+
+/// A line of a file, both as a recording numbers them.
+struct FileLine {
+  std::uint32_t file = 0;
+  std::uint32_t line = 0;
+
+  friend auto operator<=>(const FileLine&, const FileLine&) = default;
+};
+
+/// A function of the program's own, as far as stacks show it.
+struct OwnFunction {
+  std::uint32_t file = 0;  ///< index into Recording::texts
+  std::uint32_t name = 0;  ///< index into Recording::texts
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;       ///< line, included
+  std::set<FileLine> calls;     ///< the program's own lines that call it
+  bool called_directly = true;  ///< through no other code, such as torch.nn.Sequential
+  bool runs_optimizer = false;  ///< itself, or what it calls
+
+  bool holds(const FileLine& at) const {
+    return at.file == file && first <= at.line && at.line <= last;
+  }
+};
+
+/// Finds the functions of a program in its stacks, which name a function, its file and the line
+/// reached. Methods of several classes may have one name in one file (forward): lines far enough
+/// apart for another class between them are of two functions where other lines call them.
+class OwnFunctions {
+ public:
+  explicit OwnFunctions(const Recording& recording);
+
+  void add(const std::vector<std::uint32_t>& stack);
+  /// Without module levels, lambdas and what makes a model (__init__).
+  std::vector<OwnFunction> functions() const;
+
+ private:
+  struct Line {
+    std::set<FileLine> calls;
+    bool called_directly = true;
+    bool runs_optimizer = false;
+  };
+
+  const Recording& recording_;
+  std::vector<bool> is_own_;        ///< by frame
+  std::vector<bool> is_optimizer_;  ///< by frame
+  std::vector<bool> is_call_;       ///< by frame: calls a torch.nn.Module
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, Line>> lines_;
+};
+
+constexpr std::uint32_t kLinesOfAHeader = 3;  ///< "class", "def" and a body
+
+bool is_layer_name(std::string_view name) { return name != "__init__" && !name.starts_with('<'); }
+
+OwnFunctions::OwnFunctions(const Recording& recording) : recording_(recording) {
+  for (const Frame& frame : recording.frames) {
+    is_own_.push_back(frame.line != kNoLine && !is_noise(recording, frame));
+    is_call_.push_back(recording.texts[frame.file].ends_with("torch/nn/modules/module.py"));
+    is_optimizer_.push_back(is_of_optimizer(recording.texts[frame.file]));
+  }
+}
+
+void OwnFunctions::add(const std::vector<std::uint32_t>& stack) {
+  const bool optimizes =
+      std::ranges::any_of(stack, [&](std::uint32_t frame) { return is_optimizer_[frame]; });
+  const Frame* caller = nullptr;
+  bool directly = true;
+  for (auto number = stack.rbegin(); number != stack.rend(); ++number) {
+    if (!is_own_[*number]) {
+      directly &= is_call_[*number];
+      continue;
+    }
+    const Frame& frame = recording_.frames[*number];
+    Line& line = lines_[{frame.file, frame.name}][frame.line];
+    if (caller != nullptr) {
+      line.calls.insert({caller->file, caller->line});
+      line.called_directly &= directly;
+    }
+    directly = true;
+    line.runs_optimizer |= optimizes;
+    caller = &frame;
+  }
+}
+
+std::vector<OwnFunction> OwnFunctions::functions() const {
+  std::vector<OwnFunction> functions;
+  for (const auto& [function, lines] : lines_) {
+    if (!is_layer_name(recording_.texts[function.second])) continue;
+    const std::set<FileLine>* before = nullptr;  // what calls the line before
+    for (const auto& [number, line] : lines) {
+      const bool another = before == nullptr || (*before != line.calls &&
+                                                 number - functions.back().last >= kLinesOfAHeader);
+      if (another)
+        functions.push_back({.file = function.first,
+                             .name = function.second,
+                             .first = number,
+                             .last = number,
+                             .calls = {}});
+      functions.back().last = number;
+      functions.back().calls.insert(line.calls.begin(), line.calls.end());
+      functions.back().called_directly &= line.called_directly;
+      functions.back().runs_optimizer |= line.runs_optimizer;
+      before = &line.calls;
+    }
+  }
+  return functions;
+}
 
 /// A function that runs several times in a forward pass.
 struct RepeatedFunction {

@@ -1,25 +1,146 @@
 #include "analysis/tune/answer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/explain/explained.hpp"
 #include "analysis/recorded/inputs.hpp"
+#include "analysis/recorded/steps.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
-#include "analysis/tune/insertions.hpp"
 #include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/listed.hpp"
-#include "analysis/tune/question.hpp"
-#include "analysis/tune/remarks.hpp"
 #include "analysis/tune/tune.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
+#include "strategy/torch/lint.hpp"
+#include "verify/subject.hpp"
+
+/// Sentences without which the figures of a search would mislead.
 
 namespace memreplay {
 namespace {
+
+/// The first reason why some trace is not exact; empty where all are.
+std::string first_reason(const TuneOutcome& outcome) {
+  const auto found = std::ranges::find(outcome.runs, false, &Run::exact);
+  return found == outcome.runs.end() ? std::string() : found->inexact_because;
+}
+
+/// What the recorded settings are worth by the rules of the search.
+std::vector<std::string> torch_remarks(const std::vector<const Subject*>& subjects,
+                                       const TuneResult& result) {
+  std::vector<std::string> said;
+  for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
+    said.push_back("The recorded setting: " + issue.text + ".");
+  }
+  for (const Subject* subject : subjects) {
+    const std::string& conf = subject->recording().settings.conf;
+    for (const SettingIssue& issue : lint_settings(conf, result.torch_version)) {
+      if (issue.severity != SettingIssue::Severity::error) continue;
+      std::string text =
+          fmt::format("Left out of the settings of {}: {}.", subject->recording().path, issue.text);
+      if (std::ranges::find(said, text) == said.end()) said.push_back(std::move(text));
+    }
+  }
+  return said;
+}
+
+/// What inserted calls do by themselves, of replays: before anything is estimated. Empty where none
+/// were inserted.
+std::string insertions_remark(const TuneResult& result) {
+  if (!result.without_insertions) return {};
+  const RunSoFar with = result.baseline_outcome.total();
+  const RunSoFar without = result.without_insertions->total();
+  return fmt::format(
+      "The inserted empty_cache alone: {} reserves {} with it and {} without, with {} and {} "
+      "device calls.",
+      result.baseline, human_size(with.peak_reserved), human_size(without.peak_reserved),
+      human_count(with.device_calls), human_count(without.device_calls));
+}
+
+/// What the reader must know beside the numbers of a search, at its end.
+std::vector<std::string> search_remarks(const std::vector<const Subject*>& subjects,
+                                        const std::set<std::string>& forbidden,
+                                        const TuneResult& result) {
+  std::vector<std::string> said;
+  const bool torch = result.strategy == "torch";
+  if (torch) said = torch_remarks(subjects, result);
+  if (const std::string reason = first_reason(result.baseline_outcome); !reason.empty()) {
+    said.push_back(fmt::format("{} is an estimate: {}.", result.baseline, reason));
+  }
+  if (torch && !forbidden.contains("expandable_segments") &&
+      !forbidden.contains("max_split_size_mb")) {
+    said.emplace_back(
+        "Not combined, as they fight: expandable_segments:True with max_split_size_mb or "
+        "garbage_collection_threshold (memreplay lint says why).");
+  }
+  const std::string reason = first_reason(result.outcomes[result.best]);
+  if (!reason.empty() && result.helps) {
+    said.push_back(fmt::format("What is recommended is an estimate: {}.", reason));
+  }
+  return said;
+}
+
+std::vector<std::uint64_t> places_of(const std::string& insertion, const Subject& subject) {
+  constexpr std::string_view kCall = "empty_cache@";
+  if (!insertion.starts_with(kCall)) {
+    throw UsageError(
+        fmt::format("--insert is '{}'; expected empty_cache@EVENT, empty_cache@step or "
+                    "empty_cache@SCOPE",
+                    insertion));
+  }
+  const std::string where = insertion.substr(kCall.size());
+  const Trace& trace = subject.trace();
+  if (const auto event = parse_whole(where)) {
+    if (*event < trace.size()) return {*event};
+    throw UsageError(fmt::format("--insert: the recording has no event {}", *event));
+  }
+  if (where == "step") {
+    const Steps steps = steps_of(subject.recording(), trace);
+    if (steps.begins.empty()) throw UsageError("--insert: no steps are known in this recording");
+    return steps.begins;
+  }
+  std::vector<std::uint64_t> begins;
+  std::vector<std::string> scopes;
+  for (const Phase& phase : annotated_phases(subject.recording(), trace)) {
+    if (phase.name == where) begins.push_back(phase.from);
+    if (std::ranges::find(scopes, phase.name) == scopes.end()) scopes.push_back(phase.name);
+  }
+  if (begins.empty()) {
+    throw UsageError(
+        fmt::format("--insert: no scope of this recording is called '{}'{}{}", where,
+                    did_you_mean(where, scopes),
+                    scopes.empty() ? "" : fmt::format(" ({})", fmt::join(scopes, ", "))));
+  }
+  return begins;
+}
+
+/// The events before which calls of empty_cache are inserted, ascending, each named
+/// "empty_cache@WHERE": an event, a scope of the recording, or "step" for every one. Throws
+/// UsageError where there is no such place, or more than one subject.
+std::vector<std::uint64_t> insertions(const std::vector<std::string>& named,
+                                      const std::vector<const Subject*>& subjects) {
+  std::vector<std::uint64_t> events;
+  if (!named.empty() && subjects.size() > 1) {
+    throw UsageError("--insert needs a single trace (and --gpu, where it has several devices)");
+  }
+  for (const std::string& insertion : named) {
+    const auto more = places_of(insertion, *subjects.front());
+    events.insert(events.end(), more.begin(), more.end());
+  }
+  std::ranges::sort(events);
+  return events;
+}
 
 std::set<std::string> forbidden_options(const TuneQuestion& question) {
   std::set<std::string> forbidden = question.forbidden;

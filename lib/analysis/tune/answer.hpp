@@ -1,17 +1,22 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "analysis/run/setup.hpp"
 #include "analysis/verdict/answer.hpp"
 #include "core/torch_sizes.hpp"
 #include "metrics/run_interval.hpp"
 #include "metrics/run_so_far.hpp"
+#include "strategy/registry.hpp"
 
 namespace memreplay {
 
@@ -143,5 +148,21 @@ struct TuneAnswer {
 /// Searches for the setting of PyTorch's allocator that suits all these recordings best. Throws
 /// UsageError where the question does not fit them.
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control);
+
+/// Which settings of an allocator need the least?
+struct TuneQuestion {
+  /// The allocator's, with options that stay; unset: PyTorch's, the recorded ones first.
+  std::optional<StrategySpec> strategy;
+  Setup setup;  ///< the release and the device; no capacity: what was recorded
+  /// What is to be least, after OOMs; unset: reserved bytes, and where the device was full retries
+  /// before them.
+  std::optional<Objective> objective;
+  std::optional<std::uint64_t> runs;  ///< settings to try; unset: 1000, fewer for long recordings
+  std::optional<double> seconds;      ///< no batch of replays is begun after them
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  std::set<std::string> allowed;        ///< options to vary; empty: all
+  std::set<std::string> forbidden;      ///< options that keep their default
+  std::vector<std::string> insertions;  ///< "empty_cache@WHERE": as if it were called there
+};
 
 }  // namespace memreplay

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/recorded/summary.hpp"
-#include "analysis/verify/question.hpp"
 #include "analysis/work_ahead.hpp"
 #include "verify/verify.hpp"
 

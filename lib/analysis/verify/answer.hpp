@@ -1,11 +1,22 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/info/answer.hpp"
+#include "analysis/recorded/inputs.hpp"
+#include "verify/scripted_device.hpp"
 #include "verify/verdict.hpp"
 
 namespace memreplay {
+
+/// Does the model give every recorded address and segment?
+struct VerifyQuestion {
+  InputOptions input;
+  std::string torch_version;           ///< empty: the rules that fit best
+  std::optional<StatedDevice> device;  ///< unset: found by trying
+};
 
 struct Control;
 struct VerifyQuestion;

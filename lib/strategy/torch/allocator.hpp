@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/huge_pages.hpp"
+#include "core/units.hpp"
 #include "strategy/parts/free_blocks.hpp"
 #include "strategy/parts/largest_of.hpp"
 #include "strategy/registry.hpp"
@@ -19,9 +21,38 @@
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"
 #include "strategy/torch/statistics.hpp"
-#include "strategy/torch/watched_limit.hpp"
 
 namespace memreplay::torch {
+
+/// A limit that notes with which sizes it was compared: any other one between them would have
+/// decided the same, so that a search over settings need not try it.
+class WatchedLimit {
+ public:
+  explicit WatchedLimit(Bytes limit = UINT64_MAX) : limit_(limit) {}
+
+  Bytes value() const { return limit_; }
+  /// size < limit
+  bool above(Bytes size) const {
+    if (size < limit_) {
+      largest_below_ = std::max(largest_below_, size);
+      return true;
+    }
+    smallest_from_ = std::min(smallest_from_, size);
+    return false;
+  }
+  /// As `above` does, for a size that is below every limit.
+  void note_below(Bytes size) const {
+    if (size > largest_below_) largest_below_ = size;
+  }
+  /// Every limit in (lowest, highest] would have given the same answers so far.
+  Bytes lowest() const { return largest_below_; }
+  Bytes highest() const { return smallest_from_; }
+
+ private:
+  Bytes limit_;
+  mutable Bytes largest_below_ = 0;
+  mutable Bytes smallest_from_ = UINT64_MAX;
+};
 
 /// No block: the number of one that is always in use, so that a block without a neighbour needs no
 /// rule of its own.

@@ -2,14 +2,157 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <optional>
+
 #include "trace/pickle/pickle_machine.hpp"
-#include "trace/torch/pickle_view.hpp"
+#include "trace/pickle/pickle_value.hpp"
 #include "trace/torch/plain_copy.hpp"
+#include "trace/torch/snapshot_checks.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
 #include "trace/unpacking.hpp"
 
 namespace memreplay {
 namespace {
+
+/// A value of a pickle as snapshot_conversion.hpp wants it.
+class PickleView {
+ public:
+  PickleView(PickleStore& store, PickleValue value) : store_(&store), value_(value) {}
+
+  ValueKind kind() const {
+    switch (value_.tag) {
+      case PickleTag::none:
+        return ValueKind::none;
+      case PickleTag::boolean:
+        return ValueKind::boolean;
+      case PickleTag::whole:
+      case PickleTag::whole_above_2_63:
+      case PickleTag::huge:
+      case PickleTag::huge_decimal:
+        return ValueKind::whole;
+      case PickleTag::real:
+        return ValueKind::real;
+      case PickleTag::text:
+        return ValueKind::text;
+      case PickleTag::pair:
+      case PickleTag::tuple:
+      case PickleTag::stack:
+      case PickleTag::list:
+        return ValueKind::list;
+      case PickleTag::frame:
+      case PickleTag::entry:
+      case PickleTag::dict:
+        return ValueKind::dict;
+      default:
+        return ValueKind::other;
+    }
+  }
+
+  bool boolean() const { return value_.bits != 0; }
+  double real() const { return std::bit_cast<double>(value_.bits); }
+  std::string_view text() const { return value_.text(); }
+  WholeNumber whole() const {
+    if (value_.tag == PickleTag::whole) {
+      return WholeNumber::of(static_cast<std::int64_t>(value_.bits));
+    }
+    return {value_.bits, false, value_.tag != PickleTag::whole_above_2_63};
+  }
+
+  std::size_t size() const {
+    if (value_.tag == PickleTag::pair) return 2;
+    const PickleRange* entries = range();
+    return entries != nullptr ? entries->count : items().size();
+  }
+  PickleView item(std::size_t i) const {
+    if (value_.tag == PickleTag::pair) {
+      const PoolId id = store_->texts.pool_id(value_.index);
+      return {*store_, {.tag = PickleTag::whole, .bits = i == 0 ? id.first : id.second}};
+    }
+    if (const PickleRange* entries = range()) {
+      const auto offset = static_cast<std::uint32_t>(i);
+      return {*store_, {.tag = PickleTag::entry, .index = entries->first + offset}};
+    }
+    return {*store_, items()[i]};
+  }
+
+  std::optional<PickleView> find(Word key) const {
+    return last_value([&](const PickleValue& k) { return k.word == key; });
+  }
+  std::optional<PickleView> find(std::string_view key) const {
+    return last_value(
+        [&](const PickleValue& k) { return k.tag == PickleTag::text && k.text() == key; });
+  }
+
+  std::uintptr_t identity() const {
+    return value_.tag == PickleTag::list ? std::uintptr_t{value_.index} + 1 : 0;
+  }
+
+  const TorchEntry* ready_entry() const {
+    if (value_.tag == PickleTag::entry) return &store_->entries[value_.index];
+    const PickleObject* dict = object(PickleTag::dict, PickleObject::Form::entry);
+    return dict == nullptr ? nullptr : &store_->entries[dict->at];
+  }
+  std::optional<std::uint32_t> ready_frame() const {
+    if (value_.tag == PickleTag::frame) return value_.index;
+    const PickleObject* dict = object(PickleTag::dict, PickleObject::Form::frame);
+    return dict == nullptr ? std::nullopt : std::optional(dict->at);
+  }
+  std::optional<std::uint32_t> ready_stack() const {
+    if (value_.tag == PickleTag::stack) return value_.index;
+    const PickleObject* list = object(PickleTag::list, PickleObject::Form::stack);
+    return list == nullptr ? std::nullopt : std::optional(list->at);
+  }
+  std::optional<std::uint32_t> ready_pool() const {
+    return value_.tag == PickleTag::pair ? std::optional(value_.index) : std::nullopt;
+  }
+  std::uint64_t ready_entry_words() const { return store_->entry_words; }
+
+  /// Hands over the store's entries where this list holds the first of them in order.
+  bool take_ready_entries(std::vector<TorchEntry>& into) const {
+    const PickleRange* entries = range();
+    if (entries == nullptr || entries->first != 0) return false;
+    store_->entries.resize(entries->count);
+    into = std::move(store_->entries);
+    return true;
+  }
+
+ private:
+  const PickleObject* object(PickleTag tag, PickleObject::Form form) const {
+    if (value_.tag != tag) return nullptr;
+    const PickleObject& found = store_->objects[value_.index];
+    return found.form == form ? &found : nullptr;
+  }
+
+  const PickleRange* range() const {
+    const PickleObject* list = object(PickleTag::list, PickleObject::Form::range);
+    return list == nullptr ? nullptr : &store_->ranges[list->at];
+  }
+
+  const std::vector<PickleValue>& items() const {
+    static const std::vector<PickleValue> kNothing;
+    const bool converted = value_.tag == PickleTag::frame || value_.tag == PickleTag::entry ||
+                           value_.tag == PickleTag::stack;
+    if (converted) throw NeedsPlainValues{};
+    const PickleObject& object = store_->objects[value_.index];
+    if (object.form == PickleObject::Form::empty) return kNothing;
+    if (object.form != PickleObject::Form::plain) throw NeedsPlainValues{};
+    return store_->contents[object.at];
+  }
+
+  /// The value of a key of a dict. Where keys are equal the last one counts, as in Python.
+  template <class Matches>
+  std::optional<PickleView> last_value(Matches&& matches) const {
+    const auto& pairs = items();
+    for (std::size_t i = pairs.size(); i >= 2; i -= 2) {
+      if (matches(pairs[i - 2])) return PickleView(*store_, pairs[i - 1]);
+    }
+    return std::nullopt;
+  }
+
+  PickleStore* store_;
+  PickleValue value_;
+};
 
 TorchSnapshot read_once(const Input& input, bool converts_early) {
   PickleStore store(converts_early);

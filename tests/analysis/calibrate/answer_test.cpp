@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/calibrate/question.hpp"
 #include "core/control.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"

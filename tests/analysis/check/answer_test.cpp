@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "analysis/check/question.hpp"
 #include "analysis/check/tolerance.hpp"
 
 namespace memreplay {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/check/question.hpp"
+#include "analysis/check/answer.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "analysis/convert/question.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/diff/question.hpp"
 #include "core/control.hpp"
 
 namespace memreplay {

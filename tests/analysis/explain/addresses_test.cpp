@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "../recordings.hpp"
+#include "analysis/explain/answer.hpp"
 #include "analysis/explain/explain.hpp"
 #include "analysis/explain/explained.hpp"
-#include "analysis/explain/question.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/control.hpp"
 

@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/explain/question.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/question.hpp"
 #include "core/control.hpp"
@@ -19,7 +18,8 @@ Inputs bundled(const std::string& name) {
 }
 
 TEST(ExplainAnswer, IsOfTheRecordedMemoryWhereItShowsThat) {
-  const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), {.runs = 8}, {});
+  const ExplainAnswer explained =
+      answer(bundled("gpt_train_oom.pickle"), ExplainQuestion{.runs = 8}, {});
   ASSERT_EQ(explained.devices.size(), 1u);
   const ExplainedDevice& device = explained.devices.front();
   EXPECT_TRUE(device.strategy.empty());
@@ -30,7 +30,7 @@ TEST(ExplainAnswer, IsOfTheRecordedMemoryWhereItShowsThat) {
 
 TEST(ExplainAnswer, IsOfAStrategyThatIsNamed) {
   const ExplainAnswer explained =
-      answer(bundled("seq_growth.pickle"), {.strategy = parse_strategy("bfc")}, {});
+      answer(bundled("seq_growth.pickle"), ExplainQuestion{.strategy = parse_strategy("bfc")}, {});
   EXPECT_EQ(explained.devices.at(0).strategy, "bfc");
   EXPECT_FALSE(explained.devices[0].tuned);  // no setting of PyTorch's changes it
 }
@@ -40,7 +40,7 @@ TEST(ExplainAnswer, OfAnEditedLateStartIsOfAReplay) {
        {"scale:stream=0,factor=2", "scale:stream=0,factor=1", "dtype:stream=0,from=fp32,to=bf16"}) {
     const Inputs inputs({.paths = {std::string(MEMREPLAY_TRACES) + "/torch/warm_ring.pickle"},
                          .edits = {parse_edit(edit)}});
-    const ExplainAnswer explained = answer(inputs, {.runs = 8}, {});
+    const ExplainAnswer explained = answer(inputs, ExplainQuestion{.runs = 8}, {});
     EXPECT_EQ(explained.devices.at(0).strategy, "recorded") << edit;
     EXPECT_GT(explained.devices[0].explanation.live_blocks, 0u) << edit;
   }
@@ -48,8 +48,9 @@ TEST(ExplainAnswer, OfAnEditedLateStartIsOfAReplay) {
 
 TEST(ExplainAnswer, WhatLiesBehindTheRecordingIsRefused) {
   const Inputs inputs = bundled("seq_growth.pickle");
-  EXPECT_THROW(answer(inputs, {.at = {At::Kind::event, 1'000'000}}, {}), UsageError);
-  EXPECT_THROW(answer(inputs, {.phases = {{"late", 0, 1'000'000, 0}}}, {}), UsageError);
+  EXPECT_THROW(answer(inputs, ExplainQuestion{.at = {At::Kind::event, 1'000'000}}, {}), UsageError);
+  EXPECT_THROW(answer(inputs, ExplainQuestion{.phases = {{"late", 0, 1'000'000, 0}}}, {}),
+               UsageError);
 }
 
 // Says what it heard, in order.
@@ -66,13 +67,13 @@ class Heard final : public ExplainListener {
 
 TEST(ExplainAnswer, IsToldBeforeTheSearch) {
   Heard heard;
-  answer(bundled("layers_4.pickle"), {.runs = 8}, {}, &heard);
+  answer(bundled("layers_4.pickle"), ExplainQuestion{.runs = 8}, {}, &heard);
   EXPECT_EQ(heard.said, "explained searched ");
 }
 
 TEST(ExplainAnswer, IsToldAfterASearchThatDecides) {
   Heard heard;
-  answer(bundled("gpt_train_oom.pickle"), {.runs = 8}, {}, &heard);
+  answer(bundled("gpt_train_oom.pickle"), ExplainQuestion{.runs = 8}, {}, &heard);
   EXPECT_EQ(heard.said, "decided searched ");
 }
 
@@ -98,7 +99,8 @@ TEST(ExplainAnswer, OnAnEndlessDeviceARecordedOomDoesNotHappen) {
 }
 
 TEST(ExplainAnswer, RetriesOfTheRecordingAreCounted) {
-  const ExplainAnswer explained = answer(bundled("seq_growth.pickle"), {.runs = 8}, {});
+  const ExplainAnswer explained =
+      answer(bundled("seq_growth.pickle"), ExplainQuestion{.runs = 8}, {});
   EXPECT_GT(explained.devices[0].explanation.retries, 0u);
   EXPECT_EQ(explained.devices[0].explanation.retries,
             explained.devices[0].tuned->baseline_outcome.runs[0].metrics.oom_retries);
@@ -129,7 +131,7 @@ TEST(ExplainAnswer, StoppedBeforeTheSearchItKeepsWhatIsKnown) {
   std::atomic<bool> stop = false;
   StoppingAtOnce listener(stop);
   const ExplainAnswer explained =
-      answer(bundled("layers_4.pickle"), {.runs = 8}, {.stop = &stop}, &listener);
+      answer(bundled("layers_4.pickle"), ExplainQuestion{.runs = 8}, {.stop = &stop}, &listener);
   EXPECT_EQ(explained.devices.size(), 1u);
   EXPECT_FALSE(listener.tuned);
   EXPECT_TRUE(explained.interrupted);

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/explain/question.hpp"
+#include "analysis/explain/answer.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"

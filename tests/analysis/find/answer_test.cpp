@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/find/question.hpp"
 #include "core/control.hpp"
 
 namespace memreplay {

@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/explain/question.hpp"
-#include "analysis/page/question.hpp"
+#include "analysis/explain/answer.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/devices.hpp"
 #include "core/control.hpp"

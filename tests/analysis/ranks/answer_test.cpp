@@ -1,10 +1,11 @@
+#include "analysis/ranks/answer.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/ranks/question.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

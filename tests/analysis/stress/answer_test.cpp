@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/stress/question.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

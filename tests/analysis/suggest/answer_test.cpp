@@ -4,7 +4,6 @@
 
 #include "analysis/edit/programs.hpp"
 #include "analysis/run/question.hpp"
-#include "analysis/suggest/question.hpp"
 #include "core/error.hpp"
 #include "trace/snapshot_copies.hpp"
 #include "trace/writer.hpp"

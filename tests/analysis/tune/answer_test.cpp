@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/recorded/inputs.hpp"
-#include "analysis/tune/question.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "analysis/recorded/inputs.hpp"
-#include "analysis/tune/question.hpp"
+#include "analysis/tune/answer.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

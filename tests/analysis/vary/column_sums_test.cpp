@@ -1,6 +1,6 @@
-#include "analysis/vary/column_sums.hpp"
-
 #include <gtest/gtest.h>
+
+#include "analysis/vary/restage.hpp"
 
 namespace memreplay {
 namespace {

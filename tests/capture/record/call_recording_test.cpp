@@ -1,10 +1,9 @@
-#include "record/call_recording.hpp"
-
 #include <gtest/gtest.h>
 
 #include "capture/spool/written_spool.hpp"
 #include "capture/temporary_folder.hpp"
 #include "core/error.hpp"
+#include "record/answer.hpp"
 #include "record/session.hpp"
 
 namespace memreplay {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "spool/processes.hpp"
+#include "spool/recording.hpp"
 #include "spool/spool_format.hpp"
 
 namespace memreplay::capture {

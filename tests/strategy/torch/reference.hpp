@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/memory_state.hpp"
-#include "device/address_space.hpp"
+#include "device/simulated_device.hpp"
 #include "device/watch/device_log.hpp"
 #include "strategy/torch/pool_order.hpp"
 #include "strategy/torch/release.hpp"

@@ -1,6 +1,6 @@
-#include "strategy/torch/watched_limit.hpp"
-
 #include <gtest/gtest.h>
+
+#include "strategy/torch/allocator.hpp"
 
 namespace memreplay::torch {
 namespace {

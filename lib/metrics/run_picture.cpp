@@ -1,4 +1,4 @@
-#include "metrics/reduced_curve.hpp"
+#include "metrics/run_picture.hpp"
 
 #include <algorithm>
 

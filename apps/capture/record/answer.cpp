@@ -1,4 +1,4 @@
-#include "record/call_recording.hpp"
+#include "record/answer.hpp"
 
 #include <fmt/format.h>
 
