@@ -71,41 +71,36 @@ bool starts_small(const Trace& trace) {
   return !segments.empty() && std::ranges::all_of(segments, &SegmentInfo::small_pool);
 }
 
-bool adopts_start(const Subject& subject, const StrategySpec& spec,
-                  const std::string& torch_version) {
+bool adopts_start(const Subject& subject, const StrategySpec& spec) {
   if (!is_torch(subject.recording())) return false;
-  const auto model = subject.model_of(spec, torch_version);
+  const auto model = subject.model_of(spec);
   return model && model->settings.expandable_segments ==
                       subject.recording().settings.expandable_segments.value_or(false);
 }
 
-bool follows_recording(const Subject& subject, const StrategySpec& spec,
-                       const std::string& torch_version) {
+bool follows_recording(const Subject& subject, const StrategySpec& spec) {
   const VerifyResult* verified = subject.verified();
   return spec.name == "recorded" && subject.origin() == nullptr && verified != nullptr &&
          verified->verdict == Verdict::exact && verified->reading.settings_changes.empty() &&
-         subject.model_of(spec, torch_version)->release.text() == verified->torch_version;
+         subject.model_of(spec)->release.text() == verified->release;
 }
 
-bool goes_by_address(const Subject& subject, const StrategySpec& spec,
-                     const std::string& torch_version) {
-  const auto model = subject.model_of(spec, torch_version);
+bool goes_by_address(const Subject& subject, const StrategySpec& spec) {
+  const auto model = subject.model_of(spec);
   return model && subject.verified() != nullptr && places_decide(subject, *model);
 }
 
-bool start_matters(const Subject& subject, const StrategySpec& spec,
-                   const std::string& torch_version, std::optional<Bytes> room,
+bool start_matters(const Subject& subject, const StrategySpec& spec, std::optional<Bytes> room,
                    const ReplayResult& result) {
   return !subject.trace().coverage.starts_empty && !as_recorded(subject, room, result) &&
-         !start_state_suffices(subject, subject.model_of(spec, torch_version), room, result);
+         !start_state_suffices(subject, subject.model_of(spec), room, result);
 }
 
-std::string why_inexact(const Subject& subject, const StrategySpec& spec,
-                        const std::string& torch_version, std::optional<Bytes> room,
+std::string why_inexact(const Subject& subject, const StrategySpec& spec, std::optional<Bytes> room,
                         const ReplayResult& result) {
   if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
-  if (start_matters(subject, spec, torch_version, room, result)) {
+  if (start_matters(subject, spec, room, result)) {
     const std::string cached =
         coverage.cached_bytes == 0
             ? std::string()
@@ -122,7 +117,7 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec,
   }
   const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};
-  const auto model = subject.model_of(spec, torch_version);
+  const auto model = subject.model_of(spec);
   if (model && verified->verdict == Verdict::unsupported) return verified->reason;
   if (model && verified->verdict != Verdict::exact) {
     return fmt::format("the model reproduces only {} of {} placements of this recording",

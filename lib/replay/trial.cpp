@@ -73,7 +73,7 @@ class BothWitnesses final : public BlockWitness {
 Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOptions& options,
              std::shared_ptr<const Plan> plan)
     : subject_(subject),
-      adopt_start_(adopts_start(subject, spec, options.torch_version)),
+      adopt_start_(adopts_start(subject, spec)),
       settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
       tenants_(options.device.tenants),
       cost_(options.cost),
@@ -83,13 +83,12 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
   if (options.log_device) tell(log_);
   if (options.audit) tell(ledger_.emplace(spec.text));
   if (options.watch_capacity) watched_.emplace(*device_, options.device.granularity);
-  StrategyContext context =
-      subject.context(spec, options.torch_version, watched_ ? *watched_ : *device_);
+  StrategyContext context = subject.context(watched_ ? *watched_ : *device_);
   if (context.recorded != nullptr) context.recorded = &settings_;
   context.capacity = options.device.capacity;
   context.plan = std::move(plan);
   context.uses = options.uses;
-  strategy_ = make_strategy(spec, context);
+  strategy_ = make_strategy(subject.with_release(spec), context);
   if (ledger_ && strategy_->usage().moved_out != nullptr) ledger_->expect_moves();
   if (ledger_ && joins_regions(spec)) ledger_->let_regions_join();
 }
@@ -110,20 +109,18 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
   return *timed_device_;
 }
 
-AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec,
-                         const std::string& torch_version, AddressPolicy policy) {
+AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec, AddressPolicy policy) {
   if (policy != AddressPolicy::automatic) return policy;
   if (subject.order()) return *subject.order();
-  return subject.model_of(spec, torch_version) ? AddressPolicy::cuda_linux : AddressPolicy::upward;
+  return subject.model_of(spec) ? AddressPolicy::cuda_linux : AddressPolicy::upward;
 }
 
 DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions& options) {
   SimulatedDeviceOptions asked = options.device;
-  asked.policy = policy_for(subject_, spec, options.torch_version, asked.policy);
+  asked.policy = policy_for(subject_, spec, asked.policy);
   SimulatedDevice& device = simulated_.emplace(asked);
   const bool follows = asked.like_recorded != LikeRecorded::nothing &&
-                       options.settings_calls.empty() &&
-                       follows_recording(subject_, spec, options.torch_version);
+                       options.settings_calls.empty() && follows_recording(subject_, spec);
   if (!follows) return device;
   const Reading& reading = subject_.verified()->reading;
   if (asked.like_recorded == LikeRecorded::addresses_and_refusals) {

@@ -28,7 +28,6 @@ struct TrialOptions {
   Touch touch = Touch::none;     ///< on real memory
   bool timed = false;            ///< every operation, and every call to a driver
   CostModel cost;                ///< costs of a simulated device's calls
-  std::string torch_version;     ///< empty: see Subject::version_for
   std::uint64_t uses = 1;        ///< uses of a block after it was moved out
   bool audit = false;            ///< the ledger judges every placement
   bool log_device = false;       ///< every call to the device is written down
@@ -95,8 +94,7 @@ class Trial {
 
 /// The order of addresses for a strategy: the policy, or for `automatic` that of the recording,
 /// else what is usual for the strategy.
-AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec,
-                         const std::string& torch_version, AddressPolicy policy);
+AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec, AddressPolicy policy);
 
 /// What the strategy must know of the future; null where it follows no plan.
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,

@@ -119,7 +119,8 @@ StrategySpec spelled_out(StrategySpec spec) {
   std::erase_if(spec.options, [](const auto& option) { return option.first == "static"; });
   if (spec.inner.empty()) spec.inner.push_back(parse_strategy("torch"));
   spec.inner.insert(spec.inner.begin(), parse_strategy("plan:order=search"));
-  return spec;
+  const std::string release = spec.release;
+  return under_release(std::move(spec), release);
 }
 
 std::optional<PlanWish> wish_of(const StrategySpec& spec) {
@@ -152,7 +153,6 @@ std::unique_ptr<Strategy> make(const StrategySpec& asked, const StrategyContext&
     StrategyContext inside{.device = *arena};
     inside.capacity = size;
     inside.recorded = context.recorded;
-    inside.torch_version = context.torch_version;
     inside.pools = context.pools;
     inside.pool_options = context.pool_options;
     inside.texts = context.texts;

@@ -189,6 +189,13 @@ StrategySpec parse_strategy(std::string_view text) {
   return parse_checked(text);
 }
 
+StrategySpec under_release(StrategySpec spec, const std::string& release) {
+  if (release.empty()) return spec;
+  spec.release = release;
+  for (StrategySpec& inner : spec.inner) inner = under_release(std::move(inner), release);
+  return spec;
+}
+
 bool joins_regions(const StrategySpec& spec) {
   const auto joins = info_of(spec.name).joins;
   return (joins && joins(spec)) || std::ranges::any_of(spec.inner, joins_regions);

@@ -21,6 +21,8 @@ struct StrategySpec {
   std::string name;
   std::vector<StrategySpec> inner;
   std::vector<std::pair<std::string, std::string>> options;  ///< brackets kept: "[256:1,>:8]"
+  /// The PyTorch whose rules hold where no option names one, for those inside too; empty: unknown.
+  std::string release = {};
 };
 
 /// What a strategy may look at when it is made.
@@ -28,7 +30,6 @@ struct StrategyContext {
   DeviceModel& device;
   std::optional<Bytes> capacity = {};              ///< the device's; unset: endless
   const RecordedSettings* recorded = nullptr;      ///< settings of the recording to be replayed
-  std::string torch_version = {};                  ///< --torch-version; empty: not given
   std::span<const PoolId> pools = {};              ///< names of the recording's pools, by index
   std::span<const PoolOptions> pool_options = {};  ///< their options; missing ones are plain
   std::span<const std::string> texts = {};         ///< texts of the recording, by number
@@ -70,6 +71,9 @@ std::span<const StrategyInfo> strategies();
 /// Throws UsageError, with the nearest known name, for an unknown strategy or key, bad brackets, or
 /// more than eight strategies inside one another.
 StrategySpec parse_strategy(std::string_view text);
+
+/// The strategy by the rules of this PyTorch; as it is where `release` is empty.
+StrategySpec under_release(StrategySpec spec, const std::string& release);
 
 /// Whether the strategy, or one that it wraps, makes one of regions that touch.
 bool joins_regions(const StrategySpec&);

@@ -27,25 +27,19 @@ Subject::Subject(const Recording& recording, const Trace& trace,
   }
 }
 
-std::string Subject::version_for(const StrategySpec& spec, const std::string& asked) const {
-  if (!asked.empty() || !verified_) return asked;
-  const auto release =
-      torch::release_that_reads(spec, torch::parse_release(verified_->torch_version));
-  return release ? release->text() : asked;
+StrategySpec Subject::with_release(const StrategySpec& spec) const {
+  if (!spec.release.empty() || !verified_) return spec;
+  const auto release = torch::release_that_reads(spec, torch::parse_release(verified_->release));
+  return release ? under_release(spec, release->text()) : spec;
 }
 
-std::optional<TorchModel> Subject::model_of(const StrategySpec& spec,
-                                            const std::string& asked) const {
-  return torch_model(spec, settings(), version_for(spec, asked));
+std::optional<TorchModel> Subject::model_of(const StrategySpec& spec) const {
+  return torch_model(with_release(spec), settings());
 }
 
-StrategyContext Subject::context(const StrategySpec& spec, const std::string& asked,
-                                 DeviceModel& device) const {
-  StrategyContext context{.device = device,
-                          .recorded = settings(),
-                          .torch_version = version_for(spec, asked),
-                          .pools = trace_->pools,
-                          .texts = recording_->texts};
+StrategyContext Subject::context(DeviceModel& device) const {
+  StrategyContext context{
+      .device = device, .recorded = settings(), .pools = trace_->pools, .texts = recording_->texts};
   if (verified_) context.pool_options = verified_->reading.pool_options;
   return context;
 }
@@ -53,6 +47,14 @@ StrategyContext Subject::context(const StrategySpec& spec, const std::string& as
 StrategySpec usual_strategy(const Recording& recording) {
   if (recording.format == kPinnedHostFormat) return pinned_strategy(recording.settings.conf);
   return parse_strategy(is_torch(recording) && recording.settings.known() ? "recorded" : "torch");
+}
+
+std::vector<StrategySpec> asked_or_usual(const std::vector<StrategySpec>& asked,
+                                         const Recording& recording, const std::string& release) {
+  std::vector<StrategySpec> strategies = asked;
+  if (strategies.empty()) strategies.push_back(usual_strategy(recording));
+  for (StrategySpec& spec : strategies) spec = under_release(std::move(spec), release);
+  return strategies;
 }
 
 }  // namespace memreplay

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "strategy/torch/torch.hpp"
 #include "trace/trace.hpp"
@@ -33,15 +34,14 @@ class Subject {
   /// The settings of the recorded allocator; null where it was not PyTorch's.
   const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
 
-  /// The release whose rules hold: `asked` where one is asked for, else the one that the recording
-  /// fits, or the first after it that knows the settings; empty where the recording, or the
-  /// strategy, is another allocator's.
-  std::string version_for(const StrategySpec& spec, const std::string& asked) const;
+  /// The strategy by the rules that hold here: of its own release, else of the one that the
+  /// recording fits, or the first after it that knows the settings. Unset still where the recording
+  /// or the strategy is another allocator's.
+  StrategySpec with_release(const StrategySpec& spec) const;
   /// The model of PyTorch's allocator that the strategy is; unset for other strategies.
-  std::optional<TorchModel> model_of(const StrategySpec& spec, const std::string& asked) const;
+  std::optional<TorchModel> model_of(const StrategySpec& spec) const;
   /// The context in which a strategy for this recording is made. `device` outlives it.
-  StrategyContext context(const StrategySpec& spec, const std::string& asked,
-                          DeviceModel& device) const;
+  StrategyContext context(DeviceModel& device) const;
 
  private:
   const Recording* recording_;
@@ -55,5 +55,8 @@ class Subject {
 /// The strategy that stands for the allocator of a recording: `recorded` where its settings are
 /// stored, `pinned` for host memory, else `torch`.
 StrategySpec usual_strategy(const Recording& recording);
+/// The strategies asked for, else the usual one, by the rules of this PyTorch (empty: as they are).
+std::vector<StrategySpec> asked_or_usual(const std::vector<StrategySpec>& asked,
+                                         const Recording& recording, const std::string& release);
 
 }  // namespace memreplay

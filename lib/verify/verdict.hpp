@@ -41,7 +41,7 @@ struct VerifyRun {
   Verdict verdict = Verdict::unsupported;
   std::string reason;  ///< empty where there is nothing to explain
   std::optional<Divergence> first_divergence;
-  std::string torch_version;  ///< the rules that were used
+  std::string release;  ///< the PyTorch whose rules were used
 };
 
 }  // namespace memreplay

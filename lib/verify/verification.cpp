@@ -69,7 +69,7 @@ Verification::Verification(const Recording& recording, const Trace& trace,
   hold(trace.start);
   if (assumptions_.resynchronise) recorded_state_.emplace(trace);
   result_.gpu = trace.gpu;
-  result_.torch_version = assumptions.release.text();
+  result_.release = assumptions.release.text();
   result_.reading.pool_options = assumptions.pools;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     result_.allocs += trace.ops[i] == Op::allocate;
@@ -84,7 +84,6 @@ Verification::Model Verification::new_model() const {
   model.allocator = torch::make_allocator(settings_, assumptions_.release,
                                           {.device = *model.device,
                                            .capacity = {},
-                                           .torch_version = {},
                                            .pools = trace_.pools,
                                            .pool_options = assumptions_.pools});
   return model;

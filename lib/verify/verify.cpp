@@ -21,8 +21,8 @@ namespace {
 using torch::Release;
 
 // The rules to try: what the recording shows bounds its release from below only.
-std::vector<Release> candidates(const Recording& recording, const std::string& torch_version) {
-  if (!torch_version.empty()) return {torch::parse_release(torch_version)};
+std::vector<Release> candidates(const Recording& recording, const std::string& release) {
+  if (!release.empty()) return {torch::parse_release(release)};
   const Release oldest = recording.settings.oldest_release.empty()
                              ? torch::kNewestRelease
                              : torch::parse_release(recording.settings.oldest_release);
@@ -330,8 +330,8 @@ VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Se
 
 }  // namespace
 
-VerifyResult verify(const Recording& recording, const Trace& trace,
-                    const std::string& torch_version, const std::optional<StatedDevice>& device) {
+VerifyResult verify(const Recording& recording, const Trace& trace, const std::string& release,
+                    const std::optional<StatedDevice>& device) {
   if (recording.format == kPinnedHostFormat) return {verify_pinned(recording, trace), {}};
   VerifyResult unsupported;
   unsupported.gpu = trace.gpu;
@@ -342,7 +342,7 @@ VerifyResult verify(const Recording& recording, const Trace& trace,
   std::uint64_t work_left = kMostWork;
   const RecordedSettings& settings = recording.settings;
   const auto try_all_releases = [&](const Addition& addition) {
-    for (const Release& release : candidates(recording, torch_version)) {
+    for (const Release& release : candidates(recording, release)) {
       if (best && best->result.verdict == Verdict::exact) return;
       Search search(recording, trace, release, addition, device, work_left);
       Candidate found = search.run();

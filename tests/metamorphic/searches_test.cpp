@@ -60,7 +60,7 @@ void expect_as_listed(const Recording& recording, const std::optional<StrategySp
   const TuneAnswer tuned =
       answer(inputs, {.strategy = whose, .setup = on(capacity), .runs = 40}, {});
   auto setup = on(tuned.devices.front().capacity);
-  setup.torch_version = tuned.result.torch_version;
+  setup.release = tuned.result.release;
   std::vector<StrategySpec> specs;
   std::vector<const Run*> listed;
   for (const TuneOutcome& outcome : tuned.result.outcomes) {

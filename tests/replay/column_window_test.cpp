@@ -42,8 +42,8 @@ class ColumnWindow : public testing::Test {
   Recording streamed() const { return read_recording(path_.string(), {.most_in_memory = 0}); }
   static RunMetrics replayed(const Trace& trace, std::uint64_t to = UINT64_MAX) {
     SimulatedDevice device({.capacity = 400 * kMiB});
-    const auto strategy = make_strategy(
-        parse_strategy("torch"), {.device = device, .torch_version = {}, .pools = trace.pools});
+    const auto strategy =
+        make_strategy(parse_strategy("torch"), {.device = device, .pools = trace.pools});
     return replay(program_of(trace, nullptr, {.to = to}), *strategy, device).metrics;
   }
 

@@ -14,10 +14,9 @@ ReplayResult run(const Trace& trace, const char* strategy,
                  const SimulatedDeviceOptions& device = {}, const PlayOptions& options = {},
                  const ProgramOptions& played = {}) {
   SimulatedDevice simulated(device);
-  const auto made = make_strategy(parse_strategy(strategy), {.device = simulated,
-                                                             .capacity = device.capacity,
-                                                             .torch_version = {},
-                                                             .pools = trace.pools});
+  const auto made =
+      make_strategy(parse_strategy(strategy),
+                    {.device = simulated, .capacity = device.capacity, .pools = trace.pools});
   return replay(program_of(trace, nullptr, played), *made, simulated, options);
 }
 
@@ -150,8 +149,7 @@ TEST(Replay, TheLedgerSeesEveryPlacement) {
   Ledger ledger("torch");
   HeardDevice audited(simulated, ledger);
   const auto torch =
-      make_strategy(parse_strategy("torch"),
-                    {.device = audited, .capacity = {}, .torch_version = {}, .pools = {}});
+      make_strategy(parse_strategy("torch"), {.device = audited, .capacity = {}, .pools = {}});
   const Trace trace =
       trace_of({{Op::allocate, 0, 1000}, {Op::allocate, 1, 1000}, {Op::free, 0, 1000}});
   replay(program_of(trace, nullptr), *torch, audited, {.witness = &ledger});

@@ -59,7 +59,7 @@ void begin_with_ranks(const CheckCommand& asked, const Printer& printer,
   const auto all = [&](const auto& is) { return std::ranges::all_of(entries, is); };
   if (!all([&](const EntryCheck* entry) { return entry->setup.strategy == first.strategy; }))
     return;
-  Setup setup{.torch_version = first.torch_version};
+  Setup setup{.release = first.release};
   // Else each has the device of its own recording.
   if (all([&](const EntryCheck* entry) { return entry->setup.capacity == first.capacity; })) {
     setup.device.capacity = first.capacity;

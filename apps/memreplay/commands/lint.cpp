@@ -15,7 +15,7 @@ int run_lint(const Command& command, const std::vector<std::string>& arguments) 
   CommandLine line(command);
   line.inputs("CONF", given);
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the newest.",
-             [&](const std::string& text) { question.torch_version = text; });
+             [&](const std::string& text) { question.release = text; });
   add_report_options(line, reports);
   line.parse(arguments);
   if (given.size() != 1) throw UsageError("which setting? (memreplay lint CONF, or a recording)");

@@ -83,7 +83,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   add_edit_option(line, input);
   add_tune_options(line, question);
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the recording's.",
-             [&](const std::string& text) { options.setup.torch_version = text; });
+             [&](const std::string& text) { options.setup.release = text; });
   add_device_options(line, options);
   add_report_options(line, reports);
   line.parse(arguments);

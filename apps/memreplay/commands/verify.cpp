@@ -16,7 +16,7 @@ int run_verify(const Command& command, const std::vector<std::string>& arguments
   CommandLine line(command);
   add_input_options(line, question.input);
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: those that fit best.",
-             [&](const std::string& text) { question.torch_version = text; });
+             [&](const std::string& text) { question.release = text; });
   line.value("--capacity", "SIZE", "Memory of the device. Default: found by trying.",
              [&](const std::string& text) {
                device.capacity = size_argument("--capacity", text);

@@ -76,7 +76,7 @@ void add_options(CommandLine& line, CheckCommand& asked) {
                 });
   line.value("--torch-version", "X.Y.Z",
              "With --update: rules of that PyTorch. Default: as in F; new ones: the recording's.",
-             [&](const std::string& text) { question.torch_version = text; });
+             [&](const std::string& text) { question.release = text; });
   line.value(
       "--capacity", "SIZE|none",
       "With --update: memory of the device. Default: as in F; where it is new that of a recorded "
@@ -139,7 +139,7 @@ void require_sense(CheckCommand& asked, const Command& command) {
     throw UsageError("--limit is of a check, not of --update");
   }
   if (!asked.update &&
-      (question.torch_version || question.capacity || question.endless || question.from_before)) {
+      (question.release || question.capacity || question.endless || question.from_before)) {
     throw UsageError(
         "--torch-version, --capacity and --start go with --update; a check keeps to its file");
   }

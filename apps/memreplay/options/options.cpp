@@ -318,7 +318,7 @@ void add_strategy_options(CommandLine& line, RunOptions& o) {
   line.value("--torch-version", "X.Y.Z",
              "Rules of that PyTorch. Default: the recording's, as far as "
              "it shows; else the newest.",
-             [&o](const std::string& text) { o.setup.torch_version = text; });
+             [&o](const std::string& text) { o.setup.release = text; });
 }
 
 void add_start_options(CommandLine& line, RunOptions& o) {

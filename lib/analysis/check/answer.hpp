@@ -35,7 +35,7 @@ Tolerance default_tolerance();
 /// How a recording is replayed for a check.
 struct CheckSetup {
   std::string strategy = "torch";  ///< as it is written
-  std::string torch_version;       ///< empty: the strategy's own choice
+  std::string release;             ///< PyTorch's; empty: the strategy's own choice
   std::optional<Bytes> capacity;   ///< unset: no limit
 
   friend bool operator==(const CheckSetup&, const CheckSetup&) = default;
@@ -192,9 +192,9 @@ struct CheckQuestion {
     const CheckedMetric* metric = nullptr;
     std::optional<Tolerance> tolerance;  ///< unset: as it was; only for an update
   };
-  std::string baseline;                      ///< its path: for messages, and for the answer
-  std::vector<std::string> strategies;       ///< empty: those of the baseline
-  std::optional<std::string> torch_version;  ///< only for an update; unset: as it was
+  std::string baseline;                 ///< its path: for messages, and for the answer
+  std::vector<std::string> strategies;  ///< empty: those of the baseline
+  std::optional<std::string> release;   ///< PyTorch's; only for an update; unset: as it was
   /// Only for an update; unset: as it was, and for a new entry that of a recorded failure.
   std::optional<Bytes> capacity;
   bool endless = false;                   ///< only for an update: on a device without limit

@@ -45,7 +45,7 @@ CheckSetup setup_of(const JsonNode& entry) {
   CheckSetup setup;
   setup.strategy = entry.at("strategy").text();
   at_place(entry.at("strategy"), [&] { return parse_strategy(setup.strategy); });
-  if (entry.has("torch_version")) setup.torch_version = entry.at("torch_version").text();
+  if (entry.has("torch_version")) setup.release = entry.at("torch_version").text();
   if (entry.has("capacity_bytes")) setup.capacity = entry.at("capacity_bytes").whole();
   return setup;
 }
@@ -96,7 +96,7 @@ BaselineEntry entry_of(const JsonNode& node) {
 
 Json entry_json(const BaselineEntry& entry) {
   Json json{{"trace", entry.trace}, {"gpu", entry.gpu}, {"strategy", entry.setup.strategy}};
-  if (!entry.setup.torch_version.empty()) json["torch_version"] = entry.setup.torch_version;
+  if (!entry.setup.release.empty()) json["torch_version"] = entry.setup.release;
   if (entry.setup.capacity) json["capacity_bytes"] = *entry.setup.capacity;
   if (entry.from_before != FromBefore::unsaid) {
     json["start"] = entry.from_before == FromBefore::counted ? kCounted : kLeftOut;

@@ -56,7 +56,7 @@ std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
 }
 
 Setup setup_of(const CheckSetup& asked, StartMode start) {
-  Setup setup{.torch_version = asked.torch_version, .start = start};
+  Setup setup{.start = start};
   setup.device.capacity = asked.capacity;
   setup.device.endless = !asked.capacity;
   return setup;
@@ -66,8 +66,8 @@ Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
            const LateStart& late, RunWatcher* watcher, const Control& control) {
   SizedDevice device{setup.device.simulated()};
   device.unknown_size = !asked.capacity && !recorded_room(subject);
-  return run(subject, parse_strategy(asked.strategy), simulated(device), setup, late, watcher,
-             control);
+  return run(subject, under_release(parse_strategy(asked.strategy), asked.release),
+             simulated(device), setup, late, watcher, control);
 }
 
 std::optional<BytesInterval> interval_of(const Run& run, const CheckedMetric& metric) {

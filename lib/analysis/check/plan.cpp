@@ -192,7 +192,7 @@ std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baselin
                               .gpu = chosen.trace->gpu,
                               .setup = {.strategy = strategy}});
       entry.at_least = false;  // what is checked now decides
-      if (question.torch_version) entry.setup.torch_version = *question.torch_version;
+      if (question.release) entry.setup.release = *question.release;
       entry.setup.capacity = capacity_of(old, *chosen.trace, question);
       entry.from_before = from_before(old, question);
       set_metrics(entry, question);

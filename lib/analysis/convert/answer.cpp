@@ -62,7 +62,7 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
     runs.push_back(judge(subject, spec, device, setup, control, std::move(replay.result)));
     if (control.stopped()) return std::nullopt;
     replays.push_back(std::move(replay.trace));
-    if (replays.size() == 1) snapshot = snapshot_of(subject, spec, setup.torch_version, {});
+    if (replays.size() == 1) snapshot = snapshot_of(subject, spec, {});
   }
   snapshot->traces = std::move(replays);
   return snapshot;
@@ -112,6 +112,7 @@ ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
   Recording recording = read_recording(question.input.paths.front(), question.input.read);
   ConvertAnswer answer{.path = recording.path};
   std::optional<StrategySpec> strategy = question.strategy;
+  if (strategy) strategy = under_release(*strategy, question.setup.release);
   std::shared_ptr<const MadeRecordings> made;
   if (!question.input.edits.empty()) {
     const Trace& trace = only_trace(recording, question.input.gpu);
@@ -120,7 +121,9 @@ ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
     recording = made->likeliest.recording;
   }
   if (question.minimise) {
-    if (!strategy) strategy = usual_strategy(recording);
+    if (!strategy) {
+      strategy = under_release(usual_strategy(recording), question.setup.release);
+    }
     MinimisedRecording small = minimised(recording, only_trace(recording, question.input.gpu),
                                          *strategy, question.setup, *question.minimise, control);
     recording = std::move(small.recording);

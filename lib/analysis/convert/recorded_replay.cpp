@@ -19,13 +19,12 @@ std::string conf_of(const StrategySpec& spec) {
   return conf;
 }
 
-RecordedSettings settings_of_run(const Subject& subject, const StrategySpec& spec,
-                                 const std::string& torch_version) {
-  const auto model = subject.model_of(spec, torch_version);
+RecordedSettings settings_of_run(const Subject& subject, const StrategySpec& spec) {
+  const auto model = subject.model_of(spec);
   if (!model) return {};
   if (spec.name == "recorded") {
     RecordedSettings settings = *subject.settings();
-    if (!torch_version.empty()) settings.oldest_release = model->release.text();
+    if (!spec.release.empty()) settings.oldest_release = model->release.text();
     return settings;
   }
   const torch::Settings& run = model->settings;
@@ -47,7 +46,7 @@ RecordedSettings settings_of_run(const Subject& subject, const StrategySpec& spe
 RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, TrialOptions options,
                              ReplayOptions replaying) {
   options.log_device = true;
-  const auto model = subject.model_of(spec, options.torch_version);
+  const auto model = subject.model_of(spec);
   const auto charged = [&model](Bytes size) {
     if (!model) return size;
     const Bytes padding = model->settings.request_padding;
@@ -63,13 +62,13 @@ RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, T
 }
 
 Recording snapshot_of(const Subject& subject, const StrategySpec& spec,
-                      const std::string& torch_version, std::vector<Trace> replays) {
+                      std::vector<Trace> replays) {
   const Recording& source = subject.recording();
   Recording recording;
   recording.path = source.path;
   recording.format = kTorchPickleFormat;
   recording.traces = std::move(replays);
-  recording.settings = settings_of_run(subject, spec, torch_version);
+  recording.settings = settings_of_run(subject, spec);
   recording.annotations = source.annotations;
   recording.texts = source.texts;
   recording.frames = source.frames;

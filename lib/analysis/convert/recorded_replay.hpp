@@ -21,7 +21,6 @@ RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, T
 /// The PyTorch snapshot of these replays, all of the subject's recording under `spec`: stacks,
 /// texts and annotations are kept, the settings are those of the replay where it was under
 /// PyTorch's allocator.
-Recording snapshot_of(const Subject& subject, const StrategySpec& spec,
-                      const std::string& torch_version, std::vector<Trace> replays);
+Recording snapshot_of(const Subject& subject, const StrategySpec& spec, std::vector<Trace> replays);
 
 }  // namespace memreplay

@@ -20,7 +20,8 @@ std::vector<Chosen> first_devices(const Inputs& inputs) {
 
 SidePeaks peaks_of(const Subject& subject, const DiffQuestion& question, const Control& control) {
   if (question.strategies.empty()) return recorded_peaks(subject);
-  return replayed_peaks(subject, question.strategies.front(), question.setup, control);
+  const StrategySpec spec = under_release(question.strategies.front(), question.setup.release);
+  return replayed_peaks(subject, spec, question.setup, control);
 }
 
 // The first of them that shows how large its device was decides.
@@ -56,8 +57,9 @@ StrategiesAnswer between_strategies(const Chosen& chosen, const DiffQuestion& qu
   answer.device = summarise(sized_for(subject, question.setup.device));
   answer.streams = subject.trace().streams;
   answer.model_check = model_check(subject);
-  answer.diff = diff_strategies(subject, {question.strategies[0], question.strategies[1]},
-                                question.setup, control);
+  const std::vector<StrategySpec> specs =
+      asked_or_usual(question.strategies, *chosen.recording, question.setup.release);
+  answer.diff = diff_strategies(subject, {specs[0], specs[1]}, question.setup, control);
   answer.interrupted = control.stopped();
   return answer;
 }

@@ -44,16 +44,14 @@ struct View {
 void replay_in(View& view, const Subject& subject, const ExplainQuestion& question,
                const Control& control) {
   Setup setup;
-  setup.torch_version = question.setup.torch_version;
   setup.start = question.setup.start;
   ReplayOptions replaying = replay_options(subject.trace(), setup, control);
   replaying.program.refusals_stand = view.device.unknown_size;
-  const TrialOptions trial{.device = view.device.options, .torch_version = setup.torch_version};
+  const TrialOptions trial{.device = view.device.options};
   view.late = std::make_unique<LateStart>(subject, replaying);
   if (view.late->applies()) {
     Trial plain(subject, view.spec, trial, plan_for(subject, view.spec, replaying.program));
-    view.estimate = view.late->instead_of(plain.run(replaying), view.spec, setup.torch_version,
-                                          view.device.options);
+    view.estimate = view.late->instead_of(plain.run(replaying), view.spec, view.device.options);
   }
   if (view.estimate) {
     replaying.begin_with = view.late->warm().beginning(view.estimate->nearest);
@@ -81,15 +79,17 @@ View view_of(const Subject& subject, const ExplainQuestion& question, const Cont
   view.device = sized_for(subject, question.setup.device);
   view.as_recorded = !question.strategy && shows_segments(subject) &&
                      same_as_recorded(subject, view.device, question.setup.device);
+  const std::string& release = question.setup.release;
   if (view.as_recorded) {
-    view.spec = parse_strategy("recorded");
+    view.spec = under_release(parse_strategy("recorded"), release);
     view.source = std::make_unique<RecordedMoments>(subject);
   } else {
-    view.spec = question.strategy.value_or(usual_strategy(subject.recording()));
+    view.spec =
+        under_release(question.strategy.value_or(usual_strategy(subject.recording())), release);
     replay_in(view, subject, question, control);
   }
   if (subject.settings() || view.spec.name != "recorded") {
-    view.model = subject.model_of(view.spec, question.setup.torch_version);
+    view.model = subject.model_of(view.spec);
   }
   return view;
 }
@@ -141,9 +141,7 @@ std::string options_like(const ExplainQuestion& question, const TraceSummary& tr
     options += " --address-space " + size_argument(*device.address_space);
   }
   if (trace.devices > 1) options += fmt::format(" --gpu {}", trace.gpu);
-  if (!question.setup.torch_version.empty()) {
-    options += " --torch-version " + question.setup.torch_version;
-  }
+  if (!question.setup.release.empty()) options += " --torch-version " + question.setup.release;
   return options;
 }
 
@@ -173,7 +171,7 @@ std::vector<std::string> pool_names(const Trace& trace) {
   return names;
 }
 
-void add_remarks(const Subject& subject, const View& view, const std::string& torch_version,
+void add_remarks(const Subject& subject, const View& view, const std::string& release,
                  ExplainedDevice& explained) {
   if (explained.explanation.unplaced > 0) {
     explained.remarks.push_back(
@@ -182,7 +180,7 @@ void add_remarks(const Subject& subject, const View& view, const std::string& to
   }
   const bool own = view.spec.name == "recorded" && subject.settings() != nullptr;
   const std::string conf = own ? subject.settings()->conf : explained.conf;
-  for (const SettingIssue& issue : lint_settings(conf, torch_version)) {
+  for (const SettingIssue& issue : lint_settings(conf, release)) {
     explained.remarks.push_back("The setting: " + issue.text + ".");
   }
   if (subject.trace().coverage.starts_empty || subject.trace().size() == 0) return;
@@ -214,7 +212,7 @@ void search(const Subject& subject, const SizedDevice& device, const ExplainQues
             SearchDepth depth, const Control& control, ExplainedDevice& explained) {
   TuneOptions tuning;
   tuning.bench = {{&subject}, {device.options}, {false}, {device.unknown_size}};
-  tuning.torch_version = question.setup.torch_version;
+  tuning.release = question.setup.release;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
   if (question.runs) {
     tuning.runs = *question.runs;
@@ -291,7 +289,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   }
   if (explained.state_beyond) explained.explanation.cause = Cause::shortage;
   explained.untold = hides_failures(view, explained.explanation);
-  add_remarks(subject, view, question.setup.torch_version, explained);
+  add_remarks(subject, view, question.setup.release, explained);
   const bool asleep = pools_sleep(subject);
   if (asleep) {
     explained.remarks.emplace_back(

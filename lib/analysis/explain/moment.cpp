@@ -81,7 +81,7 @@ class SizedState {
   explicit SizedState(const Subject& subject)
       : trace_(subject.trace()),
         verified_(*subject.verified()),
-        settings_(subject.model_of(parse_strategy("recorded"), {})->settings),
+        settings_(subject.model_of(parse_strategy("recorded"))->settings),
         state_(trace_),
         size_(verified_.reading.block_sizes.begin()) {}
 

@@ -271,8 +271,8 @@ bool FindAnswer::all_fit() const {
 FindAnswer answer(const Inputs& inputs, const FindQuestion& question, const Control& control) {
   const std::vector<WantedDevice> devices = devices_of(question);
   const VariedProgram program(inputs.recordings(), question.variation, question.gpu);
-  std::vector<StrategySpec> strategies = question.strategies;
-  if (strategies.empty()) strategies.push_back(usual_strategy(inputs.recordings().front()));
+  const std::vector<StrategySpec> strategies =
+      asked_or_usual(question.strategies, inputs.recordings().front(), question.setup.release);
   Setup setup = question.setup;
   FindAnswer answer;
   answer.plotted = question.plotted;

@@ -44,8 +44,8 @@ std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
   replaying.measuring.from = 0;
   Trial trial(job.subject, spec, trying, plan_for(job.subject, spec, replaying.program));
   AsRecorded found{trial.run(replaying), trial.watch()->usage().peak_held};
-  if (!found.result.finished || start_matters(job.subject, spec, job.setup.torch_version,
-                                              trying.device.room(), found.result)) {
+  if (!found.result.finished ||
+      start_matters(job.subject, spec, trying.device.room(), found.result)) {
     return std::nullopt;
   }
   // Who looks at the size of the device may do otherwise on the least one.
@@ -104,7 +104,7 @@ std::optional<BytesInterval> interval_of(const Job& job, const StrategySpec& spe
     interval.high = with_others(*enough);
   } else {
     device.capacity.reset();
-    const auto estimate = job.late.warm().estimate(spec, job.setup.torch_version, device);
+    const auto estimate = job.late.warm().estimate(spec, device);
     if (!estimate) return std::nullopt;
     interval.high = with_others(estimate->peak_reserved.interval.high);
   }
@@ -241,8 +241,8 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   if (late.applies()) fitted.trace.warm_class = name_of(late.warm().earlier_steps().kind);
   const Job job{subject, setup, late, question.budget, control};
-  std::vector<StrategySpec> strategies = question.strategies;
-  if (strategies.empty()) strategies.push_back(usual_strategy(*chosen.recording));
+  const std::vector<StrategySpec> strategies =
+      asked_or_usual(question.strategies, *chosen.recording, question.setup.release);
   for (const StrategySpec& spec : strategies) {
     if (control.stopped()) break;
     FitRun& run = fitted.runs.emplace_back(fit_run(job, spec));

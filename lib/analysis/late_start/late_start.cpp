@@ -14,12 +14,11 @@ bool LateStart::applies() const {
 
 std::optional<WarmEstimate> LateStart::instead_of(const ReplayResult& replay,
                                                   const StrategySpec& spec,
-                                                  const std::string& torch_version,
                                                   const SimulatedDeviceOptions& device) const {
-  if (!applies() || !start_matters(subject_, spec, torch_version, device.room(), replay)) {
+  if (!applies() || !start_matters(subject_, spec, device.room(), replay)) {
     return std::nullopt;
   }
-  return warm().estimate(spec, torch_version, device);
+  return warm().estimate(spec, device);
 }
 
 const WarmStart& LateStart::warm() const {

@@ -23,7 +23,6 @@ class LateStart {
   /// The estimate for a replay that began with that; unset where the recording determines its
   /// figures, or they cannot be estimated. Costs nothing in the first case, else see WarmStart.
   std::optional<WarmEstimate> instead_of(const ReplayResult& replay, const StrategySpec& spec,
-                                         const std::string& torch_version,
                                          const SimulatedDeviceOptions& device) const;
 
   /// Only where it applies.

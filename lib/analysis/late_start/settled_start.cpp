@@ -160,18 +160,16 @@ std::uint64_t least_live_at(const Trace& trace) {
 
 std::optional<SettledMemory> settled_start(const Subject& made, const Subject& of,
                                            const SettledStart& how) {
-  const StrategySpec spec = usual_strategy(of.recording());
   if (of.verified() == nullptr) return std::nullopt;
-  const std::string& version = of.verified()->torch_version;
-  const auto model = of.model_of(spec, version);
+  const StrategySpec spec = under_release(usual_strategy(of.recording()), of.verified()->release);
+  const auto model = of.model_of(spec);
   if (!model) return std::nullopt;
   const std::uint64_t from = how.from_step ? least_live_at(made.trace()) : 0;
   const std::uint64_t guests_at = optimizer_at(made.recording(), made.trace(), from);
   const WarmParts parts = parts_of(made, of, *model, how, guests_at != UINT64_MAX);
   const Program program = program_of(made);
-  SimulatedDevice device({.policy = policy_for(made, spec, version, AddressPolicy::automatic)});
-  const std::unique_ptr<Strategy> strategy =
-      make_strategy(spec, made.context(spec, version, device));
+  SimulatedDevice device({.policy = policy_for(made, spec, AddressPolicy::automatic)});
+  const std::unique_ptr<Strategy> strategy = make_strategy(spec, made.context(device));
   std::vector<Placement> placed(program.slot_count);
   const WarmScript script{program, program, parts, from, guests_at};
   Rehearsal rehearsal(script, *strategy, device, placed);

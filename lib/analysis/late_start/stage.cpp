@@ -17,24 +17,22 @@ Bytes counter(const RunMetrics& metrics, std::string_view name) {
 }  // namespace
 
 Stage::Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
-             const std::string& torch_version, const SimulatedDeviceOptions& device,
-             const ReplayOptions& replaying)
+             const SimulatedDeviceOptions& device, const ReplayOptions& replaying)
     : subject_(subject),
       script_(script),
       spec_(spec),
-      torch_version_(torch_version),
       device_options_(device),
       replaying_(replaying) {}
 
 Stage::Scene Stage::empty_scene() const {
   SimulatedDeviceOptions options = device_options_;
-  options.policy = policy_for(subject_, spec_, torch_version_, options.policy);
+  options.policy = policy_for(subject_, spec_, options.policy);
   Scene scene{.device = std::make_unique<SimulatedDevice>(options),
               .strategy = {},
               .placed = std::vector<Placement>(script_.rehearsed.slot_count)};
-  StrategyContext context = subject_.context(spec_, torch_version_, *scene.device);
+  StrategyContext context = subject_.context(*scene.device);
   context.capacity = device_options_.capacity;
-  scene.strategy = make_strategy(spec_, context);
+  scene.strategy = make_strategy(subject_.with_release(spec_), context);
   return scene;
 }
 

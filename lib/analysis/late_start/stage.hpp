@@ -36,8 +36,7 @@ class Stage {
   /// All arguments outlive this. `replaying` says what is measured. Throws UsageError where the
   /// strategy cannot be made.
   Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
-        const std::string& torch_version, const SimulatedDeviceOptions& device,
-        const ReplayOptions& replaying);
+        const SimulatedDeviceOptions& device, const ReplayOptions& replaying);
 
   /// Reserved after a preparation; unset where the strategy cannot take it.
   std::optional<Bytes> reserved_after(const Preparation& preparation);
@@ -63,7 +62,6 @@ class Stage {
   const Subject& subject_;
   const WarmScript& script_;
   const StrategySpec& spec_;
-  const std::string& torch_version_;
   const SimulatedDeviceOptions& device_options_;
   const ReplayOptions& replaying_;
   std::map<Preparation, Scene> scenes_;

@@ -18,8 +18,8 @@ constexpr double kRunaway = 8;
 const Preparation kStateKept{Preparation::Start::kept, {}};
 const Preparation kBlocksAlone{Preparation::Start::founders_first, {}};
 
-TorchModel recorded_model(const Subject& subject) {
-  return *subject.model_of(usual_strategy(subject.recording()), subject.verified()->torch_version);
+StrategySpec as_verified(StrategySpec spec, const Subject& subject) {
+  return under_release(std::move(spec), subject.verified()->release);
 }
 
 // What the allocator may hold on this device.
@@ -63,10 +63,8 @@ void WarmEstimate::enter_into(RunMetrics& metrics) const {
 /// The guesses for one strategy on one device.
 class WarmStart::Guesses {
  public:
-  Guesses(const WarmStart& warm, const StrategySpec& spec, const std::string& torch_version,
-          const SimulatedDeviceOptions& device)
-      : warm_(warm),
-        stage_(warm.subject_, warm.script_, spec, torch_version, device, warm.replaying_) {}
+  Guesses(const WarmStart& warm, const StrategySpec& spec, const SimulatedDeviceOptions& device)
+      : warm_(warm), stage_(warm.subject_, warm.script_, spec, device, warm.replaying_) {}
 
   using Quantity = Bytes StageOutcome::*;
 
@@ -142,15 +140,14 @@ class WarmStart::Guesses {
 WarmStart::WarmStart(const Subject& subject, const ReplayOptions& replaying)
     : subject_(subject),
       replaying_(replaying),
-      model_(recorded_model(subject)),
+      recorded_spec_(as_verified(usual_strategy(subject.recording()), subject)),
+      model_(*subject.model_of(recorded_spec_)),
       parts_(warm_parts(subject.trace(), model_.settings)),
       rehearsed_(program_of(subject, {.ignore_empty_cache = replaying.program.ignore_empty_cache})),
       measured_(program_of(subject, replaying.program)),
       script_{rehearsed_, measured_, parts_},
-      recorded_spec_(usual_strategy(subject.recording())),
-      recorded_version_(subject.verified()->torch_version),
       endless_{.policy = AddressPolicy::automatic},
-      recorded_(subject, script_, recorded_spec_, recorded_version_, endless_, replaying_),
+      recorded_(subject, script_, recorded_spec_, endless_, replaying_),
       steps_(memreplay::earlier_steps(parts_, model_.settings.expandable_segments, recorded_)) {}
 
 bool WarmStart::applies_to(const Subject& subject) {
@@ -175,7 +172,8 @@ Beginning WarmStart::beginning(const Preparation& preparation) const {
 Beginning WarmStart::after_earlier_steps(const StrategySpec& spec) const {
   if (!can_rehearse(spec)) return {};
   if (starts_small(subject_.trace())) {
-    return beginning(adopts_start(subject_, spec, recorded_version_) ? kStateKept : kBlocksAlone);
+    return beginning(adopts_start(subject_, as_verified(spec, subject_)) ? kStateKept
+                                                                         : kBlocksAlone);
   }
   return beginning(preparation_of(Guess::Way::largest_step, steps_));
 }
@@ -202,11 +200,10 @@ std::optional<WarmEstimate> WarmStart::beside_small_start(Guesses& guesses, cons
 }
 
 std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
-                                                const std::string& torch_version,
                                                 const SimulatedDeviceOptions& device) const {
   if (!can_rehearse(spec)) return std::nullopt;
-  Guesses guesses(*this, spec, torch_version, device);
-  const auto model = subject_.model_of(spec, torch_version);
+  Guesses guesses(*this, spec, device);
+  const auto model = subject_.model_of(spec);
   const Bytes most = model ? most_of(model->settings, device) : device.room().value_or(UINT64_MAX);
   if (model) {
     if (const auto narrow = beside_small_start(guesses, *model, most)) return narrow;
@@ -228,7 +225,7 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   estimate.peak_reserved.keep_within(there.peak_allocated, most);
   estimate.end_reserved.keep_within(there.end_allocated, most);
   estimate.end_reserved.keep_below(estimate.peak_reserved);
-  const bool keeps = model && adopts_start(subject_, spec, torch_version);
+  const bool keeps = model && adopts_start(subject_, spec);
   estimate.oom_retries = (keeps ? guesses.outcome(Guess::Way::kept) : there).oom_retries;
   estimate.ooms = std::max<std::uint64_t>(there.ooms, estimate.fits ? 0 : 1);
   return estimate;

@@ -63,7 +63,7 @@ class WarmStart {
   /// Unset where the strategy cannot be rehearsed: it follows a plan, or moves blocks away. Costs
   /// at most nine replays, and the first time that settings differ in some way from those recorded
   /// up to eight more.
-  std::optional<WarmEstimate> estimate(const StrategySpec& spec, const std::string& torch_version,
+  std::optional<WarmEstimate> estimate(const StrategySpec& spec,
                                        const SimulatedDeviceOptions& device) const;
 
   /// For a replay of the subject after its earlier steps, which says whether a device would have
@@ -82,13 +82,12 @@ class WarmStart {
   StageOutcome recorded_outcome(const Preparation& preparation) const;
   const Subject& subject_;
   ReplayOptions replaying_;
+  StrategySpec recorded_spec_;
   TorchModel model_;  ///< the recorded allocator's
   WarmParts parts_;
   Program rehearsed_;
   Program measured_;
   WarmScript script_;
-  StrategySpec recorded_spec_;
-  std::string recorded_version_;
   SimulatedDeviceOptions endless_;
   mutable std::mutex mutex_;
   mutable Stage recorded_;  ///< under the recorded settings, on an endless device

@@ -37,8 +37,8 @@ LintAnswer answer(const LintQuestion& question) {
       answer.issues.push_back({issue.severity == SettingIssue::Severity::error, issue.text});
     }
   };
-  say(lint_variable(answer.variable, question.torch_version));
-  say(lint_settings(answer.conf, question.torch_version));
+  say(lint_variable(answer.variable, question.release));
+  say(lint_settings(answer.conf, question.release));
   return answer;
 }
 

@@ -8,7 +8,7 @@ namespace memreplay {
 struct LintQuestion {
   /// A PYTORCH_CUDA_ALLOC_CONF, also as VARIABLE=CONF, or the path of a recording.
   std::string conf_or_path;
-  std::string torch_version;  ///< empty: the newest release
+  std::string release;  ///< PyTorch's; empty: the newest
 };
 
 }  // namespace memreplay

@@ -31,7 +31,7 @@ std::vector<std::string> arguments_of(const StrategySpec& spec, const TrialOptio
   };
   const bool conf = !spec.options.empty() && spec.options.front().first == torch::kConfOption;
   conf ? add("--alloc-conf", spec.options.front().second) : add("-s", spec.text);
-  if (!trial.torch_version.empty()) add("--torch-version", trial.torch_version);
+  if (!spec.release.empty()) add("--torch-version", spec.release);
   if (device.capacity) add("--capacity", size_argument(*device.capacity));
   if (device.reserve != usual.reserve) add("--reserve", size_argument(device.reserve));
   if (device.granularity != usual.granularity) {
@@ -73,15 +73,15 @@ MinimisedRecording minimised(const Recording& recording, const Trace& trace,
                           .replaying = replay_options(trace, setup, control),
                           .keep = question.keep,
                           .budget = question.budget};
-  options.trial.torch_version = subject.version_for(spec, setup.torch_version);
+  const StrategySpec by_rules = subject.with_release(under_release(spec, setup.release));
   options.trying = [&](std::uint64_t events) {
     const double left = static_cast<double>(events) / static_cast<double>(trace.size());
     control.show(
         fmt::format("minimising: {} event{} left", human_count(events), events == 1 ? "" : "s"),
         1 - left);
   };
-  const StrategySpec plain = plainly(spec, recording);
-  Minimised small = minimise(subject, spec, plain, options);
+  const StrategySpec plain = under_release(plainly(spec, recording), by_rules.release);
+  Minimised small = minimise(subject, by_rules, plain, options);
   small.summary.arguments = arguments_of(plain, options.trial);
   return {recording_of(std::move(small.trace), recording), plain, std::move(small.summary)};
 }

@@ -37,8 +37,7 @@ std::vector<std::string> settings_said(const ExplainedDevice& explained, const S
                                                                         : *trace.settings)
                                 : "The recording does not state its settings.");
   if (explained.model_check) {
-    said.push_back(
-        fmt::format("By the rules of PyTorch {}.", explained.model_check->torch_version));
+    said.push_back(fmt::format("By the rules of PyTorch {}.", explained.model_check->release));
   }
   const auto& capacity = setup.device.capacity;
   said.push_back(capacity

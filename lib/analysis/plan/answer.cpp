@@ -121,7 +121,8 @@ Run usual_run(const Chosen& chosen, const Subject& subject, const PlanQuestion& 
   setup.device.endless = true;
   const OpenDevice device = simulated(sized_for(subject, setup.device));
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return run(subject, usual_strategy(*chosen.recording), device, setup, late, nullptr, control);
+  const StrategySpec usual = under_release(usual_strategy(*chosen.recording), setup.release);
+  return run(subject, usual, device, setup, late, nullptr, control);
 }
 
 void find_culprits(const PlanningProblem& problem, const PlanQuestion& question,

@@ -38,8 +38,8 @@ std::string asked_of(const RanksQuestion& question) {
   return asked + fmt::format(
                      "torch {}, capacity {}, reserve {}, granularity {}, addresses {} {}, "
                      "gpu {}, start {}{}{}",
-                     setup.torch_version, endless ? "none" : size(setup.device.capacity),
-                     device.reserve, device.granularity, static_cast<int>(device.policy),
+                     setup.release, endless ? "none" : size(setup.device.capacity), device.reserve,
+                     device.granularity, static_cast<int>(device.policy),
                      size(setup.device.address_gap), question.input.gpu.value_or(-1),
                      setup.start == StartMode::cold ? "cold" : "auto",
                      setup.ignore_empty_cache ? ", ignoring empty_cache" : "",

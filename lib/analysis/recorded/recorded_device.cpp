@@ -32,7 +32,7 @@ std::optional<RecordedRoom> recorded_room(const Subject& subject) {
   const auto oom = first_recorded_oom(subject.trace());
   if (oom && oom->room() > 0) return RecordedRoom{oom->room(), true};
   if (subject.verified() && subject.verified()->reading.released_memory) {
-    const auto model = subject.model_of(parse_strategy("recorded"), {});
+    const auto model = subject.model_of(parse_strategy("recorded"));
     const double share = model ? model->settings.per_process_memory_fraction : 1;
     const Bytes limit = subject.verified()->reading.memory_limit.value_or(0);
     const auto held = static_cast<double>(std::max(recorded_peak_reserved(subject.trace()), limit));

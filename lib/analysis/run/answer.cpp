@@ -112,16 +112,10 @@ std::vector<StrategySpec> page_presets(const Recording& recording) {
 std::vector<StrategySpec> strategies_for(const Recording& recording, const ReplayQuestion& question,
                                          std::optional<Bytes> room) {
   using Usual = ReplayQuestion::Usual;
-  if (!question.strategies.empty()) return question.strategies;
-  switch (question.usual) {
-    case Usual::presets:
-      return presets(recording, room);
-    case Usual::page:
-      return page_presets(recording);
-    case Usual::recorded:
-      break;
-  }
-  return {usual_strategy(recording)};
+  std::vector<StrategySpec> strategies = question.strategies;
+  if (strategies.empty() && question.usual == Usual::presets) strategies = presets(recording, room);
+  if (strategies.empty() && question.usual == Usual::page) strategies = page_presets(recording);
+  return asked_or_usual(strategies, recording, question.setup.release);
 }
 
 /// All that is replayed of one device of a recording.

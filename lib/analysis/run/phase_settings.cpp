@@ -91,7 +91,7 @@ PhasedSettings phased_settings(const Subject& subject, const StrategySpec& spec,
                                const Setup& setup) {
   PhasedSettings phased;
   if (setup.phase_settings.empty()) return phased;
-  const auto model = subject.model_of(spec, setup.torch_version);
+  const auto model = subject.model_of(spec);
   if (!model) {
     throw UsageError(
         fmt::format("--set: strategy '{}' reads no settings of PyTorch; expected torch or recorded",

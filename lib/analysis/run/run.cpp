@@ -126,8 +126,8 @@ ReplayResult replay_repeatedly(const Job& job, RunWatcher* watcher,
 // Under the recorded settings all happens as it was recorded on any device of at least that size.
 void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& setup, Run& run) {
   if (!run.exact || run.device.capacity_from != CapacityFrom::recorded_retries) return;
-  const auto model = subject.model_of(spec, setup.torch_version);
-  const auto recorded = subject.model_of(parse_strategy("recorded"), {});
+  const auto model = subject.model_of(spec);
+  const auto recorded = subject.model_of(parse_strategy("recorded"));
   const bool same =
       setup.phase_settings.empty() && model && recorded && model->settings == recorded->settings;
   if (same) return;
@@ -157,7 +157,7 @@ bool guesses_addresses(const Job& job) {
 // A tie between free blocks that addresses decide goes the other way where they do: a replay.
 void weigh_ties(const Job& job, Run& run) {
   if (!run.exact || run.as_recorded || !run.finished || !guesses_addresses(job)) return;
-  if (!goes_by_address(job.subject, job.spec, job.setup.torch_version)) return;
+  if (!goes_by_address(job.subject, job.spec)) return;
   OpenDevice device{.options = job.device.options};
   device.options.policy = AddressPolicy::upward;
   const Job other{job.subject, job.spec,      device,      job.setup,
@@ -185,8 +185,8 @@ bool repeats_recording(const Job& job) {
       !setup.phase_settings.empty()) {
     return false;
   }
-  const auto model = subject.model_of(job.spec, setup.torch_version);
-  const auto recorded = subject.model_of(parse_strategy("recorded"), {});
+  const auto model = subject.model_of(job.spec);
+  const auto recorded = subject.model_of(parse_strategy("recorded"));
   return model && recorded && model->settings == recorded->settings &&
          model->release == recorded->release;
 }
@@ -210,7 +210,7 @@ void weigh_recording(const Job& job, Run& run) {
 void weigh_cached(const Job& job, Run& run) {
   const Bytes cached = job.subject.trace().coverage.cached_bytes;
   if (cached == 0 || !run.finished || job.setup.start == StartMode::cold) return;
-  if (!job.subject.model_of(job.spec, job.setup.torch_version)) return;
+  if (!job.subject.model_of(job.spec)) return;
   const RunMetrics& here = run.metrics;
   widen_to(run, here.peak_reserved + cached, here.end_reserved + cached);
 }
@@ -245,7 +245,6 @@ TrialOptions trial_options(const OpenDevice& device, const Setup& setup) {
           .touch = touch_of(device, setup),
           .timed = device.timed,
           .cost = setup.cost,
-          .torch_version = setup.torch_version,
           .uses = setup.uses,
           .audit = setup.audit};
 }
@@ -256,9 +255,9 @@ Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
   Run run;
   run.strategy = spec.text;
   run.gpu = subject.trace().gpu;
-  run.start_matters = start_matters(subject, spec, setup.torch_version, room, result);
+  run.start_matters = start_matters(subject, spec, room, result);
   run.inexact_because = setup.scale == 1
-                            ? why_inexact(subject, spec, setup.torch_version, room, result)
+                            ? why_inexact(subject, spec, room, result)
                             : fmt::format("every size was divided by {}", human_count(setup.scale));
   run.exact = run.inexact_because.empty();
   run.as_recorded = run.exact && result.followed && result.followed->to_the_end;
@@ -278,7 +277,7 @@ void enter(const WarmEstimate& estimate, Run& run) {
 
 Run judged(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
            const Setup& setup, const LateStart& late, ReplayResult result) {
-  const auto estimate = late.instead_of(result, spec, setup.torch_version, device.options);
+  const auto estimate = late.instead_of(result, spec, device.options);
   return judged(subject, spec, setup, device.room(), std::move(result), estimate);
 }
 
@@ -298,7 +297,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   if (late.applies() && !device.memory) {
     plain = replay_once(job, nullptr, nullptr);
     if (plain->finished) {
-      estimate = late.instead_of(*plain, spec, setup.torch_version, device.options);
+      estimate = late.instead_of(*plain, spec, device.options);
     }
     if (estimate) job.replaying.begin_with = late.warm().beginning(estimate->nearest);
   }

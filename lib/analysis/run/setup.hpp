@@ -54,8 +54,8 @@ struct PhaseSetting {
 
 /// How a recording is replayed: all that decides over the figures of a run but the strategy.
 struct Setup {
-  std::string torch_version;  ///< empty: see Subject::version_for
-  std::uint64_t uses = 1;     ///< how often a block is used after it was moved out
+  std::string release;     ///< PyTorch's; empty: see Subject::with_release
+  std::uint64_t uses = 1;  ///< how often a block is used after it was moved out
   std::vector<PhaseSetting> phase_settings;
   DeviceShape device;
   std::vector<DeviceChoice> devices;  ///< empty: a simulated one

@@ -289,8 +289,8 @@ StressedDevice stressed_device(const Chosen& chosen, const StressQuestion& quest
   stressed.steps = steps_in(work, from);
   if (!stressed.has_orders()) return stressed;
   stressed.orders = orders_for(question, work);
-  std::vector<StrategySpec> strategies = question.strategies;
-  if (strategies.empty()) strategies.push_back(usual_strategy(*chosen.recording));
+  const std::vector<StrategySpec> strategies =
+      asked_or_usual(question.strategies, *chosen.recording, question.setup.release);
   const LateStart late(subject, replay_options(subject.trace(), question.setup, control));
   const StressJob job{subject,         question,           device, work, strategies,
                       stressed.orders, origin_of(subject), control};

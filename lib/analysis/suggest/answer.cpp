@@ -147,11 +147,14 @@ class EditSearch {
   }
 
   std::vector<StrategySpec> strategies() const {
-    if (!question_.strategies.empty()) return question_.strategies;
-    std::vector<StrategySpec> usual = {usual_strategy(*chosen_.recording)};
+    const std::string& release = question_.setup.release;
+    std::vector<StrategySpec> usual =
+        asked_or_usual(question_.strategies, *chosen_.recording, release);
     const bool expand = chosen_.recording->settings.expandable_segments.value_or(false);
     const bool both = settings_are_open() && !expand;
-    if (both) usual.push_back(parse_strategy("torch:expandable_segments=True"));
+    if (both) {
+      usual.push_back(under_release(parse_strategy("torch:expandable_segments=True"), release));
+    }
     return usual;
   }
 

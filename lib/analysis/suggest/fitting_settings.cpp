@@ -16,12 +16,11 @@ constexpr std::uint64_t kEventsOfAll = 400'000'000;
 constexpr std::size_t kJudged = 4;  ///< settings that served, should a late start refuse them
 
 // What -s does not take has no effect on placement.
-StrategySpec spec_as_written(const std::string& conf, const std::string& torch_version) {
+StrategySpec spec_as_written(const std::string& conf, const std::string& release) {
   const auto torch = std::ranges::find(strategies(), "torch", &StrategyInfo::name);
   torch::SettingIssues ignored;
   std::vector<std::string> options;
-  for (const auto& [key, value] :
-       torch::split_conf(conf, torch::parse_release(torch_version), ignored)) {
+  for (const auto& [key, value] : torch::split_conf(conf, torch::parse_release(release), ignored)) {
     const bool known =
         std::ranges::find(torch->options, key, &OptionInfo::key) != torch->options.end();
     if (known) options.push_back(fmt::format("{}={}", key, value));
@@ -46,7 +45,7 @@ TuneResult FittingSettings::tuned(const Subjects& subjects, const Suggestion& as
     events += subject->trace().size();
   }
   tuning.objective = Objective::full_device;
-  tuning.torch_version = setup.torch_version;
+  tuning.release = setup.release;
   tuning.runs = std::clamp<std::uint64_t>(kEventsOfASearch / events, 100, 400);
   tuning.threads = TuneQuestion().threads;
   tuning.replaying = replay_options(subjects.front()->trace(), setup, control_);
@@ -72,7 +71,8 @@ std::optional<Suggestion> FittingSettings::best_of(const TuneResult& result,
   for (const TuneOutcome* outcome : serving) {
     Suggestion suggestion = as_usual;
     suggestion.conf = result.conf(*outcome);
-    const StrategySpec spec = spec_as_written(suggestion.conf, result.torch_version);
+    const StrategySpec spec = under_release(spec_as_written(suggestion.conf, result.release),
+                                            judge_.full_device(as_usual).release);
     suggestion.strategy = spec.text;
     judge_.judge(program, spec, suggestion);
     if (suggestion.fits) return suggestion;

@@ -40,12 +40,12 @@ std::string first_reason(const TuneOutcome& outcome) {
 std::vector<std::string> torch_remarks(const std::vector<const Subject*>& subjects,
                                        const TuneResult& result) {
   std::vector<std::string> said;
-  for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.torch_version)) {
+  for (const SettingIssue& issue : lint_settings(result.baseline_conf, result.release)) {
     said.push_back("The recorded setting: " + issue.text + ".");
   }
   for (const Subject* subject : subjects) {
     const std::string& conf = subject->recording().settings.conf;
-    for (const SettingIssue& issue : lint_settings(conf, result.torch_version)) {
+    for (const SettingIssue& issue : lint_settings(conf, result.release)) {
       if (issue.severity != SettingIssue::Severity::error) continue;
       std::string text =
           fmt::format("Left out of the settings of {}: {}.", subject->recording().path, issue.text);
@@ -259,7 +259,7 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   tuning.strategy = question.strategy;
   tuning.objective = question.objective;
   tuning.forbidden = forbidden_options(question);
-  tuning.torch_version = question.setup.torch_version;
+  tuning.release = question.setup.release;
   tuning.runs = question.runs.value_or(default_runs(tuning.bench));
   tuning.seconds = question.seconds;
   tuning.threads = question.threads;

@@ -84,7 +84,7 @@ struct TuneResult {
   /// Which of them to recommend: the simplest that comes within a hundredth of the first.
   std::size_t best = 0;
   std::string kept;  ///< configuration of those recorded options that were left alone
-  std::string torch_version;
+  std::string release;
   std::string variable;  ///< where PyTorch's setting is to be written
   std::string as_set;    ///< the line that sets `best` of another strategy in its original
   Objective objective = Objective::reserved;

@@ -16,10 +16,9 @@ RunSoFar sum(const RunSoFar& before, const RunSoFar& now) {
 
 }  // namespace
 
-Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::string& torch_version,
-                  ReplayOptions replaying, const std::vector<RunSoFar>& front) {
+Experiment try_on(const Bench& bench, const StrategySpec& spec, ReplayOptions replaying,
+                  const std::vector<RunSoFar>& front) {
   Experiment experiment;
-  const Setup setup{.torch_version = torch_version};
   RunSoFar before;
   if (!front.empty()) {
     replaying.stops.hopeless = [&](const RunSoFar& so_far) {
@@ -32,14 +31,14 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::strin
   for (std::size_t i = 0; i < bench.subjects.size() && !experiment.given_up; ++i) {
     const Subject& subject = *bench.subjects[i];
     replaying.program.refusals_stand = i < bench.unknown_size.size() && bench.unknown_size[i];
-    Trial trial(subject, spec, {.device = bench.devices[i], .torch_version = torch_version});
+    Trial trial(subject, spec, {.device = bench.devices[i]});
     ReplayResult result = trial.run(replaying);
     experiment.cancelled |= !result.finished && !experiment.given_up;
     if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
       experiment.shown.narrow(*torch);
     }
     Run& run = experiment.outcome.runs.emplace_back(
-        judged(subject, spec, setup, bench.devices[i].room(), std::move(result), std::nullopt));
+        judged(subject, spec, Setup{}, bench.devices[i].room(), std::move(result), std::nullopt));
     if (run.exact && !run.as_recorded && bench.assumed_size[i] && trial.usage().refusals > 0) {
       run.exact = false;
       run.inexact_because =

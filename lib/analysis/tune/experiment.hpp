@@ -28,7 +28,7 @@ struct Experiment {
 };
 
 /// Ends early as soon as one of `front` dominates what it came to so far. O(events).
-Experiment try_on(const Bench& bench, const StrategySpec& spec, const std::string& torch_version,
-                  ReplayOptions replaying, const std::vector<RunSoFar>& front);
+Experiment try_on(const Bench& bench, const StrategySpec& spec, ReplayOptions replaying,
+                  const std::vector<RunSoFar>& front);
 
 }  // namespace memreplay

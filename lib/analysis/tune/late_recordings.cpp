@@ -142,11 +142,15 @@ class Scales {
   }
 
  private:
+  StrategySpec by_rules(StrategySpec spec) const {
+    return under_release(std::move(spec), result_.release);
+  }
+
   /// What an outcome is on one trace, were it that of this setting.
   Run judged_under(const Setting& setting, const TuneOutcome& outcome, std::size_t i) const {
-    Run run = judged(*options_.bench.subjects[i], spec_of(result_, setting),
-                     {.torch_version = result_.torch_version}, options_.bench.devices[i].room(),
-                     {.metrics = outcome.runs[i].metrics}, std::nullopt);
+    Run run = judged(*options_.bench.subjects[i], by_rules(spec_of(result_, setting)), {},
+                     options_.bench.devices[i].room(), {.metrics = outcome.runs[i].metrics},
+                     std::nullopt);
     run.start_matters |= result_.baseline_outcome.runs[i].start_matters;
     return run;
   }
@@ -179,14 +183,13 @@ class Scales {
 
   // What is cancelled on the way is left as it was.
   void estimate(TuneOutcome& outcome) const {
-    const StrategySpec spec = &outcome == &result_.baseline_outcome
-                                  ? baseline()
-                                  : spec_of(result_, outcome.settings.front());
+    const StrategySpec spec = by_rules(&outcome == &result_.baseline_outcome
+                                           ? baseline()
+                                           : spec_of(result_, outcome.settings.front()));
     std::vector<Run> runs = outcome.runs;
     for (std::size_t i = 0; i < late_.size() && !cancelled(); ++i) {
       if (!runs[i].start_matters || !late_[i].applies()) continue;
-      const auto estimate =
-          late_[i].warm().estimate(spec, result_.torch_version, options_.bench.devices[i]);
+      const auto estimate = late_[i].warm().estimate(spec, options_.bench.devices[i]);
       if (!estimate) continue;
       runs[i] = nearest(spec, *estimate, i);
       enter(*estimate, runs[i]);
@@ -204,7 +207,7 @@ class Scales {
     replaying.begin_with = late_[i].warm().beginning(estimate.nearest);
     const Experiment there =
         try_on({{bench.subjects[i]}, {bench.devices[i]}, {bench.assumed_size[i]}, {unknown_size}},
-               spec, result_.torch_version, replaying, {});
+               spec, replaying, {});
     Run run = there.outcome.runs.front();
     run.start_matters = true;
     return run;

@@ -68,7 +68,7 @@ std::vector<Experiment> try_each(const TuneOptions& options, const TuneResult& r
                                  std::span<const Setting> settings) {
   std::vector<Experiment> tried(settings.size());
   for_each_parallel(settings.size(), options.threads, [&](std::size_t i) {
-    tried[i] = try_on(options.bench, spec_of(result, settings[i]), options.torch_version,
+    tried[i] = try_on(options.bench, under_release(spec_of(result, settings[i]), options.release),
                       options.replaying, {});
     tried[i].outcome.settings = {settings[i]};
   });
@@ -89,7 +89,8 @@ void keep(Experiment tried, TuneResult& result) {
 void add_baseline(const TuneOptions& options, TuneResult& result) {
   const auto came_to = [&](const ReplayOptions& replaying) {
     TuneOutcome outcome =
-        try_on(options.bench, *options.strategy, options.torch_version, replaying, {}).outcome;
+        try_on(options.bench, under_release(*options.strategy, options.release), replaying, {})
+            .outcome;
     outcome.settings = {Setting{}};
     return outcome;
   };

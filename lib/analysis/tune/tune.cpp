@@ -87,13 +87,14 @@ class Search {
   SettingSpace::Options space_options() {
     const Subject& first = *options_.bench.subjects.front();
     const RecordedSettings& recorded = first.recording().settings;
-    std::string version = first.version_for(parse_strategy("torch"), options_.torch_version);
+    std::string version =
+        first.with_release(under_release(parse_strategy("torch"), options_.release)).release;
     if (version.empty()) version = recorded.oldest_release;
     const torch::Release rules = torch::parse_release(version);
-    result_.torch_version = rules.text();
+    result_.release = rules.text();
     // Later rules may fit a recording better, but who wrote it may not know later options.
     torch::Release release = rules;
-    if (options_.torch_version.empty() && !recorded.oldest_release.empty()) {
+    if (options_.release.empty() && !recorded.oldest_release.empty()) {
       const torch::Release oldest = torch::parse_release(recorded.oldest_release);
       if (reads(oldest, recorded.conf)) release = std::min(rules, oldest);
     }
@@ -115,15 +116,13 @@ class Search {
 
   void replay_baseline() {
     const Recording& recording = options_.bench.subjects.front()->recording();
-    const StrategySpec spec = settings_in_use(recording);
+    const StrategySpec spec = under_release(settings_in_use(recording), options_.release);
     result_.baseline = spec.text;
-    if (const auto model =
-            options_.bench.subjects.front()->model_of(spec, options_.torch_version)) {
+    if (const auto model = options_.bench.subjects.front()->model_of(spec)) {
       result_.baseline_conf = conf_of(setting_of(model->settings), result_.kept);
     }
     const auto replayed = [&](const ReplayOptions& replaying) {
-      TuneOutcome outcome =
-          try_on(options_.bench, spec, options_.torch_version, replaying, {}).outcome;
+      TuneOutcome outcome = try_on(options_.bench, spec, replaying, {}).outcome;
       outcome.settings = {Setting{}};
       return outcome;
     };
@@ -208,9 +207,9 @@ class Search {
     std::vector<std::optional<Experiment>> tried(batch.size());
     const auto replay = [&](const std::vector<std::size_t>& which) {
       for_each_parallel(which.size(), threads_for(which.size()), [&](std::size_t i) {
-        const StrategySpec spec = torch_spec_from_conf(conf_of(batch[which[i]], result_.kept));
-        tried[which[i]] =
-            try_on(options_.bench, spec, result_.torch_version, options_.replaying, front);
+        const StrategySpec spec = under_release(
+            torch_spec_from_conf(conf_of(batch[which[i]], result_.kept)), result_.release);
+        tried[which[i]] = try_on(options_.bench, spec, options_.replaying, front);
       });
     };
     std::set<Setting> kinds;

@@ -20,7 +20,7 @@ struct TuneOptions {
   std::optional<Objective> objective;    ///< unset: as TuneQuestion has it
   std::set<std::string> forbidden;       ///< options that keep their default
   /// Empty: that of the first recording, as far as it shows it, else the newest.
-  std::string torch_version;
+  std::string release;
   std::uint64_t runs = 1000;      ///< settings to try
   std::optional<double> seconds;  ///< no batch is begun after them
   /// Events that estimates for recordings which start late may replay, see weigh_late_recordings.

@@ -14,7 +14,7 @@ VerifiedFile verified_file(const Recording& recording, const VerifyQuestion& que
   VerifiedFile file;
   file.trace = traces.empty() ? summarise(recording) : summarise(recording, *traces.front());
   for (const Trace* trace : traces) {
-    file.runs.push_back(verify(recording, *trace, question.torch_version, question.device));
+    file.runs.push_back(verify(recording, *trace, question.release, question.device));
   }
   if (file.runs.empty()) file.runs.push_back({.reason = "no device with events or memory in it"});
   return file;

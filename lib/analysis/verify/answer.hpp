@@ -14,7 +14,7 @@ namespace memreplay {
 /// Does the model give every recorded address and segment?
 struct VerifyQuestion {
   InputOptions input;
-  std::string torch_version;           ///< empty: the rules that fit best
+  std::string release;                 ///< PyTorch's; empty: the rules that fit best
   std::optional<StatedDevice> device;  ///< unset: found by trying
 };
 

@@ -8,7 +8,7 @@ Json setup_json(const EntryCheck& entry) {
   return Json{{"trace", entry.trace},
               {"gpu", entry.gpu},
               {"strategy", entry.setup.strategy},
-              {"torch_version", text_or_null(entry.setup.torch_version)},
+              {"torch_version", text_or_null(entry.setup.release)},
               {"capacity_bytes", or_null(entry.setup.capacity)}};
 }
 

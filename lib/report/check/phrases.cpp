@@ -63,7 +63,7 @@ std::string phrase_of(const std::string& trace, int gpu, const CheckSetup& setup
   const CheckSetup usual;
   if (setup == usual) return phrase;
   phrase += ", " + setup.strategy;
-  if (!setup.torch_version.empty()) phrase += " of " + setup.torch_version;
+  if (!setup.release.empty()) phrase += " of " + setup.release;
   if (setup.capacity) phrase += " on " + human_size(*setup.capacity);
   return phrase;
 }

@@ -279,7 +279,7 @@ Json verify_run_json(const VerifyRun& run) {
               {"verdict", name_of(run.verdict)},
               {"reason", text_or_null(run.reason)},
               {"first_divergence", divergence},
-              {"torch_version", text_or_null(run.torch_version)}};
+              {"torch_version", text_or_null(run.release)}};
 }
 
 Json state_beyond_json(const std::optional<StateBeyondDevice>& state) {

@@ -85,7 +85,7 @@ std::string to_json(const TuneAnswer& answer) {
     result["weighed"] = answer.late.weighed;
     result["every_split_size"] = r.every_split_size;
     result["finished"] = r.finished;
-    result["torch_version"] = text_or_null(r.torch_version);
+    result["torch_version"] = text_or_null(r.release);
     result["best"] = best;
     result["remarks"] = answer.remarks;
     if (answer.nothing_requested) {

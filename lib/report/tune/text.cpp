@@ -207,11 +207,10 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
     append_paragraph(
         out, fmt::format("{}{}: {}{}{}", trace.path, several ? " " + gpu_label(trace.gpu) : "",
                          coverage_phrase(trace), model.empty() ? "" : "; ", model));
-    append_paragraph(
-        out,
-        fmt::format("on a device {}, by the rules of {}",
-                    capacity ? "of " + human_size(*capacity) : "without limit (see --capacity)",
-                    r.strategy == "torch" ? "PyTorch " + r.torch_version : r.strategy));
+    append_paragraph(out, fmt::format("on a device {}, by the rules of {}",
+                                      capacity ? "of " + human_size(*capacity)
+                                               : "without limit (see --capacity)",
+                                      r.strategy == "torch" ? "PyTorch " + r.release : r.strategy));
     append_paragraph(out, capacity_sentence(answer.devices[i]));
     if (!says_early_end) append_paragraph(out, lower_bounds_sentence(trace));
     append_paragraph(out, whole_recording_sentence(trace));

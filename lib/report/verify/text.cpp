@@ -28,8 +28,8 @@ std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
                         human_count(run.allocs_matched), human_count(run.allocs),
                         human_count(run.segment_events_matched), human_count(run.segment_events));
         if (run.forced > 0) text += ", " + human_count(run.forced) + " forced";
-        if (wrong && !run.torch_version.empty()) {
-          text += fmt::format(" (rules of {})", run.torch_version);
+        if (wrong && !run.release.empty()) {
+          text += fmt::format(" (rules of {})", run.release);
         }
       }
       out += fmt::format(" {} {}\n", wrong ? red(verdict, style) : verdict,

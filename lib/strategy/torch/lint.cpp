@@ -157,8 +157,8 @@ void warn_of_others(const Reading& r) {
 
 }  // namespace
 
-SettingIssues lint_settings(std::string_view conf, std::string_view torch_version) {
-  const Release release = parse_release(torch_version);
+SettingIssues lint_settings(std::string_view conf, std::string_view version) {
+  const Release release = parse_release(version);
   SettingIssues issues;
   const std::vector<ConfEntry> entries = split_conf(conf, release, issues);
   const Settings settings = read_settings(entries, release, issues, Purpose::lint);

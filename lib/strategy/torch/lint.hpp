@@ -9,7 +9,7 @@ namespace memreplay::torch {
 
 /// All that is wrong with a configuration string, fights itself in it or has no effect. An empty
 /// version: the newest release.
-SettingIssues lint_settings(std::string_view conf, std::string_view torch_version);
+SettingIssues lint_settings(std::string_view conf, std::string_view version);
 
 }  // namespace memreplay::torch
 

@@ -16,10 +16,12 @@ torch::Settings settings_of_options(const StrategySpec& spec, const torch::Relea
   return torch::read_settings(entries, release, issues);
 }
 
-TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* recorded,
-                            const std::string& torch_version) {
-  const auto version = find_option(spec, "version").value_or(torch_version);
-  const torch::Release release = torch::parse_release(version);
+torch::Release release_of(const StrategySpec& spec) {
+  return torch::parse_release(find_option(spec, "version").value_or(spec.release));
+}
+
+TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* recorded) {
+  const torch::Release release = release_of(spec);
   torch::SettingIssues issues;
   torch::Settings settings = settings_of_options(spec, release, issues);
   if (const torch::SettingIssue* error = first_error(issues)) {
@@ -34,14 +36,12 @@ TorchModel model_of_options(const StrategySpec& spec, const RecordedSettings* re
   return {settings, release};
 }
 
-TorchModel model_of_recording(const StrategySpec& spec, const RecordedSettings* recorded,
-                              const std::string& torch_version) {
+TorchModel model_of_recording(const StrategySpec& spec, const RecordedSettings* recorded) {
   if (recorded == nullptr) {
     throw UsageError(
         "'recorded' needs a recording that carries PyTorch's settings; name a strategy with -s");
   }
-  const auto version = find_option(spec, "version").value_or(torch_version);
-  const torch::Release release = torch::parse_release(version);
+  const torch::Release release = release_of(spec);
   return {torch::settings_of(*recorded, release), release};
 }
 
@@ -81,14 +81,13 @@ std::optional<torch::Release> torch::release_that_reads(const StrategySpec& spec
 }
 
 std::unique_ptr<Strategy> make_torch(const StrategySpec& spec, const StrategyContext& context) {
-  const auto model = torch_model(spec, context.recorded, context.torch_version);
+  const auto model = torch_model(spec, context.recorded);
   return torch::make_allocator(model->settings, model->release, context);
 }
 
-std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
-                                      const std::string& torch_version) {
-  if (spec.name == "recorded") return model_of_recording(spec, recorded, torch_version);
-  if (spec.name == "torch") return model_of_options(spec, recorded, torch_version);
+std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded) {
+  if (spec.name == "recorded") return model_of_recording(spec, recorded);
+  if (spec.name == "torch") return model_of_options(spec, recorded);
   return std::nullopt;
 }
 

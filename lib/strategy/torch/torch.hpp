@@ -23,8 +23,7 @@ struct TorchModel {
   torch::Settings settings;
   torch::Release release;
 };
-std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded,
-                                      const std::string& torch_version);
+std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSettings* recorded);
 
 namespace torch {
 

@@ -55,18 +55,18 @@ Assignment split_assignment(std::string_view text) {
   return {std::string(rest.substr(0, equals)), std::string(conf)};
 }
 
-SettingIssues lint_variable(std::string_view variable, std::string_view torch_version) {
+SettingIssues lint_variable(std::string_view variable, std::string_view version) {
   if (variable.empty() || variable == kCudaVariable) return {};
   if (std::ranges::find(kOtherDevices, variable) != std::end(kOtherDevices)) return {};
   if (!is_shared(variable)) return {{Severity::error, unknown_variable(variable)}};
   const std::string_view built = variable == kHipVariable ? " built for CUDA" : "";
-  if (torch_version.empty()) {
+  if (version.empty()) {
     return {{Severity::warning,
              fmt::format("{} is read from PyTorch 2.{} on; earlier releases{} ignore it without a "
                          "word, all of them read {}",
                          variable, kNewParser, built, kCudaVariable)}};
   }
-  const Release release = parse_release(torch_version);
+  const Release release = parse_release(version);
   if (reads_variable(release, variable)) return {};
   return {
       {Severity::warning,

@@ -24,7 +24,7 @@ struct Assignment {
 Assignment split_assignment(std::string_view text);
 
 /// What is wrong with the name of the variable, for that release; an empty version stands for any.
-SettingIssues lint_variable(std::string_view variable, std::string_view torch_version);
+SettingIssues lint_variable(std::string_view variable, std::string_view version);
 
 }  // namespace memreplay::torch
 

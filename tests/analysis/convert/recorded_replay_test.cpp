@@ -40,7 +40,7 @@ Recording recorded(const Recording& source, const std::string& strategy,
   RecordedReplay replay = record_replay(subject, spec, {.device = device}, {});
   traces.push_back(std::move(replay.trace));
   if (result != nullptr) *result = std::move(replay.result);
-  return read_again(snapshot_of(subject, spec, {}, std::move(traces)));
+  return read_again(snapshot_of(subject, spec, std::move(traces)));
 }
 
 Recording csv(const std::string& rows) {
@@ -88,7 +88,7 @@ TEST(RecordedReplay, OfAnAllocatorThatPadsAndAlignsIsExplainedByWhatItShows) {
     std::vector<Trace> traces;
     RecordedReplay replay = record_replay(subject, spec, {}, {});
     traces.push_back(std::move(replay.trace));
-    Recording recording = snapshot_of(subject, spec, {}, std::move(traces));
+    Recording recording = snapshot_of(subject, spec, std::move(traces));
     recording.settings = {.oldest_release = "2.6"};
     const Recording again = read_again(recording);
     const Trace& trace = again.traces.at(0);

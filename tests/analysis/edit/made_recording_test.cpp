@@ -89,8 +89,8 @@ TEST(MadeRecording, ItKeepsTheVerificationAndTheRoomOfItsOrigin) {
   const Subject again(made.recording, made.trace(), made.origin);
   EXPECT_EQ(again.origin(), made.origin.get());
   ASSERT_NE(again.verified(), nullptr);
-  EXPECT_EQ(again.version_for(parse_strategy("recorded"), ""),
-            subject.version_for(parse_strategy("recorded"), ""));
+  EXPECT_EQ(again.with_release(parse_strategy("recorded")).release,
+            subject.with_release(parse_strategy("recorded")).release);
 }
 
 }  // namespace

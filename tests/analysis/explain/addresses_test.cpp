@@ -160,7 +160,7 @@ Explanation replayed(const char* strategy, const SimulatedDeviceOptions& device,
   ExplainOptions options;
   options.total = options.reserved_for = device.capacity;
   options.address_space = device.address_space;
-  options.settings = subject.model_of(spec, {})->settings;
+  options.settings = subject.model_of(spec)->settings;
   return explain(subject, ReplayedMoments(subject, spec, {device, {}}, {}), options);
 }
 

@@ -23,7 +23,7 @@ Recording bundled(const std::string& name) {
 Explanation explained(const Recording& recording) {
   const Subject subject(recording, recording.traces[0]);
   ExplainOptions options;
-  options.settings = subject.model_of(parse_strategy("recorded"), {})->settings;
+  options.settings = subject.model_of(parse_strategy("recorded"))->settings;
   return explain(subject, RecordedMoments(subject), options);
 }
 

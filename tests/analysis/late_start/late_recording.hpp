@@ -16,7 +16,7 @@ inline Recording begun_late(const Recording& whole, std::size_t event) {
   for (std::size_t i = 0; i < event; ++i) before.play(i);
   std::uint64_t unplaced = 0;
   const Subject subject(whole, whole.traces.at(0));
-  const auto model = subject.model_of(usual_strategy(whole), subject.verified()->torch_version);
+  const auto model = subject.model_of(usual_strategy(whole));
   trace.start = before.layout(model->settings, unplaced);
   const auto cut = [&](auto& column) {
     if (!column.empty()) {

@@ -21,7 +21,7 @@ class LateStarts : public testing::Test {
                                          const ReplayOptions& replaying = {}) const {
     Trial trial(subject_, spec, {});
     const LateStart late(subject_, replaying);
-    return late.instead_of(trial.run(replaying), spec, "", {});
+    return late.instead_of(trial.run(replaying), spec, {});
   }
 
   Recording whole_;

@@ -39,7 +39,7 @@ Recordings recordings() {
   const Subject subject(source, source.traces.at(0));
   const StrategySpec spec = parse_strategy("torch");
   Recordings made;
-  made.whole = snapshot_of(subject, spec, {}, {record_replay(subject, spec, {}, {}).trace});
+  made.whole = snapshot_of(subject, spec, {record_replay(subject, spec, {}, {}).trace});
   made.whole.format = "torch-snapshot";
   std::size_t requests = 0;
   const Trace& trace = made.whole.traces.at(0);
@@ -63,7 +63,7 @@ TEST(SmallStart, UnderOtherRulesForLargeRequestsTheReplayIsExact) {
     Trial truth(whole, spec, {});
     Trial replayed(late, spec, {});
     const ReplayResult result = replayed.run({});
-    EXPECT_FALSE(start_matters(late, spec, "", std::nullopt, result));
+    EXPECT_FALSE(start_matters(late, spec, std::nullopt, result));
     EXPECT_EQ(result.metrics.peak_reserved,
               truth.run({.measuring = {.from = made.cut}}).metrics.peak_reserved);
   }
@@ -78,7 +78,7 @@ TEST(SmallStart, UnderOtherRulesForSmallOnesNoMoreIsOpenThanWasThere) {
     SCOPED_TRACE(conf);
     const StrategySpec spec = torch_spec_from_conf(conf);
     Trial replayed(late, spec, {});
-    const auto estimate = start.instead_of(replayed.run({}), spec, "", {});
+    const auto estimate = start.instead_of(replayed.run({}), spec, {});
     ASSERT_TRUE(estimate);
     const BytesInterval& peak = estimate->peak_reserved.interval;
     EXPECT_LE(peak.high - peak.low, 8 * kMiB);

@@ -12,7 +12,7 @@ using Way = Guess::Way;
 const Target& target(const std::string& recorded, const std::string& replayed,
                      std::optional<Bytes> room = std::nullopt) {
   const auto model = [](const std::string& conf) {
-    return *torch_model(torch_spec_from_conf(conf), nullptr, "");
+    return *torch_model(torch_spec_from_conf(conf), nullptr);
   };
   return target_of(model(recorded), model(replayed), room, 1000);
 }

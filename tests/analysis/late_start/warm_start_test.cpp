@@ -40,7 +40,7 @@ TEST(WarmStart, TheTruthOfACutRecordingLiesInItsInterval) {
       SCOPED_TRACE(conf);
       Trial truth(whole, torch(conf), {});
       const RunMetrics true_metrics = truth.run({.measuring = {.from = event}}).metrics;
-      const auto estimate = warm.estimate(torch(conf), "", {});
+      const auto estimate = warm.estimate(torch(conf), {});
       ASSERT_TRUE(estimate);
       const auto& peak = estimate->peak_reserved;
       EXPECT_LE(peak.interval.low, true_metrics.peak_reserved);
@@ -72,7 +72,7 @@ TEST(WarmStart, NothingIsEstimatedBelowWhatIsAllocatedOrAboveTheDevice) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const SimulatedDeviceOptions device{.capacity = 460 * kMiB};
-  const auto estimate = warm.estimate(torch(""), "", device);
+  const auto estimate = warm.estimate(torch(""), device);
   EXPECT_LE(estimate->peak_reserved.interval.high, 460 * kMiB);
   EXPECT_GE(estimate->peak_reserved.interval.low, 380 * kMiB);
 }
@@ -82,7 +82,7 @@ TEST(WarmStart, TheReplayThatIsShownBeginsAsTheNearestGuess) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const StrategySpec spec = torch("expandable_segments:True");
-  const auto estimate = warm.estimate(spec, "", {});
+  const auto estimate = warm.estimate(spec, {});
   Trial trial(subject, spec, {.audit = true});
   ReplayOptions replaying;
   replaying.begin_with = warm.beginning(estimate->nearest);
@@ -97,8 +97,8 @@ TEST(WarmStart, ADeviceThatIsTooSmallDoesNotFit) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  EXPECT_FALSE(warm.estimate(torch(""), "", {.capacity = 300 * kMiB})->fits);
-  EXPECT_TRUE(warm.estimate(torch(""), "", {.capacity = 1000 * kMiB})->fits);
+  EXPECT_FALSE(warm.estimate(torch(""), {.capacity = 300 * kMiB})->fits);
+  EXPECT_TRUE(warm.estimate(torch(""), {.capacity = 1000 * kMiB})->fits);
 }
 
 TEST(WarmStart, WhereItDoesNotFitTheReplayThatIsShownRunsOutOfMemoryToo) {
@@ -106,9 +106,9 @@ TEST(WarmStart, WhereItDoesNotFitTheReplayThatIsShownRunsOutOfMemoryToo) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const SimulatedDeviceOptions device{.capacity = 300 * kMiB};
-  const auto estimate = warm.estimate(torch(""), "", device);
+  const auto estimate = warm.estimate(torch(""), device);
   EXPECT_GE(estimate->ooms, 1u);
-  EXPECT_EQ(warm.estimate(torch(""), "", {.capacity = 1000 * kMiB})->ooms, 0u);
+  EXPECT_EQ(warm.estimate(torch(""), {.capacity = 1000 * kMiB})->ooms, 0u);
   Trial trial(subject, torch(""), {.device = device});
   ReplayOptions replaying;
   replaying.begin_with = warm.beginning(estimate->nearest);
@@ -121,7 +121,7 @@ TEST(WarmStart, AnAllocatorThatKeepsNothingReservesNothingAtTheEnd) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  const auto estimate = warm.estimate(parse_strategy("direct"), "", {});
+  const auto estimate = warm.estimate(parse_strategy("direct"), {});
   EXPECT_LE(estimate->end_reserved.interval.high, estimate->peak_reserved.interval.high);
   EXPECT_LE(estimate->end_reserved.value, estimate->peak_reserved.value);
 }
@@ -131,7 +131,7 @@ TEST(WarmStart, NothingIsEstimatedAboveALimitOfTheAllocator) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const auto estimate =
-      warm.estimate(torch("per_process_memory_fraction:0.5"), "", {.capacity = 900 * kMiB});
+      warm.estimate(torch("per_process_memory_fraction:0.5"), {.capacity = 900 * kMiB});
   EXPECT_LE(estimate->peak_reserved.interval.high, 450 * kMiB);
 }
 
@@ -139,9 +139,9 @@ TEST(WarmStart, AStrategyThatFollowsAPlanIsNotEstimated) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  EXPECT_FALSE(warm.estimate(parse_strategy("plan"), "", {}));
-  EXPECT_FALSE(warm.estimate(parse_strategy("offload(torch)"), "", {}));
-  EXPECT_TRUE(warm.estimate(parse_strategy("bfc"), "", {}));
+  EXPECT_FALSE(warm.estimate(parse_strategy("plan"), {}));
+  EXPECT_FALSE(warm.estimate(parse_strategy("offload(torch)"), {}));
+  EXPECT_TRUE(warm.estimate(parse_strategy("bfc"), {}));
 }
 
 }  // namespace

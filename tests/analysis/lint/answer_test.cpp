@@ -9,21 +9,21 @@ namespace memreplay {
 namespace {
 
 TEST(LintAnswer, ASettingThatIsTooSmallIsAnError) {
-  const LintAnswer answered = answer({.conf_or_path = "max_split_size_mb:5", .torch_version = ""});
+  const LintAnswer answered = answer({.conf_or_path = "max_split_size_mb:5", .release = ""});
   EXPECT_FALSE(answered.valid());
   EXPECT_EQ(answered.conf, "max_split_size_mb:5");
 }
 
 TEST(LintAnswer, OfARecordingItLooksAtTheSettingInIt) {
   const LintAnswer answered =
-      answer({.conf_or_path = MEMREPLAY_TRACES "/torch/layers_4.pickle", .torch_version = ""});
+      answer({.conf_or_path = MEMREPLAY_TRACES "/torch/layers_4.pickle", .release = ""});
   EXPECT_TRUE(answered.valid());
-  EXPECT_THROW(answer({.conf_or_path = MEMREPLAY_TRACES "/bfc-oom.csv", .torch_version = ""}),
+  EXPECT_THROW(answer({.conf_or_path = MEMREPLAY_TRACES "/bfc-oom.csv", .release = ""}),
                InputError);
 }
 
 std::string first_issue(const std::string& text, const std::string& version) {
-  const LintAnswer answered = answer({.conf_or_path = text, .torch_version = version});
+  const LintAnswer answered = answer({.conf_or_path = text, .release = version});
   return answered.issues.empty() ? "" : answered.issues.front().text;
 }
 
@@ -48,9 +48,8 @@ TEST(LintAnswer, OfTheVariableForHipItIsSaidThatBuildsForCudaIgnoreIt) {
 }
 
 TEST(LintAnswer, ALineToPasteIsTakenApart) {
-  const LintAnswer answered =
-      answer({.conf_or_path = "export PYTORCH_CUDA_ALLOC_CONF='max_split_size_mb:64'",
-              .torch_version = ""});
+  const LintAnswer answered = answer(
+      {.conf_or_path = "export PYTORCH_CUDA_ALLOC_CONF='max_split_size_mb:64'", .release = ""});
   EXPECT_TRUE(answered.issues.empty());
   EXPECT_EQ(answered.variable, "PYTORCH_CUDA_ALLOC_CONF");
   EXPECT_EQ(answered.conf, "max_split_size_mb:64");
@@ -58,7 +57,7 @@ TEST(LintAnswer, ALineToPasteIsTakenApart) {
 
 TEST(LintAnswer, AMistypedVariableIsAnError) {
   const LintAnswer answered =
-      answer({.conf_or_path = "PYTORCH_CUDA_ALOC_CONF=max_split_size_mb:64", .torch_version = ""});
+      answer({.conf_or_path = "PYTORCH_CUDA_ALOC_CONF=max_split_size_mb:64", .release = ""});
   EXPECT_FALSE(answered.valid());
   EXPECT_EQ(answered.issues.at(0).text,
             "PyTorch reads no variable 'PYTORCH_CUDA_ALOC_CONF'; did you mean "

@@ -171,14 +171,14 @@ TEST(Tune, EveryReleaseReadsEverySettingTriedForIt) {
   const Recording recording = random_recording(3, 200);
   for (int minor = 0; minor <= torch::kNewestRelease.minor; ++minor) {
     TuneOptions options = plain_options(120);
-    options.torch_version = "2." + std::to_string(minor);
+    options.release = "2." + std::to_string(minor);
     const TuneResult result = tuned(recording, options);
     for (const TuneOutcome& outcome : result.outcomes) {
       for (const Setting& setting : outcome.settings) {
         const std::string conf = conf_of(setting, {});
-        for (const SettingIssue& issue : lint_settings(conf, options.torch_version)) {
+        for (const SettingIssue& issue : lint_settings(conf, options.release)) {
           EXPECT_NE(issue.severity, SettingIssue::Severity::error)
-              << options.torch_version << ' ' << conf << ": " << issue.text;
+              << options.release << ' ' << conf << ": " << issue.text;
         }
       }
     }
@@ -189,7 +189,7 @@ TEST(Tune, OptionsAreThoseOfTheReleaseThatARecordingShows) {
   Recording recording = random_recording(3, 200);
   recording.settings.oldest_release = "2.8";
   const TuneResult result = tuned(recording, plain_options(60));
-  EXPECT_EQ(result.torch_version, "2.8.0");
+  EXPECT_EQ(result.release, "2.8.0");
   for (const TuneOutcome& outcome : result.outcomes) {
     for (const Setting& setting : outcome.settings) EXPECT_EQ(setting.large_segment_size_mb, 0u);
   }
@@ -199,9 +199,9 @@ TEST(Tune, TheLineToPasteNamesAVariableThatTheReleaseReads) {
   Recording recording = random_recording(3, 200);
   recording.settings.conf_variable = "PYTORCH_ALLOC_CONF";
   TuneOptions options = plain_options(10);
-  options.torch_version = "2.9.1";
+  options.release = "2.9.1";
   EXPECT_EQ(tuned(recording, options).variable, "PYTORCH_CUDA_ALLOC_CONF");
-  options.torch_version = "2.10.0";
+  options.release = "2.10.0";
   EXPECT_EQ(tuned(recording, options).variable, "PYTORCH_ALLOC_CONF");
 }
 

@@ -82,13 +82,13 @@ Duel::Duel(const Circumstances& circumstances)
       simulated_(std::make_unique<SimulatedDevice>(SimulatedDeviceOptions{
           .capacity = circumstances.capacity, .policy = circumstances.policy})),
       heard_(std::make_unique<HeardDevice>(*simulated_, ledger_)),
-      strategy_(make_strategy(torch_spec_from_conf(circumstances.conf),
-                              {.device = *heard_,
-                               .capacity = circumstances.capacity,
-                               .recorded = &recorded_,
-                               .torch_version = circumstances.release,
-                               .pools = kPoolIds,
-                               .pool_options = circumstances.pool_options})) {
+      strategy_(make_strategy(
+          under_release(torch_spec_from_conf(circumstances.conf), circumstances.release),
+          {.device = *heard_,
+           .capacity = circumstances.capacity,
+           .recorded = &recorded_,
+           .pools = kPoolIds,
+           .pool_options = circumstances.pool_options})) {
   heard_->tell(log_);
   torch::SettingIssues issues;
   const torch::Release release = torch::parse_release(circumstances.release);

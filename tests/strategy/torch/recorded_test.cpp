@@ -10,9 +10,9 @@ namespace {
 
 torch::Settings replayed(const RecordedSettings& recorded) {
   SimulatedDevice device;
-  const auto strategy = make_strategy(
-      parse_strategy("recorded"),
-      {.device = device, .capacity = {}, .recorded = &recorded, .torch_version = {}, .pools = {}});
+  const auto strategy =
+      make_strategy(parse_strategy("recorded"),
+                    {.device = device, .capacity = {}, .recorded = &recorded, .pools = {}});
   return dynamic_cast<torch::Allocator&>(*strategy).settings();
 }
 
@@ -31,9 +31,9 @@ TEST(Recorded, WithoutARecordTheDefaultsHold) { EXPECT_EQ(replayed({}), torch::S
 
 TEST(Recorded, WithoutARecordingItIsRefused) {
   SimulatedDevice device;
-  EXPECT_THROW(make_strategy(parse_strategy("recorded"),
-                             {.device = device, .capacity = {}, .torch_version = {}, .pools = {}}),
-               UsageError);
+  EXPECT_THROW(
+      make_strategy(parse_strategy("recorded"), {.device = device, .capacity = {}, .pools = {}}),
+      UsageError);
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 namespace memreplay {
 namespace {
 
-torch::Settings settings_of(const StrategySpec& spec, const char* torch_version = "") {
+torch::Settings settings_of(const StrategySpec& spec, const char* release = "") {
   SimulatedDevice device;
-  const auto strategy = make_strategy(
-      spec, {.device = device, .capacity = {}, .torch_version = torch_version, .pools = {}});
+  const auto strategy =
+      make_strategy(under_release(spec, release), {.device = device, .capacity = {}, .pools = {}});
   return dynamic_cast<torch::Allocator&>(*strategy).settings();
 }
 
