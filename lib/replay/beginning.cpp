@@ -20,7 +20,7 @@ Begun begin_elsewhere(const Program& program, Strategy& strategy, DeviceModel& d
   return begun;
 }
 
-Begun allocate_blocks(const Program& program, Caller& caller, ReplayObserver* observer) {
+Begun allocate_blocks(const Program& program, Caller& caller, Watcher* watcher) {
   Begun begun{.exact = false};
   for (const Program::Block& block : program.blocks) {
     if (block.request.size == 0) continue;
@@ -29,7 +29,7 @@ Begun allocate_blocks(const Program& program, Caller& caller, ReplayObserver* ob
       continue;
     }
     if (block.pending) caller.request_free(0, block.slot, block.request.size);
-    if (observer) observer->on_start_block(block.slot, caller.block(block.slot));
+    if (watcher) watcher->on_start_block(block.slot, caller.block(block.slot));
   }
   return begun;
 }
@@ -47,7 +47,7 @@ Begun begin(const Program& program, Strategy& strategy, DeviceModel& device, Cal
     for (const Program::Block& block : program.blocks) caller.note_there(block);
     return {};
   }
-  return allocate_blocks(program, caller, options.observer);
+  return allocate_blocks(program, caller, options.watcher);
 }
 
 bool take_over(const MemoryState& state, Strategy& strategy, DeviceModel& device,

@@ -23,10 +23,10 @@ Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts,
 void Caller::note_there(const Program::Block& block) {
   const Placement& placement = blocks_[block.slot];
   if (moves_blocks()) note_slot(block.slot);
-  if (options_.witness) options_.witness->placed(0, block.request, placement);
-  if (options_.observer) options_.observer->on_start_block(block.slot, placement);
+  if (options_.watcher) options_.watcher->placed(0, block.request, placement);
+  if (options_.watcher) options_.watcher->on_start_block(block.slot, placement);
   if (!block.pending) return accounts_.add_block(block.request.size, placement.size);
-  if (options_.witness) options_.witness->free_requested(0, placement);
+  if (options_.watcher) options_.watcher->free_requested(0, placement);
 }
 
 std::optional<Placement> Caller::place_for_an_instant(const Request& request) {
@@ -40,7 +40,7 @@ std::optional<Placement> Caller::place_for_an_instant(const Request& request) {
 
 void Caller::request_free(std::uint64_t event, Slot slot, Bytes requested) {
   const Placement& block = blocks_[slot];
-  if (options_.witness && block.size != 0) options_.witness->free_requested(event, block);
+  if (options_.watcher && block.size != 0) options_.watcher->free_requested(event, block);
   strategy_.request_free(block.handle);
   accounts_.remove_block(requested, block.size);
 }
@@ -73,10 +73,10 @@ void Caller::release(PoolIndex pool, PoolCache cache) {
 
 void Caller::complete_late(std::uint64_t event, const Placement& block) {
   if (block.handle == kNoHandle) return;
-  if (options_.witness && block.size != 0) options_.witness->freed(event, block);
+  if (options_.watcher && block.size != 0) options_.watcher->freed(event, block);
   timed([&] { strategy_.complete_free(block.handle); });
   if (moved_out_) note_moved_out();
-  if (options_.observer) options_.observer->on_late_completion(event, block);
+  if (options_.watcher) options_.watcher->on_late_completion(event, block);
 }
 
 bool Caller::take_back() {
@@ -90,7 +90,7 @@ bool Caller::take_back() {
 void Caller::note_moved_out() {
   for (const Handle moved : *moved_out_) {
     Placement& block = blocks_[slot_of_[moved]];
-    if (options_.witness) options_.witness->moved_out(block);
+    if (options_.watcher) options_.watcher->moved_out(block);
     accounts_.move_out(std::exchange(block.size, 0));
   }
 }
@@ -98,17 +98,17 @@ void Caller::note_moved_out() {
 void Caller::note_moved() {
   for (const Placement& there : *moved_) {
     Placement& block = blocks_[slot_of_[there.handle]];
-    if (options_.witness) options_.witness->moved(block, there);
+    if (options_.watcher) options_.watcher->moved(block, there);
     block = there;
   }
 }
 
-void Caller::tell_witness_of_waits(StreamIndex stream) {
+void Caller::tell_watcher_of_waits(StreamIndex stream) {
   const StrategyUsage usage = strategy_.usage();
-  if (std::exchange(syncs_, usage.syncs) != usage.syncs) options_.witness->synchronised();
+  if (std::exchange(syncs_, usage.syncs) != usage.syncs) options_.watcher->synchronised();
   const std::uint64_t before = std::exchange(stream_waits_, usage.stream_waits);
   if (before != usage.stream_waits) {
-    options_.witness->stream_waited(stream, usage.stream_waits - before);
+    options_.watcher->stream_waited(stream, usage.stream_waits - before);
   }
 }
 

@@ -16,7 +16,7 @@
 
 namespace memreplay {
 
-/// Makes the calls of a program on a strategy, keeps where its blocks lie, and tells the witness
+/// Makes the calls of a program on a strategy, keeps where its blocks lie, and tells the watcher
 /// and the accounts.
 class Caller {
  public:
@@ -61,11 +61,11 @@ class Caller {
   }
   void complete_late(std::uint64_t event, const Placement& block);
   void release(PoolIndex pool, PoolCache cache);
-  /// A synchronisation completes what was still pending; a witness cannot know by itself.
+  /// A synchronisation completes what was still pending; a watcher cannot know by itself.
   void tell_of_waits(StreamIndex stream) {
-    if (options_.witness) tell_witness_of_waits(stream);
+    if (options_.watcher) tell_watcher_of_waits(stream);
   }
-  void tell_witness_of_waits(StreamIndex stream);
+  void tell_watcher_of_waits(StreamIndex stream);
   /// Blocks that left the device: no longer charged there, their place may be given to others.
   void note_moved_out();
   void note_moved();
@@ -86,7 +86,7 @@ class Caller {
   std::vector<Placement> blocks_;       ///< see blocks()
   std::vector<Placement> parked_;       ///< by number; no handle: nothing to complete
   std::uint64_t unserved_returns_ = 0;  ///< seen so far
-  std::uint64_t syncs_ = 0;             ///< syncs of the strategy that the witness was told of
+  std::uint64_t syncs_ = 0;             ///< syncs of the strategy that the watcher was told of
   std::uint64_t stream_waits_ = 0;      ///< likewise, its stream waits
 };
 
@@ -100,7 +100,7 @@ inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request
   if (moved_out_) note_moved_out();
   if (moved_) note_moved();
   if (!placement) return false;
-  if (options_.witness) options_.witness->placed(event, request, *placement);
+  if (options_.watcher) options_.watcher->placed(event, request, *placement);
   blocks_[slot] = *placement;
   if (moves_blocks()) note_slot(slot);
   accounts_.add_block(request.size, placement->size);
@@ -109,7 +109,7 @@ inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request
 
 inline void Caller::free(std::uint64_t event, Slot slot) {
   const Placement block = blocks_[slot];
-  if (options_.witness && block.size != 0) options_.witness->freed(event, block);
+  if (options_.watcher && block.size != 0) options_.watcher->freed(event, block);
   blocks_[slot].handle = kNoHandle;
   if (program_.ops[event] == Op::free_completed) {
     timed([&] { strategy_.complete_free(block.handle); });

@@ -64,8 +64,8 @@ class Replay {
 
   void begin_measuring(std::uint64_t event) {
     if (accounts_.begin_measuring()) ask_for_hope();
-    if (options_.observer) {
-      options_.observer->on_start(accounts_.state_after(event, {}), strategy_);
+    if (options_.watcher) {
+      options_.watcher->on_start(accounts_.state_after(event, {}), strategy_);
     }
   }
 
@@ -187,10 +187,10 @@ class Replay {
         break;
     }
     accounts_.count_event(op);
-    if (options_.observer) {
+    if (options_.watcher) {
       std::optional<Placement> concerned = served_after_all;
       if (concerns_block) concerned = caller_.block(slot);
-      options_.observer->on_event(accounts_.state_after(event, concerned), strategy_);
+      options_.watcher->on_event(accounts_.state_after(event, concerned), strategy_);
     }
   }
 
@@ -274,8 +274,8 @@ class Replay {
   std::uint64_t no_event_ = 0;
   std::uint64_t& event_ = options_.event ? *options_.event : no_event_;
   /// Somebody wants to know of every event, or it is not the strategy alone that plays it.
-  const bool is_watched_ = options_.observer || options_.witness || options_.times ||
-                           options_.paced || caller_.moves_blocks();
+  const bool is_watched_ =
+      options_.watcher || options_.times || options_.paced || caller_.moves_blocks();
   ReplayResult result_;
 };
 

@@ -11,7 +11,7 @@
 #include "core/other_tenant.hpp"
 #include "core/request.hpp"
 #include "device/device_model.hpp"
-#include "device/watch/block_witness.hpp"
+#include "device/watch/watcher.hpp"
 #include "metrics/run_metrics.hpp"
 #include "metrics/run_so_far.hpp"
 #include "replay/op_times.hpp"
@@ -19,34 +19,6 @@
 #include "strategy/strategy.hpp"
 
 namespace memreplay {
-
-/// The memory right after an event.
-struct EventState {
-  std::uint64_t event = 0;
-  /// The block allocated or just freed; also that of a request that the recorded program was
-  /// refused and that is served here (and freed at once).
-  std::optional<Placement> placement;
-  Bytes requested = 0;
-  Bytes allocated = 0;
-  Bytes reserved = 0;
-  Bytes peak_reserved = 0;  ///< so far, of what is measured; also from within an event
-  std::uint64_t ooms = 0;   ///< so far, of what is measured
-};
-
-/// Watches a replay.
-class ReplayObserver {
- public:
-  virtual ~ReplayObserver() = default;
-  /// Before all else: a block from before the trace has its place.
-  virtual void on_start_block(Slot, const Placement&) {}
-  /// What is measured begins before `state.event`; again where an earlier beginning led up to it.
-  /// What existed before the recording is there.
-  virtual void on_start(const EventState& /*state*/, const Strategy&) {}
-  /// Before an event: no stream uses the block any more, which the trace has at an earlier one.
-  virtual void on_late_completion(std::uint64_t /*event*/, const Placement&) {}
-  /// After every event of the trace, in order.
-  virtual void on_event(const EventState& state, const Strategy& strategy) = 0;
-};
 
 /// Brings a strategy to the first event of a trace in some other way than by its start state, and
 /// fills in, by slot, where the blocks of that state came to lie; those of no handle found no room.
@@ -74,8 +46,7 @@ struct ReplayOptions {
   Stops stops;
   Measuring measuring;
   Beginning begin_with;  ///< where the program does not start cold
-  BlockWitness* witness = nullptr;
-  ReplayObserver* observer = nullptr;
+  Watcher* watcher = nullptr;
   bool paced = false;  ///< events do not come before their recorded time
 };
 
@@ -83,11 +54,10 @@ struct ReplayOptions {
 struct PlayOptions {
   Stops stops;
   Measuring measuring;
-  Beginning begin_with;      ///< takes precedence over `adopt_start`; ignored on a cold start
-  bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
-  BlockWitness* witness = nullptr;  ///< a ledger needs the strategy to be over its HeardDevice
-  ReplayObserver* observer = nullptr;
-  bool paced = false;                      ///< events do not come before their recorded time
+  Beginning begin_with;        ///< takes precedence over `adopt_start`; ignored on a cold start
+  bool adopt_start = false;    ///< the strategy takes over the recorded start state as it was
+  Watcher* watcher = nullptr;  ///< a ledger needs the strategy to be over its HeardDevice
+  bool paced = false;          ///< events do not come before their recorded time
   const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
   OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
   std::uint64_t* event = nullptr;          ///< kept at the event under way, where somebody asks

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <deque>
-
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/planning.hpp"
+#include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
 namespace {
@@ -29,43 +28,27 @@ bool plays_as_recorded(const ReplayOptions& asked) {
          asked.program.insert_empty_cache.empty() && asked.program.start == StartMode::automatic;
 }
 
-/// Tells the one and then the other.
-class BothWitnesses final : public BlockWitness {
+/// Makes the calls on the strategy of a replay that it watches, after what others do there.
+class SettingsCaller final : public Watcher {
  public:
-  BothWitnesses(BlockWitness& first, BlockWitness& second) : first_(first), second_(second) {}
+  /// `calls` by event; `strategy` is PyTorch's allocator. Both outlive this.
+  SettingsCaller(const std::vector<SettingsCall>& calls, Strategy& strategy)
+      : calls_(calls), strategy_(strategy) {
+    call_before(0);
+  }
 
-  void placed(std::uint64_t event, const Request& request, const Placement& placement) override {
-    first_.placed(event, request, placement);
-    second_.placed(event, request, placement);
-  }
-  void free_requested(std::uint64_t event, const Placement& placement) override {
-    first_.free_requested(event, placement);
-    second_.free_requested(event, placement);
-  }
-  void freed(std::uint64_t event, const Placement& placement) override {
-    first_.freed(event, placement);
-    second_.freed(event, placement);
-  }
-  void moved_out(const Placement& placement) override {
-    first_.moved_out(placement);
-    second_.moved_out(placement);
-  }
-  void moved(const Placement& from, const Placement& to) override {
-    first_.moved(from, to);
-    second_.moved(from, to);
-  }
-  void synchronised() override {
-    first_.synchronised();
-    second_.synchronised();
-  }
-  void stream_waited(StreamIndex stream, std::uint64_t times) override {
-    first_.stream_waited(stream, times);
-    second_.stream_waited(stream, times);
-  }
+  void on_event(const EventState& state, const Strategy&) override { call_before(state.event + 1); }
 
  private:
-  BlockWitness& first_;
-  BlockWitness& second_;
+  void call_before(std::uint64_t event) {
+    for (; made_ < calls_.size() && calls_[made_].event <= event; ++made_) {
+      dynamic_cast<torch::Allocator&>(strategy_).change_settings(calls_[made_].settings);
+    }
+  }
+
+  const std::vector<SettingsCall>& calls_;
+  Strategy& strategy_;
+  std::size_t made_ = 0;
 };
 
 }  // namespace
@@ -129,9 +112,9 @@ DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions&
   return following_.emplace(device, subject_.trace(), asked, reading.device_total.value_or(kTiB));
 }
 
-void Trial::tell(DeviceListener& listener) {
+void Trial::tell(Watcher& watcher) {
   if (!heard_) device_ = &heard_.emplace(*device_);
-  heard_->tell(listener);
+  heard_->tell(watcher);
 }
 
 ReplayResult Trial::run(const ReplayOptions& asked) {
@@ -139,8 +122,6 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
                       .measuring = asked.measuring,
                       .begin_with = asked.begin_with,
                       .adopt_start = adopt_start_ && asked.program.scale == 1,
-                      .witness = asked.witness,
-                      .observer = asked.observer,
                       .paced = asked.paced,
                       .device_seconds = meter_ ? &meter_->seconds() : nullptr,
                       .times = times_ ? &*times_ : nullptr,
@@ -150,16 +131,15 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
     playing.tenant_changes = tenant_changes(tenants_);
     playing.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
   }
-  std::deque<BothWitnesses> both;
-  const auto tell = [&](BlockWitness& witness) {
-    playing.witness = playing.witness ? &both.emplace_back(*playing.witness, witness) : &witness;
-  };
-  if (ledger_) tell(*ledger_);
-  if (work_) tell(*work_);
+  WatcherGroup watchers;
+  if (asked.watcher != nullptr) watchers.add(*asked.watcher);
+  if (ledger_) watchers.add(*ledger_);
+  if (work_) watchers.add(*work_);
   std::optional<SettingsCaller> settings_caller;
   if (!settings_calls_.empty()) {
-    playing.observer = &settings_caller.emplace(settings_calls_, *strategy_, playing.observer);
+    watchers.add(settings_caller.emplace(settings_calls_, *strategy_));
   }
+  if (!watchers.empty()) playing.watcher = &watchers;
   const Program program = program_of(subject_, asked.program);
   ReplayResult result;
   try {

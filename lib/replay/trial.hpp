@@ -16,10 +16,16 @@
 #include "device/watch/ledger.hpp"
 #include "replay/following_device.hpp"
 #include "replay/replay.hpp"
-#include "replay/settings_calls.hpp"
+#include "strategy/torch/settings.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {
+
+/// The program passes other settings to PyTorch's allocator right before an event.
+struct SettingsCall {
+  std::uint64_t event = 0;
+  torch::Settings settings;
+};
 
 struct TrialOptions {
   SimulatedDeviceOptions device;
@@ -66,7 +72,7 @@ class Trial {
   DeviceModel& open(const StrategySpec& spec, const TrialOptions& options);
   DeviceModel& open_simulated(const StrategySpec& spec, const TrialOptions& options);
   /// Whoever listens hears of all calls from then on.
-  void tell(DeviceListener& listener);
+  void tell(Watcher& watcher);
   void note_reality(RunMetrics& metrics);
   void note_tenants(RunMetrics& metrics) const;
 

@@ -45,7 +45,7 @@ class Diary final : public Strategy, public PrivatePools {
 };
 
 /// What a program asked for in its order, with `|` after each event.
-class Bars final : public ReplayObserver {
+class Bars final : public Watcher {
  public:
   explicit Bars(Diary& diary) : diary_(diary) {}
   void on_late_completion(std::uint64_t event, const Placement&) override {
@@ -61,7 +61,7 @@ std::string asked(const Trace& trace, const Reading& reading, const ProgramOptio
   SimulatedDevice device;
   Diary diary;
   Bars bars(diary);
-  replay(program_of(trace, &reading, options), diary, device, {.observer = &bars});
+  replay(program_of(trace, &reading, options), diary, device, {.watcher = &bars});
   return diary.calls;
 }
 

@@ -22,9 +22,9 @@ struct Outcome {
   Bytes live_after = 0;
 };
 
-class Watcher final : public ReplayObserver {
+class BlockWatch final : public Watcher {
  public:
-  Watcher(const Trace& trace, const DeviceModel& device) : trace_(trace), device_(device) {}
+  BlockWatch(const Trace& trace, const DeviceModel& device) : trace_(trace), device_(device) {}
 
   void on_event(const EventState& state, const Strategy&) override {
     const Op op = trace_.ops[state.event];
@@ -62,8 +62,8 @@ Outcome outcome_of(const char* spec) {
   const Trace& trace = recording.traces.front();
   SimulatedDevice device({.granularity = 4 * kKiB});
   const auto strategy = make_strategy(parse_strategy(spec), {.device = device});
-  Watcher watcher(trace, device);
-  replay(program_of(trace, nullptr), *strategy, device, {.observer = &watcher});
+  BlockWatch watcher(trace, device);
+  replay(program_of(trace, nullptr), *strategy, device, {.watcher = &watcher});
   return watcher.finished();
 }
 

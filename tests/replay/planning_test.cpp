@@ -62,7 +62,7 @@ Planned run(const Trace& trace, std::string_view strategy, std::optional<Bytes> 
   result.plan = make_plan(program, plan_wish(spec).value(), texts);
   context.plan = result.plan;
   const auto made = make_strategy(spec, context);
-  result.metrics = replay(program, *made, device, {.witness = &ledger}).metrics;
+  result.metrics = replay(program, *made, device, {.watcher = &ledger}).metrics;
   return result;
 }
 

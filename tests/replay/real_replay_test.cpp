@@ -111,7 +111,7 @@ TEST_P(RealReplays, EveryOperationAndEveryCallIsTimed) {
 }
 
 TEST_P(RealReplays, WhatIsCancelledGivesEverythingBackAndSaysWhatItFound) {
-  struct CancelLater final : ReplayObserver {
+  struct CancelLater final : Watcher {
     void on_event(const EventState& state, const Strategy&) override {
       if (state.event == 70) cancelled = true;
     }
@@ -124,7 +124,7 @@ TEST_P(RealReplays, WhatIsCancelledGivesEverythingBackAndSaysWhatItFound) {
                 {.memory = memory.get(), .touch = Touch::all, .timed = true});
     later.cancelled = false;
     const ReplayResult result =
-        trial.run({.stops = {.cancelled = &later.cancelled}, .observer = &later});
+        trial.run({.stops = {.cancelled = &later.cancelled}, .watcher = &later});
     EXPECT_FALSE(result.finished);
     EXPECT_GT(result.metrics.events, 70u);
     EXPECT_LT(result.metrics.events, 200u);

@@ -28,7 +28,7 @@ inline Outcome run(const Recording& recording, std::string_view strategy, Bytes 
                .timed = memory != nullptr},
               plan_for(subject, spec, replaying.program));
   Outcome outcome;
-  replaying.observer = &outcome.holdings;
+  replaying.watcher = &outcome.holdings;
   ReplayResult result = trial.run(replaying);
   outcome.metrics = std::move(result.metrics);
   outcome.finished = result.finished;

@@ -152,7 +152,7 @@ TEST(Replay, TheLedgerSeesEveryPlacement) {
       make_strategy(parse_strategy("torch"), {.device = audited, .capacity = {}, .pools = {}});
   const Trace trace =
       trace_of({{Op::allocate, 0, 1000}, {Op::allocate, 1, 1000}, {Op::free, 0, 1000}});
-  replay(program_of(trace, nullptr), *torch, audited, {.witness = &ledger});
+  replay(program_of(trace, nullptr), *torch, audited, {.watcher = &ledger});
   EXPECT_EQ(ledger.live_blocks(), 1u);
 }
 
@@ -184,7 +184,7 @@ TEST(Replay, AHopelessOneEnds) {
 }
 
 /// What an observer is told beside the events.
-class Listener final : public ReplayObserver {
+class Listener final : public Watcher {
  public:
   void on_start_block(Slot slot, const Placement& block) override {
     started.emplace_back(slot, block.address);
@@ -203,13 +203,13 @@ class Listener final : public ReplayObserver {
 
 TEST(Replay, AnObserverIsToldWhereBlocksFromBeforeTheTraceLie) {
   Listener adopted;
-  run(warm_trace(), "torch", {}, {.adopt_start = true, .observer = &adopted});
+  run(warm_trace(), "torch", {}, {.adopt_start = true, .watcher = &adopted});
   EXPECT_EQ(adopted.started, (std::vector<std::pair<Slot, Address>>{{0, 0x7f0000000000}}));
   Listener placed;
-  run(warm_trace(), "direct", {}, {.observer = &placed});
+  run(warm_trace(), "direct", {}, {.watcher = &placed});
   EXPECT_EQ(placed.started, (std::vector<std::pair<Slot, Address>>{{0, Address{1} << 44}}));
   Listener cold;
-  run(warm_trace(), "direct", {}, {.observer = &cold}, {.start = StartMode::cold});
+  run(warm_trace(), "direct", {}, {.watcher = &cold}, {.start = StartMode::cold});
   EXPECT_TRUE(cold.started.empty());
 }
 
@@ -224,7 +224,7 @@ TEST(Replay, AnObserverIsToldOfACompletionThatComesLate) {
   SimulatedDevice device;
   const auto torch = make_strategy(parse_strategy("torch"), {.device = device});
   Listener listener;
-  replay(program_of(trace, &reading), *torch, device, {.observer = &listener});
+  replay(program_of(trace, &reading), *torch, device, {.watcher = &listener});
   const Address first = listener.placements[0]->address;
   EXPECT_EQ(listener.late, (std::vector<std::pair<std::uint64_t, Address>>{{4, first}}));
   EXPECT_FALSE(listener.placements[2]);

@@ -58,7 +58,7 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   const Inputs inputs = read_inputs(input, progress);
   RunOutputs outputs(options, reports);
   const ReplayAnswer answered =
-      answer(inputs, devices, question_of(options, ranked), progress.control(), &outputs);
+      answer(inputs, devices, question_of(options, ranked), progress.control(), outputs.progress());
   progress.clear();
   if (!answered.interrupted) outputs.commit();
   printer.print(answered, !takes_stdout(options));

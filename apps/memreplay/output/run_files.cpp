@@ -32,12 +32,12 @@ RunFiles::RunFiles(const RunOptions& options, std::size_t number)
       device_events_(opened(options.device_events, number)),
       segments_(opened(options.segments, number)) {}
 
-void RunFiles::observe(const Trace& trace, const DeviceLog& log, ObserverGroup& observers) {
+void RunFiles::add_writers(const Trace& trace, const DeviceLog& log, WatcherGroup& also) {
   trace_ = &trace;
-  if (placements_) observers.add(placement_rows_.emplace(trace, placements_->stream()));
-  if (timeline_) observers.add(timeline_rows_.emplace(trace, timeline_->stream()));
+  if (placements_) also.add(placement_rows_.emplace(trace, placements_->stream()));
+  if (timeline_) also.add(timeline_rows_.emplace(trace, timeline_->stream()));
   if (device_events_) {
-    observers.add(device_event_rows_.emplace(log, device_events_->stream()));
+    also.add(device_event_rows_.emplace(log, device_events_->stream()));
   }
 }
 

@@ -17,9 +17,9 @@ class RunFiles {
   /// `number` replaces {n} in the paths of `options`.
   RunFiles(const RunOptions& options, std::size_t number);
 
-  /// Adds the observers that write the files. To be called once, before the replay; `trace` and
+  /// Adds the watchers that write the files. To be called once, before the replay; `trace` and
   /// `log` live until `finish`.
-  void observe(const Trace& trace, const DeviceLog& log, ObserverGroup& observers);
+  void add_writers(const Trace& trace, const DeviceLog& log, WatcherGroup& also);
   /// After the replay: the segments at the end, and the last rows.
   void finish(const Strategy& strategy);
   void commit();

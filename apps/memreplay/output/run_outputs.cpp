@@ -51,29 +51,31 @@ void PerfettoFile::commit(bool quiet) {
 RunOutputs::RunOutputs(const RunOptions& options, const ReportOptions& reports)
     : options_(options), reports_(reports) {}
 
-bool RunOutputs::wants_runs() const { return wants_files(options_) || !options_.perfetto.empty(); }
+RunsProgress RunOutputs::progress() {
+  const bool watches = wants_files(options_) || !options_.perfetto.empty();
+  return {.expect = [this](const Inputs& inputs, std::size_t runs) { open(inputs, runs); },
+          .begin_trace = [this](const Chosen& chosen, auto&) { perfetto_->add_phases(chosen); },
+          .judged = [this](const Chosen& chosen, Run& run) { add(chosen, run); },
+          .watcher = watches ? this : nullptr};
+}
 
 bool RunOutputs::needs_device_log() const {
   return !options_.device_events.empty() || !options_.perfetto.empty();
 }
 
-void RunOutputs::expect(const Inputs& inputs, std::size_t runs) {
+void RunOutputs::open(const Inputs& inputs, std::size_t runs) {
   check_outputs(options_, reports_, runs);
   perfetto_.emplace(options_.perfetto, inputs.chosen());
   for (std::size_t number = 1; number <= runs; ++number) files_.emplace_back(options_, number);
 }
 
-void RunOutputs::begin_trace(const Chosen& chosen, const Subject& /*subject*/) {
-  perfetto_->add_phases(chosen);
+void RunOutputs::on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) {
+  files_[begun_++].add_writers(subject.trace(), trial.log(), also);
 }
 
-void RunOutputs::begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) {
-  files_[begun_++].observe(subject.trace(), trial.log(), observers);
-}
+void RunOutputs::on_run_end(const Trial& trial) { files_[begun_ - 1].finish(trial.strategy()); }
 
-void RunOutputs::end_run(const Trial& trial) { files_[begun_ - 1].finish(trial.strategy()); }
-
-void RunOutputs::judged(const Chosen& chosen, Run& run) {
+void RunOutputs::add(const Chosen& chosen, Run& run) {
   if (run.picture) perfetto_->add_run(chosen, run.name(), *run.picture);
   // The plot is for people; what is only for a file went there.
   if (!options_.plot) run.picture.reset();

@@ -35,22 +35,24 @@ class PerfettoFile {
 };
 
 /// The files that runs are written to while they are made. Without `commit` none of them appears.
-class RunOutputs final : public RunsWatcher {
+class RunOutputs final : public Watcher {
  public:
   /// The options outlive this.
   RunOutputs(const RunOptions& options, const ReportOptions& reports);
 
-  bool wants_runs() const override;
+  /// What writes them. Opens the files before the runs; throws UsageError where two would write the
+  /// same one.
+  RunsProgress progress();
+
   bool needs_device_log() const override;
-  /// Opens the files of so many runs. Throws UsageError where two would write the same one.
-  void expect(const Inputs& inputs, std::size_t runs) override;
-  void begin_trace(const Chosen& chosen, const Subject& subject) override;
-  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override;
-  void end_run(const Trial& trial) override;
-  void judged(const Chosen& chosen, Run& run) override;
+  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override;
+  void on_run_end(const Trial& trial) override;
   void commit();
 
  private:
+  void open(const Inputs& inputs, std::size_t runs);
+  void add(const Chosen& chosen, Run& run);
+
   const RunOptions& options_;
   const ReportOptions& reports_;
   std::optional<PerfettoFile> perfetto_;

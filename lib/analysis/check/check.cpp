@@ -15,16 +15,16 @@ namespace memreplay {
 namespace {
 
 /// Follows a run with limits, and keeps what came of it.
-class LimitsWatcher final : public RunWatcher {
+class LimitsWatcher final : public Watcher {
  public:
   explicit LimitsWatcher(const std::vector<CheckedValue>& values) {
     for (const CheckedValue& value : values) limits_.push_back({value.metric, value.limit});
   }
 
-  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override {
-    observers.add(watch_.emplace(subject.trace(), trial.usage(), limits_));
+  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
+    also.add(watch_.emplace(subject.trace(), trial.usage(), limits_));
   }
-  void end_run(const Trial& /*trial*/) override {
+  void on_run_end(const Trial& /*trial*/) override {
     over_since_ = watch_->over_since();
     live_at_peak_ = watch_->live_at_peak();
     watch_.reset();
@@ -63,7 +63,7 @@ Setup setup_of(const CheckSetup& asked, StartMode start) {
 }
 
 Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
-           const LateStart& late, RunWatcher* watcher, const Control& control) {
+           const LateStart& late, Watcher* watcher, const Control& control) {
   SizedDevice device{setup.device.simulated()};
   device.unknown_size = !asked.capacity && !recorded_room(subject);
   return run(subject, under_release(parse_strategy(asked.strategy), asked.release),

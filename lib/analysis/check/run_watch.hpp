@@ -11,7 +11,7 @@
 namespace memreplay {
 
 /// Follows what a replay from its first event has come to: O(limits) per event.
-class RunWatch final : public ReplayObserver {
+class RunWatch final : public Watcher {
  public:
   struct Limit {
     const CheckedMetric* metric;

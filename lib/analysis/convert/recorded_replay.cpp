@@ -55,8 +55,7 @@ RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, T
   Trial trial(subject, spec, options, plan_for(subject, spec, replaying.program));
   ReplayRecorder recorder(subject.trace(), trial, charged,
                           replaying.program.start == StartMode::cold);
-  replaying.observer = &recorder;
-  replaying.witness = &recorder;
+  replaying.watcher = &recorder;
   ReplayResult result = trial.run(replaying);
   return {recorder.finish(), std::move(result)};
 }

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/watch/block_witness.hpp"
 #include "device/watch/device_log.hpp"
+#include "device/watch/watcher.hpp"
 #include "replay/replay.hpp"
 #include "replay/trial.hpp"
 #include "trace/trace_builder.hpp"
@@ -16,9 +16,9 @@ namespace memreplay {
 
 /// Writes down a replay as PyTorch's allocator would have recorded it: requests and frees at the
 /// places that they got, what was asked of the device, refusals, and the state at start and end.
-/// To be both observer and witness of one replay. O(log segments) an event; a synchronisation with
+/// O(log segments) an event; a synchronisation with
 /// frees under way costs the strategy's whole state.
-class ReplayRecorder final : public ReplayObserver, public BlockWitness {
+class ReplayRecorder final : public Watcher {
  public:
   /// `charged` is what the strategy makes of a requested size: PyTorch states refusals so.
   /// `cold`: what existed before the recording does not in this replay. All outlive this.

@@ -76,13 +76,9 @@ class Spans {
   std::vector<SpanPeak> spans_;
 };
 
-class PeakWatch final : public ReplayObserver, public RunWatcher {
+class PeakWatch final : public Watcher {
  public:
   PeakWatch(const Trace& trace, const Steps& steps) : trace_(trace), steps_(steps) {}
-
-  void begin_run(const Subject&, const Trial&, ObserverGroup& observers) override {
-    observers.add(*this);
-  }
 
   void on_event(const EventState& state, const Strategy&) override {
     if (!spans_) spans_.emplace(trace_, steps_, before(state));

@@ -14,13 +14,15 @@ namespace memreplay {
 namespace {
 
 /// What is compared of a run, after every event.
-class Columns final : public ReplayObserver, public RunWatcher {
+class Columns final : public Watcher {
  public:
   explicit Columns(std::size_t events);
 
-  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override;
+  void on_run(const Subject&, const Trial& trial, WatcherGroup&) override {
+    device_ = &trial.usage();
+  }
   void on_event(const EventState& state, const Strategy& strategy) override;
-  void end_run(const Trial& trial) override;
+  void on_run_end(const Trial& trial) override;
 
   /// After the run: calls that built the start state are not the recording's.
   void leave_out_start(const Run& run);
@@ -38,13 +40,15 @@ class Columns final : public ReplayObserver, public RunWatcher {
 };
 
 /// Notes what is held after some events of a run that went as that of the columns did.
-class HoldingsWatch final : public ReplayObserver, public RunWatcher {
+class HoldingsWatch final : public Watcher {
  public:
   /// All arguments outlive this. The events are the keys of `seen`.
   HoldingsWatch(const Columns& columns, std::map<std::uint64_t, Holding>& seen)
       : columns_(columns), seen_(seen) {}
 
-  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override;
+  void on_run(const Subject&, const Trial& trial, WatcherGroup&) override {
+    device_ = &trial.usage();
+  }
   void on_event(const EventState& state, const Strategy& strategy) override;
 
  private:
@@ -64,11 +68,6 @@ Columns::Columns(std::size_t events) {
   refused.reserve(events);
 }
 
-void Columns::begin_run(const Subject&, const Trial& trial, ObserverGroup& observers) {
-  device_ = &trial.usage();
-  observers.add(*this);
-}
-
 void Columns::on_event(const EventState& state, const Strategy&) {
   allocated.push_back(state.allocated);
   reserved.push_back(state.reserved);
@@ -77,16 +76,11 @@ void Columns::on_event(const EventState& state, const Strategy&) {
   ooms_ = state.ooms;
 }
 
-void Columns::end_run(const Trial& trial) { calls_at_end_ = calls_of(trial.usage()); }
+void Columns::on_run_end(const Trial& trial) { calls_at_end_ = calls_of(trial.usage()); }
 
 void Columns::leave_out_start(const Run& run) {
   calls_before = calls_at_end_ - run.device_calls();
   for (std::uint64_t& count : calls) count -= calls_before;
-}
-
-void HoldingsWatch::begin_run(const Subject&, const Trial& trial, ObserverGroup& observers) {
-  device_ = &trial.usage();
-  observers.add(*this);
 }
 
 void HoldingsWatch::on_event(const EventState& state, const Strategy& strategy) {
@@ -163,7 +157,7 @@ class Comparison {
   }
 
  private:
-  Run run_on(std::size_t side, RunWatcher& watcher) const {
+  Run run_on(std::size_t side, Watcher& watcher) const {
     return run(subject_, specs_[side], device_, setup_, late_, &watcher, control_);
   }
 

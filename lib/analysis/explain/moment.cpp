@@ -13,9 +13,9 @@ namespace memreplay {
 namespace {
 
 /// Notes the curves of a replay.
-class Watcher final : public ReplayObserver {
+class MomentWatch final : public Watcher {
  public:
-  explicit Watcher(const Trace& trace) : trace_(trace) {}
+  explicit MomentWatch(const Trace& trace) : trace_(trace) {}
 
   void on_start(const EventState& state, const Strategy&) override {
     curves.peaks = {};
@@ -59,7 +59,7 @@ Bytes allocated_bytes(const MemoryState& memory) {
 }
 
 /// Notes what live blocks take right after some events of a replay.
-class AllocatedLog final : public ReplayObserver {
+class AllocatedLog final : public Watcher {
  public:
   explicit AllocatedLog(const std::vector<std::uint64_t>& events) : events_(events) {}
 
@@ -182,14 +182,14 @@ std::vector<Bytes> RecordedMoments::allocated_after(
 }
 
 Curves ReplayedMoments::curves() const {
-  Watcher watcher(subject_.trace());
+  MomentWatch watcher(subject_.trace());
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
-  ObserverGroup observers;
+  WatcherGroup watchers;
   SleepWatch sleep(subject_, trial, {});
-  if (sleep.is_needed()) observers.add(sleep);
-  observers.add(watcher);
+  if (sleep.is_needed()) watchers.add(sleep);
+  watchers.add(watcher);
   ReplayOptions replaying = replaying_;
-  replaying.observer = &observers;
+  replaying.watcher = &watchers;
   const ReplayResult result = trial.run(replaying);
   watcher.curves.retries = result.metrics.oom_retries;
   if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
@@ -200,12 +200,12 @@ std::vector<Bytes> ReplayedMoments::allocated_after(
     const std::vector<std::uint64_t>& events) const {
   AllocatedLog log(events);
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
-  ObserverGroup observers;
+  WatcherGroup watchers;
   SleepWatch sleep(subject_, trial, {});
-  if (sleep.is_needed()) observers.add(sleep);
-  observers.add(log);
+  if (sleep.is_needed()) watchers.add(sleep);
+  watchers.add(log);
   ReplayOptions replaying = replaying_;
-  replaying.observer = &observers;
+  replaying.watcher = &watchers;
   trial.run(replaying);
   log.bytes.resize(events.size(), 0);
   return std::move(log.bytes);
@@ -215,7 +215,7 @@ Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
   SleepWatch sleep(subject_, trial, {});
   ReplayOptions replaying = replaying_;
-  if (sleep.is_needed()) replaying.observer = &sleep;
+  if (sleep.is_needed()) replaying.watcher = &sleep;
   replaying.program.to = to;
   const ReplayResult result = trial.run(replaying);
   Moment moment;

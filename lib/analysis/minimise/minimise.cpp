@@ -31,7 +31,7 @@ constexpr double kShareOfGap = 0.95;
 using MadeChanges = std::vector<std::uint8_t>;
 
 /// When the reserved peak was reached.
-class PeakWatch final : public ReplayObserver {
+class PeakWatch final : public Watcher {
  public:
   void on_event(const EventState& state, const Strategy&) override {
     if (state.peak_reserved > peak_) at_ = state.event;
@@ -177,12 +177,12 @@ class Minimiser {
     Bytes largest_free = 0;
   };
 
-  Outcome replay_of(const Story& story, ReplayObserver* observer = nullptr) {
+  Outcome replay_of(const Story& story, Watcher* watcher = nullptr) {
     const Trace trace = trace_of(story, subject_.trace());
     const Subject subject(plain_, trace);
     ReplayOptions replaying;
     replaying.stops.at_oom = result_.summary.kept != Kept::gap || needs_no_oom_;
-    replaying.observer = observer;
+    replaying.watcher = watcher;
     Trial trial(subject, spec_, options_.trial, plan_for(subject, spec_, replaying.program));
     ++result_.summary.replays;
     Outcome outcome{trial.run(replaying).metrics};

@@ -50,14 +50,14 @@ std::vector<std::string> settings_said(const ExplainedDevice& explained, const S
 constexpr std::uint64_t kEventsOfALongTrace = 100'000;
 
 /// Makes the pictures while the replays run; beside them, what is pictured is explained.
-class PageMaker final : public RunsWatcher {
+class PageMaker final : public Watcher {
  public:
   PageMaker(const PageQuestion& question, const Control& control)
       : question_(question), control_(control) {}
 
   bool needs_device_log() const override { return true; }
 
-  void begin_trace(const Chosen& chosen, const Subject& subject) override {
+  void begin_trace(const Chosen& chosen, const Subject& subject) {
     finish_trace();
     PageDevice& device = devices_.emplace_back();
     device.trace = picture_of(subject, window_of(subject.trace(), question_));
@@ -71,11 +71,11 @@ class PageMaker final : public RunsWatcher {
                    });
   }
 
-  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override {
-    observers.add(places_.emplace(subject.trace(), devices_.back().trace, trial.log()));
+  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
+    also.add(places_.emplace(subject.trace(), devices_.back().trace, trial.log()));
   }
 
-  void end_run(const Trial&) override { devices_.back().placed.push_back(places_->finish()); }
+  void on_run_end(const Trial&) override { devices_.back().placed.push_back(places_->finish()); }
 
   std::deque<PageDevice>& finish() {
     finish_trace();
@@ -108,7 +108,11 @@ PageAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
     control.show(what, share);
   };
   PageMaker maker(question, shared);
-  ReplayAnswer replayed = answer(inputs, devices, question.replay, shared, &maker);
+  const auto begin_trace = [&](const auto& chosen, const auto& subject) {
+    maker.begin_trace(chosen, subject);
+  };
+  ReplayAnswer replayed = answer(inputs, devices, question.replay, shared,
+                                 {.begin_trace = begin_trace, .watcher = &maker});
   PageAnswer page;
   std::deque<PageDevice>& made = maker.finish();
   page.interrupted = replayed.interrupted || shared.stopped();

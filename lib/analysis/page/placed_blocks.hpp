@@ -12,7 +12,7 @@
 namespace memreplay {
 
 /// Writes down where blocks are placed while a replay runs. O(1) per event.
-class PlaceRecorder final : public ReplayObserver {
+class PlaceRecorder final : public Watcher {
  public:
   /// All outlive this; `log` is of the device that is replayed on.
   PlaceRecorder(const Trace& trace, const TracePicture& picture, const DeviceLog& log);

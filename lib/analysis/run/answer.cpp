@@ -186,28 +186,30 @@ Agreement agreement(const HoldingLog& here, const HoldingLog& there, const OpenD
 }
 
 /// Writes down what is held, for whoever else watches too.
-class HoldingWatcher final : public RunWatcher {
+class HoldingWatcher final : public Watcher {
  public:
-  HoldingWatcher(HoldingLog& log, RunWatcher* also) : log_(log), also_(also) {}
+  HoldingWatcher(HoldingLog& log, Watcher* also) : log_(log), also_(also) {}
 
   bool needs_device_log() const override { return also_ != nullptr && also_->needs_device_log(); }
-  void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) override {
-    observers.add(log_);
-    if (also_ != nullptr) also_->begin_run(subject, trial, observers);
+  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
+    also.add(log_);
+    if (also_ == nullptr) return;
+    also.add(*also_);
+    also_->on_run(subject, trial, also);
   }
-  void end_run(const Trial& trial) override {
-    if (also_ != nullptr) also_->end_run(trial);
+  void on_run_end(const Trial& trial) override {
+    if (also_ != nullptr) also_->on_run_end(trial);
   }
 
  private:
   HoldingLog& log_;
-  RunWatcher* also_;
+  Watcher* also_;
 };
 
 /// One strategy on every device; the later ones are laid beside the first.
 std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
                         std::span<const OpenDevice> devices, const Setup& setup,
-                        const LateStart& late, const MadeRecordings* made, RunWatcher* watcher,
+                        const LateStart& late, const MadeRecordings* made, Watcher* watcher,
                         const Control& control) {
   std::vector<Run> runs;
   HoldingLog first;
@@ -216,7 +218,7 @@ std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
     HoldingLog holdings;
     HoldingLog& log = &device == &devices.front() ? first : holdings;
     HoldingWatcher both(log, watcher);
-    RunWatcher* watching = devices.size() > 1 ? &both : watcher;
+    Watcher* watching = devices.size() > 1 ? &both : watcher;
     Run& of_this = runs.emplace_back(run(subject, spec, device, setup, late, watching, control));
     of_this.beside_others = devices.size() > 1;
     if (&log == &holdings) of_this.agreement = agreement(holdings, first, devices.front());
@@ -228,7 +230,8 @@ std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
 }  // namespace
 
 ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
-                    const ReplayQuestion& question, const Control& control, RunsWatcher* watcher) {
+                    const ReplayQuestion& question, const Control& control,
+                    const RunsProgress& progress) {
   const Setup& setup = question.setup;
   std::deque<Prepared> prepared;
   std::size_t count = 0;
@@ -236,12 +239,11 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     replay_options(*chosen.trace, setup, control);  // what it refuses is refused before any run
     count += prepared.emplace_back(chosen, opened, question, control).runs();
   }
-  if (watcher != nullptr) watcher->expect(inputs, count);
+  if (progress.expect) progress.expect(inputs, count);
   ReplayAnswer answer{.traces = {},
                       .ranked = question.ranked,
                       .torch_summary = question.torch_summary,
                       .oom_report = setup.oom_report};
-  RunWatcher* watching = watcher != nullptr && watcher->wants_runs() ? watcher : nullptr;
   for (const auto& [chosen, subject, devices, strategies] : prepared) {
     TraceRuns& trace = answer.traces.emplace_back();
     trace.trace = summarise(chosen);
@@ -250,17 +252,17 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     trace.asked = strategies.size() * devices.size();
     if (control.stopped()) continue;
     trace.model_check = model_check(subject);
-    if (watcher != nullptr) watcher->begin_trace(chosen, subject);
+    if (progress.begin_trace) progress.begin_trace(chosen, subject);
     const ReplayOptions options = replay_options(subject.trace(), setup, control);
     const LateStart late(subject, options);
     for (const StrategySpec& asked : strategies) {
       if (control.stopped()) break;
       const StrategySpec spec = fitted(subject, asked, setup, control);
-      for (Run& made :
-           on_all(subject, spec, devices, setup, late, chosen.made.get(), watching, control)) {
+      for (Run& made : on_all(subject, spec, devices, setup, late, chosen.made.get(),
+                              progress.watcher, control)) {
         if (made.interrupted() && made.metrics.events == 0) continue;  // as good as not run
         made.at_least = trace.trace.early_end && !setup.to;
-        if (watcher != nullptr) watcher->judged(chosen, made);
+        if (progress.judged) progress.judged(chosen, made);
         trace.runs.push_back(std::move(made));
       }
     }
@@ -271,6 +273,11 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
   }
   answer.interrupted = control.stopped();
   return answer;
+}
+
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
+                    const ReplayQuestion& question, const Control& control) {
+  return answer(inputs, opened, question, control, {});
 }
 
 }  // namespace memreplay

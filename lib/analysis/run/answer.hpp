@@ -22,7 +22,7 @@ struct Control;
 class Inputs;
 struct OpenDevice;
 struct ReplayQuestion;
-class RunsWatcher;
+struct RunsProgress;
 
 /// Who says how large a device is.
 enum class CapacityFrom {
@@ -146,9 +146,11 @@ std::size_t worst_of(const std::vector<TraceRuns>& traces);
 
 /// Replays every strategy on every device of every recording. `opened` are the devices that the
 /// question names, opened before anything was read; see devices_for. Throws UsageError where there
-/// is nothing to replay or the question does not fit a recording. `watcher` may be null.
+/// is nothing to replay or the question does not fit a recording.
 ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
                     const ReplayQuestion& question, const Control& control,
-                    RunsWatcher* watcher = nullptr);
+                    const RunsProgress& progress);
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
+                    const ReplayQuestion& question, const Control& control);
 
 }  // namespace memreplay

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/run/setup.hpp"
-#include "replay/settings_calls.hpp"
+#include "replay/trial.hpp"
 #include "strategy/registry.hpp"
 #include "verify/subject.hpp"
 

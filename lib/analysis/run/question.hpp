@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analysis/recorded/inputs.hpp"
@@ -22,17 +23,16 @@ struct ReplayQuestion {
   bool torch_summary = false;  ///< with each run's memory_summary()
 };
 
-/// Watches the runs of an answer.
-class RunsWatcher : public RunWatcher {
- public:
-  /// Whether runs are to be watched at all. A run that nobody watches may need fewer replays.
-  virtual bool wants_runs() const { return true; }
+/// What is called while the runs of an answer are made; what is unset is not.
+struct RunsProgress {
   /// Once, before anything is replayed. Throws UsageError where there is no place for so many.
-  virtual void expect(const Inputs& /*inputs*/, std::size_t /*runs*/) {}
+  std::function<void(const Inputs&, std::size_t runs)> expect;
   /// Before the runs on a trace.
-  virtual void begin_trace(const Chosen& /*chosen*/, const Subject& /*subject*/) {}
+  std::function<void(const Chosen&, const Subject&)> begin_trace;
   /// After a run was judged; what is not needed any more may be taken out of it.
-  virtual void judged(const Chosen& /*chosen*/, Run& /*run*/) {}
+  std::function<void(const Chosen&, Run&)> judged;
+  /// Hears of every run; null: of none, and some need fewer replays then.
+  Watcher* watcher = nullptr;
 };
 
 }  // namespace memreplay

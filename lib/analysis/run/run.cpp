@@ -70,26 +70,29 @@ struct Job {
   PhasedSettings phased;
 };
 
-ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunPicture>* picture) {
+ReplayResult replay_once(const Job& job, Watcher* watcher, std::optional<RunPicture>* picture) {
   TrialOptions options = trial_options(job.device, job.setup);
   options.log_device = watcher != nullptr && watcher->needs_device_log();
   options.settings_calls = job.phased.calls;
   Trial trial(job.subject, job.spec, options, job.plan);
   ReplayOptions replaying = job.replaying;
-  ObserverGroup observers;
+  WatcherGroup watchers;
   std::optional<RunRecorder> recorder;
   SleepWatch sleep(job.subject, trial, job.device.room());
-  if (sleep.is_needed()) observers.add(sleep);
-  if (watcher != nullptr) watcher->begin_run(job.subject, trial, observers);
+  if (sleep.is_needed()) watchers.add(sleep);
+  if (watcher != nullptr) {
+    watchers.add(*watcher);
+    watcher->on_run(job.subject, trial, watchers);
+  }
   if (picture != nullptr) {
-    observers.add(recorder.emplace(
+    watchers.add(recorder.emplace(
         job.subject.trace(), trial.device(), trial.log(),
         RunRecorder::Options{*job.setup.points, replaying.program.scale, replaying.program.to,
                              replaying.program.refusals_stand}));
   }
-  if (!observers.empty()) replaying.observer = &observers;
+  if (!watchers.empty()) replaying.watcher = &watchers;
   ReplayResult result = trial.run(replaying);
-  if (watcher != nullptr) watcher->end_run(trial);
+  if (watcher != nullptr) watcher->on_run_end(trial);
   if (recorder) *picture = recorder->picture();
   result.metrics.sleeps = sleep.sleeps();
   if (std::string remark = sleep_remark(sleep.sleeps()); !remark.empty()) {
@@ -99,7 +102,7 @@ ReplayResult replay_once(const Job& job, RunWatcher* watcher, std::optional<RunP
 }
 
 /// Replays that count are those after the warm-up; their times are taken together.
-ReplayResult replay_repeatedly(const Job& job, RunWatcher* watcher,
+ReplayResult replay_repeatedly(const Job& job, Watcher* watcher,
                                std::optional<RunPicture>* picture) {
   const Setup& setup = job.setup;
   const std::uint64_t usual = job.device.memory && setup.repeat > 1 ? 1 : 0;
@@ -282,7 +285,7 @@ Run judged(const Subject& subject, const StrategySpec& spec, const OpenDevice& d
 }
 
 Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-        const Setup& setup, const LateStart& late, RunWatcher* watcher, const Control& control) {
+        const Setup& setup, const LateStart& late, Watcher* watcher, const Control& control) {
   Job job{subject, spec,
           device,  setup,
           {},      replay_options(subject.trace(), setup, control),

@@ -12,18 +12,6 @@
 
 namespace memreplay {
 
-/// Watches one run. If it is repeated, sees the first replay that counts.
-class RunWatcher {
- public:
-  virtual ~RunWatcher() = default;
-  /// Whether the trial has to write down what is asked of its device. Asked before `begin_run`.
-  virtual bool needs_device_log() const { return false; }
-  /// Right before the replay: the observers that are added live until `end_run`.
-  virtual void begin_run(const Subject& subject, const Trial& trial, ObserverGroup& observers) = 0;
-  /// Right after the replay.
-  virtual void end_run(const Trial& /*trial*/) {}
-};
-
 /// How a replay of this trace is set up. Throws UsageError where the trace lacks what is asked for.
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control);
 
@@ -34,9 +22,10 @@ TrialOptions trial_options(const OpenDevice& device, const Setup& setup);
 /// replay is and what stands for the figures of one that starts late. `late` is of this subject and
 /// setup. Where its start leaves the result open, the figures are estimates with an interval, and
 /// `watcher` (may be null) sees the replay that comes nearest. Costs one replay, or as many as are
-/// asked for, and an estimate. Throws as Trial does.
+/// asked for, and an estimate; of several, the watcher sees the first that counts. Throws as Trial
+/// does.
 Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-        const Setup& setup, const LateStart& late, RunWatcher* watcher, const Control& control);
+        const Setup& setup, const LateStart& late, Watcher* watcher, const Control& control);
 
 /// Judges a replay that was made on the way to an answer, as `run` does, on a simulated device of
 /// `room` bytes (unset: endless). An estimate, where one is given, takes the place of its figures.

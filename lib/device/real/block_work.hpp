@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "device/real/real_device.hpp"
-#include "device/watch/block_witness.hpp"
 #include "device/watch/ledger.hpp"
+#include "device/watch/watcher.hpp"
 
 namespace memreplay {
 
 /// Does with each block what a program would: writes it on its stream when it is placed, compares
 /// it when it is freed, and orders streams as the trace does. O(streams) per block that is touched.
-class BlockWork final : public BlockWitness {
+class BlockWork final : public Watcher {
  public:
   /// `strategy` is for messages; `device` and `memory` outlive this.
   BlockWork(RealDevice& device, RealMemory& memory, Touch touch, std::string_view strategy);

@@ -2,7 +2,7 @@
 
 namespace memreplay {
 
-void CostMeter::heard(const DeviceCall& call) {
+void CostMeter::on_device_call(const DeviceCall& call) {
   using Kind = DeviceCall::Kind;
   switch (call.kind) {
     case Kind::obtain:

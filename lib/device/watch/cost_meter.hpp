@@ -7,14 +7,14 @@ namespace memreplay {
 
 /// The sum of what the calls to a device would cost, each by its size. Refused calls cost nothing,
 /// nor does what was adopted until it is returned.
-class CostMeter final : public DeviceListener {
+class CostMeter final : public Watcher {
  public:
   explicit CostMeter(const CostModel& cost) : cost_(cost) {}
 
   /// So far; always the same object.
   const double& seconds() const { return seconds_; }
 
-  void heard(const DeviceCall& call) override;
+  void on_device_call(const DeviceCall& call) override;
 
  private:
   void add(double ms) { seconds_ += ms / 1000.0; }

@@ -2,7 +2,7 @@
 
 namespace memreplay {
 
-void DeviceLog::heard(const DeviceCall& call) {
+void DeviceLog::on_device_call(const DeviceCall& call) {
   using Kind = DeviceCall::Kind;
   const auto note = [&](Op op) { events_.push_back({op, call.address, call.bytes}); };
   switch (call.kind) {

@@ -18,11 +18,11 @@ struct DeviceEvent {
 
 /// Everything that a device granted, in the order of the calls. Adopted regions are not in it, what
 /// becomes of them is.
-class DeviceLog final : public DeviceListener {
+class DeviceLog final : public Watcher {
  public:
   const std::vector<DeviceEvent>& events() const { return events_; }
 
-  void heard(const DeviceCall& call) override;
+  void on_device_call(const DeviceCall& call) override;
 
  private:
   std::vector<DeviceEvent> events_;

@@ -7,7 +7,7 @@ namespace memreplay {
 using Kind = DeviceCall::Kind;
 
 void HeardDevice::say(const DeviceCall& call) const {
-  for (DeviceListener* listener : listeners_) listener->heard(call);
+  for (Watcher* watcher : watchers_) watcher->on_device_call(call);
 }
 
 // What was never given is for a listener to find out.

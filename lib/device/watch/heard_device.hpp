@@ -8,52 +8,20 @@
 
 #include "core/address_table.hpp"
 #include "device/device_wrapper.hpp"
+#include "device/watch/watcher.hpp"
 
 namespace memreplay {
 
-/// A call to a device, as a listener hears of it.
-struct DeviceCall {
-  enum class Kind : std::uint8_t {
-    obtain,
-    give_back,
-    adopt,         ///< a region
-    adopt_mapped,  ///< a mapped run
-    map,
-    unmap,
-    alias,
-    unalias,
-    allocate,  ///< by the driver's own allocator
-    free,      ///< likewise
-  };
-  Kind kind = Kind::obtain;
-  Address address = 0;
-  Bytes bytes = 0;    ///< as asked for, also of what is returned
-  Bytes granule = 0;  ///< size of the pieces mapped or unmapped; 0: not known
-  Address of = 0;     ///< where the memory of an alias lies
-  Bytes charged = 0;  ///< what the driver made of the bytes of `allocate`
-};
-
-/// Whoever wants to know what a device was asked for, and granted: a log, a meter, a ledger.
-class DeviceListener {
- public:
-  virtual ~DeviceListener() = default;
-  /// After a call that takes memory was granted; before a call that returns some, so that one that
-  /// must not be made can be stopped by an exception. Refused calls are not heard of.
-  virtual void heard(const DeviceCall& call) = 0;
-};
-
-/// A device whose listeners hear of every call that it grants. O(1) a call on regions, O(log) of
+/// A device whose watchers hear of every call that it grants. O(1) a call on regions, O(log) of
 /// the mappings so far on mapped memory.
 class HeardDevice final : public DeviceWrapper {
  public:
   explicit HeardDevice(DeviceModel& device) : DeviceWrapper(device) {}
-  HeardDevice(DeviceModel& device, DeviceListener& listener) : DeviceWrapper(device) {
-    tell(listener);
-  }
-  /// Adds a listener after those there are; before the first call.
-  void tell(DeviceListener& listener) { listeners_.push_back(&listener); }
+  HeardDevice(DeviceModel& device, Watcher& watcher) : DeviceWrapper(device) { tell(watcher); }
+  /// Adds a watcher after those there are; before the first call.
+  void tell(Watcher& watcher) { watchers_.push_back(&watcher); }
 
-  /// A copy of the device alone: nobody listens to it.
+  /// A copy of the device alone: nobody watches it.
   std::unique_ptr<DeviceModel> clone() const override { return inner().clone(); }
   std::optional<Address> obtain(Bytes size) override;
   void give_back(Address region) override;
@@ -75,7 +43,7 @@ class HeardDevice final : public DeviceWrapper {
   /// A region, or a block of the driver, goes back.
   void say_returned(DeviceCall::Kind kind, Address address);
 
-  std::vector<DeviceListener*> listeners_;
+  std::vector<Watcher*> watchers_;
   AddressTable<Bytes> sizes_;         ///< as asked for, of regions and blocks of the driver
   std::map<Address, Mapped> mapped_;  ///< by the first address of each call; aliases too
 };

@@ -97,7 +97,7 @@ void Ledger::synchronised() {
   pending_.clear();
 }
 
-void Ledger::heard(const DeviceCall& call) {
+void Ledger::on_device_call(const DeviceCall& call) {
   using Kind = DeviceCall::Kind;
   switch (call.kind) {
     case Kind::obtain:

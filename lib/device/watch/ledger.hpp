@@ -10,8 +10,8 @@
 
 #include "core/range_set.hpp"
 #include "core/request.hpp"
-#include "device/watch/block_witness.hpp"
 #include "device/watch/heard_device.hpp"
+#include "device/watch/watcher.hpp"
 
 namespace memreplay {
 
@@ -23,7 +23,7 @@ class AuditError : public std::logic_error {
 
 /// Judges every placement. It believes nothing that the strategy says about itself: what the device
 /// gave comes from a HeardDevice, the rest from the replay. O(log live) a call.
-class Ledger final : public BlockWitness, public DeviceListener {
+class Ledger final : public Watcher {
  public:
   explicit Ledger(std::string_view strategy) : strategy_(strategy) {}
 
@@ -32,7 +32,7 @@ class Ledger final : public BlockWitness, public DeviceListener {
   /// From now on blocks may leave the device, and their memory too before `moved_out` is called.
   void expect_moves() { may_move_ = true; }
 
-  void heard(const DeviceCall& call) override;
+  void on_device_call(const DeviceCall& call) override;
   void region_given(Address region, Bytes size);
   void region_taken_back(Address region);
   void mapped(Address at, Bytes size);

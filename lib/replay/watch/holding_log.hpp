@@ -11,7 +11,7 @@ namespace memreplay {
 
 /// What a strategy holds after every event, to be laid beside the same on another device: 16 bytes
 /// an event.
-class HoldingLog final : public ReplayObserver {
+class HoldingLog final : public Watcher {
  public:
   struct Holding {
     Bytes allocated = 0;

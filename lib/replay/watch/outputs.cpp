@@ -92,22 +92,6 @@ void DeviceEventRows::on_event(const EventState& state, const Strategy&) {
   }
 }
 
-void ObserverGroup::on_start_block(Slot slot, const Placement& block) {
-  for (ReplayObserver* observer : observers_) observer->on_start_block(slot, block);
-}
-
-void ObserverGroup::on_late_completion(std::uint64_t event, const Placement& block) {
-  for (ReplayObserver* observer : observers_) observer->on_late_completion(event, block);
-}
-
-void ObserverGroup::on_start(const EventState& state, const Strategy& strategy) {
-  for (ReplayObserver* observer : observers_) observer->on_start(state, strategy);
-}
-
-void ObserverGroup::on_event(const EventState& state, const Strategy& strategy) {
-  for (ReplayObserver* observer : observers_) observer->on_event(state, strategy);
-}
-
 void write_segments(const Trace& trace, const MemoryState& state, std::ostream& out) {
   out << "address,bytes,device,stream,pool\n";
   for (const SegmentInfo& segment : state.segments) {

@@ -32,7 +32,7 @@ class RowBuffer {
 };
 
 /// `--placements`: a row for every event that a replay acts upon.
-class PlacementRows final : public ReplayObserver {
+class PlacementRows final : public Watcher {
  public:
   PlacementRows(const Trace& trace, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
@@ -45,7 +45,7 @@ class PlacementRows final : public ReplayObserver {
 };
 
 /// `--timeline`: the curves after every event that a replay acts upon.
-class TimelineRows final : public ReplayObserver {
+class TimelineRows final : public Watcher {
  public:
   TimelineRows(const Trace& trace, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
@@ -56,7 +56,7 @@ class TimelineRows final : public ReplayObserver {
 };
 
 /// `--device-events`: what a strategy asked of the device, with the event that led to it.
-class DeviceEventRows final : public ReplayObserver {
+class DeviceEventRows final : public Watcher {
  public:
   DeviceEventRows(const DeviceLog& log, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
@@ -65,20 +65,6 @@ class DeviceEventRows final : public ReplayObserver {
   const DeviceLog& log_;
   std::size_t written_ = 0;
   RowBuffer rows_;
-};
-
-/// Calls several observers in turn.
-class ObserverGroup final : public ReplayObserver {
- public:
-  void add(ReplayObserver& observer) { observers_.push_back(&observer); }
-  bool empty() const { return observers_.empty(); }
-  void on_start_block(Slot slot, const Placement& block) override;
-  void on_start(const EventState& state, const Strategy& strategy) override;
-  void on_late_completion(std::uint64_t event, const Placement& block) override;
-  void on_event(const EventState& state, const Strategy& strategy) override;
-
- private:
-  std::vector<ReplayObserver*> observers_;
 };
 
 /// `--segments`: what a strategy holds, by address.

@@ -11,7 +11,7 @@
 namespace memreplay {
 
 /// Takes the picture of a replay. O(log segments) an event beside the strategy's `free_space`.
-class RunRecorder final : public ReplayObserver {
+class RunRecorder final : public Watcher {
  public:
   struct Options {
     std::size_t most_points = 20'000;  ///< in each curve, and marks of each kind

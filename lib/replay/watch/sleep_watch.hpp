@@ -13,7 +13,7 @@ namespace memreplay {
 /// What stays reserved when pools sleep, and when they wake: their physical memory is returned,
 /// their blocks keep their addresses. A marker "sleep" or "wake" names the pool. O(state) each, and
 /// for each change of what is reserved in between.
-class SleepWatch final : public ReplayObserver {
+class SleepWatch final : public Watcher {
  public:
   /// `room` is what the device has; unset: it is endless. `subject` and `trial` outlive this.
   SleepWatch(const Subject& subject, Trial& trial, std::optional<Bytes> room);

@@ -25,7 +25,7 @@ PlacedBlocks placed(const Recording& recording, const Trace& trace, const char* 
   Trial trial(subject, parse_strategy(strategy),
               {.device = {.capacity = capacity, .granularity = 512}, .log_device = true});
   PlaceRecorder recorder(subject.trace(), picture, trial.log());
-  trial.run({.observer = &recorder});
+  trial.run({.watcher = &recorder});
   return recorder.finish();
 }
 
@@ -90,12 +90,11 @@ TEST(PlacedBlocks, ABlockFromBeforeTheTraceHasThePlaceThatItWasGiven) {
   writer.alloc(1, 2048);
   Recording recording = writer.recording();
   recording.traces[0].start.segments.push_back({.address = Address{1} << 40, .size = 4096});
-  recording.traces[0].start.segments[0].blocks = {
-      {.address = Address{1} << 40,
-       .size = 4096,
-       .requested = 4096,
-       .state = BlockState::allocated,
-       .slot = 0}};
+  recording.traces[0].start.segments[0].blocks = {{.address = Address{1} << 40,
+                                                   .size = 4096,
+                                                   .requested = 4096,
+                                                   .state = BlockState::allocated,
+                                                   .slot = 0}};
   const PlacedBlocks blocks = placed(recording, recording.traces[0], "direct");
   EXPECT_THAT(offsets(blocks), ElementsAre(0, 4096));
   EXPECT_THAT(steps_of(blocks.reserved_bytes), ElementsAre(4096, 6144));

@@ -63,10 +63,12 @@ Figures recorded_figures(const Trace& trace) {
   return figures;
 }
 
-class EndWatcher final : public RunWatcher {
+class EndWatcher final : public Watcher {
  public:
-  void begin_run(const Subject&, const Trial&, ObserverGroup&) override {}
-  void end_run(const Trial& trial) override { segments = ranges(trial.strategy().memory_state()); }
+  void on_run(const Subject&, const Trial&, WatcherGroup&) override {}
+  void on_run_end(const Trial& trial) override {
+    segments = ranges(trial.strategy().memory_state());
+  }
 
   std::vector<std::pair<Address, Bytes>> segments;
 };

@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-
 #include "device/simulated_device.hpp"
 #include "support/driver_device.hpp"
 
@@ -13,8 +12,8 @@ namespace {
 
 using Kind = DeviceCall::Kind;
 
-struct Ear final : DeviceListener {
-  void heard(const DeviceCall& call) override { calls.push_back(call); }
+struct Ear final : Watcher {
+  void on_device_call(const DeviceCall& call) override { calls.push_back(call); }
   const DeviceCall& last() const { return calls.back(); }
 
   std::vector<DeviceCall> calls;
@@ -79,8 +78,8 @@ TEST(HeardDevice, ABlockOfTheDriverIsHeardOfAsAskedForAndAsCharged) {
 }
 
 TEST(HeardDevice, AListenerCanStopAReturnBeforeItHappens) {
-  struct Guard final : DeviceListener {
-    void heard(const DeviceCall& call) override {
+  struct Guard final : Watcher {
+    void on_device_call(const DeviceCall& call) override {
       if (call.kind == Kind::give_back) throw std::logic_error("not now");
     }
   } guard;

@@ -26,7 +26,7 @@ Recorded record(const Trace& trace, const char* strategy, const SimulatedDeviceO
                     {.device = device, .capacity = options.capacity, .pools = trace.pools});
   RunRecorder recorder(trace, device, log, {.most_points = most_points});
   const ReplayResult result = replay(program_of(trace, nullptr), *made, device,
-                                     {.measuring = {.from = from}, .observer = &recorder});
+                                     {.measuring = {.from = from}, .watcher = &recorder});
   return {recorder.picture(), result.metrics};
 }
 
