@@ -1,44 +1,91 @@
 #include "analysis/lint/answer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "analysis/lint/question.hpp"
 #include "core/error.hpp"
+#include "strategy/torch/assignment.hpp"
 #include "strategy/torch/lint.hpp"
 #include "strategy/torch/variable.hpp"
+#include "trace/input.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
 
+using Assignments = std::vector<torch::Assignment>;
+
 // A setting never names a file that exists, but for the empty one.
-torch::Assignment setting_asked_for(const std::string& conf_or_path) {
+Assignments settings_asked_for(const std::string& text_or_path) {
   std::error_code ignored;
-  if (conf_or_path.empty() || !std::filesystem::exists(conf_or_path, ignored)) {
-    return split_assignment(conf_or_path);
+  if (text_or_path.empty() || !std::filesystem::exists(text_or_path, ignored)) {
+    return assignments_in(text_or_path);
   }
-  const Recording recording = read_recording(conf_or_path);
+  if (std::filesystem::is_regular_file(text_or_path, ignored) && !seems_a_recording(text_or_path)) {
+    Assignments found = assignments_in(read_file(text_or_path));
+    if (!found.front().variable.empty()) return found;
+  }
+  const Recording recording = read_recording(text_or_path);
   if (!recording.settings.present) {
-    throw InputError(conf_or_path, "", "carries no allocator settings; nothing to lint");
+    throw InputError(text_or_path, "", "carries no allocator settings; nothing to lint");
   }
-  return {"", recording.settings.conf};
+  return {{"", recording.settings.conf}};
 }
 
-}  // namespace
+/// A build for ROCm has it under this name.
+std::string in_names_of_cuda(std::string conf) {
+  constexpr std::string_view kHip = "hipMallocAsync";
+  if (const std::size_t at = conf.find(kHip); at != conf.npos) {
+    conf.replace(at, kHip.size(), "cudaMallocAsync");
+  }
+  return conf;
+}
 
-bool LintAnswer::valid() const { return std::ranges::none_of(issues, &Issue::error); }
-
-LintAnswer answer(const LintQuestion& question) {
-  torch::Assignment asked = setting_asked_for(question.conf_or_path);
+LintAnswer linted(torch::Assignment asked, const std::string& release) {
+  if (asked.variable.empty() && has_npu_options(asked.conf)) asked.variable = torch::kNpuVariable;
   LintAnswer answer{.variable = std::move(asked.variable), .conf = std::move(asked.conf)};
   const auto say = [&](const std::vector<SettingIssue>& issues) {
     for (const SettingIssue& issue : issues) {
       answer.issues.push_back({issue.severity == SettingIssue::Severity::error, issue.text});
     }
   };
-  say(lint_variable(answer.variable, question.release));
-  say(lint_settings(answer.conf, question.release));
+  say(lint_variable(answer.variable, answer.conf, release));
+  if (torch::turns_caching_off(answer.variable)) return answer;
+  if (!asked.behind.empty()) {
+    answer.issues.push_back(
+        {false, fmt::format("a shell ends the value at the blank before '{}', which is no part of "
+                            "it: put the value in quotes, or leave the blank out",
+                            asked.behind)});
+  }
+  std::string meant;
+  say(lint_separators(answer.conf, meant));
+  const bool is_npu = answer.variable == torch::kNpuVariable;
+  if (answer.variable == torch::kHipVariable) meant = in_names_of_cuda(meant);
+  if (!is_npu && has_npu_options(meant)) {
+    answer.issues.push_back(
+        {false, fmt::format("{} has options that {} does not: they belong there",
+                            torch::kNpuVariable, answer.variable)});
+  }
+  say(is_npu ? lint_npu_settings(meant) : lint_settings(meant, release));
+  return answer;
+}
+
+}  // namespace
+
+bool LintAnswer::valid() const {
+  return std::ranges::none_of(issues, &Issue::error) &&
+         std::ranges::all_of(further, &LintAnswer::valid);
+}
+
+LintAnswer answer(const LintQuestion& question) {
+  const Assignments asked = settings_asked_for(question.conf_or_path);
+  LintAnswer answer = linted(asked.front(), question.release);
+  for (auto other = asked.begin() + 1; other != asked.end(); ++other) {
+    answer.further.push_back(linted(*other, question.release));
+  }
   return answer;
 }
 

@@ -16,8 +16,9 @@ struct LintAnswer {
   std::string variable = {};  ///< in which it is to stand; empty: it was not said
   std::string conf = {};      ///< what was looked at; empty: the defaults
   std::vector<Issue> issues = {};
+  std::vector<LintAnswer> further = {};  ///< other settings of the text, in order
 
-  bool valid() const;  ///< no error among the issues
+  bool valid() const;  ///< no error among the issues of any
 };
 
 /// Looks at the setting, or at that of the recording. Throws InputError where that one carries

@@ -8,9 +8,10 @@
 
 namespace memreplay {
 
-/// A paragraph for each issue, or that there is none.
+/// Whether each setting is valid, and a paragraph for each issue.
 std::string to_text(const LintAnswer& answer, const TextStyle& style);
-/// The schema "memreplay/1" with the setting, whether it is valid, and the issues.
+/// The schema "memreplay/1" with the setting, whether it is valid, and the issues; `further`
+/// has other settings of the text.
 std::string to_json(const LintAnswer& answer);
 /// A row for each issue.
 Table to_table(const LintAnswer& answer);

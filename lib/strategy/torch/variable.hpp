@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "strategy/torch/conf.hpp"
@@ -15,22 +13,23 @@ inline constexpr std::string_view kCudaVariable = "PYTORCH_CUDA_ALLOC_CONF";
 /// belongs to another device (PYTORCH_NPU_ALLOC_CONF) is taken for read.
 bool reads_variable(const Release& release, std::string_view variable);
 
-/// A setting as a person gives it: "CONF", "VARIABLE=CONF" or a line to paste,
-/// "export VARIABLE='CONF'".
-struct Assignment {
-  std::string variable;  ///< empty: none was named
-  std::string conf;
-};
-Assignment split_assignment(std::string_view text);
+/// Builds for ROCm read it beside the first one, in earlier releases too.
+inline constexpr std::string_view kHipVariable = "PYTORCH_HIP_ALLOC_CONF";
+/// torch_npu's variable, whose options are others (lint_npu_settings).
+inline constexpr std::string_view kNpuVariable = "PYTORCH_NPU_ALLOC_CONF";
+
+/// PYTORCH_NO_CUDA_MEMORY_CACHING and those of other devices: no settings, but a switch.
+bool turns_caching_off(std::string_view variable);
 
 /// What is wrong with the name of the variable, for that release; an empty version stands for any.
-SettingIssues lint_variable(std::string_view variable, std::string_view version);
+/// For a switch it is what that does; which `value` it is given hardly matters.
+SettingIssues lint_variable(std::string_view variable, std::string_view value,
+                            std::string_view version);
 
 }  // namespace memreplay::torch
 
 namespace memreplay {
 
 using torch::lint_variable;
-using torch::split_assignment;
 
 }  // namespace memreplay

@@ -39,12 +39,60 @@ TEST(LintAnswer, AVariableThatTheReleaseDoesNotReadIsNamed) {
             "'expandable_segments' is known from PyTorch 2.1 on, not to 2.0.0");
 }
 
-TEST(LintAnswer, OfTheVariableForHipItIsSaidThatBuildsForCudaIgnoreIt) {
+TEST(LintAnswer, OfTheVariableForHipItIsSaidThatEarlierBuildsForCudaIgnoreIt) {
   const std::string line = "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True";
   EXPECT_TRUE(first_issue(line, "2.9.1")
                   .starts_with("PyTorch 2.9.1 built for CUDA ignores PYTORCH_HIP_ALLOC_CONF"));
-  EXPECT_NE(first_issue(line, "").find("earlier releases built for CUDA ignore it"),
+  EXPECT_EQ(first_issue(line, ""), "");
+  EXPECT_EQ(first_issue("PYTORCH_HIP_ALLOC_CONF=backend:hipMallocAsync", ""), "");
+}
+
+TEST(LintAnswer, ASwitchForCachingIsSaidToTurnItOff) {
+  for (const char* device : {"CUDA", "HIP", "NPU"}) {
+    const std::string line = std::string("export PYTORCH_NO_") + device + "_MEMORY_CACHING=";
+    EXPECT_NE(first_issue(line + "1", "").find("turns the caching allocator off"),
+              std::string::npos);
+    EXPECT_NE(first_issue(line + "0", "").find("'0' turns it off too"), std::string::npos);
+  }
+}
+
+TEST(LintAnswer, OptionsOfTorchNpuAreKnown) {
+  for (const char* conf :
+       {"base_addr_aligned_kb:0", "page_size:1g", "segment_size_mb:20,expandable_segments:True",
+        "multi_stream_lazy_reclaim:True", "pinned_mem_register:False"}) {
+    EXPECT_EQ(first_issue(std::string("PYTORCH_NPU_ALLOC_CONF=") + conf, ""), "");
+    EXPECT_EQ(first_issue(conf, ""), "");
+    EXPECT_NE(first_issue(std::string("PYTORCH_CUDA_ALLOC_CONF=") + conf, "")
+                  .find("PYTORCH_NPU_ALLOC_CONF has options"),
+              std::string::npos);
+  }
+  EXPECT_EQ(first_issue("base_addr_aligned_kb:17", ""),
+            "base_addr_aligned_kb is '17'; expected a whole number from 0 to 16");
+  EXPECT_EQ(first_issue("PYTORCH_NPU_ALLOC_CONF=pagesize:1g", ""),
+            "torch_npu has no allocator option 'pagesize'; did you mean 'page_size'?");
+  EXPECT_EQ(first_issue("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True,max_split_size_mb:64", ""),
+            "torch_npu refuses max_split_size_mb beside expandable_segments:True");
+}
+
+TEST(LintAnswer, WrongSeparatorsAreNamedWithWhatWasMeant) {
+  EXPECT_EQ(first_issue("expandable_segments:True;max_split_size_mb:64", ""),
+            "';' is no separator: options are separated by ',', and so the value of "
+            "expandable_segments is not what it seems to be. Write "
+            "expandable_segments:True,max_split_size_mb:64");
+  EXPECT_EQ(first_issue("backend:native,max_split_size_mb=64;", "2.4").substr(0, 26),
+            "';' is no separator: optio");
+  EXPECT_NE(first_issue("max_split_size_mb=64", "").find("Write max_split_size_mb:64"),
             std::string::npos);
+}
+
+TEST(LintAnswer, EverySettingOfATextIsLookedAt) {
+  const LintAnswer answered =
+      answer({.conf_or_path = "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64\n"
+                              "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:5\n",
+              .torch_version = ""});
+  EXPECT_TRUE(answered.issues.empty());
+  ASSERT_EQ(answered.further.size(), 1u);
+  EXPECT_FALSE(answered.valid());
 }
 
 TEST(LintAnswer, ALineToPasteIsTakenApart) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memreplay::torch {
+
+/// A setting as a person gives it.
+struct Assignment {
+  std::string variable;     ///< empty: none was named
+  std::string conf;         ///< without quotes and what stands around it
+  std::string behind = {};  ///< an option after a blank, which ends a value without quotes
+};
+
+/// The allocator's settings in a text, in order, at least one: lines of shells (`set`, `export`,
+/// `setenv`, PowerShell, a command behind the value), of Python, Dockerfiles, YAML, JSON and
+/// services. Those in comments count only where there are no others. A text that assigns nothing is
+/// a setting itself, without its quotes.
+std::vector<Assignment> assignments_in(std::string_view text);
+
+}  // namespace memreplay::torch
+
+namespace memreplay {
+
+using torch::assignments_in;
+
+}  // namespace memreplay
