@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/range_set.hpp"
+#include "planner/instant_gaps.hpp"
 #include "planner/live_index.hpp"
 
 namespace memreplay {
@@ -148,22 +149,30 @@ class GapSearch {
 
   /// False: there is no need to look on.
   bool pass(Bytes from, Bytes to) {
-    if (from > top_) {
-      const Bytes at = round_up(top_, block_.alignment);
-      if (at + block_.size <= from && from - top_ < smallest_) {
-        smallest_ = from - top_;
-        found_ = at;
-        if (fit_ == PlacingFit::first) return false;
-      }
-    }
+    const bool goes_on = from <= top_ || look_at({top_, from});
     top_ = std::max(top_, to);
-    return true;
+    return goes_on;
+  }
+  /// All gaps, of which the last is endless.
+  void pass_all(std::span<const OffsetGap> gaps) {
+    top_ = gaps.back().from;
+    for (const OffsetGap& gap : gaps.first(gaps.size() - 1)) {
+      if (!look_at(gap)) return;
+    }
   }
   Bytes offset() const {
     return smallest_ == UINT64_MAX ? round_up(top_, block_.alignment) : found_;
   }
 
  private:
+  bool look_at(const OffsetGap& gap) {
+    const Bytes at = round_up(gap.from, block_.alignment);
+    if (at + block_.size > gap.to || gap.to - gap.from >= smallest_) return true;
+    smallest_ = gap.to - gap.from;
+    found_ = at;
+    return fit_ != PlacingFit::first;
+  }
+
   const PlannedBlock& block_;
   PlacingFit fit_;
   Bytes top_ = 0;
@@ -235,23 +244,32 @@ std::vector<Bytes> place_within(std::span<const PlannedBlock> blocks,
     placed.add(row);
   }
   const int shift = std::countr_zero(units);
+  // For few blocks it is not worth its while.
+  constexpr std::size_t kMany = 2000;
+  std::optional<InstantGaps> instants;
+  if (blocks.size() >= kMany && places.empty()) instants.emplace(blocks);
   for (const std::uint32_t row : order) {
     if (!places.empty() && places[row]) continue;
     const PlannedBlock& block = blocks[row];
-    taken.clear();
-    placed.for_each(block.start, block.end, [&](std::uint32_t other) {
-      taken.push_back({offsets[other], offsets[other] + blocks[other].size});
-    });
-    sorting.sort(taken, shift, static_cast<int>(std::bit_width(height >> shift)));
     GapSearch search(block, fit);
-    for (const auto& [from, to] : taken) {
-      if (!search.pass(from, to)) break;
+    if (instants && instants->knows(row)) {
+      search.pass_all(instants->gaps_of(row));
+    } else {
+      taken.clear();
+      placed.for_each(block.start, block.end, [&](std::uint32_t other) {
+        taken.push_back({offsets[other], offsets[other] + blocks[other].size});
+      });
+      sorting.sort(taken, shift, static_cast<int>(std::bit_width(height >> shift)));
+      for (const auto& [from, to] : taken) {
+        if (!search.pass(from, to)) break;
+      }
     }
     const Bytes top = search.offset() + block.size;
     if (top > capacity) continue;
     offsets[row] = search.offset();
     height = std::max(height, top);
     placed.add(row);
+    if (instants) instants->place(row, offsets[row]);
   }
   return offsets;
 }

@@ -91,6 +91,28 @@ TEST(PlaceInOrder, AgreesWithTheDefinitionWhereManyBlocksLiveAtOnce) {
   }
 }
 
+TEST(PlaceInOrder, AgreesWithTheDefinitionForManyBlocks) {
+  std::mt19937_64 random(8);
+  for (const std::uint64_t last : {60u, 1500u, 40000u}) {
+    Blocks blocks =
+        random_blocks(random, {.count = 2200, .last_time = last, .largest = 60, .alignments = 3});
+    // Some live shortly.
+    for (std::size_t i = 0; i < blocks.size(); i += 2) {
+      blocks[i].end = std::min(blocks[i].end, blocks[i].start + 1 + i % 90);
+    }
+    for (const PlacingOrder order : {PlacingOrder::size, PlacingOrder::length}) {
+      const Rows rows = placing_order(blocks, order);
+      const PlacingFit fit = order == PlacingOrder::size ? PlacingFit::best : PlacingFit::first;
+      ASSERT_EQ(place_in_order(blocks, rows, fit).offsets, slow_placing(blocks, rows, fit).offsets);
+      const Bytes capacity = lower_bound_of(blocks);
+      const auto placed = place_within(blocks, rows, fit, capacity);
+      for (std::size_t row = 0; row < blocks.size(); ++row) {
+        ASSERT_TRUE(placed[row] == kNotPlaced || placed[row] + blocks[row].size <= capacity);
+      }
+    }
+  }
+}
+
 TEST(PlacingOrders, BreadthAndContentionFollowTheirDefinitions) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 300; ++i) {
