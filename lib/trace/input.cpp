@@ -15,6 +15,7 @@
 #include "core/uninterrupted.hpp"
 #include "core/units.hpp"
 #include "trace/decompress.hpp"
+#include "trace/named_content.hpp"
 
 namespace memreplay {
 namespace {
@@ -35,7 +36,9 @@ class File {
       : number_(path == "-" ? STDIN_FILENO : uninterrupted([&] {
           return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         })) {
-    if (number_ < 0) fail(path, "cannot be opened");
+    if (number_ >= 0) return;
+    if (const std::string what = named_path(path); !what.empty()) throw InputError(path, "", what);
+    fail(path, "cannot be opened");
   }
   ~File() {
     if (number_ != STDIN_FILENO) ::close(number_);

@@ -63,6 +63,10 @@ class PointerLog {
 
   /// Throws std::length_error above 65,535 places, as the others do. At 0 it was refused.
   void allocate(PointerPlace place, Address address, Bytes size);
+  /// Whether a block is live there.
+  bool has(PointerPlace place, Address address) {
+    return live(place.heap).find(address) != nullptr;
+  }
   /// The size of the block, where the log says it.
   void free(PointerPlace place, Address address, std::optional<Bytes> size = {});
   /// A block without an address, which the caller knows by its slot; kNoSlot where it is left out.

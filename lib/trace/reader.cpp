@@ -16,6 +16,7 @@
 #include "trace/decompress.hpp"
 #include "trace/gate.hpp"
 #include "trace/input.hpp"
+#include "trace/named_content.hpp"
 #include "trace/python/python_plugin.hpp"
 #include "trace/torch/torch_pickle.hpp"
 
@@ -49,14 +50,25 @@ const ReaderInfo& reader_named(const std::string& name) {
                    " (memreplay list formats)");
 }
 
-/// What to do about a text that may be a table of a kind nobody knows.
+/// What to do about a text that may be a table of a kind nobody knows: its first two lines have as
+/// many fields, and those of the first are names.
 std::string about_its_header(std::string_view text) {
   constexpr std::size_t kLongest = 120;
-  std::string_view line = text.substr(0, std::min(text.find_first_of("\r\n"), kLongest + 1));
+  const std::string_view line = text.substr(0, std::min(text.find_first_of("\r\n"), kLongest + 1));
   const bool readable = std::ranges::none_of(line, [](char c) {
     return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
   });
-  if (!readable || line.size() > kLongest || line.find_first_of(",;\t") == line.npos) return {};
+  const std::size_t separator = line.find_first_of(",;\t");
+  if (!readable || line.size() > kLongest || separator == line.npos) return {};
+  const std::string_view rest = text.substr(std::min(text.find('\n'), text.size() - 1) + 1);
+  const auto fields = [&](std::string_view row) {
+    return std::ranges::count(row, line[separator]);
+  };
+  const bool has_names =
+      std::ranges::none_of(
+          line, [](char c) { return c == '(' || c == '{' || c == '"' || c == '=' || c == ':'; }) &&
+      line.find(", ") == line.npos;
+  if (!has_names || fields(rest.substr(0, rest.find('\n'))) != fields(line)) return {};
   std::string header(line);
   std::ranges::replace(header, '\t', ' ');
   return "; it begins with '" + header +
@@ -79,6 +91,11 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
                              const ReadOptions& options) {
   if (input.bytes.starts_with("\xFF\xFE") || input.bytes.starts_with("\xFE\xFF")) {
     throw InputError(input.name, "", "is text in UTF-16; expected UTF-8");
+  }
+  if (named == nullptr) {
+    if (const std::string what = named_content(input.name, input.bytes); !what.empty()) {
+      throw InputError(input.name, "", what);
+    }
   }
   const auto all = readers();
   auto found = std::ranges::find_if(all, [&](const ReaderInfo& reader) {

@@ -17,7 +17,8 @@ Subject::Subject(const Recording& recording, const Trace& trace,
       origin_(std::move(origin)),
       order_(origin_ ? origin_->order : recorded_order(trace)),
       settings_(recording.settings) {
-  if (!is_torch(recording)) return;
+  // In a state without events there is nothing of another allocator to decide.
+  if (!is_torch(recording) && trace.size() > 0) return;
   verified_ = origin_ ? origin_->verified : verify(recording, trace);
   if (!verified_) return;
   if (verified_->reading.corrected) trace_ = verified_->reading.corrected.get();

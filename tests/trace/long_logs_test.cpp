@@ -36,6 +36,8 @@ const std::vector<LongLog>& long_logs() {
       {"rmm", "Thread,Time,Action,Pointer,Size,Stream\n",
        "1,09:15:02.000101,allocate,0x7f,100,0\n1,09:15:02.000200,free,0x7f,100,0\n"},
       {"mtrace", "= Start\n", "@ ./a:[0x1] + 0x7f 0x40\n@ ./a:[0x2] - 0x7f\n"},
+      {"malloclab", "1\n1\n2\n1\n", "a 0 100\nf 0\n"},
+      {"logalloc", "", "1 1 malloc(100)=#1\n1 1 free(#1)\n"},
       {"stalloc", "", "1 0x7f 100 0\n0 0x7f 100 0\n"},
       {"kineto", R"({"schemaVersion":1,"traceEvents":[{"ph":"X"})",
        R"(,

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "trace/pickle_bytes.hpp"
+#include "trace/profile_bytes.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
 
@@ -98,6 +99,27 @@ std::vector<ReaderSample> make_samples() {
                 "1000,0,0,4096,SIZE,2,0,13,\n9000,0,0,4096,SIZE,2,1,13,\n",
        .events = "a0:100 f0:100",
        .separator = ','},
+      {.format = "malloclab",
+       .bytes = "20000\n2\n4\n1\na 0 SIZE\na 1 48\nf 0\nr 1 96\n",
+       .events = "a0:100 a1:48 f0:100 f1:48 a1:96"},
+      {.format = "logalloc",
+       .bytes = "1 1 malloc(SIZE)=#1\n1 2 calloc(4,42)=#3\n1 1 free(#1)\n1 2 realloc(#3,84)=#1\n",
+       .events = "a0:100 a1:168 f0:100 f1:168 a1:84"},
+      // States without events.
+      {.format = "massif",
+       .bytes = "desc: (none)\ncmd: ./app\ntime_unit: i\n#-----------\nsnapshot=0\n#-----------\n"
+                "time=5\nmem_heap_B=SIZE\nmem_heap_extra_B=8\nmem_stacks_B=0\nheap_tree=peak\n"
+                "n1: SIZE (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
+                " n0: SIZE 0x1091C0: main (m.c:4)\n"},
+      {.format = "dhat",
+       .bytes = R"json({"dhatFileVersion":2,"mode":"heap","verb":"Allocated","bklt":true,
+"pps":[{"tb":900,"tbk":9,"gb":SIZE,"gbk":1,"fs":[1]}],"ftbl":["[root]","0x5: main (m.c:4)"]})json"},
+      {.format = "pprof",
+       .bytes = "heap profile: 1: 100 [ 1: 100] @ heap\n 1: SIZE [ 1: 100] @ 0x10 0x20\n"},
+      {.format = "pprof", .bytes = jax_profile(100, "cuda:0"), .is_text = false},
+      {.format = "vma",
+       .bytes = R"({"Total":{"AllocationCount":1,"UnusedRangeCount":1},"DefaultPools":{"Type 0":{
+"Blocks":{"0":{"TotalBytes":4096,"Suballocations":[{"Offset":0,"Type":"BUFFER","Size":SIZE}]}}}}})"},
   };
 }
 

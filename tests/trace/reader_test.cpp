@@ -209,6 +209,15 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"kineto", R"({"schemaVersion":1,"traceEvents":[]})"},
       {"intervals", "0 9 512\n"},
       {"", "0 9 -512\n"},
+      {"malloclab", "20000\n1\n1\n1\na 0 512\n"},
+      {"", "20000\n1\n1\n1\n2\n"},
+      {"logalloc", "1 1 malloc(42)=#1\n"},
+      {"", "1 1 call 42\n"},
+      {"massif", "desc: (none)\ncmd: a\ntime_unit: i\n#-----------\nsnapshot=0\n"},
+      {"dhat", "{\"dhatFileVersion\":2\n,\"mode\":\"heap\"}"},
+      {"pprof", "heap profile: 1: 2 [ 1: 2] @ heap\n"},
+      {"pprof", "heap_v2/524288\n"},
+      {"vma", R"({"Total":{"BlockCount":1,"UnusedRangeCount":1}})"},
   };
   for (const auto& [format, bytes] : contents) {
     std::vector<std::string_view> recognised;
@@ -233,6 +242,28 @@ TEST_F(Reader, ATableOfUnknownColumnsIsShownItsHeaderAndTheWayOut) {
   const ReadOptions by_hand{.columns = "op=what,id=where,size=much"};
   EXPECT_EQ(read_recording(path, by_hand).traces.at(0).size(), 1u);
   EXPECT_THAT(complaint(file("x", pickle_), by_hand), HasSubstr("of the format torch-snapshot"));
+}
+
+TEST_F(Reader, ProseIsNoTable) {
+  for (const char* text : {"Out of memory allocating 12,600,000 bytes (so far: 3,000).\n",
+                           "a warning, and another one,\nthen a line, with commas,\n"}) {
+    const std::string said = complaint(file("t.txt", text));
+    EXPECT_THAT(said, HasSubstr("of no known format"));
+    EXPECT_THAT(said, testing::Not(HasSubstr("--columns")));
+  }
+}
+
+TEST_F(Reader, WhatIsNoRecordingIsNamedAlsoWhereItIsPacked) {
+  const std::string page = "<!DOCTYPE html><html><body>Not found</body></html>";
+  EXPECT_THAT(complaint(file("a.pickle", page)), HasSubstr("is a web page (HTML)"));
+  EXPECT_THAT(complaint(file("a.pickle.gz", gzipped(page))), HasSubstr("is a web page (HTML)"));
+  EXPECT_THAT(complaint("https://host/run.pickle"), HasSubstr("is a URL; expected a file"));
+}
+
+TEST_F(Reader, APlanWithSegmentsIsNoSnapshot) {
+  EXPECT_THAT(complaint(file("plan.json", R"({"segments": [{"name": "S1", "size": 4096,
+"allocations": [{"offset": 0, "size": 2048, "alive_from": 0}]}]})")),
+              HasSubstr("of no known format"));
 }
 
 TEST_F(Reader, AProcessIsNamedOnlyOfFormatsThatHaveSeveral) {

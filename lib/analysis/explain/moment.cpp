@@ -136,7 +136,8 @@ void note_limit(const Trace& trace, std::uint64_t event, const torch::Settings& 
 
 bool shows_segments(const Subject& subject) {
   const Trace& trace = subject.trace();
-  return subject.origin() == nullptr && is_torch(subject.recording()) &&
+  // A state alone is as it was recorded, whoever made it.
+  return subject.origin() == nullptr && (is_torch(subject.recording()) || trace.size() == 0) &&
          (!trace.start.segments.empty() || std::ranges::any_of(trace.ops, is_driver_event));
 }
 

@@ -198,7 +198,12 @@ void append_searched(Sheet& out, const ExplainedDevice& device) {
   append_paragraph(out, advice(device), 2);
   if (device.told) return append_paragraph(out, told_beyond(device), 2);
   if (!device.explanation.shows_requests) {
-    append_paragraph(out, "To see why, " + how_to_record(device.trace), 2);
+    const bool is_torch = device.trace.format.starts_with("torch");
+    append_paragraph(out,
+                     "To see why, " + (is_torch ? how_to_record(device.trace)
+                                                : "record the calls of that allocator, not what is "
+                                                  "live (memreplay list formats)."),
+                     2);
   }
   append_paragraph(out, capacity_sentence(device.device), 2);
   for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);

@@ -88,10 +88,10 @@ class AssignedValue {
       return true;
     }
     if (take(':')) {
-      is_whole_line_ = true;  // of YAML
+      is_whole_line_ = true;  // as YAML has it
       return true;
     }
-    if (!is_name_quoted || !take(',')) return false;  // of a call
+    if (!is_name_quoted || !take(',')) return false;  // in a call
     skip(" \t\r\n");
     return true;
   }

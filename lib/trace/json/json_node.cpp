@@ -82,6 +82,9 @@ void JsonNode::expect_object(const std::vector<std::string>& keys) const {
   }
 }
 
+bool JsonNode::is_object() const { return value_.is_object(); }
+bool JsonNode::is_array() const { return value_.is_array(); }
+
 bool JsonNode::has(const std::string& key) const { return value_.contains(key); }
 
 JsonNode JsonNode::at(const std::string& key) const {
@@ -103,7 +106,9 @@ std::vector<JsonNode> JsonNode::elements() const {
 std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   if (!value_.is_object()) refuse("an object");
   std::vector<std::pair<std::string, JsonNode>> nodes;
-  for (const auto& [key, value] : value_.items()) nodes.emplace_back(key, at(key));
+  for (const auto& [key, value] : value_.items()) {
+    nodes.emplace_back(key, JsonNode(file_, place_.empty() ? key : place_ + '.' + key, value));
+  }
   return nodes;
 }
 

@@ -31,6 +31,8 @@ class JsonNode {
   /// With no other keys than these.
   void expect_object(const std::vector<std::string>& keys) const;
 
+  bool is_object() const;
+  bool is_array() const;
   bool has(const std::string& key) const;
   JsonNode at(const std::string& key) const;
   std::vector<JsonNode> elements() const;

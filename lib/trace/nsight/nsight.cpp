@@ -18,6 +18,7 @@
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
+#include "trace/sqlite_file.hpp"
 #include "trace/text_numbers.hpp"
 
 namespace memreplay {
@@ -47,9 +48,9 @@ class NsightReader {
 
   Recording read() {
     const auto take = [&](const NsightRow& row) { add(row); };
-    if (!is_sqlite(input_)) reserve_at_most(events_, about_lines(input_.bytes));
-    enums_ =
-        is_sqlite(input_) ? nsight_rows_of_sqlite(input_, take) : nsight_rows_of_csv(input_, take);
+    if (!is_sqlite(input_.bytes)) reserve_at_most(events_, about_lines(input_.bytes));
+    enums_ = is_sqlite(input_.bytes) ? nsight_rows_of_sqlite(input_, take)
+                                     : nsight_rows_of_csv(input_, take);
     order();
     if (const std::string missing = processes_.tell(recording_); !missing.empty()) {
       throw InputError(input_.name, "", missing);
@@ -219,7 +220,8 @@ ReaderInfo nsight_reader() {
   return {
       .name = "nsight",
       .summary = "Nsight Systems: its SQLite export, or that table of memory usage events as CSV.",
-      .recognises = [](const Input& input) { return is_sqlite(input) || is_nsight_csv(input); },
+      .recognises =
+          [](const Input& input) { return is_sqlite(input.bytes) || is_nsight_csv(input); },
       .read = [](const Input& input,
                  const ReadOptions& options) { return NsightReader(input, options).read(); },
       .has_processes = true};

@@ -54,8 +54,6 @@ struct NsightRow {
 
 using TakeNsightRow = std::function<void(const NsightRow&)>;
 
-/// The bytes are a database of SQLite.
-bool is_sqlite(const Input& input);
 /// Hands over the rows of the events, in no order. Throws InputError.
 NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow& take);
 

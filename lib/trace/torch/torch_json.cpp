@@ -66,10 +66,12 @@ bool recognises(const Input& input) {
   const std::string_view head = input.bytes.substr(0, kNear);
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
-  for (const std::string_view key : {"\"segments\"", "\"device_traces\"", "\"total_size\""}) {
+  for (const std::string_view key : {"\"device_traces\"", "\"total_size\""}) {
     if (head.find(key) != std::string_view::npos) return true;
   }
-  return false;
+  // Others have segments too, and buffers with offsets in them.
+  return head.find("\"segments\"") != std::string_view::npos &&
+         head.find("\"offset\"") == std::string_view::npos;
 }
 
 Recording read(const Input& input, const ReadOptions& /*options*/) {

@@ -22,6 +22,7 @@
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
+#include "trace/sqlite_file.hpp"
 #include "trace/text_numbers.hpp"
 #include "trace/umpire/umpire_line.hpp"
 
@@ -39,7 +40,31 @@ std::string_view address_of_allocator(const UmpireLine& line) {
   return line.allocator.empty() ? line.resource : line.allocator;
 }
 
+constexpr std::string_view kUmpireTable = "EVENTS";
+
+/// Its own log as a database has one table, of one column, the JSON of each event.
+bool is_umpire_database(std::string_view bytes) {
+  constexpr std::size_t kSchema = 4096;
+  return is_sqlite(bytes) && bytes.substr(0, kSchema).find("TABLE EVENTS") != bytes.npos;
+}
+
+/// The lines that the log would have as a text.
+std::string lines_of_database(const Input& input) {
+  const SqliteFile file(input);
+  if (file.columns_of(std::string(kUmpireTable)) != std::vector<std::string>{"EVENT"}) {
+    throw InputError(input.name, "", "has no table EVENTS of Umpire's, with a column EVENT");
+  }
+  std::string lines;
+  SqliteQuery query(file, fmt::format("SELECT EVENT FROM {} ORDER BY rowid", kUmpireTable));
+  while (query.next()) {
+    lines += query.text(0);
+    lines += '\n';
+  }
+  return lines;
+}
+
 bool is_umpire(const Input& input) {
+  if (is_umpire_database(input.bytes)) return true;
   constexpr std::size_t kLongestBeginning = 64 << 10;
   const Input beginning{input.name, input.bytes.substr(0, kLongestBeginning)};
   LogLines lines(beginning);
@@ -265,14 +290,22 @@ UmpireReader::Allocator& UmpireReader::allocator(const UmpireLine& line) {
 }
 
 Recording read_umpire(const Input& input, const ReadOptions& options) {
+  if (is_umpire_database(input.bytes)) {
+    const std::string lines = lines_of_database(input);
+    Recording recording = read_umpire({.name = input.name, .bytes = lines}, options);
+    recording.detail += ", a SQLite database";
+    return recording;
+  }
   UmpireReader reader(input, options, {});
   reader.read_all();
   return reader.take();
 }
 
-/// The file is read twice: which devices there are shows at its end. Unset where none has events.
+/// The file is read twice: which devices there are shows at its end. Unset where none has events,
+/// and for a database, which is read whole.
 std::optional<Recording> stream_umpire(const Input& input, const ReadOptions& options,
                                        const BeginEvents& begin) {
+  if (is_umpire_database(input.bytes)) return std::nullopt;
   DeviceNumbers numbers;
   UmpireReader(input, options, numbers.counting()).read_all();
   if (numbers.empty()) return std::nullopt;
@@ -292,7 +325,9 @@ Recording hand_on_umpire(const Input& input, const ReadOptions& options, const B
 
 ReaderInfo umpire_reader() {
   return {.name = "umpire",
-          .summary = "Umpire's replay log of either generation: a JSON object a line.",
+          .summary =
+              "Umpire's replay log of either generation: a JSON object a line, or the same as "
+              "a SQLite database.",
           .recognises = is_umpire,
           .read = read_umpire,
           .hand_on = hand_on_umpire,

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <memory>
 #include <random>
@@ -11,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "trace/drawn_events.hpp"
+#include "trace/sqlite_bytes.hpp"
 
 namespace memreplay {
 namespace {
@@ -24,20 +24,6 @@ const std::string kTable =
     "contextId INTEGER, address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER, "
     "memoryOperationType INTEGER, name TEXT, correlationId INTEGER, streamId INTEGER, "
     "localMemoryPoolAddress INTEGER);";
-
-/// The file that the library makes of some statements.
-std::string database(const std::string& statements) {
-  sqlite3* opened = nullptr;
-  EXPECT_EQ(sqlite3_open(":memory:", &opened), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(opened, statements.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-      << sqlite3_errmsg(opened);
-  sqlite3_int64 size = 0;
-  unsigned char* const bytes = sqlite3_serialize(opened, "main", &size, 0);
-  std::string file(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  sqlite3_free(bytes);
-  sqlite3_close(opened);
-  return file;
-}
 
 // start, process, device, address, bytes, kind, operation, and the rest.
 std::string row(const std::string& numbers, const std::string& rest = "NULL, NULL, NULL") {

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
 #include "trace/beginnings.hpp"
+#include "trace/sqlite_bytes.hpp"
 
 namespace memreplay {
 namespace {
@@ -72,6 +73,20 @@ TEST(UmpireReader, TheSecondGenerationIsReadOperationByOperation) {
   EXPECT_EQ(trace.times_us, (std::vector<std::int64_t>{1700000000000002, 1700000000000004}));
   EXPECT_EQ(recording.texts.at(trace.tags.at(0)), "DEVICE");
   EXPECT_TRUE(trace.coverage.dropped.empty());
+}
+
+TEST(UmpireReader, ADatabaseIsReadAsItsLines) {
+  std::string statements = "CREATE TABLE IF NOT EXISTS EVENTS (EVENT           JSON    );";
+  for (std::size_t from = 0; from < kSecond.size();) {
+    const std::size_t end = kSecond.find('\n', from);
+    statements += "INSERT INTO EVENTS VALUES(json('" + kSecond.substr(from, end - from) + "'));";
+    from = end + 1;
+  }
+  const Recording recording = read_recording("log", database(statements), {});
+  EXPECT_EQ(recording.traces, read(kSecond).traces);
+  EXPECT_EQ(recording.detail, "Umpire's replay log, a SQLite database");
+  EXPECT_EQ(refusal(umpire_reader(), database("CREATE TABLE EVENTS (A TEXT)")),
+            "log: has no table EVENTS of Umpire's, with a column EVENT");
 }
 
 TEST(UmpireReader, TheFirstGenerationSaysEveryAllocationTwice) {

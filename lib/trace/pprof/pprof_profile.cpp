@@ -1,0 +1,233 @@
+#include "trace/pprof/pprof_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+enum WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kLengthGiven = 2, kFixed32 = 5 };
+
+/// A field of a message: a number, or bytes.
+struct ProtoField {
+  std::uint64_t number = 0;
+  WireType wire = kVarint;
+  std::uint64_t value = 0;
+  std::string_view bytes;
+};
+
+/// Walks the fields of a message.
+class ProtoMessage {
+ public:
+  ProtoMessage(const Input& input, std::string_view bytes) : input_(input), rest_(bytes) {}
+
+  bool next(ProtoField& field) {
+    if (rest_.empty()) return false;
+    const std::uint64_t key = varint();
+    field = {.number = key >> 3, .wire = static_cast<WireType>(key & 7)};
+    if (field.wire == kVarint) {
+      field.value = varint();
+    } else if (field.wire == kLengthGiven) {
+      const std::uint64_t length = varint();
+      if (length > rest_.size()) fail("ends too early: the file is truncated, or no profile");
+      field.bytes = rest_.substr(0, length);
+      rest_.remove_prefix(length);
+    } else {
+      const std::size_t width = field.wire == kFixed64 ? 8 : 4;
+      if (field.wire != kFixed64 && field.wire != kFixed32) fail("is no field of a profile");
+      if (width > rest_.size()) fail("ends too early: the file is truncated, or no profile");
+      rest_.remove_prefix(width);
+    }
+    return true;
+  }
+  std::uint64_t varint() {
+    constexpr std::size_t kLongest = 10;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < kLongest; ++i) {
+      if (i == rest_.size()) fail("ends too early: the file is truncated, or no profile");
+      const auto byte = static_cast<unsigned char>(rest_[i]);
+      value |= std::uint64_t{byte & 0x7Fu} << (7 * i);
+      if ((byte & 0x80) != 0) continue;
+      rest_.remove_prefix(i + 1);
+      return value;
+    }
+    fail("has a number of more than 64 bits");
+  }
+  bool at_end() const { return rest_.empty(); }
+
+  [[noreturn]] void fail(std::string_view what) const {
+    const auto at = static_cast<std::uint64_t>(rest_.data() - input_.bytes.data());
+    throw InputError(input_.name, "byte " + human_count(at), what);
+  }
+
+ private:
+  const Input& input_;
+  std::string_view rest_;
+};
+
+/// Calls `use` with every field of the message.
+template <typename Use>
+void for_each_field(const Input& input, std::string_view bytes, const Use& use) {
+  ProtoMessage message(input, bytes);
+  for (ProtoField field; message.next(field);) use(field);
+}
+
+/// A repeated number, packed or one by one.
+template <typename Use>
+void for_each_number(const Input& input, const ProtoField& field, const Use& use) {
+  if (field.wire == kVarint) return use(field.value);
+  ProtoMessage packed(input, field.bytes);
+  while (!packed.at_end()) use(packed.varint());
+}
+
+/// Two numbers of a message, by their fields.
+std::pair<std::uint64_t, std::uint64_t> numbers_of(const Input& input, std::string_view bytes,
+                                                   std::uint64_t first, std::uint64_t second) {
+  std::pair<std::uint64_t, std::uint64_t> numbers;
+  for_each_field(input, bytes, [&](const ProtoField& field) {
+    if (field.number == first) numbers.first = field.value;
+    if (field.number == second) numbers.second = field.value;
+  });
+  return numbers;
+}
+
+struct PprofFunction {
+  std::uint64_t name = 0;
+  std::uint64_t file = 0;
+};
+
+/// The parts of a profile refer to one another by numbers, in any order.
+class PprofParts {
+ public:
+  explicit PprofParts(const Input& input) : input_(input) {
+    for_each_field(input, input.bytes, [&](const ProtoField& field) {
+      if (field.wire != kLengthGiven) return;
+      switch (field.number) {
+        case 1:
+          return types_.push_back(field.bytes);
+        case 2:
+          return samples_.push_back(field.bytes);
+        case 4:
+          return add_location(field.bytes);
+        case 5:
+          return add_function(field.bytes);
+        case 6:
+          return texts_.push_back(field.bytes);
+        default:
+          return;
+      }
+    });
+  }
+
+  PprofProfile profile() {
+    PprofProfile profile;
+    for (const std::string_view bytes : types_) {
+      const auto [type, unit] = numbers_of(input_, bytes, 1, 2);
+      profile.types.push_back({text(type), text(unit)});
+    }
+    for (const std::string_view bytes : locations_) profile.locations.push_back(location(bytes));
+    for (const std::string_view bytes : samples_) {
+      profile.samples.push_back(sample(bytes, profile.types.size()));
+    }
+    return profile;
+  }
+
+ private:
+  std::string_view text(std::uint64_t number) const {
+    return number < texts_.size() ? texts_[number] : std::string_view();
+  }
+  void add_location(std::string_view bytes) {
+    location_numbers_.emplace(numbers_of(input_, bytes, 1, 1).first, locations_.size());
+    locations_.push_back(bytes);
+  }
+  void add_function(std::string_view bytes) {
+    const auto [id, name] = numbers_of(input_, bytes, 1, 2);
+    functions_[id] = {name, numbers_of(input_, bytes, 4, 4).first};
+  }
+  PprofLocation location(std::string_view bytes) const {
+    PprofLocation location;
+    for_each_field(input_, bytes, [&](const ProtoField& field) {
+      if (field.number == 3) location.address = field.value;
+      if (field.number != 4) return;
+      const auto [id, line] = numbers_of(input_, field.bytes, 1, 2);
+      const auto function = functions_.find(id);
+      if (function == functions_.end()) return;
+      location.lines.push_back({text(function->second.name), text(function->second.file), line});
+    });
+    return location;
+  }
+  PprofSample sample(std::string_view bytes, std::size_t types) const;
+
+  const Input& input_;
+  std::vector<std::string_view> types_, samples_, locations_, texts_;
+  std::unordered_map<std::uint64_t, std::size_t> location_numbers_;
+  std::unordered_map<std::uint64_t, PprofFunction> functions_;
+};
+
+PprofSample PprofParts::sample(std::string_view bytes, std::size_t types) const {
+  PprofSample sample;
+  for_each_field(input_, bytes, [&](const ProtoField& field) {
+    if (field.number == 1) {
+      for_each_number(input_, field, [&](std::uint64_t id) {
+        const auto known = location_numbers_.find(id);
+        if (known != location_numbers_.end()) sample.locations.push_back(known->second);
+      });
+    } else if (field.number == 2) {
+      for_each_number(input_, field, [&](std::uint64_t value) { sample.values.push_back(value); });
+    } else if (field.number == 3) {
+      const auto [key, value] = numbers_of(input_, field.bytes, 1, 2);
+      if (text(key) == "device") sample.device = text(value);
+      if (text(key) == "kind") sample.kind = text(value);
+    }
+  });
+  if (sample.values.size() != types) {
+    ProtoMessage(input_, bytes)
+        .fail(fmt::format("a sample has {} values; expected {}", sample.values.size(), types));
+  }
+  for (std::size_t i = 0; i < types; ++i) {
+    if (sample.values[i] >= kMostBytes) {
+      ProtoMessage(input_, bytes).fail("a value of a sample is negative, or 1 EiB or more");
+    }
+  }
+  return sample;
+}
+
+}  // namespace
+
+bool is_pprof_protobuf(std::string_view bytes) {
+  // Field 1, the type of a value: two numbers of texts, each in one or two bytes.
+  constexpr std::size_t kShortest = 2, kLongest = 8;
+  if (bytes.size() < 8 || bytes[0] != '\x0A') return false;
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[1]));
+  if (length < kShortest || length > kLongest || bytes.size() < 2 + length + 1) return false;
+  const char next = bytes[2 + length];  // another one, or a sample
+  return (bytes[2] == '\x08' || bytes[2] == '\x10') && (next == '\x0A' || next == '\x12');
+}
+
+PprofProfile parse_pprof(const Input& input) { return PprofParts(input).profile(); }
+
+PprofValues values_in_use(const Input& input, const PprofProfile& profile) {
+  std::optional<PprofValues> values;
+  std::string names;
+  for (std::size_t i = 0; i < profile.types.size(); ++i) {
+    const auto& [type, unit] = profile.types[i];
+    names += fmt::format("{}{} in {}", i > 0 ? ", " : "", type, unit);
+    const bool counts_freed = type.starts_with("alloc_") || type.starts_with("allocated");
+    if (unit != "bytes" || counts_freed) continue;
+    values = {.bytes = i};
+    // What is counted stands before it.
+    if (i > 0 && profile.types[i - 1].unit != "bytes") values->count = i - 1;
+  }
+  if (values) return *values;
+  throw InputError(input.name, "",
+                   fmt::format("is a profile of {}; expected one of memory in use (inuse_space)",
+                               names.empty() ? "nothing" : names));
+}
+
+}  // namespace memreplay

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/error.hpp"
+#include "trace/compressed.hpp"
+#include "trace/live_blocks.hpp"
+#include "trace/profile_bytes.hpp"
+#include "trace/reader.hpp"
+
+namespace memreplay {
+namespace {
+
+Recording read(const std::string& bytes) { return read_recording("heap.prof", bytes, {}); }
+
+std::string refused(const std::string& bytes) {
+  try {
+    read(bytes);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(PprofReader, ATextOfGperftoolsIsRead) {
+  const Recording recording = read(
+      "heap profile:      3:     4608 [     9:     9000] @ heapz_v2/524288\n"
+      "     2:     4096 [     8:     8000] @ 0x10 0x20\n"
+      "     1:      512 [     1:     1000] @ 0x30\n\nMAPPED_LIBRARIES:\n00400000-0040b000 r-xp "
+      "x\n");
+  EXPECT_EQ(recording.format, "pprof");
+  EXPECT_EQ(live_blocks(recording), "2048 0x10<0x20 2048 0x10<0x20 512 0x30");
+  EXPECT_EQ(recording.lacks.back(), "blocks that were not sampled (one in 524,288 bytes was)");
+}
+
+TEST(PprofReader, ATextOfJemallocIsRead) {
+  EXPECT_EQ(live_blocks(read("heap_v2/1\n  t*: 3: 700 [0: 0]\n  t0: 3: 700 [0: 0]\n@ 0x7f 0x8f\n"
+                             "  t*: 1: 200 [0: 0]\n  t0: 1: 200 [0: 0]\n@ 0x9f\n"
+                             "  t*: 2: 500 [0: 0]\n  t3: 2: 500 [0: 0]\n\nMAPPED_LIBRARIES:\n")),
+            "200 0x7f<0x8f 250 0x9f 250 0x9f");
+}
+
+TEST(PprofReader, TheMemoryProfileOfJaxHasATraceForEachDevice) {
+  const Recording recording = read(gzipped(jax_profile(1000, "cuda:1")));
+  EXPECT_EQ(recording.detail, "JAX's device memory profile");
+  EXPECT_EQ(recording.traces.at(0).gpu, 1);
+  EXPECT_EQ(live_blocks(recording),
+            "500 step@net.py:88<main@net.py:7 500 step@net.py:88<main@net.py:7 50 executable");
+  EXPECT_EQ(read(jax_profile(1000, "TFRT_CPU_0")).traces.at(0).gpu, -1);
+  EXPECT_EQ(read(jax_profile(1000, "TPU_3(process=0,(0,0,0,0))")).traces.at(0).gpu, 3);
+}
+
+std::string go_profile(const std::string& last_type) {
+  std::string profile = field(1, field(1, 1) + field(2, 2)) + field(1, field(1, 3) + field(2, 4));
+  // Numbers one by one, with an address alone.
+  profile += field(2, field(1, 7) + field(2, 1) + field(2, 64));
+  profile += field(4, field(1, 7) + field(3, 0x401000));
+  for (const std::string& text : {std::string(), std::string("inuse_objects"), std::string("count"),
+                                  last_type, std::string("bytes")}) {
+    profile += field(6, text);
+  }
+  return profile;
+}
+
+TEST(PprofReader, AProfileOfGoIsRead) {
+  EXPECT_EQ(live_blocks(read(go_profile("inuse_space"))), "64 0x401000");
+  EXPECT_EQ(read(go_profile("inuse_space")).traces.at(0).gpu, -1);
+}
+
+TEST(PprofReader, ProfilesOfOtherThingsAreRefused) {
+  EXPECT_EQ(refused(go_profile("alloc_space")),
+            "heap.prof: is a profile of inuse_objects in count, alloc_space in bytes; expected one "
+            "of memory in use (inuse_space)");
+  EXPECT_NE(refused("heap profile: 1: 2 [ 1: 2] @ growthz\n").find("growth of the heap"),
+            std::string::npos);
+}
+
+TEST(PprofReader, WhatIsDamagedIsToldByItsPlace) {
+  const std::string whole = jax_profile(1000, "cuda:0");
+  EXPECT_NE(refused(whole.substr(0, 30)).find("heap.prof: byte "), std::string::npos)
+      << refused(whole.substr(0, 30));
+  EXPECT_NE(refused(jax_profile(std::uint64_t{1} << 60, "cuda:0")).find("1 EiB or more"),
+            std::string::npos);
+  EXPECT_NE(refused("heap profile: 1: 2 [ 1: 2] @ heap\n 1: x [1: 2] @ 0x1\n").find(":2: a size"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace memreplay
