@@ -89,7 +89,7 @@ TEST(LintAnswer, EverySettingOfATextIsLookedAt) {
   const LintAnswer answered =
       answer({.conf_or_path = "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64\n"
                               "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:5\n",
-              .torch_version = ""});
+              .release = ""});
   EXPECT_TRUE(answered.issues.empty());
   ASSERT_EQ(answered.further.size(), 1u);
   EXPECT_FALSE(answered.valid());
