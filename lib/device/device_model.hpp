@@ -15,6 +15,8 @@ namespace memreplay {
 struct DeviceUsage {
   Bytes held = 0;
   Bytes peak_held = 0;
+  Bytes asleep = 0;      ///< `held`, but returned for now
+  Bytes peak_awake = 0;  ///< most that was held and not asleep
   std::uint64_t allocs = 0;
   std::uint64_t frees = 0;
   std::uint64_t maps = 0;

@@ -39,6 +39,7 @@ bool SimulatedDevice::has_room_for(Bytes size) const {
 void SimulatedDevice::hold(Bytes charge) {
   usage_.held += charge;
   usage_.peak_held = std::max(usage_.peak_held, usage_.held);
+  note_awake();
 }
 
 void SimulatedDevice::hold_region(Address region, Bytes charge) {
@@ -181,17 +182,17 @@ Bytes SimulatedDevice::total_bytes() const { return options_.capacity.value_or(k
 
 Bytes SimulatedDevice::free_bytes() const {
   Bytes left = total_bytes();
-  const Bytes awake = usage_.held - std::min(usage_.held, asleep_);
-  for (const Bytes taken : {options_.reserve, awake, held_by_others_}) {
+  for (const Bytes taken : {options_.reserve, awake(), held_by_others_}) {
     left -= std::min(left, taken);
   }
   return left;
 }
 
 Bytes SimulatedDevice::let_sleep(Bytes size) {
-  const Bytes back = asleep_ - std::min(asleep_, size);
+  const Bytes back = usage_.asleep - std::min(usage_.asleep, size);
   const Bytes found = options_.capacity ? free_bytes() : back;
-  asleep_ = size;
+  usage_.asleep = size;
+  note_awake();
   return back - std::min(back, found);
 }
 

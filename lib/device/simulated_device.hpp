@@ -86,6 +86,8 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   bool grants(Bytes charge) const;
   std::optional<Address> take_addresses(Bytes size, Bytes charge, AddressPurpose use);
   void hold(Bytes charge);
+  Bytes awake() const { return usage_.held - std::min(usage_.held, usage_.asleep); }
+  void note_awake() { usage_.peak_awake = std::max(usage_.peak_awake, awake()); }
   void hold_region(Address region, Bytes charge);
 
   SimulatedDeviceOptions options_;
@@ -99,7 +101,6 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   };
   std::map<Address, Alias> aliases_;
   DeviceUsage usage_;
-  Bytes asleep_ = 0;
   Bytes addresses_taken_ = 0;
   Bytes held_by_others_ = 0;  ///< or wanted
   Bytes missed_by_others_ = 0;

@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/planning.hpp"
+#include "replay/watch/sleep_watch.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
@@ -20,6 +21,12 @@ RealDeviceOptions real_options(const StrategySpec& spec, const SimulatedDeviceOp
     options.granule = *chunk;
   }
   return options;
+}
+
+std::optional<Bytes> room_of(const TrialOptions& options) {
+  if (options.memory == nullptr || options.device.capacity) return options.device.room();
+  const Bytes free = options.memory->free_bytes();
+  return free - std::min(free, options.device.reserve);
 }
 
 // Nothing of what the program did was edited.
@@ -59,6 +66,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
       adopt_start_(adopts_start(subject, spec)),
       settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
       tenants_(options.device.tenants),
+      room_(room_of(options)),
       cost_(options.cost),
       device_(&open(spec, options)),
       settings_calls_(options.settings_calls) {
@@ -132,6 +140,8 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
     playing.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
   }
   WatcherGroup watchers;
+  SleepWatch sleep(subject_, simulated_ ? &*simulated_ : nullptr, room_);
+  if (sleep.is_needed()) watchers.add(sleep);
   if (asked.watcher != nullptr) watchers.add(*asked.watcher);
   if (ledger_) watchers.add(*ledger_);
   if (work_) watchers.add(*work_);
@@ -161,6 +171,10 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   if (work_) work_->finish();
   note_reality(result.metrics);
   note_tenants(result.metrics);
+  m.sleeps = sleep.sleeps();
+  if (std::string remark = sleep_remark(m.sleeps); !remark.empty()) {
+    m.remarks.push_back(std::move(remark));
+  }
   return result;
 }
 

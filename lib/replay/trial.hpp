@@ -55,9 +55,6 @@ class Trial {
   ReplayResult run(const ReplayOptions& asked);
 
   const Strategy& strategy() const { return *strategy_; }
-  /// So much of what a simulated device gave is returned for now. What it lacks to have the rest
-  /// back; on real memory nothing happens.
-  Bytes let_sleep(Bytes size) { return simulated_ ? simulated_->let_sleep(size) : 0; }
   /// What was asked of the device so far; always the same object.
   const DeviceUsage& usage() const { return device_->usage(); }
   Bytes device_free() const { return device_->free_bytes(); }
@@ -81,6 +78,7 @@ class Trial {
   std::optional<OpTimes> times_;
   RecordedSettings settings_;  ///< the recording's; also what its own device tells
   std::vector<OtherTenant> tenants_;
+  std::optional<Bytes> room_;  ///< unset: endless
   std::optional<SimulatedDevice> simulated_;
   std::optional<FollowingDevice> following_;
   std::optional<TimedMemory> timed_memory_;

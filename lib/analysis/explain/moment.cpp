@@ -5,7 +5,6 @@
 
 #include "core/bytes_of.hpp"
 #include "replay/watch/outputs.hpp"
-#include "replay/watch/sleep_watch.hpp"
 #include "trace/recorded_levels.hpp"
 #include "verify/recorded_state.hpp"
 
@@ -185,12 +184,8 @@ std::vector<Bytes> RecordedMoments::allocated_after(
 Curves ReplayedMoments::curves() const {
   MomentWatch watcher(subject_.trace());
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
-  WatcherGroup watchers;
-  SleepWatch sleep(subject_, trial, {});
-  if (sleep.is_needed()) watchers.add(sleep);
-  watchers.add(watcher);
   ReplayOptions replaying = replaying_;
-  replaying.watcher = &watchers;
+  replaying.watcher = &watcher;
   const ReplayResult result = trial.run(replaying);
   watcher.curves.retries = result.metrics.oom_retries;
   if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
@@ -201,12 +196,8 @@ std::vector<Bytes> ReplayedMoments::allocated_after(
     const std::vector<std::uint64_t>& events) const {
   AllocatedLog log(events);
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
-  WatcherGroup watchers;
-  SleepWatch sleep(subject_, trial, {});
-  if (sleep.is_needed()) watchers.add(sleep);
-  watchers.add(log);
   ReplayOptions replaying = replaying_;
-  replaying.watcher = &watchers;
+  replaying.watcher = &log;
   trial.run(replaying);
   log.bytes.resize(events.size(), 0);
   return std::move(log.bytes);
@@ -214,9 +205,7 @@ std::vector<Bytes> ReplayedMoments::allocated_after(
 
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
   Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
-  SleepWatch sleep(subject_, trial, {});
   ReplayOptions replaying = replaying_;
-  if (sleep.is_needed()) replaying.watcher = &sleep;
   replaying.program.to = to;
   const ReplayResult result = trial.run(replaying);
   Moment moment;

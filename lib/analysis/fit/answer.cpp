@@ -43,7 +43,7 @@ std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
   ReplayOptions replaying = replay_options(job.subject.trace(), job.setup, job.control);
   replaying.measuring.from = 0;
   Trial trial(job.subject, spec, trying, plan_for(job.subject, spec, replaying.program));
-  AsRecorded found{trial.run(replaying), trial.watch()->usage().peak_held};
+  AsRecorded found{trial.run(replaying), trial.watch()->usage().peak_awake};
   if (!found.result.finished ||
       start_matters(job.subject, spec, trying.device.room(), found.result)) {
     return std::nullopt;

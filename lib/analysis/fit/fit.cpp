@@ -77,7 +77,9 @@ class Search {
     bool fits = false;
     bool asked_for_size = false;
     bool moves_blocks = false;  ///< out of the device
-    Bytes peak_held = 0;
+    bool sleeps = false;        ///< some of its memory is returned for a while
+    bool lacks_at_wake = false;
+    Bytes peak_held = 0;  ///< and not asleep
     std::optional<Bytes> least_refused;
   };
 
@@ -116,8 +118,11 @@ class Search {
       return std::nullopt;
     }
     const CapacityWatch& watch = *trial.watch();
-    attempt.peak_held = watch.usage().peak_held;
+    attempt.peak_held = watch.usage().peak_awake;
     attempt.least_refused = watch.least_refused();
+    attempt.sleeps = !m.sleeps.empty();
+    attempt.lacks_at_wake =
+        std::ranges::any_of(m.sleeps, [](const PoolSleep& sleep) { return sleep.missing > 0; });
     attempt.moves_blocks = trial.strategy().usage().moves_blocks();
     attempt.asked_for_size = watch.asked_for_size();
     const Bytes room =
@@ -135,7 +140,7 @@ class Search {
     const Bytes needed = with_others(attempt.peak_held);
     if (needed > capacity) {
       outcome.to = needed;
-      outcome.no_room_at_start = true;
+      outcome.no_room_at_start = !attempt.lacks_at_wake;
     } else if (attempt.asked_for_size) {
       outcome.from = capacity;
       outcome.to = capacity + granule();
@@ -181,8 +186,9 @@ class Search {
       fit_.first_oom = endless->result.metrics.first_oom;
       return false;
     }
-    // Every served byte lies somewhere on the device, unless blocks are moved out of it.
-    const Bytes live = endless->moves_blocks ? 0 : endless->result.metrics.peak_asked;
+    // Every served byte lies somewhere on the device, unless blocks are moved out of it or sleep.
+    const Bytes live =
+        endless->moves_blocks || endless->sleeps ? 0 : endless->result.metrics.peak_asked;
     low_ = std::max(with_others(live), granule());
     high_ = std::max(low_, with_others(endless->peak_held));
     return true;

@@ -10,7 +10,6 @@
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
-#include "replay/watch/sleep_watch.hpp"
 #include "trace/event_blocks.hpp"
 #include "trace/recorded_levels.hpp"
 
@@ -78,8 +77,6 @@ ReplayResult replay_once(const Job& job, Watcher* watcher, std::optional<RunPict
   ReplayOptions replaying = job.replaying;
   WatcherGroup watchers;
   std::optional<RunRecorder> recorder;
-  SleepWatch sleep(job.subject, trial, job.device.room());
-  if (sleep.is_needed()) watchers.add(sleep);
   if (watcher != nullptr) {
     watchers.add(*watcher);
     watcher->on_run(job.subject, trial, watchers);
@@ -94,10 +91,6 @@ ReplayResult replay_once(const Job& job, Watcher* watcher, std::optional<RunPict
   ReplayResult result = trial.run(replaying);
   if (watcher != nullptr) watcher->on_run_end(trial);
   if (recorder) *picture = recorder->picture();
-  result.metrics.sleeps = sleep.sleeps();
-  if (std::string remark = sleep_remark(sleep.sleeps()); !remark.empty()) {
-    result.metrics.remarks.push_back(std::move(remark));
-  }
   return result;
 }
 

@@ -16,7 +16,7 @@ std::unique_ptr<DeviceModel> CapacityWatch::clone() const {
 }
 
 void CapacityWatch::note_refusal(Bytes charge) {
-  const Bytes wanted = usage().held + charge;
+  const Bytes wanted = usage().held - std::min(usage().held, usage().asleep) + charge;
   least_refused_ = std::min(least_refused_.value_or(wanted), wanted);
 }
 

@@ -17,8 +17,8 @@ std::uint32_t number_of(const std::vector<std::string>& texts, std::string_view 
 
 }  // namespace
 
-SleepWatch::SleepWatch(const Subject& subject, Trial& trial, std::optional<Bytes> room)
-    : trace_(subject.trace()), trial_(trial), room_(room) {
+SleepWatch::SleepWatch(const Subject& subject, SimulatedDevice* device, std::optional<Bytes> room)
+    : trace_(subject.trace()), device_(device), room_(room) {
   if (trace_.tags.empty()) return;
   sleep_ = number_of(subject.recording().texts, "sleep");
   wake_ = number_of(subject.recording().texts, "wake");
@@ -38,7 +38,9 @@ void SleepWatch::on_event(const EventState& state, const Strategy& strategy) {
   PoolSleep sleep{
       .event = state.event, .pool = trace_.pools[pool], .wakes = wakes, .asleep = asleep};
   if (wakes) asleep_.erase(pool);
-  sleep.missing = trial_.let_sleep(wakes ? bytes_asleep(strategy) : asleep);
+  if (device_ != nullptr) {
+    sleep.missing = device_->let_sleep(wakes ? bytes_asleep(strategy) : asleep);
+  }
   if (sleeps || wakes) note(sleep, state.reserved);
 }
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "device/simulated_device.hpp"
 #include "replay/replay.hpp"
-#include "replay/trial.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {
@@ -15,8 +15,9 @@ namespace memreplay {
 /// for each change of what is reserved in between.
 class SleepWatch final : public Watcher {
  public:
-  /// `room` is what the device has; unset: it is endless. `subject` and `trial` outlive this.
-  SleepWatch(const Subject& subject, Trial& trial, std::optional<Bytes> room);
+  /// `device` is the one that is replayed on, where it is simulated: others hold what sleeps, too;
+  /// null. `room` is what it has; unset: it is endless. `subject` and `device` outlive this.
+  SleepWatch(const Subject& subject, SimulatedDevice* device, std::optional<Bytes> room);
 
   /// Whether pools may sleep in the recording.
   bool is_needed() const { return sleep_ != 0; }
@@ -28,7 +29,7 @@ class SleepWatch final : public Watcher {
   Bytes bytes_asleep(const Strategy& strategy) const;
 
   const Trace& trace_;
-  Trial& trial_;
+  SimulatedDevice* device_;
   std::optional<Bytes> room_;
   std::uint32_t sleep_ = 0;  ///< their texts; 0: there are none
   std::uint32_t wake_ = 0;

@@ -36,7 +36,7 @@ Json fit_run_json(const FitRun& run, const FittedDevice& device) {
       {"held_by_others_bytes", device.reserve},
       {"peak_requested_bytes", known(m.peak_requested)},
       {"peak_asked_bytes", known(m.peak_asked)},
-      {"lower_bound_bytes", known(m.lower_bound)},
+      {"lower_bound_bytes", m.sleeps.empty() ? known(m.lower_bound) : Json(nullptr)},
       {"recorded_ooms_served", known(m.recorded_ooms_served)},
       {"moved_out_blocks", known(m.moved_out_blocks)},
       {"bound", bound_json(run.there.at_least)},

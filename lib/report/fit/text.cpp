@@ -73,7 +73,9 @@ Table table_of(const FittedDevice& fitted) {
     if (capacity) row.push_back(fit.given ? given_cell(fitted, *fit.given, run, *capacity) : "-");
     table.rows.push_back(std::move(row));
   }
-  if (const FitRun* best = fitted.best(); best != nullptr) {
+  // What sleeps while others are served needs no room beside them.
+  const FitRun* best = fitted.best();
+  if (best != nullptr && best->there.metrics.sleeps.empty()) {
     std::vector<std::string> row = {fitted.reserve == 0 ? "lower bound (requested)" : "lower bound",
                                     human_size(best->there.metrics.peak_asked + fitted.reserve), "",
                                     ""};
