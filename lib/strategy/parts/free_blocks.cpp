@@ -13,9 +13,11 @@ constexpr auto by_key = [](const auto& a, const auto& b) { return a.key() < b.ke
 // All tables at their full size, so that no call has to ask.
 void FreeBlocks::prepare() {
   if (!first_.empty()) return;
+  constexpr std::size_t kFewChunks = 10;
   no_tables_ = 0;
   irregular_ = rest_of_unit_ | ~((kUnitsEnd << unit_log2_) - 1);
   first_.resize(kClasses, kNoChunk);
+  chunks_.reserve(kFewChunks);  // to grow one by one takes longer than all that few blocks do
   chunks_.emplace_back();
   static_assert(kClasses / 64 < 64);
 }
