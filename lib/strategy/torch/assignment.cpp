@@ -118,7 +118,10 @@ class AssignedValue {
     const std::string_view word = trimmed(before_);
     const bool is_of_dockerfile = in_capitals(word) == "ENV";
     is_whole_line_ |= is_of_dockerfile;
-    return is_of_dockerfile || word.ends_with("setenv") || word.starts_with("setx") ||
+    const std::string_view first =
+        trimmed(rest()).substr(0, trimmed(rest()).find_first_of(" \t\n"));
+    const bool is_pair = word.empty() && first.find(':') != first.npos;  // "NAME KEY:VALUE"
+    return is_pair || is_of_dockerfile || word.ends_with("setenv") || word.starts_with("setx") ||
            word.starts_with("set -");
   }
 
@@ -147,8 +150,12 @@ class AssignedValue {
   static Assignment up_to_the_end(std::string_view line, bool is_of_windows) {
     if (is_of_windows) return {"", std::string(trimmed(line.substr(0, line.find_first_of("&|"))))};
     line = trimmed(line.substr(0, line.find(" #")));
-    while (line.ends_with('}') || line.ends_with(','))
-      line = trimmed(line.substr(0, line.size() - 1));
+    const auto ends_in_what_is_around = [&] {
+      const bool closes =
+          line.ends_with(']') && std::ranges::count(line, ']') > std::ranges::count(line, '[');
+      return closes || line.ends_with('}') || line.ends_with(',') || line.ends_with('\\');
+    };
+    while (ends_in_what_is_around()) line = trimmed(line.substr(0, line.size() - 1));
     return {"", std::string(line)};
   }
 
