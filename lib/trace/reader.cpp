@@ -113,7 +113,7 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
   }
   if (found->is_text && !options.takes_texts) {
     throw InputError(input.name, "",
-                     "is the text of a failure, without a history; expected a recording (memreplay "
+                     "is a text about memory, without a history; expected a recording (memreplay "
                      "explain takes such texts)");
   }
   if (by_hand && found->columns.empty()) {

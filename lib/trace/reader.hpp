@@ -37,7 +37,7 @@ struct ReadOptions {
   /// quicker, and in the memory that one block of them needs.
   bool counted = false;
   bool host = false;         ///< read a snapshot's pinned host memory, device -1, instead
-  bool takes_texts = false;  ///< also those that only tell of a failure (Recording::told)
+  bool takes_texts = false;  ///< also what somebody pasted (Recording::text)
   /// For who has recordings without a file: the one called `path`, unset where that is a file.
   /// Any thread may ask. May be empty.
   std::function<std::optional<Recording>(const std::string& path)> at_hand = {};
@@ -77,7 +77,7 @@ struct ReaderInfo {
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
   /// Reads, and recognises, bytes as they arrive (Input::arrival); else they are all at hand.
   bool reads_arriving = false;
-  bool is_text = false;        ///< tells of a failure, no recording: only for who takes those
+  bool is_text = false;        ///< messages, no recording: only for who takes those
   bool has_processes = false;  ///< a file may be the log of several
 };
 

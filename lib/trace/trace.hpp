@@ -12,11 +12,12 @@
 #include "core/memory_state.hpp"
 #include "core/recorded_settings.hpp"
 #include "core/request.hpp"
-#include "core/told_failure.hpp"
 #include "trace/event_columns.hpp"
 #include "trace/streamed_events.hpp"
 
 namespace memreplay {
+
+struct PastedText;
 
 /// How much of the program's life a trace covers, and what was done to make it replayable.
 struct Coverage {
@@ -108,7 +109,7 @@ struct Recording {
   std::vector<std::vector<std::uint32_t>>
       stacks;  ///< frames, innermost first; 0 is the empty stack
 
-  std::optional<ToldFailure> told;  ///< instead of traces, where it is no recording but a text
+  std::shared_ptr<const PastedText> text;  ///< instead of traces: messages that somebody pasted
 
   friend bool operator==(const Recording&, const Recording&) = default;
 };

@@ -183,7 +183,7 @@ std::vector<FuzzTarget> command_targets(const std::vector<FuzzTarget>& others) {
       {"edit", replay_edited, kEdits, words_in(kEdits)},
       on_file("check", {"check", pinned, "--baseline"}, named("baseline")),
       on_file("merge", {"ranks", "--merge"}, named("part")),
-      on_file("explain-text", {"explain"}, named("failure-text")),
+      on_file("explain-text", {"explain"}, named("pasted-text")),
   };
 }
 

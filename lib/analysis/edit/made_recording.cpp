@@ -45,7 +45,7 @@ MadeRecording made_recording(const Subject& subject, Rewritten written, std::str
                                    .texts = recorded.texts,
                                    .frames = recorded.frames,
                                    .stacks = recorded.stacks,
-                                   .told = {}},
+                                   .text = {}},
                      .origin = std::make_shared<const Origin>(std::move(origin))};
   made.recording.traces.push_back(std::move(written.trace));
   return made;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/explain/told.hpp"
+#include "analysis/explain/messages.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/error.hpp"
 
@@ -34,7 +34,7 @@ ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const C
   question.among_others |= inputs.chosen().size() > 1;
   ExplainAnswer answer;
   for (const Recording& recording : inputs.recordings()) {
-    if (!recording.told) continue;
+    if (!recording.text) continue;
     answer.devices.push_back(explained_text_of(recording, question, listener));
   }
   for (const Chosen& chosen : inputs.chosen()) {

@@ -12,9 +12,9 @@
 #include "analysis/run/setup.hpp"
 #include "analysis/tune/answer.hpp"
 #include "analysis/verdict/answer.hpp"
+#include "core/oom_message.hpp"
 #include "core/peaks.hpp"
 #include "core/request.hpp"
-#include "core/told_failure.hpp"
 #include "strategy/registry.hpp"
 #include "verify/verdict.hpp"
 
@@ -188,12 +188,16 @@ struct Explanation {
   Refusal refusal() const;
 };
 
-/// A failure that is known from a text alone.
-struct ToldExplanation {
-  ToldFailure failure;
-  bool sure = false;                 ///< the verdict holds however the figures were rounded
+/// What a message says about why memory ran out.
+struct ExplainedMessage {
+  OomMessage message;
+  Cause cause = Cause::none;         ///< none: it tells of no failure
+  bool sure = true;                  ///< the verdict holds however the figures were rounded
   std::optional<std::int64_t> room;  ///< beyond what is live and the request; negative: missing
-  std::optional<Bytes> others;       ///< held by others on the device
+  std::optional<Bytes> others;       ///< on the device, beyond what the allocator reserves
+  std::optional<Bytes> own_outside;  ///< held by its own process outside its allocator
+  std::optional<ProcessUse> holder;  ///< another process, that holds most
+  bool beyond_device = false;        ///< more is reserved than the device has
   std::vector<std::string> missing;  ///< figures without which there is no verdict
 };
 
@@ -239,7 +243,8 @@ struct ExplainedDevice {
   Explanation explanation;
   std::optional<TuneResult> tuned;      ///< on the same room
   LateVerdict late = {};                ///< what a late start leaves of its recommendation
-  std::optional<ToldExplanation> told;  ///< instead of a recording; `explanation` has its figures
+  /// Instead of a recording: messages of a text, the worst first, whose figures `explanation` has.
+  std::vector<ExplainedMessage> messages;
   std::optional<StepGrowth> growth;     ///< where it is asked for: then no setting is looked for
 };
 

@@ -110,7 +110,7 @@ void Inputs::add(MadeRecordings&& made) {
 
 void Inputs::add(Recording&& recording, const InputOptions& input) {
   const std::optional<int> gpu = input.gpu;
-  if (!recording.told && chosen_traces(recording, gpu).empty()) {
+  if (!recording.text && chosen_traces(recording, gpu).empty()) {
     throw InputError(recording.path, "",
                      recording.why_no_trace.empty()
                          ? "has neither events nor memory; nothing to replay"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "report/explain/message_phrases.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -19,7 +20,7 @@ std::string setting_of_best(const TuneResult& tuned) {
 }  // namespace
 
 std::string advice(const ExplainedDevice& device) {
-  if (device.told) return told_advice(device);
+  if (!device.messages.empty()) return message_advice(device.messages.front());
   const Explanation& e = device.explanation;
   if (!device.tuned || e.cause == Cause::shortage ||
       (e.moment == Explanation::Moment::event && !e.at_oom))

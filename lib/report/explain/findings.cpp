@@ -142,7 +142,7 @@ class Findings {
 
 std::vector<Finding> findings(const ExplainedDevice& device) {
   // What would have helped a program that nobody saw ask for anything is not known.
-  if (device.told || !device.explanation.shows_requests) return {};
+  if (!device.messages.empty() || !device.explanation.shows_requests) return {};
   return Findings(device).all();
 }
 

@@ -1,7 +1,7 @@
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
+#include "report/explain/messages.hpp"
 #include "report/explain/phrases.hpp"
-#include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
 #include "report/parts/json_parts.hpp"
 
@@ -129,7 +129,7 @@ Json explanation_json(const ExplainedDevice& device) {
   }
   json["advice"] = text_or_null(advice(device));
   json["remarks"] = device.remarks;
-  if (device.told) json.update(told_json(device));
+  if (!device.messages.empty()) json.update(messages_json(device));
   return json;
 }
 

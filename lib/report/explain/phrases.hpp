@@ -12,13 +12,6 @@ namespace memreplay {
 /// Why a request was not served, or what the memory looks like.
 std::string verdict_sentence(const ExplainedDevice& device);
 
-/// Why a request failed according to an OOM message, with how sure that is.
-std::string told_sentence(const ExplainedDevice& device);
-/// The setting that usually helps there. Empty where none does.
-std::string told_advice(const ExplainedDevice& device);
-/// What the text cannot say, and how to learn it.
-std::string told_beyond(const ExplainedDevice& device);
-
 /// Something that costs memory, and what would change it.
 struct Finding {
   std::string what;

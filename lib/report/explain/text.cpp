@@ -7,9 +7,10 @@
 #include "core/gpu_label.hpp"
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
+#include "report/explain/message_phrases.hpp"
+#include "report/explain/messages.hpp"
 #include "report/explain/phases.hpp"
 #include "report/explain/phrases.hpp"
-#include "report/explain/told.hpp"
 #include "report/explain/tree.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/recording_advice.hpp"
@@ -55,7 +56,7 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
                                 : "";
   if (e.total) line("device", *e.total, e.room == e.total ? whose : "");
   if (e.room && e.room != e.total) {
-    line(e.total ? "usable" : "device", *e.room, e.total ? "the rest is held by others" : whose);
+    line(e.total ? "usable" : "device", *e.room, e.total ? "all that the allocator can have" : whose);
   }
   line("live", e.live_requested,
        fmt::format("in {}; {} with rounding", counted(e.live_blocks, "block"),
@@ -166,7 +167,7 @@ std::string model_line(const ExplainedDevice& device) {
 }
 
 void append_explained(Sheet& out, const ExplainedDevice& device) {
-  if (device.told) return append_told(out, device);
+  if (!device.messages.empty()) return append_messages(out, device);
   const Explanation& e = device.explanation;
   const TextStyle& style = out.style();
   if (device.among_others)
@@ -196,7 +197,10 @@ void append_searched(Sheet& out, const ExplainedDevice& device) {
     return;
   }
   append_paragraph(out, advice(device), 2);
-  if (device.told) return append_paragraph(out, told_beyond(device), 2);
+  if (!device.messages.empty()) {
+    append_paragraph(out, message_decides(device.messages.front()), 2);
+    return append_paragraph(out, message_record(device.messages.front()), 2);
+  }
   if (!device.explanation.shows_requests) {
     const bool is_torch = device.trace.format.starts_with("torch");
     append_paragraph(out,

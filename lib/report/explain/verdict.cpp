@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "report/explain/message_phrases.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
@@ -80,7 +81,7 @@ std::string refused(const ExplainedDevice& device) {
 }  // namespace
 
 std::string verdict_sentence(const ExplainedDevice& device) {
-  if (device.told) return told_sentence(device);
+  if (!device.messages.empty()) return message_sentence(device.messages.front());
   const Explanation& e = device.explanation;
   if (device.state_beyond) return state_sentence(device.state_beyond);
   if (e.at_oom) return refused(device);

@@ -7,6 +7,7 @@
 #include "trace/json/json_values.hpp"
 #include "trace/reader.hpp"
 #include "trace/torch/plain_copy.hpp"
+#include "trace/torch/printed_snapshot.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
 
 namespace memreplay {
@@ -65,6 +66,7 @@ bool recognises(const Input& input) {
   constexpr std::size_t kNear = 64 * kKiB;
   const std::string_view head = input.bytes.substr(0, kNear);
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  if (printed_snapshot_in(input.bytes) != std::string_view::npos) return true;
   if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
   for (const std::string_view key : {"\"device_traces\"", "\"total_size\""}) {
     if (head.find(key) != std::string_view::npos) return true;
@@ -74,20 +76,34 @@ bool recognises(const Input& input) {
          head.find("\"offset\"") == std::string_view::npos;
 }
 
+// `json` keeps what Python printed, where that is not JSON.
+Input as_json(const Input& input, std::string& json) {
+  const std::size_t printed = printed_snapshot_in(input.bytes);
+  if (printed == std::string_view::npos) return input;
+  json = json_of_printed(input.bytes.substr(printed));
+  Input converted = input;
+  converted.bytes = json;
+  return converted;
+}
+
 Recording read(const Input& input, const ReadOptions& /*options*/) {
   const auto interpret = input.host ? host_recording : torch_recording;
   return interpret(read_torch_json(input), input.name, std::string(kFormat),
                    "PyTorch snapshot, JSON");
 }
 
-void copy(const Input& input, ValueWriter& writer) {
+void copy(const Input& given, ValueWriter& writer) {
   PickleStore store(false);
+  std::string json;
+  const Input input = as_json(given, json);
   write_plain(input, store, read_json_values(input, store), writer);
 }
 
 }  // namespace
 
-TorchSnapshot read_torch_json(const Input& input) {
+TorchSnapshot read_torch_json(const Input& given) {
+  std::string json;
+  const Input input = as_json(given, json);
   nlohmann::json document;
   try {
     document = nlohmann::json::parse(input.bytes);
@@ -101,8 +117,8 @@ TorchSnapshot read_torch_json(const Input& input) {
 }
 
 ReaderInfo torch_json_reader() {
-  return {kFormat, "PyTorch memory snapshot as JSON, of the same structure", recognises, read,
-          copy};
+  return {kFormat, "PyTorch memory snapshot as JSON, of the same structure, or as Python prints it",
+          recognises, read, copy};
 }
 
 }  // namespace memreplay

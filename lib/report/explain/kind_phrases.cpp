@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "core/text.hpp"
+#include "report/explain/message_phrases.hpp"
+#include "report/parts/recording_advice.hpp"
+
+namespace memreplay {
+namespace {
+
+/// A sentence with figures in braces, and what goes with it.
+struct Phrase {
+  std::string_view kind;
+  std::string_view type;  ///< the message's OomWord::type; empty: any
+  std::string_view sentence;
+  std::string_view advice;
+};
+
+constexpr Phrase kPhrases[] = {
+#define MEMREPLAY_PHRASE(kind, type, sentence, advice) {kind, type, sentence, advice},
+#include "report/explain/kind_phrases.def"
+#undef MEMREPLAY_PHRASE
+};
+
+std::string record_of(std::string_view kind) {
+  constexpr std::string_view kTorch[] = {"torch-summary", "torch-stats", "megatron", "torch-async",
+                                         "gpu-error",     "vllm",        "sglang",   "tgi"};
+  constexpr std::string_view kNsight[] = {"cupy",        "paddle", "ggml",
+                                          "onnxruntime", "xla",    "tf-tensor"};
+  if (std::ranges::find(kTorch, kind) != std::end(kTorch)) {
+    return "To learn which code holds what, " + how_to_record({});
+  }
+  if (std::ranges::find(kNsight, kind) != std::end(kNsight)) {
+    return "To learn which request comes when, record: nsys profile --cuda-memory-usage=true "
+           "--export=sqlite, "
+           "and memreplay explain on its .sqlite file.";
+  }
+  if (kind == "rmm") {
+    return "To learn which request comes when, record: "
+           "rmm.enable_logging(log_file_name=\"rmm.csv\") at the "
+           "start, and memreplay explain on that file.";
+  }
+  if (kind == "host")
+    return "To learn which code holds what, record: heaptrack, with python or the program.";
+  return "";
+}
+
+// `typed`: as a command line takes it.
+std::optional<std::string> value_of(std::string_view name, const OomMessage& m, bool typed) {
+  for (std::size_t i = 0; i < kFigures; ++i) {
+    if (name_of(static_cast<Figure>(i)) != name) continue;
+    return m.figures[i] ? std::optional(human_size(m.figures[i]->bytes)) : std::nullopt;
+  }
+  for (std::size_t i = 0; i < kCounts; ++i) {
+    if (name_of(static_cast<Count>(i)) != name) continue;
+    const bool plain = typed || name == "gpu" || name == "line";
+    if (!m.counts[i]) return std::nullopt;
+    return plain ? std::to_string(*m.counts[i]) : human_count(*m.counts[i]);
+  }
+  for (std::size_t i = 0; i < kWords; ++i) {
+    if (name_of(static_cast<OomWord>(i)) == name && !m.words[i].empty()) return m.words[i];
+  }
+  return std::nullopt;
+}
+
+// Unset where the message lacks one of its figures.
+std::optional<std::string> filled(std::string_view text, const OomMessage& m, bool typed) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t brace = std::min(text.find('{'), text.size());
+    out += text.substr(0, brace);
+    text.remove_prefix(brace);
+    if (text.empty()) break;
+    const std::size_t end = text.find('}');
+    const auto value = value_of(text.substr(1, end - 1), m, typed);
+    if (!value) return std::nullopt;
+    out += *value;
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+// What a table says beside its figures.
+std::string about_ooms(const OomMessage& m) {
+  const auto ooms = m[Count::ooms].value_or(0);
+  if (ooms == 0) return "";
+  return fmt::format(" Memory ran out {} before, by its count of OOMs.",
+                     ooms == 1 ? "once" : fmt::format("{} times", human_count(ooms)));
+}
+
+}  // namespace
+
+KindPhrases phrases_of(const OomMessage& m) {
+  const std::string strategy = m[Count::strategy] ? std::to_string(*m[Count::strategy]) : "";
+  const std::string& type = m.kind == "onnxruntime-arena" ? strategy : m[OomWord::type];
+  std::string_view kind = m.kind;
+  if (kind == "torch-stats" || kind == "megatron") kind = "torch-summary";
+  for (const Phrase& phrase : kPhrases) {
+    if (phrase.kind != kind || (!phrase.type.empty() && phrase.type != type)) continue;
+    auto sentence = filled(phrase.sentence, m, false);
+    const auto advice = filled(phrase.advice, m, true);
+    if (!sentence || !advice) continue;
+    return {*sentence + about_ooms(m), *advice, record_of(m.kind)};
+  }
+  return {fmt::format("The text has {}, and too few of its figures to say more.", m.detail), "",
+          record_of(m.kind)};
+}
+
+}  // namespace memreplay

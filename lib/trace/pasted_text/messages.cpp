@@ -1,0 +1,278 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "trace/pasted_text/message_kind.hpp"
+
+namespace memreplay {
+
+#define MEMREPLAY_MESSAGE(identifier, file) MessageKind identifier##_message();
+#include "trace/pasted_text/messages.def"
+#undef MEMREPLAY_MESSAGE
+
+namespace {
+
+/// Beyond it the words of one message do not go, however many processes or buffers it names.
+constexpr std::size_t kLongestMessage = 16 << 10;
+/// So near to another message a bare error is the same one.
+constexpr std::size_t kNear = 600;
+
+struct Anchor {
+  std::size_t at = 0;
+  std::size_t end = 0;
+  std::size_t kind = 0;
+};
+
+/// The patterns that messages begin with, by their first four characters.
+class Anchors {
+ public:
+  Anchors() {
+    const auto kinds = message_kinds();
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      for (const Pattern& start : kinds[kind].starts) {
+        const std::uint32_t key = key_of(start.beginning().data());
+        seen_[slot_of(key)] = true;
+        starts_[key].push_back({&start, kind});
+      }
+    }
+  }
+
+  template <typename Take>
+  void each_in(std::string_view packed, const Take& take) const {
+    for (std::size_t at = 0; at + 4 <= packed.size(); ++at) {
+      const std::uint32_t key = key_of(packed.data() + at);
+      if (!seen_[slot_of(key)]) continue;
+      const auto found = starts_.find(key);
+      if (found == starts_.end()) continue;
+      for (const auto& [start, kind] : found->second) {
+        const auto match = start->match_at(packed, at);
+        if (!match) continue;
+        if (!take(Anchor{at, match->end, kind})) return;
+        if (!message_kinds()[kind].is_bare) at = std::max(at, match->end - 1);
+        break;
+      }
+    }
+  }
+
+ private:
+  static std::uint32_t key_of(const char* characters) {
+    std::uint32_t key = 0;
+    std::memcpy(&key, characters, sizeof key);
+    return key;
+  }
+  static std::size_t slot_of(std::uint32_t key) { return (key * 2654435761U) >> 19; }
+
+  struct Start {
+    const Pattern* pattern;
+    std::size_t kind;
+  };
+  std::array<bool, 1 << 13> seen_{};
+  std::map<std::uint32_t, std::vector<Start>> starts_;
+};
+
+const Anchors& anchors() {
+  static const Anchors all;
+  return all;
+}
+
+std::vector<Anchor> anchors_in(std::string_view packed) {
+  std::vector<Anchor> found;
+  anchors().each_in(packed, [&](const Anchor& anchor) {
+    found.push_back(anchor);
+    return true;
+  });
+  const auto is_bare = [](const Anchor& anchor) { return message_kinds()[anchor.kind].is_bare; };
+  // Words of a message that begin others, where the first ones are lost.
+  const auto goes_on = [](const Anchor& before, const Anchor& anchor) {
+    constexpr std::size_t kOfOne = 40;
+    return before.kind == anchor.kind && message_kinds()[anchor.kind].join == nullptr &&
+           anchor.at < before.end + kOfOne;
+  };
+  std::vector<Anchor> kept;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool after = i > 0 && !is_bare(found[i - 1]) && found[i].at < found[i - 1].end + kNear;
+    const bool before =
+        i + 1 < found.size() && !is_bare(found[i + 1]) && found[i + 1].at < found[i].end + kNear;
+    if (!kept.empty() && goes_on(kept.back(), found[i])) continue;
+    if (!is_bare(found[i]) || (!after && !before)) kept.push_back(found[i]);
+  }
+  return kept;
+}
+
+// A rank before a message's own words: in JSON, or where other words come first.
+void note_rank(OomMessage& message, std::string_view packed, std::size_t from, std::size_t to) {
+  static const Pattern kRanks[] = {"[rank{rank}]", "\"rank\":{rank}", "[default{rank}]"};
+  for (const Pattern& pattern : kRanks) {
+    if (const auto match = pattern.find(packed, from, to)) pattern.fill(*match, message);
+  }
+}
+
+OomMessage message_at(const MessageKind& kind, const MessageSpan& span, const PackedLine& line) {
+  OomMessage message;
+  message.kind = kind.name;
+  message.detail = kind.detail;
+  message[Count::rank] = line.rank;
+  if (!line.rank) note_rank(message, span.packed, line.at, span.from);
+  for (const auto* patterns : {&kind.starts, &kind.fields}) {
+    for (const Pattern& pattern : *patterns) {
+      if (const auto match = span.find(pattern)) pattern.fill(*match, message);
+    }
+  }
+  if (kind.complete != nullptr) kind.complete(message, span);
+  return message;
+}
+
+// More than whose it is.
+bool says_anything(const FoundMessage& found, const MessageKind& kind) {
+  const OomMessage& message = found.message;
+  const auto is_set = [](const auto& value) { return value.has_value(); };
+  const bool counts = message[Count::rank].has_value() + message[Count::gpu].has_value() +
+                          message[Count::line].has_value() <
+                      std::ranges::count_if(message.counts, is_set);
+  return kind.is_bare || counts || std::ranges::any_of(message.figures, is_set) ||
+         !message.overflows.empty() || !message[OomWord::type].empty() ||
+         !message[OomWord::backend].empty();
+}
+
+void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
+  const std::vector<Anchor> all = anchors_in(text.text);
+  std::map<std::size_t, std::size_t> last;  // message of a kind
+  std::set<const MessageKind*> by_whole_text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const MessageKind& kind = message_kinds()[all[i].kind];
+    if (kind.read != nullptr) {
+      by_whole_text.insert(&kind);
+      continue;
+    }
+    const std::size_t next = i + 1 < all.size() ? all[i + 1].at : text.text.size();
+    const MessageSpan span{text.text, all[i].at, std::min(next, all[i].at + kLongestMessage)};
+    const PackedLine& line = text.line_of(all[i].at);
+    OomMessage message = message_at(kind, span, line);
+    const auto before = last.find(all[i].kind);
+    if (kind.join != nullptr && before != last.end() &&
+        kind.join(found[before->second].message, message)) {
+      continue;
+    }
+    last[all[i].kind] = found.size();
+    found.push_back({std::move(message), line.number});
+  }
+  for (const MessageKind* const kind : by_whole_text) kind->read(text, found);
+}
+
+constexpr std::size_t kBlock = 64 << 10;
+
+/// Whether a sign of three letters, without case, begins in one of 64 characters; a loop that
+/// compilers make one of vectors.
+template <char a, char b, char c>
+bool begins_here(const char* text) {
+  unsigned char any = 0;
+  for (std::size_t i = 0; i < 64; ++i) {
+    any |= static_cast<unsigned char>(((text[i] | 0x20) == a) & ((text[i + 1] | 0x20) == b) &
+                                      ((text[i + 2] | 0x20) == c));
+  }
+  return any != 0;
+}
+
+/// Memory, alloc, OOM, InUse, KV cache: a block without any of these has no message.
+bool may_say_something(std::string_view block) {
+  constexpr std::size_t kStep = 64;
+  constexpr std::size_t kReach = kStep + 2;
+  if (block.size() < kReach) return true;
+  for (std::size_t at = 0; at < block.size(); at += kStep) {
+    const char* const text = block.data() + std::min(at, block.size() - kReach);
+    if (begins_here<'m', 'e', 'm'>(text) || begins_here<'l', 'l', 'o'>(text) ||
+        begins_here<'o', 'o', 'm'>(text) || begins_here<'n', 'u', 's'>(text) ||
+        begins_here<'v', ' ', 'c'>(text)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The packed texts of those parts of a text that may say something.
+std::vector<PackedText> packed(std::string_view text) {
+  TextPacker packer;
+  bool said = true;  // a message may go on into the next block
+  for (std::string_view block; !text.empty(); text.remove_prefix(block.size())) {
+    block = text.substr(0, kBlock);
+    const std::size_t line = text.find('\n', block.size());
+    if (block.size() < text.size())
+      block = text.substr(0, line == text.npos ? text.size() : line + 1);
+    const bool says = may_say_something(block);
+    if (says || said) {
+      packer.add(block);
+    } else {
+      packer.leave_out(block);
+    }
+    said = says;
+  }
+  return packer.finish();
+}
+
+}  // namespace
+
+std::span<const MessageKind> message_kinds() {
+  static const std::vector<MessageKind> kAll = {
+#define MEMREPLAY_MESSAGE(identifier, file) identifier##_message(),
+#include "trace/pasted_text/messages.def"
+#undef MEMREPLAY_MESSAGE
+  };
+  return kAll;
+}
+
+bool add_missing(OomMessage& before, const OomMessage& after) {
+  const auto agree = [](const std::optional<RoundedBytes>& a,
+                        const std::optional<RoundedBytes>& b) {
+    if (!a || !b) return true;
+    return std::max(a->bytes, b->bytes) - std::min(a->bytes, b->bytes) <= a->within + b->within;
+  };
+  if (!std::ranges::equal(before.figures, after.figures, agree)) return false;
+  const auto same = [](const auto& a, const auto& b) { return !a || !b || a == b; };
+  if (!std::ranges::equal(before.counts, after.counts, same)) return false;
+  for (std::size_t i = 0; i < kFigures; ++i) {
+    auto& figure = before.figures[i];
+    if (!figure || (after.figures[i] && after.figures[i]->within < figure->within))
+      figure = after.figures[i];
+  }
+  for (std::size_t i = 0; i < kCounts; ++i) {
+    if (!before.counts[i]) before.counts[i] = after.counts[i];
+  }
+  for (std::size_t i = 0; i < kWords; ++i) {
+    if (before.words[i].empty()) before.words[i] = after.words[i];
+  }
+  before.overflows.insert(before.overflows.end(), after.overflows.begin(), after.overflows.end());
+  return true;
+}
+
+bool replace_all(OomMessage& before, const OomMessage& after) {
+  for (std::size_t i = 0; i < kFigures; ++i) {
+    if (after.figures[i]) before.figures[i] = after.figures[i];
+  }
+  for (std::size_t i = 0; i < kCounts; ++i) {
+    if (after.counts[i]) before.counts[i] = after.counts[i];
+  }
+  for (std::size_t i = 0; i < kWords; ++i) {
+    if (!after.words[i].empty()) before.words[i] = after.words[i];
+  }
+  return true;
+}
+
+std::vector<OomMessage> messages_in(std::string_view text, bool first_only) {
+  std::vector<FoundMessage> found;
+  for (const PackedText& part : packed(text)) {
+    read_messages(part, found);
+    if (first_only && !found.empty()) break;
+  }
+  std::erase_if(found, [](const FoundMessage& one) {
+    const auto kind = std::ranges::find(message_kinds(), one.message.kind, &MessageKind::name);
+    return !says_anything(one, *kind);
+  });
+  std::ranges::stable_sort(found, {}, &FoundMessage::line);
+  std::vector<OomMessage> messages;
+  for (FoundMessage& one : found) messages.push_back(std::move(one.message));
+  return messages;
+}
+
+}  // namespace memreplay

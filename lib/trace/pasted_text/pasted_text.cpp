@@ -1,0 +1,63 @@
+#include "trace/pasted_text/pasted_text.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/error.hpp"
+#include "trace/pasted_text/message_kind.hpp"
+
+namespace memreplay {
+namespace {
+
+bool has_messages(const Input& input) {
+  constexpr std::size_t kBeginning = 1 << 20;
+  if (!messages_in(input.bytes.substr(0, kBeginning), true).empty()) return true;
+  return input.bytes.size() > kBeginning && !messages_in(input.bytes, true).empty();
+}
+
+// Set for the program by a line of the text, not advised by a message.
+bool sets_expandable_segments(std::string_view text) {
+  constexpr std::string_view kSetting = "_ALLOC_CONF=expandable_segments:True";
+  constexpr std::string_view kAdvice = "setting ";
+  constexpr std::size_t kVariable = 20;
+  for (std::size_t at = text.find(kSetting); at != text.npos; at = text.find(kSetting, at + 1)) {
+    const std::size_t from = at - std::min(at, kVariable);
+    if (text.substr(from, at - from).find(kAdvice) == text.npos) return true;
+  }
+  return false;
+}
+
+Recording read_text(const Input& input, const ReadOptions&) {
+  Recording recording;
+  recording.path = input.name;
+  recording.format = "pasted-text";
+  auto text = std::make_shared<PastedText>();
+  text->messages = messages_in(input.bytes);
+  put_together(text->messages);
+  if (text->messages.empty()) {
+    throw InputError(
+        input.name, "",
+        "says nothing about memory; expected an allocator's OOM message, a table of "
+        "memory_summary() or another text of those that 'memreplay list formats' names");
+  }
+  recording.detail = text->messages.front().detail;
+  if (sets_expandable_segments(input.bytes)) {
+    for (OomMessage& message : text->messages) message.expandable_segments = true;
+  }
+  recording.text = std::move(text);
+  return recording;
+}
+
+}  // namespace
+
+ReaderInfo pasted_text_reader() {
+  return {.name = "pasted-text",
+          .summary =
+              "What an allocator or a framework says about memory, pasted from a log; for explain "
+              "alone: OOM messages, BFC reports, memory_summary(), lines of a start.",
+          .recognises = has_messages,
+          .read = read_text,
+          .is_text = true};
+}
+
+}  // namespace memreplay

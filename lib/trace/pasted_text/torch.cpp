@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "trace/pasted_text/message_kind.hpp"
+
+namespace memreplay {
+namespace {
+
+// "Process 311 has 15.67 GiB memory in use", of every process of this machine's container.
+void add_processes(OomMessage& message, const MessageSpan& span) {
+  static const Pattern kProcess = "Process {number} has {size} memory in use";
+  for (auto match = span.find(kProcess); match;
+       match = kProcess.find(span.packed, match->end, span.to)) {
+    const auto& [id, held] = std::pair(match->values[0].count, match->values[1]);
+    if (held.overflows) message.overflows.emplace_back(held.word);
+    if (!held.overflows) message.processes.push_back({id, held.size});
+  }
+}
+
+// What the allocator is for: "CUDA" before its first words, or the variable that it reads.
+std::string backend_of(const MessageSpan& span) {
+  constexpr std::size_t kLongest = 5;
+  const std::string_view before = span.before(kLongest);
+  const std::size_t other = before.find_last_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const std::string_view name = other == before.npos ? before : before.substr(other + 1);
+  static const Pattern kFirst = "out of memory.";
+  if (name.size() > 1 && kFirst.match_at(span.packed, span.from)) return std::string(name);
+  static const Pattern kNpu = "(NPU ";
+  static const Pattern kVariable = "PYTORCH_{word}_ALLOC_CONF";
+  if (span.says(kNpu)) return "NPU";
+  const auto variable = span.find(kVariable);
+  const bool is_name = variable && variable->values[0].word.size() <= kLongest;
+  return is_name ? std::string(variable->values[0].word) : "";
+}
+
+// Its wording says which releases it may be of.
+void note_release(OomMessage& message, const MessageSpan& span) {
+  static const Pattern kBrackets = "total capacity; ";
+  static const Pattern kCached = "cached)";
+  static const Pattern kModern = "has a total capac";
+  static const Pattern kSegments = "expandable_segments:True to avoid";
+  if (span.says(kModern)) message.since = WordingRelease{2, 1};
+  if (span.says(kSegments)) message.since = WordingRelease{2, 2};
+  const bool others = message[OomWord::backend] != "CUDA" && message[OomWord::backend] != "HIP";
+  if (others && !message[OomWord::backend].empty()) return;
+  if (span.says(kBrackets)) message.until = WordingRelease{2, 0};
+  if (span.says(kCached)) message.until = WordingRelease{1, 3};
+}
+
+void complete_torch(OomMessage& message, const MessageSpan& span) {
+  static const Pattern kEnabled = "expandable_segments is enabled";
+  static const Pattern kMost = "Tried to allocate more than 1EB";
+  message[OomWord::backend] = backend_of(span);
+  message.expandable_segments = span.says(kEnabled);
+  if (span.says(kMost)) message.overflows.emplace_back("more than 1EB");
+  add_processes(message, span);
+  note_release(message, span);
+  auto& reserved = message[Figure::reserved];
+  auto& free_inside = message[Figure::free_inside];
+  const auto& live = message[Figure::live];
+  if (!reserved) reserved = sum_of(live, free_inside);
+  if (!free_inside) free_inside = difference_of(reserved, live);
+}
+
+}  // namespace
+
+// c10/cuda/CUDACachingAllocator.cpp. In brackets up to 2.0 ("cached" up to 1.3, "allowed"
+// since 1.9), in sentences since 2.1 ("capacty" in 2.1), with the processes since 2.1, private
+// pools since 2.2; the reserve of addresses and expandable segments in 2.15. torch_npu keeps the
+// brackets. c10/xpu: without what is free up to 2.5.
+MessageKind torch_message() {
+  return {.name = "torch",
+          .detail = "PyTorch's OOM message",
+          .starts = {"out of memory. Tried to allocate", "Tried to allocate {requested} (GPU",
+                     "Tried to allocate {requested} (NPU", "Tried to allocate {requested} (XPU",
+                     "Tried to allocate {requested}. GPU", "Tried to allocate {requested}. NPU",
+                     "(GPU {gpu}; {device} total capacity", "GPU {gpu} has a total capac"},
+          .fields = {"Tried to allocate {requested}",
+                     "GPU {gpu} has a total capac",
+                     "NPU {gpu} has a total capac",
+                     "(GPU {gpu};",
+                     "(NPU {gpu};",
+                     "(XPU {gpu};",
+                     "total capacity of {device}",
+                     "total capacty of {device}",
+                     "; {device} total capacity",
+                     "of which {device_free} is free",
+                     "; {device_free} free;",
+                     "this process has {process} memory in use",
+                     "in use. {limit} allowed;",
+                     "is free. {limit} allowed;",
+                     "free; {limit} allowed;",
+                     "allocated memory {live} is allocated by PyTorch",
+                     "; {live} already allocated",
+                     "; {active} current active",
+                     "with {private_pools} allocated in private pools",
+                     "and {free_inside} is reserved by PyTorch but unallocated",
+                     "; {free_inside} cached)",
+                     "; {reserved} reserved in total by PyTorch",
+                     "expandable-segment reserve of {segment_reserve} for"},
+          .complete = complete_torch};
+}
+
+}  // namespace memreplay

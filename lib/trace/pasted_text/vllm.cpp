@@ -1,0 +1,45 @@
+#include "trace/pasted_text/message_kind.hpp"
+
+namespace memreplay {
+namespace {
+
+void complete_vllm(OomMessage& message, const MessageSpan& span) {
+  static const Pattern kNothing = "No available memory for the cache blocks";
+  static const Pattern kStart = "on startup is less than desired";
+  if (span.says(kNothing)) message[OomWord::type] = "nothing left";
+  if (span.says(kStart)) message[OomWord::type] = "not free";
+}
+
+}  // namespace
+
+// vLLM's worker.py, gpu_worker.py and kv_cache_utils.py: lines of 0.4 to 0.11; V1 since 0.8 says
+// "Available KV cache memory".
+MessageKind vllm_message() {
+  return {
+      .name = "vllm",
+      .detail = "vLLM's lines about memory at its start",
+      .starts =
+          {"can use total_gpu_memory ({device}) x gpu_memory_utilization ({fraction}) = {limit}",
+           "Memory profiling results: total_gpu_memory={device}", "model weights take {weights}",
+           "Available KV cache memory: -{lacking}", "Available KV cache memory: {kv_cache}",
+           "Model loading took {weights}", "Loading model weights took {weights}",
+           "GPU KV cache size: {tokens} tokens", "# GPU blocks: {kv_blocks}",
+           "# cuda blocks: {kv_blocks}",
+           "max seq len ({tokens_needed}) is larger than the maximum number of tokens that "
+           "can be stored in KV cache ({tokens})",
+           "max seq len ({tokens_needed}), ({needed} KV cache is needed",
+           "max seq len ({tokens_needed}), {needed} KV cache is needed",
+           "No available memory for the cache blocks",
+           "Free memory on device {*}({device_free:GiB}/{device}) on startup is less than",
+           "estimated maximum model length is {tokens_fitting}", "KV Cache is -{lacking}",
+           "KV Cache is {kv_cache}"},
+      .fields = {"non_torch_memory takes {outside}", "non_torch_memory={outside}",
+                 "PyTorch activation peak memory takes {activations}", "kv_cache_size={kv_cache}",
+                 "available KV cache memory ({kv_cache})",
+                 "desired GPU memory utilization ({fraction}, {limit})",
+                 "desired GPU memory utilization {*}({fraction}, {limit})"},
+      .complete = complete_vllm,
+      .join = add_missing};
+}
+
+}  // namespace memreplay
