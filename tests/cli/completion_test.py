@@ -67,7 +67,7 @@ class Bash(Completion):
         self.assertEqual(self.offered("memreplay fit a --device-name RTX-409"), ["RTX-4090"])
 
     def test_words_of_a_first_argument(self):
-        self.assertEqual(self.offered("memreplay list s"), ["strategies"])
+        self.assertEqual(self.offered("memreplay list s"), ["strategies", "schema"])
         self.assertEqual(self.offered("memreplay completion "), ["bash", "zsh", "fish"])
 
     def test_strategies(self):
@@ -110,7 +110,7 @@ class Fish(Completion):
         self.assertEqual(self.offered("memreplay tune --obj"), ["--objective"])
         self.assertEqual(self.offered("memreplay replay a --on-oom "), ["continue", "stop"])
         self.assertEqual(self.offered("memreplay info run"), ["run.pickle"])
-        self.assertEqual(self.offered("memreplay list s"), ["strategies"])
+        self.assertEqual(self.offered("memreplay list s"), ["strategies", "schema"])
 
     def test_strategies_their_keys_and_values(self):
         self.assertEqual(self.offered("memreplay replay a -s rmm-a"), ["rmm-arena"])

@@ -90,7 +90,7 @@ std::string to_json(const RecordAnswer& answer) {
   json["results"] = Json::array();
   for (const TraceRuns& runs : answer.replays.traces) {
     Json entry{{"trace", trace_json(runs.trace)}, {"runs", Json::array()}};
-    for (const Run& run : runs.runs) entry["runs"].push_back(run_json(run));
+    for (const Run& run : runs.runs) entry["runs"].push_back(JsonFields::of(run));
     entry["verify"] = runs.model_check ? verify_run_json(*runs.model_check) : Json(nullptr);
     json["results"].push_back(entry);
   }

@@ -107,7 +107,7 @@ std::string to_json(const SweepAnswer& answer) {
                               {"exit_status", point.answer.end.status},
                               {"ooms", point.ooms()},
                               {"paths", paths},
-                              {"run", point.worst() ? run_json(*point.worst()) : Json(nullptr)}});
+                              {"run", point.worst() ? JsonFields::of(*point.worst()) : Json(nullptr)}});
   }
   json["interrupted"] = answer.interrupted;
   return dump(json);

@@ -26,9 +26,14 @@ int run_list(const Command& command, const std::vector<std::string>& arguments) 
   constexpr std::array kWhat = {What::strategies, What::formats, What::metrics, What::cards,
                                 What::workloads};
   Printer printer(reports);
-  ListQuestion question{
-      .what = kWhat.at(choice_argument(
-          "list", given[0], {"strategies", "formats", "metrics", "cards", "workloads"}))};
+  const std::size_t what = choice_argument(
+      "list", given[0], {"strategies", "formats", "metrics", "cards", "workloads", "schema"});
+  if (what == kWhat.size()) {
+    if (given.size() == 2) throw UsageError("list schema takes no name");
+    printer.print(SchemaAnswer());
+    return kDone;
+  }
+  ListQuestion question{.what = kWhat.at(what)};
   if (given.size() == 2) question.name = given[1];
   printer.print(answer(question));
   return kDone;

@@ -10,6 +10,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// What is over its limit, where, and what grew; then what is within.
 std::string to_text(const CheckAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with every value under "metrics".
@@ -44,5 +46,9 @@ std::string to_text(const UpdateAnswer& answer, const TextStyle& style);
 std::string to_json(const UpdateAnswer& answer);
 /// A row for each value that changed, exact.
 Table to_table(const UpdateAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const CheckAnswer& answer);
+void fields(JsonFields& f, const UpdateAnswer& answer);
 
 }  // namespace memreplay

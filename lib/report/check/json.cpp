@@ -4,116 +4,130 @@
 namespace memreplay {
 namespace {
 
-Json setup_json(const EntryCheck& entry) {
-  return Json{{"trace", entry.trace},
-              {"gpu", entry.gpu},
-              {"strategy", entry.setup.strategy},
-              {"torch_version", text_or_null(entry.setup.release)},
-              {"capacity_bytes", or_null(entry.setup.capacity)}};
+void setup_fields(JsonFields& f, const EntryCheck& entry) {
+  f("trace", entry.trace, "the file as given");
+  f("gpu", entry.gpu, "which device of it");
+  f("strategy", entry.setup.strategy, "the specification");
+  f("torch_version", unless_empty(entry.setup.release), "whose rules; null: its own choice");
+  f("capacity_bytes", entry.setup.capacity, "null: endless");
 }
 
-Json value_json(const EntryCheck& entry, const CheckedValue& value) {
-  return Json{{"name", value.metric->name},
-              {"baseline", value.baseline},
-              {"value", value.value},
-              {"limit", value.limit},
-              {"passed", entry.passes(value)},
-              {"bound", bound_json(entry.early_end.has_value())},
-              {"first_event_over", or_null(value.first_event_over)},
-              {"step_over", or_null(value.step)},
-              {"tolerance", value.tolerance.text},
-              {"of_budget", value.of_budget},
-              {"interval",
-               value.interval ? Json{value.interval->low, value.interval->high} : Json(nullptr)},
-              {"trace", entry.trace},
-              {"gpu", entry.gpu},
-              {"strategy", entry.setup.strategy}};
+void value_fields(JsonFields& f, const EntryCheck& entry, const CheckedValue& value) {
+  f("name", value.metric != nullptr ? value.metric->name : "", "of the metric");
+  f("baseline", value.baseline, "its value in the baseline");
+  f("value", value.value, "now; where it is estimated the likeliest");
+  f("limit", value.limit, "what it may be");
+  f("passed", entry.passes(value), "it is no more, and the recording is whole");
+  bound_field(f, entry.early_end.has_value());
+  f("first_event_over", value.first_event_over, "at which it last passed the limit");
+  f("step_over", value.step, "its step, 0 before the first");
+  f("tolerance", value.tolerance.text, "as given");
+  f("of_budget", value.of_budget, "the limit is a budget");
+  f("interval", value.interval, "[low, high]; null: not estimated");
+  f("trace", entry.trace, "the file as given");
+  f("gpu", entry.gpu, "which device of it");
+  f("strategy", entry.setup.strategy, "the specification");
 }
 
-Json doubts_json(const EntryCheck& entry) {
+void doubts_fields(JsonFields& f, const EntryCheck& entry) {
   const bool counted = entry.counts_before();
-  return Json{{"start", entry.from_before == FromBefore::unsaid ? Json(nullptr)
-                        : counted                               ? Json("auto")
-                                                                : Json("cold")},
-              {"left_out_blocks", counted ? 0 : entry.blocks_before},
-              {"left_out_bytes", counted ? 0 : entry.bytes_before},
-              {"counted_blocks", counted ? entry.blocks_before : 0},
-              {"counted_bytes", counted ? entry.bytes_before : 0},
-              {"inexact_because", text_or_null(entry.inexact_because)}};
+  f("start", only_if(entry.from_before != FromBefore::unsaid, counted ? "auto" : "cold"),
+    "auto: blocks from before count; cold: they do not");
+  f("left_out_blocks", counted ? 0 : entry.blocks_before, "blocks from before that do not count");
+  f("left_out_bytes", counted ? 0 : entry.bytes_before, "requested bytes of them");
+  f("counted_blocks", counted ? entry.blocks_before : 0, "blocks from before that count");
+  f("counted_bytes", counted ? entry.bytes_before : 0, "requested bytes of them");
+  f("inexact_because", unless_empty(entry.inexact_because), "the end of a sentence");
 }
 
-Json with_start_json(const std::optional<WithStart>& with) {
-  if (!with) return nullptr;
-  return Json{{"peak_reserved_bytes", with->peak_reserved},
-              {"end_reserved_bytes", with->end_reserved},
-              {"exact", with->inexact_because.empty()},
-              {"inexact_because", text_or_null(with->inexact_because)},
-              {"interval", interval_json(with->interval)}};
-}
-
-Json entry_json(const EntryCheck& entry) {
-  Json json = setup_json(entry);
-  json["passed"] = entry.passed();
-  json.update(doubts_json(entry));
-  json["with_start"] = with_start_json(entry.with_start);
-  json["not_compared_because"] = text_or_null(entry.not_compared);
-  json["grown"] = Json::array();
-  for (const PlaceGrowth& growth : entry.grown) {
-    const auto code = entry.code.find(growth.place);
-    const bool known = code != entry.code.end();
-    json["grown"].push_back({{"place", growth.place},
-                             {"file", known ? Json(code->second.file) : Json(nullptr)},
-                             {"line", known ? Json(code->second.line) : Json(nullptr)},
-                             {"baseline_bytes", or_null(growth.before)},
-                             {"bytes", growth.now},
-                             {"grown_bytes", growth.grown},
-                             {"at_most", !growth.before}});
-  }
-  return json;
+void grown_fields(JsonFields& f, const EntryCheck& entry, const PlaceGrowth& growth) {
+  const auto code = entry.code.find(growth.place);
+  const bool known = code != entry.code.end();
+  const CodeLine line = known ? code->second : CodeLine();
+  f("place", growth.place, "the call site");
+  f("file", only_if(known, line.file), "of the program");
+  f("line", only_if(known, line.line), "in it");
+  f("baseline_bytes", growth.before, "held then; null: not among those kept");
+  f("bytes", growth.now, "held now");
+  f("grown_bytes", growth.grown, "more than then");
+  f("at_most", !growth.before, "it may have grown by less");
 }
 
 }  // namespace
 
-std::string to_json(const CheckAnswer& answer) {
-  Json json = head_json("check");
-  json["passed"] = answer.passed();
-  json["baseline"] = answer.baseline;
-  json["metrics"] = Json::array();
-  json["entries"] = Json::array();
-  for (const EntryCheck& entry : answer.entries) {
-    for (const CheckedValue& value : entry.values) {
-      json["metrics"].push_back(value_json(entry, value));
-    }
-    json["entries"].push_back(entry_json(entry));
-  }
-  json["not_checked"] = Json::array();
-  for (const BaselineEntry& entry : answer.not_checked) {
-    json["not_checked"].push_back(entry_phrase(entry));
-  }
-  json["failed"] = Json::array();
-  for (const NotChecked& file : answer.failed) {
-    json["failed"].push_back({{"path", file.path}, {"message", file.message}});
-  }
-  return dump(json);
+void fields(JsonFields& f, const WithStart& with) {
+  f("peak_reserved_bytes", with.peak_reserved, "by the program itself");
+  f("end_reserved_bytes", with.end_reserved, "by the program itself");
+  f("exact", with.inexact_because.empty(), "the recording determines them");
+  f("inexact_because", unless_empty(with.inexact_because), "the end of a sentence");
+  f("interval", with.interval, "bounds of an estimate");
 }
 
-std::string to_json(const UpdateAnswer& answer) {
-  Json json = head_json("check");
-  json["updated"] = answer.baseline;
-  json["entries"] = Json::array();
-  for (const EntryUpdate& update : answer.entries) {
-    Json entry = setup_json(update.check);
-    entry.update(doubts_json(update.check));
-    entry["new"] = update.kind == EntryUpdate::Kind::fresh;
-    entry["changes"] = Json::array();
-    for (const EntryUpdate::Change& change : update.changes) {
-      entry["changes"].push_back({{"name", change.metric->name},
-                                  {"before", or_null(change.before)},
-                                  {"after", or_null(change.after)}});
-    }
-    json["entries"].push_back(std::move(entry));
-  }
-  return dump(json);
+void fields(JsonFields& f, const EntryCheck& entry) {
+  f.called("check_entry");
+  setup_fields(f, entry);
+  f("passed", entry.passed(), "all of its values did");
+  doubts_fields(f, entry);
+  f("with_start", entry.with_start, "what was there before counted in; never judged");
+  f("not_compared_because", unless_empty(entry.not_compared), "why nothing stands in grown");
+  const auto grown = [&](JsonFields& g, const PlaceGrowth& of) { grown_fields(g, entry, of); };
+  f("grown", each(entry.grown, grown), "call sites that hold more than in the baseline");
 }
+
+void fields(JsonFields& f, const NotChecked& file) {
+  f("path", file.path, "the file");
+  f("message", file.message, "what is wrong");
+}
+
+void fields(JsonFields& f, const EntryUpdate::Change& change) {
+  f("name", change.metric != nullptr ? change.metric->name : "", "of the metric");
+  f("before", change.before, "null: new");
+  f("after", change.after, "null: no longer there");
+}
+
+void fields(JsonFields& f, const EntryUpdate& update) {
+  setup_fields(f, update.check);
+  doubts_fields(f, update.check);
+  f("new", update.kind == EntryUpdate::Kind::fresh, "the baseline had no such entry");
+  f("changes", update.changes, "values that changed");
+}
+
+/// A value, and the entry that it belongs to.
+struct ValueOfEntry {
+  const EntryCheck* entry = nullptr;
+  const CheckedValue* value = nullptr;
+};
+
+void fields(JsonFields& f, const ValueOfEntry& of) {
+  const EntryCheck entry;
+  const CheckedValue value;
+  value_fields(f, of.entry != nullptr ? *of.entry : entry, of.value != nullptr ? *of.value : value);
+}
+
+void fields(JsonFields& f, const CheckAnswer& answer) {
+  head_fields(f, "check");
+  f("passed", answer.passed(), "nothing got worse");
+  f("baseline", answer.baseline, "its file as given");
+  std::vector<ValueOfEntry> values;
+  for (const EntryCheck& entry : answer.entries) {
+    for (const CheckedValue& value : entry.values) values.push_back({&entry, &value});
+  }
+  f("metrics", values, "every value that was judged");
+  f("entries", answer.entries, "every replay");
+  std::vector<std::string> not_checked;
+  for (const BaselineEntry& entry : answer.not_checked) not_checked.push_back(entry_phrase(entry));
+  f("not_checked", not_checked, "what else the baseline has");
+  f("failed", answer.failed, "what could not be checked");
+}
+
+void fields(JsonFields& f, const UpdateAnswer& answer) {
+  head_fields(f, "check");
+  f("updated", answer.baseline, "the file that was written");
+  f("entries", answer.entries, "what became of each");
+}
+
+std::string to_json(const CheckAnswer& answer) { return dump(JsonFields::of(answer)); }
+
+std::string to_json(const UpdateAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 }  // namespace memreplay

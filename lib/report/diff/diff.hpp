@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// What B needs more or less than A, by place and by step, and where the programs first ask for
 /// something else.
 std::string to_text(const RecordingsAnswer& answer, const TextStyle& style);
@@ -22,5 +24,9 @@ std::string to_json(const StrategiesAnswer& answer);
 /// A row for each strategy at each event at which they part, and at their peaks.
 Table to_table(const StrategiesAnswer& answer);
 std::string to_markdown(const StrategiesAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const RecordingsAnswer& answer);
+void fields(JsonFields& f, const StrategiesAnswer& answer);
 
 }  // namespace memreplay

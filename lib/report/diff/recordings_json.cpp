@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string_view>
 
 #include "report/diff/diff.hpp"
@@ -12,129 +13,163 @@ std::string_view name_of(PlaceDiff::Change change) {
   return kNames[static_cast<std::size_t>(change)];
 }
 
-Json name_of(Steps::Source source) {
+std::optional<std::string_view> name_of(Steps::Source source) {
   constexpr std::string_view kNames[] = {"", "markers", "annotations", "repetition"};
-  if (source == Steps::Source::none) return nullptr;
-  return kNames[static_cast<std::size_t>(source)];
+  return only_if(source != Steps::Source::none, kNames[static_cast<std::size_t>(source)]);
 }
 
 const char* pool_of(bool private_pool) { return private_pool ? "private" : "default"; }
 
-template <typename A, typename B>
-Json both(A&& a, B&& b) {
-  return Json{{"a", std::forward<A>(a)}, {"b", std::forward<B>(b)}};
+/// A figure of each recording.
+template <typename T>
+void both(JsonFields& f, std::string_view key, T a, T b, std::string_view about) {
+  f(key, Part{[&](JsonFields& sides) {
+      sides("a", a, "the first recording");
+      sides("b", b, "the second");
+    }},
+    about);
 }
 
-Json totals_json(const RecordingsAnswer& answer) {
+void totals_fields(JsonFields& f, const RecordingsAnswer& answer) {
   const RecordingsDiff& diff = answer.diff;
-  const auto of_runs = [&](auto value) {
-    return diff.a.run ? both(value(*diff.a.run), value(*diff.b.run)) : both(nullptr, nullptr);
-  };
-  Json json;
-  json["peak_requested_bytes"] = both(diff.a_peak.requested, diff.b_peak.requested);
-  json["peak_allocated_bytes"] =
-      both(or_null(diff.a_peak.allocated), or_null(diff.b_peak.allocated));
-  json["peak_reserved_bytes"] = both(or_null(diff.a_peak.reserved), or_null(diff.b_peak.reserved));
-  json["before_event"] = both(diff.a_peak.behind, diff.b_peak.behind);
-  json["requests"] = both(diff.requests.a_requests, diff.requests.b_requests);
-  json["ooms"] = diff.a.run ? both(diff.a.run->metrics.ooms, diff.b.run->metrics.ooms)
-                            : both(answer.a.ooms, answer.b.ooms);
-  json["oom_retries"] = of_runs([](const Run& run) { return run.metrics.oom_retries; });
-  json["device_calls"] = of_runs([](const Run& run) { return run.device_calls(); });
-  json["steps"] = both(diff.a.steps.begins.size(), diff.b.steps.begins.size());
-  return json;
+  const SpanPeak& a = diff.a_peak;
+  const SpanPeak& b = diff.b_peak;
+  const bool replayed = diff.a.run.has_value();
+  const Run a_run = diff.a.run.value_or(Run());
+  const Run b_run = diff.b.run.value_or(Run());
+  both(f, "peak_requested_bytes", a.requested, b.requested, "requested at the peak");
+  both(f, "peak_allocated_bytes", a.allocated, b.allocated, "allocated; null: not replayed");
+  both(f, "peak_reserved_bytes", a.reserved, b.reserved, "reserved; null: not recorded");
+  const std::uint64_t a_event = a.behind;
+  const std::uint64_t b_event = b.behind;
+  both(f, "before_event", a_event, b_event, "the peak is right before this event");
+  both(f, "requests", diff.requests.a_requests, diff.requests.b_requests, "how many");
+  both(f, "ooms", replayed ? a_run.metrics.ooms : answer.a.ooms,
+       replayed ? b_run.metrics.ooms : answer.b.ooms, "requests that were not served");
+  both(f, "oom_retries", only_if(replayed, a_run.metrics.oom_retries),
+       only_if(replayed, b_run.metrics.oom_retries), "null: not replayed");
+  both(f, "device_calls", only_if(replayed, a_run.device_calls()),
+       only_if(replayed, b_run.device_calls()), "null: not replayed");
+  both(f, "steps", diff.a.steps.begins.size(), diff.b.steps.begins.size(), "how many");
 }
 
-Json sum_json(const BlockSum& sum) { return {{"blocks", sum.blocks}, {"bytes", sum.bytes}}; }
-
-Json place_json(const PlaceDiff& place) {
-  Json json = {{"place", place.place.name},
-               {"a_places", place.place.before},
-               {"b_places", place.place.now},
-               {"change", name_of(place.change())},
-               {"pool", pool_of(place.private_pool)},
-               {"stream", place.stream},
-               {"a_bytes", place.a_bytes},
-               {"b_bytes", place.b_bytes},
-               {"a_blocks", place.a_blocks},
-               {"b_blocks", place.b_blocks},
-               {"sizes", Json::array()}};
-  for (const SizeDiff& size : place.sizes) {
-    json["sizes"].push_back(
-        {{"size", size.size}, {"a_blocks", size.a_blocks}, {"b_blocks", size.b_blocks}});
-  }
-  return json;
+/// A row for each step that one of them has.
+std::vector<std::size_t> steps_of(const RecordingsDiff& diff) {
+  std::vector<std::size_t> steps;
+  if (!diff.has_steps()) return steps;
+  steps.resize(std::max(diff.a.spans.size(), diff.b.spans.size()));
+  for (std::size_t step = 0; step < steps.size(); ++step) steps[step] = step;
+  return steps;
 }
 
-Json span_json(const SpanPeak& span) {
-  return {{"from", span.from},
-          {"to", span.to},
-          {"peak_requested_bytes", span.requested},
-          {"peak_allocated_bytes", or_null(span.allocated)},
-          {"peak_reserved_bytes", or_null(span.reserved)}};
-}
-
-Json steps_json(const RecordingsDiff& diff) {
-  Json json = {{"a_source", name_of(diff.a.steps.source)},
-               {"b_source", name_of(diff.b.steps.source)},
-               {"a_count", diff.a.steps.begins.size()},
-               {"b_count", diff.b.steps.begins.size()},
-               {"rows", Json::array()}};
-  if (!diff.has_steps()) return json;
-  for (std::size_t step = 0; step < std::max(diff.a.spans.size(), diff.b.spans.size()); ++step) {
-    Json row = {{"step", step}, {"a", nullptr}, {"b", nullptr}};
-    if (step < diff.a.spans.size()) row["a"] = span_json(diff.a.spans[step]);
-    if (step < diff.b.spans.size()) row["b"] = span_json(diff.b.spans[step]);
-    json["rows"].push_back(std::move(row));
-  }
-  return json;
-}
-
-Json made_json(const std::optional<RequestMade>& made) {
-  if (!made) return nullptr;
-  return {{"event", made->event},
-          {"requested_bytes", made->size},
-          {"place", text_or_null(made->place)},
-          {"pool", pool_of(made->private_pool)},
-          {"stream", made->stream},
-          {"refused", made->refused}};
-}
-
-Json difference_json(const std::optional<RequestDifference>& found, bool has_steps) {
-  if (!found) return nullptr;
-  return {{"step", has_steps ? Json(found->step) : Json(nullptr)},
-          {"request", found->number},
-          {"a", made_json(found->a)},
-          {"b", made_json(found->b)}};
+std::optional<SpanPeak> span_at(const std::vector<SpanPeak>& spans, std::size_t step) {
+  if (step >= spans.size()) return std::nullopt;
+  return spans[step];
 }
 
 }  // namespace
 
-std::string to_json(const RecordingsAnswer& answer) {
-  const RecordingsDiff& diff = answer.diff;
-  Json json = head_json("diff");
-  json["a"] = trace_json(answer.a);
-  json["b"] = trace_json(answer.b);
-  json["device"] = answer.device ? device_json(*answer.device) : Json(nullptr);
-  json["runs"] = Json::array();
-  if (diff.a.run) json["runs"] = Json::array({run_json(*diff.a.run), run_json(*diff.b.run)});
-  json["at_step"] = diff.at_step == 0 ? Json(nullptr) : Json(diff.at_step);
-  json["totals"] = totals_json(answer);
-  json["by"] = diff.by_stack() ? "stack" : "size";
-  json["place_by"] = diff.by_stack() ? Json(name_of(diff.place_by)) : Json(nullptr);
-  json["in_both"] = sum_json(diff.in_both);
-  json["only_a"] = sum_json(diff.only_a);
-  json["only_b"] = sum_json(diff.only_b);
-  json["places"] = Json::array();
-  for (const PlaceDiff& place : diff.places) json["places"].push_back(place_json(place));
-  json["steps"] = steps_json(diff);
-  json["first_difference"] = difference_json(diff.requests.first, diff.has_steps());
-  json["first_difference_in_equal_step"] =
-      difference_json(diff.requests.first_in_equal_step, diff.has_steps());
-  json["same_requests"] = !diff.requests.first;
-  json["same_frees"] = diff.requests.first ? Json(nullptr) : Json(diff.requests.same_frees);
-  return dump(json);
+void fields(JsonFields& f, const SpanPeak& span) {
+  f("from", span.from, "its first event");
+  f("to", span.to, "the event after its last");
+  f("peak_requested_bytes", span.requested, "peak of the sizes asked for by live blocks");
+  f("peak_allocated_bytes", span.allocated, "null: not replayed");
+  f("peak_reserved_bytes", span.reserved, "null: not recorded");
 }
+
+void fields(JsonFields& f, const BlockSum& sum) {
+  f("blocks", sum.blocks, "how many");
+  f("bytes", sum.bytes, "requested by them");
+}
+
+void fields(JsonFields& f, const SizeDiff& size) {
+  f("size", size.size, "bytes");
+  f("a_blocks", size.a_blocks, "in the first recording");
+  f("b_blocks", size.b_blocks, "in the second");
+}
+
+void fields(JsonFields& f, const PlaceDiff& place) {
+  f("place", place.place.name, "the call site");
+  f("a_places", place.place.before, "its names in the first recording");
+  f("b_places", place.place.now, "in the second");
+  f("change", name_of(place.change()), "same, grew, shrank, only_a, only_b or other_sizes");
+  f("pool", pool_of(place.private_pool), "private or default");
+  f("stream", place.stream, "its stream, by index");
+  f("a_bytes", place.a_bytes, "requested at the first's peak");
+  f("b_bytes", place.b_bytes, "at the second's");
+  f("a_blocks", place.a_blocks, "live at the first's peak");
+  f("b_blocks", place.b_blocks, "at the second's");
+  f("sizes", place.sizes, "ascending");
+}
+
+void fields(JsonFields& f, const RequestMade& made) {
+  f("event", made.event, "the request");
+  f("requested_bytes", made.size, "its size");
+  f("place", unless_empty(made.place), "its call site");
+  f("pool", pool_of(made.private_pool), "private or default");
+  f("stream", made.stream, "its stream, by index");
+  f("refused", made.refused, "by the recorded allocator");
+}
+
+namespace {
+
+void steps_fields(JsonFields& f, const RecordingsDiff& diff) {
+  f("a_source", name_of(diff.a.steps.source), "what shows the steps of the first");
+  f("b_source", name_of(diff.b.steps.source), "of the second");
+  f("a_count", diff.a.steps.begins.size(), "steps of the first");
+  f("b_count", diff.b.steps.begins.size(), "of the second");
+  const auto row = [&](JsonFields& rows, std::size_t step) {
+    rows("step", step, "0: what comes before the first");
+    rows("a", span_at(diff.a.spans, step), "null: it has no such step");
+    rows("b", span_at(diff.b.spans, step), "null: it has no such step");
+  };
+  f("rows", each(steps_of(diff), row), "step by step");
+}
+
+void difference_field(JsonFields& f, std::string_view key,
+                      const std::optional<RequestDifference>& found, bool has_steps,
+                      std::string_view about) {
+  const auto difference = [&](JsonFields& d, const RequestDifference& of) {
+    d("step", only_if(has_steps, of.step), "0: before the first");
+    d("request", of.number, "which request of the step, from 1");
+    d("a", of.a, "null: it made fewer");
+    d("b", of.b, "null: it made fewer");
+  };
+  f(key, each(found, difference), about);
+}
+
+std::vector<Run> runs_of(const RecordingsDiff& diff) {
+  if (!diff.a.run) return {};
+  return {*diff.a.run, *diff.b.run};
+}
+
+}  // namespace
+
+void fields(JsonFields& f, const RecordingsAnswer& answer) {
+  const RecordingsDiff& diff = answer.diff;
+  head_fields(f, "diff");
+  f("a", answer.a, "the first recording");
+  f("b", answer.b, "the second");
+  f("device", answer.device, "of the replays; null: as recorded");
+  f("runs", runs_of(diff), "both under one strategy; none: as recorded");
+  f("at_step", only_if(diff.at_step > 0, diff.at_step), "whose peaks are compared");
+  f("totals", Part{[&](JsonFields& totals) { totals_fields(totals, answer); }}, "side by side");
+  f("by", diff.by_stack() ? "stack" : "size", "how blocks are matched: stack or size");
+  f("place_by", only_if(diff.by_stack(), name_of(diff.place_by)), "what counts as a place");
+  f("in_both", diff.in_both, "same place, same size");
+  f("only_a", diff.only_a, "blocks of the first alone");
+  f("only_b", diff.only_b, "blocks of the second alone");
+  f("places", diff.places, "what each holds at the peaks");
+  f("steps", Part{[&](JsonFields& steps) { steps_fields(steps, diff); }}, "peaks by step");
+  difference_field(f, "first_difference", diff.requests.first, diff.has_steps(),
+                   "where they first ask for something else");
+  difference_field(f, "first_difference_in_equal_step", diff.requests.first_in_equal_step,
+                   diff.has_steps(), "the same in a step with as many requests");
+  f("same_requests", !diff.requests.first, "all requests are the same, in order");
+  f("same_frees", only_if(!diff.requests.first, diff.requests.same_frees), "and their frees");
+}
+
+std::string to_json(const RecordingsAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const RecordingsAnswer& answer) {
   Table table{{{"place", true},

@@ -29,43 +29,53 @@ std::string_view name_of(Op op) {
   }
 }
 
-Json holding_json(const Holding& holding, Op op) {
-  return {{"served", is_request(op) ? Json(!holding.refused) : Json(nullptr)},
-          {"requested_bytes", holding.requested},
-          {"allocated_bytes", holding.allocated},
-          {"reserved_bytes", holding.reserved},
-          {"free_bytes", holding.free},
-          {"largest_free_bytes", holding.largest_free},
-          {"device_calls", holding.device_calls}};
+void holding_fields(JsonFields& f, const Holding& holding, Op op) {
+  f.called("holding");
+  f("served", only_if(is_request(op), !holding.refused), "null: the event is no request");
+  f("requested_bytes", holding.requested, "by live blocks");
+  f("allocated_bytes", holding.allocated, "after the strategy's rounding");
+  f("reserved_bytes", holding.reserved, "held from the device");
+  f("free_bytes", holding.free, "inside what it holds");
+  f("largest_free_bytes", holding.largest_free, "in one piece");
+  f("device_calls", holding.device_calls, "so far");
 }
 
-Json parting_json(const StrategiesAnswer& answer, const Parting* parting) {
-  if (parting == nullptr) return nullptr;
-  return {{"event", parting->event},
-          {"op", name_of(parting->op)},
-          {"step", parting->step == 0 ? Json(nullptr) : Json(parting->step)},
-          {"requested_bytes", parting->size == 0 ? Json(nullptr) : Json(parting->size)},
-          {"stream", parting->stream < answer.streams.size() ? Json(answer.streams[parting->stream])
-                                                             : Json(nullptr)},
-          {"place", text_or_null(parting->place)},
-          {"a", holding_json(parting->holds[0], parting->op)},
-          {"b", holding_json(parting->holds[1], parting->op)}};
+void parting_fields(JsonFields& f, const StrategiesAnswer& answer, const Parting& parting) {
+  f.called("parting");
+  const bool known = parting.stream < answer.streams.size();
+  f("event", parting.event, "where they part");
+  f("op", name_of(parting.op), "what it is");
+  f("step", only_if(parting.step > 0, parting.step), "null: before the first, or no steps");
+  f("requested_bytes", only_if(parting.size > 0, parting.size), "requested or freed");
+  f("stream", only_if(known, known ? answer.streams[parting.stream] : 0), "its handle");
+  f("place", unless_empty(parting.place), "its call site");
+  const auto side = [&](std::size_t at) {
+    return Part{[&parting, at](JsonFields& holding) {
+      holding_fields(holding, parting.holds[at], parting.op);
+    }};
+  };
+  f("a", side(0), "what the first strategy holds after it");
+  f("b", side(1), "what the second does");
+}
+
+void parting_field(JsonFields& f, std::string_view key, const StrategiesAnswer& answer,
+                   const std::optional<Parting>& parting, std::string_view about) {
+  const auto write = [&](JsonFields& p, const Parting& of) { parting_fields(p, answer, of); };
+  f(key, each(parting, write), about);
+}
+
+void lead_fields(JsonFields& f, const StrategiesAnswer& answer, const Lead& lead) {
+  parting_fields(f, answer, lead.furthest);
+  f.called("lead");
+  f("difference_bytes", lead.difference(), "reserved more");
+  f("more", lead.more == 0 ? "a" : "b", "which side");
+  f("from", lead.from, "the first event at which it does");
+  f("to", lead.to, "the event after the last");
 }
 
 template <typename T>
 const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
-}
-
-Json lead_json(const StrategiesAnswer& answer) {
-  if (!answer.diff.lead) return nullptr;
-  const Lead& lead = *answer.diff.lead;
-  Json json = parting_json(answer, &lead.furthest);
-  json["difference_bytes"] = lead.difference();
-  json["more"] = lead.more == 0 ? "a" : "b";
-  json["from"] = lead.from;
-  json["to"] = lead.to;
-  return json;
 }
 
 std::vector<std::string> row(const char* what, std::string event, const Run& run,
@@ -83,23 +93,27 @@ std::vector<std::string> row(const char* what, std::string event, const Run& run
 
 }  // namespace
 
-std::string to_json(const StrategiesAnswer& answer) {
+void fields(JsonFields& f, const StrategiesAnswer& answer) {
   const StrategiesDiff& diff = answer.diff;
-  Json runs = Json::array();
-  for (const Run& run : answer.diff.runs) runs.push_back(run_json(run));
-  Json json = result_json("diff", answer.trace, device_json(answer.device), std::move(runs));
-  json["finished"] = diff.finished;
-  json["first_difference"] = parting_json(answer, diff.first());
-  json["first_reserved_difference"] = parting_json(answer, pointer(diff.reserved));
-  json["first_device_call_difference"] = parting_json(answer, pointer(diff.device_calls));
-  json["first_served_difference"] = parting_json(answer, pointer(diff.served));
-  json["first_allocated_difference"] = or_null(diff.allocated_from);
-  json["largest_difference"] = lead_json(answer);
-  json["events_a_reserves_more"] = diff.events_a_more;
-  json["events_b_reserves_more"] = diff.events_b_more;
-  json["model_check"] = answer.model_check ? verify_run_json(*answer.model_check) : Json(nullptr);
-  return dump(json);
+  const Parting* first = diff.first();
+  result_fields(f, "diff", answer.trace, answer.device, diff.runs);
+  f("finished", diff.finished, "false: only the runs mean something");
+  parting_field(f, "first_difference", answer,
+                first != nullptr ? std::optional(*first) : std::nullopt,
+                "they hold, serve or do something else");
+  parting_field(f, "first_reserved_difference", answer, diff.reserved, "other reserved bytes");
+  parting_field(f, "first_device_call_difference", answer, diff.device_calls,
+                "another number of calls so far");
+  parting_field(f, "first_served_difference", answer, diff.served, "only one serves the request");
+  f("first_allocated_difference", diff.allocated_from, "the event; other allocated bytes");
+  const auto lead = [&](JsonFields& l, const Lead& of) { lead_fields(l, answer, of); };
+  f("largest_difference", each(diff.lead, lead), "null: they always reserve the same");
+  f("events_a_reserves_more", diff.events_a_more, "events after which the first does");
+  f("events_b_reserves_more", diff.events_b_more, "events after which the second does");
+  model_check_field(f, answer.model_check);
 }
+
+std::string to_json(const StrategiesAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const StrategiesAnswer& answer) {
   Table table{{{"moment", true},

@@ -9,6 +9,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// The largest value for each strategy and device, what each value needs, and how well values that
 /// were recorded are predicted from the others.
 std::string to_text(const FindAnswer& answer, const TextStyle& style);
@@ -19,5 +21,8 @@ Table to_table(const FindAnswer& answer);
 std::string to_markdown(const FindAnswer& answer);
 /// A page with the curves as pictures, one for each device, above the text's tables.
 void write_page(const FindAnswer& answer, std::ostream& out);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const FindAnswer& answer);
 
 }  // namespace memreplay

@@ -1,57 +1,52 @@
 #include "report/find/find.hpp"
 #include "report/formats/format.hpp"
-#include "report/parts/edits.hpp"
 #include "report/parts/json_parts.hpp"
 #include "report/parts/prediction.hpp"
 
 namespace memreplay {
-namespace {
 
-Json tried_json(const ValueTried& tried) {
-  return {{"value", tried.value},
-          {"recorded", tried.recorded},
-          {"fits", tried.fits},
-          {"may_fit", tried.may_fit},
-          {"peak_requested_bytes", tried.peak_requested},
-          {"peak_allocated_bytes", tried.peak_allocated},
-          {"peak_reserved_bytes", tried.peak_reserved},
-          {"interval", interval_json(tried.interval)},
-          {"oom_retries", tried.fits ? Json(tried.oom_retries) : Json(nullptr)}};
+void fields(JsonFields& f, const ValueTried& tried) {
+  f("value", tried.value, "of the parameter");
+  f("recorded", tried.recorded, "at that very value");
+  f("fits", tried.fits, "by the most that it may need");
+  f("may_fit", tried.may_fit, "by the least");
+  f("peak_requested_bytes", tried.peak_requested, "on an endless device");
+  f("peak_allocated_bytes", tried.peak_allocated, "on an endless device");
+  f("peak_reserved_bytes", tried.peak_reserved, "on an endless device");
+  f("interval", tried.interval, "what the prediction leaves open");
+  f("oom_retries", only_if(tried.fits, tried.oom_retries), "on the device");
 }
 
-Json found_json(const FoundValue& found) {
-  Json values = Json::array();
-  for (const ValueTried& tried : found.tried) values.push_back(tried_json(tried));
-  return {{"strategy", found.strategy},
-          {"device", device_json(found.device)},
-          {"largest_value", or_null(found.largest)},
-          {"largest_value_that_may_fit", or_null(found.may_fit)},
-          {"unbounded", found.unbounded},
-          {"interrupted", found.interrupted},
-          {"fails_below", or_null(found.fails_below)},
-          {"values", std::move(values)}};
+void fields(JsonFields& f, const FoundValue& found) {
+  f("strategy", found.strategy, "the specification as given");
+  f("device", found.device, "which it is to fit");
+  f("largest_value", found.largest, "that fits; null: not even 1, or nothing was tried");
+  f("largest_value_that_may_fit", found.may_fit, "above it; null: none");
+  f("unbounded", found.unbounded, "it fits however large, as far as was looked");
+  f("interrupted", found.interrupted, "a larger one may fit");
+  f("fails_below", found.fails_below, "a value that does not fit although a larger one does");
+  f("values", found.tried, "what was tried, ascending");
 }
 
-}  // namespace
-
-std::string to_json(const FindAnswer& answer) {
-  Json json = head_json("fit");
-  json["parameter"] = answer.facts.name;
-  json["runs"] = Json::array();
-  for (const FoundValue& found : answer.found) json["runs"].push_back(found_json(found));
-  json["held_back"] = Json::array();
-  for (const HeldBack& held : answer.held_back) {
-    json["held_back"].push_back({{"value", held.value},
-                                 {"peak_requested_bytes", held.requested},
-                                 {"predicted_requested_bytes", held.requested_predicted},
-                                 {"peak_reserved_bytes", held.reserved},
-                                 {"predicted_reserved_bytes", held.reserved_predicted}});
-  }
-  json["held_by_others_bytes"] = answer.reserve;
-  json["predicted"] = prediction_json(answer.facts);
-  if (!answer.edits.empty()) json["edits"] = edits_json(answer.edits);
-  return dump(json);
+void fields(JsonFields& f, const HeldBack& held) {
+  f("value", held.value, "recorded, and predicted from the others");
+  f("peak_requested_bytes", held.requested, "recorded");
+  f("predicted_requested_bytes", held.requested_predicted, "predicted");
+  f("peak_reserved_bytes", held.reserved, "recorded");
+  f("predicted_reserved_bytes", held.reserved_predicted, "predicted");
 }
+
+void fields(JsonFields& f, const FindAnswer& answer) {
+  head_fields(f, "fit");
+  f("parameter", answer.facts.name, "whose largest value is looked for");
+  f("runs", answer.found, "for each strategy on each device");
+  f("held_back", answer.held_back, "how well predictions of recorded values are");
+  f("held_by_others_bytes", answer.reserve, "on every device");
+  f("predicted", answer.facts, "how the first was predicted");
+  if (f.sometimes(!answer.edits.empty())) f("edits", answer.edits, "edits made to the program");
+}
+
+std::string to_json(const FindAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const FindAnswer& answer) {
   Table table{{{"strategy", true},

@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// A table for each device of the recordings, then what its sizes are made of and which cards
 /// suffice; with several ranks the one that decides.
 std::string to_text(const FitAnswer& answer, const TextStyle& style);
@@ -17,5 +19,8 @@ std::string to_json(const FitAnswer& answer);
 Table to_table(const FitAnswer& answer);
 /// The text's first table, then exact bytes.
 std::string to_markdown(const FitAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const FittedDevice& device);
 
 }  // namespace memreplay

@@ -8,61 +8,89 @@
 namespace memreplay {
 namespace {
 
-Json headroom(const FitRun& run, const DeviceSummary& device) {
-  if (!device.capacity || !run.fit.smallest) return nullptr;
+/// On the device that was asked for.
+std::optional<bool> known_to_fit(const FittedDevice& device, const FitRun& run) {
+  if (!run.fit.given) return std::nullopt;
+  return device.known_to_fit(run, *run.fit.given, *device.device.capacity);
+}
+
+std::optional<std::int64_t> headroom(const FitRun& run, const DeviceSummary& device) {
+  if (!device.capacity || !run.fit.smallest) return std::nullopt;
   return static_cast<std::int64_t>(*device.capacity - *run.fit.smallest);
 }
 
-Json fit_interval_json(const std::optional<BytesInterval>& interval) {
-  if (!interval) return nullptr;
-  return {{"smallest_capacity_bytes", {interval->low, interval->high}}};
+void smallest_interval_fields(JsonFields& f, const BytesInterval& interval) {
+  f("smallest_capacity_bytes", interval, "[low, high]");
 }
 
-Json fit_run_json(const FitRun& run, const FittedDevice& device) {
-  const Fit& fit = run.fit;
-  const bool there = fit.smallest.has_value();
+/// What is known of a run on the smallest device.
+void there_fields(JsonFields& f, const FitRun& run, const FittedDevice& device) {
   const RunMetrics& m = run.there.metrics;
-  const auto known = [&](auto value) { return there ? Json(value) : Json(nullptr); };
-  return Json{
-      {"strategy", run.there.strategy},
-      {"gpu", run.there.gpu},
-      {"smallest_capacity_bytes", or_null(fit.smallest)},
-      {"oom_retries_there", known(m.oom_retries)},
-      {"smallest_capacity_without_retries_bytes", or_null(fit.smallest_without_retries)},
-      {"proven_smallest", fit.proven_smallest()},
-      {"proven_without_retries", fit.proven_without_retries()},
-      {"known_below_bytes", or_null(fit.known_below)},
-      {"fails_again_at_bytes", or_null(fit.fails_again)},
-      {"held_by_others_bytes", device.reserve},
-      {"peak_requested_bytes", known(m.peak_requested)},
-      {"peak_asked_bytes", known(m.peak_asked)},
-      {"lower_bound_bytes", m.sleeps.empty() ? known(m.lower_bound) : Json(nullptr)},
-      {"recorded_ooms_served", known(m.recorded_ooms_served)},
-      {"moved_out_blocks", known(m.moved_out_blocks)},
-      {"bound", bound_json(run.there.at_least)},
-      {"fits", fit.given ? or_null(device.known_to_fit(run, *fit.given, *device.device.capacity))
-                         : Json(nullptr)},
-      {"headroom_bytes", headroom(run, device.device)},
-      {"bounded_by_start", fit.bounded_by_start},
-      {"first_oom", oom_json(fit.given ? fit.given->first_oom : fit.first_oom)},
-      {"exact", run.there.exact},
-      {"interval", fit_interval_json(run.interval)},
-      {"inexact_because", text_or_null(run.there.inexact_because)},
-      {"finished", fit.finished},
-      {"replays", fit.replays}};
+  const auto known = [&](auto value) { return only_if(run.fit.smallest.has_value(), value); };
+  f("held_by_others_bytes", device.reserve, "in every capacity");
+  f("peak_requested_bytes", known(m.peak_requested), "peak of the sizes asked for by live blocks");
+  f("peak_asked_bytes", known(m.peak_asked), "the same with recorded OOMs that are served here");
+  f("lower_bound_bytes", m.sleeps.empty() ? known(m.lower_bound) : std::nullopt,
+    "peak of live bytes under the strategy's rounding; null where pools sleep");
+  f("recorded_ooms_served", known(m.recorded_ooms_served),
+    "requests served that the recorded program was refused");
+  f("moved_out_blocks", known(m.moved_out_blocks), "live blocks that left the device");
+  bound_field(f, run.there.at_least);
 }
 
-Json fitted_card_json(const FittedCard& on, const FittedDevice& device) {
-  Json runs = Json::array();
-  for (std::size_t i = 0; i < on.runs.size(); ++i) {
-    const auto& given = on.runs[i];
-    runs.push_back(
-        {{"strategy", device.runs[i].there.strategy},
-         {"fits", given ? or_null(device.known_to_fit(device.runs[i], *given, on.card.total))
-                        : Json(nullptr)},
-         {"first_oom", oom_json(given ? given->first_oom : std::nullopt)}});
-  }
-  return Json{{"card", on.card.name}, {"total_bytes", on.card.total}, {"runs", std::move(runs)}};
+void fit_run_fields(JsonFields& f, const FitRun& run, const FittedDevice& device) {
+  const Fit& fit = run.fit;
+  f.called("fit_run");
+  f("strategy", run.there.strategy, "the specification as given");
+  f("gpu", run.there.gpu, "which device of the recording");
+  f("smallest_capacity_bytes", fit.smallest, "the smallest device; null: none suffices");
+  f("oom_retries_there", only_if(fit.smallest.has_value(), run.there.metrics.oom_retries),
+    "OOM retries on it");
+  f("smallest_capacity_without_retries_bytes", fit.smallest_without_retries,
+    "the smallest device without OOM retries");
+  f("proven_smallest", fit.proven_smallest(), "no smaller one suffices");
+  f("proven_without_retries", fit.proven_without_retries(), "nor without retries");
+  f("known_below_bytes", fit.known_below, "every capacity below is known; null: every one");
+  f("fails_again_at_bytes", fit.fails_again, "the largest device known to be too small");
+  there_fields(f, run, device);
+  f("fits", known_to_fit(device, run), "the device that was asked for; null: none was, or unknown");
+  f("headroom_bytes", headroom(run, device.device), "of that device above the smallest");
+  f("bounded_by_start", fit.bounded_by_start, "smaller ones could not hold what was there before");
+  f("first_oom", fit.given ? fit.given->first_oom : fit.first_oom,
+    "on the device asked for, else on an endless one");
+  f("exact", run.there.exact, "the recording determines the result");
+  f("interval", each(run.interval, smallest_interval_fields), "null where it is exact");
+  f("inexact_because", unless_empty(run.there.inexact_because), "the end of a sentence");
+  f("finished", fit.finished, "false: interrupted");
+  f("replays", fit.replays, "replays made");
+}
+
+/// A strategy on one of several cards.
+void card_run_fields(JsonFields& f, const FitRun& run, const std::optional<GivenDevice>& given,
+                     const FittedDevice& device, const Card& card) {
+  f("strategy", run.there.strategy, "the specification as given");
+  f("fits", given ? device.known_to_fit(run, *given, card.total) : std::nullopt, "null: unknown");
+  f("first_oom", given ? given->first_oom : std::nullopt, "the first request not served");
+}
+
+void card_fields(JsonFields& f, const FittedCard& on, const FittedDevice& device) {
+  f("card", on.card.name, "a name of `list cards`");
+  f("total_bytes", on.card.total, "what its driver reports");
+  std::size_t at = 0;
+  const auto run = [&](JsonFields& runs, const std::optional<GivenDevice>& given) {
+    const bool known = at < device.runs.size();
+    card_run_fields(runs, known ? device.runs[at] : FitRun(), given, device, on.card);
+    ++at;
+  };
+  f("runs", each(on.runs, run), "by strategy");
+}
+
+std::optional<std::vector<std::string_view>> names_of(
+    const std::optional<std::vector<Card>>& cards) {
+  if (!cards) return std::nullopt;
+  std::vector<std::string_view> names;
+  for (const Card& card : *cards) names.push_back(card.name);
+  return names;
 }
 
 /// The result whose first strategy needs the largest device.
@@ -80,32 +108,24 @@ std::string number(const std::optional<Bytes>& bytes) {
 
 }  // namespace
 
+void fields(JsonFields& f, const FittedDevice& device) {
+  const auto run = [&](JsonFields& runs, const FitRun& fitted) {
+    fit_run_fields(runs, fitted, device);
+  };
+  result_fields(f, "fit", device.trace, device.device, each(device.runs, run));
+  f("state_beyond_device", device.state_beyond, "what was there before is more than the device");
+  f("remarks", nothing_requested_remarks(device.trace, device.nothing_requested), "sentences");
+  f("cards_that_fit", names_of(device.cards), "for the best strategy; null: not looked for");
+  f("rest_of_step_from_before", device.completed, "the step that failed ends as the one before");
+  const auto card = [&](JsonFields& cards, const FittedCard& on) {
+    card_fields(cards, on, device);
+  };
+  f("asked_cards", each(device.asked_cards, card), "where several were asked for");
+  model_check_field(f, device.model_check);
+}
+
 std::string to_json(const FitAnswer& answer) {
-  std::vector<Json> results;
-  for (const FittedDevice& device : answer.devices) {
-    Json runs = Json::array();
-    for (const FitRun& run : device.runs) runs.push_back(fit_run_json(run, device));
-    Json result = result_json("fit", device.trace, device_json(device.device), std::move(runs));
-    result["state_beyond_device"] = state_beyond_json(device.state_beyond);
-    result["remarks"] = Json::array();
-    if (device.nothing_requested) {
-      result["remarks"].push_back(nothing_requested_sentence(device.trace));
-    }
-    result["cards_that_fit"] = nullptr;
-    if (device.cards) {
-      result["cards_that_fit"] = Json::array();
-      for (const Card& card : *device.cards) result["cards_that_fit"].push_back(card.name);
-    }
-    result["rest_of_step_from_before"] = device.completed;
-    result["asked_cards"] = Json::array();
-    for (const FittedCard& on : device.asked_cards) {
-      result["asked_cards"].push_back(fitted_card_json(on, device));
-    }
-    result["model_check"] =
-        device.model_check ? verify_run_json(*device.model_check) : Json(nullptr);
-    results.push_back(std::move(result));
-  }
-  return dump_results("fit", std::move(results), worst_of(answer.devices));
+  return dump_each("fit", answer.devices, worst_of(answer.devices));
 }
 
 Table to_table(const FitAnswer& answer) {

@@ -51,22 +51,26 @@ std::string to_text(const ListAnswer& answer, const TextStyle& style) {
   return out.text();
 }
 
-std::string to_json(const ListAnswer& answer) {
-  Json rows = Json::array();
+void fields(JsonFields& f, const ListAnswer& answer) {
+  head_fields(f, "list");
+  std::vector<ByName<std::string>> rows;
   for (const auto& row : answer.rows) {
-    Json object;
-    for (std::size_t c = 0; c < row.size(); ++c) object[answer.titles[c]] = row[c];
-    rows.push_back(std::move(object));
+    ByName<std::string>& cells = rows.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) cells.pairs.emplace_back(answer.titles[c], row[c]);
   }
-  Json json = head_json("list");
-  json[answer.what] = std::move(rows);
-  if (answer.columns.empty()) return dump(json);
-  json["columns"] = Json::array();
-  for (const auto& [name, others, meaning] : answer.columns) {
-    json["columns"].push_back({{"column", name}, {"other names", others}, {"meaning", meaning}});
+  for (const char* what : {"strategies", "formats", "metrics", "cards", "workloads"}) {
+    if (f.sometimes(answer.what == what)) f(what, rows, "a row each, by the titles of the table");
   }
-  return dump(json);
+  if (!f.sometimes(!answer.columns.empty())) return;
+  const auto column = [](JsonFields& columns, const std::array<std::string, 3>& texts) {
+    columns("column", texts[0], "its name");
+    columns("other names", texts[1], "that mean the same");
+    columns("meaning", texts[2], "what stands in it");
+  };
+  f("columns", each(answer.columns, column), "of a format");
 }
+
+std::string to_json(const ListAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const ListAnswer& answer) {
   Table table;

@@ -24,20 +24,4 @@ std::string edit_phrase(const EditFacts& edit) {
   return fmt::format("{} changes {}", edit.edit, blocks);
 }
 
-Json edits_json(const std::vector<EditFacts>& edits) {
-  Json found = Json::array();
-  for (const EditFacts& edit : edits) {
-    found.push_back({{"edit", edit.edit},
-                     {"blocks", edit.blocks},
-                     {"bytes", edit.bytes},
-                     {"recomputed_bytes", edit.recomputed_bytes},
-                     {"recomputed_requests", edit.recomputed_requests},
-                     {"moved_bytes", edit.moved_bytes},
-                     {"moving_seconds", edit.moving_seconds},
-                     {"other_memory_peak_bytes", edit.other_memory_peak},
-                     {"remarks", edit.remarks}});
-  }
-  return found;
-}
-
 }  // namespace memreplay

@@ -3,14 +3,11 @@
 #include <string>
 
 #include "metrics/edit_facts.hpp"
-#include "trace/json/json.hpp"
 
 namespace memreplay {
 
 /// "checkpoint:function=attn frees 66 blocks (300 MiB) early and asks for 250 MiB again, in 200
 /// requests"
 std::string edit_phrase(const EditFacts& edit);
-
-Json edits_json(const std::vector<EditFacts>& edits);
 
 }  // namespace memreplay

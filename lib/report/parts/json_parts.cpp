@@ -6,58 +6,131 @@
 #include <variant>
 
 #include "metrics/metrics.hpp"
-#include "report/parts/edits.hpp"
 
 namespace memreplay {
 namespace {
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+std::optional<double> finite(double value) { return only_if(std::isfinite(value), value); }
 
-Json ratio(double part, double whole) { return whole > 0 ? finite(part / whole) : Json(nullptr); }
-
-Json counts(const std::map<std::string, std::uint64_t>& by_reason) {
-  Json object = Json::object();
-  for (const auto& [reason, count] : by_reason) object[reason] = count;
-  return object;
+std::optional<double> ratio(double part, double whole) {
+  return whole > 0 ? finite(part / whole) : std::nullopt;
 }
 
-Json pair(const BytesInterval& interval) { return Json::array({interval.low, interval.high}); }
+std::optional<Durations> measured(const Durations& d) { return only_if(d.count() > 0, d); }
 
-Json durations_json(const Durations& d) {
-  if (d.count() == 0) return nullptr;
-  return Json{{"count", d.count()},
-              {"mean", static_cast<double>(d.sum()) / static_cast<double>(d.count())},
-              {"p50", d.quantile(0.5)},
-              {"p99", d.quantile(0.99)},
-              {"max", d.largest()}};
-}
-
-Json calls_json(const TimesByKind& times) {
-  Json calls = Json::object();
+ByName<CallTimes> calls_of(const TimesByKind& times) {
+  ByName<CallTimes> calls;
   for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
-    const CallTimes& call = times[kind];
-    if (call.host.count() == 0) continue;
-    calls[std::string(name_of(static_cast<CallKind>(kind)))] = {
-        {"host_ns", durations_json(call.host)}, {"device_ns", durations_json(call.device)}};
+    if (times[kind].host.count() == 0) continue;
+    calls.pairs.emplace_back(name_of(static_cast<CallKind>(kind)), times[kind]);
   }
   return calls;
 }
 
-Json repeats_json(const std::vector<double>& seconds) {
-  if (seconds.size() < 2) return nullptr;
-  const auto [least, most] = std::ranges::minmax(seconds);
-  return Json{{"count", seconds.size()}, {"least_seconds", least}, {"most_seconds", most}};
+/// Seconds of the measured replays, where there were several.
+struct Repeats {
+  std::vector<double> seconds;
+};
+
+}  // namespace
+
+void fields(JsonFields& f, const Durations& d) {
+  f.called("durations");
+  f("count", d.count(), "how many");
+  f("mean", static_cast<double>(d.sum()) / static_cast<double>(d.count()), "ns");
+  f("p50", d.quantile(0.5), "median, ns");
+  f("p99", d.quantile(0.99), "99th percentile, ns");
+  f("max", d.largest(), "the longest, ns");
 }
 
-Json timing_json(const RunMetrics& m) {
-  return Json{{"replay_seconds", finite(m.replay_seconds)},
-              {"events_per_second", ratio(static_cast<double>(m.events), m.replay_seconds)},
-              {"modelled_device_seconds", finite(m.modelled_device_seconds)},
-              {"modelled_stall_seconds", finite(m.stall_seconds)},
-              {"op_ns", m.times ? durations_json(m.times->ops) : Json(nullptr)},
-              {"strategy_ns", m.times ? durations_json(m.times->strategy) : Json(nullptr)},
-              {"calls", m.times && m.real ? calls_json(m.times->calls) : Json(nullptr)},
-              {"repeats", repeats_json(m.repeat_seconds)}};
+void fields(JsonFields& f, const CallTimes& call) {
+  f("host_ns", measured(call.host), "by the host's clock");
+  f("device_ns", measured(call.device), "by the device's; null where it has none");
+}
+
+void fields(JsonFields& f, const Repeats& repeats) {
+  f("count", repeats.seconds.size(), "how many");
+  const bool any = !repeats.seconds.empty();
+  f("least_seconds", any ? std::ranges::min(repeats.seconds) : 0.0, "the quickest");
+  f("most_seconds", any ? std::ranges::max(repeats.seconds) : 0.0, "the slowest");
+}
+
+void fields(JsonFields& f, const Agreement::Difference& d) {
+  f("event", d.event, "the first event with other bytes");
+  f("allocated_bytes", d.allocated, "after it, on this device");
+  f("reserved_bytes", d.reserved, "after it, on this device");
+  f("other_allocated_bytes", d.other_allocated, "on the other");
+  f("other_reserved_bytes", d.other_reserved, "on the other");
+}
+
+void fields(JsonFields& f, const Agreement& agreement) {
+  f("with", agreement.with, "the other device, as given");
+  f("events", agreement.events, "events compared");
+  f("first_difference", agreement.first_difference, "null: they agree");
+}
+
+void fields(JsonFields& f, const RealUse& real) {
+  f("used_bytes", real.memory.used, "memory in use at the end");
+  f("peak_used_bytes", real.memory.peak_used, "the most among the samples");
+  f("minor_faults", real.memory.minor_faults, "pages that only had to be mapped");
+  f("major_faults", real.memory.major_faults, "pages read from disk");
+  f("blocks_filled", real.touched.filled, "blocks written");
+  f("bytes_filled", real.touched.filled_bytes, "whole sizes of them");
+  f("blocks_checked", real.touched.checked, "blocks found as they were written");
+  f("segments_without_memory", real.not_adopted, "segments from before that got none");
+}
+
+void fields(JsonFields& f, const EarlyEnd& end) {
+  f("event", end.event, "the OOM, or the last event");
+  f("why", name_of(end.why), "why it is before the end of a step");
+  f("pass", name_of(end.pass), "forward, backward or later");
+}
+
+void fields(JsonFields& f, const StateSummary& state) {
+  f("reserved_bytes", state.reserved, "held from the device");
+  f("segments", state.segments, "regions that the device gave");
+  f("live_bytes", state.live, "live blocks, as charged");
+  f("blocks", state.blocks, "live blocks");
+  f("blocks_with_stacks", state.blocks_with_stacks, "those with a stack");
+}
+
+void fields(JsonFields& f, const OtherTenant& tenant) {
+  f("bytes", tenant.size, "held by others");
+  f("from", tenant.from, "the event before which they come");
+  f("to", only_if(tenant.to != UINT64_MAX, tenant.to), "and before which they go; null: never");
+}
+
+void fields(JsonFields& f, const PoolSleep& sleep) {
+  f("event", sleep.event, "when it falls asleep or wakes");
+  f("pool", std::pair(sleep.pool.first, sleep.pool.second), "the pool's two numbers");
+  f("wakes", sleep.wakes, "it wakes");
+  f("asleep_bytes", sleep.asleep, "all pools asleep then");
+  f("residue_bytes", sleep.residue, "reserved for none of them");
+  f("free_bytes", sleep.free, "room for others; null: the device is endless");
+  f("missing_bytes", sleep.missing, "what a wake does not find");
+}
+
+void fields(JsonFields& f, const Divergence& divergence) {
+  f("event", divergence.event, "where it diverges");
+  f("expected", divergence.expected, "what was recorded");
+  f("got", divergence.got, "what the model does");
+  f("why", divergence.why, "a sentence");
+}
+
+namespace {
+
+void timing_fields(JsonFields& f, const RunMetrics& m) {
+  const MeasuredTimes times = m.times.value_or(MeasuredTimes());
+  f("replay_seconds", finite(m.replay_seconds), "time of the replay, the median where repeated");
+  f("events_per_second", ratio(static_cast<double>(m.events), m.replay_seconds), "its speed");
+  f("modelled_device_seconds", finite(m.modelled_device_seconds),
+    "what the device calls would cost by the cost model");
+  f("modelled_stall_seconds", finite(m.stall_seconds), "modelled waits for transfers");
+  f("op_ns", measured(times.ops), "requests and frees, whole; null where not measured");
+  f("strategy_ns", measured(times.strategy), "the same without what the device took");
+  f("calls", only_if(m.times && m.real, calls_of(times.calls)), "calls to the driver, by kind");
+  f("repeats", only_if(m.repeat_seconds.size() > 1, Repeats{m.repeat_seconds}),
+    "the measured replays; null where there was one");
 }
 
 Json value_json(const MetricValue& value) {
@@ -72,239 +145,228 @@ Json value_json(const MetricValue& value) {
       value);
 }
 
-// The value of a metric with several parts.
-Json parts_json(std::string_view key, const RunMetrics& m) {
-  if (key == "first_oom") return oom_json(m.first_oom);
-  if (key == "timing") return timing_json(m);
-  Json counters = Json::object();
-  for (const auto& [name, value] : m.counters) counters[name] = value;
-  return counters;
+/// A metric that is one number or flag. Shares and seconds may be null.
+void value_field(JsonFields& f, const Metric& metric, const RunMetrics& m) {
+  using Unit = Metric::Unit;
+  const bool fraction = metric.unit == Unit::share || metric.unit == Unit::seconds;
+  const JsonType type{metric.unit == Unit::flag ? "boolean" : fraction ? "number" : "integer"};
+  f.typed(metric.key, value_json(metric.of(m)), fraction ? type.or_null() : type, metric.meaning);
 }
 
-Json agreement_json(const std::optional<Agreement>& agreement) {
-  if (!agreement) return nullptr;
-  Json difference = nullptr;
-  if (const auto& d = agreement->first_difference) {
-    difference = {{"event", d->event},
-                  {"allocated_bytes", d->allocated},
-                  {"reserved_bytes", d->reserved},
-                  {"other_allocated_bytes", d->other_allocated},
-                  {"other_reserved_bytes", d->other_reserved}};
+void metric_field(JsonFields& f, const Metric& metric, const RunMetrics& m) {
+  if (metric.of != nullptr) {
+    value_field(f, metric, m);
+  } else if (metric.key == "first_oom") {
+    f(metric.key, m.first_oom, metric.meaning);
+  } else if (metric.key == "timing") {
+    f(metric.key, Part{[&](JsonFields& timing) { timing_fields(timing, m); }}, metric.meaning);
+  } else {
+    f(metric.key, ByName<std::int64_t>{m.counters}, metric.meaning);
   }
-  return Json{{"with", agreement->with},
-              {"events", agreement->events},
-              {"first_difference", std::move(difference)}};
 }
 
-Json real_json(const std::optional<RealUse>& real) {
-  if (!real) return nullptr;
-  return Json{{"used_bytes", real->memory.used},
-              {"peak_used_bytes", real->memory.peak_used},
-              {"minor_faults", or_null(real->memory.minor_faults)},
-              {"major_faults", or_null(real->memory.major_faults)},
-              {"blocks_filled", real->touched.filled},
-              {"bytes_filled", real->touched.filled_bytes},
-              {"blocks_checked", real->touched.checked},
-              {"segments_without_memory", real->not_adopted}};
+std::optional<std::string_view> name_of(CapacityFrom from) {
+  constexpr std::string_view kNames[] = {"", "option", "oom", "retries"};
+  const std::size_t at = static_cast<std::size_t>(from);
+  return only_if(at > 0, kNames[at]);
 }
 
-Json early_end_json(const std::optional<EarlyEnd>& end) {
-  if (!end) return nullptr;
-  return Json{{"event", end->event}, {"why", name_of(end->why)}, {"pass", name_of(end->pass)}};
+void coverage_fields(JsonFields& f, const TraceSummary& t) {
+  f("starts", t.starts_empty ? "empty" : "warm", "empty, or warm: with blocks from before");
+  f("complete", t.complete, "no events are missing");
+  f("preexisting_blocks", t.preexisting_blocks, "blocks from before the recording");
+  f("preexisting_bytes", t.preexisting_bytes, "requested bytes of them");
+  f("dropped", t.dropped, "what was left out, counted by reason");
+  f("synthesised", t.synthesised, "what was added, counted by reason");
+  f("class", t.warm_class, "what came before: fresh, steady, smaller or larger; null: not looked");
+  f("largest_earlier_step", only_if(t.warm_class.has_value(), t.largest_earlier_step),
+    "the largest step before, in those of the recording; 0: none");
+  f("gapless", t.gapless, "nothing is known to be missing since the first event");
+  f("full_ring_entries", t.full_ring, "entries of a history that was full");
+  f("ends_early", t.early_end, "the OOM before one whole step at which the recording ends");
 }
 
-Json state_json(const std::optional<StateSummary>& state) {
-  if (!state) return nullptr;
-  return Json{{"reserved_bytes", state->reserved},
-              {"segments", state->segments},
-              {"live_bytes", state->live},
-              {"blocks", state->blocks},
-              {"blocks_with_stacks", state->blocks_with_stacks}};
+void recorded_fields(JsonFields& f, const TraceSummary& t) {
+  f("settings", t.settings, "of the recorded allocator; null where not stated");
+  f("settings_variable", unless_empty(t.settings_variable), "the variable that held them");
+  f("expandable_segments", t.expandable_segments, "whether they were on; null: unknown");
+  f("request_padding_bytes", t.request_padding, "added to each request by the allocator");
+  f("request_padding_range_bytes", t.request_padding_range,
+    "[least, most] paddings that explain the blocks as well");
+  f("peak_requested_bytes", t.peak_requested, "peak of the sizes asked for by live blocks");
+  f("peak_reserved_bytes", t.peak_reserved, "peak of the bytes held from the device");
+  f("end_reserved_bytes", t.end_reserved, "reserved after the last event");
+  f("ooms", t.ooms, "requests that were refused");
+  f("peak_requested_event", t.peak_requested_event, "right after it most was requested");
+  f("peak_reserved_event", t.peak_reserved_event, "right after it most was reserved");
+  f("oom_retries", t.retries, "requests for which memory was released first; null: unknown");
+  f("state", t.state, "the memory at the end; null where the recording holds none");
 }
 
-Json name_of(CapacityFrom from) {
-  switch (from) {
-    case CapacityFrom::option:
-      return "option";
-    case CapacityFrom::recorded_oom:
-      return "oom";
-    case CapacityFrom::recorded_retries:
-      return "retries";
-    default:
-      return nullptr;
-  }
+void trace_fields(JsonFields& f, const TraceSummary& t, bool detailed) {
+  f("path", t.path, "the file as given");
+  f("format", t.format, "a name of `list formats`");
+  f("gpu", t.gpu, "which device of the recording");
+  f("events", t.events, "how many, driver events not counted");
+  f("allocs", t.allocs, "requests");
+  f("frees", t.frees, "blocks freed");
+  f("streams", t.streams, "streams in use");
+  f("pools", t.pools, "memory pools");
+  f("duration_us", t.duration_us, "from the first event to the last, microseconds");
+  f("coverage", Part{[&](JsonFields& coverage) {
+      coverage_fields(coverage, t);
+      if (!detailed) return;
+      coverage("first_places", t.first_places, "where each reason is met first");
+    }},
+    "what the recording covers");
+  f("recorded", Part{[&](JsonFields& recorded) { recorded_fields(recorded, t); }},
+    "what the recording itself says");
+  if (f.sometimes(!t.edits.empty())) f("edits", t.edits, "edits made to the program");
 }
 
 }  // namespace
 
-Json bound_json(bool at_least) { return at_least ? Json("lower") : Json(nullptr); }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json trace_json(const TraceSummary& t) {
-  Json json{{"path", t.path},
-            {"format", t.format},
-            {"gpu", t.gpu},
-            {"events", t.events},
-            {"allocs", t.allocs},
-            {"frees", t.frees},
-            {"streams", t.streams},
-            {"pools", t.pools},
-            {"duration_us", or_null(t.duration_us)},
-            {"coverage",
-             {{"starts", t.starts_empty ? "empty" : "warm"},
-              {"complete", t.complete},
-              {"preexisting_blocks", t.preexisting_blocks},
-              {"preexisting_bytes", t.preexisting_bytes},
-              {"dropped", counts(t.dropped)},
-              {"synthesised", counts(t.synthesised)},
-              {"class", or_null(t.warm_class)},
-              {"largest_earlier_step", t.warm_class ? Json(t.largest_earlier_step) : Json(nullptr)},
-              {"gapless", t.gapless},
-              {"full_ring_entries", or_null(t.full_ring)},
-              {"ends_early", early_end_json(t.early_end)}}},
-            {"recorded",
-             {{"settings", or_null(t.settings)},
-              {"settings_variable", text_or_null(t.settings_variable)},
-              {"expandable_segments", or_null(t.expandable_segments)},
-              {"request_padding_bytes", t.request_padding},
-              {"request_padding_range_bytes",
-               t.request_padding_range
-                   ? Json{t.request_padding_range->first, t.request_padding_range->second}
-                   : Json(nullptr)},
-              {"peak_requested_bytes", t.peak_requested},
-              {"peak_reserved_bytes", or_null(t.peak_reserved)},
-              {"end_reserved_bytes", or_null(t.end_reserved)},
-              {"ooms", t.ooms},
-              {"peak_requested_event", or_null(t.peak_requested_event)},
-              {"peak_reserved_event", or_null(t.peak_reserved_event)},
-              {"oom_retries", or_null(t.retries)},
-              {"state", state_json(t.state)}}}};
-  if (!t.edits.empty()) json["edits"] = edits_json(t.edits);
-  return json;
+std::optional<std::string_view> unless_empty(const std::string& text) {
+  return only_if(!text.empty(), std::string_view(text));
 }
 
-Json tenants_json(const std::vector<OtherTenant>& tenants) {
-  Json found = Json::array();
-  for (const OtherTenant& tenant : tenants) {
-    std::optional<std::uint64_t> to;
-    if (tenant.to != UINT64_MAX) to = tenant.to;
-    found.push_back({{"bytes", tenant.size}, {"from", tenant.from}, {"to", or_null(to)}});
+Json text_or_null(const std::string& text) { return JsonFields::of(unless_empty(text)); }
+
+void bound_field(JsonFields& f, bool at_least) {
+  f("bound", only_if(at_least, "lower"),
+    "lower: the recording ends early and figures are lower bounds");
+}
+
+void fields(JsonFields& f, const TraceSummary& trace) {
+  f.called("trace");
+  trace_fields(f, trace, false);
+}
+
+void detailed_fields(JsonFields& f, const TraceSummary& trace) {
+  trace_fields(f, trace, true);
+  f("detail", trace.detail, "the format, for people");
+  f("lacks", trace.lacks, "what the format does not say");
+  f("why_no_trace", unless_empty(trace.why_no_trace), "why there is nothing to replay");
+}
+
+void fields(JsonFields& f, const EditFacts& edit) {
+  f("edit", edit.edit, "as given");
+  f("blocks", edit.blocks, "blocks changed");
+  f("bytes", edit.bytes, "requested by them before");
+  f("recomputed_bytes", edit.recomputed_bytes, "asked for a second time");
+  f("recomputed_requests", edit.recomputed_requests, "requests made a second time");
+  f("moved_bytes", edit.moved_bytes, "to another memory and back, each way counted");
+  f("moving_seconds", edit.moving_seconds, "at the bandwidth given");
+  f("other_memory_peak_bytes", edit.other_memory_peak, "held there at most");
+  f("remarks", edit.remarks, "sentences");
+}
+
+void fields(JsonFields& f, const PlaceSum& sum) {
+  f("place", sum.place, "the call site");
+  f("bytes", sum.bytes, "requested");
+  f("blocks", sum.blocks, "how many");
+}
+
+void fields(JsonFields& f, const DeviceSummary& d) {
+  f.called("device");
+  f("kind", d.kind, "sim, cuda or host");
+  f("name", d.name, "of a real device or card");
+  f("capacity_bytes", d.capacity, "its total; null: endless");
+  f.one_of("capacity_from", JsonFields::of(name_of(d.capacity_from)), {"option", "oom", "retries"},
+           "who says so");
+  f("granularity_bytes", d.granularity, "sizes of regions are multiples of it");
+  f("address_policy", d.address_policy, "which addresses it gives");
+  f("as_given", d.text, "the value of --device");
+  if (f.sometimes(!d.tenants.empty())) f("other_tenants", d.tenants, "others that come and go");
+}
+
+void fields(JsonFields& f, const RunInterval& interval) {
+  f.called("interval");
+  f("peak_reserved_bytes", interval.peak_reserved, "[low, high]");
+  f("end_reserved_bytes", interval.end_reserved, "[low, high]");
+  if (f.sometimes(interval.peak_requested.has_value())) {
+    f("peak_requested_bytes", interval.peak_requested.value_or(BytesInterval()), "[low, high]");
   }
-  return found;
 }
 
-Json device_json(const DeviceSummary& d) {
-  Json device{{"kind", d.kind},
-              {"name", or_null(d.name)},
-              {"capacity_bytes", or_null(d.capacity)},
-              {"capacity_from", name_of(d.capacity_from)},
-              {"granularity_bytes", d.granularity},
-              {"address_policy", d.address_policy},
-              {"as_given", d.text}};
-  if (!d.tenants.empty()) device["other_tenants"] = tenants_json(d.tenants);
-  return device;
+void fields(JsonFields& f, const OomPlace& oom) {
+  f.called("oom");
+  const bool is_known = oom.told == OomPlace::Told::replayed;
+  f("event", oom.event, "the request that was not served");
+  f("requested_bytes", oom.requested, "its size");
+  f("free_bytes", only_if(is_known, oom.free), "free then; null where only the recording tells");
+  f("largest_free_bytes", only_if(is_known, oom.largest_free), "in one piece");
+  f("live_bytes", oom.live, "requested by live blocks");
 }
 
-Json sleeps_json(const std::vector<PoolSleep>& sleeps) {
-  Json found = Json::array();
-  for (const PoolSleep& sleep : sleeps) {
-    found.push_back({{"event", sleep.event},
-                     {"pool", Json::array({sleep.pool.first, sleep.pool.second})},
-                     {"wakes", sleep.wakes},
-                     {"asleep_bytes", sleep.asleep},
-                     {"residue_bytes", sleep.residue},
-                     {"free_bytes", or_null(sleep.free)},
-                     {"missing_bytes", sleep.missing}});
-  }
-  return found;
-}
-
-Json interval_json(const std::optional<RunInterval>& interval) {
-  if (!interval) return nullptr;
-  Json json{{"peak_reserved_bytes", pair(interval->peak_reserved)},
-            {"end_reserved_bytes", pair(interval->end_reserved)}};
-  if (interval->peak_requested) json["peak_requested_bytes"] = pair(*interval->peak_requested);
-  return json;
-}
-
-Json oom_json(const std::optional<OomPlace>& oom) {
-  if (!oom) return nullptr;
-  const bool is_known = oom->told == OomPlace::Told::replayed;
-  return Json{{"event", oom->event},
-              {"requested_bytes", oom->requested},
-              {"free_bytes", is_known ? Json(oom->free) : Json(nullptr)},
-              {"largest_free_bytes", is_known ? Json(oom->largest_free) : Json(nullptr)},
-              {"live_bytes", oom->live}};
-}
-
-Json run_json(const Run& run) {
+void fields(JsonFields& f, const Run& run) {
+  f.called("run");
   const RunMetrics& m = run.metrics;
-  Json json{{"strategy", run.strategy},
-            {"gpu", run.gpu},
-            {"place", run.place},
-            {"exact", run.exact},
-            {"bound", bound_json(run.at_least)},
-            {"inexact_because", text_or_null(run.inexact_because)},
-            {"as_recorded", run.as_recorded},
-            {"finished", run.finished},
-            {"interval", interval_json(run.interval)}};
+  f("strategy", run.strategy, "the specification as given");
+  f("gpu", run.gpu, "which device of the recording");
+  f("place", run.place, "rank among the runs, from 1");
+  f("exact", run.exact, "the recording determines the result");
+  bound_field(f, run.at_least);
+  f("inexact_because", unless_empty(run.inexact_because), "the end of a sentence");
+  f("as_recorded", run.as_recorded, "its device did what the recorded one did throughout");
+  f("finished", run.finished, "false: interrupted, or stopped at an OOM");
+  f("interval", run.interval, "bounds of an estimate; null where it is exact");
   for (const Metric& metric : metrics()) {
-    if (!metric.in_json) continue;
-    json[metric.key] = metric.of != nullptr ? value_json(metric.of(m)) : parts_json(metric.key, m);
+    if (metric.in_json) metric_field(f, metric, m);
   }
-  json["remarks"] = m.remarks;
-  json["device"] = device_json(run.device);
-  json["real"] = real_json(m.real);
-  json["agreement"] = agreement_json(run.agreement);
-  if (!m.sleeps.empty()) json["sleeps"] = sleeps_json(m.sleeps);
-  if (run.oom_report) json["oom_report"] = text_or_null(*run.oom_report);
-  return json;
-}
-
-Json verify_run_json(const VerifyRun& run) {
-  Json divergence = nullptr;
-  if (run.first_divergence) {
-    divergence = {{"event", run.first_divergence->event},
-                  {"expected", run.first_divergence->expected},
-                  {"got", run.first_divergence->got},
-                  {"why", run.first_divergence->why}};
+  f("remarks", m.remarks, "sentences without which the numbers would mislead");
+  f("device", run.device, "on which it ran");
+  f("real", m.real, "use of real memory; null in simulation");
+  f("agreement", run.agreement, "whether another device gave the same bytes");
+  if (f.sometimes(!m.sleeps.empty())) f("sleeps", m.sleeps, "pools that slept");
+  if (f.sometimes(run.oom_report.has_value())) {
+    f("oom_report", unless_empty(run.oom_report.value_or("")), "the original's failure report");
   }
-  return Json{{"gpu", run.gpu},
-              {"allocs", run.allocs},
-              {"allocs_matched", run.allocs_matched},
-              {"segment_events", run.segment_events},
-              {"segment_events_matched", run.segment_events_matched},
-              {"forced", run.forced},
-              {"verdict", name_of(run.verdict)},
-              {"reason", text_or_null(run.reason)},
-              {"first_divergence", divergence},
-              {"torch_version", text_or_null(run.release)}};
 }
 
-Json state_beyond_json(const std::optional<StateBeyondDevice>& state) {
-  if (!state) return nullptr;
-  return {{"needed_bytes", state->needed}, {"room_bytes", state->room}, {"blocks", state->blocks}};
+void fields(JsonFields& f, const VerifyRun& run) {
+  f.called("verify_run");
+  f("gpu", run.gpu, "which device of the recording");
+  f("allocs", run.allocs, "requests");
+  f("allocs_matched", run.allocs_matched, "with the recorded address");
+  f("segment_events", run.segment_events, "driver events");
+  f("segment_events_matched", run.segment_events_matched, "those that the model gives");
+  f("forced", run.forced, "requests at which the model was set to the recorded state");
+  f.one_of("verdict", name_of(run.verdict), {"exact", "diverged", "resynchronised", "unsupported"},
+           "how far the model gives the recording");
+  f("reason", unless_empty(run.reason), "a sentence");
+  f("first_divergence", run.first_divergence, "null: none");
+  f("torch_version", unless_empty(run.release), "the PyTorch whose rules were used");
 }
 
-Json request_in_room_json(const std::optional<RequestInRoom>& request) {
-  if (!request) return nullptr;
-  return {{"event", request->event},
-          {"live_bytes", request->live},
-          {"requested_bytes", request->requested},
-          {"room_bytes", request->room}};
+void model_check_field(JsonFields& f, const std::optional<VerifyRun>& check) {
+  f("model_check", check, "how far the model gives the recording; null: no model of it");
+}
+
+void fields(JsonFields& f, const StateBeyondDevice& state) {
+  f.called("state_beyond_device");
+  f("needed_bytes", state.needed, "requested by what was there before the first event");
+  f("room_bytes", state.room, "what the allocator may have");
+  f("blocks", state.blocks, "how many");
+}
+
+void fields(JsonFields& f, const RequestInRoom& request) {
+  f.called("request_in_room");
+  f("event", request.event, "the request");
+  f("live_bytes", request.live, "requested by live blocks");
+  f("requested_bytes", request.requested, "its size");
+  f("room_bytes", request.room, "what the allocator may have");
+}
+
+void head_fields(JsonFields& f, std::string_view command) {
+  f.constant("schema", "memreplay/1", "this schema; keys are only ever added");
+  f.constant("command", command, "which question is answered");
 }
 
 Json head_json(std::string_view command) {
-  return Json{{"schema", "memreplay/1"}, {"command", command}};
-}
-
-Json result_json(std::string_view command, const TraceSummary& trace, Json device, Json runs) {
-  Json object = head_json(command);
-  object["trace"] = trace_json(trace);
-  object["device"] = std::move(device);
-  object["runs"] = std::move(runs);
-  return object;
+  JsonFields f;
+  head_fields(f, command);
+  return f.json();
 }
 
 std::string dump(const Json& json) { return json.dump(2) + '\n'; }

@@ -7,7 +7,8 @@
 
 #include "analysis/run/answer.hpp"
 #include "analysis/verdict/answer.hpp"
-#include "trace/json/json.hpp"
+#include "metrics/edit_facts.hpp"
+#include "report/parts/json_fields.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
 namespace memreplay {
@@ -16,28 +17,66 @@ template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
-
-/// "lower" where a recording that ends early makes figures lower bounds, else null.
-Json bound_json(bool at_least);
 Json text_or_null(const std::string& text);
+/// Unset where it is empty.
+std::optional<std::string_view> unless_empty(const std::string& text);
+/// Unset where nothing shows it.
+template <typename T>
+std::optional<T> only_if(bool known, T value) {
+  return known ? std::optional<T>(std::move(value)) : std::nullopt;
+}
 
-Json trace_json(const TraceSummary& trace);
-Json device_json(const DeviceSummary& device);
-Json run_json(const Run& run);
-Json verify_run_json(const VerifyRun& run);
-/// Null where the recording determines the run.
-Json interval_json(const std::optional<RunInterval>& interval);
-Json oom_json(const std::optional<OomPlace>& oom);
-Json state_beyond_json(const std::optional<StateBeyondDevice>& state);
-Json request_in_room_json(const std::optional<RequestInRoom>& request);
+/// "bound": "lower" where a recording that ends early makes figures lower bounds, else null.
+void bound_field(JsonFields& f, bool at_least);
+
+void fields(JsonFields& f, const TraceSummary& trace);
+/// With what only `info` is asked for.
+void detailed_fields(JsonFields& f, const TraceSummary& trace);
+void fields(JsonFields& f, const DeviceSummary& device);
+void fields(JsonFields& f, const Run& run);
+void fields(JsonFields& f, const VerifyRun& run);
+void fields(JsonFields& f, const RunInterval& interval);
+void fields(JsonFields& f, const OomPlace& oom);
+void fields(JsonFields& f, const StateBeyondDevice& state);
+void fields(JsonFields& f, const RequestInRoom& request);
+void fields(JsonFields& f, const EditFacts& edit);
+void fields(JsonFields& f, const PlaceSum& sum);
 
 /// The schema and the command, with which every report begins.
-Json head_json(std::string_view command);
+void head_fields(JsonFields& f, std::string_view command);
+/// How the model reproduces the recording, beside answers that rest on it.
+void model_check_field(JsonFields& f, const std::optional<VerifyRun>& check);
+
 /// The head, a trace, the device that it was replayed on (null: on none) and the runs.
-Json result_json(std::string_view command, const TraceSummary& trace, Json device, Json runs);
+template <typename Device, typename Runs>
+void result_fields(JsonFields& f, std::string_view command, const TraceSummary& trace,
+                   const Device& device, const Runs& runs) {
+  head_fields(f, command);
+  f("trace", trace, "the recording");
+  f("device", device, "the device of the replays; null where there are none");
+  f("runs", runs, "a result for each strategy or device");
+}
+
+/// For reports whose keys are still put in by hand.
+Json head_json(std::string_view command);
+inline Json trace_json(const TraceSummary& trace) { return JsonFields::of(trace); }
+inline Json device_json(const DeviceSummary& device) { return JsonFields::of(device); }
+inline Json verify_run_json(const VerifyRun& run) { return JsonFields::of(run); }
+inline Json state_beyond_json(const std::optional<StateBeyondDevice>& state) {
+  return JsonFields::of(state);
+}
+inline Json request_in_room_json(const std::optional<RequestInRoom>& request) {
+  return JsonFields::of(request);
+}
 
 /// A report as text. Several results become one object, with the index of the worst.
 std::string dump(const Json& json);
 std::string dump_results(std::string_view command, std::vector<Json> results, Json worst);
+template <typename Result>
+std::string dump_each(std::string_view command, const std::vector<Result>& results, Json worst) {
+  std::vector<Json> written;
+  for (const Result& result : results) written.push_back(JsonFields::of(result));
+  return dump_results(command, std::move(written), std::move(worst));
+}
 
 }  // namespace memreplay

@@ -65,6 +65,22 @@ std::string parting_sentence(const PredictionFacts& facts, const PredictionSourc
                         structure.value, facts.value);
 }
 
+using PartsAt = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
+
+void source_fields(JsonFields& f, const PredictionSource& source) {
+  f("path", source.path, "its file");
+  f("value", source.value, "of the parameter");
+  f("requests", source.requests, "how many it makes");
+  f("requests_paired", source.paired, "those with their like in the one that gave the order");
+  f("unpaired_bytes", source.unpaired_bytes, "requested by the others");
+  const auto parts = [&](JsonFields& at, const PartsAt::value_type& events) {
+    at("event", events.first, "in the one that gave the order");
+    at("event_there", events.second, "in this one");
+    at("place", unless_empty(source.place), "the call site");
+  };
+  f("parts_at", each(source.parts_at, parts), "where the two take different courses");
+}
+
 }  // namespace
 
 std::string beyond_phrase(const PredictionFacts& facts, std::int64_t value) {
@@ -116,35 +132,25 @@ std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
   return sentences;
 }
 
-Json prediction_json(const PredictionFacts& facts) {
-  Json sources = Json::array();
-  for (const PredictionSource& source : facts.sources) {
-    Json json{{"path", source.path},
-              {"value", source.value},
-              {"requests", source.requests},
-              {"requests_paired", source.paired},
-              {"unpaired_bytes", source.unpaired_bytes},
-              {"parts_at", nullptr}};
-    if (source.parts_at) {
-      json["parts_at"] = {{"event", source.parts_at->first},
-                          {"event_there", source.parts_at->second},
-                          {"place", text_or_null(source.place)}};
-    }
-    sources.push_back(std::move(json));
-  }
-  Json left_out = Json::array();
-  for (const LeftOutSource& source : facts.left_out) {
-    left_out.push_back({{"path", source.path}, {"value", source.value}, {"oom_event", source.oom}});
-  }
-  return {{"name", facts.name},
-          {"value", facts.value},
-          {"order_of", facts.sources[facts.structure].value},
-          {"recorded", facts.recorded()},
-          {"sources", std::move(sources)},
-          {"left_out", std::move(left_out)},
-          {"requests_without_law", facts.without_law},
-          {"blocks_with_open_sizes", facts.open_sizes},
-          {"staged_sums", facts.staged_sums}};
+void fields(JsonFields& f, const LeftOutSource& source) {
+  f("path", source.path, "its file");
+  f("value", source.value, "of the parameter");
+  f("oom_event", source.oom, "at which it ends, before one whole step is known");
+}
+
+void fields(JsonFields& f, const PredictionFacts& facts) {
+  f.called("prediction");
+  const bool known = facts.structure < facts.sources.size();
+  f("name", facts.name, "the parameter's");
+  f("value", facts.value, "asked for");
+  f("order_of", known ? facts.sources[facts.structure].value : 0,
+    "the value of the recording that gave the order of events");
+  f("recorded", known && facts.recorded(), "at this very value");
+  f("sources", each(facts.sources, source_fields), "the recordings it rests on, by value");
+  f("left_out", facts.left_out, "recordings that tell nothing about the need");
+  f("requests_without_law", facts.without_law, "requests whose sizes are guessed");
+  f("blocks_with_open_sizes", facts.open_sizes, "blocks that may follow more than one law");
+  f("staged_sums", facts.staged_sums, "sums of rows that get or lose staging at this value");
 }
 
 }  // namespace memreplay

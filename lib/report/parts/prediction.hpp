@@ -17,6 +17,6 @@ std::string prediction_name(const PredictionFacts& facts);
 /// What the prediction rests on, and what would make it surer.
 std::vector<std::string> prediction_sentences(const PredictionFacts& facts);
 
-Json prediction_json(const PredictionFacts& facts);
+void fields(JsonFields& f, const PredictionFacts& facts);
 
 }  // namespace memreplay

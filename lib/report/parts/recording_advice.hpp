@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/info/answer.hpp"
 #include "core/units.hpp"
@@ -20,6 +21,11 @@ std::string how_to_record(const TraceSummary& trace);
 
 /// Why a recording without a request answers nothing, and how to make one that does.
 std::string nothing_requested_sentence(const TraceSummary& trace);
+/// That sentence, or none.
+inline std::vector<std::string> nothing_requested_remarks(const TraceSummary& trace, bool nothing) {
+  if (!nothing) return {};
+  return {nothing_requested_sentence(trace)};
+}
 
 /// "the recording ends at the OOM of its first step; the rest of that step (backward, optimizer) is
 /// not in it"

@@ -6,50 +6,15 @@
 namespace memreplay {
 namespace {
 
-Json step_json(const PlannedStep& step) {
-  return {{"requests", step.requests},
-          {"steps", step.steps},
-          {"share", step.share},
-          {"lower_bound_bytes", step.lower_bound},
-          {"height_bytes", or_null(step.height)}};
+std::vector<Run> runs_of(const PlannedDevice& device) {
+  if (!device.run) return {};
+  return {*device.run};
 }
 
-Json memories_json(const PlannedDevice& device) {
-  Json memories = Json::array();
-  for (const FilledMemory& memory : device.memories) {
-    memories.push_back({{"name", memory.name},
-                        {"capacity_bytes", memory.capacity},
-                        {"height_bytes", device.height ? Json(memory.height) : Json(nullptr)},
-                        {"buffers", memory.buffers}});
-  }
-  return memories;
-}
-
-Json planned_json(const PlannedDevice& device) {
-  Json runs = Json::array();
-  if (device.run) runs.push_back(run_json(*device.run));
-  Json json = result_json("plan", device.trace, nullptr, std::move(runs));
-  json["capacity_bytes"] = or_null(device.capacity);
-  json["memories"] = memories_json(device);
-  json["alignment_bytes"] = device.alignment;
-  json["buffers"] = device.buffers.size();
-  json["left_out"] = device.left_out;
-  json["lower_bound_bytes"] = device.lower_bound;
-  json["height_bytes"] = or_null(device.height);
-  json["bound"] = bound_json(device.trace.early_end.has_value());
-  json["optimal"] = device.optimal();
-  json["impossible"] = device.impossible;
-  json["solver"] = text_or_null(device.found_by);
-  json["nodes"] = device.nodes;
-  json["seconds"] = device.seconds;
-  json["placements"] = text_or_null(device.placements);
-  json["cannot_be_placed"] = Json::array();
-  for (const std::size_t row : device.cannot) {
-    json["cannot_be_placed"].push_back(device.buffers[row].name);
-  }
-  json["repeated_step"] = device.step ? step_json(*device.step) : Json(nullptr);
-  json["each_needed"] = device.each_needed;
-  return json;
+std::vector<std::string_view> unplaced(const PlannedDevice& device) {
+  std::vector<std::string_view> names;
+  for (const std::size_t row : device.cannot) names.push_back(device.buffers[row].name);
+  return names;
 }
 
 Json highest_of(const std::vector<PlannedDevice>& devices) {
@@ -62,10 +27,44 @@ Json highest_of(const std::vector<PlannedDevice>& devices) {
 
 }  // namespace
 
+void fields(JsonFields& f, const PlannedStep& step) {
+  f("requests", step.requests, "in a step");
+  f("steps", step.steps, "whole ones, one after the other");
+  f("share", step.share, "requests that repeat, as a share of all");
+  f("lower_bound_bytes", step.lower_bound, "no plan of such steps is lower");
+  f("height_bytes", step.height, "of a plan for every step; null: lifetimes differ");
+}
+
+void fields(JsonFields& f, const PlannedDevice& device) {
+  result_fields(f, "plan", device.trace, nullptr, runs_of(device));
+  f("capacity_bytes", device.capacity, "that was asked for");
+  const auto memory = [&](JsonFields& memories, const FilledMemory& filled) {
+    memories("name", filled.name, "as given");
+    memories("capacity_bytes", filled.capacity, "as given");
+    memories("height_bytes", only_if(device.height.has_value(), filled.height),
+             "of the plan in it");
+    memories("buffers", filled.buffers, "blocks placed in it");
+  };
+  f("memories", each(device.memories, memory), "where several are filled");
+  f("alignment_bytes", device.alignment, "for every size and offset");
+  f("buffers", device.buffers.size(), "blocks to place");
+  f("left_out", device.left_out, "requests too large for any device");
+  f("lower_bound_bytes", device.lower_bound, "no plan is lower");
+  f("height_bytes", device.height, "of the plan; null: there is none");
+  bound_field(f, device.trace.early_end.has_value());
+  f("optimal", device.optimal(), "the height is the lower bound");
+  f("impossible", device.impossible, "proved: nothing fits");
+  f("solver", unless_empty(device.found_by), "what found the plan");
+  f("nodes", device.nodes, "visited by the exact search");
+  f("seconds", device.seconds, "how long it took");
+  f("placements", unless_empty(device.placements), "the file they are written to");
+  f("cannot_be_placed", unplaced(device), "blocks that do not fit together");
+  f("repeated_step", device.step, "where the recording repeats itself");
+  f("each_needed", device.each_needed, "without any one of those the others fit");
+}
+
 std::string to_json(const PlanAnswer& answer) {
-  std::vector<Json> results;
-  for (const PlannedDevice& device : answer.devices) results.push_back(planned_json(device));
-  return dump_results("plan", std::move(results), highest_of(answer.devices));
+  return dump_each("plan", answer.devices, highest_of(answer.devices));
 }
 
 }  // namespace memreplay

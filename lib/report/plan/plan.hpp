@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// For each device: how high the plan is and how low any can be, or what cannot be placed together.
 std::string to_text(const PlanAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with the bounds, the height and what it was found by.
@@ -20,5 +22,8 @@ void write_page(const PlanAnswer& answer, std::ostream& out);
 /// A row for each buffer, as MiniMalloc has them: id,lower,upper,size,offset, and of several
 /// memories the memory's name. The header alone where nothing is placed.
 void write_placements(const PlannedDevice& device, std::ostream& out);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const PlannedDevice& device);
 
 }  // namespace memreplay

@@ -2,123 +2,134 @@
 #include "report/ranks/ranks.hpp"
 
 namespace memreplay {
+
+void fields(JsonFields& f, const DepartingCall& call) {
+  f("what", call.what, "request, refused, free, empty_cache, safe_frontier or start");
+  f("bytes", call.size, "its size");
+  f("place", unless_empty(call.place), "its call site");
+}
+
+void fields(JsonFields& f, const RankClass& c) {
+  const bool departs = c.departure.has_value();
+  const Departure departure = c.departure.value_or(Departure());
+  f("ranks", c.ranks, "that ask for the same, in the same order");
+  f("representative", c.representative, "the file of the lowest");
+  f("stream", hex_of(c.stream), "hash of all that they ask for");
+  f("departs_at_event", only_if(departs, departure.event), "in the representative's file");
+  f("departs_from", only_if(departs, departure.from), "the class, by index");
+  f("twin_event", only_if(departs, departure.twin_event), "in that of the other class");
+  f("asked", departure.call, "there; null: it ends");
+  f("twin_asked", departure.twin_call, "by the other class; null: it ends");
+}
+
 namespace {
 
-Json call_json(const std::optional<DepartingCall>& call) {
-  if (!call) return nullptr;
-  return Json{{"what", call->what}, {"bytes", call->size}, {"place", text_or_null(call->place)}};
+void worst_fields(JsonFields& f, const RanksAnswer& answer, std::size_t run) {
+  const bool known = run < answer.under.size();
+  const RankRow row = known ? answer.part.rows[answer.under[run].worst] : RankRow();
+  const RankRun under = known ? row.runs[run] : RankRun();
+  f("rank", row.rank, "the rank");
+  f("path", row.path, "its file");
+  f("peak_reserved_bytes", under.peak_reserved, "peak of the bytes held from the device");
+  f("ooms", under.ooms, "requests that were not served");
 }
 
-Json class_json(const RankClass& c) {
-  Json json{{"ranks", c.ranks},           {"representative", c.representative},
-            {"stream", hex_of(c.stream)}, {"departs_at_event", nullptr},
-            {"departs_from", nullptr},    {"twin_event", nullptr},
-            {"asked", nullptr},           {"twin_asked", nullptr}};
-  if (!c.departure) return json;
-  json["departs_at_event"] = c.departure->event;
-  json["departs_from"] = c.departure->from;
-  json["twin_event"] = c.departure->twin_event;
-  json["asked"] = call_json(c.departure->call);
-  json["twin_asked"] = call_json(c.departure->twin_call);
-  return json;
-}
-
-Json worst_json(const RanksAnswer& answer, std::size_t run) {
-  const RankRow& row = answer.part.rows[answer.under[run].worst];
-  return Json{{"rank", row.rank},
-              {"path", row.path},
-              {"peak_reserved_bytes", row.runs[run].peak_reserved},
-              {"ooms", row.runs[run].ooms}};
-}
-
-Json spread_json(const RanksUnder& under) {
-  Json json = Json::object();
+ByName<Spread> spread_of(const RanksUnder& under) {
+  ByName<Spread> spreads;
   for (std::size_t i = 0; i < under.spreads.size(); ++i) {
-    const Spread& spread = under.spreads[i];
-    json[rank_metrics()[i].name] = {{"min", spread.min},
-                                    {"median", spread.median},
-                                    {"max", spread.max},
-                                    {"min_rank", spread.min_rank},
-                                    {"max_rank", spread.max_rank}};
+    spreads.pairs.emplace_back(rank_metrics()[i].name, under.spreads[i]);
   }
-  return json;
+  return spreads;
 }
 
-Json run_json(const RankRow& row, const RankRun& run) {
-  Json json{{"strategy", run.strategy}};
-  for (const RankMetric& metric : rank_metrics()) json[metric.name] = metric.of(row, run);
-  json["first_oom_event"] = or_null(run.first_oom);
-  json["exact"] = !run.peak_interval;
-  json["bound"] = bound_json(row.early_end.has_value());
-  json["interval"] = nullptr;
-  if (run.peak_interval) {
-    const auto& [low, high] = *run.peak_interval;
-    json["interval"] = {{"peak_reserved_bytes", Json::array({low, high})}};
-  }
-  return json;
+void rank_interval_fields(JsonFields& f, const BytesInterval& interval) {
+  f("peak_reserved_bytes", interval, "[low, high]");
 }
 
-Json row_json(const RanksAnswer& answer, const RankRow& row) {
-  Json json{{"rank", row.rank},
-            {"path", row.path},
-            {"gpu", row.gpu},
-            {"class", answer.class_of(row)},
-            {"runs", Json::array()}};
-  for (const RankRun& run : row.runs) json["runs"].push_back(run_json(row, run));
-  return json;
+void rank_run_fields(JsonFields& f, const RankRow& row, const RankRun& run) {
+  f("strategy", run.strategy, "the specification as given");
+  for (const RankMetric& metric : rank_metrics()) f(metric.name, metric.of(row, run), metric.word);
+  f("first_oom_event", run.first_oom, "null: none");
+  f("exact", !run.peak_interval, "the recording determines the result");
+  bound_field(f, row.early_end.has_value());
+  f("interval", each(run.peak_interval, rank_interval_fields), "null where it is exact");
 }
 
-Json stages_json(const RanksAnswer& answer) {
-  Json stages = Json::array();
-  for (const RankStage& stage : answer.stages) {
-    stages.push_back({{"first_rank", stage.first},
-                      {"last_rank", stage.last},
-                      {"peak_reserved_bytes", stage.peak_reserved}});
-  }
-  return stages;
+void row_fields(JsonFields& f, const RanksAnswer& answer, const RankRow& row) {
+  f("rank", row.rank, "the rank");
+  f("path", row.path, "its file");
+  f("gpu", row.gpu, "which device of it");
+  f("class", answer.class_of(row), "its class, by index");
+  const auto run = [&](JsonFields& runs, const RankRun& of) { rank_run_fields(runs, row, of); };
+  f("runs", each(row.runs, run), "by strategy");
 }
 
-Json tune_json(const TuneAnswer& tuned) {
+void tuned_ranks_fields(JsonFields& f, const TuneAnswer& tuned) {
   const TuneResult& result = tuned.result;
-  if (result.outcomes.empty()) return nullptr;
-  const TuneOutcome& best = result.outcomes[result.best];
+  const bool there = !result.outcomes.empty();
+  const TuneOutcome best = there ? result.outcomes[result.best] : TuneOutcome();
   const RunSoFar total = best.total();
-  return Json{{"setting", result.conf(best)}, {"variable", result.variable},
-              {"helps", result.helps},        {"peak_reserved_bytes", total.peak_reserved},
-              {"ooms", total.ooms},           {"tried", result.tried}};
+  f("setting", there ? result.conf(best) : "", "one for all ranks");
+  f("variable", result.variable, "where it is written");
+  f("helps", result.helps, "it is better than the baseline");
+  f("peak_reserved_bytes", total.peak_reserved, "the highest of the ranks");
+  f("ooms", total.ooms, "requests that were not served, of all ranks");
+  f("tried", result.tried, "settings whose outcome is known or ruled out");
 }
 
 }  // namespace
 
-std::string to_json(const RanksAnswer& answer) {
-  Json json = head_json("ranks");
-  json["classes"] = Json::array();
-  for (const RankClass& c : answer.classes) json["classes"].push_back(class_json(c));
-  const bool none = answer.under.empty();
-  json["worst"] = none ? Json(nullptr) : worst_json(answer, 0);
-  json["spread"] = none ? Json(nullptr) : spread_json(answer.under.front());
-  json["strategies"] = Json::array();
-  for (std::size_t run = 0; run < answer.under.size(); ++run) {
-    const RanksUnder& under = answer.under[run];
-    json["strategies"].push_back({{"strategy", under.strategy},
-                                  {"worst", worst_json(answer, run)},
-                                  {"ranks_out_of_memory", under.out_of_memory},
-                                  {"spread", spread_json(under)}});
-  }
-  json["best"] = none ? Json(nullptr) : Json(answer.best);
-  json["stages"] = stages_json(answer);
-  json["tune"] = answer.tuned ? tune_json(*answer.tuned) : Json(nullptr);
-  json["ranks_from"] = answer.part.ranks_from == RanksFrom::names ? "names" : "order";
-  json["ranks"] = Json::array();
-  for (const RankRow& row : answer.part.rows) json["ranks"].push_back(row_json(answer, row));
-  json["other_files"] = answer.part.others;
-  json["unreadable"] = Json::array();
-  for (const UnreadableRank& file : answer.part.unreadable) {
-    json["unreadable"].push_back(
-        {{"rank", file.rank}, {"path", file.path}, {"message", file.message}});
-  }
-  return dump(json);
+void fields(JsonFields& f, const Spread& spread) {
+  f("min", spread.min, "the least of the ranks");
+  f("median", spread.median, "the median");
+  f("max", spread.max, "the most");
+  f("min_rank", spread.min_rank, "the rank with the least");
+  f("max_rank", spread.max_rank, "the rank with the most");
 }
+
+void fields(JsonFields& f, const RankStage& stage) {
+  f("first_rank", stage.first, "the first rank");
+  f("last_rank", stage.last, "the last");
+  f("peak_reserved_bytes", stage.peak_reserved, "the most of them");
+}
+
+void fields(JsonFields& f, const UnreadableRank& file) {
+  f("rank", file.rank, "the rank");
+  f("path", file.path, "its file");
+  f("message", file.message, "what is wrong");
+}
+
+void fields(JsonFields& f, const RanksAnswer& answer) {
+  head_fields(f, "ranks");
+  f("classes", answer.classes, "ranks that ask for the same, the largest class first");
+  const bool any = !answer.under.empty();
+  const RanksUnder first = any ? answer.under.front() : RanksUnder();
+  std::size_t at = 0;
+  const auto worst = [&](JsonFields& of, const RanksUnder&) { worst_fields(of, answer, at); };
+  f("worst", each(only_if(any, first), worst), "under the first strategy");
+  f("spread", only_if(any, spread_of(first)), "by metric, under the first strategy");
+  const auto under = [&](JsonFields& strategy, const RanksUnder& of) {
+    strategy("strategy", of.strategy, "the specification as given");
+    strategy("worst", Part{[&](JsonFields& row) { worst_fields(row, answer, at); }}, "its rank");
+    strategy("ranks_out_of_memory", of.out_of_memory, "how many");
+    strategy("spread", spread_of(of), "by metric");
+    ++at;
+  };
+  f("strategies", each(answer.under, under), "all ranks under each");
+  f("best", only_if(any, answer.best), "the strategy, by index");
+  f("stages", answer.stages, "ranks that seem to do the same part of the work");
+  const std::optional<TuneAnswer> untuned;
+  const bool tuned = answer.tuned && !answer.tuned->result.outcomes.empty();
+  f("tune", each(tuned ? answer.tuned : untuned, tuned_ranks_fields), "null: not asked for");
+  f("ranks_from", answer.part.ranks_from == RanksFrom::names ? "names" : "order",
+    "who says which file is which rank: names or order");
+  const auto row = [&](JsonFields& rows, const RankRow& of) { row_fields(rows, answer, of); };
+  f("ranks", each(answer.part.rows, row), "the worst first");
+  f("other_files", answer.part.others, "files of the folders that are no recordings");
+  f("unreadable", answer.part.unreadable, "files that could not be read");
+}
+
+std::string to_json(const RanksAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 std::string to_json(const RanksPart& part) { return part_text(part); }
 

@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// How every text about several ranks begins: who ran out of memory, and why the worst did; then a
 /// line for each rank, or for those that are alike.
 std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style);
@@ -25,5 +27,8 @@ Table to_table(const RanksPart& part);
 
 /// "0-4, 6"
 std::string ranks_text(const std::vector<std::uint64_t>& ranks);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const RanksAnswer& answer);
 
 }  // namespace memreplay

@@ -3,41 +3,40 @@
 #include "report/run/run.hpp"
 
 namespace memreplay {
-namespace {
 
-// Null where it is left out, too.
-Json floor_json(const std::optional<PlannedFloor>& planned) {
-  if (!planned || !planned->left_out_because.empty()) return nullptr;
-  return {{"height_bytes", planned->height},
-          {"lower_bound_bytes", planned->lower_bound},
-          {"optimal", planned->optimal()},
-          {"solver", planned->found_by},
-          {"buffers", planned->blocks}};
+void fields(JsonFields& f, const PlannedFloor& planned) {
+  f("height_bytes", planned.height, "of the plan");
+  f("lower_bound_bytes", planned.lower_bound, "no plan is lower");
+  f("optimal", planned.optimal(), "proved");
+  f("solver", planned.found_by, "what found the plan");
+  f("buffers", planned.blocks, "blocks placed");
 }
 
-}  // namespace
+void replayed_fields(JsonFields& f, const TraceRuns& trace, bool ranked) {
+  result_fields(f, ranked ? "compare" : "replay", trace.trace, trace.device, trace.runs);
+  if (f.sometimes(trace.trace.predicted.has_value())) {
+    f("predicted", trace.trace.predicted.value_or(PredictionFacts()), "how it was predicted");
+  }
+  model_check_field(f, trace.model_check);
+  f("state_beyond_device", trace.state_beyond, "what was there before is more than the device");
+  f("runs_asked", trace.asked, "where it was interrupted there are fewer runs");
+  if (!ranked) return;
+  const bool planned = trace.planned && trace.planned->left_out_because.empty();
+  f("planned", planned ? trace.planned : std::nullopt, "with the future known");
+  f("planned_left_out",
+    unless_empty(trace.planned ? trace.planned->left_out_because : std::string()),
+    "why there is no plan");
+}
 
 std::string to_json(const ReplayAnswer& answer) {
-  const char* command = answer.ranked ? "compare" : "replay";
   const std::vector<TraceRuns> traces = answer.shown();
   std::vector<Json> results;
   for (const TraceRuns& trace : traces) {
-    Json runs = Json::array();
-    for (const Run& run : trace.runs) runs.push_back(run_json(run));
-    Json result = result_json(command, trace.trace, device_json(trace.device), std::move(runs));
-    if (trace.trace.predicted) result["predicted"] = prediction_json(*trace.trace.predicted);
-    result["model_check"] = nullptr;
-    if (trace.model_check) result["model_check"] = verify_run_json(*trace.model_check);
-    result["state_beyond_device"] = state_beyond_json(trace.state_beyond);
-    result["runs_asked"] = trace.asked;
-    if (answer.ranked) {
-      result["planned"] = floor_json(trace.planned);
-      result["planned_left_out"] =
-          trace.planned ? text_or_null(trace.planned->left_out_because) : Json(nullptr);
-    }
-    results.push_back(std::move(result));
+    JsonFields f;
+    replayed_fields(f, trace, answer.ranked);
+    results.push_back(f.json());
   }
-  return dump_results(command, std::move(results), worst_of(traces));
+  return dump_results(answer.ranked ? "compare" : "replay", std::move(results), worst_of(traces));
 }
 
 }  // namespace memreplay

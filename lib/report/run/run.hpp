@@ -10,6 +10,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// A block a run, the answer first and then the numbers; side by side by place where the runs are
 /// ranked, with the lower bound, warnings, and the winner with its price. Allocators' own summaries
 /// and reports follow, where they were asked for.
@@ -29,5 +31,8 @@ Table to_table(const ReplayAnswer& answer);
 /// come to, where that is asked for, and the plan, where there is one.
 Table run_table(const std::vector<Run>& runs, bool with_lower_bound = false,
                 const std::optional<PlannedFloor>& planned = {});
+
+/// The keys of its JSON.
+void replayed_fields(JsonFields& f, const TraceRuns& trace, bool ranked);
 
 }  // namespace memreplay

@@ -8,75 +8,21 @@
 namespace memreplay {
 namespace {
 
-Json steps_from_json(StepsFrom from) {
-  constexpr const char* kNames[] = {"", "markers", "annotations", "repetition", "quiet", "count"};
-  return from == StepsFrom::nowhere ? Json(nullptr) : Json(kNames[static_cast<std::size_t>(from)]);
+std::optional<std::string_view> name_of(StepsFrom from) {
+  constexpr std::string_view kNames[] = {"",           "markers", "annotations",
+                                         "repetition", "quiet",   "count"};
+  return only_if(from != StepsFrom::nowhere, kNames[static_cast<std::size_t>(from)]);
 }
 
-Json steps_json(const StressedSteps& steps) {
-  return {{"from", steps_from_json(steps.from)},
-          {"steps", steps.steps},
-          {"steps_of_others", steps.others},
-          {"last_stays", steps.last_stays},
-          {"events", steps.events},
-          {"events_before", steps.events_before},
-          {"events_behind", steps.events_behind},
-          {"crossing_blocks", steps.crossing_blocks},
-          {"crossing_bytes", steps.crossing_bytes},
-          {"lasting_blocks", steps.lasting_blocks},
-          {"lasting_bytes", steps.lasting_bytes},
-          {"left_out",
-           {{"safe_frontiers", steps.frontiers},
-            {"pool_ends", steps.pool_ends},
-            {"unfinished_frees", steps.unfinished_frees}}}};
+std::optional<double> share_of(std::int64_t part, Bytes whole) {
+  if (whole == 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-Json share_of(std::int64_t part, Bytes whole) {
-  return whole == 0 ? Json(nullptr) : Json(static_cast<double>(part) / static_cast<double>(whole));
-}
-
-Json spread_json(const OrderSpread& spread) {
-  return {
-      {"min", spread.least}, {"median", spread.median}, {"p99", spread.p99}, {"max", spread.most}};
-}
-
-Json counts_json(const std::map<Bytes, std::uint64_t>& counts) {
-  Json json = Json::array();
-  for (const auto& [bytes, orders] : counts) json.push_back({bytes, orders});
-  return json;
-}
-
-Json margin_json(const StressRun& run) {
-  if (!run.margin) return nullptr;
-  const StressMargin& margin = *run.margin;
-  const RunMetrics& recorded = run.recorded.metrics;
-  return {{"share", kStressShare},
-          {"confidence", margin.confidence},
-          {"peak_reserved_bytes", margin.peak_reserved},
-          {"over_recorded_bytes", margin.over_recorded},
-          {"over_recorded", share_of(margin.over_recorded, recorded.peak_reserved)},
-          {"over_live_bytes", margin.over_live},
-          {"over_live", share_of(margin.over_live, recorded.peak_requested)}};
-}
-
-Json stress_run_json(const StressRun& run) {
-  const bool played = run.orders > 0;
-  const RunMetrics& recorded = run.recorded.metrics;
-  return {{"strategy", run.recorded.strategy},
-          {"gpu", run.recorded.gpu},
-          {"exact", run.recorded.exact},
-          {"interval", interval_json(run.recorded.interval)},
-          {"inexact_because", text_or_null(run.recorded.inexact_because)},
-          {"recorded_peak_reserved_bytes", recorded.peak_reserved},
-          {"recorded_peak_requested_bytes", recorded.peak_requested},
-          {"recorded_ooms", recorded.ooms},
-          {"recorded_order_peak_reserved_bytes", run.recorded_order},
-          {"orders", run.orders},
-          {"orders_with_oom", run.orders_with_oom},
-          {"peak_reserved_bytes", played ? spread_json(run.reserved) : Json(nullptr)},
-          {"orders_by_peak_reserved", counts_json(run.orders_by_reserved)},
-          {"peak_requested_bytes", played ? spread_json(run.live) : Json(nullptr)},
-          {"margin", margin_json(run)}};
+/// [bytes, orders] each
+std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs_of(
+    const std::map<Bytes, std::uint64_t>& counts) {
+  return {counts.begin(), counts.end()};
 }
 
 /// The result whose first strategy needs the largest margin; one without any needs more.
@@ -94,24 +40,77 @@ std::string number(auto value) { return std::to_string(value); }
 
 }  // namespace
 
+void fields(JsonFields& f, const StressedSteps& steps) {
+  f("from", name_of(steps.from), "what shows the steps");
+  f("steps", steps.steps, "that change their places");
+  f("steps_of_others", steps.others, "steps of other recordings");
+  f("last_stays", steps.last_stays, "one more stays last");
+  f("events", steps.events, "a free counted once");
+  f("events_before", steps.events_before, "played first");
+  f("events_behind", steps.events_behind, "played at the end");
+  f("crossing_blocks", steps.crossing_blocks, "blocks that live across steps");
+  f("crossing_bytes", steps.crossing_bytes, "requested bytes of them");
+  f("lasting_blocks", steps.lasting_blocks, "blocks that stay");
+  f("lasting_bytes", steps.lasting_bytes, "requested bytes of them");
+  f("left_out", Part{[&](JsonFields& out) {
+      out("safe_frontiers", steps.frontiers, "how many");
+      out("pool_ends", steps.pool_ends, "how many");
+      out("unfinished_frees", steps.unfinished_frees, "how many");
+    }},
+    "what other orders leave out");
+}
+
+void fields(JsonFields& f, const OrderSpread& spread) {
+  f("min", spread.least, "the least of all orders, bytes");
+  f("median", spread.median, "bytes");
+  f("p99", spread.p99, "99th percentile, bytes");
+  f("max", spread.most, "bytes");
+}
+
+void margin_fields(JsonFields& f, const StressMargin& margin, const RunMetrics& recorded) {
+  f("share", kStressShare, "of all orders need no more");
+  f("confidence", margin.confidence, "with which that holds");
+  f("peak_reserved_bytes", margin.peak_reserved, "what they need");
+  f("over_recorded_bytes", margin.over_recorded, "above what the recorded order reserves");
+  f("over_recorded", share_of(margin.over_recorded, recorded.peak_reserved), "as a share of it");
+  f("over_live_bytes", margin.over_live, "above what is live at each peak");
+  f("over_live", share_of(margin.over_live, recorded.peak_requested), "as a share of it");
+}
+
+void fields(JsonFields& f, const StressRun& run) {
+  const bool played = run.orders > 0;
+  const RunMetrics& recorded = run.recorded.metrics;
+  f("strategy", run.recorded.strategy, "the specification as given");
+  f("gpu", run.recorded.gpu, "which device of the recording");
+  f("exact", run.recorded.exact, "the recording determines the result");
+  f("interval", run.recorded.interval, "bounds of an estimate; null where it is exact");
+  f("inexact_because", unless_empty(run.recorded.inexact_because), "the end of a sentence");
+  f("recorded_peak_reserved_bytes", recorded.peak_reserved, "in the recorded order");
+  f("recorded_peak_requested_bytes", recorded.peak_requested, "in the recorded order");
+  f("recorded_ooms", recorded.ooms, "in the recorded order");
+  f("recorded_order_peak_reserved_bytes", run.recorded_order, "the same played from its steps");
+  f("orders", run.orders, "other orders played");
+  f("orders_with_oom", run.orders_with_oom, "those that ran out of memory");
+  f("peak_reserved_bytes", only_if(played, run.reserved), "over the orders");
+  f("orders_by_peak_reserved", pairs_of(run.orders_by_reserved), "[bytes, orders] each");
+  f("peak_requested_bytes", only_if(played, run.live), "over the orders");
+  const auto margin = [&](JsonFields& m, const StressMargin& of) {
+    margin_fields(m, of, recorded);
+  };
+  f("margin", each(run.margin, margin), "what is enough; null: too many OOMs, or no order");
+}
+
+void fields(JsonFields& f, const StressedDevice& device) {
+  result_fields(f, "stress", device.trace, device.device, device.runs);
+  f("remarks", nothing_requested_remarks(device.trace, device.nothing_requested), "sentences");
+  f("seed", device.seed, "of the orders");
+  f("steps_at_once", device.in_flight, "steps that overlap");
+  f("work", device.steps, "what is put in other orders");
+  model_check_field(f, device.model_check);
+}
+
 std::string to_json(const StressAnswer& answer) {
-  std::vector<Json> results;
-  for (const StressedDevice& device : answer.devices) {
-    Json runs = Json::array();
-    for (const StressRun& run : device.runs) runs.push_back(stress_run_json(run));
-    Json result = result_json("stress", device.trace, device_json(device.device), std::move(runs));
-    result["remarks"] = Json::array();
-    if (device.nothing_requested) {
-      result["remarks"].push_back(nothing_requested_sentence(device.trace));
-    }
-    result["seed"] = device.seed;
-    result["steps_at_once"] = device.in_flight;
-    result["work"] = steps_json(device.steps);
-    result["model_check"] =
-        device.model_check ? verify_run_json(*device.model_check) : Json(nullptr);
-    results.push_back(std::move(result));
-  }
-  return dump_results("stress", std::move(results), worst_of(answer.devices));
+  return dump_each("stress", answer.devices, worst_of(answer.devices));
 }
 
 Table to_table(const StressAnswer& answer) {

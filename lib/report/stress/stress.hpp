@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// The margin in a sentence, then for each device of the recordings a table of what the orders
 /// reserve, and what was permuted.
 std::string to_text(const StressAnswer& answer, const TextStyle& style);
@@ -15,5 +17,8 @@ std::string to_text(const StressAnswer& answer, const TextStyle& style);
 std::string to_json(const StressAnswer& answer);
 /// A row for each strategy on each device of the recordings: exact bytes.
 Table to_table(const StressAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const StressedDevice& device);
 
 }  // namespace memreplay

@@ -5,53 +5,57 @@
 namespace memreplay {
 namespace {
 
-Json suggestion_json(const Suggestion& s) {
-  Json edits = Json::array();
-  Json changes = Json::array();
-  for (const SuggestedEdit& edit : s.edits) {
-    edits.push_back(edit.text);
-    const CodeChange change = code_change(edit);
-    changes.push_back({{"what", change.what}, {"python", change.python}});
-  }
-  return Json{{"edits", std::move(edits)},
-              {"changes", std::move(changes)},
-              {"strategy", s.strategy},
-              {"fits", s.fits},
-              {"peak_requested_bytes", s.peak_requested},
-              {"peak_reserved_bytes", s.peak_reserved},
-              {"interval", interval_json(s.interval)},
-              {"oom_retries", s.retries},
-              {"recomputed_bytes", s.recomputed},
-              {"recomputed_requests", s.recomputed_requests},
-              {"moved_bytes", s.moved},
-              {"saved_bytes", s.saved},
-              {"saved_per_byte",
-               s.price() > 0 ? Json(static_cast<double>(s.saved) / static_cast<double>(s.price()))
-                             : Json(nullptr)},
-              {"still_to_come_bytes", s.still_to_come},
-              {"remarks", s.remarks}};
+std::optional<double> saved_per_byte(const Suggestion& s) {
+  if (s.price() == 0) return std::nullopt;
+  return static_cast<double>(s.saved) / static_cast<double>(s.price());
+}
+
+std::vector<std::string> texts_of(const std::vector<SuggestedEdit>& edits) {
+  std::vector<std::string> texts;
+  for (const SuggestedEdit& edit : edits) texts.push_back(edit.text);
+  return texts;
+}
+
+void change_fields(JsonFields& f, const SuggestedEdit& edit) {
+  const CodeChange change = code_change(edit);
+  f("what", change.what, "what to change in the program");
+  f("python", change.python, "the lines to write");
 }
 
 }  // namespace
 
+void fields(JsonFields& f, const Suggestion& s) {
+  f("edits", texts_of(s.edits), "as --edit takes them");
+  f("changes", each(s.edits, change_fields), "the same in the program");
+  f("strategy", s.strategy, "as -s takes it");
+  f("fits", s.fits, "in the budget, whatever the edits leave open");
+  f("peak_requested_bytes", s.peak_requested, "peak of the sizes asked for by live blocks");
+  f("peak_reserved_bytes", s.peak_reserved, "peak of the bytes held from the device");
+  f("interval", s.interval, "what the edits leave open");
+  f("oom_retries", s.retries, "on the budget");
+  f("recomputed_bytes", s.recomputed, "asked for a second time");
+  f("recomputed_requests", s.recomputed_requests, "requests made a second time");
+  f("moved_bytes", s.moved, "to the host and back");
+  f("saved_bytes", s.saved, "less reserved than the program as it is");
+  f("saved_per_byte", saved_per_byte(s), "saved for each byte recomputed or moved");
+  f("still_to_come_bytes", s.still_to_come, "gradients and optimizer, beyond the recording");
+  f("remarks", s.remarks, "what the edits leave out, sentences");
+}
+
+void fields(JsonFields& f, const SuggestedDevice& device) {
+  result_fields(f, "suggest", device.trace, device.device, std::vector<Run>());
+  f("budget_bytes", device.device.capacity, "what it is to fit");
+  f("ends_at_oom", device.ends_at_oom, "the recording ends in its first step");
+  f("completed_by_step_before", device.completed, "the step that failed ends as the one before");
+  f("parameters_bytes", device.parameters, "the program's, inferred from their lifetimes");
+  f("tried", device.tried, "edits, each under each strategy");
+  f("settings_tried", device.settings.tried, "settings searched");
+  f("suggestions", device.suggestions, "those that fit first, the cheapest first");
+  f("best", only_if(device.best() != nullptr, 0), "its index; null: none fits");
+}
+
 std::string to_json(const SuggestAnswer& answer) {
-  std::vector<Json> results;
-  for (const SuggestedDevice& device : answer.devices) {
-    Json& result = results.emplace_back(
-        result_json("suggest", device.trace, device_json(device.device), Json::array()));
-    result["budget_bytes"] = or_null(device.device.capacity);
-    result["ends_at_oom"] = device.ends_at_oom;
-    result["completed_by_step_before"] = device.completed;
-    result["parameters_bytes"] = device.parameters;
-    result["tried"] = device.tried;
-    result["settings_tried"] = device.settings.tried;
-    Json& suggestions = result["suggestions"] = Json::array();
-    for (const Suggestion& suggestion : device.suggestions) {
-      suggestions.push_back(suggestion_json(suggestion));
-    }
-    result["best"] = device.best() != nullptr ? Json(0) : Json(nullptr);
-  }
-  return dump_results("suggest", std::move(results), nullptr);
+  return dump_each("suggest", answer.devices, nullptr);
 }
 
 Table to_table(const SuggestAnswer& answer) {

@@ -8,11 +8,16 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// What to change first, then a table of what was tried.
 std::string to_text(const SuggestAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with "suggestions" for each device.
 std::string to_json(const SuggestAnswer& answer);
 /// A row for each suggestion: exact bytes.
 Table to_table(const SuggestAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const SuggestedDevice& device);
 
 }  // namespace memreplay

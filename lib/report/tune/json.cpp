@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/parts/json_parts.hpp"
 #include "report/parts/recording_advice.hpp"
 #include "report/tune/phrases.hpp"
@@ -19,79 +21,100 @@ std::string_view name_of(Objective objective) {
   }
 }
 
-// The reserved peak; null where the recordings determine it, or it was not looked into.
-Json late_json(const LateVerdict& late) {
+/// Unset where the recordings determine the reserved peaks, or it was not looked into.
+std::optional<LateVerdict> open_verdict(const LateVerdict& late) {
   using Kind = LateVerdict::Kind;
-  if (late.kind == Kind::not_late || late.kind == Kind::interrupted) return nullptr;
-  return {{"peak_reserved_bytes", {late.best.low, late.best.high}},
-          {"baseline_peak_reserved_bytes", {late.baseline.low, late.baseline.high}}};
+  return only_if(late.kind != Kind::not_late && late.kind != Kind::interrupted, late);
 }
 
-// Without a request nothing is tried and nothing advised.
-Json no_best_json() {
-  return {{"setting", nullptr}, {"env", nullptr},  {"place", nullptr},
-          {"helps", false},     {"likely", false}, {"interval", nullptr}};
-}
-
-Json best_json(const TuneAnswer& answer) {
+/// The answer's recommendation; null without a request, where nothing is tried and nothing advised.
+const TuneOutcome* best_of(const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
-  if (answer.nothing_requested) return no_best_json();
-  const TuneOutcome& best = r.outcomes[r.best];
-  return {{"setting", r.conf(best)},
-          {"env", line_to_set_best(r)},
-          {"place", r.best + 1},
-          {"helps", r.helps},
-          {"likely", answer.late.kind == LateVerdict::Kind::undecided && !r.shortage},
-          {"interval", late_json(answer.late)}};
+  return answer.nothing_requested || r.outcomes.empty() ? nullptr : &r.outcomes[r.best];
 }
 
-Json runs_json(const TuneResult& result, std::size_t trace) {
-  Json runs = Json::array();
-  for (const TuneOutcome& outcome : result.outcomes) {
-    Json run = run_json(outcome.runs[trace]);
-    run["settings"] = Json::array();
-    for (const Setting& setting : outcome.settings) {
-      run["settings"].push_back(conf_of(setting, result.kept));
-    }
-    run["pareto"] = outcome.pareto;
-    runs.push_back(std::move(run));
-  }
-  return runs;
+void late_fields(JsonFields& f, const LateVerdict& late) {
+  f("peak_reserved_bytes", late.best, "[low, high]");
+  f("baseline_peak_reserved_bytes", late.baseline, "[low, high]");
+}
+
+void best_fields(JsonFields& f, const TuneAnswer& answer) {
+  f.called("tune_best");
+  const TuneResult& r = answer.result;
+  const TuneOutcome* best = best_of(answer);
+  const bool there = best != nullptr;
+  const bool open = answer.late.kind == LateVerdict::Kind::undecided && !r.shortage;
+  f("setting", only_if(there, there ? r.conf(*best) : ""), "the best one; null: nothing to try");
+  f("env", only_if(there, there ? line_to_set_best(r) : ""), "the line to paste");
+  f("place", only_if(there, r.best + 1), "its rank, from 1");
+  f("helps", there && r.helps, "it is better than the baseline");
+  f("likely", there && open, "better by the estimates, but not by the whole interval");
+  f("interval", each(there ? open_verdict(answer.late) : std::nullopt, late_fields),
+    "of a recording that starts late");
+}
+
+void outcome_fields(JsonFields& f, const TuneOutcome& outcome, std::size_t trace,
+                    const std::string& kept) {
+  fields(f, trace < outcome.runs.size() ? outcome.runs[trace] : Run());
+  f.called("tuned_run");
+  std::vector<std::string> settings;
+  for (const Setting& setting : outcome.settings) settings.push_back(conf_of(setting, kept));
+  f("settings", settings, "all that give it, the simplest first");
+  f("pareto", outcome.pareto, "nothing tried is better in one respect and not worse in another");
+}
+
+void search_fields(JsonFields& f, const TuneAnswer& answer) {
+  const TuneResult& r = answer.result;
+  f("tried", r.tried, "settings whose outcome is known or ruled out");
+  f("replays", r.replayed, "settings replayed; the others are provably like one of these");
+  f("abandoned", r.abandoned, "replays ended early: another one is better throughout");
+  f("undetermined", answer.late.open, "outcomes that the recordings do not determine");
+  f("weighed", answer.late.weighed, "outcomes that were estimated");
+  f("every_split_size", r.every_split_size, "no value of max_split_size_mb alone is left");
+  f("finished", r.finished, "false: interrupted, or out of time");
+  f("torch_version", unless_empty(r.release), "the PyTorch whose rules were used");
 }
 
 }  // namespace
 
+void best_field(JsonFields& f, const TuneAnswer& answer) {
+  f("best", Part{[&](JsonFields& best) { best_fields(best, answer); }}, "what to set");
+}
+
+void tuned_fields(JsonFields& f, const TuneAnswer& answer, std::size_t trace) {
+  const TuneResult& r = answer.result;
+  const auto outcome = [&](JsonFields& run, const TuneOutcome& of) {
+    outcome_fields(run, of, trace, r.kept);
+  };
+  const std::vector<Run>& now = r.baseline_outcome.runs;
+  result_fields(f, "tune", answer.traces[trace], answer.devices[trace], each(r.outcomes, outcome));
+  model_check_field(f, answer.model_checks[trace]);
+  f("baseline", only_if(trace < now.size(), trace < now.size() ? now[trace] : Run()),
+    "the recorded setting, or the default");
+  f("strategy", r.strategy, "whose settings");
+  f("objective", name_of(r.objective),
+    "what is to be least: reserved, calls, retries, full-device");
+  f("verdict", name_of(answer.verdict.cause), "why the baseline runs out of memory, or none");
+  f("in_effect", answer.verdict.in_effect, "a shortage although the request would fit by its size");
+  f("state_beyond_device", answer.states_beyond[trace],
+    "what was there before is more than the device");
+  f("shortage", r.shortage, "the first request that no setting serves");
+  search_fields(f, answer);
+  best_field(f, answer);
+  std::vector<std::string> remarks = answer.remarks;
+  if (answer.nothing_requested) {
+    remarks.push_back(nothing_requested_sentence(answer.traces[trace]));
+  }
+  f("remarks", remarks, "sentences without which it would mislead");
+}
+
 std::string to_json(const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
-  const Json best = best_json(answer);
   std::vector<Json> results;
   for (std::size_t i = 0; i < answer.traces.size(); ++i) {
-    Json result =
-        result_json("tune", answer.traces[i], device_json(answer.devices[i]), runs_json(r, i));
-    result["model_check"] = nullptr;
-    if (answer.model_checks[i]) result["model_check"] = verify_run_json(*answer.model_checks[i]);
-    const std::vector<Run>& now = r.baseline_outcome.runs;
-    result["baseline"] = i < now.size() ? run_json(now[i]) : Json(nullptr);
-    result["strategy"] = r.strategy;
-    result["objective"] = name_of(r.objective);
-    result["verdict"] = name_of(answer.verdict.cause);
-    result["in_effect"] = answer.verdict.in_effect;
-    result["state_beyond_device"] = state_beyond_json(answer.states_beyond[i]);
-    result["shortage"] = request_in_room_json(r.shortage);
-    result["tried"] = r.tried;
-    result["replays"] = r.replayed;
-    result["abandoned"] = r.abandoned;
-    result["undetermined"] = answer.late.open;
-    result["weighed"] = answer.late.weighed;
-    result["every_split_size"] = r.every_split_size;
-    result["finished"] = r.finished;
-    result["torch_version"] = text_or_null(r.release);
-    result["best"] = best;
-    result["remarks"] = answer.remarks;
-    if (answer.nothing_requested) {
-      result["remarks"].push_back(nothing_requested_sentence(answer.traces[i]));
-    }
-    results.push_back(std::move(result));
+    JsonFields f;
+    tuned_fields(f, answer, i);
+    results.push_back(f.json());
   }
   if (results.size() == 1) return dump(results.front());
   const auto peak = [&](std::size_t i) {
@@ -101,11 +124,12 @@ std::string to_json(const TuneAnswer& answer) {
   for (std::size_t i = 1; i < results.size(); ++i) {
     if (peak(i) > peak(worst)) worst = i;
   }
-  Json object = head_json("tune");
-  object["results"] = std::move(results);
-  object["worst"] = worst;
-  object["best"] = best;
-  return dump(object);
+  JsonFields f;
+  head_fields(f, "tune");
+  f.typed("results", Json(results), {}, "a result for each recording and device");
+  f("worst", worst, "the index of the worst");
+  best_field(f, answer);
+  return dump(f.json());
 }
 
 }  // namespace memreplay

@@ -8,6 +8,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// What to set, then the outcomes by rank, the effort, the line to paste and what must be known.
 std::string to_text(const TuneAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with a run for every outcome of each trace.
@@ -15,5 +17,9 @@ std::string to_json(const TuneAnswer& answer);
 /// A row for every distinct outcome.
 Table to_table(const TuneAnswer& answer);
 std::string to_markdown(const TuneAnswer& answer);
+
+/// The keys of its JSON.
+void tuned_fields(JsonFields& f, const TuneAnswer& answer, std::size_t trace);
+void best_field(JsonFields& f, const TuneAnswer& answer);
 
 }  // namespace memreplay

@@ -1,20 +1,21 @@
+#include <algorithm>
+
 #include "report/parts/json_parts.hpp"
 #include "report/verify/verify.hpp"
 
 namespace memreplay {
 
+void fields(JsonFields& f, const VerifiedFile& file) {
+  result_fields(f, "verify", file.trace, nullptr, file.runs);
+}
+
 std::string to_json(const VerifyAnswer& answer) {
-  std::vector<Json> results;
   Json worst = nullptr;
-  for (const VerifiedFile& file : answer.files) {
-    Json runs = Json::array();
-    for (const VerifyRun& run : file.runs) {
-      runs.push_back(verify_run_json(run));
-      if (worst.is_null() && run.first_divergence) worst = results.size();
-    }
-    results.push_back(result_json("verify", file.trace, nullptr, std::move(runs)));
+  for (std::size_t i = 0; i < answer.files.size() && worst.is_null(); ++i) {
+    const auto diverges = [](const VerifyRun& run) { return run.first_divergence.has_value(); };
+    if (std::ranges::any_of(answer.files[i].runs, diverges)) worst = i;
   }
-  return dump_results("verify", std::move(results), std::move(worst));
+  return dump_each("verify", answer.files, std::move(worst));
 }
 
 }  // namespace memreplay

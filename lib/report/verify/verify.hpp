@@ -8,11 +8,16 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// A line a device, and what it needs beside.
 std::string to_text(const VerifyAnswer& answer, const TextStyle& style);
 /// The schema "memreplay/1" with a run for each device. `worst` is the first file that diverges.
 std::string to_json(const VerifyAnswer& answer);
 /// A row for each device.
 Table to_table(const VerifyAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const VerifiedFile& file);
 
 }  // namespace memreplay

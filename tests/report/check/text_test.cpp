@@ -164,7 +164,7 @@ TEST(CheckJson, HasTheKeysOfTheContract) {
 }
 
 TEST(CheckJson, NamesAreThoseOfARun) {
-  const nlohmann::json run = nlohmann::json::parse(dump(run_json(memreplay::Run{})));
+  const nlohmann::json run = nlohmann::json::parse(dump(JsonFields::of(memreplay::Run{})));
   for (const CheckedMetric& metric : checked_metrics()) {
     EXPECT_TRUE(run.contains(metric.name)) << metric.name;
   }
