@@ -23,7 +23,7 @@ ONCE = [
     "suggest traces/torch/gpt_step.pickle.gz --budget 1G",
     "diff traces/torch/layers_4.pickle traces/torch/layers_5.pickle", f"diff {ONE} -s torch -s bfc",
     "diff traces/torch/layers_4.pickle traces/torch/layers_5.pickle -s torch",
-    "check traces/torch/layers_4.pickle traces/torch/layers_5.pickle --baseline traces/memory.json",
+    "check traces/pinned-steps.csv traces/torch/seq_growth.pickle --baseline traces/memory.json",
     f"fit {ONE} --device-name H100 --device-name 4090", f"fit {ONE} --capacity 24G",
     "fit --vary batch=2:traces/torch/batch_2.pickle.gz --vary batch=4:traces/torch/batch_4.pickle.gz"
     " --find batch --capacity 24G",

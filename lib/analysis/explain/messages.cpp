@@ -9,6 +9,7 @@
 
 #include "analysis/explain/answer.hpp"
 #include "core/error.hpp"
+#include "core/torch_sizes.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -122,6 +123,7 @@ class MessageJudge {
     note_holders();
     if (!m_.overflows.empty() && !m_[Figure::requested]) return Cause::unknown;
     if (m_[Figure::segment_reserve]) return Cause::address_space;
+    if (beyond_one_block()) return Cause::shortage;
     if (const auto missing = beyond_device()) {
       e_.room = missing->bytes;
       return Cause::shortage;
@@ -140,9 +142,21 @@ class MessageJudge {
     if (held_by_another()) return Cause::outside;
     if (!at_least_zero(room)) return beyond_the_device(room);
     if (m_[Figure::limit]) return under_a_limit();
+    const RoundedBytes segment{
+        torch::get_allocation_size(m_[Figure::requested]->bytes, torch::kLargeBuffer),
+        m_[Figure::requested]->within};
     const FigureBalance device_alone =
-        FigureBalance().plus(*m_[Figure::device_free]).minus(*m_[Figure::requested]);
+        FigureBalance().plus(*m_[Figure::device_free]).minus(segment);
     return at_least_zero(device_alone) ? Cause::unknown : Cause::fragmentation;
+  }
+
+  // Some drivers give no block beyond a size, however much is free.
+  bool beyond_one_block() {
+    if (!m_[Figure::largest_buffer] || !m_[Figure::requested]) return false;
+    const FigureBalance room =
+        FigureBalance().plus(*m_[Figure::largest_buffer]).minus(*m_[Figure::requested]);
+    e_.room = room.bytes;
+    return !at_least_zero(room);
   }
 
   // Who has what the allocator has not reserved: its own process, and others that the message

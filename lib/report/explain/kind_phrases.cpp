@@ -26,11 +26,20 @@ constexpr Phrase kPhrases[] = {
 #undef MEMREPLAY_PHRASE
 };
 
-std::string record_of(std::string_view kind) {
+std::string record_of(const OomMessage& m) {
+  const std::string_view kind = m.kind;
   constexpr std::string_view kTorch[] = {"torch-summary", "torch-stats", "megatron", "torch-async",
                                          "gpu-error",     "vllm",        "sglang",   "tgi"};
-  constexpr std::string_view kNsight[] = {"cupy",        "paddle", "ggml",
-                                          "onnxruntime", "xla",    "tf-tensor"};
+  constexpr std::string_view kNsight[] = {"cupy",        "paddle",   "ggml",
+                                          "onnxruntime", "tensorrt", "tf-tensor"};
+  if (kind == "xla") {
+    return "To learn which arrays are live, record: "
+           "jax.profiler.save_device_memory_profile(\"memory.prof\") before the failure, and "
+           "memreplay explain on that file.";
+  }
+  const std::string& buffer = m[OomWord::buffer];
+  const bool without_cuda = buffer.starts_with("ROCm") || buffer.starts_with("Vulkan");
+  if (without_cuda || m[OomWord::type] == "tensor") return "";
   if (std::ranges::find(kTorch, kind) != std::end(kTorch)) {
     return "To learn which code holds what, " + how_to_record({});
   }
@@ -104,10 +113,10 @@ KindPhrases phrases_of(const OomMessage& m) {
     auto sentence = filled(phrase.sentence, m, false);
     const auto advice = filled(phrase.advice, m, true);
     if (!sentence || !advice) continue;
-    return {*sentence + about_ooms(m), *advice, record_of(m.kind)};
+    return {*sentence + about_ooms(m), *advice, record_of(m)};
   }
   return {fmt::format("The text has {}, and too few of its figures to say more.", m.detail), "",
-          record_of(m.kind)};
+          record_of(m)};
 }
 
 }  // namespace memreplay

@@ -129,6 +129,11 @@ std::string shortage(const Message& e) {
   if (!e.sure && missing_by_chunks(e) > 0) {
     return waste(e, begin, "about as much") + "; no allocator saves all of that.";
   }
+  if (is_torch(e) && e.message[Figure::largest_buffer]) {
+    return fmt::format(
+        "{}: the {} request is one block, and this platform gives {} in one at most.", begin,
+        request, size_of(e, Figure::largest_buffer));
+  }
   if (e.beyond_device) {
     return fmt::format(
         "{}: what is live and the {} request exceed the device's {} by {}; PyTorch has {} "
@@ -148,8 +153,14 @@ std::string shortage(const Message& e) {
 std::string fragmentation(const Message& e) {
   const std::string begin = head(e, "Fragmentation", "fragmentation");
   if (missing_by_chunks(e) > 0) return waste(e, begin, "more") + ".";
-  return fmt::format("{}: the {} request would have fitted, with {} to spare.", begin,
-                     size_of(e, Figure::requested), spare(e));
+  const auto& device = e.message[Figure::device];
+  const bool mostly_outside = is_torch(e) && device && e.others && *e.others > device->bytes / 2;
+  return fmt::format("{}: the {} request would have fitted, with {} to spare.{}", begin,
+                     size_of(e, Figure::requested), spare(e),
+                     mostly_outside ? fmt::format(" {} of the {} device are in use outside "
+                                                  "PyTorch's allocator.",
+                                                  human_size(*e.others), human_size(device->bytes))
+                                    : "");
 }
 
 std::string too_few_addresses(const Message& e) {
@@ -233,6 +244,7 @@ std::string torch_advice(const Message& e) {
     case Cause::fragmentation:
       return segments_advice(m);
     case Cause::shortage:
+      if (m[Figure::largest_buffer]) return "Split that tensor: a smaller batch, or in chunks.";
       if (!e.beyond_device) return head(e, "No", "no") + " allocator setting will help.";
       return "No allocator setting will help. Drivers of Windows and WSL move memory to the host "
              "where "
@@ -271,7 +283,16 @@ std::string message_sentence(const ExplainedMessage& e) {
   }
 }
 
-std::string message_advice(const ExplainedMessage& e) {
+namespace {
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+std::string advice_of(const ExplainedMessage& e) {
   if (asks_for_nonsense(e)) {
     return "Look for a shape or a count that became negative or wrapped around, such as -1 as a "
            "length, "
@@ -279,6 +300,17 @@ std::string message_advice(const ExplainedMessage& e) {
   }
   if (!is_judged(e)) return phrases_of(e.message).advice;
   return is_bfc(e) ? bfc_advice(e) : torch_advice(e);
+}
+
+}  // namespace
+
+std::string message_advice(const ExplainedMessage& e) {
+  const std::string& backend = e.message[OomWord::backend];
+  const char* const tool = backend == "HIP"   ? "rocm-smi"
+                           : backend == "NPU" ? "npu-smi info"
+                           : backend == "XPU" ? "xpu-smi ps"
+                                              : "nvidia-smi";
+  return replaced(advice_of(e), "nvidia-smi", tool);
 }
 
 std::string message_decides(const ExplainedMessage& e) {
@@ -305,11 +337,8 @@ std::string message_record(const ExplainedMessage& e) {
   TraceSummary trace;
   if (e.message[OomWord::backend] == "NPU") trace.settings_variable = "PYTORCH_NPU_ALLOC_CONF";
   std::string how = how_to_record(trace);
-  if (e.message[OomWord::backend] == "XPU") {
-    for (std::size_t at = how.find("torch.cuda"); at != how.npos; at = how.find("torch.cuda")) {
-      how.replace(at, std::string_view("torch.cuda").size(), "torch.xpu");
-    }
-  }
+  if (e.message[OomWord::backend] == "XPU") how = replaced(how, "torch.cuda", "torch.xpu");
+  if (e.message.until) how = replaced(how, "record:", "record with PyTorch 2.1 or newer:");
   return "To learn that, and which setting helps, " + how;
 }
 

@@ -10,7 +10,7 @@ bool join_attempts(OomMessage& before, const OomMessage& after) {
   const auto& next = after[Figure::requested];
   if (!last || !next || next->bytes > last->bytes || before[Count::rank] != after[Count::rank])
     return false;
-  before[Figure::last_attempt] = next;
+  if (next->bytes < last->bytes) before[Figure::last_attempt] = next;
   before[Count::retries] = before[Count::retries].value_or(0) + 1;
   return true;
 }
@@ -23,7 +23,8 @@ MessageKind gpu_driver_message() {
   return {.name = "gpu-driver",
           .detail = "a line of TensorFlow's or JAX's driver",
           .starts = {"failed to allocate {size} ({requested}) from device",
-                     "failed to allocate {requested} from device"},
+                     "failed to allocate {requested} from device",
+                     "failed to alloc {requested} unified memory"},
           .join = join_attempts};
 }
 

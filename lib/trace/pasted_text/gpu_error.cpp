@@ -17,6 +17,8 @@ void complete_error(OomMessage& message, const MessageSpan& span) {
     if (message[OomWord::call].empty() && span.says(library.sign))
       message[OomWord::call] = library.name;
   }
+  static const Pattern kStorage = "THCStorage";
+  if (span.says(kStorage)) message[OomWord::type] = "tensor";
   static const Pattern kHip = "HIP";
   static const Pattern kHipError = "hipError";
   static const Pattern kXpu = "UR_RESULT";
@@ -30,23 +32,24 @@ void complete_error(OomMessage& message, const MessageSpan& span) {
 // The runtime's own errors, without figures: torch/csrc and c10/cuda/CUDAException.cpp, THC before
 // 1.0, NCCL, ONNX Runtime, Numba and PyCUDA, and what libraries return.
 MessageKind gpu_error_message() {
-  return {
-      .name = "gpu-error",
-      .detail = "an error of the GPU's runtime",
-      .starts = {"CUDA error: out of memory", "HIP error: out of memory", "CUDA out of memory",
-                 "HIP out of memory", "cuda runtime error (2) : out of memory",
-                 "CUDA failure 2: out of memory", "Cuda failure 'out of memory'",
-                 "Cuda failure 2 'out of memory'", "CUDA_ERROR_OUT_OF_MEMORY",
-                 "cudaErrorMemoryAllocation", "hipErrorOutOfMemory", "CUBLAS_STATUS_ALLOC_FAILED",
-                 "CUDNN_STATUS_ALLOC_FAILED", "cuMemAlloc failed: out of memory",
-                 "parallel_for failed: out of memory", "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
-                 "CUDA error 2 at", "UR_RESULT_ERROR_OUT_OF_RESOURCES"},
-      .complete = complete_error,
-      .join =
-          [](OomMessage& before, const OomMessage& after) {
-            return before[OomWord::call] == after[OomWord::call] || after[OomWord::call].empty();
-          },
-      .is_bare = true};
+  return {.name = "gpu-error",
+          .detail = "an error of the GPU's runtime",
+          .starts = {"CUDA error: out of memory", "HIP error: out of memory", "CUDA out of memory",
+                     "HIP out of memory", "cuda runtime error (2) : out of memory",
+                     "cuda runtime err (2) : out of memory", "CUDA failure 2: out of memory",
+                     "Cuda failure 'out of memory'", "Cuda failure 2 'out of memory'",
+                     "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "hipErrorOutOfMemory",
+                     "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
+                     "cuMemAlloc failed: out of memory", "parallel_for failed: out of memory",
+                     "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "CUDA error 2 at",
+                     "UR_RESULT_ERROR_OUT_OF_RESOURCES"},
+          .complete = complete_error,
+          .join =
+              [](OomMessage& before, const OomMessage& after) {
+                return before[OomWord::call] == after[OomWord::call] ||
+                       after[OomWord::call].empty();
+              },
+          .is_bare = true};
 }
 
 }  // namespace memreplay

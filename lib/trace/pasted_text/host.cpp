@@ -32,6 +32,7 @@ MessageKind host_message() {
                      "could not allocate pinned host memory of size: {requested:B}",
                      "failed to allocate {requested} of pinned memory",
                      "insufficient memory (attempted to allocate {requested})",
+                     "model requires more system memory ({requested}) than is available",
                      "Out of memory: Killed process", "Out of memory: Kill process"},
           .fields = {"anon-rss:{process}"},
           .complete = complete_host,

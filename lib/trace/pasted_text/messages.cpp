@@ -132,8 +132,8 @@ bool says_anything(const FoundMessage& found, const MessageKind& kind) {
                           message[Count::line].has_value() <
                       std::ranges::count_if(message.counts, is_set);
   return kind.is_bare || counts || std::ranges::any_of(message.figures, is_set) ||
-         !message.overflows.empty() || !message[OomWord::type].empty() ||
-         !message[OomWord::backend].empty();
+         !message.overflows.empty() ||
+         std::ranges::any_of(message.words, [](const std::string& word) { return !word.empty(); });
 }
 
 void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {

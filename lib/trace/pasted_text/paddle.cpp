@@ -18,9 +18,10 @@ MessageKind paddle_message() {
       .detail = "Paddle's OOM message",
       .starts = {"Out of memory error on GPU {gpu}.", "Out of memory error on",
                  "Cannot allocate {requested} memory on", "Cannot malloc {requested} GPU memory"},
-      .fields = {"Cannot allocate {requested} memory on GPU {gpu}", "memory on GPU {gpu}",
-                 ", {live} memory has been allocated", "available memory is only {device_free}",
-                 "memory usage is limited to {limit}"},
+      .fields = {"Cannot allocate {requested} memory on GPU {gpu}",
+                 "Cannot allocate {requested} GPU memory", "available memory is {device_free}",
+                 "memory on GPU {gpu}", ", {live} memory has been allocated",
+                 "available memory is only {device_free}", "memory usage is limited to {limit}"},
       .complete = complete_paddle,
       .join = add_missing};
 }

@@ -46,6 +46,14 @@ bool parts_thousands(std::string_view packed, std::size_t at) {
   return !is_digit(at_or_end(packed, at + 4));
 }
 
+// "1900,00 MiB", as other countries write it.
+bool is_decimal_comma(std::string_view packed, std::size_t at) {
+  std::size_t digits = 0;
+  while (is_digit(at_or_end(packed, at + 1 + digits))) ++digits;
+  return packed[at] == ',' && (digits == 1 || digits == 2) &&
+         is_letter(at_or_end(packed, at + 1 + digits));
+}
+
 std::optional<FoundNumber> number_at(std::string_view packed, std::size_t at) {
   if (at_or_end(packed, at) == kApart) ++at;
   FoundNumber number;
@@ -56,6 +64,8 @@ std::optional<FoundNumber> number_at(std::string_view packed, std::size_t at) {
       number.is_parted = true;
     } else if (is_digit(c) || (c == '.' && (is_digit(next) || next == kWrapped))) {
       number.digits += c;
+    } else if (is_decimal_comma(packed, number.end)) {
+      number.digits += '.';
     } else if (c != ',' || !parts_thousands(packed, number.end)) {
       break;
     }
@@ -86,6 +96,7 @@ bool read_size(std::string_view packed, std::size_t& at, double unit, std::strin
   const std::size_t point = number->digits.find('.');
   std::size_t end = number->end;
   if (unit == 0) {
+    if (at_or_end(packed, end) == '.') ++end;  // "184. MiB"
     const bool over_line = packed[end] == kApart;
     const auto written = unit_at(packed.substr(end + over_line), next);
     if (!written || (over_line && written->name.size() == 1)) return false;

@@ -24,7 +24,7 @@ Bytes element_size(std::string_view type) {
 }
 
 // A shape of a packed text, "64,256,56,56": its commas part dimensions.
-void complete_tensor(OomMessage& message, const MessageSpan&) {
+void complete_tensor(OomMessage& message, const MessageSpan& span) {
   double bytes = static_cast<double>(element_size(message[OomWord::type]));
   std::string_view shape = message[OomWord::shape];
   while (!shape.empty()) {
@@ -35,7 +35,13 @@ void complete_tensor(OomMessage& message, const MessageSpan&) {
   if (bytes > 0 && bytes < static_cast<double>(kMostBytes)) {
     message[Figure::requested] = RoundedBytes{static_cast<Bytes>(bytes), 0};
   }
-  if (!message[OomWord::allocator].empty()) message[OomWord::allocator] += "_bfc";
+  static const Pattern kHost = "by allocator cpu";
+  if (span.says(kHost)) {
+    message.kind = "host";
+    message[OomWord::type].clear();
+  } else if (!message[OomWord::allocator].empty()) {
+    message[OomWord::allocator] += "_bfc";
+  }
 }
 
 }  // namespace
@@ -49,7 +55,8 @@ MessageKind tf_tensor_message() {
                "allocator {allocator}_bfc",
                "OOM when allocating tensor with shape[{shape}] and type {type} on",
                "OOM when allocating tensor of shape [{shape}] and type {type} ",
-               "OOM when allocating tensor with shape[{shape}]"},
+               "OOM when allocating tensor with shape[{shape}]",
+               "failed to allocate memory [Op:{node}]"},
           .complete = complete_tensor};
 }
 

@@ -5,7 +5,8 @@ namespace {
 
 void complete_tgi(OomMessage& message, const MessageSpan& span) {
   static const Pattern kNothing = "Not enough memory to handle";
-  if (span.says(kNothing)) message[OomWord::type] = "nothing left";
+  static const Pattern kTotal = "total tokens with";
+  if (span.says(kNothing)) message[OomWord::type] = span.says(kTotal) ? "total" : "nothing left";
 }
 
 }  // namespace

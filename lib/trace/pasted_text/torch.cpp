@@ -49,7 +49,9 @@ void note_release(OomMessage& message, const MessageSpan& span) {
 void complete_torch(OomMessage& message, const MessageSpan& span) {
   static const Pattern kEnabled = "expandable_segments is enabled";
   static const Pattern kMost = "Tried to allocate more than 1EB";
+  static const Pattern kBlock = "can NOT allocate memory block";
   message[OomWord::backend] = backend_of(span);
+  if (message[Figure::largest_buffer] && span.says(kBlock)) message[OomWord::backend] = "XPU";
   message.expandable_segments = span.says(kEnabled);
   if (span.says(kMost)) message.overflows.emplace_back("more than 1EB");
   add_processes(message, span);
@@ -70,7 +72,8 @@ void complete_torch(OomMessage& message, const MessageSpan& span) {
 MessageKind torch_message() {
   return {.name = "torch",
           .detail = "PyTorch's OOM message",
-          .starts = {"out of memory. Tried to allocate", "Tried to allocate {requested} (GPU",
+          .starts = {"can NOT allocate memory block with size larger than {largest_buffer}! Tried",
+                     "out of memory. Tried to allocate", "Tried to allocate {requested} (GPU",
                      "Tried to allocate {requested} (NPU", "Tried to allocate {requested} (XPU",
                      "Tried to allocate {requested}. GPU", "Tried to allocate {requested}. NPU",
                      "(GPU {gpu}; {device} total capacity", "GPU {gpu} has a total capac"},

@@ -20,6 +20,8 @@ MessageKind torch_async_message() {
           .detail = "the message of PyTorch's cudaMallocAsync back end",
           .starts = {"Allocation on device {gpu} would exceed allowed memory",
                      "would exceed allowed memory. (out of memory)",
+                     "OutOfMemoryError: Allocation on device",
+                     "Exception during processing !!! Allocation on device",
                      "Currently allocated : {live} Requested : {requested}"},
           .fields = {"Currently allocated : {live}", "Requested : {requested}",
                      "Device limit : {device}", "Free (according to CUDA): {device_free}",

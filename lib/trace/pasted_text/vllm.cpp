@@ -7,7 +7,14 @@ void complete_vllm(OomMessage& message, const MessageSpan& span) {
   static const Pattern kNothing = "No available memory for the cache blocks";
   static const Pattern kStart = "on startup is less than desired";
   if (span.says(kNothing)) message[OomWord::type] = "nothing left";
-  if (span.says(kStart)) message[OomWord::type] = "not free";
+  if (span.says(kStart)) {
+    message[OomWord::type] = "not free";
+    message[Figure::lacking] = difference_of(message[Figure::limit], message[Figure::device_free]);
+  }
+  if (message[Figure::lacking] && message[Figure::lacking]->bytes == 0) {
+    message[Figure::lacking].reset();
+    message[OomWord::type] = "used up";
+  }
 }
 
 }  // namespace
@@ -20,20 +27,30 @@ MessageKind vllm_message() {
       .detail = "vLLM's lines about memory at its start",
       .starts =
           {"can use total_gpu_memory ({device}) x gpu_memory_utilization ({fraction}) = {limit}",
-           "Memory profiling results: total_gpu_memory={device}", "model weights take {weights}",
-           "Available KV cache memory: -{lacking}", "Available KV cache memory: {kv_cache}",
-           "Model loading took {weights}", "Loading model weights took {weights}",
-           "GPU KV cache size: {tokens} tokens", "# GPU blocks: {kv_blocks}",
+           "Memory profiling results: total_gpu_memory={device}",
+           "model weights take {weights}",
+           "Available KV cache memory: -{lacking}",
+           "Available KV cache memory: {kv_cache}",
+           "Model loading took {weights}",
+           "Loading model weights took {weights}",
+           "GPU KV cache size: {tokens} tokens",
+           "# GPU blocks: {kv_blocks}",
            "# cuda blocks: {kv_blocks}",
            "max seq len ({tokens_needed}) is larger than the maximum number of tokens that "
            "can be stored in KV cache ({tokens})",
            "max seq len ({tokens_needed}), ({needed} KV cache is needed",
            "max seq len ({tokens_needed}), {needed} KV cache is needed",
            "No available memory for the cache blocks",
+           "total_gpu_memory {device}",
+           "the current vLLM instance can use {limit}",
+           "available_kv_cache_memory {kv_cache}",
+           "Free memory on device cuda:{gpu} ({device_free:GiB}/{device}) on startup is less than",
            "Free memory on device {*}({device_free:GiB}/{device}) on startup is less than",
-           "estimated maximum model length is {tokens_fitting}", "KV Cache is -{lacking}",
+           "estimated maximum model length is {tokens_fitting}",
+           "KV Cache is -{lacking}",
            "KV Cache is {kv_cache}"},
       .fields = {"non_torch_memory takes {outside}", "non_torch_memory={outside}",
+                 "non_torch_memory {outside}", "PyTorch activation peak memory {activations}",
                  "PyTorch activation peak memory takes {activations}", "kv_cache_size={kv_cache}",
                  "available KV cache memory ({kv_cache})",
                  "desired GPU memory utilization ({fraction}, {limit})",

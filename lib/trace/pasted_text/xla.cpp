@@ -9,6 +9,12 @@ void complete_xla(OomMessage& message, const MessageSpan& span) {
   static const Pattern kSecond = "Buffer 2: Size:";
   static const Pattern kSource = "source_file=\"{file}\" source_line={line}";
   static const Pattern kShape = "Shape: {shape}==";
+  static const Pattern kHbm = "Hbm usage: {size}, SparseCore Hbm usage {size}";
+  if (const auto used = span.find(kHbm)) {
+    message[OomWord::type] = "hbm";
+    message[Figure::needed] = sum_of(used->values[0].size, used->values[1].size);
+    message[Figure::lacking] = difference_of(message[Figure::needed], message[Figure::limit]);
+  }
   const auto first = span.find(kFirst);
   if (!first) return;
   kFirst.fill(*first, message);
@@ -32,9 +38,11 @@ MessageKind xla_message() {
                      "BufferAssignment OOM Debugging", "BufferAssignment stats:",
                      "Ran out of memory in memory space {type}. Used {needed} of {limit} hbm",
                      "Attempting to reserve {requested} at the bottom of memory",
-                     "Attempting to allocate {requested}. That was not possible"},
+                     "Attempting to allocate {requested}. That was not possible",
+                     "TPU TensorCore Hbm usage: {size}, SparseCore Hbm usage {size}"},
           .fields = {"total allocation: {needed}", "capacity by {lacking}",
-                     "There are {device_free} free"},
+                     "There are {device_free} free", "reserved, and {largest_free} reservable",
+                     "exceeding available bytes: {limit}"},
           .complete = complete_xla,
           .join = add_missing};
 }

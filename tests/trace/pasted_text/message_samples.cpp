@@ -162,7 +162,54 @@ MaxInUse:              10889284096
        "cupy/cuda/memory.pyx, 5",
        R"x(cupy.cuda.memory.OutOfMemoryError: out of memory to allocate 1073741824 bytes (total 3221225472 bytes)
 )x",
-       {{"requested", 1024.0}, {"live", 3072.0}}},
+       {{"requested", 1024.0}, {"live", 2048.0}}},
+      {"tensorrt",
+       "TensorRT's log, 8",
+       R"x([05/01/2026-10:00:00] [E] 2: [virtualMemoryBuffer.cpp::resizePhysical::145] Error Code 2: OutOfMemory (no further information)
+[TRT]: Requested amount of GPU memory (2147483648 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.
+)x",
+       {{"requested", 2048.0}}},
+      {"tensorrt",
+       "TensorRT's log, 7",
+       R"x([TensorRT] ERROR: Requested amount of memory (150994944 bytes) could not be allocated.
+)x",
+       {{"requested", 144.0}}},
+      {"tensorrt",
+       "TensorRT's builder, 8.6",
+       R"x([W] Skipping tactic 3 due to insufficient memory on requested size of 4294967296 detected for tactic 0x04.
+)x",
+       {{"requested", 4096.0}}},
+      {"gpu-driver",
+       "cuda_driver.cc, unified memory",
+       R"x(E cuda_driver.cc:764] failed to alloc 2740606464 bytes unified memory; result: CUDA_ERROR_OUT_OF_MEMORY: out of memory
+)x",
+       {{"requested", 2613.64599609375}}},
+      {"paddle",
+       "cuda allocator, 1.6",
+       R"x(Out of memory error on GPU 0. Cannot allocate 145.468994MB GPU memory, available memory is 72.312500MB.
+)x",
+       {{"requested", 145.468994}, {"device_free", 72.3125}}},
+      {"vllm",
+       "worker.py, 0.6",
+       R"x(INFO 12-13 19:54:18 worker.py:243] Memory profiling results:
+INFO 12-13 19:54:18 worker.py:243] total_gpu_memory                        79.22GiB
+INFO 12-13 19:54:18 worker.py:243] the current vLLM instance can use       71.29GiB
+INFO 12-13 19:54:18 worker.py:243] model weights take                      14.96GiB
+INFO 12-13 19:54:18 worker.py:243] non_torch_memory                         1.79GiB
+INFO 12-13 19:54:18 worker.py:243] PyTorch activation peak memory           1.26GiB
+INFO 12-13 19:54:18 worker.py:243] available_kv_cache_memory               53.29GiB
+)x",
+       {{"device", 81121.28}, {"kv_cache", 54568.96}}},
+      {"host",
+       "ggml-cuda.cu, of a system that writes a decimal comma",
+       R"x(ggml_cuda_host_malloc: failed to allocate 1900,50 MiB of pinned memory: invalid argument
+)x",
+       {{"requested", 1900.5}}},
+      {"host",
+       "numpy, a whole number",
+       R"x(MemoryError: Unable to allocate 184. MiB for an array with shape (64, 26, 26, 3, 371) and data type float32
+)x",
+       {{"requested", 184.0}}},
       {"xla",
        "pjrt and buffer_assignment.cc, 2023",
        R"x(RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5368709120 bytes.
