@@ -55,7 +55,7 @@ bool may_be_refused(const InputOptions& input, const ExplainQuestion& question) 
 }
 
 /// Says what is known before a search that may take long; `holds_back`: not before all is known.
-class Telling final : public ExplainListener {
+class Telling {
  public:
   Telling(const Printer& printer, const TextStyle& style, Progress& progress, bool holds_back)
       : printer_(printer),
@@ -68,17 +68,21 @@ class Telling final : public ExplainListener {
     if (std::exchange(holds_back_, false)) say(std::exchange(held_, {}));
   }
 
-  void on_explained(const ExplainedDevice& device) override {
+  ExplainProgress progress() {
+    return {
+        .on_explained = [this](const ExplainedDevice& device) { say_explained(device); },
+        .on_searched =
+            [this](const ExplainedDevice& device) { say(searched_text(device, style_, lines_)); }};
+  }
+
+ private:
+  void say_explained(const ExplainedDevice& device) {
     const std::string text = (first_ ? "" : "\n") + explained_text(device, style_);
     lines_ = static_cast<std::size_t>(std::ranges::count(text, '\n'));
     first_ = false;
     say(text);
   }
-  void on_searched(const ExplainedDevice& device) override {
-    say(searched_text(device, style_, lines_));
-  }
 
- private:
   void say(const std::string& text) {
     if (holds_back_) {
       held_ += text;
@@ -154,7 +158,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   // The next are read while one is explained, and its explanation appears.
   const auto read = [](const InputOptions& one) { return Inputs(one); };
   const int status = EachRecording(input, progress).ask(read, [&](const Inputs& inputs) {
-    ExplainAnswer answered = answer(inputs, question, control, &telling);
+    ExplainAnswer answered = answer(inputs, question, control, telling.progress());
     std::ranges::move(answered.devices, std::back_inserter(all.devices));
     all.interrupted |= answered.interrupted;
     return !answered.interrupted;

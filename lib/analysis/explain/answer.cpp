@@ -23,7 +23,7 @@ const char* beyond_growth(const ExplainQuestion& question) {
 }  // namespace
 
 ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const Control& control,
-                     ExplainListener* listener) {
+                     const ExplainProgress& progress) {
   if (const char* const other = asked.growth ? beyond_growth(asked) : nullptr) {
     throw UsageError(
         fmt::format("--growth is of what the program keeps after each step, under any allocator; "
@@ -35,12 +35,12 @@ ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const C
   ExplainAnswer answer;
   for (const Recording& recording : inputs.recordings()) {
     if (!recording.text) continue;
-    answer.devices.push_back(explained_text_of(recording, question, listener));
+    answer.devices.push_back(explained_text_of(recording, question, progress));
   }
   for (const Chosen& chosen : inputs.chosen()) {
     if (control.stopped()) break;
     ExplainedDevice device =
-        explained(chosen, chosen.subject(control), question, control, listener);
+        explained(chosen, chosen.subject(control), question, control, progress);
     if (device.finished) answer.devices.push_back(std::move(device));
   }
   answer.interrupted = control.stopped();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -241,11 +242,11 @@ struct ExplainedDevice {
   bool finished = true;  ///< false: interrupted before it was known
   bool untold = false;   ///< under its settings a failure leaves no entry
   Explanation explanation;
-  std::optional<TuneResult> tuned;      ///< on the same room
-  LateVerdict late = {};                ///< what a late start leaves of its recommendation
+  std::optional<TuneResult> tuned;  ///< on the same room
+  LateVerdict late = {};            ///< what a late start leaves of its recommendation
   /// Instead of a recording: messages of a text, the worst first, whose figures `explanation` has.
   std::vector<ExplainedMessage> messages;
-  std::optional<StepGrowth> growth;     ///< where it is asked for: then no setting is looked for
+  std::optional<StepGrowth> growth;  ///< where it is asked for: then no setting is looked for
 };
 
 /// Why the devices of recordings needed what they needed.
@@ -254,19 +255,24 @@ struct ExplainAnswer {
   bool interrupted = false;  ///< there would have been more
 };
 
-/// Hears of devices while they are explained.
-class ExplainListener {
- public:
-  virtual ~ExplainListener() = default;
+/// What is called while devices are explained; what is unset is not.
+struct ExplainProgress {
   /// All is known but what a search for a setting finds, which may take long.
-  virtual void on_explained(const ExplainedDevice& device) = 0;
+  std::function<void(const ExplainedDevice&)> on_explained;
   /// The search is over.
-  virtual void on_searched(const ExplainedDevice& device) = 0;
+  std::function<void(const ExplainedDevice&)> on_searched;
+
+  void explained(const ExplainedDevice& device) const {
+    if (on_explained) on_explained(device);
+  }
+  void searched(const ExplainedDevice& device) const {
+    if (on_searched) on_searched(device);
+  }
 };
 
 /// Explains every device of every recording in turn. Throws UsageError where the question does not
-/// fit one of them. `listener` may be null.
+/// fit one of them.
 ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& question, const Control& control,
-                     ExplainListener* listener = nullptr);
+                     const ExplainProgress& progress = {});
 
 }  // namespace memreplay

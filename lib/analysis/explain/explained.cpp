@@ -264,7 +264,7 @@ std::optional<Refusal> first_refusal(const Subject& subject,
 
 ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
                           const ExplainQuestion& question, const Control& control,
-                          ExplainListener* listener) {
+                          const ExplainProgress& progress) {
   check_fits(chosen, question);
   ExplainedDevice explained;
   explained.among_others = question.among_others;
@@ -306,14 +306,14 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (!question.growth) {
     look_at_what_follows(subject, view.device, searches, question, control, explained);
   }
-  if (listener != nullptr) listener->on_explained(explained);
+  progress.explained(explained);
   // The device of the search has addresses without end where nobody says how many.
   const bool may_help = !(e.at_oom && e.cause == Cause::unknown) && e.cause != Cause::shortage &&
                         !(view.as_recorded && e.cause == Cause::address_space);
   if (searches && may_help && !explained.tuned && !control.stopped()) {
     search(subject, view.device, question, SearchDepth::shallow, control, explained);
   }
-  if (listener != nullptr) listener->on_searched(explained);
+  progress.searched(explained);
   return explained;
 }
 

@@ -13,10 +13,9 @@ class Subject;
 
 /// Why one device of a recording needed what it needed, and which setting helps. Throws UsageError
 /// where the question does not fit the trace. Costs up to three replays and a short search.
-/// `listener` may be null.
 ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
                           const ExplainQuestion& question, const Control& control,
-                          ExplainListener* listener = nullptr);
+                          const ExplainProgress& progress = {});
 
 /// Why the first request that is not served was refused, without a search; unset: all are served.
 /// Costs up to three replays.

@@ -330,7 +330,7 @@ void note_figures(const ExplainedMessage& worst, Explanation& e) {
 ExplainedMessage explained(const OomMessage& message) { return MessageJudge(message).judged(); }
 
 ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuestion& question,
-                                  ExplainListener* listener) {
+                                  const ExplainProgress& progress) {
   if (const char* const asked = beyond_a_text(question)) {
     throw UsageError(
         fmt::format("{}: is a text about memory, without a history; {} is for recordings",
@@ -351,10 +351,8 @@ ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuest
   device.trace.gpu = static_cast<int>(worst.message[Count::gpu].value_or(0));
   device.explanation.rows = question.rows;
   note_figures(worst, device.explanation);
-  if (listener != nullptr) {
-    listener->on_explained(device);
-    listener->on_searched(device);
-  }
+  progress.explained(device);
+  progress.searched(device);
   return device;
 }
 

@@ -54,26 +54,30 @@ TEST(ExplainAnswer, WhatLiesBehindTheRecordingIsRefused) {
 }
 
 // Says what it heard, in order.
-class Heard final : public ExplainListener {
+class Heard {
  public:
-  void on_explained(const ExplainedDevice& device) override {
-    said += device.tuned ? "decided " : "explained ";
-  }
-  void on_searched(const ExplainedDevice& device) override {
-    said += device.tuned ? "searched " : "nothing ";
+  ExplainProgress progress() {
+    return {.on_explained =
+                [this](const ExplainedDevice& device) {
+                  said += device.tuned ? "decided " : "explained ";
+                },
+            .on_searched =
+                [this](const ExplainedDevice& device) {
+                  said += device.tuned ? "searched " : "nothing ";
+                }};
   }
   std::string said;
 };
 
 TEST(ExplainAnswer, IsToldBeforeTheSearch) {
   Heard heard;
-  answer(bundled("layers_4.pickle"), ExplainQuestion{.runs = 8}, {}, &heard);
+  answer(bundled("layers_4.pickle"), ExplainQuestion{.runs = 8}, {}, heard.progress());
   EXPECT_EQ(heard.said, "explained searched ");
 }
 
 TEST(ExplainAnswer, IsToldAfterASearchThatDecides) {
   Heard heard;
-  answer(bundled("gpt_train_oom.pickle"), ExplainQuestion{.runs = 8}, {}, &heard);
+  answer(bundled("gpt_train_oom.pickle"), ExplainQuestion{.runs = 8}, {}, heard.progress());
   EXPECT_EQ(heard.said, "decided searched ");
 }
 
@@ -115,25 +119,16 @@ TEST(ExplainAnswer, WhereAFailureLeavesNoEntryNobodyKnows) {
   EXPECT_EQ(device.explanation.cause, Cause::unknown);
 }
 
-// Stops the work when it hears of something.
-class StoppingAtOnce final : public ExplainListener {
- public:
-  explicit StoppingAtOnce(std::atomic<bool>& stop) : stop_(stop) {}
-  void on_explained(const ExplainedDevice&) override { stop_ = true; }
-  void on_searched(const ExplainedDevice& device) override { tuned = device.tuned.has_value(); }
-  bool tuned = false;
-
- private:
-  std::atomic<bool>& stop_;
-};
-
 TEST(ExplainAnswer, StoppedBeforeTheSearchItKeepsWhatIsKnown) {
   std::atomic<bool> stop = false;
-  StoppingAtOnce listener(stop);
+  bool tuned = false;
+  const ExplainProgress stopping{
+      .on_explained = [&](const ExplainedDevice&) { stop = true; },
+      .on_searched = [&](const ExplainedDevice& device) { tuned = device.tuned.has_value(); }};
   const ExplainAnswer explained =
-      answer(bundled("layers_4.pickle"), ExplainQuestion{.runs = 8}, {.stop = &stop}, &listener);
+      answer(bundled("layers_4.pickle"), ExplainQuestion{.runs = 8}, {.stop = &stop}, stopping);
   EXPECT_EQ(explained.devices.size(), 1u);
-  EXPECT_FALSE(listener.tuned);
+  EXPECT_FALSE(tuned);
   EXPECT_TRUE(explained.interrupted);
 }
 
