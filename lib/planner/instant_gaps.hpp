@@ -32,7 +32,7 @@ class InstantGaps {
 
  private:
   using Gaps = std::vector<OffsetGap>;
-  static constexpr std::uint32_t kApart = 64;  ///< starts from one instant to the next
+  static constexpr std::uint32_t kApart = 128;  ///< starts from one instant to the next
 
   /// A placed block that starts or ends between two instants.
   struct Edge {

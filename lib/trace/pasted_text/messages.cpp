@@ -163,32 +163,46 @@ void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
 
 constexpr std::size_t kBlock = 64 << 10;
 
-/// Whether a sign of three letters, without case, begins in one of 64 characters; a loop that
-/// compilers make one of vectors.
-template <char a, char b, char c>
-bool begins_here(const char* text) {
-  unsigned char any = 0;
-  for (std::size_t i = 0; i < 64; ++i) {
-    any |= static_cast<unsigned char>(((text[i] | 0x20) == a) & ((text[i + 1] | 0x20) == b) &
-                                      ((text[i + 2] | 0x20) == c));
-  }
-  return any != 0;
+/// Three letters, in either case, without which a text is not about memory.
+struct Sign {
+  enum Of : unsigned char { message = 1, memory = 2, size = 4 };
+  char letters[4];
+  Of of;
+};
+// alloc, OOM, InUse, KV cache, HBM; memory beside a size or a word for its end: logs of training
+// have "memory: 9833" in every line.
+constexpr Sign kSigns[] = {{"llo", Sign::message}, {"oom", Sign::message}, {"nus", Sign::message},
+                           {"v c", Sign::message}, {"hbm", Sign::message}, {"mem", Sign::memory},
+                           {"gib", Sign::size},    {"mib", Sign::size},    {" gb", Sign::size},
+                           {"byt", Sign::size},    {"out", Sign::size},    {"eno", Sign::size}};
+
+constexpr char lower(char c) { return static_cast<char>(c | 0x20); }
+constexpr std::size_t pair_of(char first, char second) {
+  return static_cast<std::size_t>(static_cast<unsigned char>(lower(first))) << 8 |
+         static_cast<unsigned char>(lower(second));
 }
 
-/// Memory, alloc, OOM, InUse, KV cache: a block without any of these has no message.
+std::vector<unsigned char> pairs_of_signs() {
+  std::vector<unsigned char> pairs(1 << 16);
+  for (const Sign& sign : kSigns) pairs[pair_of(sign.letters[0], sign.letters[1])] = 1;
+  return pairs;
+}
+
+/// Whether a block may have a message. O(size).
 bool may_say_something(std::string_view block) {
-  constexpr std::size_t kStep = 64;
-  constexpr std::size_t kReach = kStep + 2;
-  if (block.size() < kReach) return true;
-  for (std::size_t at = 0; at < block.size(); at += kStep) {
-    const char* const text = block.data() + std::min(at, block.size() - kReach);
-    if (begins_here<'m', 'e', 'm'>(text) || begins_here<'l', 'l', 'o'>(text) ||
-        begins_here<'o', 'o', 'm'>(text) || begins_here<'n', 'u', 's'>(text) ||
-        begins_here<'v', ' ', 'c'>(text)) {
-      return true;
+  static const std::vector<unsigned char> kPairs = pairs_of_signs();
+  unsigned seen = 0;
+  for (std::size_t at = 0; at + 2 < block.size(); ++at) {
+    if (kPairs[pair_of(block[at], block[at + 1])] == 0) continue;
+    for (const Sign& sign : kSigns) {
+      const bool is = lower(block[at]) == sign.letters[0] &&
+                      lower(block[at + 1]) == sign.letters[1] &&
+                      lower(block[at + 2]) == sign.letters[2];
+      if (is) seen |= sign.of;
     }
+    if ((seen & Sign::message) != 0 || seen == (Sign::memory | Sign::size)) return true;
   }
-  return false;
+  return block.size() < 3;
 }
 
 /// The packed texts of those parts of a text that may say something.

@@ -9,10 +9,15 @@
 namespace memreplay {
 namespace {
 
+// A log has the message at its end, if anywhere.
 bool has_messages(const Input& input) {
-  constexpr std::size_t kBeginning = 1 << 20;
-  if (!messages_in(input.bytes.substr(0, kBeginning), true).empty()) return true;
-  return input.bytes.size() > kBeginning && !messages_in(input.bytes, true).empty();
+  constexpr std::size_t kPart = 1 << 20;
+  const std::string_view text = input.bytes;
+  const auto says = [](std::string_view part) { return !messages_in(part, true).empty(); };
+  if (text.size() <= 2 * kPart) return says(text);
+  const std::size_t last_part = text.find('\n', text.size() - kPart);
+  return says(text.substr(0, kPart)) || says(text.substr(std::min(last_part, text.size()))) ||
+         says(text);
 }
 
 // Set for the program by a line of the text, not advised by a message.
