@@ -113,7 +113,10 @@ class Player {
     note_waiting();
     check();
     const DeviceUsage& usage = simulated_->usage();
-    ASSERT_LE(usage.held, keeps_regions_ ? held : 0);
+    ASSERT_LE(usage.held, keeps_regions_ ? held : 0)
+        << "after empty_cache(); a strategy that keeps regions says keeps_regions in its "
+           "StrategyInfo, "
+           "also where it leaves empty_cache() as it is";
     if (!keeps_regions_) {
       ASSERT_EQ(usage.allocs, usage.frees);
     }
