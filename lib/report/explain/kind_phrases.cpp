@@ -39,7 +39,7 @@ std::string record_of(const OomMessage& m) {
   }
   const std::string& buffer = m[OomWord::buffer];
   const bool without_cuda = buffer.starts_with("ROCm") || buffer.starts_with("Vulkan");
-  if (without_cuda || m[OomWord::type] == "tensor") return "";
+  if (without_cuda || m[OomWord::type] == "tensor" || m[OomWord::backend] == "Vulkan") return "";
   if (std::ranges::find(kTorch, kind) != std::end(kTorch)) {
     return "To learn which code holds what, " + how_to_record({});
   }
