@@ -1,5 +1,7 @@
 #include "report/lint/lint.hpp"
 
+#include <fmt/format.h>
+
 #include "analysis/lint/question.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
@@ -17,7 +19,16 @@ int run_lint(const Command& command, const std::vector<std::string>& arguments) 
   line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the newest.",
              [&](const std::string& text) { question.release = text; });
   add_report_options(line, reports);
-  line.parse(arguments);
+  try {
+    line.parse(arguments);
+  } catch (const UnknownOption& error) {
+    if (error.nearest()) throw;
+    throw UnknownOption(
+        fmt::format("{}; a setting that begins with '-' goes behind '--': memreplay "
+                    "lint -- 'TEXT'",
+                    error.what()),
+        error.name(), error.nearest());
+  }
   if (given.size() != 1) throw UsageError("which setting? (memreplay lint CONF, or a recording)");
   question.conf_or_path = given.front();
 

@@ -26,7 +26,7 @@ Assignments settings_asked_for(const std::string& text_or_path) {
   }
   if (std::filesystem::is_regular_file(text_or_path, ignored) && !seems_a_recording(text_or_path)) {
     Assignments found = assignments_in(read_file(text_or_path));
-    if (!found.front().variable.empty()) return found;
+    if (found.front().is_found) return found;
   }
   const Recording recording = read_recording(text_or_path);
   if (!recording.settings.present) {
@@ -52,6 +52,9 @@ LintAnswer linted(torch::Assignment asked, const std::string& release) {
       answer.issues.push_back({issue.severity == SettingIssue::Severity::error, issue.text});
     }
   };
+  answer.sets = asked.sets;
+  say(asked.notes);
+  if (!asked.sets) return answer;
   say(lint_variable(answer.variable, answer.conf, release));
   if (torch::turns_caching_off(answer.variable)) return answer;
   if (!asked.behind.empty()) {
@@ -73,6 +76,22 @@ LintAnswer linted(torch::Assignment asked, const std::string& release) {
   return answer;
 }
 
+/// Only one of two variables with different values is read.
+void say_which_is_read(LintAnswer& answer, const std::string& release) {
+  LintAnswer* before = &answer;
+  for (LintAnswer& other : answer.further) {
+    const std::string_view read =
+        torch::variable_read_first(before->variable, other.variable, release);
+    if (!read.empty() && before->sets && other.sets && before->conf != other.conf) {
+      const bool is_read = read == other.variable;
+      other.issues.push_back(
+          {false, fmt::format("where both are set, PyTorch reads {} and ignores {} since 2.10",
+                              read, is_read ? before->variable : other.variable)});
+    }
+    before = &other;
+  }
+}
+
 }  // namespace
 
 bool LintAnswer::valid() const {
@@ -86,6 +105,7 @@ LintAnswer answer(const LintQuestion& question) {
   for (auto other = asked.begin() + 1; other != asked.end(); ++other) {
     answer.further.push_back(linted(*other, question.release));
   }
+  say_which_is_read(answer, question.release);
   return answer;
 }
 

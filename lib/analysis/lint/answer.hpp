@@ -15,6 +15,7 @@ struct LintAnswer {
   };
   std::string variable = {};  ///< in which it is to stand; empty: it was not said
   std::string conf = {};      ///< what was looked at; empty: the defaults
+  bool sets = true;           ///< else it gives the variable no value; an issue says why
   std::vector<Issue> issues = {};
   std::vector<LintAnswer> further = {};  ///< other settings of the text, in order
 

@@ -33,7 +33,7 @@ std::string to_text(const LintAnswer& answer, const TextStyle& style) {
   const auto say = [&](const LintAnswer& one) {
     const bool is_valid = std::ranges::none_of(one.issues, &LintAnswer::Issue::error);
     if (!answer.further.empty() && !one.variable.empty()) out += fmt::format(" {}\n", one.variable);
-    if (is_valid) {
+    if (is_valid && one.sets) {
       out += fmt::format(" valid: {}\n", one.conf.empty() ? std::string("the defaults") : one.conf);
     }
     for (const LintAnswer::Issue& issue : one.issues) {

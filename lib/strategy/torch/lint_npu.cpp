@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 
 #include "core/text.hpp"
@@ -87,23 +88,42 @@ SettingIssues lint_npu_settings(std::string_view conf) {
 }
 
 SettingIssues lint_separators(std::string_view conf, std::string& meant) {
+  struct Mark {
+    std::string_view given;
+    char expected;
+    std::string_view what;
+  };
+  constexpr std::string_view kOptions = "options are separated by";
+  constexpr std::string_view kValue = "an option and its value are separated by";
+  constexpr Mark kMarks[] = {
+      {";", ',', kOptions}, {"，", ',', kOptions}, {"=", ':', kValue}, {"：", ':', kValue}};
   meant = conf;
   SettingIssues issues;
-  const auto replace = [&](char given, char expected, std::string_view what) {
-    const std::size_t at = meant.find(given);
-    if (at == meant.npos) return;
+  for (const Mark& mark : kMarks) {
+    const std::size_t at = meant.find(mark.given);
+    if (at == meant.npos) continue;
     const std::size_t option = meant.substr(0, at).find_last_of(",;") + 1;  // npos + 1 is 0
-    const std::string name = meant.substr(option, meant.find_first_of(":=;", option) - option);
-    std::ranges::replace(meant, given, expected);
+    const std::string name = meant.substr(
+        option,
+        std::min({meant.find_first_of(":=;", option), meant.find("：", option), at}) - option);
+    for (std::size_t next = at; (next = meant.find(mark.given, next)) != meant.npos;) {
+      meant.replace(next, mark.given.size(), 1, mark.expected);
+    }
     issues.push_back({Severity::error,
                       fmt::format("'{}' is no separator: {} '{}', and so the value of {} is not "
                                   "what it seems to be",
-                                  given, what, expected, name)});
-  };
-  replace(';', ',', "options are separated by");
-  replace('=', ':', "an option and its value are separated by");
+                                  mark.given, mark.what, mark.expected, name)});
+  }
   if (issues.empty()) return issues;
   while (meant.ends_with(',') || meant.ends_with(' ')) meant.pop_back();
+  for (std::size_t at = 0; at < meant.size();) {  // options are in lower case
+    const std::size_t end = std::min(meant.find(':', at), meant.size());
+    std::transform(meant.begin() + static_cast<std::ptrdiff_t>(at),
+                   meant.begin() + static_cast<std::ptrdiff_t>(end),
+                   meant.begin() + static_cast<std::ptrdiff_t>(at),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    at = std::min(meant.find(',', end), meant.size() - 1) + 1;
+  }
   issues.back().text += fmt::format(". Write {}", meant);
   return issues;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,14 +34,28 @@ std::string unknown_variable(std::string_view variable) {
   return fmt::format("PyTorch reads no variable '{}'{}", variable, did_you_mean(capitals, known));
 }
 
-std::string about_no_caching(std::string_view variable, std::string_view value) {
+/// Since this release the switch is on by "1" alone, before by any value.
+constexpr int kOnlyOneTurnsOff = 7;
+
+std::string about_no_caching(std::string_view variable, std::string_view value,
+                             const Release& release) {
+  // Other devices have it from torch_npu and the like, which look only whether it is set.
+  const bool counts = release.has(kOnlyOneTurnsOff) && (variable.find("CUDA") != variable.npos ||
+                                                        variable.find("HIP") != variable.npos);
+  if (counts && value != "1") {
+    return fmt::format(
+        "{} turns the caching allocator off only by the value 1 since PyTorch 2.{}: '{}' keeps the "
+        "cache, and with it all options. Earlier releases look only whether it is set, and turn it "
+        "off",
+        variable, kOnlyOneTurnsOff, value);
+  }
   const bool is_meant_off = value.empty() || value == "0";
   return fmt::format(
       "{} turns the caching allocator off: each request becomes a cudaMalloc and each free a "
       "cudaFree, which is slow, and none of its options has an effect; it serves to find wrong "
       "accesses{}",
       variable,
-      is_meant_off ? fmt::format(". Many releases look only whether it is set: '{}' turns it off "
+      is_meant_off ? fmt::format(". This release looks only whether it is set: '{}' turns it off "
                                  "too; unset it to keep the cache",
                                  value)
                    : "");
@@ -56,9 +71,22 @@ bool turns_caching_off(std::string_view variable) {
   return variable.starts_with("PYTORCH_NO_") && variable.ends_with("_MEMORY_CACHING");
 }
 
+std::string_view variable_read_first(std::string_view one, std::string_view other,
+                                     std::string_view version) {
+  // AcceleratorAllocatorConfig takes the first that is set; measured with 2.10.0, 2.11.0, 2.15.0.
+  constexpr std::string_view kOrder[] = {kCudaVariable, kHipVariable, "PYTORCH_ALLOC_CONF"};
+  if (one == other || !parse_release(version).has(kNewParser)) return {};
+  const auto* const at = std::ranges::find(kOrder, one);
+  const auto* const at_other = std::ranges::find(kOrder, other);
+  if (at == std::end(kOrder) || at_other == std::end(kOrder)) return {};
+  return *std::min(at, at_other);
+}
+
 SettingIssues lint_variable(std::string_view variable, std::string_view value,
                             std::string_view version) {
-  if (turns_caching_off(variable)) return {{Severity::warning, about_no_caching(variable, value)}};
+  if (turns_caching_off(variable)) {
+    return {{Severity::warning, about_no_caching(variable, value, parse_release(version))}};
+  }
   if (variable.empty() || variable == kCudaVariable) return {};
   if (std::ranges::find(kOtherDevices, variable) != std::end(kOtherDevices)) return {};
   if (!is_shared(variable)) return {{Severity::error, unknown_variable(variable)}};

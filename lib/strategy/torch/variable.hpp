@@ -21,8 +21,13 @@ inline constexpr std::string_view kNpuVariable = "PYTORCH_NPU_ALLOC_CONF";
 /// PYTORCH_NO_CUDA_MEMORY_CACHING and those of other devices: no settings, but a switch.
 bool turns_caching_off(std::string_view variable);
 
+/// The one of two variables that the release reads where both are set; empty where that is no
+/// matter of order.
+std::string_view variable_read_first(std::string_view one, std::string_view other,
+                                     std::string_view version);
+
 /// What is wrong with the name of the variable, for that release; an empty version stands for any.
-/// For a switch it is what that does; which `value` it is given hardly matters.
+/// For a switch it is what that does with the `value` it is given.
 SettingIssues lint_variable(std::string_view variable, std::string_view value,
                             std::string_view version);
 

@@ -52,8 +52,11 @@ TEST(LintAnswer, ASwitchForCachingIsSaidToTurnItOff) {
     const std::string line = std::string("export PYTORCH_NO_") + device + "_MEMORY_CACHING=";
     EXPECT_NE(first_issue(line + "1", "").find("turns the caching allocator off"),
               std::string::npos);
-    EXPECT_NE(first_issue(line + "0", "").find("'0' turns it off too"), std::string::npos);
+    EXPECT_NE(first_issue(line + "0", "2.6").find("'0' turns it off too"), std::string::npos);
   }
+  const std::string zero = "export PYTORCH_NO_CUDA_MEMORY_CACHING=0";
+  EXPECT_NE(first_issue(zero, "").find("'0' keeps the cache"), std::string::npos);
+  EXPECT_NE(first_issue(zero, "2.7").find("'0' keeps the cache"), std::string::npos);
 }
 
 TEST(LintAnswer, OptionsOfTorchNpuAreKnown) {
@@ -93,6 +96,32 @@ TEST(LintAnswer, EverySettingOfATextIsLookedAt) {
   EXPECT_TRUE(answered.issues.empty());
   ASSERT_EQ(answered.further.size(), 1u);
   EXPECT_FALSE(answered.valid());
+}
+
+TEST(LintAnswer, OfTwoVariablesItIsSaidWhichIsRead) {
+  const std::string text =
+      "export PYTORCH_ALLOC_CONF=max_split_size_mb:64\n"
+      "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128\n";
+  const LintAnswer answered = answer({.conf_or_path = text, .release = ""});
+  ASSERT_EQ(answered.further.at(0).issues.size(), 1u);
+  EXPECT_EQ(answered.further[0].issues[0].text,
+            "where both are set, PyTorch reads PYTORCH_CUDA_ALLOC_CONF and ignores "
+            "PYTORCH_ALLOC_CONF since 2.10");
+}
+
+TEST(LintAnswer, WhatSetsNothingIsValidAndSaysSo) {
+  const LintAnswer answered =
+      answer({.conf_or_path = "unset PYTORCH_CUDA_ALLOC_CONF", .release = ""});
+  EXPECT_TRUE(answered.valid());
+  EXPECT_FALSE(answered.sets);
+  EXPECT_EQ(answered.issues.size(), 1u);
+}
+
+TEST(LintAnswer, CorrectionsAreInLowerCaseAndWithPlainSeparators) {
+  for (const char* text :
+       {"PYTORCH_CUDA_ALLOC_CONF=MAX_SPLIT_SIZE_MB=256", "max_split_size_mb：256"}) {
+    EXPECT_NE(first_issue(text, "").find("Write max_split_size_mb:256"), std::string::npos) << text;
+  }
 }
 
 TEST(LintAnswer, ALineToPasteIsTakenApart) {

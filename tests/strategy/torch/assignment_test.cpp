@@ -91,6 +91,90 @@ TEST(Assignments, LinesOfOtherLanguagesAreTakenApart) {
   }
 }
 
+TEST(Assignments, ThePlaceOfAValueIsFreeWithinItsLanguage) {
+  for (const char* line :
+       {"user@host:~$ export Q=Z", "(venv) PS D:\\x> setx Q \"Z\"", "C:\\> set Q=Z",
+        "#    - name: Q\n#      value: Z", "- value: Z\n  name: Q",
+        "{\"value\": \"Z\", \"name\": \"Q\"}", "| `Q` | `Z` |", "| Q | Z | text |", "Set Q=Z.",
+        "#   - Q=Z: matches it", "`Q=Z,...`", "os.environ['Q'] = (\n    'Z'\n)",
+        "os.environ['Q'] = \\\n    'Z'"}) {
+    expect_found(line);
+  }
+}
+
+std::vector<Assignment> found_in(std::string text) {
+  for (std::size_t at = 0; (at = text.find('Q', at)) != text.npos; at += kName.size()) {
+    text.replace(at, 1, kName);
+  }
+  return assignments_in(text);
+}
+
+TEST(Assignments, DefaultsOfExpansionsAndReadsAreValuesWithANote) {
+  for (const char* text :
+       {"export Q=${Q:-a:1,b:2}", "export Q=\"${Q:-a:1,b:2}\"", "export Q=${Q:-\"a:1,b:2\"}",
+        ": \"${Q:=a:1,b:2}\"", "x = os.environ.get('Q', 'a:1,b:2')",
+        "\"Q\": os.environ.get(\n  \"Q\", \"a:1,b:2\"\n)"}) {
+    const auto found = found_in(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].conf, "a:1,b:2") << text;
+    ASSERT_EQ(found[0].notes.size(), 1u) << text;
+    EXPECT_TRUE(found[0].notes[0].text.starts_with("this is the default")) << text;
+  }
+  const auto found = found_in("export Q=${Q},a:1");
+  EXPECT_EQ(found.at(0).conf, "a:1");
+  EXPECT_EQ(found.at(0).notes.at(0).text,
+            "what " + kName + " adds is not in the text, and is not looked at");
+}
+
+TEST(Assignments, WhatSetsNothingIsNoSetting) {
+  for (const char* text :
+       {"export Q=${Q}", "set Q=%Q%", "export Q=$Q", "echo $Q", "unset Q", "del os.environ['Q']",
+        "os.environ.pop('Q', None)", "os.getenv('Q')", "Q: null", "os.environ['Q'] = conf"}) {
+    const auto found = found_in(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_FALSE(found[0].sets) << text;
+    EXPECT_EQ(found[0].notes.size(), 1u) << text;
+  }
+}
+
+TEST(Assignments, LiteralsThatPythonJoinsAreOneValue) {
+  for (const char* text :
+       {"os.environ['Q'] = (\n  'a:1,'  # why\n  'b:2'\n)", "os.environ['Q'] = 'a:1,' \\\n  'b:2'",
+        "os.environ.setdefault('Q', 'a:1,'\n  'b:2')"}) {
+    EXPECT_EQ(found_in(text).at(0).conf, "a:1,b:2") << text;
+  }
+  EXPECT_EQ(found_in("os.environ['Q'] = 'a:1'\n'text'").at(0).conf, "a:1");
+}
+
+TEST(Assignments, ArgumentsOfFunctionsAreFound) {
+  for (const char* function :
+       {"torch.cuda.memory._set_allocator_settings", "torch._C._accelerator_setAllocatorSettings",
+        "torch._C._cuda_cudaCachingAllocator_set_allocator_settings"}) {
+    const auto found = assignments_in(std::string(function) + "(\n  'a:1'\n)");
+    EXPECT_EQ(found.at(0).conf, "a:1") << function;
+    EXPECT_TRUE(found.at(0).is_found) << function;
+  }
+}
+
+TEST(Assignments, WritingsThatDoNotSetTheValueAreNoted) {
+  const std::pair<const char*, const char*> faults[] = {
+      {"export Q = a:1", "a shell takes no blanks"},
+      {"!export Q=a:1", "each '!' of a notebook"},
+      {"setx Q=a:1", "setx takes the name"},
+      {"- Q=\"a:1\"", "in a list of YAML"},
+      {"set Q=\"a:1\"", "cmd keeps these quotes"},
+      {"%env Q=a:1 # why", "%env takes all of the line"},
+      {"export Q=\"a:1,\nb:2\"", "the value has a line break"},
+      {"export Q=a:1,\nmax_split_size_mb:64", "the value ends with its line"},
+  };
+  for (const auto& [text, note] : faults) {
+    const Assignment found = found_in(text).at(0);
+    ASSERT_EQ(found.notes.size(), 1u) << text;
+    EXPECT_TRUE(found.notes[0].text.starts_with(note)) << found.notes[0].text;
+  }
+  EXPECT_EQ(found_in("Q=backend:native max_split_size_mb:64").at(0).behind, "max_split_size_mb:64");
+}
+
 TEST(Assignments, BlanksAreOfTheValueWhereItsLineOrQuotesHoldIt) {
   const std::string both = "max_split_size_mb:64, backend:native";
   for (const std::string& line : std::vector<std::string>{
