@@ -1,5 +1,7 @@
 #include "trace/live_heap.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -57,6 +59,7 @@ std::uint32_t LiveHeap::stack(std::vector<std::uint32_t> frames) {
 
 void LiveHeap::add(int device, Bytes bytes, std::uint64_t blocks, std::uint32_t stack) {
   blocks = std::clamp<std::uint64_t>(blocks, 1, std::max<Bytes>(bytes, 1));
+  told_ += blocks;
   if (blocks_ + blocks > kMostBlocksApart) blocks = 1;
   blocks_ += blocks;
   for (; blocks > 0; --blocks) {
@@ -90,6 +93,11 @@ void LiveHeap::append(int device, Bytes bytes, BlockState state, std::uint32_t s
 
 void LiveHeap::finish(int device) {
   if (states_.empty()) states_[device];
+  if (told_ > blocks_) {
+    recording_.lacks.push_back(fmt::format(
+        "some of its {} blocks by themselves (from the {}th on, those of a call site are one)",
+        human_count(told_), human_count(kMostBlocksApart)));
+  }
   for (auto& [gpu, state] : states_) {
     TraceBuilder builder(gpu);
     builder.trace().start = std::move(state);

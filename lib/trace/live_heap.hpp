@@ -49,6 +49,7 @@ class LiveHeap {
   std::map<int, bool> is_open_;
   std::map<int, Slot> slots_;
   std::uint64_t blocks_ = 0;
+  std::uint64_t told_ = 0;  ///< blocks, whether told apart or not
 };
 
 }  // namespace memreplay

@@ -38,6 +38,11 @@ constexpr Signature kSignatures[] = {
      "snapshot is written by torch.cuda.memory._dump_snapshot"},
     {0, "\x93NUMPY"sv, "is an array of NumPy (.npy), no recording"},
     {0, "\x89HDF\r\n"sv, "is an HDF5 file (a model or data), no recording"},
+    {0,
+     "--------------------------------------------------------------------------------\nCommand:"sv,
+     "is what ms_print made of massif's output: name the massif.out file itself"},
+    {0, "\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0"sv,
+     "is a profile of a CPU's time (gperftools), which has no allocations"},
     {0, "GGUF"sv, "is a model (GGUF), no recording"},
     {0, "PAR1"sv, "is a Parquet table: convert it to CSV first"},
     {0, "ARROW1"sv, "is an Arrow table: convert it to CSV first"},
@@ -63,8 +68,17 @@ std::string lower_case_beginning(std::string_view bytes) {
 
 /// A file in whose place a tool for large files left where it is.
 std::string named_pointer(std::string_view bytes) {
-  if (bytes.starts_with("version https://git-lfs.github.com/spec/") ||
-      bytes.starts_with("version https://hawser.github.com/spec/")) {
+  constexpr std::string_view kMerge = "<<<<<<< ";  // a conflict of two versions
+  const bool is_conflict = bytes.starts_with(kMerge);
+  std::string_view from = bytes;
+  if (is_conflict) from.remove_prefix(std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+  if (from.starts_with("version https://git-lfs.github.com/spec/") ||
+      from.starts_with("version https://hawser.github.com/spec/")) {
+    if (is_conflict) {
+      return "is two pointers of Git LFS within the marks of a merge that was not resolved, not "
+             "the "
+             "file itself: resolve it, and git lfs pull brings the file";
+    }
     constexpr std::string_view kSize = "\nsize ";
     const std::size_t at = bytes.find(kSize);
     std::uint64_t size = 0;
@@ -90,6 +104,19 @@ std::string named_page(std::string_view bytes) {
              ? "is the error message of a server that was saved in place of a file: download the "
                "file itself"
              : "is XML, no recording";
+}
+
+/// What a server says in place of a file.
+std::string named_refusal(std::string_view bytes) {
+  const std::string text = lower_case_beginning(bytes);
+  const bool is_of_github = text.starts_with("{") && text.find("\"message\"") != text.npos &&
+                            text.find("\"documentation_url\"") != text.npos;
+  if (!is_of_github && !text.starts_with("404: not found") && text != "not found" &&
+      text != "entry not found") {
+    return {};
+  }
+  return "is the error message of a server (not found) that was saved in place of a file: look at "
+         "the URL, and download the file itself";
 }
 
 std::string named_zip(std::string_view bytes) {
@@ -119,7 +146,7 @@ std::string named_by_extension(std::string_view name) {
 }  // namespace
 
 std::string named_content(std::string_view name, std::string_view bytes) {
-  for (const auto named : {named_pointer, named_page, named_zip}) {
+  for (const auto named : {named_pointer, named_page, named_refusal, named_zip}) {
     if (std::string what = named(bytes); !what.empty()) return what;
   }
   for (const Signature& signature : kSignatures) {

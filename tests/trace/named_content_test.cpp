@@ -34,6 +34,24 @@ TEST(NamedContent, PagesAndErrorsOfServersAreNamed) {
               HasSubstr("error message of a server"));
 }
 
+TEST(NamedContent, AnswersOfServersInPlaceOfAFileAreNamed) {
+  for (const char* text : {"404: Not Found", "Entry not found",
+                           "{\"message\":\"Not Found\",\"documentation_url\":\"https://x\"}"}) {
+    EXPECT_THAT(named(text), HasSubstr("error message of a server")) << text;
+  }
+}
+
+TEST(NamedContent, APointerInAMergeThatWasNotResolvedIsNamed) {
+  EXPECT_THAT(named("<<<<<<< HEAD\nversion https://git-lfs.github.com/spec/v1\noid sha256:ab\n"),
+              HasSubstr("a merge that was not resolved"));
+}
+
+TEST(NamedContent, WhatToolsPrintOrTimeIsNamed) {
+  EXPECT_THAT(named(std::string(80, '-') + "\nCommand:            ./a.out\n"),
+              HasSubstr("massif.out file itself"));
+  EXPECT_THAT(named("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0"s), HasSubstr("CPU's time"));
+}
+
 TEST(NamedContent, ArchivesSayHowTheyAreUnpacked) {
   EXPECT_THAT(named("PK\x03\x04\x14\0\0\0\0\0run.pickle"s), HasSubstr("unzip"));
   EXPECT_THAT(named("PK\x03\x04\0\0\0\0archive/data.pkl"s), HasSubstr("torch.save"));

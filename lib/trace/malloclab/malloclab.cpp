@@ -11,7 +11,13 @@
 namespace memreplay {
 namespace {
 
-constexpr std::size_t kHeaderNumbers = 4;
+// Heap size, ids, operations, weight; some have ids and operations alone.
+constexpr std::size_t kHeaderNumbers = 4, kFewestHeaderNumbers = 2;
+
+bool begins_an_operation(std::string_view line) {
+  const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
+  return line.substr(first).find_first_of("arf") == 0;
+}
 
 std::string_view next_rep_word(std::string_view& line) {
   const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
@@ -34,14 +40,15 @@ bool is_malloclab(const Input& input) {
   const Input beginning{input.name, input.bytes.substr(0, 400)};
   LogLines lines(beginning);
   std::size_t numbers = 0;
-  while (numbers < kHeaderNumbers) {
-    if (!lines.next() || !take_header_line(lines.line(), numbers)) return false;
-  }
   while (lines.next()) {
     std::string_view line = lines.line();
     if (line.empty()) continue;
+    if (numbers < kFewestHeaderNumbers || !begins_an_operation(line)) {
+      if (!take_header_line(line, numbers)) return false;
+      continue;
+    }
     const std::string_view op = next_rep_word(line), id = next_rep_word(line);
-    return op.size() == 1 && std::string_view("arf").find(op) != op.npos && parse_whole(id);
+    return op.size() == 1 && (parse_whole(id) || (op == "f" && id == "-1"));
   }
   return false;
 }
@@ -75,12 +82,15 @@ class MalloclabReader {
   std::size_t header_ = 0;
 };
 
-/// A header of four numbers (heap size, ids, operations, weight), then "a ID SIZE", "r ID SIZE",
+/// A header of numbers, then "a ID SIZE", "r ID SIZE",
 /// "f ID".
 void MalloclabReader::read_line() {
   std::string_view line = lines_.line();
-  if (header_ < kHeaderNumbers) {
-    if (!take_header_line(line, header_)) lines_.bad("a line", line, "a header of four numbers");
+  const bool is_of_header =
+      header_ < kFewestHeaderNumbers || (header_ < kHeaderNumbers && !begins_an_operation(line));
+  if (is_of_header) {
+    if (!take_header_line(line, header_))
+      lines_.bad("a line", line, "a header of two to four numbers");
     return;
   }
   const std::string_view op = next_rep_word(line);
@@ -109,7 +119,7 @@ Address MalloclabReader::block(std::string_view id) const {
 // null.
 ReaderInfo malloclab_reader() {
   return {.name = "malloclab",
-          .summary = "A trace (.rep) of the malloc lab of CS:APP: four numbers, then a, r and f.",
+          .summary = "A trace (.rep) of the malloc lab of CS:APP: its numbers, then a, r and f.",
           .recognises = is_malloclab,
           .read = read_and_keep<MalloclabReader>,
           .hand_on = read_and_hand_on<MalloclabReader>,

@@ -127,7 +127,9 @@ Recording MassifReader::recording() {
   if (best_->stacks > 0) {
     recording_.detail += fmt::format("; {} of stacks", human_size(best_->stacks));
   }
-  recording_.lacks = {"events", "single blocks (it has sums by call site)", "addresses"};
+  recording_.lacks = {"events",
+                      "single blocks (each entry is a call site, with the sum of its blocks)",
+                      "addresses"};
   LiveHeap heap(recording_);
   std::vector<std::uint32_t> path;
   Bytes told = 0;

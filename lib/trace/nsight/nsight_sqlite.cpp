@@ -72,7 +72,8 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow& take)
   if (columns.empty()) {
     throw InputError(input.name, "",
                      fmt::format("has no table {}; expected an export of Nsight Systems recorded "
-                                 "with --cuda-memory-usage=true",
+                                 "with --cuda-memory-usage=true; of other SQLite files only "
+                                 "Umpire's are read, which have a table EVENTS",
                                  kEvents));
   }
   SqliteQuery query(file,

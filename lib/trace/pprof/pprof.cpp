@@ -49,6 +49,10 @@ class HeapText {
     const bool is_whole = read_lines(
         lines_, cut_, [this] { read_line(); }, [] {});
     if (!is_whole) recording_.lacks.emplace_back(kCutOff);
+    if (!has_rows_ && total_.first > 0) {
+      recording_.lacks.emplace_back("call sites (it has its header alone)");
+      heap_.add(kHostMemory, total_.second, total_.first, 0);
+    }
     heap_.finish(kHostMemory);
     return std::move(recording_);
   }
@@ -57,6 +61,7 @@ class HeapText {
   void read_line();
   void read_header(std::string_view line);
   void read_row(std::string_view row);
+  std::pair<std::uint64_t, Bytes> sums_of(std::string_view row);
 
   LogLines lines_;
   Recording recording_;
@@ -64,7 +69,10 @@ class HeapText {
   Coverage cut_;
   bool is_jemalloc_ = false;
   bool is_over_ = false;
-  std::vector<std::uint32_t> stack_;  ///< the latest; empty: none
+  bool has_stack_ = false;  ///< perhaps one without calls
+  bool has_rows_ = false;
+  std::pair<std::uint64_t, Bytes> total_;  ///< blocks and bytes, as the header says
+  std::vector<std::uint32_t> stack_;       ///< the latest
 };
 
 void HeapText::read_line() {
@@ -76,7 +84,9 @@ void HeapText::read_line() {
   if (!is_jemalloc_) return read_row(line);
   if (line.starts_with('@')) return read_row(line);
   // "t*: 3: 4096 [0: 0]" is the sum of all threads, "t1: …" one of them.
-  if (line.starts_with("t*: ") && !stack_.empty()) read_row(line.substr(4));
+  if (!line.starts_with("t*: ")) return;
+  if (has_stack_) return read_row(line.substr(4));
+  total_ = sums_of(line.substr(4));
 }
 
 /// "heap profile: 2: 4608 [ 9: 9000] @ heapz_v2/524288", "heap_v2/524288"
@@ -88,6 +98,7 @@ void HeapText::read_header(std::string_view line) {
   if (kind.find("growth") != kind.npos) {
     lines_.fail("is a profile of the growth of the heap; expected one of what is in use");
   }
+  if (!is_jemalloc_) total_ = sums_of(line.substr(kHeader.size(), at - kHeader.size()));
   recording_.detail = fmt::format("heap profile of {}, for pprof",
                                   is_jemalloc_ ? "jemalloc" : "gperftools (tcmalloc)");
   const std::size_t slash = kind.find('/');
@@ -108,14 +119,22 @@ void HeapText::read_row(std::string_view row) {
     for (std::string_view call = next_word(calls); !call.empty(); call = next_word(calls)) {
       stack_.push_back(heap_.frame(call));
     }
+    has_stack_ = true;
     if (is_jemalloc_) return;
   }
-  std::string_view count = next_word(sums);
-  const std::string_view bytes = next_word(sums);
+  const auto [blocks, bytes] = sums_of(sums);
+  has_rows_ = true;
+  heap_.add(kHostMemory, bytes, blocks, heap_.stack(stack_));
+}
+
+/// "2: 4096 [9: 9000]"
+std::pair<std::uint64_t, Bytes> HeapText::sums_of(std::string_view row) {
+  std::string_view rest = row;
+  std::string_view count = next_word(rest);
+  const std::string_view bytes = next_word(rest);
   if (!count.ends_with(':')) lines_.bad("a row", row, "'COUNT: BYTES [COUNT: BYTES] @ CALLS'");
   count.remove_suffix(1);
-  const std::uint64_t blocks = lines_.whole("a count", count, "a whole number");
-  heap_.add(kHostMemory, lines_.size(bytes), blocks, heap_.stack(stack_));
+  return {lines_.whole("a count", count, "a whole number"), lines_.size(bytes)};
 }
 
 /// The last number of a device's name, "cuda:1", "TFRT_CPU_0", "TPU_3(process=0,…)"; a name of a

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -201,13 +202,35 @@ PprofSample PprofParts::sample(std::string_view bytes, std::size_t types) const 
 }  // namespace
 
 bool is_pprof_protobuf(std::string_view bytes) {
-  // Field 1, the type of a value: two numbers of texts, each in one or two bytes.
-  constexpr std::size_t kShortest = 2, kLongest = 8;
-  if (bytes.size() < 8 || bytes[0] != '\x0A') return false;
-  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[1]));
-  if (length < kShortest || length > kLongest || bytes.size() < 2 + length + 1) return false;
-  const char next = bytes[2 + length];  // another one, or a sample
-  return (bytes[2] == '\x08' || bytes[2] == '\x10') && (next == '\x0A' || next == '\x12');
+  // Fields of a Profile, the type of its values among the first: two numbers of texts, each in one
+  // or two bytes. Which field begins it depends on who wrote it.
+  constexpr std::size_t kShortestType = 2, kLongestType = 8, kLongestNumber = 10;
+  constexpr std::uint64_t kType = 1, kTypeOfPeriod = 11, kLastField = 15;
+  bool has_type = false;
+  while (bytes.size() > 1) {
+    const auto key = static_cast<unsigned char>(bytes[0]);
+    const std::uint64_t number = key >> 3;
+    const bool is_type = number == kType || number == kTypeOfPeriod;
+    if (number == 0 || number > kLastField) return false;
+    bytes.remove_prefix(1);
+    if (!is_type && (number <= 6 || (key & 7) != kVarint)) {
+      return has_type && (key & 7) == kLengthGiven;
+    }
+    const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[0]));
+    if (!is_type) {
+      const auto end = std::ranges::find_if(bytes, [](char c) { return (c & 0x80) == 0; });
+      if (end == bytes.end() || end - bytes.begin() >= std::ptrdiff_t{kLongestNumber}) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(end - bytes.begin()) + 1);
+      continue;
+    }
+    if ((key & 7) != kLengthGiven || length < kShortestType || length > kLongestType ||
+        length >= bytes.size() || (bytes[1] != '\x08' && bytes[1] != '\x10')) {
+      return false;
+    }
+    has_type |= number == kType;
+    bytes.remove_prefix(length + 1);
+  }
+  return false;
 }
 
 PprofProfile parse_pprof(const Input& input) { return PprofParts(input).profile(); }

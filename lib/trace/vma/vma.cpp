@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "trace/json/json_node.hpp"
 #include "trace/live_heap.hpp"
@@ -32,6 +34,8 @@ class VmaReader {
         root.at("General").at("API").text_or_written().find("Direct3D") != std::string::npos) {
       recording_.detail = "dump of the D3D12 Memory Allocator (as of VMA)";
     }
+    find_host_types(root);
+    if (root.has("MemoryInfo")) find_host_types(root.at("MemoryInfo"));
     visit(root, 0);
     if (!has_map_) add_totals(root.at("Total"));
     heap_.finish(kVmaDevice);
@@ -50,6 +54,9 @@ class VmaReader {
     if (!node.is_object()) return;
     if (node.has("Suballocations")) return add_block(node);
     for (const auto& [key, member] : node.members()) {
+      if (key.starts_with("Type ")) {
+        device_ = host_types_.contains(key) ? kHostMemory : kVmaDevice;
+      }
       if (key == "DedicatedAllocations") {
         add_dedicated(member);
       } else if (key != "Total" && key != "MemoryInfo" && key != "General") {
@@ -57,28 +64,43 @@ class VmaReader {
       }
     }
   }
+  /// The types of memory in heaps that are not the device's own: "Heap 1": {"Flags": [], …}.
+  void find_host_types(const JsonNode& heaps) {
+    for (const auto& [name, heap] : heaps.members()) {
+      if (!name.starts_with("Heap ") || !heap.is_object() || !heap.has("Flags")) continue;
+      const std::string flags = heap.at("Flags").text_or_written();
+      if (flags.find("DEVICE_LOCAL") != flags.npos) continue;
+      const JsonNode types = heap.has("MemoryPools") ? heap.at("MemoryPools") : heap;
+      for (const auto& [type, ignored] : types.members()) {
+        if (type.starts_with("Type ")) host_types_.insert(type);
+      }
+    }
+  }
   void add_block(const JsonNode& block) {
     has_map_ = true;
-    heap_.end_segment(kVmaDevice);
+    heap_.end_segment(device_);
     const Bytes size = size_in(block, "TotalBytes");
     Bytes end = 0;
     for (const JsonNode& part : block.at("Suballocations").elements()) {
       const Bytes offset = size_in(part, "Offset");
       if (offset < end || offset > size) part.at("Offset").refuse("one after those before");
-      heap_.add_free(kVmaDevice, offset - end);
+      heap_.add_free(device_, offset - end);
       end = offset + add(part);
       if (end > size) part.refuse("an end within TotalBytes");
     }
-    heap_.add_free(kVmaDevice, size - end);
+    heap_.add_free(device_, size - end);
   }
   void add_dedicated(const JsonNode& node) {
     if (node.is_object()) {  // up to 2.3 by type of memory
-      for (const auto& [type, list] : node.members()) add_dedicated(list);
+      for (const auto& [type, list] : node.members()) {
+        device_ = host_types_.contains(type) ? kHostMemory : kVmaDevice;
+        add_dedicated(list);
+      }
       return;
     }
     has_map_ = true;
     for (const JsonNode& part : node.elements()) {
-      heap_.end_segment(kVmaDevice);
+      heap_.end_segment(device_);
       add(part);
     }
   }
@@ -87,14 +109,14 @@ class VmaReader {
     const Bytes size = size_in(part, "Size");
     const std::string type = part.has("Type") ? part.at("Type").text_or_written() : "";
     if (type == "FREE") {
-      heap_.add_free(kVmaDevice, size);
+      heap_.add_free(device_, size);
       return size;
     }
     std::string name = type;
     for (const char* const key : {"Name", "CustomData", "UserData"}) {
       if (part.has(key)) name += (name.empty() ? "" : " ") + part.at(key).text_or_written();
     }
-    heap_.add(kVmaDevice, size, 1, name.empty() ? 0 : heap_.stack({heap_.frame(name)}));
+    heap_.add(device_, size, 1, name.empty() ? 0 : heap_.stack({heap_.frame(name)}));
     return size;
   }
   /// For a dump without its detailed map.
@@ -117,6 +139,8 @@ class VmaReader {
 
   Recording recording_;
   LiveHeap heap_;
+  std::set<std::string> host_types_;
+  int device_ = kVmaDevice;
   bool has_map_ = false;
 };
 

@@ -40,6 +40,29 @@ TEST(PprofReader, ATextOfJemallocIsRead) {
             "200 0x7f<0x8f 250 0x9f 250 0x9f");
 }
 
+TEST(PprofReader, BlocksWithoutCallsAreRead) {
+  EXPECT_EQ(live_blocks(read("heap_v2/1\n  t*: 2: 300 [0: 0]\n@\n  t*: 1: 200 [0: 0]\n@ 0x9f\n"
+                             "  t*: 1: 100 [0: 0]\n")),
+            "200 100 0x9f");
+}
+
+TEST(PprofReader, OfAHeaderAloneTheFiguresAreRead) {
+  for (const char* text :
+       {"heap profile: 2: 600 [ 9: 9000] @ heapprofile\n", "heap_v2/1\n  t*: 2: 600 [0: 0]\n"}) {
+    const Recording recording = read(text);
+    EXPECT_EQ(live_blocks(recording), "300 300") << text;
+    EXPECT_EQ(recording.lacks.back(), "call sites (it has its header alone)");
+  }
+}
+
+TEST(PprofReader, OfVeryManyBlocksItIsSaidThatTheyAreNotApart) {
+  const Recording recording =
+      read("heap profile: 3000000: 6000000 [0: 0] @ heapprofile\n3000000: 6000000 [0: 0] @ 0x1\n");
+  EXPECT_EQ(recording.lacks.back(),
+            "some of its 3,000,000 blocks by themselves (from the 1,048,576th on, those of a call "
+            "site are one)");
+}
+
 TEST(PprofReader, TheMemoryProfileOfJaxHasATraceForEachDevice) {
   const Recording recording = read(gzipped(jax_profile(1000, "cuda:1")));
   EXPECT_EQ(recording.detail, "JAX's device memory profile");
@@ -65,6 +88,11 @@ std::string go_profile(const std::string& last_type) {
 TEST(PprofReader, AProfileOfGoIsRead) {
   EXPECT_EQ(live_blocks(read(go_profile("inuse_space"))), "64 0x401000");
   EXPECT_EQ(read(go_profile("inuse_space")).traces.at(0).gpu, -1);
+}
+
+TEST(PprofReader, AProfileMayBeginWithTheTypeOfItsPeriod) {
+  const std::string period = field(11, field(1, 3) + field(2, 4)) + field(12, 524288);
+  EXPECT_EQ(live_blocks(read(period + go_profile("inuse_space"))), "64 0x401000");
 }
 
 TEST(PprofReader, ProfilesOfOtherThingsAreRefused) {

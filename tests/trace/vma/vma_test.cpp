@@ -48,6 +48,23 @@ TEST(VmaReader, DumpsOfEarlierReleasesAreRead) {
       "(20) 10 BUFFER | 8 UNKNOWN");
 }
 
+TEST(VmaReader, HeapsThatAreNotTheDevicesOwnAreOfTheHost) {
+  const std::string pools = R"("Total":{"UnusedRangeCount":1},"DefaultPools":{
+"Type 0":{"Blocks":{"0":{"TotalBytes":10,"Suballocations":[{"Offset":0,"Type":"A","Size":10}]}}},
+"Type 1":{"Blocks":{"0":{"TotalBytes":20,"Suballocations":[{"Offset":0,"Type":"B","Size":20}]}}}})";
+  const std::string of_old = R"("Heap 0":{"Flags":["DEVICE_LOCAL"],"Type 0":{}},
+"Heap 1":{"Flags":[],"Type 1":{}})";
+  const std::string of_new = R"("MemoryInfo":{"Heap 0":{"Flags":["DEVICE_LOCAL"],"MemoryPools":{
+"Type 0":{}}},"Heap 1":{"Flags":[],"MemoryPools":{"Type 1":{}}}})";
+  for (const std::string& heaps : {of_old, of_new}) {
+    const Recording recording = read("{" + pools + "," + heaps + "}");
+    ASSERT_EQ(recording.traces.size(), 2u);
+    EXPECT_EQ(recording.traces[0].gpu, -1);
+    EXPECT_EQ(recording.traces[0].coverage.preexisting_bytes, 20u);
+    EXPECT_EQ(recording.traces[1].coverage.preexisting_bytes, 10u);
+  }
+}
+
 TEST(VmaReader, WithoutTheDetailedMapTheTotalsAreRead) {
   const Recording recording = read(R"({"General":{"API":"Direct3D 12","GPU":"X"},"Total":{
 "BlockCount":1,"BlockBytes":64,"AllocationCount":2,"AllocationBytes":20,"UnusedRangeCount":1}})");
