@@ -96,11 +96,11 @@ bool start_matters(const Subject& subject, const StrategySpec& spec, std::option
          !start_state_suffices(subject, subject.model_of(spec), room, result);
 }
 
-std::string why_inexact(const Subject& subject, const StrategySpec& spec, std::optional<Bytes> room,
-                        const ReplayResult& result) {
+std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool start_matters,
+                        std::optional<Bytes> room, const ReplayResult& result) {
   if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
-  if (start_matters(subject, spec, room, result)) {
+  if (start_matters) {
     const std::string cached =
         coverage.cached_bytes == 0
             ? std::string()

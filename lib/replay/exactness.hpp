@@ -29,9 +29,9 @@ bool starts_small(const Trace& trace);
 bool start_matters(const Subject& subject, const StrategySpec& spec, std::optional<Bytes> room,
                    const ReplayResult& result);
 
-/// Why the recording does not determine what this replay gave; empty where it does. `room` is what
-/// the device had for it, unset for an endless one.
-std::string why_inexact(const Subject& subject, const StrategySpec& spec, std::optional<Bytes> room,
-                        const ReplayResult& result);
+/// Why the recording does not determine what this replay gave; empty where it does. `start_matters`
+/// is what that function says; `room` is what the device had for it, unset for an endless one.
+std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool start_matters,
+                        std::optional<Bytes> room, const ReplayResult& result);
 
 }  // namespace memreplay

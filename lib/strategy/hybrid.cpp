@@ -119,8 +119,7 @@ StrategySpec spelled_out(StrategySpec spec) {
   std::erase_if(spec.options, [](const auto& option) { return option.first == "static"; });
   if (spec.inner.empty()) spec.inner.push_back(parse_strategy("torch"));
   spec.inner.insert(spec.inner.begin(), parse_strategy("plan:order=search"));
-  const std::string release = spec.release;
-  return under_release(std::move(spec), release);
+  return under_release(spec, spec.release);
 }
 
 std::optional<PlanWish> wish_of(const StrategySpec& spec) {

@@ -92,8 +92,7 @@ std::string named_pointer(std::string_view bytes) {
   return {};
 }
 
-std::string named_page(std::string_view bytes) {
-  const std::string text = lower_case_beginning(bytes);
+std::string named_page(std::string_view text) {
   if (text.starts_with("<!doctype html") || text.starts_with("<html") ||
       text.starts_with("<head") || (text.starts_with("<!--") && text.find("<html") != text.npos)) {
     return "is a web page (HTML) that was saved in place of a file: download the file itself (on "
@@ -107,8 +106,7 @@ std::string named_page(std::string_view bytes) {
 }
 
 /// What a server says in place of a file.
-std::string named_refusal(std::string_view bytes) {
-  const std::string text = lower_case_beginning(bytes);
+std::string named_refusal(std::string_view text) {
   const bool is_of_github = text.starts_with("{") && text.find("\"message\"") != text.npos &&
                             text.find("\"documentation_url\"") != text.npos;
   if (!is_of_github && !text.starts_with("404: not found") && text != "not found" &&
@@ -117,6 +115,13 @@ std::string named_refusal(std::string_view bytes) {
   }
   return "is the error message of a server (not found) that was saved in place of a file: look at "
          "the URL, and download the file itself";
+}
+
+/// What a server gave in place of a file.
+std::string named_answer(std::string_view bytes) {
+  const std::string text = lower_case_beginning(bytes);
+  const std::string page = named_page(text);
+  return page.empty() ? named_refusal(text) : page;
 }
 
 std::string named_zip(std::string_view bytes) {
@@ -146,7 +151,7 @@ std::string named_by_extension(std::string_view name) {
 }  // namespace
 
 std::string named_content(std::string_view name, std::string_view bytes) {
-  for (const auto named : {named_pointer, named_page, named_refusal, named_zip}) {
+  for (const auto named : {named_pointer, named_answer, named_zip}) {
     if (std::string what = named(bytes); !what.empty()) return what;
   }
   for (const Signature& signature : kSignatures) {

@@ -10,7 +10,7 @@ namespace memreplay {
 /// models, reports of other tools, pictures. Empty for anything else. `name` is that of the file.
 std::string named_content(std::string_view name, std::string_view bytes);
 
-/// The same of a path that cannot be opened: of a URL that it is to be downloaded.
+/// What a path is that cannot be opened: a URL, which is to be downloaded. Empty: nothing known.
 std::string named_path(std::string_view path);
 
 }  // namespace memreplay

@@ -73,7 +73,7 @@ MinimisedRecording minimised(const Recording& recording, const Trace& trace,
                           .replaying = replay_options(trace, setup, control),
                           .keep = question.keep,
                           .budget = question.budget};
-  const StrategySpec by_rules = subject.with_release(under_release(spec, setup.release));
+  const StrategySpec by_rules = subject.with_release(spec);
   options.trying = [&](std::uint64_t events) {
     const double left = static_cast<double>(events) / static_cast<double>(trace.size());
     control.show(

@@ -185,27 +185,6 @@ Agreement agreement(const HoldingLog& here, const HoldingLog& there, const OpenD
   return agreement;
 }
 
-/// Writes down what is held, for whoever else watches too.
-class HoldingWatcher final : public Watcher {
- public:
-  HoldingWatcher(HoldingLog& log, Watcher* also) : log_(log), also_(also) {}
-
-  bool needs_device_log() const override { return also_ != nullptr && also_->needs_device_log(); }
-  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
-    also.add(log_);
-    if (also_ == nullptr) return;
-    also.add(*also_);
-    also_->on_run(subject, trial, also);
-  }
-  void on_run_end(const Trial& trial) override {
-    if (also_ != nullptr) also_->on_run_end(trial);
-  }
-
- private:
-  HoldingLog& log_;
-  Watcher* also_;
-};
-
 /// One strategy on every device; the later ones are laid beside the first.
 std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
                         std::span<const OpenDevice> devices, const Setup& setup,
@@ -217,7 +196,9 @@ std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
     if (control.stopped()) break;
     HoldingLog holdings;
     HoldingLog& log = &device == &devices.front() ? first : holdings;
-    HoldingWatcher both(log, watcher);
+    WatcherGroup both;
+    both.add(log);
+    if (watcher != nullptr) both.add(*watcher);
     Watcher* watching = devices.size() > 1 ? &both : watcher;
     Run& of_this = runs.emplace_back(run(subject, spec, device, setup, late, watching, control));
     of_this.beside_others = devices.size() > 1;

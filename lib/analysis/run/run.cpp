@@ -253,7 +253,7 @@ Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
   run.gpu = subject.trace().gpu;
   run.start_matters = start_matters(subject, spec, room, result);
   run.inexact_because = setup.scale == 1
-                            ? why_inexact(subject, spec, room, result)
+                            ? why_inexact(subject, spec, run.start_matters, room, result)
                             : fmt::format("every size was divided by {}", human_count(setup.scale));
   run.exact = run.inexact_because.empty();
   run.as_recorded = run.exact && result.followed && result.followed->to_the_end;

@@ -25,8 +25,6 @@
 #include "strategy/torch/lint.hpp"
 #include "verify/subject.hpp"
 
-/// Sentences without which the figures of a search would mislead.
-
 namespace memreplay {
 namespace {
 

@@ -6,10 +6,6 @@ namespace memreplay {
 
 using Kind = DeviceCall::Kind;
 
-void HeardDevice::say(const DeviceCall& call) const {
-  for (Watcher* watcher : watchers_) watcher->on_device_call(call);
-}
-
 // What was never given is for a listener to find out.
 void HeardDevice::say_returned(Kind kind, Address address) {
   const Bytes* size = sizes_.find(address);

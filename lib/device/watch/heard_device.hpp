@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "core/address_table.hpp"
 #include "device/device_wrapper.hpp"
@@ -19,7 +18,7 @@ class HeardDevice final : public DeviceWrapper {
   explicit HeardDevice(DeviceModel& device) : DeviceWrapper(device) {}
   HeardDevice(DeviceModel& device, Watcher& watcher) : DeviceWrapper(device) { tell(watcher); }
   /// Adds a watcher after those there are; before the first call.
-  void tell(Watcher& watcher) { watchers_.push_back(&watcher); }
+  void tell(Watcher& watcher) { watchers_.add(watcher); }
 
   /// A copy of the device alone: nobody watches it.
   std::unique_ptr<DeviceModel> clone() const override { return inner().clone(); }
@@ -39,11 +38,11 @@ class HeardDevice final : public DeviceWrapper {
     Bytes granule = 0;
   };
 
-  void say(const DeviceCall& call) const;
+  void say(const DeviceCall& call) { watchers_.on_device_call(call); }
   /// A region, or a block of the driver, goes back.
   void say_returned(DeviceCall::Kind kind, Address address);
 
-  std::vector<Watcher*> watchers_;
+  WatcherGroup watchers_;
   AddressTable<Bytes> sizes_;         ///< as asked for, of regions and blocks of the driver
   std::map<Address, Mapped> mapped_;  ///< by the first address of each call; aliases too
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -55,7 +56,8 @@ class Watcher {
 
   /// Whether the trial has to write down what is asked of its device. Asked before `on_run`.
   virtual bool needs_device_log() const { return false; }
-  /// Right before a run. Watchers that are added hear of it too, and live until `on_run_end`.
+  /// Right before a run. Watchers that are added hear of it too, and live until `on_run_end`; a
+  /// group does not add to itself.
   virtual void on_run(const Subject&, const Trial&, WatcherGroup& /*also*/) {}
   virtual void on_run_end(const Trial&) {}
 
@@ -92,12 +94,21 @@ class Watcher {
   virtual void on_device_call(const DeviceCall&) {}
 };
 
-/// Calls several watchers in turn; what concerns whole runs, or a device, is not for a group.
+/// Calls several watchers in turn.
 class WatcherGroup final : public Watcher {
  public:
   void add(Watcher& watcher) { watchers_.push_back(&watcher); }
   bool empty() const { return watchers_.empty(); }
 
+  bool needs_device_log() const override {
+    return std::ranges::any_of(watchers_, &Watcher::needs_device_log);
+  }
+  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
+    each([&](Watcher& w) { w.on_run(subject, trial, also); });
+  }
+  void on_run_end(const Trial& trial) override {
+    each([&](Watcher& w) { w.on_run_end(trial); });
+  }
   void on_start_block(Slot slot, const Placement& block) override {
     each([&](Watcher& w) { w.on_start_block(slot, block); });
   }
@@ -130,6 +141,9 @@ class WatcherGroup final : public Watcher {
   }
   void stream_waited(StreamIndex stream, std::uint64_t times) override {
     each([&](Watcher& w) { w.stream_waited(stream, times); });
+  }
+  void on_device_call(const DeviceCall& call) override {
+    each([&](Watcher& w) { w.on_device_call(call); });
   }
 
  private:

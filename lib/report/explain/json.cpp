@@ -8,10 +8,6 @@
 namespace memreplay {
 namespace {
 
-Json place_json(const PlaceSum& sum) {
-  return {{"place", sum.place}, {"bytes", sum.bytes}, {"blocks", sum.blocks}};
-}
-
 std::string_view name_of(Explanation::Moment moment) {
   constexpr std::string_view kNames[] = {"oom", "peak", "reserved-peak", "event", "end"};
   return kNames[static_cast<std::size_t>(moment)];
@@ -95,8 +91,7 @@ Json explanation_json(const ExplainedDevice& device) {
                             {"blocks", pin.blocks},
                             {"oldest_event", or_null(pin.oldest)}});
   }
-  json["live"] = Json::array();
-  for (const PlaceSum& sum : e.live) json["live"].push_back(place_json(sum));
+  json["live"] = JsonFields::of(e.live);
   json["by"] = name_of(e.by);
   json["tree"] = tree_json(e);
   json["rounding"] = Json::array();

@@ -232,8 +232,9 @@ Json messages_json(const ExplainedDevice& device) {
   message["since"] = release_json(m.since);
   message["until"] = release_json(m.until);
   message["bins"] = bins_json(m);
-  message["certain"] = worst.sure ? Json(message_sentence(worst)) : Json(nullptr);
-  message["likely"] = worst.sure ? Json(nullptr) : Json(message_sentence(worst));
+  const Json sentence = message["sentence"];
+  message["certain"] = worst.sure ? sentence : Json(nullptr);
+  message["likely"] = worst.sure ? Json(nullptr) : sentence;
   message["decides"] = text_or_null(message_decides(worst));
   message["record"] = text_or_null(message_record(worst));
   json["message"] = std::move(message);

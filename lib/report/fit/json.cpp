@@ -145,9 +145,7 @@ Table to_table(const FitAnswer& answer) {
                    {"smallest_capacity_high_bytes"}};
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
   const auto fits = [&](const FittedDevice& device, const FitRun& run) {
-    const auto known = run.fit.given
-                           ? device.known_to_fit(run, *run.fit.given, *device.device.capacity)
-                           : std::nullopt;
+    const auto known = known_to_fit(device, run);
     return known ? truth(*known) : std::string();
   };
   for (const FittedDevice& device : answer.devices) {

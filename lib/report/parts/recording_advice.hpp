@@ -21,7 +21,7 @@ std::string how_to_record(const TraceSummary& trace);
 
 /// Why a recording without a request answers nothing, and how to make one that does.
 std::string nothing_requested_sentence(const TraceSummary& trace);
-/// That sentence, or none.
+/// nothing_requested_sentence as the only remark, where `nothing` is requested; else none.
 inline std::vector<std::string> nothing_requested_remarks(const TraceSummary& trace, bool nothing) {
   if (!nothing) return {};
   return {nothing_requested_sentence(trace)};

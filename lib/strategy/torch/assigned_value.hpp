@@ -35,7 +35,6 @@ class AssignedValue {
   std::string_view line() const { return rest().substr(0, rest().find('\n')); }
   void skip(std::string_view characters);
   bool take(char c);
-  bool is_asked_for() const;
   std::optional<Assignment> read_assigned();
   bool take_sign();
   bool take_cell();

@@ -49,10 +49,14 @@ Assignment whole_text(std::string_view text) {
   return whole;
 }
 
+// O(text): a whole file may end its lines as Windows does.
 void replace_all(std::string& text, std::string_view given, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(given, at)) != text.npos; at += by.size()) {
-    text.replace(at, given.size(), by);
+  std::string replaced;
+  std::size_t from = 0;
+  for (std::size_t at = 0; (at = text.find(given, from)) != text.npos; from = at + given.size()) {
+    replaced.append(text, from, at - from).append(by);
   }
+  text = replaced.append(text, from);
 }
 
 }  // namespace

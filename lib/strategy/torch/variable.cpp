@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include "core/text.hpp"
+#include "strategy/torch/assigned_value.hpp"
 
 namespace memreplay::torch {
 namespace {
@@ -28,10 +28,8 @@ bool is_shared(std::string_view variable) {
 std::string unknown_variable(std::string_view variable) {
   std::vector<std::string> known{std::string(kCudaVariable)};
   known.insert(known.end(), std::begin(kSharedVariables), std::end(kSharedVariables));
-  std::string capitals(variable);
-  std::ranges::transform(capitals, capitals.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return fmt::format("PyTorch reads no variable '{}'{}", variable, did_you_mean(capitals, known));
+  return fmt::format("PyTorch reads no variable '{}'{}", variable,
+                     did_you_mean(in_capitals(variable), known));
 }
 
 /// Since this release the switch is on by "1" alone, before by any value.

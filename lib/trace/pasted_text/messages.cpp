@@ -39,8 +39,8 @@ class Anchors {
     }
   }
 
-  template <typename Take>
-  void each_in(std::string_view packed, const Take& take) const {
+  std::vector<Anchor> in(std::string_view packed) const {
+    std::vector<Anchor> anchors;
     for (std::size_t at = 0; at + 4 <= packed.size(); ++at) {
       const std::uint32_t key = key_of(packed.data() + at);
       if (!seen_[slot_of(key)]) continue;
@@ -49,11 +49,12 @@ class Anchors {
       for (const auto& [start, kind] : found->second) {
         const auto match = start->match_at(packed, at);
         if (!match) continue;
-        if (!take(Anchor{at, match->end, kind})) return;
+        anchors.push_back({at, match->end, kind});
         if (!message_kinds()[kind].is_bare) at = std::max(at, match->end - 1);
         break;
       }
     }
+    return anchors;
   }
 
  private:
@@ -78,11 +79,7 @@ const Anchors& anchors() {
 }
 
 std::vector<Anchor> anchors_in(std::string_view packed) {
-  std::vector<Anchor> found;
-  anchors().each_in(packed, [&](const Anchor& anchor) {
-    found.push_back(anchor);
-    return true;
-  });
+  const std::vector<Anchor> found = anchors().in(packed);
   const auto is_bare = [](const Anchor& anchor) { return message_kinds()[anchor.kind].is_bare; };
   // Words of a message that begin others, where the first ones are lost.
   const auto goes_on = [](const Anchor& before, const Anchor& anchor) {
@@ -125,14 +122,12 @@ OomMessage message_at(const MessageKind& kind, const MessageSpan& span, const Pa
 }
 
 // More than whose it is.
-bool says_anything(const FoundMessage& found, const MessageKind& kind) {
-  const OomMessage& message = found.message;
+bool says_anything(const OomMessage& message) {
   const auto is_set = [](const auto& value) { return value.has_value(); };
   const bool counts = message[Count::rank].has_value() + message[Count::gpu].has_value() +
                           message[Count::line].has_value() <
                       std::ranges::count_if(message.counts, is_set);
-  return kind.is_bare || counts || std::ranges::any_of(message.figures, is_set) ||
-         !message.overflows.empty() ||
+  return counts || std::ranges::any_of(message.figures, is_set) || !message.overflows.empty() ||
          std::ranges::any_of(message.words, [](const std::string& word) { return !word.empty(); });
 }
 
@@ -279,10 +274,7 @@ std::vector<OomMessage> messages_in(std::string_view text, bool first_only) {
     read_messages(part, found);
     if (first_only && !found.empty()) break;
   }
-  std::erase_if(found, [](const FoundMessage& one) {
-    const auto kind = std::ranges::find(message_kinds(), one.message.kind, &MessageKind::name);
-    return !says_anything(one, *kind);
-  });
+  std::erase_if(found, [](const FoundMessage& one) { return !says_anything(one.message); });
   std::ranges::stable_sort(found, {}, &FoundMessage::line);
   std::vector<OomMessage> messages;
   for (FoundMessage& one : found) messages.push_back(std::move(one.message));

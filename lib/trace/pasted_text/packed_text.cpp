@@ -99,7 +99,6 @@ const PackedLine& PackedText::line_of(std::size_t at) const {
 void TextPacker::add(std::string_view text) {
   static constexpr std::array<bool, 256> kSpecial = special_characters();
   const auto is_special = [](char c) { return kSpecial[static_cast<unsigned char>(c)]; };
-  std::string decoded;
   while (!text.empty()) {
     const auto plain =
         static_cast<std::size_t>(std::ranges::find_if(text, is_special) - text.begin());

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <unordered_map>
 
 #include "trace/pasted_text/message_kind.hpp"
@@ -10,10 +11,6 @@ namespace {
 using Messages = std::vector<OomMessage>;
 
 bool is(const OomMessage& message, std::string_view kind) { return message.kind == kind; }
-
-bool has(const Messages& messages, std::string_view kind) {
-  return std::ranges::any_of(messages, [&](const OomMessage& one) { return is(one, kind); });
-}
 
 // The message is of the moment; the table, printed after it, says what else there was.
 bool add_table(const OomMessage& table, Messages& messages) {
@@ -65,8 +62,7 @@ bool add_tensor(const OomMessage& tensor, Messages& messages) {
   return false;
 }
 
-void absorb(Messages& messages, std::string_view kind,
-            const std::function<bool(const OomMessage&, Messages&)>& add) {
+void absorb(Messages& messages, std::string_view kind, bool (*add)(const OomMessage&, Messages&)) {
   Messages parts;
   std::ranges::copy_if(messages, std::back_inserter(parts),
                        [&](const OomMessage& one) { return is(one, kind); });
@@ -80,8 +76,7 @@ void absorb(Messages& messages, std::string_view kind,
 void note_pending(OomMessage& message) {
   const auto& active = message[Figure::active];
   const auto& live = message[Figure::live];
-  if (is(message, "torch") || !message[Figure::reserved] || !live) return;
-  if (!active) return;
+  if (is(message, "torch") || !message[Figure::reserved] || !live || !active) return;
   const bool pends = active->bytes > live->bytes + live->within + active->within;
   if (pends) message[Figure::pending] = difference_of(active, live);
   message[Figure::free_inside] = difference_of(message[Figure::reserved], pends ? active : live);
@@ -91,24 +86,25 @@ void note_pending(OomMessage& message) {
 void count_equal(Messages& messages) {
   std::unordered_multimap<std::size_t, std::size_t> known;
   Messages kept;
+  std::vector<std::uint64_t> times;
   for (OomMessage& message : messages) {
     std::size_t hash = std::hash<std::string>()(message.kind);
     for (const auto& figure : message.figures) {
       hash = hash * 1099511628211U + (figure ? figure->bytes + 1 : 0);
     }
+    for (const auto& count : message.counts) hash = hash * 1099511628211U + count.value_or(~0U);
     const auto [first, last] = known.equal_range(hash);
-    const auto same = std::find_if(first, last, [&](const auto& entry) {
-      OomMessage other = kept[entry.second];
-      other.times = message.times;
-      return other == message;
-    });
+    const auto same =
+        std::find_if(first, last, [&](const auto& entry) { return kept[entry.second] == message; });
     if (same != last) {
-      ++kept[same->second].times;
+      ++times[same->second];
     } else {
       known.emplace(hash, kept.size());
       kept.push_back(std::move(message));
+      times.push_back(1);
     }
   }
+  for (std::size_t i = 0; i < kept.size(); ++i) kept[i].times = times[i];
   messages = std::move(kept);
 }
 
@@ -116,8 +112,8 @@ void count_equal(Messages& messages) {
 
 void put_together(std::vector<OomMessage>& messages) {
   for (OomMessage& message : messages) note_pending(message);
-  if (has(messages, "torch")) absorb(messages, "torch-summary", add_table);
-  if (has(messages, "bfc")) {
+  absorb(messages, "torch-summary", add_table);
+  if (std::ranges::any_of(messages, [](const OomMessage& one) { return is(one, "bfc"); })) {
     absorb(messages, "tf-device", add_limit);
     absorb(messages, "tf-tensor", add_tensor);
     // Its allocator's report says more.

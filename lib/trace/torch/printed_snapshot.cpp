@@ -34,7 +34,8 @@ std::string json_of_printed(std::string_view text) {
         json += '"';
         quote = 0;
       } else {
-        json += c == '"' ? "\\\"" : std::string(1, c);
+        if (c == '"') json += '\\';
+        json += c;
       }
       continue;
     }

@@ -10,7 +10,7 @@ namespace memreplay {
 /// Where it begins near the beginning of a text, amid other lines; npos where there is none.
 std::size_t printed_snapshot_in(std::string_view text);
 
-/// The same as JSON, from there to its end: other names of nothing and of truth values, lists for
+/// Its text as JSON, from there to its end: other names for null and truth values, lists for
 /// tuples, one kind of quotation marks.
 std::string json_of_printed(std::string_view text);
 
