@@ -23,11 +23,10 @@ int run_lint(const Command& command, const std::vector<std::string>& arguments) 
     line.parse(arguments);
   } catch (const UnknownOption& error) {
     if (error.nearest()) throw;
-    throw UnknownOption(
-        fmt::format("{}; a setting that begins with '-' goes behind '--': memreplay "
-                    "lint -- 'TEXT'",
-                    error.what()),
-        error.name(), error.nearest());
+    throw UnknownOption(fmt::format("{}; a setting that begins with '-' goes after '--': memreplay "
+                                    "lint -- 'TEXT'",
+                                    error.what()),
+                        error.name(), error.nearest());
   }
   if (given.size() != 1) throw UsageError("which setting? (memreplay lint CONF, or a recording)");
   question.conf_or_path = given.front();

@@ -114,7 +114,7 @@ std::optional<Assignment> AssignedValue::read() {
 std::optional<Assignment> AssignedValue::read_assigned() {
   const std::size_t behind_name = at_;
   skip(kBlanks);
-  needs_literal_ = is_name_quoted_ && take(']');  // of os.environ
+  needs_literal_ = is_name_quoted_ && take(']');  // the bracket of os.environ[NAME]
   skip(kBlanks);
   const bool is_apart = at_ > behind_name && kBlanks.find(text_[at_ - 1]) != kBlanks.npos;
   if (rest().starts_with('(')) {  // a function: its argument

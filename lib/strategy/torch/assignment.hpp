@@ -15,7 +15,7 @@ struct Assignment {
   std::string behind = {};   ///< an option after a blank, which ends a value without quotes
   bool is_found = true;      ///< the text names it; else the text itself is the setting
   bool sets = true;          ///< else the variable is asked for or taken away; notes say so
-  SettingIssues notes = {};  ///< of the way in which it is written
+  SettingIssues notes = {};  ///< about the way in which it is written
 };
 
 /// The allocator's settings in a text, in order, at least one: lines of shells (`set`, `export`,

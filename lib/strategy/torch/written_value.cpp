@@ -51,7 +51,7 @@ constexpr Fault kFaults[] = {
     {[](const Writing& w) {
        return w.is_python && w.is_quoted && trimmed(line_behind(w)).starts_with("if ");
      },
-     "it holds where the condition behind it does; the other value is not looked at"},
+     "it holds where the condition after it does; the other value is not looked at"},
 };
 
 }  // namespace
