@@ -34,6 +34,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 TEST(LibraryNames, HaveAStemWithOrWithoutThePackagersHash) {
   EXPECT_EQ(stem_of("libcudart.so.13"), "libcudart");
   EXPECT_EQ(stem_of("libcudart-d0da41ae.so.11.0"), "libcudart");
+  EXPECT_EQ(stem_of("libcudart.e8e8b82a.so.12"), "libcudart");
   EXPECT_EQ(stem_of("libnvidia-ml.so.1"), "libnvidia-ml");
 }
 
@@ -53,8 +54,6 @@ TEST(LibraryNames, AreThoseOfTheFamilyOfAFunction) {
 TEST(TorchNeeds, AreTheFunctionsThatNoOtherLibraryOfItHas) {
   const TorchNeeds needs = torch_needs(kTorch);
   EXPECT_EQ(needs.cuda_major, 13);
-  EXPECT_EQ(needs.unknown, std::vector<std::string>{});
-  EXPECT_EQ(needs.homeless, std::vector<std::string>{});
   ASSERT_EQ(needs.libraries.size(), 4);
   const std::string version = "libcudart.so.13";
   EXPECT_EQ(library(needs, version)->versions, std::vector{version});
@@ -66,13 +65,27 @@ TEST(TorchNeeds, AreTheFunctionsThatNoOtherLibraryOfItHas) {
   EXPECT_TRUE(library(needs, "libnvidia-ml.so.1")->functions.empty());
 }
 
-TEST(TorchNeeds, CoverOtherPackagesAndNameWhatIsUnknown) {
+TEST(TorchNeeds, CoverTheOtherPackagesThatNeedCuda) {
   const TemporaryFolder folder;
-  folder.write("_C.so",
-               written({"", {"libnvjpeg.so.13", "libstrange.so.1", "libc10_cuda.so"}, {}, {}}));
-  const TorchNeeds needs = torch_needs(kTorch, std::vector{folder.path()});
+  const fs::path packages = folder.path() / "site-packages";
+  fs::create_directories(packages);
+  fs::copy(kTorch, packages / "torch", fs::copy_options::recursive);
+  const auto write = [&](const std::string& name, const SharedObject& object) {
+    folder.write("site-packages/" + name, written(object));
+  };
+  write("engine/_C.abi3.so", {"", {"libnvjpeg.so.13", "libc10_cuda.so"}, {}, {}});
+  write("engine/plain.so", {"", {"libnvstrange.so.1"}, {}, {}});
+  write("nvidia/cuda_runtime/lib/helper.so", {"", {"libnvrtc.so.13"}, {}, {}});
+  folder.write("site-packages/engine/for_another_system.so", "no ELF");
+  const TorchNeeds needs = torch_needs(packages / "torch");
   EXPECT_NE(library(needs, "libnvjpeg.so.13"), nullptr);
-  EXPECT_EQ(needs.unknown, std::vector<std::string>{"libstrange.so.1"});
+  EXPECT_EQ(library(needs, "libnvrtc.so.13"), nullptr);
+  ASSERT_EQ(needs.callers.size(), 3);
+  EXPECT_EQ(needs.callers[1].name, "torch/lib/libtorch_cuda.so");
+  EXPECT_EQ(needs.callers[1].functions, std::vector<std::string>{"ncclAllReduce"});
+  EXPECT_TRUE(needs.callers[1].is_torchs);
+  EXPECT_EQ(needs.callers[2].name, "engine/_C.abi3.so");
+  EXPECT_FALSE(needs.callers[2].is_torchs);
 }
 
 TEST(TorchNeeds, CoverWhatThePackageBringsAlongFromNvidia) {

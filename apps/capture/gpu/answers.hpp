@@ -6,6 +6,7 @@
 
 #include "abi.hpp"
 #include "contents.hpp"
+#include "machine.hpp"
 #include "streams.hpp"
 #include "told.hpp"
 
@@ -51,7 +52,7 @@ Status give_modelled(const char* function, Number* to, std::size_t count,
 inline Status computed() {
   work_was_launched();
   a_kernel_ran();
-  return kSuccess;
+  return machine().load(LoadedLibrary::kernels);
 }
 
 }  // namespace memreplay::gpu

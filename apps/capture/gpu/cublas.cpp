@@ -61,9 +61,19 @@ struct LtResult {  // cublasLtMatmulHeuristicResult_t
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cublasCreate_v2(Handle* library) { return give_library(library); }
+Status cublasCreate_v2(Handle* library) {
+  give_library(library);
+  return machine().load(LoadedLibrary::cublas);
+}
 Status cublasGetPointerMode_v2(Handle, int* mode) { return give(mode, 0); }
 Status cublasGetMathMode(Handle, int* mode) { return give(mode, 0); }
+const char* cublasGetStatusString(Status status) {
+  return status == kSuccess ? "the request completed successfully"
+                            : "cublasStatus_t of the virtual GPU";
+}
+const char* cublasGetStatusName(Status status) {
+  return status == kSuccess ? "CUBLAS_STATUS_SUCCESS" : "CUBLAS_STATUS of the virtual GPU";
+}
 Status cublasGetVersion_v2(Handle, int* to) { return give(to, version()); }
 
 #define MEMREPLAY_PRODUCT(NAME, SIZE)                                          \
@@ -143,6 +153,7 @@ Status cublasSetVectorAsync(int count, int element, const char* from, int from_s
 }
 
 Status cublasLtCreate(Handle* library) { return give_library(library); }
+Status cublasLtDestroy(Handle) { return kSuccess; }
 std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(version()); }
 Status cublasLtMatmulDescCreate(Handle* product, int, int) { return give_handle(product); }
 Status cublasLtMatrixLayoutCreate(Handle* layout, int, std::uint64_t, std::uint64_t, std::int64_t) {

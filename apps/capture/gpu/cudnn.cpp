@@ -73,7 +73,10 @@ void cudnnGetLastErrorString(char* text, std::size_t room) {
   if (room > 0) *text = '\0';
 }
 
-Status cudnnCreate(Handle* library) { return create<Library>(library); }
+Status cudnnCreate(Handle* library) {
+  create<Library>(library);
+  return machine().load(LoadedLibrary::cudnn);
+}
 Status cudnnDestroy(Handle library) { return destroy<Library>(library); }
 
 Status cudnnSetStream(Handle library, Stream stream) {

@@ -13,6 +13,10 @@ Window::Window(AddressRange whole, AddressPolicy order) : whole_(whole) {
   }
 }
 
+void Window::clear() {
+  while (!taken_.empty()) give_back(taken_.begin()->first);
+}
+
 Bytes Window::charge(Bytes size) const {
   return driver_ ? driver_->charge(size) : in_granules(size);
 }
@@ -60,6 +64,12 @@ bool DeviceMemory::use() {
   return has_context;
 }
 
+bool DeviceMemory::take(Bytes size) {
+  if (!use() || !card.cards.charge(card.number, size, card.capacity)) return false;
+  outside += size;
+  return true;
+}
+
 bool DeviceMemory::charge(Bytes size) {
   if (!use() || !card.cards.charge(card.number, size, card.capacity)) return false;
   used += size;
@@ -70,6 +80,13 @@ bool DeviceMemory::charge(Bytes size) {
 void DeviceMemory::discharge(Bytes size) {
   card.cards.discharge(card.number, size);
   used -= size;
+}
+
+void DeviceMemory::reset() {
+  card.cards.discharge(card.number, used + outside + (has_context ? card.context : 0));
+  has_context = false;
+  used = peak = outside = 0;
+  window.clear();
 }
 
 Bytes DeviceMemory::free_bytes() const {

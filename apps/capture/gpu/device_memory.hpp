@@ -26,6 +26,7 @@ class Window {
   std::optional<Address> take(Bytes size);
   /// What the range that began there gives back to the device; unset when none did.
   std::optional<Bytes> give_back(Address at);
+  void clear();
   /// The range that holds this byte.
   std::optional<AddressRange> holding(Address byte) const;
   bool contains(Address byte) const { return byte >= whole_.from && byte < whole_.to; }
@@ -56,9 +57,14 @@ struct DeviceMemory {
   /// Makes the context where there is none yet, as the first use of a device does; false when the
   /// card has no memory for it.
   bool use();
+  /// Takes memory that no allocation of the program's has, for as long as the process lives; false
+  /// when there is not that much.
+  bool take(Bytes size);
   /// Takes physical memory; false when there is not that much.
   bool charge(Bytes size);
   void discharge(Bytes size);
+  /// Gives back all that this process has there, its context too.
+  void reset();
   /// What all processes leave.
   Bytes free_bytes() const;
 
@@ -71,6 +77,7 @@ struct DeviceMemory {
   bool has_context = false;
   Bytes used = 0;  ///< beside the context
   Bytes peak = 0;
+  Bytes outside = 0;  ///< taken beside both
   Window window;
 };
 

@@ -138,6 +138,11 @@ Status cudaSetDevice(int device) {
   return machine().current().use() ? kSuccess : failed(kOutOfMemory);
 }
 
+Status cudaDeviceReset() {
+  if (is_device(current_device())) machine().reset_device();
+  return kSuccess;
+}
+
 Status cudaDeviceGetAttribute(int* value, int attribute, int device) {
   if (!is_device(device)) return failed(kInvalidDevice);
   *value = attribute_of(attribute, device);

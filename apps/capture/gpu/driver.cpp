@@ -87,6 +87,13 @@ Status cuDevicePrimaryCtxRetain(Handle* context, int device) {
   return kSuccess;
 }
 
+/// None of a device is none of a thread: what is asked next is asked of device 0.
+Status cuCtxSetCurrent(Handle context) {
+  if (!context) return choose_device(0);
+  return choose_device(
+      static_cast<int>(static_cast<char*>(context) - static_cast<char*>(context_of(0))));
+}
+
 Status cuCtxGetCurrent(Handle* context) {
   *context = context_of(current_device());
   return kSuccess;

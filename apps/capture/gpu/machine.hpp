@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -11,11 +12,23 @@
 
 namespace memreplay::gpu {
 
+/// What takes memory of a device at its first use, beside the context and the program's own: code
+/// and buffers of the libraries.
+enum class LoadedLibrary { kernels, cublas, cudnn, nccl };
+
 /// Physical memory without an address of its own: cuMemCreate.
 struct PhysicalMemory {
   Bytes size = 0;
   int device = 0;
   int references = 0;
+};
+
+/// Physical memory came to an address, or went from there.
+struct MappingChange {
+  std::int64_t time_ns;  ///< since 1970
+  Address address;
+  Bytes size;
+  std::uint64_t is_mapped;
 };
 
 /// Everything that the stand-ins of one process share. Whoever touches a member holds `mutex`.
@@ -30,6 +43,11 @@ struct Machine {
   std::optional<int> device_of(const void* pointer);
   /// Where the variables of kernels lie: on the first device, with nothing allocated there.
   void* symbols() const;
+  /// The current device is about to be used by this library. Needs no mutex; fails where the card
+  /// is full.
+  Status load(LoadedLibrary library);
+  /// Gives back what this process has on the current device.
+  void reset_device();
   /// One user of the physical memory less; the last one gives it back.
   void release(std::uint64_t physical);
 
@@ -42,10 +60,12 @@ struct Machine {
     std::uint64_t physical;
   };
   std::map<Address, Mapping> mapped;
+  std::vector<MappingChange> mapping_changes;  ///< all since the process began
   std::uint64_t next_physical = 0x1000;
 
  private:
-  Bytes window_ = 0;  ///< addresses of a device
+  Bytes window_ = 0;                       ///< addresses of a device
+  std::atomic<std::uint64_t> loaded_ = 0;  ///< a bit for each device and library
 };
 
 /// A process that was forked has one of its own, on which it has nothing.

@@ -22,6 +22,8 @@ struct Id {
   char bytes[128];
 };
 
+constexpr Status kCudaFailed = 1;  // ncclResult_t has numbers of its own
+
 std::size_t bytes_of(std::size_t count, int type) {
   constexpr std::size_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};  // ncclDataType_t
   return count * (type >= 0 && type < 12 ? kSizes[type] : 1);
@@ -29,7 +31,7 @@ std::size_t bytes_of(std::size_t count, int type) {
 
 Status create(Handle* communicator, int ranks, int rank) {
   *communicator = new Communicator{ranks, rank, current_device()};
-  return kSuccess;
+  return machine().load(LoadedLibrary::nccl) == kSuccess ? kSuccess : kCudaFailed;
 }
 
 const Communicator& as_communicator(Handle handle) {

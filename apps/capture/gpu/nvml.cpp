@@ -12,12 +12,18 @@ namespace {
 
 // nvmlReturn_t has numbers of its own.
 constexpr Status kInvalidArgument = 2;
-constexpr Status kNoLink = 3;  // not supported
+constexpr Status kNoLink = 3;          // not supported
+constexpr int kPeersNotSupported = 5;  // nvmlGpuP2PStatus_t
 constexpr Status kNotFound = 6;
 constexpr Status kInsufficientSize = 7;
 
 struct Memory {
   unsigned long long total, free, used;
+};
+
+struct Memory2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
 };
 
 /// nvmlProcessInfo_v1_t, which the function without a version has.
@@ -111,6 +117,37 @@ Status nvmlDeviceGetMemoryInfo(Handle device, Memory* memory) {
   const auto total = settings().total;
   const auto used = std::min(total, cards().used(index_of(device)));
   *memory = {total, total - used, used};
+  return kSuccess;
+}
+
+Status nvmlDeviceGetMemoryInfo_v2(Handle device, Memory2* memory) {
+  Memory now{};
+  nvmlDeviceGetMemoryInfo(device, &now);
+  memory->total = now.total;
+  memory->reserved = 0;
+  memory->free = now.free;
+  memory->used = now.used;
+  return kSuccess;
+}
+
+Status nvmlDeviceGetCudaComputeCapability(Handle, int* major, int* minor) {
+  *major = settings().major;
+  *minor = settings().minor;
+  return kSuccess;
+}
+
+Status nvmlDeviceGetIndex(Handle device, unsigned* index) {
+  *index = index_of(device);
+  return kSuccess;
+}
+
+Status nvmlDeviceGetMinorNumber(Handle device, unsigned* number) {
+  return nvmlDeviceGetIndex(device, number);
+}
+
+/// As cudaDeviceCanAccessPeer.
+Status nvmlDeviceGetP2PStatus(Handle, Handle, int, int* status) {
+  *status = kPeersNotSupported;
   return kSuccess;
 }
 

@@ -27,6 +27,7 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (key == "name") settings.name = value;
   if (key == "total") settings.total = whole(value);
   if (key == "context") settings.context = whole(value);
+  if (key == "libraries") settings.libraries = value == "1";
   if (key == "multiprocessors") settings.multiprocessors = static_cast<int>(whole(value));
   if (key == "count") settings.count = static_cast<int>(whole(value));
   if (key == "addresses" && value == "upward") settings.order = AddressPolicy::first_fit;

@@ -216,6 +216,10 @@ Status cudaStreamIsCapturing(Stream stream, int* status) {
   return capture_info(stream, status, nullptr, nullptr, nullptr, nullptr);
 }
 
+Status cuStreamIsCapturing(Stream stream, int* status) {
+  return cudaStreamIsCapturing(stream, status);
+}
+
 /// CUDA 13 has put the data of edges before the count.
 Status cudaStreamGetCaptureInfo(Stream stream, int* status, unsigned long long* id, Handle* graph,
                                 const Handle** dependencies, const void** edges,

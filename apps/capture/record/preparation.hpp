@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,9 @@ class Cache;
 struct PreparedTorch {
   std::filesystem::path implementation;
   std::filesystem::path stand_ins;  ///< a folder: all that is in it
-  std::string settings;             ///< for MEMREPLAY_VIRTUAL_GPU; empty: no card was named
+  /// By library, the functions that it calls and that do nothing here.
+  std::map<std::string, std::vector<std::string>> neutral;
+  std::string settings;  ///< for MEMREPLAY_VIRTUAL_GPU; empty: no card was named
   /// A folder that the process removes when it has loaded them; unset: they stay in the cache.
   std::optional<std::filesystem::path> temporary;
 };
@@ -29,7 +32,8 @@ PreparedTorch prepared(Cache& cache, const std::filesystem::path& torch_folder,
 std::string to_json(const PreparedTorch& preparation);
 
 /// Where the program is an interpreter of Python, prepares for its torch, so that what is missing
-/// is said before it starts. Other programs are not prepared for. Throws UsageError, InputError.
-void prepare_for(const std::vector<std::string>& program, const Cache& cache);
+/// is said before it starts; returns what the packages beside it need and no stand-in has. Other
+/// programs are not prepared for. Throws UsageError, InputError.
+std::vector<std::string> prepare_for(const std::vector<std::string>& program, const Cache& cache);
 
 }  // namespace memreplay

@@ -87,6 +87,7 @@ VirtualCard virtual_card(const std::string& text) {
   }
   card.total = given.total.value_or(card.card.total);
   card.context = given.context.value_or(given.total ? 0 : kContext);
+  card.libraries = !given.total && !given.context;
   if (card.context >= card.total) {
     throw UsageError("--virtual-gpu leaves no memory beside the context; expected less context");
   }
@@ -99,6 +100,7 @@ std::string settings_of(const VirtualCard& card, const VirtualBehaviour& behavio
       "addresses={}",
       card.card.name, card.total, card.context, card.card.compute / 10, card.card.compute % 10,
       card.card.multiprocessors, card.lag, behaviour.fill, behaviour.seed, behaviour.addresses);
+  if (card.libraries) text += ";libraries=1";
   if (card.count != 0) text += fmt::format(";count={}", card.count);
   if (behaviour.oom_at != 0) text += fmt::format(";oom-at={}", behaviour.oom_at);
   if (behaviour.oom_size != 0) text += fmt::format(";oom-size={}", behaviour.oom_size);

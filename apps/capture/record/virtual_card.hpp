@@ -9,10 +9,11 @@ namespace memreplay {
 /// The card that a program is to believe in.
 struct VirtualCard {
   Card card;
-  Bytes total = 0;        ///< as the driver reports it
-  Bytes context = 0;      ///< taken from it by each process that uses it
-  std::size_t count = 0;  ///< 0: as many as the program has processes on this machine
-  std::uint64_t lag = 0;  ///< an event is complete after so many later pieces of work
+  Bytes total = 0;         ///< as the driver reports it
+  Bytes context = 0;       ///< taken from it by each process that uses it
+  bool libraries = false;  ///< they take memory of it too, where nothing was said of the context
+  std::size_t count = 0;   ///< 0: as many as the program has processes on this machine
+  std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
 };
 
 /// "h100-80g", "NAME:memory=24GiB,context=0,sm=8.6,count=4,lag=0". A memory that is given is all

@@ -44,10 +44,6 @@ constexpr auto kFurtherStems = std::to_array<std::string_view>(
     {"libcudnn_", "libnpp", "libcusolverMg", "libcufftw", "libcufile_rdma", "libcutensorMg",
      "libnvfatbin", "libnvshmem_", "libnvvm"});
 
-constexpr auto kSystemStems = std::to_array<std::string_view>(
-    {"ld-linux-x86-64", "libc", "libdl", "libgcc_s", "libgfortran", "libgomp", "libm", "libpthread",
-     "libquadmath", "librt", "libstdc++", "libutil", "libz"});
-
 bool belongs_to(std::string_view function, std::string_view prefix) {
   if (!function.starts_with(prefix) || function.size() == prefix.size()) return false;
   const char next = function[prefix.size()];
@@ -62,8 +58,8 @@ bool is_hash(std::string_view text) {
 
 std::string_view stem_of(std::string_view soname) {
   std::string_view stem = soname.substr(0, soname.find(".so"));
-  const std::size_t dash = stem.rfind('-');
-  if (dash != std::string_view::npos && is_hash(stem.substr(dash + 1))) stem = stem.substr(0, dash);
+  const std::size_t mark = stem.find_last_of("-.");
+  if (mark != std::string_view::npos && is_hash(stem.substr(mark + 1))) stem = stem.substr(0, mark);
   return stem;
 }
 
@@ -71,10 +67,6 @@ bool is_nvidia_library(std::string_view stem) {
   return std::ranges::find(kFamilies, stem, &Family::stem) != kFamilies.end() ||
          std::ranges::any_of(kFurtherStems,
                              [&](std::string_view begin) { return stem.starts_with(begin); });
-}
-
-bool is_system_library(std::string_view stem) {
-  return std::ranges::find(kSystemStems, stem) != kSystemStems.end();
 }
 
 std::optional<std::string_view> nvidia_library_of(std::string_view function) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -20,7 +19,8 @@ namespace fs = std::filesystem;
 
 /// The texts in `file` are parts of `bytes`.
 struct OwnLibrary {
-  std::string name;
+  std::string name;  ///< from the folder of the packages on
+  bool is_torchs = false;
   ReadLibrary read;
   MappedFile bytes;
   ElfFile file;
@@ -30,15 +30,21 @@ bool is_library_name(std::string_view name) {
   return name.ends_with(".so") || name.find(".so.") != std::string_view::npos;
 }
 
-OwnLibrary own_library(const fs::path& path) {
+OwnLibrary own_library(const fs::path& path, const fs::path& packages, bool is_torchs) {
   const auto modified = fs::last_write_time(path).time_since_epoch();
   MappedFile bytes(path);
   ElfFile file = elf_file(bytes.bytes(), path.string());
-  return {.name = path.filename(),
+  return {.name = path.lexically_relative(packages),
+          .is_torchs = is_torchs,
           .read = {path, bytes.bytes().size(),
                    std::chrono::duration_cast<std::chrono::nanoseconds>(modified).count()},
           .bytes = std::move(bytes),
           .file = std::move(file)};
+}
+
+bool is_read(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename();
+  return is_library_name(name) && !is_nvidia_library(stem_of(name)) && entry.is_regular_file();
 }
 
 /// In the order of their names; without NVIDIA's.
@@ -51,16 +57,41 @@ std::vector<fs::path> libraries_in(const fs::path& folder) {
   }
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : entries) {
-    const std::string name = entry.path().filename();
-    if (!entry.is_regular_file() || !is_library_name(name)) continue;
-    if (!is_nvidia_library(stem_of(name))) paths.push_back(entry.path());
+    if (is_read(entry)) paths.push_back(entry.path());
   }
   std::ranges::sort(paths);
   return paths;
 }
 
-std::vector<OwnLibrary> own_libraries(const fs::path& torch_folder,
-                                      std::span<const fs::path> more_folders) {
+/// Those of the packages beside torch, likewise; none where torch lies elsewhere.
+std::vector<fs::path> libraries_beside(const fs::path& torch_folder) {
+  const fs::path packages = torch_folder.parent_path();
+  std::vector<fs::path> paths;
+  if (packages.filename() != "site-packages" && packages.filename() != "dist-packages")
+    return paths;
+  std::error_code error;
+  constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+  fs::recursive_directory_iterator entry(packages, kOptions, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (entry.depth() == 0 && (path == torch_folder || path.filename() == "nvidia")) {
+      entry.disable_recursion_pending();
+    } else if (is_read(*entry)) {
+      paths.push_back(path);
+    }
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+bool needs_cuda(const ElfFile& file) {
+  return std::ranges::any_of(file.needed, [](std::string_view soname) {
+    const std::string_view stem = stem_of(soname);
+    return is_nvidia_library(stem) || stem == "libtorch_cuda" || stem == "libc10_cuda";
+  });
+}
+
+std::vector<OwnLibrary> own_libraries(const fs::path& torch_folder) {
   const fs::path folder = torch_folder / "lib";
   if (!fs::exists(folder / "libtorch_cuda.so")) {
     throw InputError(
@@ -68,20 +99,26 @@ std::vector<OwnLibrary> own_libraries(const fs::path& torch_folder,
         "is a torch without CUDA (no lib/libtorch_cuda.so); expected one built for it: "
         "pip install torch --index-url https://download.pytorch.org/whl/cu126");
   }
-  std::vector<fs::path> paths = libraries_in(folder);
-  for (const fs::path& more : more_folders)
-    std::ranges::copy(libraries_in(more), std::back_inserter(paths));
+  const fs::path packages = torch_folder.parent_path();
   std::vector<OwnLibrary> libraries;
-  for (const fs::path& path : paths) libraries.push_back(own_library(path));
+  for (const fs::path& path : libraries_in(folder)) {
+    libraries.push_back(own_library(path, packages, true));
+  }
+  for (const fs::path& path : libraries_beside(torch_folder)) {
+    try {
+      OwnLibrary library = own_library(path, packages, false);
+      if (needs_cuda(library.file)) libraries.push_back(std::move(library));
+    } catch (const InputError&) {  // a package may bring along what is for another system
+    }
+  }
   return libraries;
 }
 
 /// Gathers needs over all libraries; sets keep them in order.
 class Needs {
  public:
-  void add_libraries(std::span<const OwnLibrary> libraries);
-  void add_functions(std::span<const OwnLibrary> libraries);
-  TorchNeeds result() const;
+  void add(std::span<const OwnLibrary> libraries);
+  TorchNeeds result() &&;
 
  private:
   struct Library {
@@ -90,44 +127,38 @@ class Needs {
   };
   using Entry = std::pair<const std::string, Library>;
 
+  void add_functions(const OwnLibrary& library);
   void add_versioned(const UndefinedSymbol& symbol);
   void add_unversioned(std::string_view function);
 
   std::map<std::string, Library> libraries_{{"libcuda.so.1", {}}, {"libnvidia-ml.so.1", {}}};
-  std::set<std::string> unknown_;
-  std::set<std::string> homeless_;
+  std::set<std::string_view> own_;  ///< what torch and the packages define themselves
+  std::vector<CallingLibrary> callers_;
 };
 
-void Needs::add_libraries(std::span<const OwnLibrary> libraries) {
-  std::set<std::string_view> own;
-  for (const OwnLibrary& library : libraries) own.insert(library.name);
+void Needs::add(std::span<const OwnLibrary> libraries) {
   for (const OwnLibrary& library : libraries) {
+    own_.insert(library.file.defined.begin(), library.file.defined.end());
     for (const std::string_view soname : library.file.needed) {
-      const std::string_view stem = stem_of(soname);
-      if (is_nvidia_library(stem)) {
-        libraries_.try_emplace(std::string(soname));
-      } else if (!own.contains(soname) && !is_system_library(stem)) {
-        unknown_.emplace(soname);
-      }
+      if (is_nvidia_library(stem_of(soname))) libraries_.try_emplace(std::string(soname));
     }
   }
+  for (const OwnLibrary& library : libraries) add_functions(library);
 }
 
-void Needs::add_functions(std::span<const OwnLibrary> libraries) {
-  std::set<std::string_view> unversioned;
-  for (const OwnLibrary& library : libraries) {
-    for (const UndefinedSymbol& symbol : library.file.undefined) {
-      if (!symbol.version.empty()) {
-        add_versioned(symbol);
-      } else if (!symbol.weak && nvidia_library_of(symbol.name)) {
-        unversioned.insert(symbol.name);
-      }
+void Needs::add_functions(const OwnLibrary& library) {
+  std::set<std::string> called;
+  for (const UndefinedSymbol& symbol : library.file.undefined) {
+    const bool is_versioned = !symbol.version.empty();
+    if (is_versioned) {
+      add_versioned(symbol);
+    } else if (!symbol.weak && nvidia_library_of(symbol.name) && !own_.contains(symbol.name)) {
+      add_unversioned(symbol.name);
     }
+    if (symbol.weak || !nvidia_library_of(symbol.name)) continue;
+    if (is_versioned || !own_.contains(symbol.name)) called.emplace(symbol.name);
   }
-  for (const OwnLibrary& library : libraries) {
-    for (const std::string_view name : library.file.defined) unversioned.erase(name);
-  }
-  for (const std::string_view function : unversioned) add_unversioned(function);
+  callers_.push_back({library.name, library.is_torchs, {called.begin(), called.end()}});
 }
 
 /// A version must be there for a weak function too, which itself may be absent.
@@ -139,21 +170,16 @@ void Needs::add_versioned(const UndefinedSymbol& symbol) {
   library.functions.insert({std::string(symbol.name), std::string(symbol.version)});
 }
 
+/// Nowhere where no library that is needed has such functions.
 void Needs::add_unversioned(std::string_view function) {
   const auto stem = nvidia_library_of(function);
   const auto found = std::ranges::find_if(
       libraries_, [&](const Entry& library) { return stem_of(library.first) == stem; });
-  if (found == libraries_.end()) {
-    homeless_.emplace(function);
-  } else {
-    found->second.functions.insert({std::string(function), ""});
-  }
+  if (found != libraries_.end()) found->second.functions.insert({std::string(function), ""});
 }
 
-TorchNeeds Needs::result() const {
-  TorchNeeds needs;
-  needs.unknown.assign(unknown_.begin(), unknown_.end());
-  needs.homeless.assign(homeless_.begin(), homeless_.end());
+TorchNeeds Needs::result() && {
+  TorchNeeds needs{.callers = std::move(callers_)};
   for (const auto& [soname, library] : libraries_) {
     needs.libraries.push_back({soname,
                                {library.versions.begin(), library.versions.end()},
@@ -162,16 +188,19 @@ TorchNeeds Needs::result() const {
   return needs;
 }
 
-/// 13 of "libcudart.so.13", 11 of "libcudart.so.11.0".
-unsigned cuda_major(std::span<const NeededLibrary> libraries, const fs::path& torch_folder) {
-  for (const NeededLibrary& library : libraries) {
-    if (stem_of(library.soname) != "libcudart") continue;
-    constexpr std::string_view kBefore = ".so.";
-    std::string_view version = library.soname;
-    version.remove_prefix(std::min(version.find(kBefore), version.size() - kBefore.size()));
-    version.remove_prefix(kBefore.size());
-    if (const auto major = parse_whole(version.substr(0, version.find('.')))) {
-      return static_cast<unsigned>(*major);
+/// 13 of "libcudart.so.13", 11 of "libcudart.so.11.0", as torch's own libraries need it.
+unsigned cuda_major(std::span<const OwnLibrary> libraries, const fs::path& torch_folder) {
+  for (const OwnLibrary& library : libraries) {
+    if (!library.is_torchs) continue;
+    for (const std::string_view soname : library.file.needed) {
+      if (stem_of(soname) != "libcudart") continue;
+      constexpr std::string_view kBefore = ".so.";
+      std::string_view version = soname;
+      version.remove_prefix(std::min(version.find(kBefore), version.size() - kBefore.size()));
+      version.remove_prefix(kBefore.size());
+      if (const auto major = parse_whole(std::string(version.substr(0, version.find('.'))))) {
+        return static_cast<unsigned>(*major);
+      }
     }
   }
   throw InputError(torch_folder.string(), "",
@@ -180,13 +209,12 @@ unsigned cuda_major(std::span<const NeededLibrary> libraries, const fs::path& to
 
 }  // namespace
 
-TorchNeeds torch_needs(const fs::path& torch_folder, std::span<const fs::path> more_folders) {
-  const std::vector<OwnLibrary> libraries = own_libraries(torch_folder, more_folders);
+TorchNeeds torch_needs(const fs::path& torch_folder) {
+  const std::vector<OwnLibrary> libraries = own_libraries(torch_folder);
   Needs gathered;
-  gathered.add_libraries(libraries);
-  gathered.add_functions(libraries);
-  TorchNeeds needs = gathered.result();
-  needs.cuda_major = cuda_major(needs.libraries, torch_folder);
+  gathered.add(libraries);
+  TorchNeeds needs = std::move(gathered).result();
+  needs.cuda_major = cuda_major(libraries, torch_folder);
   for (const OwnLibrary& library : libraries) needs.read.push_back(library.read);
   return needs;
 }

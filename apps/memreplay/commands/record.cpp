@@ -251,7 +251,9 @@ int run_record(const Command& command, const std::vector<std::string>& arguments
         terminal_style());
     return kDone;
   }
-  if (asked.question.card) prepare_for(asked.question.program, cache);
+  if (asked.question.card) {
+    for (const std::string& note : prepare_for(asked.question.program, cache)) write_stderr(note);
+  }
   if (asked.sweep) return run_sweep(asked, cache, printer);
   Progress progress(asked.reports.quiet);
   const RecordAnswer answered = answer(asked.question, cache, progress.control());

@@ -21,6 +21,8 @@ TEST(VirtualCard, OfANameAloneHasTheContextOfARealOne) {
   EXPECT_EQ(card.card.name, "A100-40GB");
   EXPECT_EQ(card.total, card.card.total);
   EXPECT_EQ(card.context, kContext);
+  EXPECT_TRUE(card.libraries);
+  EXPECT_FALSE(virtual_card("a100-40g:context=0").libraries);
   EXPECT_EQ(card.count, 0);
   EXPECT_EQ(card.lag, 0);
 }
@@ -34,6 +36,7 @@ TEST(VirtualCard, OfAGivenMemoryIsAllTheProgramsOwn) {
   const VirtualCard card = virtual_card("t4:memory=24GiB");
   EXPECT_EQ(card.total, 24 * kGiB);
   EXPECT_EQ(card.context, 0);
+  EXPECT_FALSE(card.libraries);
 }
 
 TEST(VirtualCard, KeepsAContextThatIsGivenBesideTheMemory) {
