@@ -1,7 +1,31 @@
+#include <algorithm>
+#include <chrono>
+
 #include "machine.hpp"
 
 // The driver's virtual memory calls: addresses, physical memory, and what is mapped where.
 using namespace memreplay::gpu;
+using memreplay::Address;
+using memreplay::Bytes;
+
+namespace {
+
+void note_change(Machine& all, Address address, Bytes size, bool is_mapped) {
+  using std::chrono::nanoseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  all.mapping_changes.push_back(
+      {std::chrono::duration_cast<nanoseconds>(now).count(), address, size, is_mapped});
+}
+
+bool overlaps_a_mapping(const Machine& all, Address address, Bytes size) {
+  const auto after = all.mapped.lower_bound(address);
+  if (after != all.mapped.end() && after->first < address + size) return true;
+  if (after == all.mapped.begin()) return false;
+  const auto before = std::prev(after);
+  return before->first + before->second.size > address;
+}
+
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -50,9 +74,10 @@ Status cuMemMap(DevicePointer address, std::size_t size, std::size_t, std::uint6
   Machine& all = machine();
   const std::lock_guard lock(all.mutex);
   const auto found = all.physical.find(handle);
-  if (found == all.physical.end()) return kInvalidValue;
+  if (found == all.physical.end() || overlaps_a_mapping(all, address, size)) return kInvalidValue;
   ++found->second.references;
   all.mapped[address] = {size, handle};
+  note_change(all, address, size, true);
   return kSuccess;
 }
 
@@ -62,9 +87,18 @@ Status cuMemUnmap(DevicePointer address, std::size_t size) {
   auto mapping = all.mapped.lower_bound(address);
   while (mapping != all.mapped.end() && mapping->first < address + size) {
     all.release(mapping->second.physical);
+    note_change(all, mapping->first, mapping->second.size, false);
     mapping = all.mapped.erase(mapping);
   }
   return kSuccess;
+}
+
+/// What was mapped and unmapped so far, as much of it as there is `room` for; how much that is.
+std::size_t memreplay_gpu_mapping_changes(MappingChange* to, std::size_t room) {
+  const std::lock_guard lock(machine().mutex);
+  const auto& changes = machine().mapping_changes;
+  std::copy_n(changes.begin(), std::min(room, changes.size()), to);
+  return changes.size();
 }
 
 Status cuMemSetAccess(DevicePointer, std::size_t, const void*, std::size_t) { return kSuccess; }
@@ -72,7 +106,7 @@ Status cuMemSetAccess(DevicePointer, std::size_t, const void*, std::size_t) { re
 Status cuMemRetainAllocationHandle(std::uint64_t* handle, void* pointer) {
   Machine& all = machine();
   const std::lock_guard lock(all.mutex);
-  const auto mapping = all.mapped.find(reinterpret_cast<memreplay::Address>(pointer));
+  const auto mapping = all.mapped.find(reinterpret_cast<Address>(pointer));
   if (mapping == all.mapped.end()) return kInvalidValue;
   *handle = mapping->second.physical;
   ++all.physical[*handle].references;

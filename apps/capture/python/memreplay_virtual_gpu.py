@@ -1,7 +1,9 @@
 """Puts the stand-ins of NVIDIA's libraries into this process, before torch asks for them."""
 import atexit
+import bisect
 import collections
 import ctypes
+import itertools
 import json
 import os
 import re
@@ -11,10 +13,16 @@ import sys
 
 READS_TOLD = 20
 READS_OF_A_LOOP = 10_000
+FREED_WITH_IT = 1000  # us: memory whose segment is freed so soon after it was unmapped did not sleep
 
 
 class Unusable(Exception):
     """This torch cannot run on a virtual GPU; the message says why."""
+
+
+class MappingChange(ctypes.Structure):
+    _fields_ = [("time_ns", ctypes.c_int64), ("address", ctypes.c_uint64), ("size", ctypes.c_uint64),
+                ("is_mapped", ctypes.c_uint64)]
 
 
 class VirtualGpu:
@@ -36,6 +44,7 @@ class VirtualGpu:
         self._gpu = ctypes.CDLL(prepared["implementation"], mode=ctypes.RTLD_GLOBAL)
         self._gpu.memreplay_gpu_refuse_requests.restype = ctypes.c_bool
         self._gpu.memreplay_gpu_told.restype = ctypes.c_size_t
+        self._gpu.memreplay_gpu_mapping_changes.restype = ctypes.c_size_t
         self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
         metadata = _metadata(torch_folder)
         self._gpu.memreplay_gpu_libraries(_required_version(metadata, "cudnn"), _required_version(metadata, "nccl"))
@@ -75,6 +84,20 @@ class VirtualGpu:
                             for (file, line, function), times in self._reads.most_common(READS_TOLD)]
         facts["neutral_calls"] = dict(sorted(self._neutral_calls()))
         return facts
+
+    def normalise(self, snapshot):
+        """Says where pools slept, and makes times positions."""
+        partly = mark_sleeps(snapshot, self._mapping_changes())
+        if partly:
+            print(f"memreplay: {partly:,} bytes slept in a pool that was partly awake; replays take it for awake",
+                  file=sys.stderr, flush=True)
+        order_for_time(snapshot)
+
+    def _mapping_changes(self):
+        count = self._gpu.memreplay_gpu_mapping_changes(None, ctypes.c_size_t(0))
+        changes = (MappingChange * count)()
+        self._gpu.memreplay_gpu_mapping_changes(changes, ctypes.c_size_t(count))
+        return [(change.time_ns // 1000, change.address, bool(change.is_mapped)) for change in changes]
 
     def forget_reads(self, _recorder):
         """The interpreter ends: nothing of Python may be called any more."""
@@ -120,6 +143,104 @@ def order_for_time(snapshot):
     timed.sort(key=lambda entry: entry["time_us"])
     for position, entry in enumerate(timed):
         entry["time_us"] = position
+
+
+class Segment:
+    """Memory that PyTorch had from an allocator of the program's, from one time to another."""
+
+    def __init__(self, entry, pool):
+        self.address, self.size, self.stream = entry["addr"], entry["size"], entry["stream"]
+        self.pool, self.begin, self.end = pool, entry["time_us"], float("inf")
+        self.is_asleep = False
+
+    def is_there(self, time):
+        return self.begin <= time < self.end
+
+
+def mark_sleeps(snapshot, changes):
+    """Adds a marker, "sleep" or "wake", wherever all that a pool held was unmapped or is mapped again.
+
+    `changes` are those of the mappings, as tuples of a time in microseconds, an address and whether it was mapped; in
+    their order. Returns how many bytes slept at most in pools of which a part stayed awake: no marker says that.
+    """
+    pools = {segment["address"]: tuple(segment.get("segment_pool_id", (0, 0))) for segment in snapshot["segments"]}
+    partly = 0
+    for entries in snapshot["device_traces"]:
+        segments = _segments(entries, pools)
+        markers, marked = [], set()
+        for time, is_mapped, addresses in _together(changes, entries):
+            touched = {segment.pool for segment in _set(segments, time, is_mapped, addresses)}
+            for pool in sorted(touched):
+                alive = [segment for segment in segments.of_pool(pool) if segment.is_there(time)]
+                asleep = [segment for segment in alive if segment.is_asleep]
+                if len(asleep) == len(alive):
+                    marked.add(pool)
+                    markers.append(_marker(alive[0], time, "sleep", entries))
+                elif not asleep and pool in marked:
+                    marked.remove(pool)
+                    markers.append(_marker(alive[0], time, "wake", entries))
+                elif pool not in marked:
+                    partly = max(partly, sum(segment.size for segment in asleep))
+        times = [entry["time_us"] for entry in entries]
+        for marker in reversed(markers):
+            entries.insert(bisect.bisect_right(times, marker["time_us"]), marker)
+    return partly
+
+
+class _Segments:
+    def __init__(self):
+        self._at = collections.defaultdict(list)
+        self._pools = collections.defaultdict(list)
+
+    def add(self, segment):
+        self._at[segment.address].append(segment)
+        self._pools[segment.pool].append(segment)
+
+    def at(self, address, time):
+        return next((segment for segment in self._at[address] if segment.is_there(time)), None)
+
+    def of_pool(self, pool):
+        return self._pools[pool]
+
+    def free(self, address, time):
+        if self._at[address]:
+            self._at[address][-1].end = time
+
+
+def _segments(entries, pools):
+    segments = _Segments()
+    for entry in entries:
+        if entry["action"] == "segment_alloc":
+            segments.add(Segment(entry, tuple(entry.get("pool_id", pools.get(entry["addr"], (0, 0))))))
+        elif entry["action"] == "segment_free":
+            segments.free(entry["addr"], entry["time_us"])
+    return segments
+
+
+def _together(changes, entries):
+    """Changes of one kind with no entry of the history in between: the time of the last one, the kind, the addresses."""
+    times = [entry["time_us"] for entry in entries]
+    by_moment = itertools.groupby(changes, key=lambda change: (change[2], bisect.bisect_right(times, change[0])))
+    for (is_mapped, _), group in by_moment:
+        group = list(group)
+        yield group[-1][0], is_mapped, [address for _, address, _ in group]
+
+
+def _set(segments, time, is_mapped, addresses):
+    """The segments whose sleep these changes begin or end."""
+    for address in addresses:
+        segment = segments.at(address, time)
+        if segment and segment.is_asleep == is_mapped and (is_mapped or segment.end - time > FREED_WITH_IT):
+            segment.is_asleep = not is_mapped
+            yield segment
+
+
+def _marker(segment, time, kind, entries):
+    marker = {"action": "snapshot", "addr": segment.address, "size": 0, "stream": segment.stream, "time_us": time,
+              "user_metadata": kind, "frames": []}
+    if "pool_id" in entries[0]:
+        marker["pool_id"] = segment.pool
+    return marker
 
 
 def _cuda_version(torch_folder):

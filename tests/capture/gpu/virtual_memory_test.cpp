@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "capture/gpu/gpu.hpp"
 #include "core/units.hpp"
 
@@ -134,6 +136,30 @@ TEST(GpuVirtualMemory, IsFoundByTheNameThatProgramsAskFor) {
     EXPECT_EQ(total, 80 * kGiB);
     EXPECT_NE(entry("cuMemCreate"), entry("cuMemMap"));
     EXPECT_EQ(reinterpret_cast<Status (*)()>(entry("cuOfTomorrow"))(), kSuccess);
+  });
+}
+
+struct MappingChange {
+  std::int64_t time_ns;
+  DevicePointer address;
+  std::uint64_t size, is_mapped;
+};
+
+TEST(GpuVirtualMemory, TellsWhenItWasMappedAndUnmapped) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    std::uint64_t handle = 0;
+    create(gpu, handle, 3);
+    const DevicePointer at = reserved(gpu, 4);
+    EXPECT_EQ(map(gpu, at, 3, handle), kSuccess);
+    EXPECT_EQ(map(gpu, at + 2 * kGranule, 1, handle), kInvalidValue);
+    gpu("cuMemUnmap", at, 3 * kGranule);
+    std::array<MappingChange, 3> changes{};
+    EXPECT_EQ(gpu("memreplay_gpu_mapping_changes", changes.data(), changes.size()), 2);
+    EXPECT_EQ(changes[0].address, at);
+    EXPECT_EQ(changes[0].size, 3 * kGranule);
+    EXPECT_EQ(changes[0].is_mapped, 1);
+    EXPECT_EQ(changes[1].is_mapped, 0);
+    EXPECT_LE(changes[0].time_ns, changes[1].time_ns);
   });
 }
 
