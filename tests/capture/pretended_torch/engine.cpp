@@ -1,0 +1,3 @@
+extern "C" int cudaGetWhatIsNew();
+extern "C" int cudaMalloc();
+extern "C" int infer() { return cudaMalloc() + cudaGetWhatIsNew(); }
