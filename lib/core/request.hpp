@@ -38,6 +38,16 @@ struct PoolOptions {
   friend bool operator==(const PoolOptions&, const PoolOptions&) = default;
 };
 
+/// A private pool that a pluggable allocator serves (CUDAPluggableAllocator in a MemPool: vLLM's
+/// sleep mode, torch_memory_saver). It may return its memory for a while, and no entry says when.
+struct PluggablePool {
+  PoolIndex pool = 0;
+  PoolId id;
+  Bytes most = 0;  ///< reserved by it at once
+
+  friend bool operator==(const PluggablePool&, const PluggablePool&) = default;
+};
+
 /// Where a request comes from. Events carry the number of a lane instead of both.
 struct Lane {
   StreamIndex stream = 0;

@@ -81,7 +81,7 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec) {
 bool follows_recording(const Subject& subject, const StrategySpec& spec) {
   const VerifyResult* verified = subject.verified();
   return spec.name == "recorded" && subject.origin() == nullptr && verified != nullptr &&
-         verified->verdict == Verdict::exact && verified->reading.settings_changes.empty() &&
+         verified->verdict == Verdict::exact &&
          subject.model_of(spec)->release.text() == verified->release;
 }
 
@@ -98,6 +98,10 @@ bool start_matters(const Subject& subject, const StrategySpec& spec, std::option
 
 std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool start_matters,
                         std::optional<Bytes> room, const ReplayResult& result) {
+  if (!subject.pluggable_pools().empty() && room && result.metrics.peak_reserved > *room) {
+    return "memory of a pluggable allocator sleeps here while others are served, and when it slept "
+           "is not in the recording";
+  }
   if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
   if (start_matters) {
@@ -135,7 +139,8 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool s
            "edited program that is not recorded";
   }
   const Reading& reading = verified->reading;
-  if (model && !reading.settings_changes.empty() && same_settings(subject, *model)) {
+  if (model && !reading.settings_calls.empty() && spec.name != "recorded" &&
+      same_settings(subject, *model)) {
     return "the program changed its allocator settings on the way, and here the last ones hold "
            "throughout";
   }

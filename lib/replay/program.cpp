@@ -146,8 +146,7 @@ Program program_of(const Trace& trace, const Reading* reading, const ProgramOpti
 }
 
 Program program_of(const Subject& subject, const ProgramOptions& options) {
-  const VerifyResult* verified = subject.verified();
-  return program_of(subject.trace(), verified ? &verified->reading : nullptr, options);
+  return program_of(subject.trace(), subject.reading(), options);
 }
 
 }  // namespace memreplay

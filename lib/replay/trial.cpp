@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/planning.hpp"
+#include "replay/sharing.hpp"
 #include "replay/watch/sleep_watch.hpp"
 #include "strategy/torch/allocator.hpp"
 
@@ -33,6 +36,13 @@ std::optional<Bytes> room_of(const TrialOptions& options) {
 bool plays_as_recorded(const ReplayOptions& asked) {
   return !asked.begin_with && asked.program.scale == 1 && !asked.program.ignore_empty_cache &&
          asked.program.insert_empty_cache.empty() && asked.program.start == StartMode::automatic;
+}
+
+std::vector<SettingsCall> calls_of(const Subject& subject, const StrategySpec& spec,
+                                   const TrialOptions& options) {
+  const bool own = options.settings_calls.empty() && spec.name == "recorded";
+  if (!own || subject.verified() == nullptr) return options.settings_calls;
+  return subject.verified()->reading.settings_calls;
 }
 
 /// Makes the calls on the strategy of a replay that it watches, after what others do there.
@@ -66,10 +76,11 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
       adopt_start_(adopts_start(subject, spec)),
       settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
       tenants_(options.device.tenants),
+      sleeps_unseen_(options.sleeps_unseen),
       room_(room_of(options)),
       cost_(options.cost),
       device_(&open(spec, options)),
-      settings_calls_(options.settings_calls) {
+      settings_calls_(calls_of(subject, spec, options)) {
   if (!cost_.constant()) tell(meter_.emplace(cost_));
   if (options.log_device) tell(log_);
   if (options.audit) tell(ledger_.emplace(spec.text));
@@ -79,7 +90,8 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
   context.capacity = options.device.capacity;
   context.plan = std::move(plan);
   context.uses = options.uses;
-  strategy_ = make_strategy(subject.with_release(spec), context);
+  strategy_ = subject.shared() ? make_sharing(spec, *subject.shared(), context, room_)
+                               : make_strategy(subject.with_release(spec), context);
   if (ledger_ && strategy_->usage().moved_out != nullptr) ledger_->expect_moves();
   if (ledger_ && joins_regions(spec)) ledger_->let_regions_join();
 }
@@ -103,7 +115,13 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
 AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec, AddressPolicy policy) {
   if (policy != AddressPolicy::automatic) return policy;
   if (subject.order()) return *subject.order();
-  return subject.model_of(spec) ? AddressPolicy::cuda_linux : AddressPolicy::upward;
+  const SharedDevice* shared = subject.shared();
+  const bool torch = shared ? std::ranges::any_of(shared->sharers,
+                                                  [&](const Sharer& sharer) {
+                                                    return is_torch(sharer.subject->recording());
+                                                  })
+                            : subject.model_of(spec).has_value();
+  return torch ? AddressPolicy::cuda_linux : AddressPolicy::upward;
 }
 
 DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions& options) {
@@ -140,7 +158,7 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
     playing.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
   }
   WatcherGroup watchers;
-  SleepWatch sleep(subject_, simulated_ ? &*simulated_ : nullptr, room_);
+  SleepWatch sleep(subject_, simulated_ ? &*simulated_ : nullptr, room_, sleeps_unseen_);
   if (sleep.is_needed()) watchers.add(sleep);
   if (asked.watcher != nullptr) watchers.add(*asked.watcher);
   if (ledger_) watchers.add(*ledger_);

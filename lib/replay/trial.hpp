@@ -21,12 +21,6 @@
 
 namespace memreplay {
 
-/// The program passes other settings to PyTorch's allocator right before an event.
-struct SettingsCall {
-  std::uint64_t event = 0;
-  torch::Settings settings;
-};
-
 struct TrialOptions {
   SimulatedDeviceOptions device;
   RealMemory* memory = nullptr;  ///< replaces `device`, but for its capacity and reserve; null:
@@ -38,7 +32,9 @@ struct TrialOptions {
   bool audit = false;            ///< the ledger judges every placement
   bool log_device = false;       ///< every call to the device is written down
   bool watch_capacity = false;   ///< what the outcome depends on is noted
-  std::vector<SettingsCall> settings_calls;  ///< by event; of PyTorch's allocator alone
+  bool sleeps_unseen = true;     ///< pools that may have slept do while others ask for memory
+  /// By event, of PyTorch's allocator alone; empty: `recorded` makes those of the recording.
+  std::vector<SettingsCall> settings_calls;
 };
 
 /// One strategy over a device of its own, tried on one subject.
@@ -78,6 +74,7 @@ class Trial {
   std::optional<OpTimes> times_;
   RecordedSettings settings_;  ///< the recording's; also what its own device tells
   std::vector<OtherTenant> tenants_;
+  bool sleeps_unseen_;
   std::optional<Bytes> room_;  ///< unset: endless
   std::optional<SimulatedDevice> simulated_;
   std::optional<FollowingDevice> following_;

@@ -117,6 +117,9 @@ struct Recording {
 /// The format of the pinned host memory in a PyTorch snapshot: another allocator's.
 inline constexpr std::string_view kPinnedHostFormat = "pinned-host";
 
+/// What recordings of several processes were made into: each has an allocator of its own.
+inline constexpr std::string_view kTogetherFormat = "together";
+
 /// The allocator that made the recording is PyTorch's, as far as it tells.
 inline bool is_torch(const Recording& recording) { return recording.format.starts_with("torch-"); }
 

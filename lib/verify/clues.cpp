@@ -44,7 +44,7 @@ std::optional<Verification::ReservationBound> Verification::longest_reservation(
                             range->granule};
   }
   // The model's search passed over a block that can grow so far, the recorded one stayed at it.
-  const bool on_a_copy = group.has_driver_events || assumptions_.settings_may_change;
+  const bool on_a_copy = group.has_driver_events || settings_may_change(group);
   if (!misplaced_) return std::nullopt;
   const Address address = trace_.addresses[problem_->event];
   // What was mapped for it did not join the free memory in front: a reservation begins there.

@@ -9,7 +9,7 @@ namespace memreplay {
 
 bool Verification::play_tail(const Group& group) {
   if (explain_tail(group, model_)) return true;
-  return assumptions_.settings_may_change && explain_by_other_settings(group);
+  return settings_may_change(group) && explain_by_other_settings(group);
 }
 
 // The tail of a group belongs to one call of malloc, perhaps after an empty_cache. The first

@@ -1,6 +1,7 @@
 #include "verify/pool_guesses.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace memreplay {
@@ -62,6 +63,33 @@ Trace with_guess(Trace trace, const PoolGuess& guess) {
     trace.lane_of[i] = lane_with(trace, {trace.lane(i).stream, guess.pool});
   }
   return trace;
+}
+
+std::optional<std::size_t> start_segment_at(const Trace& trace, Address address) {
+  const auto& segments = trace.start.segments;
+  const auto behind = std::ranges::upper_bound(segments, address, {}, &SegmentInfo::address);
+  if (behind == segments.begin()) return std::nullopt;
+  const auto found = std::prev(behind);
+  if (address - found->address >= found->size) return std::nullopt;
+  return static_cast<std::size_t>(found - segments.begin());
+}
+
+void keep_whole(std::vector<SegmentInfo>& segments, PoolIndex pool) {
+  for (SegmentInfo& segment : segments) {
+    if (segment.pool != pool || segment.expandable || segment.blocks.size() != 2) continue;
+    if (segment.blocks.back().state != BlockState::free) continue;
+    segment.blocks.pop_back();
+    segment.blocks.front().size = segment.size;
+  }
+}
+
+void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_t younger) {
+  std::vector<std::size_t> order(segments.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return segments[i].age; });
+  std::erase(order, older);
+  order.insert(std::ranges::find(order, younger), older);
+  for (std::uint32_t age = 0; age < order.size(); ++age) segments[order[age]].age = age;
 }
 
 }  // namespace memreplay

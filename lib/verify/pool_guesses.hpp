@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,5 +29,14 @@ std::vector<PoolGuess> guess_pools(const Trace& recorded, const Trace& trace, st
 
 /// The trace with the segment of the guess, and the requests that it served, in the pool guessed.
 Trace with_guess(Trace trace, const PoolGuess& guess);
+
+/// The segment of the start that holds `address`; unset where none does.
+std::optional<std::size_t> start_segment_at(const Trace& trace, Address address);
+
+/// In a pool whose blocks are never split, a plain segment is one block.
+void keep_whole(std::vector<SegmentInfo>& segments, PoolIndex pool);
+
+/// Puts one segment right before another in the order of age.
+void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_t younger);
 
 }  // namespace memreplay

@@ -1,6 +1,10 @@
 #include "verify/reading.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "strategy/torch/passed_settings.hpp"
 
 namespace memreplay {
 namespace {
@@ -22,7 +26,34 @@ bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
   });
 }
 
+constexpr std::string_view kNoted = "PYTORCH_CUDA_ALLOC_CONF=";
+
 }  // namespace
+
+std::vector<SettingsCall> noted_settings(const Recording& recording, const Trace& trace,
+                                         const torch::Release& release) {
+  std::vector<SettingsCall> calls;
+  std::optional<torch::PassedSettings> passed;
+  for (std::size_t i = 0; i < trace.tags.size(); ++i) {
+    const std::string& text = recording.texts[trace.tags[i]];
+    if (trace.ops[i] != Op::marker || !text.starts_with(kNoted)) continue;
+    const std::string conf = text.substr(kNoted.size());
+    try {
+      if (!passed) {
+        torch::SettingIssues ignored;
+        const StrategySpec spec = under_release(torch_spec_from_conf(conf), release.text());
+        passed.emplace(spec, nullptr,
+                       TorchModel{torch::read_conf(conf, release, ignored), release});
+        calls.push_back({i, passed->pass_the_first(), conf});
+      } else {
+        calls.push_back({i, passed->pass(conf), conf});
+      }
+    } catch (const UsageError&) {
+      return calls;
+    }
+  }
+  return calls;
+}
 
 std::vector<PoolOptions> recorded_pools(const Trace& trace) {
   std::vector<PoolOptions> options(trace.pools.size());

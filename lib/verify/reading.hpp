@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/request.hpp"
+#include "strategy/torch/settings.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -42,6 +44,15 @@ struct BlockSize {
   friend bool operator==(const BlockSize&, const BlockSize&) = default;
 };
 
+/// The program passed other settings to PyTorch's allocator right before a request.
+struct SettingsCall {
+  std::uint64_t event = 0;
+  torch::Settings settings;  ///< all that hold from then on
+  std::string conf;          ///< what was passed, for people: "max_split_size_mb:100"
+
+  friend bool operator==(const SettingsCall&, const SettingsCall&) = default;
+};
+
 /// Facts that a recording of PyTorch's allocator implies beside its events, found while its
 /// decisions were reproduced: what a what-if has to know of the program.
 struct Reading {
@@ -49,11 +60,10 @@ struct Reading {
   /// Completions right before a synchronisation of the recorded allocator, which may have made
   /// them.
   std::uint64_t doubtful_completions = 0;
-  std::vector<Deferral> deferrals;        ///< by event
-  std::vector<PoolOptions> pool_options;  ///< by pool of the trace
-  std::vector<BlockSize> block_sizes;     ///< by event; as far as the recording was reproduced
-  /// Requests right before which the program had passed another configuration string.
-  std::vector<std::uint64_t> settings_changes;
+  std::vector<Deferral> deferrals;           ///< by event
+  std::vector<PoolOptions> pool_options;     ///< by pool of the trace
+  std::vector<BlockSize> block_sizes;        ///< by event; as far as the recording was reproduced
+  std::vector<SettingsCall> settings_calls;  ///< by event
   /// A request made the recorded allocator return memory: its device, or its limit, was full.
   bool released_memory = false;
   /// Requests for which the recorded allocator released memory and tried again.
@@ -66,6 +76,12 @@ struct Reading {
   /// whole blocks of the segments of its start. Null: as it was read.
   std::shared_ptr<const Trace> corrected;
 };
+
+/// What the program passed by the markers that `memreplay record` writes for it,
+/// "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:100", the first of them what held at first; up to one
+/// that this release does not read.
+std::vector<SettingsCall> noted_settings(const Recording& recording, const Trace& trace,
+                                         const torch::Release& release);
 
 /// The options of a recording's private pools, as far as it shows them. CUDA graphs capture on
 /// streams of their own, a MemPool is used on those of the program.

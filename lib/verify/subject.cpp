@@ -16,6 +16,8 @@ Subject::Subject(const Recording& recording, const Trace& trace,
       trace_(&trace),
       origin_(std::move(origin)),
       order_(origin_ ? origin_->order : recorded_order(trace)),
+      pluggable_pools_(origin_ ? origin_->pluggable_pools
+                               : memreplay::pluggable_pools(trace, recording.texts)),
       settings_(recording.settings) {
   // In a state without events there is nothing of another allocator to decide.
   if (!is_torch(recording) && trace.size() > 0) return;
@@ -28,6 +30,11 @@ Subject::Subject(const Recording& recording, const Trace& trace,
   }
 }
 
+const Reading* Subject::reading() const {
+  if (const SharedDevice* device = shared()) return &device->reading;
+  return verified_ ? &verified_->reading : nullptr;
+}
+
 StrategySpec Subject::with_release(const StrategySpec& spec) const {
   if (!spec.release.empty() || !verified_) return spec;
   const auto release = torch::release_that_reads(spec, torch::parse_release(verified_->release));
@@ -35,6 +42,7 @@ StrategySpec Subject::with_release(const StrategySpec& spec) const {
 }
 
 std::optional<TorchModel> Subject::model_of(const StrategySpec& spec) const {
+  if (shared() != nullptr) return std::nullopt;  // each process has one of its own
   return torch_model(with_release(spec), settings());
 }
 
@@ -47,7 +55,8 @@ StrategyContext Subject::context(DeviceModel& device) const {
 
 StrategySpec usual_strategy(const Recording& recording) {
   if (recording.format == kPinnedHostFormat) return pinned_strategy(recording.settings.conf);
-  return parse_strategy(is_torch(recording) && recording.settings.known() ? "recorded" : "torch");
+  const bool known = is_torch(recording) && recording.settings.known();
+  return parse_strategy(known || recording.format == kTogetherFormat ? "recorded" : "torch");
 }
 
 std::vector<StrategySpec> asked_or_usual(const std::vector<StrategySpec>& asked,

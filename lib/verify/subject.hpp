@@ -27,10 +27,16 @@ class Subject {
   /// The verification of the trace, or of its origin; null for recordings of other allocators than
   /// PyTorch's.
   const VerifyResult* verified() const { return verified_ ? &*verified_ : nullptr; }
+  /// What the recording shows beside its events; null where that is nothing.
+  const Reading* reading() const;
+  /// The processes whose recordings it was made from; null where it is of one.
+  const SharedDevice* shared() const { return origin_ ? origin_->shared.get() : nullptr; }
   /// What the recording was made from; null where it is as it was recorded.
   const Origin* origin() const { return origin_.get(); }
   /// In which the recorded device handed out addresses; unset where it does not show.
   std::optional<AddressPolicy> order() const { return order_; }
+  /// See that function.
+  const std::vector<PluggablePool>& pluggable_pools() const { return pluggable_pools_; }
   /// The settings of the recorded allocator; null where it was not PyTorch's.
   const RecordedSettings* settings() const { return verified_ ? &settings_ : nullptr; }
 
@@ -49,6 +55,7 @@ class Subject {
   std::shared_ptr<const Origin> origin_;
   std::optional<VerifyResult> verified_;
   std::optional<AddressPolicy> order_;
+  std::vector<PluggablePool> pluggable_pools_;
   RecordedSettings settings_;  ///< the recording's, as verification reads them
 };
 

@@ -93,10 +93,15 @@ VerifyResult Verification::run() {
   std::size_t at = 0;
   bool goes_on = true;
   auto idle = assumptions_.idle_empty_caches.begin();
+  auto call = assumptions_.settings_calls.begin();
   while (at < trace_.size() && goes_on) {
     const Group group = next_group(at);
     while (idle != assumptions_.idle_empty_caches.end() && *idle < group.from) ++idle;
     empties_idly_ = idle != assumptions_.idle_empty_caches.end() && *idle == group.to - 1;
+    for (; call != assumptions_.settings_calls.end() && call->event < group.to; ++call) {
+      model_.allocator->change_settings(call->settings);
+      result_.reading.settings_calls.push_back(*call);
+    }
     const bool same = play(group) && fits_the_device(group);
     if (same) {
       note_matched(group);
@@ -207,6 +212,7 @@ bool Verification::request(Model& model, std::size_t event, std::span<const Scri
       misplaced_.reset();
       if (placement) {
         misplaced_ = placement->handle;
+        misplaced_at_ = placement->address;
         clues_.addresses = {placement->address};
         if (!refused) clues_.choice = {trace_.addresses[event], placement->address};
       }
@@ -259,7 +265,7 @@ bool Verification::play(const Group& group) {
 }
 
 bool Verification::play_as_it_looks(const Group& group) {
-  if (!group.has_driver_events && !assumptions_.settings_may_change) return play_plainly(group);
+  if (!group.has_driver_events && !settings_may_change(group)) return play_plainly(group);
   if (!play_before_tail(group)) return false;
   if (empties_idly_) empty_cache_without_effect(group.to - 1);
   return play_tail(group);

@@ -28,8 +28,11 @@ struct Assumptions {
   bool prefer_collection = false;
   /// Requests before which the program may have called empty_cache without any effect.
   std::vector<std::uint64_t> idle_empty_caches;
-  /// Settings may have changed on the way: every group is tried on a copy, also under others.
-  bool settings_may_change = false;
+  /// Known calls, by event.
+  std::vector<SettingsCall> settings_calls;
+  /// Events in whose groups settings may have changed: these are tried on a copy, also under
+  /// others.
+  std::vector<std::uint64_t> settings_may_change;
   /// Goes on after a divergence from the recorded state, and counts.
   bool resynchronise = false;
 };
@@ -116,6 +119,8 @@ class Verification {
   bool may_try_again(const Group& group, const Model& base);
   bool try_tail(const Group& group, const Model& base, std::span<const ScriptEntry> script,
                 const Explanation& explanation);
+  bool settings_may_change(const Group& group) const;
+  std::vector<SettingsCall> other_settings(const Group& group) const;
   bool explain_by_other_settings(const Group& group);
   void release_pools(Model& model, std::span<const ScriptEntry> script, std::size_t event,
                      PoolIndex in_use);
@@ -140,6 +145,7 @@ class Verification {
   std::optional<Divergence> problem_;            ///< in the attempt under way
   std::optional<ScriptEntry> contradiction_;     ///< in the attempt of `problem_`
   std::optional<Handle> misplaced_;              ///< placed elsewhere by the attempt of `problem_`
+  Address misplaced_at_ = 0;                     ///< where, by the last attempt that was
   std::uint64_t laid_out_ = 0;                   ///< to resynchronise, in blocks
   std::uint64_t work_left_ = UINT64_MAX;         ///< see limit_work
   Bytes placed_size_ = 0;      ///< size of the last request that was placed as recorded

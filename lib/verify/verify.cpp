@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -56,35 +55,6 @@ std::size_t run_budget(const Trace& trace) {
 /// two. Recordings that the model reproduces take some thousand.
 constexpr std::uint64_t kMostWork = 20'000'000;
 
-std::optional<std::size_t> start_segment_at(const Trace& trace, Address address) {
-  const auto& segments = trace.start.segments;
-  const auto behind = std::ranges::upper_bound(segments, address, {}, &SegmentInfo::address);
-  if (behind == segments.begin()) return std::nullopt;
-  const auto found = std::prev(behind);
-  if (address - found->address >= found->size) return std::nullopt;
-  return static_cast<std::size_t>(found - segments.begin());
-}
-
-// In a pool whose blocks are never split, a plain segment is one block.
-void keep_whole(std::vector<SegmentInfo>& segments, PoolIndex pool) {
-  for (SegmentInfo& segment : segments) {
-    if (segment.pool != pool || segment.expandable || segment.blocks.size() != 2) continue;
-    if (segment.blocks.back().state != BlockState::free) continue;
-    segment.blocks.pop_back();
-    segment.blocks.front().size = segment.size;
-  }
-}
-
-// Puts one segment right before another in the order of age.
-void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_t younger) {
-  std::vector<std::size_t> order(segments.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return segments[i].age; });
-  std::erase(order, older);
-  order.insert(std::ranges::find(order, younger), older);
-  for (std::uint32_t age = 0; age < order.size(); ++age) segments[order[age]].age = age;
-}
-
 // One set of assumptions and how far it leads.
 struct Candidate {
   Assumptions assumptions;
@@ -127,6 +97,7 @@ class Search {
     first_.assumptions.request_padding = addition.padding;
     first_.assumptions.large_alignment = addition.alignment;
     first_.assumptions.pools = recorded_pools(trace);
+    first_.assumptions.settings_calls = noted_settings(recording, trace, release);
     first_.threshold.low = first_threshold();
     if (collection_share_ > 0 && !states_limit_) {
       first_.assumptions.memory_limit = limit_for_threshold(UINT64_MAX, 1);
@@ -156,6 +127,8 @@ class Search {
     }
     return best;
   }
+
+  bool may_go_on() const { return budget_ > 0; }
 
   Candidate play(Candidate candidate) {
     budget_ -= std::min<std::size_t>(budget_, 1);
@@ -301,23 +274,66 @@ std::string what_the_start_lacks(const Candidate& found, const torch::Settings& 
   return lacks;
 }
 
+/// "the program changed its allocator settings before event 5 (max_split_size_mb:100) and 6 (…)"
+std::string settings_reason(const std::vector<SettingsCall>& calls) {
+  constexpr std::size_t kShown = 3;
+  std::string text = "the program changed its allocator settings before event";
+  for (std::size_t i = 0; i < std::min(kShown, calls.size()); ++i) {
+    text += fmt::format("{} {} ({})", i == 0 ? "" : ",", calls[i].event,
+                        calls[i].conf.empty() ? "no settings" : calls[i].conf);
+  }
+  if (calls.size() > kShown) text += fmt::format(" and {} times later", calls.size() - kShown);
+  return text;
+}
+
+/// Where two settings each only bound the limit of splitting, the narrower may explain both.
+Candidate with_fewer_changes(Search& search, Candidate best) {
+  const auto bounds = [](const SettingsCall& call) {
+    return call.settings.max_split_size != torch::kUnlimited;
+  };
+  for (std::size_t i = 1; i < best.result.reading.settings_calls.size() && search.may_go_on();) {
+    Candidate fewer = best;
+    std::vector<SettingsCall>& calls = fewer.assumptions.settings_calls;
+    calls = best.result.reading.settings_calls;
+    if (bounds(calls[i - 1]) && bounds(calls[i])) {
+      calls[i].event = calls[i - 1].event;
+      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+      fewer = search.play(std::move(fewer));
+      if (fewer.result.verdict == Verdict::exact &&
+          fewer.result.reading.settings_calls.size() < best.result.reading.settings_calls.size()) {
+        best = std::move(fewer);
+        continue;
+      }
+    }
+    ++i;
+  }
+  return best;
+}
+
+/// Settings may have changed in the middle, right before what diverges: a run for each time.
+Candidate explained_by_settings(Search& search, Candidate best) {
+  while (best.result.verdict != Verdict::exact && search.may_go_on()) {
+    const std::uint64_t event = best.result.first_divergence->event;
+    Candidate next = best;
+    std::vector<std::uint64_t>& events = next.assumptions.settings_may_change;
+    if (!events.empty() && event <= events.back()) break;
+    events.push_back(event);
+    best = search.play(std::move(next));
+  }
+  return best;
+}
+
 // Where nothing else explains the recording, settings may have changed in its middle.
 VerifyResult explain_the_rest(const Recording& recording, const Trace& trace, Search& search,
                               Candidate best) {
   const VerifyResult before = best.result;
-  // Copies the model for every group: too slow for the longest recordings.
-  constexpr std::size_t kMostEvents = 200'000;
-  if (trace.size() <= kMostEvents) {
-    best.assumptions.settings_may_change = true;
-    best = search.play(std::move(best));
-  }
-  const auto& changes = best.result.reading.settings_changes;
+  best = explained_by_settings(search, std::move(best));
   if (best.result.verdict == Verdict::exact) {
-    best.result.reason = fmt::format("the program changed its allocator settings before event {}{}",
-                                     changes.front(), changes.size() > 1 ? " and later" : "");
+    best = with_fewer_changes(search, std::move(best));
+    best.result.reason = settings_reason(best.result.reading.settings_calls);
     return best.result;
   }
-  best.assumptions.settings_may_change = false;
+  best.assumptions.settings_may_change.clear();
   best.assumptions.resynchronise = true;
   best = search.play(std::move(best));
   best.result.first_divergence = before.first_divergence;
@@ -370,6 +386,10 @@ VerifyResult verify(const Recording& recording, const Trace& trace, const std::s
                             ? std::move(best->result)
                             : explain_the_rest(recording, trace, *best_search, std::move(*best));
   complete_deferrals(trace, result.reading);
+  const std::vector<SettingsCall>& calls = result.reading.settings_calls;
+  if (result.verdict == Verdict::exact && calls.size() > 1 && result.reason.empty()) {
+    result.reason = settings_reason({calls.begin() + 1, calls.end()});
+  }
   return result;
 }
 

@@ -213,9 +213,41 @@ TEST(Verify, SettingsThatChangedOnTheWayAreFound) {
   const VerifyResult result = verify(recording, trace);
   EXPECT_EQ(result.verdict, Verdict::exact);
   EXPECT_EQ(result.allocs_matched, 3u);
-  EXPECT_EQ(result.reading.settings_changes.size(), 2u);
+  EXPECT_EQ(result.reading.settings_calls.size(), 2u);
   EXPECT_NE(result.reason.find("changed its allocator settings before event 1"), std::string::npos)
       << result.reason;
+}
+
+// A limit of splitting that was set on the way shows by what it leaves free: of two bounds the
+// narrower explains both, and is one call.
+TEST(Verify, ALimitOfSplittingThatWasSetOnTheWayIsFound) {
+  Recording recording = one_segment(0x10000000, 0x10000000);
+  Trace& trace = recording.traces[0];
+  trace.slot_count = 8;
+  Slot next = 2;
+  Address at = 0x100000000;
+  const auto ask = [&](Bytes size) {
+    add(trace, Op::segment_alloc, kNoSlot, size, at);
+    add(trace, Op::allocate, next, size, at);
+    at += kGiB;
+    return next++;
+  };
+  const auto free = [&](Slot slot, Bytes size, Address address) {
+    add(trace, Op::free_requested, slot, size, address);
+    add(trace, Op::free_completed, slot, size, address);
+  };
+  const Slot large = ask(100 * kMiB);
+  const Slot small = ask(60 * kMiB);
+  free(large, 100 * kMiB, 0x100000000);
+  ask(30 * kMiB);
+  const std::uint64_t first = trace.size() - 1;
+  free(small, 60 * kMiB, 0x100000000 + kGiB);
+  ask(30 * kMiB);
+  const VerifyResult result = verify(recording, trace);
+  EXPECT_EQ(result.verdict, Verdict::exact) << result.reason;
+  ASSERT_EQ(result.reading.settings_calls.size(), 1u) << result.reason;
+  EXPECT_EQ(result.reading.settings_calls[0].event, first);
+  EXPECT_EQ(result.reading.settings_calls[0].settings.max_split_size, 60 * kMiB);
 }
 
 // Many completions and releases before one request, which no call explains: every number of

@@ -1,5 +1,6 @@
 """Records the allocations of this process from the moment that torch first uses CUDA."""
 import atexit
+import bisect
 import contextlib
 import functools
 import gc
@@ -13,8 +14,10 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import types
 
+CONFIGURATIONS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF")  # the first one counts
 LAST_OF_ALL = -1000  # among what multiprocessing runs when a process of its own ends
 
 
@@ -60,6 +63,7 @@ class Recorder:
         self._normalise, self._on_change, self._on_finish = normalise, on_change, on_finish
         self._on = self._finished = False
         self._switch_history = None
+        self._settings = []      # (time in microseconds, configuration): what held at first, what was passed since
         self._main_holders = 0
 
     def watch_for_torch(self):
@@ -78,6 +82,7 @@ class Recorder:
         self.torch = torch
         self._main_holders = _holders_of_the_main_module()
         self._keep_history()
+        self._watch_settings()
         self._changed()
         torch.cuda._lazy_call(self._begin)
 
@@ -94,6 +99,36 @@ class Recorder:
             return None
 
         memory._record_memory_history = switch_unless_recorded
+
+    def _watch_settings(self):
+        """Notes what the program passes to the allocator while it runs; the snapshot knows the last of it alone."""
+        first = next((os.environ[name] for name in CONFIGURATIONS if name in os.environ), "")
+        self._settings = [(0, first)]
+        for name in ("_cuda_cudaCachingAllocator_set_allocator_settings", "_accelerator_setAllocatorSettings"):
+            if hasattr(self.torch._C, name):
+                setattr(self.torch._C, name, self._noting_settings(getattr(self.torch._C, name)))
+
+    def _noting_settings(self, pass_on):
+        @functools.wraps(pass_on)
+        def passed(conf):
+            now = time.time_ns() // 1000
+            pass_on(conf)
+            self._settings.append((now, conf))
+
+        return passed
+
+    def _mark_settings(self, snapshot):
+        """Writes markers into the history, each before what came after its call."""
+        if len(self._settings) == 1:
+            return
+        for entries in filter(None, snapshot["device_traces"]):
+            times = [entry["time_us"] for entry in entries]
+            for when, conf in reversed(self._settings):
+                marker = {"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": max(when, times[0]),
+                          "user_metadata": f"PYTORCH_CUDA_ALLOC_CONF={conf}", "frames": []}
+                if "pool_id" in entries[-1]:
+                    marker["pool_id"] = (0, 0)
+                entries.insert(bisect.bisect_left(times, when), marker)
 
     def _begin(self):
         self.process = os.getpid()
@@ -156,6 +191,7 @@ class Recorder:
         path = self.path
         try:
             snapshot = self.torch.cuda.memory._snapshot()
+            self._mark_settings(snapshot)
             if self._normalise:
                 self._normalise(snapshot)
             os.makedirs(os.path.dirname(path), exist_ok=True)

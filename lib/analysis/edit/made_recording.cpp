@@ -14,7 +14,7 @@ Reading renumbered(const Reading& reading, const Rewritten& written) {
   renumbered.corrected.reset();
   renumbered.block_sizes.clear();
   for (ProgramCall& call : renumbered.calls) call.event = now(call.event);
-  for (std::uint64_t& event : renumbered.settings_changes) event = now(event);
+  for (SettingsCall& call : renumbered.settings_calls) call.event = now(call.event);
   renumbered.deferrals.clear();
   for (const Deferral& deferral : reading.deferrals) {
     if (!written.kept[deferral.event]) continue;
@@ -28,6 +28,7 @@ MadeRecording made_recording(const Subject& subject, Rewritten written, std::str
   Origin origin{.verified = {},
                 .room = recorded_room(subject),
                 .order = subject.order(),
+                .pluggable_pools = subject.pluggable_pools(),
                 .why_inexact = std::move(why_inexact)};
   if (const VerifyResult* verified = subject.verified()) {
     origin.verified = *verified;

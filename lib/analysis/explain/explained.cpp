@@ -193,16 +193,6 @@ void add_remarks(const Subject& subject, const View& view, const std::string& re
           : "What is shown is one replay from the recorded start.");
 }
 
-bool pools_sleep(const Subject& subject) {
-  const Trace& trace = subject.trace();
-  if (trace.tags.empty()) return false;
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    if (trace.ops[i] != Op::marker) continue;
-    if (subject.recording().texts[trace.tags[i]] == "sleep") return true;
-  }
-  return false;
-}
-
 enum class SearchDepth {
   as_tune,  ///< finds what `tune` finds
   shallow,  ///< so that the answer names a setting that helps
@@ -290,19 +280,13 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (explained.state_beyond) explained.explanation.cause = Cause::shortage;
   explained.untold = hides_failures(view, explained.explanation);
   add_remarks(subject, view, question.setup.release, explained);
-  const bool asleep = pools_sleep(subject);
-  if (asleep) {
-    explained.remarks.emplace_back(
-        "Pools sleep in it: what they hold stands in the tables, and no setting is looked for, as "
-        "tune lets none sleep.");
-  }
   if (question.growth) {
     explained.growth =
         step_growth(*chosen.recording, subject.trace(), question.by, view.device.options.room());
   }
   const Explanation& e = explained.explanation;
   const bool searches =
-      (view.as_recorded || view.model) && e.shows_requests && !asleep && !question.growth;
+      (view.as_recorded || view.model) && e.shows_requests && !question.growth;
   if (!question.growth) {
     look_at_what_follows(subject, view.device, searches, question, control, explained);
   }

@@ -120,7 +120,8 @@ class Search {
     const CapacityWatch& watch = *trial.watch();
     attempt.peak_held = watch.usage().peak_awake;
     attempt.least_refused = watch.least_refused();
-    attempt.sleeps = !m.sleeps.empty();
+    attempt.sleeps =
+        !m.sleeps.empty() || (trying.sleeps_unseen && !subject_.pluggable_pools().empty());
     attempt.lacks_at_wake =
         std::ranges::any_of(m.sleeps, [](const PoolSleep& sleep) { return sleep.missing > 0; });
     attempt.moves_blocks = trial.strategy().usage().moves_blocks();

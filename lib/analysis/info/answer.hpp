@@ -10,6 +10,7 @@
 
 #include "analysis/recorded/answer.hpp"
 #include "analysis/recorded/inputs.hpp"
+#include "core/request.hpp"
 #include "core/units.hpp"
 #include "metrics/edit_facts.hpp"
 #include "metrics/prediction_facts.hpp"
@@ -93,6 +94,7 @@ struct TraceSummary {
   std::optional<std::uint64_t> peak_requested_event;
   std::optional<std::uint64_t> peak_reserved_event;
   std::uint64_t ooms = 0;
+  std::vector<PluggablePool> pluggable_pools;  ///< they may sleep
   /// Requests for which the recorded allocator first released memory; unset: not looked for.
   std::optional<std::uint64_t> retries;
   /// Set: whatever the rest of the program could raise is a lower bound.

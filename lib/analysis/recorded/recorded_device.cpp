@@ -31,7 +31,9 @@ std::optional<RecordedRoom> recorded_room(const Subject& subject) {
   if (subject.origin() != nullptr) return subject.origin()->room;
   const auto oom = first_recorded_oom(subject.trace());
   if (oom && oom->room() > 0) return RecordedRoom{oom->room(), true};
-  if (subject.verified() && subject.verified()->reading.released_memory) {
+  // How much was held when it was full is not known where pools may have slept then.
+  if (subject.verified() && subject.verified()->reading.released_memory &&
+      subject.pluggable_pools().empty()) {
     const auto model = subject.model_of(parse_strategy("recorded"));
     const double share = model ? model->settings.per_process_memory_fraction : 1;
     const Bytes limit = subject.verified()->reading.memory_limit.value_or(0);

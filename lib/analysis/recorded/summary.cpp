@@ -92,6 +92,7 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.full_ring = trace.coverage.full_ring;
   count_events(trace, summary);
   summary.early_end = early_end(recording, trace);
+  summary.pluggable_pools = pluggable_pools(trace, recording.texts);
   if (trace.end.segments.empty()) return summary;
   summary.end_reserved = reserved_bytes(trace.end);
   summary.state = summary_of(trace.end);

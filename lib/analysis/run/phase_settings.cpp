@@ -104,8 +104,10 @@ PhasedSettings phased_settings(const Subject& subject, const StrategySpec& spec,
   const std::vector<Phase> phases = annotated_phases(subject.recording(), trace);
   torch::PassedSettings settings(spec, subject.settings(), *model);
   for (const PhaseEdge& edge : edges_of(setup.phase_settings, phases, trace.size())) {
-    phased.calls.push_back({edge.event, edge.begins != nullptr ? settings.pass(edge.begins->conf)
-                                                               : settings.pass_the_first()});
+    phased.calls.push_back(
+        {edge.event,
+         edge.begins != nullptr ? settings.pass(edge.begins->conf) : settings.pass_the_first(),
+         {}});
   }
   for (const PhaseSetting& setting : setup.phase_settings) {
     remark_on(setting, settings, phased.remarks);

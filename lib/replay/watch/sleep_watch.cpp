@@ -17,8 +17,14 @@ std::uint32_t number_of(const std::vector<std::string>& texts, std::string_view 
 
 }  // namespace
 
-SleepWatch::SleepWatch(const Subject& subject, SimulatedDevice* device, std::optional<Bytes> room)
+SleepWatch::SleepWatch(const Subject& subject, SimulatedDevice* device, std::optional<Bytes> room,
+                       bool unseen)
     : trace_(subject.trace()), device_(device), room_(room) {
+  // What an OOM says of the device's size counts what slept as held: then it stays.
+  if (unseen && device != nullptr && std::ranges::find(trace_.ops, Op::oom) == trace_.ops.end()) {
+    for (const PluggablePool& pool : subject.pluggable_pools()) unseen_.insert(pool.pool);
+  }
+  asleep_ = unseen_;
   if (trace_.tags.empty()) return;
   sleep_ = number_of(subject.recording().texts, "sleep");
   wake_ = number_of(subject.recording().texts, "wake");
@@ -31,17 +37,33 @@ void SleepWatch::on_event(const EventState& state, const Strategy& strategy) {
   const bool sleeps = text != 0 && text == sleep_;
   const bool wakes = text != 0 && text == wake_ && asleep_.contains(pool);
   if (sleeps) asleep_.insert(pool);
-  const bool measured = sleeps || wakes || (!asleep_.empty() && state.reserved != reserved_);
+  const bool turned = wakes_unseen(state.event + 1);
+  const bool measured =
+      sleeps || wakes || turned || (!asleep_.empty() && state.reserved != reserved_);
   if (!measured) return;
   reserved_ = state.reserved;
   const Bytes asleep = bytes_asleep(strategy);
-  PoolSleep sleep{
-      .event = state.event, .pool = trace_.pools[pool], .wakes = wakes, .asleep = asleep};
+  PoolSleep sleep{.event = state.event,
+                  .pool = trace_.pools[turned ? awake_ : pool],
+                  .wakes = wakes || turned,
+                  .asleep = asleep};
   if (wakes) asleep_.erase(pool);
   if (device_ != nullptr) {
     sleep.missing = device_->let_sleep(wakes ? bytes_asleep(strategy) : asleep);
   }
-  if (sleeps || wakes) note(sleep, state.reserved);
+  if (sleeps || wakes || (turned && sleep.missing > 0)) note(sleep, state.reserved);
+}
+
+/// Whether other pools sleep during that event than before it.
+bool SleepWatch::wakes_unseen(std::uint64_t event) {
+  if (unseen_.empty() || event >= trace_.size() || !is_request(trace_.ops[event])) return false;
+  const PoolIndex pool = trace_.lane(event).pool;
+  const PoolIndex wakes = unseen_.contains(pool) ? pool : 0;
+  if (wakes == awake_) return false;
+  if (awake_ != 0) asleep_.insert(awake_);
+  asleep_.erase(wakes);
+  awake_ = wakes;
+  return true;
 }
 
 Bytes SleepWatch::bytes_asleep(const Strategy& strategy) const {

@@ -161,9 +161,10 @@ std::string model_line(const ExplainedDevice& device) {
   }
   return fmt::format(
       "model check: {} of {} placements and {} of {} segment events of this recording "
-      "reproduced.",
+      "reproduced{}{}.",
       human_count(check.allocs_matched), human_count(check.allocs),
-      human_count(check.segment_events_matched), human_count(check.segment_events));
+      human_count(check.segment_events_matched), human_count(check.segment_events),
+      check.reason.empty() ? "" : "; ", check.reason);
 }
 
 void append_explained(Sheet& out, const ExplainedDevice& device) {
@@ -211,6 +212,7 @@ void append_searched(Sheet& out, const ExplainedDevice& device) {
   }
   append_paragraph(out, capacity_sentence(device.device), 2);
   for (const std::string& remark : device.remarks) append_paragraph(out, remark, 2);
+  append_paragraph(out, pluggable_pools_sentence(device.trace), 2);
   append_paragraph(out, model_line(device), 2);
   const Explanation& e = device.explanation;
   if (!e.fails) return;

@@ -75,7 +75,8 @@ Table table_of(const FittedDevice& fitted) {
   }
   // What sleeps while others are served needs no room beside them.
   const FitRun* best = fitted.best();
-  if (best != nullptr && best->there.metrics.sleeps.empty()) {
+  if (best != nullptr && best->there.metrics.sleeps.empty() &&
+      fitted.trace.pluggable_pools.empty()) {
     std::vector<std::string> row = {fitted.reserve == 0 ? "lower bound (requested)" : "lower bound",
                                     human_size(best->there.metrics.peak_asked + fitted.reserve), "",
                                     ""};
@@ -161,6 +162,7 @@ std::string not_proven(const FitRun& run) {
 std::string to_be_sure(const FittedDevice& fitted) {
   // No recording settles what was not recorded.
   if (!fitted.trace.edits.empty() || fitted.completed) return {};
+  if (!fitted.trace.pluggable_pools.empty()) return {};
   const auto open = [](const FitRun& run) {
     return run.interval && run.interval->low < run.interval->high;
   };
@@ -231,6 +233,21 @@ std::string completed_sentence(const FittedDevice& fitted) {
       "up "
       "to there their requests are the same.",
       size_cell(*best), fitted.runs.size() > 1 ? " under " + best->there.strategy : "");
+}
+
+/// "25.3 GiB if pool (0, 1), up to 20 GiB, sleeps while others are served, 45.3 GiB if it never
+/// does …"
+std::string sleep_sentence(const FittedDevice& fitted) {
+  const FitRun* best = fitted.best();
+  if (fitted.trace.pluggable_pools.empty() || best == nullptr || !best->interval) return {};
+  const bool one = fitted.trace.pluggable_pools.size() == 1;
+  return fmt::format(
+      "{} if {}, sleep{} while others are served, {} if {} never do{}: that is memory of a "
+      "pluggable allocator (vLLM's sleep mode, torch_memory_saver), and when it slept is not in "
+      "the "
+      "recording; in one by memreplay record it is.",
+      exact_size(best->interval->low), pluggable_pools_phrase(fitted.trace), one ? "s" : "",
+      exact_size(best->interval->high), one ? "it" : "they", one ? "es" : "");
 }
 
 std::string head(const FittedDevice& fitted, bool several) {
@@ -308,6 +325,7 @@ std::string to_text(const FitAnswer& answer, const TextStyle& style) {
     }
     append_paragraph(out, lower_bound_sentence(fitted));
     append_paragraph(out, completed_sentence(fitted));
+    append_paragraph(out, sleep_sentence(fitted));
     append_paragraph(out, head(fitted, devices.size() > 1));
     append_paragraph(out, capacity_sentence(fitted.device));
     out += '\n';

@@ -133,6 +133,7 @@ std::string trust(const TraceSummary& trace) {
     return fmt::format("peaks are lower bounds: {}.", early_end_phrase(*trace.early_end)) +
            (trace.starts_empty ? "" : " It starts late, too: other settings give an estimate.");
   }
+  if (!trace.pluggable_pools.empty()) return pluggable_pools_sentence(trace);
   if (trace.starts_empty && trace.complete) {
     return "exact under any settings: it starts with nothing allocated and lost nothing.";
   }

@@ -110,6 +110,11 @@ void fields(JsonFields& f, const PoolSleep& sleep) {
   f("missing_bytes", sleep.missing, "what a wake does not find");
 }
 
+void fields(JsonFields& f, const PluggablePool& pool) {
+  f("pool", std::pair(pool.id.first, pool.id.second), "the pool's two numbers");
+  f("peak_reserved_bytes", pool.most, "reserved by it at once");
+}
+
 void fields(JsonFields& f, const Divergence& divergence) {
   f("event", divergence.event, "where it diverges");
   f("expected", divergence.expected, "what was recorded");
@@ -197,6 +202,7 @@ void recorded_fields(JsonFields& f, const TraceSummary& t) {
   f("peak_reserved_bytes", t.peak_reserved, "peak of the bytes held from the device");
   f("end_reserved_bytes", t.end_reserved, "reserved after the last event");
   f("ooms", t.ooms, "requests that were refused");
+  f("pluggable_pools", t.pluggable_pools, "private pools of a pluggable allocator, which may sleep");
   f("peak_requested_event", t.peak_requested_event, "right after it most was requested");
   f("peak_reserved_event", t.peak_reserved_event, "right after it most was reserved");
   f("oom_retries", t.retries, "requests for which memory was released first; null: unknown");

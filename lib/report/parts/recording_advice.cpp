@@ -1,6 +1,9 @@
 #include "report/parts/recording_advice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
 
 #include "core/text.hpp"
 #include "report/parts/paragraphs.hpp"
@@ -48,6 +51,26 @@ std::string early_end_phrase(const EarlyEnd& end) {
   }
   return "under throw_on_cudamalloc_oom:True an OOM leaves no entry, and the recording may end at "
          "one";
+}
+
+std::string pluggable_pools_phrase(const TraceSummary& trace) {
+  std::vector<std::string> names;
+  Bytes most = 0;
+  for (const PluggablePool& pool : trace.pluggable_pools) {
+    names.push_back(fmt::format("({}, {})", pool.id.first, pool.id.second));
+    most += pool.most;
+  }
+  return fmt::format("pool{} {}, up to {}", names.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                     human_size(most));
+}
+
+std::string pluggable_pools_sentence(const TraceSummary& trace) {
+  if (trace.pluggable_pools.empty()) return {};
+  return fmt::format(
+      "What is reserved is an upper bound of what the device held: {}, is memory of a pluggable "
+      "allocator (vLLM's sleep mode, torch_memory_saver). It may have slept; when is not in the "
+      "recording.",
+      pluggable_pools_phrase(trace));
 }
 
 std::string lower_bounds_sentence(const TraceSummary& trace) {

@@ -178,6 +178,7 @@ void append_head(Sheet& out, const TraceRuns& report, bool several) {
   const std::string model = report.trace.predicted ? "" : model_sentence(report);
   append_paragraph(out, state_sentence(report.state_beyond));
   append_paragraph(out, lower_bounds_sentence(report.trace));
+  append_paragraph(out, pluggable_pools_sentence(report.trace));
   append_paragraph(out, place_name(report, several) + ": " + coverage_phrase(report.trace) +
                             (model.empty() ? "" : "; ") + model);
   if (report.trace.predicted) {

@@ -213,6 +213,7 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
                                       r.strategy == "torch" ? "PyTorch " + r.release : r.strategy));
     append_paragraph(out, capacity_sentence(answer.devices[i]));
     if (!says_early_end) append_paragraph(out, lower_bounds_sentence(trace));
+    append_paragraph(out, pluggable_pools_sentence(trace));
     append_paragraph(out, whole_recording_sentence(trace));
   }
   if (several) {

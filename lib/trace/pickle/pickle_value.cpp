@@ -1,5 +1,7 @@
 #include "trace/pickle/pickle_value.hpp"
 
+#include "trace/torch/snapshot_checks.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -69,8 +71,7 @@ bool PickleStore::add_entry(PickleEntry& made) {
     return false;
   }
   if (!has(Word::size)) return false;
-  entry_words |= made.keys;
-  if (entry.action == TorchAction::annotate) entry_words |= bit_of(Word::annotate);
+  entry_words |= evidence_in(made.keys, entry.action);
   entries.push_back(entry);
   return true;
 }

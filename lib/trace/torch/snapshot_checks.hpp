@@ -4,6 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "trace/torch/snapshot_words.hpp"
+#include "trace/torch/torch_snapshot.hpp"
+
 namespace memreplay {
 
 /// The place of a value in a snapshot, for messages: "device_traces[0][12].size".
@@ -44,6 +47,13 @@ std::string_view describe(ValueKind kind);
 struct SnapshotEvidence {
   std::uint64_t top = 0, segment = 0, block = 0, entry = 0, settings = 0;
 };
+
+/// What an entry with these keys shows of the release. `memreplay record` writes markers with
+/// metadata under any.
+constexpr std::uint64_t evidence_in(std::uint64_t keys, TorchAction action) {
+  if (action == TorchAction::snapshot) keys &= ~bit_of(Word::user_metadata);
+  return action == TorchAction::annotate ? keys | bit_of(Word::annotate) : keys;
+}
 
 /// The oldest release that writes these keys, as "2.12"; empty when they do not say.
 std::string oldest_release(const SnapshotEvidence& seen);

@@ -109,8 +109,9 @@ std::optional<TorchEntry> SnapshotConversion<View>::entry(const View& value, con
     if (const TorchEntry* ready = value.ready_entry()) return *ready;
   }
   if (value.kind() != ValueKind::dict) refuse(value, at, "a trace entry");
-  evidence_.entry |= keys_of(value, {Word::time_us, Word::compile_context, Word::user_metadata,
-                                     Word::pool_id, Word::internal_metadata, Word::forward_frames});
+  std::uint64_t keys =
+      keys_of(value, {Word::time_us, Word::compile_context, Word::user_metadata, Word::pool_id,
+                      Word::internal_metadata, Word::forward_frames});
   TorchEntry entry;
   std::string unknown;
   required(value, Word::action, at, "the name of an action", [&](const View& v, const Path& p) {
@@ -126,6 +127,7 @@ std::optional<TorchEntry> SnapshotConversion<View>::entry(const View& value, con
   if (entry.action == TorchAction::other) {
     // Through the table of texts, for its care of bytes that are no UTF-8.
     ++snapshot_.unknown_actions[as_utf8(unknown)];
+    evidence_.entry |= keys;
     return std::nullopt;
   }
   const bool oom = entry.action == TorchAction::oom;
@@ -145,7 +147,7 @@ std::optional<TorchEntry> SnapshotConversion<View>::entry(const View& value, con
            [&](const View& v, const Path& p) { entry.pool = pool(v, p); });
   optional(value, Word::frames, at,
            [&](const View& v, const Path& p) { entry.stack = stack(v, p); });
-  if (entry.action == TorchAction::annotate) evidence_.entry |= bit_of(Word::annotate);
+  evidence_.entry |= evidence_in(keys, entry.action);
   return entry;
 }
 

@@ -36,7 +36,7 @@ TEST(MadeRecording, AReadingIsNumberedAsTheNewEvents) {
   const WithoutTheSecond made;
   Reading reading;
   reading.calls = {{.event = 1}, {.event = 5}, {.event = 7}};
-  reading.settings_changes = {4, 6};
+  reading.settings_calls = {{.event = 4}, {.event = 6}};
   reading.deferrals = {{.event = 3, .due = 6}};
   reading.block_sizes = {{.event = 0, .size = 1024}};
   const Reading renumbered = memreplay::renumbered(reading, made.written);
@@ -44,7 +44,8 @@ TEST(MadeRecording, AReadingIsNumberedAsTheNewEvents) {
   EXPECT_EQ(renumbered.calls[0].event, 1u);
   EXPECT_EQ(renumbered.calls[1].event, 3u);
   EXPECT_EQ(renumbered.calls[2].event, 5u) << "behind the last";
-  EXPECT_EQ(renumbered.settings_changes, (std::vector<std::uint64_t>{3, 4}));
+  EXPECT_EQ(renumbered.settings_calls,
+            (std::vector<SettingsCall>{{.event = 3}, {.event = 4}}));
   EXPECT_EQ(renumbered.deferrals, (std::vector<Deferral>{{.event = 2, .due = 4}}));
   EXPECT_TRUE(renumbered.block_sizes.empty());
 }

@@ -79,7 +79,7 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
             (std::vector<std::string>{"settings", "settings_variable", "expandable_segments",
                                       "request_padding_bytes", "request_padding_range_bytes",
                                       "peak_requested_bytes", "peak_reserved_bytes",
-                                      "end_reserved_bytes", "ooms", "peak_requested_event",
+                                      "end_reserved_bytes", "ooms", "pluggable_pools", "peak_requested_event",
                                       "peak_reserved_event", "oom_retries", "state"}));
   EXPECT_EQ(keys(json["device"]),
             (std::vector<std::string>{"kind", "name", "capacity_bytes", "capacity_from",
