@@ -85,13 +85,14 @@ class VirtualGpu:
         facts["neutral_calls"] = dict(sorted(self._neutral_calls()))
         return facts
 
-    def normalise(self, snapshot):
-        """Says where pools slept, and makes times positions."""
+    def normalise(self, snapshot, real_times):
+        """Says where pools slept, and makes times positions unless they are to stay."""
         partly = mark_sleeps(snapshot, self._mapping_changes())
         if partly:
             print(f"memreplay: {partly:,} bytes slept in a pool that was partly awake; replays take it for awake",
                   file=sys.stderr, flush=True)
-        order_for_time(snapshot)
+        if not real_times:
+            order_for_time(snapshot)
 
     def _mapping_changes(self):
         count = self._gpu.memreplay_gpu_mapping_changes(None, ctypes.c_size_t(0))

@@ -48,7 +48,7 @@ def _record(asked):
     memreplay_recorder.Recorder(
         lambda: place(".pickle"), stacks=asked["stacks"], max_entries=asked["max_entries"] or sys.maxsize,
         at_step=asked["at_step"], before_import=gpu and load, on_begin=gpu and gpu.begin,
-        normalise=gpu and gpu.normalise, on_change=tell,
+        normalise=gpu and (lambda snapshot: gpu.normalise(snapshot, asked["real_times"])), on_change=tell,
         on_finish=gpu and gpu.forget_reads).watch_for_torch()
 
 

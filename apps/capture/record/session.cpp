@@ -27,6 +27,7 @@ std::map<std::string, std::string> environment_for(const RecordQuestion& questio
                    {"virtual", question.card.has_value()},
                    {"stacks", question.stacks},
                    {"max_entries", question.max_entries},
+                   {"real_times", question.real_times},
                    {"at_step", question.at_step}};
   const char* const others = std::getenv("PYTHONPATH");
   std::map<std::string, std::string> environment{

@@ -19,6 +19,7 @@ struct RecordQuestion {
   VirtualBehaviour behaviour;
   std::string stacks = "python";  ///< python, all or none
   std::uint64_t max_entries = 0;  ///< length of the history; 0: all
+  bool real_times = false;        ///< a virtual GPU's events are only numbered else
   std::uint64_t at_step = 0;      ///< an optimiser's step; 0: the end
 };
 

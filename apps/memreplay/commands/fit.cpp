@@ -68,6 +68,7 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
   FitCommand asked;
   CommandLine line(command);
   add_input_options(line, asked.input);
+  add_together_options(line, asked.input);
   add_edit_option(line, asked.input);
   add_variation_options(line, asked.input, AskedOfVariation::find);
   add_strategy_options(line, asked.run);
@@ -82,7 +83,9 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
   add_report_options(line, asked.reports);
   line.parse(arguments);
   refuse_together(asked);
-  if (!asked.input.variation && can_leave_in_file(asked.run)) leave_in_file(asked.input.read);
+  if (!asked.input.variation && !asked.input.together && can_leave_in_file(asked.run)) {
+    leave_in_file(asked.input.read);
+  }
   return asked;
 }
 

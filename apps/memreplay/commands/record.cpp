@@ -68,6 +68,11 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
         const std::vector<std::string> orders = {"cuda-linux", "upward"};
         behaviour.addresses = orders[choice_argument("--address-policy", text, orders)];
       });
+  line.flag(
+      "--real-times",
+      "Events have the time of day, for replay --together. Default: their number, so that the "
+      "same program gives the same file.",
+      question.real_times);
   line.value("--oom-at", "N", "The N-th request fails, from 1. Default: none.",
              [&](const std::string& text) {
                behaviour.oom_at = whole_argument("--oom-at", text);

@@ -39,6 +39,7 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, input);
+  add_together_options(line, input);
   add_edit_option(line, input);
   add_variation_options(line, input, AskedOfVariation::at);
   add_run_options(line, options);
@@ -47,9 +48,11 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   add_report_options(line, reports);
   line.parse(arguments);
   require_paths(input, command);
+  if (input.together) options.setup.stop_at_oom = true;  // whoever is refused is gone
   const bool usual_ones_plan = ranked && options.strategies.empty();
   const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty() &&
-                       input.edits.empty() && !input.variation;  // need the whole of it
+                       input.edits.empty() && !input.variation &&
+                       !input.together;  // need the whole of it
   if (in_file && can_leave_in_file(options)) leave_in_file(input.read);
 
   Printer printer(reports);

@@ -266,6 +266,21 @@ void add_input_options(CommandLine& line, InputOptions& o) {
              });
 }
 
+void add_together_options(CommandLine& line, InputOptions& o) {
+  const CommandLine::Group group(line, kInput);
+  line.flag("--together", "The recordings are of processes that share one device.", o.together);
+  const CommandLine::Group rare(line, kInput, Shown::in_help_all);
+  line.value(
+      "--order", "recorded|start|share",
+      "How their events fall together: by recorded times, from each one's start, or each at "
+      "the same share of its events. Default: recorded times where they overlap.",
+      [&o](const std::string& text) {
+        constexpr std::array kOrders = {TogetherOrder::recorded, TogetherOrder::start,
+                                        TogetherOrder::share};
+        o.order = kOrders.at(choice_argument("--order", text, {"recorded", "start", "share"}));
+      });
+}
+
 void add_edit_option(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
   line.repeated("--edit", "VERB:KEY=VALUE,...",

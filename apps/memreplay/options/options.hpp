@@ -53,6 +53,8 @@ struct RunOptions {
 };
 
 void add_input_options(CommandLine& line, InputOptions& options);
+/// --together and --order: several processes on one device.
+void add_together_options(CommandLine& line, InputOptions& options);
 /// --edit: what is another in the program.
 void add_edit_option(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, Has has = Has::table);

@@ -16,6 +16,11 @@
 namespace memreplay {
 namespace {
 
+/// Each process has one.
+Bytes contexts(const SharedDevice* shared) {
+  return shared ? shared->sharers.size() * kContext : kContext;
+}
+
 constexpr std::size_t kCardsNamed = 3;
 constexpr Bytes kShareOpen = 32;  ///< the need of a program stays open by one part in so many
 
@@ -127,6 +132,14 @@ FitRun fit_run(const Job& job, const StrategySpec& spec) {
     run.there.gpu = job.subject.trace().gpu;
   }
   run.interval = interval_of(job, spec, options.enough, run);
+  if (run.fit.smallest && !job.subject.pluggable_pools().empty()) {
+    options.trial.sleeps_unseen = false;
+    const FoundFit awake = fit(job.subject, spec, options);
+    if (awake.fit.smallest) {
+      run.interval = {run.interval ? run.interval->low : *run.fit.smallest,
+                      std::max(run.interval ? run.interval->high : 0, *awake.fit.smallest)};
+    }
+  }
   return run;
 }
 
@@ -183,7 +196,7 @@ void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, Fit
   if (job.control.stopped()) return;
   const StrategySpec& spec = strategies[static_cast<std::size_t>(best - fitted.runs.data())];
   FitOptions options = options_for(job, spec);
-  if (!job.setup.device.reserve) options.trial.device.reserve = kContext;
+  if (!job.setup.device.reserve) options.trial.device.reserve = contexts(job.subject.shared());
   fitted.held_on_cards = options.trial.device.reserve;
   const Bytes least = *best->fit.smallest - fitted.reserve + fitted.held_on_cards;
   auto cards = cards_that_fit(job.subject, spec, options, least, kCardsNamed);
@@ -204,17 +217,20 @@ void try_cards(const Job& job, const std::vector<StrategySpec>& strategies,
 }
 
 /// The setup with the card's memory for the device's.
-Setup setup_of(const FitQuestion& question) {
+Setup setup_of(const FitQuestion& question, const Chosen& chosen) {
   Setup setup = question.setup;
   if (question.cards.empty()) return setup;
   if (question.cards.size() == 1) setup.device.capacity = question.cards[0].card.total;
-  if (!setup.device.reserve) setup.device.reserve = kContext;
+  if (!setup.device.reserve) {
+    setup.device.reserve =
+        contexts(chosen.made ? chosen.made->likeliest.origin->shared.get() : nullptr);
+  }
   return setup;
 }
 
 FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
                            const Control& control) {
-  Setup setup = setup_of(question);
+  Setup setup = setup_of(question, chosen);
   const Subject recorded = chosen.subject(control);
   const auto completed = with_rest_of_step(recorded);
   std::optional<Subject> whole;

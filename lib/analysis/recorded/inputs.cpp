@@ -82,7 +82,7 @@ Subject Chosen::subject(const Control& control) const {
 }
 
 Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
-  if (input.variation) behind = OnUnreadable::stop;
+  if (input.variation || input.together) behind = OnUnreadable::stop;
   std::vector<ReadFile> files = read_files(input, behind);
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (const std::string& note : files[i].notes) input.read.note(note);
@@ -94,12 +94,24 @@ Inputs::Inputs(const InputOptions& input, OnUnreadable behind) {
       unreadable_.push_back({input.paths[i], error.what()});
     }
   }
+  if (input.together) put_together(input.order);
   if (!input.variation || !input.variation->at) return;
   const VariedProgram program(recordings_, *input.variation, input.gpu);
   chosen_.clear();
   for (MadeRecordings& made : program.at(*input.variation->at)) {
     add(input.edits.empty() ? std::move(made) : edited(made, input.edits));
   }
+}
+
+void Inputs::put_together(std::optional<TogetherOrder> order) {
+  std::vector<SharingRecording> recordings;
+  for (Chosen& chosen : chosen_) {
+    const auto origin = chosen.made ? chosen.made->likeliest.origin : nullptr;
+    recordings.push_back({std::make_shared<const Subject>(*chosen.recording, *chosen.trace, origin),
+                          std::move(chosen.made)});
+  }
+  chosen_.clear();
+  add(on_one_device(std::move(recordings), order));
 }
 
 void Inputs::add(MadeRecordings&& made) {

@@ -8,6 +8,7 @@
 
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/made_recording.hpp"
+#include "analysis/recorded/together.hpp"
 #include "analysis/vary/varied_program.hpp"
 #include "core/control.hpp"
 #include "trace/reader.hpp"
@@ -24,6 +25,8 @@ struct InputOptions {
   /// The paths are of one program; where a value is asked for, what is predicted for it stands in
   /// the place of all.
   std::optional<Variation> variation;
+  bool together = false;               ///< all are of one device, which they share
+  std::optional<TogetherOrder> order;  ///< how their events fall together then
 };
 
 /// How many of them may be read at once: standard input goes to the first that names it, and there
@@ -68,6 +71,7 @@ class Inputs {
  private:
   void add(Recording&& recording, const InputOptions& input);
   void add(MadeRecordings&& made);
+  void put_together(std::optional<TogetherOrder> order);
 
   std::deque<Recording> recordings_;
   std::vector<Chosen> chosen_;
