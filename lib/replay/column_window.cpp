@@ -25,8 +25,10 @@ class ReservedColumn {
   /// cannot be had.
   explicit ReservedColumn(std::uint64_t size, bool wanted = true) : size_(wanted ? size : 0) {
     if (size_ == 0) return;
-    void* reserved = ::mmap(nullptr, size_ * sizeof(T), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const bool has_addresses = size_ <= SIZE_MAX / sizeof(T);
+    void* reserved = has_addresses ? ::mmap(nullptr, size_ * sizeof(T), PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                   : MAP_FAILED;
     if (reserved == MAP_FAILED) {
       throw std::runtime_error(
           "the addresses for the columns of a long trace cannot be reserved (ulimit -v, or "
@@ -40,7 +42,9 @@ class ReservedColumn {
   ReservedColumn(const ReservedColumn&) = delete;
   ReservedColumn& operator=(const ReservedColumn&) = delete;
 
-  std::span<const T> first(std::uint64_t count) const { return {values_, std::min(count, size_)}; }
+  std::span<const T> first(std::uint64_t count) const {
+    return {values_, static_cast<std::size_t>(std::min(count, size_))};
+  }
   /// Zeros where the column is wanted and nothing is given.
   void fill(std::uint64_t from, const std::vector<T>& values) {
     if (values_ != nullptr) std::ranges::copy(values, values_ + from);

@@ -416,7 +416,8 @@ class Gmlake final : public StrategyOn<Gmlake> {
     const Segment& segment = segments_[piece.segment];
     if (segment.mappers.empty()) return;
     const std::size_t from = (piece.address - segment.address) / options_.chunk;
-    const std::size_t to = std::min(from + piece.size / options_.chunk, segment.mappers.size());
+    const std::size_t to =
+        std::min<std::size_t>(from + piece.size / options_.chunk, segment.mappers.size());
     for (std::size_t chunk = from; chunk < to; ++chunk) {
       for (const StitchedIndex index : segment.mappers[chunk]) visit(index);
     }

@@ -93,7 +93,8 @@ void BufferLifetimes::add_to(TraceBuilder& builder, EventOutlet& outlet) {
     first = std::ranges::min(begins_, {}, as_signed);
     longest = std::ranges::max(ends_, {}, as_signed) - first;
   }
-  if (longest >> kHalf == 0 && buffers_.size() >> kHalf == 0) {
+  const std::uint64_t buffers = buffers_.size();
+  if (longest >> kHalf == 0 && buffers >> kHalf == 0) {
     for (auto* const times : {&begins_, &ends_}) {
       std::uint64_t buffer = 0;
       for (std::uint64_t& time : *times) time = (time - first) << kHalf | buffer++;

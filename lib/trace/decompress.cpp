@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
 constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // comes after one of sixteen bytes
-constexpr std::size_t kMostUnpacked = 64 * kGiB;
+constexpr Bytes kMostUnpacked = 64 * kGiB;
 
 bool is_zstd(std::string_view bytes) {
   if (bytes.starts_with(kZstd)) return true;
@@ -62,7 +62,9 @@ char* add_room(std::string& content, std::size_t used) {
     const bool fits = content.capacity() - used >= kUnpackedAtOnce;
     const std::size_t wanted =
         used + (fits ? kUnpackedAtOnce : std::max(kUnpackedAtOnce, used / 2));
-    if (wanted > memory_of_machine() - std::min(used, memory_of_machine())) throw std::bad_alloc();
+    if (wanted > memory_of_machine() - std::min<Bytes>(used, memory_of_machine())) {
+      throw std::bad_alloc();
+    }
     content.resize(wanted);
   }
   return content.data() + used;

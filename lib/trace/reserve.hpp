@@ -36,7 +36,9 @@ template <class T>
 void reserve_exactly(std::vector<T>& items, std::size_t count) {
   if (count <= items.capacity()) return;
   reserve_at_most(items, count);
+#ifdef MADV_POPULATE_WRITE
   if (count * sizeof(T) >= kMiB / 4) advise_pages(items, count * sizeof(T), MADV_POPULATE_WRITE);
+#endif
 }
 
 /// About as many lines as a text has, by its shortest among those of several places; rather too

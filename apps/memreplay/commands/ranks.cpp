@@ -29,7 +29,9 @@ RanksQuestion::Shard shard_argument(const std::string& text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const auto number = parse_whole(text.substr(0, slash));
   const auto of = slash < text.size() ? parse_whole(text.substr(slash + 1)) : std::nullopt;
-  if (number && of && *number >= 1 && *number <= *of) return {*number, *of};
+  if (number && of && *number >= 1 && *number <= *of) {
+    return {static_cast<std::size_t>(*number), static_cast<std::size_t>(*of)};
+  }
   throw UsageError(
       fmt::format("--shard is '{}'; expected I/N with I from 1 to N, such as 1/8", text));
 }

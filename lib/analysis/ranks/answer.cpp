@@ -154,7 +154,8 @@ Spread spread_of(const std::vector<RankRow>& rows, const RankMetric& metric, std
   std::vector<std::pair<std::uint64_t, std::uint64_t>> values;  // with ranks
   for (const RankRow& row : rows) values.emplace_back(metric.of(row, row.runs[run]), row.rank);
   std::ranges::sort(values);
-  const auto highest = std::ranges::lower_bound(values, std::pair(values.back().first, 0ul));
+  const auto highest =
+      std::ranges::lower_bound(values, std::pair(values.back().first, std::uint64_t{0}));
   return {.min = values.front().first,
           .median = values[(values.size() - 1) / 2].first,
           .max = highest->first,

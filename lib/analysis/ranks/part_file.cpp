@@ -141,8 +141,8 @@ RanksPart parse_part(const std::string& path, const std::string& text) {
   if (root.at("schema").text() != kSchema) root.at("schema").refuse(fmt::format("\"{}\"", kSchema));
   RanksPart part{.file = path,
                  .asked = root.at("asked").text(),
-                 .of = root.at("of").whole(),
-                 .others = root.at("others").whole()};
+                 .of = static_cast<std::size_t>(root.at("of").whole()),
+                 .others = static_cast<std::size_t>(root.at("others").whole())};
   const bool by_order = root.at("ranks_from").text() == kRanksFrom[1];
   part.ranks_from = by_order ? RanksFrom::order : RanksFrom::names;
   for (const JsonNode& shard : root.at("shards").elements()) part.shards.insert(shard.whole());

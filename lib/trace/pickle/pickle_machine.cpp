@@ -249,7 +249,8 @@ PickleValue PickleMachine::counted(const Byte* at, const Byte*& p, unsigned leng
   const Byte* const data = p;
   p += length;
   if (tag == PickleTag::whole) return long_value(data, length);
-  PickleValue value = text_value({reinterpret_cast<const char*>(data), length});
+  PickleValue value =
+      text_value({reinterpret_cast<const char*>(data), static_cast<std::size_t>(length)});
   if (tag != PickleTag::text) value.word = Word::none;
   value.tag = tag;
   return value;
