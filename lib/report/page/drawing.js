@@ -135,6 +135,7 @@ function withOoms({name, runs}) {
 
 function start() {
   setTheme(kDarkWanted.matches);
+  document.querySelectorAll("pre").forEach((pre) => pre.replaceWith(answerOf(pre.textContent)));
   const page = new Page(JSON.parse(byId("page-data").textContent));
   const {devices} = page.data;
   const names = devices.map((device, i) => element("option", {value: i}, withOoms(device)));
