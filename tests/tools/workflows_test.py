@@ -37,13 +37,15 @@ class Workflows(unittest.TestCase):
             for part in command.split(" && "):
                 self.assertIn(part, told)
 
-    def test_actions_are_pinned_and_may_only_read(self):
+    def test_actions_are_pinned_and_write_nothing_but_the_page(self):
         for name, text in TEXTS.items():
             with self.subTest(name):
                 for action in re.findall(r"uses: (.+)", text):
                     self.assertRegex(action, r"@[0-9a-f]{40} # v[\d.]+$")
                 self.assertIn("\npermissions:\n  contents: read\n", text)
                 self.assertEqual(text.count("permissions:"), 1)
+                written = re.findall(r"(\S+): write", text)
+                self.assertEqual(written, ["pages", "id-token"] if name == "pages.yml" else [])
                 self.assertIn("\nconcurrency:\n", text)
 
     def test_they_are_yaml(self):
