@@ -50,7 +50,14 @@ function gridOf(lines) {
   // A cell that is too long for its column says nothing of where columns are.
   const columns = columnsOf(cells.filter((row) => row.length === most));
   const grid = [];
+  let above = [];  // the row that a line below its last cell goes on with
   for (const row of cells) {
+    const begun = row.length === 1 ? above.findIndex(({from}) => from === row[0].from) : -1;
+    if (begun > 0) {
+      grid[grid.length - 1][begun] += ` ${row[0].text}`;
+      continue;
+    }
+    if (row.length === most) above = row;
     const texts = Array(columns.length).fill("");
     row.forEach((cell) => {
       const at = row.length === most ? row.indexOf(cell) : columnAt(columns, cell);

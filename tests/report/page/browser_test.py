@@ -138,6 +138,16 @@ class Page(unittest.TestCase):
                 "[...Array(page.events).keys()].filter((event) => { const run = page.run(), blocks = run.blocksAt(event);"
                 " return blocks.some((block, i) => i && run.place[blocks[i - 1]] + run.charged[blocks[i - 1]] > run.place[block]); })"), [])
 
+    def test_texts_are_tables_and_lines_to_copy(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle")
+        self.assertEqual(self.browser.ask("document.querySelectorAll('pre').length"), 0)
+        rows = self.browser.ask("[...document.querySelectorAll('.answer tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+        self.assertIn(["rank", "setting", "reserves at least", "OOMs", "retries", "device calls"], rows)
+        self.assertIn(["1", "expandable_segments:True (+8 alike)", "5184 MiB", "0", "0", "64"], rows)
+        self.assertIn(["free", "690 MiB", "outside any segment"], rows)
+        lines = self.browser.ask("[...document.querySelectorAll('.command code')].map((line) => line.textContent)")
+        self.assertIn("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", lines)
+
     def test_the_memory_before_an_oom_is_what_explain_says(self):
         trace = TRACES / "torch" / "gpt_train_oom.pickle"
         self.page_of(trace, "-s", "recorded", "--capacity", "5226MiB")
