@@ -1,8 +1,13 @@
 #include "report/check/check.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -18,6 +23,8 @@
 
 namespace memreplay {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// The files for other programs, open from the start.
 class CheckFiles {
@@ -40,16 +47,70 @@ class CheckFiles {
   std::vector<std::unique_ptr<OutputFile>> files_;  ///< by check_formats()
 };
 
-/// The longest end of a recorded path that is a file below this folder; the path where none is.
-std::string file_here(const std::string& recorded) {
-  std::error_code ignored;
-  for (std::size_t at = 0; at < recorded.size(); ++at) {
-    if (at > 0 && recorded[at - 1] != '/') continue;
-    const std::string end = recorded.substr(at);
-    if (!end.starts_with('/') && std::filesystem::is_regular_file(end, ignored)) return end;
+/// The files of the repository, for paths that were recorded elsewhere.
+class RepositoryFiles {
+ public:
+  /// From the root of the repository: the longest end of the recorded path that is there, else the
+  /// only file of that name, or the one whose folders agree most. The path itself where none is.
+  std::string found(const std::string& recorded) {
+    std::error_code ignored;
+    for (std::size_t at = 0; at < recorded.size(); ++at) {
+      if (at > 0 && recorded[at - 1] != '/') continue;
+      const std::string end = recorded.substr(at);
+      if (!end.starts_with('/') && fs::is_regular_file(root_ / end, ignored)) return end;
+    }
+    return nearest(recorded).value_or(recorded);
   }
-  return recorded;
-}
+
+ private:
+  /// GitHub's, where this folder is in it; else this folder.
+  static fs::path root() {
+    const fs::path here = fs::current_path();
+    const char* workspace = std::getenv("GITHUB_WORKSPACE");
+    if (workspace == nullptr) return here;
+    const fs::path inside = here.lexically_relative(workspace);
+    return inside.empty() || *inside.begin() == ".." ? here : fs::path(workspace);
+  }
+
+  std::optional<std::string> nearest(const fs::path& recorded) {
+    if (!listed_) list();
+    const auto [first, last] = by_name_.equal_range(recorded.filename().string());
+    std::optional<std::string> best;
+    std::ptrdiff_t most = 0;
+    for (auto file = first; file != last; ++file) {
+      const std::ptrdiff_t same = same_folders(recorded, file->second);
+      if (same == most) best.reset();  // two of them would do
+      if (same > most) best = file->second;
+      most = std::max(most, same);
+    }
+    return best;
+  }
+
+  /// How many parts at their ends agree.
+  static std::ptrdiff_t same_folders(const fs::path& a, const fs::path& b) {
+    const std::vector<fs::path> one(a.begin(), a.end());
+    const std::vector<fs::path> other(b.begin(), b.end());
+    return std::ranges::mismatch(one.rbegin(), one.rend(), other.rbegin(), other.rend()).in1 -
+           one.rbegin();
+  }
+
+  void list() {
+    listed_ = true;
+    std::error_code ignored;
+    constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+    for (auto at = fs::recursive_directory_iterator(root_, kOptions, ignored);
+         at != fs::recursive_directory_iterator(); at.increment(ignored)) {
+      const std::string name = at->path().filename().string();
+      if (name.starts_with('.')) at.disable_recursion_pending();
+      if (!at->is_regular_file(ignored)) continue;
+      by_name_.emplace(name, at->path().lexically_relative(root_).generic_string());
+    }
+  }
+
+  fs::path root_ = root();
+  bool listed_ = false;
+  std::multimap<std::string, std::string> by_name_;
+};
 
 /// Begins with what `ranks` says, where all entries are replayed alike.
 void begin_with_ranks(const CheckCommand& asked, const Printer& printer,
@@ -79,8 +140,9 @@ CheckAnswer checked(const CheckCommand& asked) {
   const Inputs inputs = read_inputs(asked.input, progress, OnUnreadable::go_on);
   CheckAnswer answered = answer(inputs, *baseline, asked.question, progress.control());
   progress.clear();
+  RepositoryFiles files;
   for (EntryCheck& entry : answered.entries) {
-    for (auto& [place, code] : entry.code) code.file = file_here(code.file);
+    for (auto& [place, code] : entry.code) code.file = files.found(code.file);
   }
   return answered;
 }

@@ -152,7 +152,10 @@ void require_sense(CheckCommand& asked, const Command& command) {
 }  // namespace
 
 bool CheckCommand::takes_stdout() const {
-  return std::ranges::any_of(files, &OutputPath::is_stdout);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].is_stdout() && !check_formats()[i].beside_text) return true;
+  }
+  return false;
 }
 
 CheckCommand check_arguments(const Command& command, const std::vector<std::string>& arguments) {
@@ -161,6 +164,7 @@ CheckCommand check_arguments(const Command& command, const std::vector<std::stri
   add_options(line, asked);
   line.parse(arguments);
   asked.question.baseline = asked.baseline.text();
+  asked.question.program = MEMREPLAY_VERSION;
   require_sense(asked, command);
   return asked;
 }

@@ -17,7 +17,7 @@ struct CheckCommand {
   OutputPath baseline;            ///< read, and written by --update
   std::vector<OutputPath> files;  ///< by check_formats()
 
-  /// One of the files is standard output, where the text would be in the way.
+  /// One of the files is standard output, and the text would be in its way.
   bool takes_stdout() const;
 };
 

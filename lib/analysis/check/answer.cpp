@@ -12,8 +12,8 @@ namespace {
 
 /// Hands every finished check to `use`, with the entry that it is of. False: stopped.
 template <typename Use>
-bool check_all(const std::vector<CheckPlan>& plans, bool with_starts, const Control& control,
-               Use use) {
+bool check_all(const std::vector<CheckPlan>& plans, const CheckQuestion& question, bool with_starts,
+               const Control& control, Use use) {
   for (const CheckPlan& plan : plans) {
     if (control.stopped()) return false;
     const Subject subject = plan.chosen.subject(control);
@@ -23,6 +23,7 @@ bool check_all(const std::vector<CheckPlan>& plans, bool with_starts, const Cont
       const Control named{control.stop,
                           [&](const std::string&, double share) { control.show(name, share); }};
       EntryCheck check = check_entry(subject, late, entry, named);
+      check.versions.program = question.program;
       if (with_starts && !check.counts_before()) {
         check.with_start = with_start(subject, late, entry, named);
       }
@@ -89,7 +90,7 @@ CheckAnswer answer(const Inputs& inputs, const Baseline& baseline, const CheckQu
   const std::vector<CheckPlan> plans = plan_check(inputs, baseline, question, answer.failed);
   answer.not_checked = others_in(baseline, plans);
   answer.interrupted = !check_all(
-      plans, true, control,
+      plans, question, true, control,
       [&](const BaselineEntry&, EntryCheck check) { answer.entries.push_back(std::move(check)); });
   return answer;
 }
@@ -110,7 +111,7 @@ UpdateAnswer answer_update(const Inputs& inputs, Baseline baseline, const CheckQ
     });
   }
   std::erase_if(plans, [](const CheckPlan& plan) { return plan.entries.empty(); });
-  answer.interrupted = !check_all(plans, false, control, use);
+  answer.interrupted = !check_all(plans, question, false, control, use);
   return answer;
 }
 

@@ -48,6 +48,14 @@ enum class FromBefore {
   left_out,  ///< the check starts from an empty device
 };
 
+/// What replayed an entry.
+struct CheckVersions {
+  std::string program;  ///< memreplay's version; empty: not said
+  std::string rules;    ///< PyTorch's release; empty: not said, or another allocator's
+
+  friend bool operator==(const CheckVersions&, const CheckVersions&) = default;
+};
+
 struct BaselineMetric {
   std::uint64_t value = 0;
   Tolerance tolerance = default_tolerance();
@@ -66,6 +74,7 @@ struct BaselineEntry {
   bool at_least = false;                                       ///< the recording ended early
   std::map<std::string, BaselineMetric, std::less<>> metrics;  ///< by the name of a CheckedMetric
   std::optional<PlacesHeld> places;  ///< at the allocated peak, the kPlacesKept largest
+  CheckVersions versions = {};
 
   friend bool operator==(const BaselineEntry&, const BaselineEntry&) = default;
 };
@@ -136,6 +145,8 @@ struct EntryCheck {
   /// Set: the recording ends early, and that of the baseline did not. Its values are lower bounds,
   /// and none of them passes.
   std::optional<EarlyEnd> early_end;
+  CheckVersions versions = {};
+  CheckVersions baseline_versions = {};
 
   bool passed() const;
   bool passes(const CheckedValue& value) const { return value.passed() && !early_end; }
@@ -193,6 +204,7 @@ struct CheckQuestion {
     std::optional<Tolerance> tolerance;  ///< unset: as it was; only for an update
   };
   std::string baseline;                 ///< its path: for messages, and for the answer
+  std::string program;                  ///< the version of memreplay that asks
   std::vector<std::string> strategies;  ///< empty: those of the baseline
   std::optional<std::string> release;   ///< PyTorch's; only for an update; unset: as it was
   /// Only for an update; unset: as it was, and for a new entry that of a recorded failure.

@@ -73,7 +73,8 @@ FromBefore from_before_of(const JsonNode& node) {
 
 BaselineEntry entry_of(const JsonNode& node) {
   node.expect_object({"trace", "gpu", "strategy", "torch_version", "capacity_bytes", "start",
-                      "bound", "metrics", "places_by", "places_at_peak", "other_places_bytes"});
+                      "bound", "program", "rules", "metrics", "places_by", "places_at_peak",
+                      "other_places_bytes"});
   BaselineEntry entry{.trace = node.at("trace").text(), .setup = setup_of(node)};
   if (node.has("gpu")) entry.gpu = node.at("gpu").gpu();
   if (node.has("start")) entry.from_before = from_before_of(node.at("start"));
@@ -81,6 +82,8 @@ BaselineEntry entry_of(const JsonNode& node) {
     if (node.at("bound").text() != kLowerBound) node.at("bound").refuse("\"lower\"");
     entry.at_least = true;
   }
+  if (node.has("program")) entry.versions.program = node.at("program").text();
+  if (node.has("rules")) entry.versions.rules = node.at("rules").text();
   const auto metrics = node.at("metrics").members();
   if (metrics.empty()) node.at("metrics").refuse("one metric or more");
   for (const auto& [name, metric] : metrics) {
@@ -102,6 +105,8 @@ Json entry_json(const BaselineEntry& entry) {
     json["start"] = entry.from_before == FromBefore::counted ? kCounted : kLeftOut;
   }
   if (entry.at_least) json["bound"] = kLowerBound;
+  if (!entry.versions.program.empty()) json["program"] = entry.versions.program;
+  if (!entry.versions.rules.empty()) json["rules"] = entry.versions.rules;
   json["metrics"] = Json::object();
   for (const auto& [name, metric] : entry.metrics) {
     json["metrics"][name] = {{"value", metric.value}, {"tolerance", metric.tolerance.text}};

@@ -70,6 +70,12 @@ Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
              simulated(device), setup, late, watcher, control);
 }
 
+std::string rules_of(const Subject& subject, const CheckSetup& asked) {
+  const StrategySpec spec = under_release(parse_strategy(asked.strategy), asked.release);
+  const auto model = subject.model_of(subject.with_release(spec));
+  return model ? model->release.text() : std::string();
+}
+
 std::optional<BytesInterval> interval_of(const Run& run, const CheckedMetric& metric) {
   if (!run.interval) return std::nullopt;
   if (metric.name == "peak_reserved_bytes") return run.interval->peak_reserved;
@@ -130,7 +136,9 @@ EntryCheck check_entry(const Subject& subject, const LateStart& late, const Base
   EntryCheck check{.trace = subject.recording().path,
                    .gpu = entry.gpu,
                    .setup = entry.setup,
-                   .from_before = entry.from_before};
+                   .from_before = entry.from_before,
+                   .versions = {.rules = rules_of(subject, entry.setup)},
+                   .baseline_versions = entry.versions};
   check.values = values_of(entry);
   if (!entry.at_least) check.early_end = early_end(subject.recording(), trace);
   const Setup setup =
@@ -171,6 +179,7 @@ std::optional<WithStart> with_start(const Subject& subject, const LateStart& lat
 BaselineEntry updated(const BaselineEntry& entry, const EntryCheck& check) {
   BaselineEntry fresh = entry;
   fresh.at_least = check.early_end.has_value();
+  fresh.versions = check.versions;
   for (const CheckedValue& value : check.values) {
     fresh.metrics.find(value.metric->name)->second.value = value.value;
   }

@@ -10,6 +10,8 @@ namespace {
 
 /// GitHub shows ten errors of a step.
 constexpr std::size_t kPlaces = 3;
+/// A line that explains less of what grew is not annotated.
+constexpr Bytes kLeastPart = 10;
 
 std::string escaped(const std::string& text, bool in_property) {
   std::string out;
@@ -63,9 +65,11 @@ std::string to_github(const CheckAnswer& answer) {
     if (entry.passed()) continue;
     const std::string title = "memory of " + entry_phrase(entry);
     std::size_t said = 0;
+    Bytes whole = 0;
+    for (const PlaceGrowth& growth : entry.grown) whole += growth.grown;
     for (const PlaceGrowth& growth : entry.grown) {
       const auto at = entry.code.find(growth.place);
-      if (at == entry.code.end() || said == kPlaces) continue;
+      if (at == entry.code.end() || said == kPlaces || growth.grown < whole / kLeastPart) continue;
       ++said;
       out += annotation(&at->second, title, growth_phrase(growth) + ": " + failures(entry));
     }

@@ -36,7 +36,8 @@ struct CheckFormat {
   std::string_view option;
   std::string_view sentence;  ///< shown in the help
   std::string (*write)(const CheckAnswer&) = nullptr;
-  bool rare = false;  ///< for the long help
+  bool rare = false;         ///< for the long help
+  bool beside_text = false;  ///< on standard output the text follows it
 };
 std::span<const CheckFormat> check_formats();
 

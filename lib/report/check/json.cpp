@@ -71,6 +71,10 @@ void fields(JsonFields& f, const EntryCheck& entry) {
   f("with_start", entry.with_start, "what was there before counted in; never judged");
   f("not_compared_because", unless_empty(entry.not_compared), "why nothing stands in grown");
   const auto grown = [&](JsonFields& g, const PlaceGrowth& of) { grown_fields(g, entry, of); };
+  f("program", unless_empty(entry.versions.program), "the version of memreplay that replayed it");
+  f("rules", unless_empty(entry.versions.rules), "whose rules, a release of PyTorch; null: others");
+  f("baseline_program", unless_empty(entry.baseline_versions.program), "then; null: not said");
+  f("baseline_rules", unless_empty(entry.baseline_versions.rules), "then; null: not said");
   f("grown", each(entry.grown, grown), "call sites that hold more than in the baseline");
 }
 

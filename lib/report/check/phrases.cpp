@@ -13,6 +13,9 @@
 namespace memreplay {
 namespace {
 
+/// A change on a baseline of nothing.
+constexpr const char* kIncomparable = "-";
+
 std::string tolerance_phrase(const CheckedMetric& metric, const Tolerance& tolerance) {
   if (tolerance.amount == 0) return {};
   if (!tolerance.relative) return " + " + shown(metric, tolerance.amount);
@@ -56,6 +59,23 @@ void add_sentence(std::string& text, const std::string& sentence) {
   text += sentence;
 }
 
+// "The baseline was made by memreplay 0.1.0; this check is by 0.2.0."
+std::string versions_sentence(const EntryCheck& check) {
+  const CheckVersions& now = check.versions;
+  const CheckVersions& then = check.baseline_versions;
+  std::string text;
+  if (!then.program.empty() && then.program != now.program) {
+    text = fmt::format("The baseline was made by memreplay {}; this check is by {}.", then.program,
+                       now.program);
+  }
+  if (!then.rules.empty() && then.rules != now.rules) {
+    add_sentence(text, fmt::format("The baseline was made by the rules of PyTorch {}; this check "
+                                   "goes by those of {}.",
+                                   then.rules, now.rules));
+  }
+  return text;
+}
+
 std::string phrase_of(const std::string& trace, int gpu, const CheckSetup& setup) {
   std::string phrase = trace;
   if (gpu > 0) phrase += fmt::format(", gpu {}", gpu);
@@ -74,24 +94,32 @@ std::string shown(const CheckedMetric& metric, std::uint64_t value) {
   return metric.in_bytes ? human_size(value) : human_count(value);
 }
 
+std::string change_in_percent(const CheckedValue& value) {
+  if (value.value == value.baseline) return "0 %";
+  if (value.baseline == 0) return kIncomparable;
+  const auto baseline = static_cast<double>(value.baseline);
+  return fmt::format("{:+.1f} %", (static_cast<double>(value.value) - baseline) / baseline * 100);
+}
+
 std::string value_phrase(const CheckedValue& v) {
   std::string value = v.interval ? estimated_text(v.value, *v.interval) : shown(*v.metric, v.value);
   std::string limit = shown(*v.metric, v.limit);
-  std::string baseline = shown(*v.metric, v.baseline);
+  const std::string baseline = shown(*v.metric, v.baseline);
+  const std::string change = change_in_percent(v);
+  const bool comparable = change != kIncomparable;
   if (v.passed()) {
-    if (value == baseline && v.value != v.baseline) {
-      value = human_count(v.value) + " B";
-      baseline = human_count(v.baseline) + " B";
-    }
-    return fmt::format("{} (baseline {})", value, baseline);
+    return fmt::format("{} ({}limit {})", value, comparable ? change + ", " : "", limit);
   }
   if (value == limit) {
     value = human_count(v.value) + " B";
     limit = human_count(v.limit) + " B";
   }
-  if (v.of_budget) return fmt::format("{} > {} (the budget; baseline {})", value, limit, baseline);
-  return fmt::format("{} > {} (baseline {}{})", value, limit, baseline,
-                     tolerance_phrase(*v.metric, v.tolerance));
+  const std::string beside = comparable ? "; " + change : "";
+  if (v.of_budget) {
+    return fmt::format("{} > {} (the budget; baseline {}{})", value, limit, baseline, beside);
+  }
+  return fmt::format("{} > {} (baseline {}{}{})", value, limit, baseline,
+                     tolerance_phrase(*v.metric, v.tolerance), beside);
 }
 
 std::string place_phrase(const CheckedValue& value) {
@@ -166,6 +194,7 @@ std::string doubt_sentences(const EntryCheck& check) {
                  "value is judged.");
   }
   add_sentence(text, with_start_sentence(check));
+  add_sentence(text, versions_sentence(check));
   const bool counted_there = std::ranges::any_of(
       check.values, [](const CheckedValue& value) { return value.metric->name == "ooms"; });
   if (check.ooms > 0 && !counted_there) {

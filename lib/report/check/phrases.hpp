@@ -10,7 +10,11 @@ namespace memreplay {
 /// "5328 MiB", "3"
 std::string shown(const CheckedMetric& metric, std::uint64_t value);
 
-/// "5328 MiB > 5200 MiB (baseline 5100 MiB + 2 %)", or "5179 MiB (baseline 5178 MiB)" within.
+/// "+4.5 %" on the baseline; "-" where that is 0.
+std::string change_in_percent(const CheckedValue& value);
+
+/// "5328 MiB > 5202 MiB (baseline 5100 MiB + 2 %; +4.5 %)", or within "5179 MiB (+0.0 %, limit 5282
+/// MiB)".
 std::string value_phrase(const CheckedValue& value);
 
 /// "first above at event 1,902, step 3"; empty where it is not known.

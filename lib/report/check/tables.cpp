@@ -13,13 +13,6 @@ std::string number_or_nothing(const std::optional<std::uint64_t>& number) {
   return number ? std::to_string(*number) : std::string();
 }
 
-std::string change_in_percent(const CheckedValue& value) {
-  if (value.value == value.baseline) return "0 %";
-  if (value.baseline == 0) return "-";
-  const auto baseline = static_cast<double>(value.baseline);
-  return fmt::format("{:+.1f} %", (static_cast<double>(value.value) - baseline) / baseline * 100);
-}
-
 // Text that stands for itself, whatever is in it.
 std::string code(std::string text) {
   std::ranges::replace(text, '`', '\'');

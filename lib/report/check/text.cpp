@@ -48,7 +48,22 @@ std::string grown_line(const EntryCheck& entry) {
   return line;
 }
 
-void append_entry(Sheet& out, const EntryCheck& entry) {
+// What is within its limits, in one line.
+void append_passed(Sheet& out, const EntryCheck& entry) {
+  std::string line = entry_phrase(entry);
+  const char* between = ": ";
+  for (const CheckedValue& value : entry.values) {
+    line += fmt::format("{}{} {}", between, value.metric->word, value_phrase(value));
+    between = ", ";
+  }
+  Sheet wrapped(out.style());
+  append_paragraph(wrapped, line, kIndent);
+  out += " ok    ";
+  out += std::string_view(wrapped.text()).substr(kIndent);
+  append_paragraph(out, doubt_sentences(entry), kIndent);
+}
+
+void append_failed(Sheet& out, const EntryCheck& entry) {
   const std::size_t width = widest_word(entry);
   for (std::size_t i = 0; i < entry.values.size(); ++i) {
     out += value_line(entry, entry.values[i], width, out.style());
@@ -72,7 +87,7 @@ bool update_helps(const CheckAnswer& answer) {
 std::string change_phrase(const EntryUpdate& update) {
   if (update.changes.empty()) {
     return update.kind == EntryUpdate::Kind::changed
-               ? "the same values under other terms (tolerance, start, device or path)"
+               ? "the same values under other terms (tolerance, start, device, path or version)"
                : std::string();
   }
   std::string text;
@@ -96,10 +111,14 @@ std::string to_text(const CheckAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   const bool several = answer.entries.size() > 1;
   for (const EntryCheck& entry : answer.entries) {
+    if (entry.passed()) continue;
     if (several || entry.gpu != 0 || entry.setup != CheckSetup{}) {
       out += ' ' + bold(wrapped(entry_phrase(entry), 1, style.width), style) + '\n';
     }
-    append_entry(out, entry);
+    append_failed(out, entry);
+  }
+  for (const EntryCheck& entry : answer.entries) {
+    if (entry.passed()) append_passed(out, entry);
   }
   std::string last;
   if (several || !answer.passed()) last = verdict_sentence(answer);

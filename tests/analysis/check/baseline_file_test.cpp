@@ -13,6 +13,7 @@ Baseline two_entries() {
   BaselineEntry entry{.trace = "b.pickle", .gpu = 1, .setup = {"bfc", "", 4 * kGiB}};
   entry.metrics["ooms"] = {3, *parse_tolerance("1")};
   entry.from_before = FromBefore::left_out;
+  entry.versions = {"0.2.0", "2.9.0"};
   baseline.add(entry);
   entry = {.trace = "a.pickle", .setup = {"torch", "2.6.0", std::nullopt}};
   entry.metrics["peak_reserved_bytes"] = {UINT64_MAX, *parse_tolerance("0.5%")};

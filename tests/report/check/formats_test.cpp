@@ -25,13 +25,23 @@ TEST(CheckForGitHub, AnnotatesTheLinesThatGrew) {
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);
 }
 
+TEST(CheckForGitHub, ALineThatExplainsLessThanATenthIsNotAnnotated) {
+  CheckAnswer answer = worse_run();
+  answer.entries[0].grown[1].grown = 10 * kMiB;
+  answer.entries[0].code["model.py:88 MLP.forward"] = {"src/model.py", 88};
+  answer.entries[0].code["loss.py:12 cross_entropy"] = {"src/loss.py", 12};
+  EXPECT_EQ(to_github(answer).find("loss.py"), std::string::npos);
+  answer.entries[0].grown[1].grown = 11 * kMiB;
+  EXPECT_NE(to_github(answer).find("file=src/loss.py,line=12"), std::string::npos);
+}
+
 TEST(CheckForGitHub, EscapesWhatWouldEndAPropertyOrTheLine) {
   CheckAnswer answer = worse_run();
   answer.entries[0].trace = "a,b:c\n%.pickle";
   answer.entries[0].grown.clear();
   const std::string text = to_github(answer);
   EXPECT_TRUE(text.starts_with("::error title=memory of a%2Cb%3Ac%0A%25.pickle::")) << text;
-  EXPECT_NE(text.find("5100 MiB + 2 %25)"), text.npos) << text;
+  EXPECT_NE(text.find("5100 MiB + 2 %25; +4.5 %25)"), text.npos) << text;
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);
 }
 
@@ -78,7 +88,7 @@ TEST(CheckText, ABudgetIsCalledOneAndNoUpdateIsAdvised) {
   CheckAnswer answer = worse_run();
   answer.entries[0].values[0].of_budget = true;
   const std::string text = to_text(answer, {});
-  EXPECT_NE(text.find("(the budget; baseline 5100 MiB)"), text.npos) << text;
+  EXPECT_NE(text.find("(the budget; baseline 5100 MiB; +4.5 %)"), text.npos) << text;
   EXPECT_EQ(text.find("--update"), text.npos) << text;
 }
 

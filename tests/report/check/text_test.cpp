@@ -16,12 +16,12 @@ bool says(const std::string& text, const std::string& part) {
 
 TEST(CheckText, SaysWhatIsOverWhereAndWhatGrew) {
   EXPECT_EQ(text_of(worse_run()),
-            " FAIL  peak reserved  5328 MiB > 5202 MiB (baseline 5100 MiB + 2 %)\n"
+            " FAIL  peak reserved  5328 MiB > 5202 MiB (baseline 5100 MiB + 2 %; +4.5 %)\n"
             "       first above at event 1,902, step 3\n"
             "       grew since the baseline: model.py:88 MLP.forward +96 MiB, loss.py:12 "
             "cross_entropy +32 MiB at\n"
             "       most\n"
-            " ok    peak allocated 5179 MiB (baseline 5178 MiB)\n"
+            " ok    peak allocated 5179 MiB (+0.0 %, limit 5282 MiB)\n"
             "\n"
             " 1 of 2 values is over its limit. If that is intended, repeat with --update and "
             "commit memory.json.\n");
@@ -38,7 +38,8 @@ TEST(CheckText, WhatLooksEqualIsSaidInBytes) {
   CheckAnswer answer = worse_run();
   answer.entries[0].values = {
       value_of("gap_bytes", {.baseline = 5000 * kMiB, .value = 5000 * kMiB + 1, .tolerance = "0"})};
-  EXPECT_TRUE(says(text_of(answer), "gap 5,242,880,001 B > 5,242,880,000 B (baseline 5000 MiB)"));
+  EXPECT_TRUE(
+      says(text_of(answer), "gap 5,242,880,001 B > 5,242,880,000 B (baseline 5000 MiB; +0.0 %)"));
 }
 
 TEST(CheckText, NamesAtMostFivePlaces) {
@@ -102,7 +103,7 @@ TEST(CheckText, WhatIsCountedInAndEstimatedIsSaid) {
   const std::string text = text_of(answer);
   EXPECT_TRUE(says(text,
                    " FAIL  peak reserved  ≈ 5328 MiB (5200 MiB to 5400 MiB) > 5202 MiB "
-                   "(baseline 5100 MiB + 2 %)\n"));
+                   "(baseline 5100 MiB + 2 %; +4.5 %)\n"));
   EXPECT_TRUE(says(text,
                    "1 block (3 MiB) from before the recording is counted in. What is "
                    "reserved is estimated,\n       because the recording starts late; the "
@@ -136,7 +137,29 @@ TEST(CheckText, WhereItIsNotThePlainCaseTheEntryIsNamed) {
   answer.entries[0].gpu = 1;
   EXPECT_TRUE(text_of(answer).starts_with(" run.pickle, gpu 1, bfc on 24 GiB\n FAIL"));
   answer.entries[0] = {.trace = "run.pickle", .gpu = -1};
-  EXPECT_EQ(text_of(answer), " run.pickle, host memory\n");
+  EXPECT_EQ(text_of(answer), " ok    run.pickle, host memory\n");
+}
+
+TEST(CheckText, WhatPassedIsALineAfterWhatDidNot) {
+  CheckAnswer answer = worse_run();
+  answer.entries.insert(answer.entries.begin(), EntryCheck{.trace = "a.csv"});
+  answer.entries[0].values = {value_of("ooms", {.baseline = 0, .value = 0}),
+                              value_of("gap_bytes", {.baseline = 4 * kMiB, .value = 3 * kMiB})};
+  const std::string text = text_of(answer);
+  EXPECT_TRUE(text.starts_with(" run.pickle\n FAIL"));
+  EXPECT_TRUE(
+      says(text, "\n ok    a.csv: OOMs 0 (0 %, limit 0), gap 3 MiB (-25.0 %, limit 4.1 MiB)\n"));
+}
+
+TEST(CheckText, OtherVersionsThanTheBaselinesAreSaid) {
+  CheckAnswer answer = worse_run();
+  answer.entries[0].versions = {"0.2.0", "2.15.0"};
+  EXPECT_FALSE(says(text_of(answer), "was made by"));
+  answer.entries[0].baseline_versions = {"0.2.0", "2.9.0"};
+  EXPECT_TRUE(says(text_of(answer), "made by the rules of PyTorch 2.9.0; this check goes by"));
+  EXPECT_FALSE(says(text_of(answer), "memreplay 0.2.0"));
+  answer.entries[0].baseline_versions = {"0.1.0", ""};
+  EXPECT_TRUE(says(text_of(answer), "made by memreplay 0.1.0; this check is by 0.2.0."));
 }
 
 TEST(CheckText, WhatWasInterruptedDidNotPass) {
@@ -189,18 +212,20 @@ TEST(CheckMarkdown, PutsWhatIsOverFirst) {
 TEST(CheckJunit, IsATestCaseForEachValue) {
   CheckAnswer answer = worse_run();
   answer.entries[0].grown.clear();
-  EXPECT_EQ(to_junit(answer),
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<testsuite name=\"memreplay check\" tests=\"2\" failures=\"1\" errors=\"0\" "
-            "skipped=\"0\">\n"
-            "  <testcase classname=\"run.pickle\" name=\"peak_reserved_bytes\">\n"
-            "    <failure type=\"over the limit\" message=\"peak reserved 5328 MiB &gt; 5202 MiB "
-            "(baseline 5100 MiB + 2 %)\">peak reserved 5328 MiB &gt; 5202 MiB (baseline 5100 MiB "
-            "+ 2 %)\nfirst above at event 1,902, step 3\nno place holds more at the allocated peak "
-            "than in the baseline</failure>\n"
-            "  </testcase>\n"
-            "  <testcase classname=\"run.pickle\" name=\"peak_allocated_bytes\"/>\n"
-            "</testsuite>\n");
+  EXPECT_EQ(
+      to_junit(answer),
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"memreplay check\" tests=\"2\" failures=\"1\" errors=\"0\" "
+      "skipped=\"0\">\n"
+      "  <testcase classname=\"run.pickle\" name=\"peak_reserved_bytes\">\n"
+      "    <failure type=\"over the limit\" message=\"peak reserved 5328 MiB &gt; 5202 MiB "
+      "(baseline 5100 MiB + 2 %; +4.5 %)\">peak reserved 5328 MiB &gt; 5202 MiB (baseline 5100 "
+      "MiB + 2 %; +4.5 %)\nfirst above at event 1,902, step 3\nno place holds more at the "
+      "allocated peak "
+      "than in the baseline</failure>\n"
+      "  </testcase>\n"
+      "  <testcase classname=\"run.pickle\" name=\"peak_allocated_bytes\"/>\n"
+      "</testsuite>\n");
 }
 
 TEST(CheckJunit, EscapesWhatXmlDoesNotTake) {
