@@ -33,8 +33,8 @@ std::string option_text(const OptionDescription& option, std::size_t width) {
 }
 
 /// Commands that few ask for, for which a screen has no room.
-constexpr std::array<std::string_view, 4> kWithoutRow = {"calibrate", "generate", "completion",
-                                                         "manual"};
+constexpr std::array<std::string_view, 5> kWithoutRow = {"calibrate", "generate", "mcp",
+                                                         "completion", "manual"};
 
 }  // namespace
 

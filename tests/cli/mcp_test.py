@@ -1,0 +1,207 @@
+"""memreplay mcp: 20 recordings and texts whose cause is known, each found in one call, and what clients get wrong.
+
+Usage: mcp_test.py PROGRAM [--library]
+
+--library asks through the client library `mcp`, which is installed into a fresh environment; skipped without an index.
+What lies in ../shared/corpus is left out where that is not there.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CORPUS = ROOT.parent / "shared/corpus"
+PROGRAM = ""
+MOST_TOKENS = 2000
+CHARACTERS_OF_A_TOKEN = 2.3  # of tables, where they are short
+# Tool, file, further arguments, what the answer says.
+CAUSES = [
+    ("explain", "traces/torch/gpt_train_oom.pickle", {}, r"^Fragmentation: the 760 MiB request"),
+    ("tune", "traces/torch/gpt_train_oom.pickle", {"seconds": 5}, r"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
+    ("fit", "traces/torch/gpt_step.pickle.gz", {"cards": "T4"}, r"T4"),
+    ("explain", "traces/torch/pools_kept_whole.pickle", {}, r"^Shortage in effect: the 94 MiB request"),
+    ("fit", "traces/torch/pools_kept_whole.pickle", {}, r"recorded +1584 MiB"),
+    ("explain", "traces/torch/seq_growth.pickle", {}, r"the device was full 12 times"),
+    ("explain", "traces/torch/side_streams.pickle", {}, r"26\.2 MiB wait for another"),
+    ("compare", "traces/torch/expandable.pickle", {"settings": ["expandable_segments:True"]}, r"420 MiB"),
+    ("info", "traces/torch/warm_ring.pickle", {}, r"after 38 blocks .* the ring\s+was full"),
+    ("explain", "traces/torch/gpt_step.pickle.gz", {"capacity": "900MiB"}, r"out of memory"),
+    ("explain", "corpus/texts/message-colours.txt", {}, r"^Fragmentation: the 96 MiB request"),
+    ("explain", "corpus/texts/message-processes.txt", {}, r"^Outside: process 900 holds 41\.5 GiB"),
+    ("explain", "corpus/texts/vllm.txt", {}, r"vLLM has nothing left for the KV cache"),
+    ("explain", "corpus/texts/ort.txt", {}, r"ONNX Runtime's arena could not serve 1536 MiB"),
+    ("explain", "corpus/texts/llama.txt", {}, r"Device 0 refused one buffer of 21 GiB"),
+    ("explain", "corpus/texts/host.txt", {}, r"32 GiB of host memory were refused"),
+    ("explain", "corpus/torch/oom_recover-s1-c7000.default.pickle", {}, r"^Shortage: .* exceed the device by 409 MiB"),
+    ("explain", "corpus/torch/frag-s1-c16000.default.pickle", {}, r"the device was full 1 time"),
+    ("compare", "corpus/torch/evaltrain_gpt-s1-c7492.default.pickle", {"settings": ["expandable_segments:True"]},
+     r"torch:expandable_segments=True"),
+    ("explain", "corpus/torch/frag-s1-c19000.default.pickle", {}, r"live peak|out of memory"),
+]
+
+
+def path_of(name):
+    return CORPUS / name.removeprefix("corpus/") if name.startswith("corpus/") else ROOT / name
+
+
+def causes():
+    for tool, name, arguments, pattern in CAUSES:
+        if path_of(name).exists():
+            yield tool, {"trace": str(path_of(name)), **arguments}, pattern
+
+
+def folders():
+    return [str(folder) for folder in (ROOT / "traces", CORPUS) if folder.is_dir()]
+
+
+class Server:
+    """The program, asked by lines."""
+
+    def __init__(self, *arguments, cwd=ROOT):
+        self.process = subprocess.Popen([PROGRAM, "mcp", *arguments], cwd=cwd, text=True, encoding="utf-8",
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.number = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.status = self.process.wait()
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, **parameters):
+        self.number += 1
+        self.say(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": parameters}))
+        answer = json.loads(self.process.stdout.readline())
+        assert answer["jsonrpc"] == "2.0" and answer["id"] == self.number, answer
+        return answer
+
+    def call(self, tool, **arguments):
+        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
+        [content] = result["content"]
+        return content["text"], result["isError"]
+
+
+class Mcp(unittest.TestCase):
+    def test_each_cause_is_found_in_one_call(self):
+        with Server(*folders()) as server:
+            for tool, arguments, pattern in causes():
+                with self.subTest(tool=tool, trace=arguments["trace"]):
+                    text, error = server.call(tool, **arguments)
+                    self.assertFalse(error, text)
+                    self.assertRegex(text, re.compile(pattern, re.MULTILINE | re.DOTALL))
+                    self.assertLess(len(text) / CHARACTERS_OF_A_TOKEN, MOST_TOKENS)
+        self.assertEqual(server.status, 0)
+
+    def test_it_says_what_it_is_and_what_can_be_asked(self):
+        with Server() as server:
+            for asked, given in (("2025-06-18", "2025-06-18"), ("1999-01-01", "2025-11-25")):
+                result = server.ask("initialize", protocolVersion=asked, capabilities={}, clientInfo={})["result"]
+                self.assertEqual(result["protocolVersion"], given)
+                self.assertEqual(result["serverInfo"]["name"], "memreplay")
+            server.say('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+            self.assertEqual(server.ask("ping")["result"], {})
+            tools = server.ask("tools/list")["result"]["tools"]
+        self.assertEqual({tool["name"] for tool in tools}, {"explain", "tune", "fit", "compare", "ranks", "info"})
+        for tool in tools:
+            self.assertEqual(tool["inputSchema"]["type"], "object")
+            self.assertLessEqual(set(tool["inputSchema"]["required"]), set(tool["inputSchema"]["properties"]))
+
+    def test_what_is_no_request_is_refused_by_the_code_for_it(self):
+        with Server() as server:
+            for line, code in (("{", -32700), ("[1]", -32600), ('{"id":1}', -32600)):
+                server.say(line)
+                self.assertEqual(json.loads(server.process.stdout.readline())["error"]["code"], code)
+            self.assertEqual(server.ask("resources/list")["error"]["code"], -32601)
+            self.assertEqual(server.ask("tools/call", name="rm")["error"]["code"], -32602)
+            self.assertEqual(server.ask("tools/call", name="info", arguments=[1])["error"]["code"], -32602)
+            self.assertEqual(server.ask("tools/call", name=5)["error"]["code"], -32602)
+
+    def test_wrong_arguments_are_said(self):
+        with Server(str(ROOT / "traces")) as server:
+            trace = str(ROOT / "traces/leak.csv")
+            for arguments, said in (({}, "trace is missing"), ({"trace": 5}, "expected a text"),
+                                    ({"trace": trace, "strategies": ["malloc:lib=x.so"]}, "no parameter strategies"),
+                                    ({"trace": trace, "settings": "a"}, "a list of texts"),
+                                    ({"trace": trace, "capacity": "much"}, "--capacity"),
+                                    ({"trace": trace, "capacity": "1GiB --placements=/tmp/x"}, "--capacity")):
+                text, error = server.call("compare", **arguments)
+                self.assertTrue(error)
+                self.assertIn(said, text)
+
+    def test_files_come_from_the_allowed_folders_alone(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "in").mkdir()
+            (folder / "in/run.csv").write_text("op,id,size\na,0,5\n")
+            (folder / "secret.csv").write_text("op,id,size\na,0,7\n")
+            (folder / "in/link.csv").symlink_to(folder / "secret.csv")
+            with Server("in", cwd=folder) as server:
+                self.assertFalse(server.call("info", trace="run.csv")[1])
+                for outside in ("../secret.csv", str(folder / "secret.csv"), "link.csv", "/etc/passwd", "none.csv", "-", ""):
+                    text, error = server.call("info", trace=outside)
+                    self.assertTrue(error, outside)
+                    self.assertIn("is no file in", text)
+                text, error = server.call("ranks", folder=".")
+                self.assertTrue(error)
+                self.assertIn("leads out of", text)
+
+    def test_a_folder_that_is_none_is_refused(self):
+        done = subprocess.run([PROGRAM, "mcp", "/nonexistent"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is no folder", done.stderr)
+
+
+THROUGH_LIBRARY = """
+import asyncio, json, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+async def main():
+    program, *folders = sys.argv[1:]
+    async with stdio_client(StdioServerParameters(command=program, args=["mcp", *folders])) as (read, write):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            print(json.dumps([tool.name for tool in (await session.list_tools()).tools]), flush=True)
+            for tool, arguments in json.load(sys.stdin):
+                result = await session.call_tool(tool, arguments)
+                print(json.dumps(result.content[0].text), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def through_library():
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        if subprocess.run([f"{folder}/bin/pip", "install", "-q", "mcp"], check=False).returncode:
+            print("skipped: no index with mcp is reached")
+            return 0
+        asked = list(causes())
+        done = subprocess.run([f"{folder}/bin/python", "-c", THROUGH_LIBRARY, PROGRAM, *folders()], text=True, check=True,
+                              input=json.dumps([one[:2] for one in asked]), stdout=subprocess.PIPE, env=os.environ)
+        tools, *texts = [json.loads(line) for line in done.stdout.splitlines()]
+        wrong = [one for one, text in zip(asked, texts, strict=True)
+                 if not re.search(one[2], text, re.MULTILINE | re.DOTALL)]
+        print(f"{len(tools)} tools, {len(asked) - len(wrong)} of {len(asked)} causes found")
+        for one in wrong:
+            print(*one)
+        return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    if "--library" in sys.argv:
+        sys.exit(through_library())
+    unittest.main()
