@@ -2,7 +2,6 @@
 import json
 import os
 import pathlib
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -88,11 +87,19 @@ class Vllm(unittest.TestCase):
         entries = [entry("alloc", 1, 900 * MIB), entry("alloc", 2, 5 * MIB, *MLP), entry("alloc", 3, 9 * MIB, *MLP),
                    entry("free_completed", 2, 5 * MIB, *MLP), entry("alloc", 4, 30 * MIB, *SAMPLER),
                    entry("free_completed", 4, 30 * MIB, *SAMPLER), entry("alloc", 5, 800 * MIB)]
-        recording = self.folder / "run.pickle"
-        recording.write_bytes(pickle.dumps({"device_traces": [[], entries]}))
-        self.assertEqual(_vllm.activation_peak(recording), {"bytes": 39 * MIB, "places": [
+        self.assertEqual(_vllm.activation_peak({"device_traces": [[], entries]}), {"bytes": 39 * MIB, "places": [
             {"place": "v1/sample/sampler.py:7 forward", "bytes": 30 * MIB},
             {"place": "models/llama.py:7 mlp", "bytes": 9 * MIB}]})
+
+    def test_graphs_are_told_with_what_their_warm_up_leaves(self):
+        capture = ("vllm/v1/worker/gpu_model_runner.py", "capture_model")
+        snapshot = {"segments": [{"total_size": 20 * MIB, "segment_pool_id": (0, 1)}, {"total_size": 9 * MIB}],
+                    "device_traces": [[entry("segment_alloc", 1, 7 * MIB), entry("segment_alloc", 2, 20 * MIB, capture),
+                                       entry("segment_alloc", 3, 30 * MIB, capture), entry("alloc", 3, MIB, capture),
+                                       entry("segment_free", 3, 30 * MIB, capture), entry("segment_alloc", 4, 2 * MIB, capture)]]}
+        self.assertEqual(_vllm.graphs(snapshot), {"reserved_bytes": 22 * MIB, "pool_bytes": 20 * MIB,
+                                                  "left_outside_bytes": 2 * MIB})
+        self.assertIsNone(_vllm.graphs({"segments": [], "device_traces": [[]]}))
 
     def test_an_error_stands_where_figures_are_missing(self):
         found = _vllm.figures_of(LOG + "Traceback\nValueError: No available memory for the cache blocks.\n")

@@ -79,7 +79,9 @@ def start(options, settings, name):
         found = figures_of(file.read())
     found.update(settings=settings, exit_status=status, recording=recording, log=log)
     if os.path.exists(recording):
-        found["activation"] = activation_peak(recording)
+        with open(recording, "rb") as file:
+            snapshot = pickle.load(file)
+        found.update(activation=activation_peak(snapshot), graphs=graphs(snapshot))
     return found
 
 
@@ -97,16 +99,30 @@ def figures_of(text):
     return figures
 
 
-def activation_peak(recording):
-    """What the profile run held at its peak beyond what was there before, by the innermost place in vLLM: sizes in bytes."""
-    with open(recording, "rb") as file:
-        entries = max(pickle.load(file)["device_traces"], key=len)
+def called_in(snapshot, function):
+    """The history from the first event under this function to the last one."""
+    entries = max(snapshot["device_traces"], key=len)
     inside = [at for at, entry in enumerate(entries)
-              if any(frame["name"] == "profile_run" for frame in entry.get("frames", ()))]
-    if not inside:
+              if any(frame["name"] == function for frame in entry.get("frames", ()))]
+    return entries[inside[0]:inside[-1] + 1] if inside else []
+
+
+def graphs(snapshot):
+    """What capturing reserved, what of it the graphs' pools hold at the end, and what it left outside of them, in bytes."""
+    signs = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
+    events = called_in(snapshot, "capture_model")
+    reserved = sum(signs.get(entry["action"], 0) * entry["size"] for entry in events)
+    pools = sum(segment["total_size"] for segment in snapshot["segments"] if tuple(segment.get("segment_pool_id", (0, 0))) != (0, 0))
+    return {"reserved_bytes": reserved, "pool_bytes": pools, "left_outside_bytes": reserved - pools} if events else None
+
+
+def activation_peak(snapshot):
+    """What the profile run held at its peak beyond what was there before, by the innermost place in vLLM: sizes in bytes."""
+    events = called_in(snapshot, "profile_run")
+    if not events:
         return None
     live, held, peak, at_peak = {}, 0, 0, {}
-    for entry in entries[inside[0]:inside[-1] + 1]:
+    for entry in events:
         if entry["action"] == "alloc":
             live[entry["addr"]] = entry
             held += entry["size"]
@@ -152,6 +168,10 @@ def text_of(starts, top):
         lines += ["", f"Activation peak{' at ' * bool(title)}{title}: {peak['bytes'] / GIB:.2f} GiB"]
         lines += [f"{place['bytes'] / MIB:>9,.0f} MiB  {place['place']}" for place in peak["places"][:top]
                   if place["bytes"] >= MIB]
+        if start["graphs"]:
+            sizes = {name: f"{size / MIB:,.0f} MiB" for name, size in start["graphs"].items()}
+            lines += ["", f"Graphs reserved {sizes['reserved_bytes']}: {sizes['pool_bytes']} in their pools at the end, "
+                      f"{sizes['left_outside_bytes']} that their warm-up left outside."]
     return "\n".join([*lines, "", UNKNOWN])
 
 
