@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "capture/gpu/gpu.hpp"
@@ -151,6 +152,39 @@ TEST(GpuProperties, AreWhereTheHeaderOfNvidiaHasThem) {
   GTEST_SKIP() << "built without the headers of CUDA";
 }
 #endif
+
+// What engines ask of NVML before they choose their kernels.
+TEST(GpuProperties, AreToldByNvmlToo) {
+  on_a_gpu("sm=8.9;total=4194304;count=2", [](const Gpu& gpu) {
+    void* device = nullptr;
+    gpu("nvmlDeviceGetHandleByIndex_v2", 1U, &device);
+    int major = 0;
+    int minor = 0;
+    gpu("nvmlDeviceGetCudaComputeCapability", device, &major, &minor);
+    EXPECT_EQ(major * 10 + minor, 89);
+    unsigned index = 0;
+    gpu("nvmlDeviceGetIndex", device, &index);
+    EXPECT_EQ(index, 1);
+    int peers = 0;
+    gpu("nvmlDeviceGetP2PStatus", device, device, 0, &peers);
+    EXPECT_NE(peers, 0);
+    std::array<unsigned long long, 5> memory{};  // the version, total, reserved, free, used
+    gpu("nvmlDeviceGetMemoryInfo_v2", device, memory.data());
+    EXPECT_EQ(memory[1], 4194304);
+    EXPECT_EQ(memory[3], 4194304);
+  });
+}
+
+TEST(GpuProperties, AreThoseOfTheDeviceWhoseContextIsCurrent) {
+  on_a_gpu("count=2", [](const Gpu& gpu) {
+    Handle second = nullptr;
+    gpu("cuDevicePrimaryCtxRetain", &second, 1);
+    EXPECT_EQ(gpu("cuCtxSetCurrent", second), kSuccess);
+    int device = 0;
+    gpu("cuCtxGetDevice", &device);
+    EXPECT_EQ(device, 1);
+  });
+}
 
 }  // namespace
 }  // namespace memreplay::gpu

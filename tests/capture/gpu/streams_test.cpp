@@ -136,5 +136,18 @@ TEST(GpuCapture, HasANumberOfItsOwn) {
   });
 }
 
+TEST(GpuStreams, TellTheDriverToThatTheyAreCaptured) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    Stream stream = nullptr;
+    gpu("cudaStreamCreate", &stream);
+    int status = 1;
+    gpu("cuStreamIsCapturing", stream, &status);
+    EXPECT_EQ(status, 0);
+    gpu("cudaStreamBeginCapture", stream, 0);
+    gpu("cuStreamIsCapturing", stream, &status);
+    EXPECT_EQ(status, 1);
+  });
+}
+
 }  // namespace
 }  // namespace memreplay::gpu
