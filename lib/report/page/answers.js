@@ -111,14 +111,17 @@ function copyButton(text) {
   return button;
 }
 
-// Where the page is a file, the browser may not offer its clipboard.
+// Where the browser does not offer its clipboard, what is selected is copied.
 async function copyText(text) {
-  if (navigator.clipboard && isSecureContext) return navigator.clipboard.writeText(text);
-  const area = element("textarea", {class: "away"}, text);
-  document.body.append(area);
-  area.select();
-  document.execCommand("copy");
-  area.remove();
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = element("textarea", {class: "away"}, text);
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
 }
 
 function commandOf(text) {

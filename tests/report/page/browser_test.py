@@ -142,7 +142,7 @@ class Page(unittest.TestCase):
         self.page_of(TRACES / "torch" / "gpt_train_oom.pickle")
         self.assertEqual(self.browser.ask("document.querySelectorAll('pre').length"), 0)
         rows = self.browser.ask("[...document.querySelectorAll('.answer tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
-        self.assertIn(["rank", "setting", "reserves at least", "OOMs", "retries", "device calls"], rows)
+        self.assertIn(["rank", "setting", "peak reserved", "OOMs", "retries", "device calls"], rows)
         self.assertIn(["1", "expandable_segments:True (+8 alike)", "5184 MiB", "0", "0", "64"], rows)
         self.assertIn(["free", "690 MiB", "outside any segment"], rows)
         lines = self.browser.ask("[...document.querySelectorAll('.command code')].map((line) => line.textContent)")
