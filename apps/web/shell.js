@@ -98,12 +98,12 @@ class Shell {
     byId("verdict").textContent = "…";
     byId("verdict").classList.remove("failed");
     byId("best").hidden = true;
+    byId("tabs").hidden = byId("panels").hidden = false;
     const several = this.files.length > 1;
     try {
       const first = await this.ask(several ? "ranks" : "why", "reading");
       this.verdict(first);
-      if (!first.status) {
-        await this.draw();
+      if (first.status !== 2 && (await this.draw())) {
         await this.ask("tune", "trying settings");
         if (several) await this.ask("why", "explaining");
       }
@@ -150,6 +150,7 @@ class Shell {
     if (isStopped && byId("verdict").textContent !== "…") return;
     byId("verdict").textContent = message;
     byId("verdict").classList.add("failed");
+    byId("tabs").hidden = byId("panels").hidden = true;
   }
 
   // What tune says first, with the line to paste.
@@ -161,6 +162,7 @@ class Shell {
     }
   }
 
+  // False where there is nothing to draw, as of a message: then the words are all there is.
   async draw() {
     const page = "page.html";
     const {files, device, beside} = this.wishes();
@@ -170,9 +172,9 @@ class Shell {
         {files: this.files, outputs: [page], progress: (line) => this.show(line, "drawing")});
     const html = result.outputs[page];
     if (!html) {
-      this.tabs.fill(
-          "picture", [element("p", {}, result.notes.trim().replace(/^memreplay: /, ""))]);
-      return;
+      this.tabs.show(({id}) => id === "why");
+      this.tabs.choose("why");
+      return false;
     }
     const frame = element("iframe", {title: "Pictures of the recording"});
     frame.srcdoc = new TextDecoder().decode(html).replace(
@@ -185,6 +187,7 @@ class Shell {
     this.tabs.fill(
         "picture",
         [frame, saveButton("save this picture as a page", "memreplay.html", html, "text/html")]);
+    return true;
   }
 
   // The picture in the colours of the page around it, and as wide: it is drawn where it is seen.

@@ -146,6 +146,7 @@ class Page(unittest.TestCase):
         path = self.folder / "pasted.txt"
         path.write_text(MESSAGE)
         self.assertEqual(self.text("verdict"), self.said_first("explain", path))
+        self.assertEqual(self.ask("[...document.querySelectorAll('[role=tab]')].filter((tab) => !tab.hidden).map((tab) => tab.id)"), ["tab-why"])
 
     def test_a_pickle_that_wants_to_run_code_is_refused(self):
         path = self.folder / "evil.pickle"
