@@ -9,8 +9,11 @@ def tables_in(text):
 
 
 def with_tables(text, tables):
+    """The page with these tables; others stay."""
     def filled(block):
         name = block.group(1)
+        if name not in tables:
+            return block.group(0)
         return "\n".join([f"<!-- figures: {name} -->", "", *tables[name], "", "<!-- end -->"])
 
     return BLOCK.sub(filled, text)
