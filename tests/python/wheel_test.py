@@ -1,6 +1,7 @@
-"""The wheel: built from the source distribution, installed alone into a fresh environment, and used.
+"""The wheels that tools/package writes, installed into fresh environments without an index, and used.
 
-Usage: wheel_test.py TRACE. Takes minutes; is skipped where the tools of the build cannot be had.
+Usage: wheel_test.py TRACE [FOLDER]. Builds them, which takes minutes, where no folder has them; is skipped where the tools
+of the build cannot be had.
 """
 import json
 import pathlib
@@ -12,10 +13,18 @@ import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEWEST_GLIBC = (2, 35)
+OUTSIDE = {"PATH": "/nonexistent"}
 USE = """
 import json, memreplay, pickle, sys
 answer = memreplay.explain(pickle.load(open(sys.argv[1], "rb")))
 print(json.dumps([memreplay.__version__, answer.verdict, answer.event]))
+"""
+REFUSED = """
+import memreplay, sys
+try:
+    memreplay.explain(sys.argv[1])
+except memreplay.Error as error:
+    print(error)
 """
 
 
@@ -45,33 +54,40 @@ def newest_glibc(file):
     return max((int(major), int(minor)) for major, minor in versions)
 
 
-def check(built, trace, folder):
-    used = environment(folder / "use")
-    run(used / "pip", "install", "--no-index", built)
-    program, outside = used / "memreplay", {"PATH": "/nonexistent"}
-    answer = json.loads(run(program, "explain", trace, "--json", env=outside))
-    version = run(program, "--version", env=outside).split()[1]
-    expected = [version, answer["verdict"], answer["event"]]
-    assert json.loads(run(used / "python", "-c", USE, trace)) == expected
-    assert run(used / "python", "-m", "memreplay", "--version", env=outside) == f"memreplay {version}\n"
-    assert f"memreplay-{version}-" in built.name
-    for file in [program, *used.parent.glob("lib/*/site-packages/memreplay/*.so")]:
+def check(used, trace, module):
+    """A wheel that was installed, with the module or of the program alone."""
+    program = used / "memreplay"
+    answer = json.loads(run(program, "explain", trace, "--json", env=OUTSIDE))
+    version = run(program, "--version", env=OUTSIDE).split()[1]
+    assert run(used / "python", "-m", "memreplay", "--version", env=OUTSIDE) == f"memreplay {version}\n"
+    if module:
+        assert json.loads(run(used / "python", "-c", USE, trace)) == [version, answer["verdict"], answer["event"]]
+    else:
+        assert "holds the program alone" in run(used / "python", "-c", REFUSED, trace)
+    files = [program, *used.parent.glob("lib/*/site-packages/memreplay/*.so")]
+    assert len(files) == 1 + module
+    for file in files:
         assert newest_glibc(file) <= NEWEST_GLIBC, (file, newest_glibc(file))
         print(f"{file.name}: glibc {newest_glibc(file)}, {file.stat().st_size >> 10} KiB")
 
 
 def main():
     trace = pathlib.Path(sys.argv[1])
+    wheels = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "build/packages")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        tools = environment(folder / "tools")
-        got = subprocess.run([tools / "pip", "install", "-q", "build", "scikit-build-core", "pybind11"], check=False)
-        if got.returncode:
-            skip("no index with scikit-build-core is reached")
-        run(tools / "python", "-m", "build", "--sdist", "--outdir", folder / "dist", ROOT)
-        source = next((folder / "dist").glob("memreplay-*.tar.gz"))
-        run(tools / "pip", "wheel", "--no-deps", "-w", folder / "dist", source)
-        check(next((folder / "dist").glob("memreplay-*.whl")), trace, folder)
+        if len(sys.argv) < 3:
+            index = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", name, "wheel"]
+            if subprocess.run(index, check=False).returncode:
+                skip("no index is reached")
+            run(ROOT / "tools/package")
+        chosen = environment(folder / "chosen")
+        run(chosen / "pip", "install", "--no-index", "--find-links", wheels, "memreplay")
+        own = f"cp{sys.version_info.major}{sys.version_info.minor}"
+        check(chosen, trace, module=any(wheels.glob(f"memreplay-*-{own}-{own}-*.whl")))
+        alone = environment(folder / "alone")
+        run(alone / "pip", "install", "--no-index", next(wheels.glob("memreplay-*-py3-none-*.whl")))
+        check(alone, trace, module=False)
 
 
 if __name__ == "__main__":
