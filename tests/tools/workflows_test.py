@@ -11,7 +11,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in WORKFLOWS}
 
 
-PUBLISHING = {"docs.yml", "release.yml"}  # jobs of theirs may write
+PUBLISHING = {"pages.yml", "release.yml"}  # jobs of theirs may write
 
 
 def presets(kind):
