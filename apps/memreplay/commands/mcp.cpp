@@ -339,6 +339,8 @@ int run_mcp(const Command& command, const std::vector<std::string>& arguments) {
   CommandLine line(command);
   line.positionals("FOLDER", given);
   line.parse(arguments);
+  if (command_host() != nullptr)
+    throw UsageError("mcp speaks over standard input and output alone");
   if (given.empty()) given.emplace_back(".");
   const AllowedFolders folders(given);
   for (std::string message; std::getline(std::cin, message);) {
