@@ -82,7 +82,8 @@ void AddressSpace::claim(Address at, Bytes size, AddressPurpose use) {
   const bool overlaps = (after != taken_.end() && after->first - at < size) ||
                         (after != taken_.begin() && std::prev(after)->second > at);
   const Address first = driver_ ? kTopOfDriver : kBase;
-  const bool gone = goes_upward() && at < next_ && at + size > first;
+  // Upward ones are given from `first` on, if any was.
+  const bool gone = goes_upward() && next_ > first && at < next_ && at + size > first;
   if (size == 0 || at + size < at || overlaps || gone) {
     throw std::logic_error("addresses claimed that are taken already");
   }

@@ -265,5 +265,16 @@ TEST(SimulatedDevice, AnAliasIsChargedNothing) {
   EXPECT_THROW(device.unalias(*range), std::logic_error);
 }
 
+// A damaged snapshot may say that a segment reaches over all addresses of a process.
+TEST(SimulatedDevice, ARegionOverTheTopOfAProcessIsAdoptedAndLaterOnesLieElsewhere) {
+  constexpr Address kAt = Address{1} << 46;
+  constexpr Bytes kSize = Bytes{1} << 53;
+  SimulatedDevice device({.policy = AddressPolicy::cuda_linux});
+  device.adopt(kAt, kSize, false);
+  const auto next = device.obtain(20 * kMiB);
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(*next + 20 * kMiB <= kAt || *next >= kAt + kSize);
+}
+
 }  // namespace
 }  // namespace memreplay
