@@ -21,8 +21,10 @@ SleepWatch::SleepWatch(const Subject& subject, SimulatedDevice* device, std::opt
                        bool unseen)
     : trace_(subject.trace()), device_(device), room_(room) {
   // What an OOM says of the device's size counts what slept as held: then it stays.
-  if (unseen && device != nullptr && std::ranges::find(trace_.ops, Op::oom) == trace_.ops.end()) {
-    for (const PluggablePool& pool : subject.pluggable_pools()) unseen_.insert(pool.pool);
+  const std::vector<PluggablePool>& pools = subject.pluggable_pools();
+  if (unseen && device != nullptr && !pools.empty() &&
+      std::ranges::find(trace_.ops, Op::oom) == trace_.ops.end()) {
+    for (const PluggablePool& pool : pools) unseen_.insert(pool.pool);
   }
   asleep_ = unseen_;
   if (trace_.tags.empty()) return;
