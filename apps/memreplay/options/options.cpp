@@ -397,6 +397,7 @@ void require_any_path(const InputOptions& options, const Command& command) {
 }
 
 void require_paths(InputOptions& options, const Command& command) {
+  if (options.order && !options.together) throw UsageError("--order goes with --together");
   std::vector<std::string> files;
   for (const std::string& path : options.paths) {
     std::error_code ignored;

@@ -165,11 +165,12 @@ class BlockTimeline {
       context.fillText(text, this.left - 5, Math.max(bottom * (1 - bytes / this.top) + 3, 9));
     }
     const [low, high] = page.xView();
-    const parts = this.width < 420 ? 2 : 4;
-    for (let part = 0; part <= parts; ++part) {
-      context.textAlign = part === 0 ? "left" : part === parts ? "right" : "center";
-      const text = page.xText(low + ((high - low) * part) / parts);
-      context.fillText(text, this.left + (this.width * part) / parts, kTimelineHeight - 6);
+    const finest = page.axis === "time" ? 0 : 1;
+    for (const x of decimalTicks(low, high, this.width < 420 ? 3 : 6, finest)) {
+      const at = this.left + (this.width * (x - low)) / (high - low);
+      const [toLeft, toRight] = [at - this.left, this.left + this.width - at];
+      context.textAlign = toLeft < 24 ? "left" : toRight < 24 ? "right" : "center";
+      context.fillText(page.xText(x), at, kTimelineHeight - 6);
     }
   }
 

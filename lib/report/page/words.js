@@ -82,6 +82,16 @@ function binaryTicks(most, count) {
   });
 }
 
+// Places on another axis: 1, 2 or 5 times a power of ten apart, at least `finest`, at most about as
+// many as asked for.
+function decimalTicks(low, high, count, finest) {
+  const least = Math.max((high - low) / Math.max(count, 1), finest, 1e-9);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= least);
+  const first = Math.ceil(low / step);
+  return Array.from({length: Math.floor(high / step) - first + 1}, (_, i) => (first + i) * step);
+}
+
 // The first index in [0, count) from which `holds` is true.
 function firstIndex(count, holds) {
   let low = 0;
