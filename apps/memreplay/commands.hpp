@@ -7,6 +7,8 @@
 
 namespace memreplay {
 
+struct SchemaDocument;
+
 inline constexpr int kDone = 0;
 inline constexpr int kAnswerIsNo = 1;
 inline constexpr int kUnusable = 2;
@@ -31,5 +33,8 @@ const Command& command_named(const std::string& name);
   int run_##name(const Command&, const std::vector<std::string>& arguments_given);
 #include "commands.def"
 #undef MEMREPLAY_COMMAND
+
+/// What `record --json` prints, for `list schema`.
+std::vector<SchemaDocument> recorded_documents();
 
 }  // namespace memreplay

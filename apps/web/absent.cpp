@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "device/host/host_memory.hpp"
 #include "device/host/malloc_library.hpp"
+#include "report/list/list.hpp"
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/sqlite_file.hpp"
 
@@ -77,6 +78,7 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow&) {
   return {};
 }
 
+std::vector<SchemaDocument> recorded_documents() { return {}; }
 int run_record(const Command&, const std::vector<std::string>&) {
   throw UsageError("record runs a program: install memreplay for that");
 }

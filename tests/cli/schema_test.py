@@ -14,10 +14,11 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 DESIGN = ROOT.parent / "shared/design.md"
 ONE = "traces/torch/fragmentation.pickle"
 QUESTIONS = [
-    "info TRACE", "replay TRACE", "replay TRACE -s torch -s bfc --capacity 20G", "verify TRACE",
-    "fit TRACE", "plan TRACE --timeout 1", "compare TRACE -s torch -s buddy --capacity none",
+    "info TRACE", "explain TRACE --tree --by-phase", "replay TRACE", "replay TRACE -s torch -s bfc --capacity 20G",
+    "verify TRACE", "fit TRACE", "plan TRACE --timeout 1", "compare TRACE -s torch -s buddy --capacity none",
 ]
 ONCE = [
+    f"explain {ONE} --growth", f"lint {ONE}", "lint foo:1",
     f"tune {ONE} --runs 40", "tune traces/torch/layers_4.pickle traces/torch/layers_5.pickle --runs 20",
     "stress traces/torch/phases.pickle", f"ranks {ONE} traces/torch/layers_4.pickle --tune", f"info {ONE} --select stream=0",
     "suggest traces/torch/gpt_step.pickle.gz --budget 1G",

@@ -17,6 +17,7 @@
 namespace memreplay {
 
 class Cache;
+class JsonFields;
 
 /// Which calls of any program are recorded.
 struct RecordedCalls {
@@ -125,5 +126,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style);
 std::string to_json(const RecordAnswer& answer);
 /// A row for each recording.
 Table to_table(const RecordAnswer& answer);
+/// The keys of its JSON.
+void fields(JsonFields& f, const RecordAnswer& answer);
 
 }  // namespace memreplay

@@ -4,97 +4,93 @@
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {
-namespace {
 
-Json facts_json(const VirtualFacts& facts) {
-  Json json{{"reads", facts.reads},           {"read_at", Json::array()},
-            {"workspaces", Json::array()},    {"requests", facts.requests},
-            {"refusals", facts.refusals},     {"first_refusals", Json::array()},
-            {"neutral_calls", Json::object()}};
-  json["oldest_code_architecture"] =
-      facts.oldest_code == 0
-          ? Json(nullptr)
-          : Json(fmt::format("{}.{}", facts.oldest_code / 10, facts.oldest_code % 10));
-  for (const auto& [name, times] : facts.neutral_calls) json["neutral_calls"][name] = times;
-  for (const ReadPlace& place : facts.read_at) {
-    json["read_at"].push_back({{"file", text_or_null(place.file)},
-                               {"line", place.line},
-                               {"function", text_or_null(place.function)},
-                               {"times", place.times}});
-  }
-  for (const ModelledWorkspace& workspace : facts.workspaces) {
-    json["workspaces"].push_back({{"function", workspace.function},
-                                  {"times", workspace.times},
-                                  {"largest_bytes", workspace.largest}});
-  }
-  for (const RefusedRequest& request : facts.first_refusals) {
-    json["first_refusals"].push_back({{"request", request.number}, {"bytes", request.size}});
-  }
-  return json;
+void fields(JsonFields& f, const ReadPlace& place) {
+  f("file", unless_empty(place.file), "of the program; null: none of its Python was on the stack");
+  f("line", place.line, "in it");
+  f("function", unless_empty(place.function), "that looked");
+  f("times", place.times, "how often");
 }
 
-Json process_json(const RecordedProcess& process) {
-  return Json{
-      {"path", text_or_null(process.path)},
-      {"pid", process.pid},
-      {"rank", or_null(process.rank)},
-      {"torch", text_or_null(process.torch)},
-      {"used_cuda", process.used_cuda},
-      {"ooms", process.ooms},
-      {"own_switches", process.own_switches},
-      {"virtual_gpu", process.virtual_gpu ? facts_json(*process.virtual_gpu) : Json(nullptr)}};
+void fields(JsonFields& f, const ModelledWorkspace& workspace) {
+  f("function", workspace.function, "of the library");
+  f("times", workspace.times, "how often it was called");
+  f("largest_bytes", workspace.largest, "the largest");
 }
 
-Json calls_json(const CallRecording& calls) {
+void fields(JsonFields& f, const RefusedRequest& request) {
+  f("request", request.number, "which one, from 1");
+  f("bytes", request.size, "its size");
+}
+
+void fields(JsonFields& f, const VirtualFacts& facts) {
+  const std::uint64_t code = facts.oldest_code;
+  f("reads", facts.reads, "looks at values that were never computed");
+  f("read_at", facts.read_at, "the most frequent places of them");
+  f("workspaces", facts.workspaces, "of libraries that stood in for NVIDIA's");
+  f("requests", facts.requests, "counted where some are to be refused");
+  f("refusals", facts.refusals, "requests refused");
+  f("first_refusals", facts.first_refusals, "the first of them");
+  f("neutral_calls", facts.neutral_calls, "calls of functions that do nothing, by name");
+  f("oldest_code_architecture", only_if(code != 0, fmt::format("{}.{}", code / 10, code % 10)),
+    "of kernels that no real card of this kind runs; null: all that were launched run there");
+}
+
+void fields(JsonFields& f, const RecordedProcess& process) {
+  f("path", unless_empty(process.path), "its recording; null: there is none");
+  f("pid", process.pid, "process id");
+  f("rank", process.rank, "given by a launcher");
+  f("torch", unless_empty(process.torch), "its version");
+  f("used_cuda", process.used_cuda, "it used a GPU, or a virtual one");
+  f("ooms", process.ooms, "requests that were refused");
+  f("own_switches", process.own_switches, "the program's own switches of the history, ignored");
+  f("virtual_gpu", process.virtual_gpu, "what the virtual GPU saw; null: a real device");
+}
+
+void fields(JsonFields& f, const CallRecording& calls) {
   const capture::SpoolSummary& summary = calls.summary;
-  return Json{{"path", calls.path},
-              {"recorder", calls.recorder},
-              {"pid", calls.pid},
-              {"command", calls.command},
-              {"allocations", summary.allocations},
-              {"frees", summary.frees},
-              {"refused", summary.refused},
-              {"unknown_frees", summary.unknown_frees},
-              {"inherited_blocks", summary.inherited},
-              {"live_blocks", summary.live_blocks},
-              {"live_bytes", summary.live_bytes},
-              {"peak_requested_bytes", summary.peak_bytes},
-              {"missing", summary.missing},
-              {"unrecorded_forks", summary.unrecorded_forks},
-              {"complete", summary.stopped_by == 0 && summary.missing == 0}};
+  f("path", calls.path, "the recording");
+  f("recorder", calls.recorder, "malloc or cuda");
+  f("pid", calls.pid, "process id");
+  f("command", calls.command, "its words");
+  f("allocations", summary.allocations, "requests that were served");
+  f("frees", summary.frees, "blocks freed");
+  f("refused", summary.refused, "requests that got nothing");
+  f("unknown_frees", summary.unknown_frees, "frees of blocks from before the recording");
+  f("inherited_blocks", summary.inherited, "blocks from before the fork");
+  f("live_blocks", summary.live_blocks, "at the end");
+  f("live_bytes", summary.live_bytes, "requested by these blocks");
+  f("peak_requested_bytes", summary.peak_bytes, "most live at once, as requested");
+  f("missing", summary.missing, "calls under way when the process was killed");
+  f("unrecorded_forks", summary.unrecorded_forks, "processes forked from it, without a recording");
+  f("complete", summary.stopped_by == 0 && summary.missing == 0, "no calls are missing");
 }
 
-Json card_json(const VirtualCard& card) {
-  return Json{{"name", std::string_view(card.card.name)},
-              {"total_bytes", card.total},
-              {"context_bytes", card.context},
-              {"compute_capability", card.card.compute / 10.0},
-              {"multiprocessors", card.card.multiprocessors}};
+void fields(JsonFields& f, const VirtualCard& card) {
+  f("name", card.card.name, "a name of `list cards`");
+  f("total_bytes", card.total, "as its driver reports it");
+  f("context_bytes", card.context, "taken from it by each process that uses it");
+  f("compute_capability", card.card.compute / 10.0, "9.0 or another");
+  f("multiprocessors", card.card.multiprocessors, "how many");
 }
 
-}  // namespace
-
-std::string to_json(const RecordAnswer& answer) {
-  Json json = head_json("record");
-  json["program"] = answer.program;
-  json["exit_status"] = answer.end.status;
-  json["virtual_gpu"] = answer.card ? card_json(*answer.card) : Json(nullptr);
-  json["processes"] = Json::array();
-  for (const RecordedProcess& process : answer.processes) {
-    json["processes"].push_back(process_json(process));
-  }
-  json["calls"] = Json::array();
-  for (const CallRecording& calls : answer.calls) json["calls"].push_back(calls_json(calls));
-  json["failed"] = answer.failed;
-  json["left_in"] = text_or_null(answer.left);
-  json["results"] = Json::array();
-  for (const TraceRuns& runs : answer.replays.traces) {
-    Json entry{{"trace", trace_json(runs.trace)}, {"runs", Json::array()}};
-    for (const Run& run : runs.runs) entry["runs"].push_back(JsonFields::of(run));
-    entry["verify"] = runs.model_check ? verify_run_json(*runs.model_check) : Json(nullptr);
-    json["results"].push_back(entry);
-  }
-  return dump(json);
+void fields(JsonFields& f, const RecordAnswer& answer) {
+  head_fields(f, "record");
+  f("program", answer.program, "its words");
+  f("exit_status", answer.end.status, "of the program; 128 and more: a signal, as in shells");
+  f("virtual_gpu", answer.card, "the card that it believed in; null: a real device");
+  f("processes", answer.processes, "those that imported torch, by rank");
+  f("calls", answer.calls, "recordings of calls of malloc or CUDA");
+  f("failed", answer.failed, "why recordings could not be written");
+  f("left_in", unless_empty(answer.left), "the folder where they are; null: none failed");
+  const auto replayed = [](JsonFields& result, const TraceRuns& runs) {
+    result("trace", runs.trace, "the recording");
+    result("runs", runs.runs, "its replays");
+    result("verify", runs.model_check, "how far the model gives the recording");
+  };
+  f("results", each(answer.replays.traces, replayed), "what the recordings came to");
 }
+
+std::string to_json(const RecordAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 }  // namespace memreplay

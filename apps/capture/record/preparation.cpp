@@ -98,14 +98,14 @@ PreparedTorch prepared(Cache& cache, const std::filesystem::path& torch_folder,
 }
 
 std::string to_json(const PreparedTorch& preparation) {
-  const auto& temporary = preparation.temporary;
+  const std::string temporary = preparation.temporary.value_or("").string();
   Json neutral = Json::object();
   for (const auto& [library, functions] : preparation.neutral) neutral[library] = functions;
   return dump(Json{{"implementation", preparation.implementation.string()},
                    {"stand_ins", preparation.stand_ins.string()},
                    {"neutral_functions", std::move(neutral)},
-                   {"settings", text_or_null(preparation.settings)},
-                   {"temporary", text_or_null(temporary ? temporary->string() : "")}});
+                   {"settings", JsonFields::of(unless_empty(preparation.settings))},
+                   {"temporary", JsonFields::of(unless_empty(temporary))}});
 }
 
 std::vector<std::string> prepare_for(const std::vector<std::string>& program, const Cache& cache) {

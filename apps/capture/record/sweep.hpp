@@ -43,5 +43,6 @@ SweepAnswer answer(const RecordQuestion& question, const Sweep& sweep, const Cac
 std::string to_text(const SweepAnswer& answer, const TextStyle& style);
 std::string to_json(const SweepAnswer& answer);
 Table to_table(const SweepAnswer& answer);
+void fields(JsonFields& f, const SweepAnswer& answer);
 
 }  // namespace memreplay

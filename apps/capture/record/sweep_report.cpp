@@ -94,23 +94,26 @@ std::string to_text(const SweepAnswer& answer, const TextStyle& style) {
   return out.text();
 }
 
-std::string to_json(const SweepAnswer& answer) {
-  Json json = head_json("record");
-  json["sweep"] = answer.name;
-  json["points"] = Json::array();
-  for (const SweepPoint& point : answer.points) {
-    Json paths = Json::array();
-    for (const RecordedProcess& process : point.answer.processes) {
-      if (!process.path.empty()) paths.push_back(process.path);
-    }
-    json["points"].push_back({{"value", point.value},
-                              {"exit_status", point.answer.end.status},
-                              {"ooms", point.ooms()},
-                              {"paths", paths},
-                              {"run", point.worst() ? JsonFields::of(*point.worst()) : Json(nullptr)}});
+void fields(JsonFields& f, const SweepPoint& point) {
+  std::vector<std::string_view> paths;
+  for (const RecordedProcess& process : point.answer.processes) {
+    if (!process.path.empty()) paths.push_back(process.path);
   }
-  json["interrupted"] = answer.interrupted;
-  return dump(json);
+  const Run* const run = point.worst();
+  f("value", point.value, "of the parameter");
+  f("exit_status", point.answer.end.status, "of the program; 128 and more: a signal");
+  f("ooms", point.ooms(), "requests that were refused");
+  f("paths", paths, "the recordings");
+  f("run", run != nullptr ? std::optional(*run) : std::nullopt, "of the rank that reserves most");
 }
+
+void fields(JsonFields& f, const SweepAnswer& answer) {
+  head_fields(f, "record");
+  f("sweep", answer.name, "a parameter of the program's command line");
+  f("points", answer.points, "a run of the program for each value");
+  f("interrupted", answer.interrupted, "there would have been more");
+}
+
+std::string to_json(const SweepAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 }  // namespace memreplay

@@ -30,7 +30,7 @@ int run_list(const Command& command, const std::vector<std::string>& arguments) 
       "list", given[0], {"strategies", "formats", "metrics", "cards", "workloads", "schema"});
   if (what == kWhat.size()) {
     if (given.size() == 2) throw UsageError("list schema takes no name");
-    printer.print(SchemaAnswer());
+    printer.print(SchemaAnswer{recorded_documents()});
     return kDone;
   }
   ListQuestion question{.what = kWhat.at(what)};

@@ -16,6 +16,7 @@
 #include "record/preparation.hpp"
 #include "record/session.hpp"
 #include "record/sweep.hpp"
+#include "report/list/list.hpp"
 #include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
@@ -241,6 +242,11 @@ int print(const RecordAnswer& answered, Printer& printer) {
 }
 
 }  // namespace
+
+std::vector<SchemaDocument> recorded_documents() {
+  return {{"record", [](JsonFields& f) { fields(f, RecordAnswer()); }},
+          {"record_sweep", [](JsonFields& f) { fields(f, SweepAnswer()); }}};
+}
 
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
   const RecordCommand asked = parse_record(command, arguments);

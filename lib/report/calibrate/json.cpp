@@ -30,7 +30,7 @@ std::string to_json(const CalibrateAnswer& answer) {
   for (const auto& [name, call] : answer.calibration.calls()) {
     Json sizes = Json::array();
     for (const SizedTimes& size : call->sizes) sizes.push_back(size_json(size));
-    json["calls"][name] = {{"waits_for_device", or_null(call->waits)}, {"sizes", sizes}};
+    json["calls"][name] = {{"waits_for_device", JsonFields::of(call->waits)}, {"sizes", sizes}};
   }
   return dump(json);
 }

@@ -50,8 +50,8 @@ std::string to_oss_benchmark(const CheckAnswer& answer) {
   Json records = Json::array();
   for_each_value(answer, [&](const EntryCheck& entry, const CheckedValue& value) {
     const Json setup{{"strategy", entry.setup.strategy},
-                     {"torch_version", text_or_null(entry.setup.release)},
-                     {"capacity_bytes", or_null(entry.setup.capacity)},
+                     {"torch_version", JsonFields::of(unless_empty(entry.setup.release))},
+                     {"capacity_bytes", JsonFields::of(entry.setup.capacity)},
                      {"gpu", entry.gpu}};
     Json interval = nullptr;
     if (value.interval) interval = Json::array({value.interval->low, value.interval->high});

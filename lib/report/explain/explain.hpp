@@ -10,6 +10,8 @@
 
 namespace memreplay {
 
+class JsonFields;
+
 /// A device's part of the text before a search for a setting that helps: the verdict, its figures,
 /// the places that hold memory.
 std::string explained_text(const ExplainedDevice& device, const TextStyle& style);
@@ -26,5 +28,8 @@ Table to_table(const ExplainAnswer& answer);
 std::string to_markdown(const ExplainAnswer& answer);
 /// The stacks of each device for which they were asked; named where there are several.
 std::vector<NamedProfile> to_stacks(const ExplainAnswer& answer);
+
+/// The keys of its JSON.
+void fields(JsonFields& f, const ExplainedDevice& device);
 
 }  // namespace memreplay

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "core/text.hpp"
 #include "report/explain/tree.hpp"
+#include "report/parts/json_parts.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -115,11 +117,8 @@ Table places_table(const StepGrowth& growth, std::size_t rows) {
   return table;
 }
 
-Json live_json(const std::vector<Bytes>& live) {
-  Json json = Json::array();
-  for (std::size_t i = 1; i < live.size(); ++i) json.push_back(live[i]);
-  return json;
-}
+/// Each step but what was there before the first.
+auto after_steps(const std::vector<Bytes>& live) { return std::views::drop(live, 1); }
 
 }  // namespace
 
@@ -165,34 +164,30 @@ void append_growth(Sheet& out, const ExplainedDevice& device) {
                    2);
 }
 
-Json growth_json(const ExplainedDevice& device) {
-  if (!device.growth) return nullptr;
-  const StepGrowth& growth = *device.growth;
+void fields(JsonFields& f, const GrowingPlace& place) {
+  f("place", place.place, "the call site");
+  f("bytes_per_step", place.per_step, "more after each step");
+  f("since_step", place.since_step, "with which it begins to grow, from 1");
+  f("first_event", place.first_event, "the request of the first block that stays");
+  f("live_bytes", after_steps(place.live), "held after each step");
+}
+
+void fields(JsonFields& f, const StepGrowth& growth) {
   const bool known = growth.verdict != StepGrowth::Verdict::unknown;
-  Json json;
-  json["verdict"] = name_of(growth.verdict);
-  json["sentence"] = growth_sentence(growth);
-  json["steps_from"] = text_or_null(std::string(word_for(growth.source)));
-  json["steps"] = growth.steps;
-  json["live_bytes"] = live_json(growth.live);
-  json["bytes_per_step"] = known ? Json(growth.per_step) : Json(nullptr);
-  json["since_step"] = growth.since_step > 0 ? Json(growth.since_step) : Json(nullptr);
-  json["first_event"] = nullptr;
-  json["place"] = nullptr;
-  if (!growth.places.empty()) {
-    json["first_event"] = growth.places.front().first_event;
-    json["place"] = growth.places.front().place;
-  }
-  json["steps_until_full"] = or_null(growth.steps_until_full);
-  json["places"] = Json::array();
-  for (const GrowingPlace& place : growth.places) {
-    json["places"].push_back({{"place", place.place},
-                              {"bytes_per_step", place.per_step},
-                              {"since_step", place.since_step},
-                              {"first_event", place.first_event},
-                              {"live_bytes", live_json(place.live)}});
-  }
-  return json;
+  const bool any = !growth.places.empty();
+  const GrowingPlace most = any ? growth.places.front() : GrowingPlace();
+  const std::string_view source = word_for(growth.source);
+  f("verdict", name_of(growth.verdict), "grows, steady or unknown");
+  f("sentence", growth_sentence(growth), "what the text says");
+  f("steps_from", only_if(!source.empty(), source), "markers, annotations or repetition");
+  f("steps", growth.steps, "complete ones");
+  f("live_bytes", after_steps(growth.live), "requested by live blocks, after each step");
+  f("bytes_per_step", only_if(known, growth.per_step), "of all that is live; null: unknown");
+  f("since_step", only_if(growth.since_step > 0, growth.since_step), "with which it begins");
+  f("first_event", only_if(any, most.first_event), "with which the place that grows most begins");
+  f("place", only_if(any, most.place), "that grows most");
+  f("steps_until_full", growth.steps_until_full, "at most; null: the device does not fill up");
+  f("places", growth.places, "those that grow, most per step first");
 }
 
 Table growth_table(const ExplainAnswer& answer) {

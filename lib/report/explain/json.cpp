@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
 #include "report/explain/messages.hpp"
@@ -13,137 +15,214 @@ std::string_view name_of(Explanation::Moment moment) {
   return kNames[static_cast<std::size_t>(moment)];
 }
 
-Json peak_json(const Peak& peak) {
-  return {{"event", or_null(peak.event)},
-          {"live_requested_bytes", peak.requested},
-          {"reserved_bytes", peak.reserved}};
+template <typename T>
+std::optional<T> element(const std::vector<T>& values, std::size_t at) {
+  return at < values.size() ? std::optional(values[at]) : std::nullopt;
 }
 
-Json addresses_json(const std::optional<AddressUse>& use) {
-  if (!use) return nullptr;
-  return {{"reservations", use->reservations}, {"streams", use->streams},
-          {"reserved_bytes", use->reserved},   {"needed_bytes", or_null(use->needed)},
-          {"limit_bytes", use->limit},         {"device_is_known", !use->at_least}};
-}
+/// The figures of a moment; of a text those that its worst message states, the others unset.
+class Figures {
+ public:
+  explicit Figures(const ExplainedDevice& device)
+      : said_(device.messages.empty() ? nullptr : &device.messages.front()) {}
 
-Json phase_json(const PhasePeak& phase) {
-  Json json = {{"name", phase.name},
-               {"depth", phase.depth},
-               {"times", phase.times},
-               {"peak_requested_bytes", phase.peak_requested},
-               {"peak_event", phase.peak_event},
-               {"peak_reserved_bytes", phase.peak_reserved}};
-  const auto at_peak = [&](const char* key, auto value) {
-    json[key] = phase.use ? Json(value(*phase.use)) : Json(nullptr);
-  };
-  at_peak("reserved_at_peak_bytes", [](const PhaseUse& use) { return use.reserved; });
-  at_peak("allocated_at_peak_bytes", [](const PhaseUse& use) { return use.allocated; });
-  at_peak("waste_bytes", [](const PhaseUse& use) { return use.waste(); });
-  at_peak("place", [](const PhaseUse& use) { return text_or_null(use.most.place); });
-  at_peak("place_bytes", [](const PhaseUse& use) { return use.most.bytes; });
-  return json;
-}
+  template <typename T>
+  std::optional<T> seen(const T& value) const {
+    return only_if(said_ == nullptr, value);
+  }
+  template <typename T>
+  std::optional<T> seen(const std::optional<T>& value) const {
+    return said_ == nullptr ? value : std::nullopt;
+  }
+  std::optional<Bytes> operator()(std::optional<Bytes> seen, Figure said) const {
+    if (said_ == nullptr) return seen;
+    return bytes_of(said_->message[said]);
+  }
+  std::optional<std::uint64_t> operator()(std::uint64_t seen, Count said) const {
+    return said_ == nullptr ? seen : said_->message[said];
+  }
+  std::optional<Bytes> usable(const Explanation& e) const {
+    if (said_ == nullptr) return e.room;
+    const OomMessage& m = said_->message;
+    const auto usable = sum_of(m[Figure::device_free], m[Figure::reserved]);
+    return bytes_of(usable ? usable : m[Figure::limit]);
+  }
+  std::optional<std::int64_t> spare(const Explanation& e) const {
+    if (said_ != nullptr) return said_->room;
+    return e.room ? std::optional(e.spare()) : std::nullopt;
+  }
+  const ExplainedMessage* said() const { return said_; }
 
-Json explanation_json(const ExplainedDevice& device) {
+ private:
+  static std::optional<Bytes> bytes_of(const std::optional<RoundedBytes>& size) {
+    return size ? std::optional(size->bytes) : std::nullopt;
+  }
+
+  const ExplainedMessage* said_;
+};
+
+void request_fields(JsonFields& f, const ExplainedDevice& device, const Figures& figure) {
   const Explanation& e = device.explanation;
-  Json json;
-  json["verdict"] = name_of(e.cause);
-  json["in_effect"] = e.in_effect;
-  json["state_beyond_device"] = state_beyond_json(device.state_beyond);
-  json["too_much"] = request_in_room_json(e.too_much);
-  json["event"] = or_null(e.event);
-  json["moment"] = name_of(e.moment);
-  json["sentence"] = verdict_sentence(device);
-  json["strategy"] = text_or_null(device.strategy);
-  json["at_oom"] = e.at_oom;
-  json["step"] = e.step > 0 ? Json(e.step) : Json(nullptr);
-  json["stream"] =
-      e.stream < device.streams.size() ? Json(device.streams[e.stream]) : Json(nullptr);
-  json["place"] = text_or_null(e.place);
-  json["requested_bytes"] = e.requested;
-  json["asked_of_device_bytes"] = e.asked;
-  json["device_bytes"] = or_null(e.total);
-  json["usable_bytes"] = or_null(e.room);
-  json["spare_bytes"] = e.room ? Json(e.spare()) : Json(nullptr);
-  json["device_free_bytes"] = e.at_oom ? Json(e.device_free) : Json(nullptr);
-  json["oom_retries"] = e.retries;
-  json["live_peak"] = peak_json(e.live_peak);
-  json["reserved_peak"] = peak_json(e.reserved_peak);
-  json["gap_bytes"] = e.moment == Explanation::Moment::peak ? Json(e.gap()) : Json(nullptr);
-  json["live_requested_bytes"] = e.live_requested;
-  json["live_allocated_bytes"] = e.live_allocated;
-  json["live_blocks"] = e.live_blocks;
-  json["pending_bytes"] = e.pending;
-  json["reserved_bytes"] = e.reserved;
-  json["segments"] = e.segments;
-  json["free_inside_bytes"] = e.free_inside;
-  json["largest_free_bytes"] = e.largest_free;
-  json["pinned_bytes"] = e.pins.pinned;
-  json["returnable_bytes"] = e.pins.returnable;
-  json["kept_whole_bytes"] = e.kept_whole;
-  json["unplaced_blocks"] = e.unplaced;
-  json["address_space"] = addresses_json(e.addresses);
-  json["pins"] = Json::array();
-  for (const Pin& pin : e.pins.by_place) {
-    json["pins"].push_back({{"place", pin.place},
-                            {"pinned_bytes", pin.pinned},
-                            {"segments", pin.segments},
-                            {"blocks", pin.blocks},
-                            {"oldest_event", or_null(pin.oldest)}});
-  }
-  json["live"] = JsonFields::of(e.live);
-  json["by"] = name_of(e.by);
-  json["tree"] = tree_json(e);
-  json["rounding"] = Json::array();
-  for (const SizeClassLoss& loss : e.rounding) {
-    json["rounding"].push_back({{"from_bytes", loss.from},
-                                {"blocks", loss.blocks},
-                                {"requested_bytes", loss.requested},
-                                {"allocated_bytes", loss.allocated}});
-  }
-  json["pools"] = Json::array();
-  for (const PoolRow& row : e.pools) {
-    json["pools"].push_back({{"pool", text_or_null(device.pool_names[row.pool])},
-                             {"small", row.small_pool},
-                             {"stream", device.streams[row.stream]},
-                             {"segments", row.segments},
-                             {"reserved_bytes", row.reserved},
-                             {"allocated_bytes", row.allocated},
-                             {"pending_bytes", row.pending},
-                             {"free_bytes", row.free},
-                             {"largest_free_bytes", row.largest_free}});
-  }
-  json["phases"] = Json::array();
-  for (const PhasePeak& phase : e.phases) json["phases"].push_back(phase_json(phase));
-  json["growth"] = growth_json(device);
-  json["findings"] = Json::array();
-  for (const Finding& finding : findings(device)) {
-    json["findings"].push_back({{"what", finding.what},
-                                {"bytes", finding.bytes},
-                                {"remedy", text_or_null(finding.remedy)}});
-  }
-  json["advice"] = text_or_null(advice(device));
-  json["remarks"] = device.remarks;
-  if (!device.messages.empty()) json.update(messages_json(device));
-  return json;
+  f("at_oom", e.at_oom, "the event is a refused request");
+  f("step", only_if(e.step > 0, e.step), "the program's, from 1; null: unknown");
+  f("stream", figure.seen(element(device.streams, e.stream)), "the request's");
+  f("place", unless_empty(e.place), "the call site of the request");
+  f("requested_bytes", figure(e.requested, Figure::requested), "as rounded; 0: no request");
+  f("asked_of_device_bytes", figure(e.asked, Figure::requested), "by the allocator, for it");
+  f("device_bytes", figure(e.total, Figure::device), "the whole device; null: unknown");
+  f("usable_bytes", figure.usable(e), "what the allocator can have: reserved, and free there");
+  f("spare_bytes", figure.spare(e), "of it with no byte wasted; negative: missing");
+  f("device_free_bytes", figure(only_if(e.at_oom, e.device_free), Figure::device_free),
+    "outside what is reserved; null without an OOM");
+  f("oom_retries", figure(e.retries, Count::retries),
+    "requests for which memory was released first");
+}
+
+void peaks_fields(JsonFields& f, const Explanation& e, const Figures& figure) {
+  const auto begin = [&](JsonFields& peak, const Peak& of) {
+    peak("event", figure.seen(of.event), "right after it; null: before the first, or unknown");
+    peak("live_requested_bytes", figure.seen(of.requested), "by live blocks");
+  };
+  f("live_peak", Part{[&](JsonFields& peak) {
+      begin(peak, e.live_peak);
+      if (peak.sometimes(figure.said() != nullptr)) {
+        peak("live_allocated_bytes", figure(0, Figure::live_peak), "as a text states it");
+      }
+      peak("reserved_bytes", figure.seen(e.live_peak.reserved), "held from the device");
+    }},
+    "the first moment with most live");
+  f("reserved_peak", Part{[&](JsonFields& peak) {
+      begin(peak, e.reserved_peak);
+      peak("reserved_bytes", figure(e.reserved_peak.reserved, Figure::reserved_peak),
+           "held from the device");
+    }},
+    "the first moment with most live, among those with most reserved");
+  f("gap_bytes", only_if(e.moment == Explanation::Moment::peak, e.gap()),
+    "most reserved beyond what is allocated at the live peak; null: another moment");
+}
+
+void memory_fields(JsonFields& f, const Explanation& e, const Figures& figure) {
+  f("live_requested_bytes", figure(e.live_requested, Figure::live_requested), "by live blocks");
+  f("live_allocated_bytes", figure(e.live_allocated, Figure::live), "live blocks, as charged");
+  f("live_blocks", figure(e.live_blocks, Count::live_blocks), "how many");
+  f("pending_bytes", figure(e.pending, Figure::pending), "freed, but another stream may use it");
+  f("reserved_bytes", figure(e.reserved, Figure::reserved), "held from the device");
+  f("segments", figure(e.segments, Count::segments), "regions that the device gave");
+  f("free_inside_bytes", figure(e.free_inside, Figure::free_inside), "free in what is reserved");
+  f("largest_free_bytes", figure(e.largest_free, Figure::largest_free), "in one piece");
+  f("pinned_bytes", figure.seen(e.pins.pinned), "free beside live blocks: not to be returned");
+  f("returnable_bytes", figure.seen(e.pins.returnable), "free, which could be returned");
+  f("kept_whole_bytes", figure.seen(e.kept_whole),
+    "free blocks of max_split_size or more: not for smaller requests");
+  f("unplaced_blocks", figure.seen(e.unplaced), "live blocks in no known segment");
+  f("address_space", e.addresses, "of expandable segments; null: there are none");
+}
+
+void pool_fields(JsonFields& f, const ExplainedDevice& device, const PoolRow& row) {
+  f("pool", unless_empty(element(device.pool_names, row.pool).value_or("")),
+    "its name; null: the default");
+  f("small", row.small_pool, "for small requests");
+  f("stream", element(device.streams, row.stream).value_or(0), "its handle");
+  f("segments", row.segments, "regions that the device gave");
+  f("reserved_bytes", row.reserved, "held from the device");
+  f("allocated_bytes", row.allocated, "live blocks, as charged");
+  f("pending_bytes", row.pending, "freed, but another stream may use it");
+  f("free_bytes", row.free, "free in what is reserved");
+  f("largest_free_bytes", row.largest_free, "in one piece");
 }
 
 }  // namespace
 
+void fields(JsonFields& f, const AddressUse& use) {
+  f("reservations", use.reservations, "at least");
+  f("streams", use.streams, "that have any");
+  f("reserved_bytes", use.reserved, "addresses, mapped or not");
+  f("needed_bytes", use.needed, "by the refused request, for one more");
+  f("limit_bytes", use.limit, "size of the address space");
+  f("device_is_known", !use.at_least, "else the device may be larger, and all of these");
+}
+
+void fields(JsonFields& f, const Pin& pin) {
+  f("place", pin.place, "the call site");
+  f("pinned_bytes", pin.pinned, "free memory that it keeps from being returned");
+  f("segments", pin.segments, "in so many");
+  f("blocks", pin.blocks, "its live blocks in these");
+  f("oldest_event", pin.oldest, "of its oldest block; null: from before the recording");
+}
+
+void fields(JsonFields& f, const SizeClassLoss& loss) {
+  f("from_bytes", loss.from, "requests of this size and below twice it");
+  f("blocks", loss.blocks, "live ones");
+  f("requested_bytes", loss.requested, "by them");
+  f("allocated_bytes", loss.allocated, "as charged");
+}
+
+void fields(JsonFields& f, const PhasePeak& phase) {
+  const PhaseUse use = phase.use.value_or(PhaseUse());
+  const auto asked = [&](Bytes value) { return only_if(phase.use.has_value(), value); };
+  f("name", phase.name, "the phase");
+  f("depth", phase.depth, "phases around it");
+  f("times", phase.times, "how often it is there");
+  f("peak_requested_bytes", phase.peak_requested, "the most of all times");
+  f("peak_event", phase.peak_event, "at which most was requested");
+  f("peak_reserved_bytes", phase.peak_reserved, "peak of the bytes held from the device");
+  f("reserved_at_peak_bytes", asked(use.reserved), "at peak_event; null: not asked for");
+  f("allocated_at_peak_bytes", asked(use.allocated), "at peak_event; null: not asked for");
+  f("waste_bytes", asked(use.waste()), "reserved beyond what is allocated then");
+  f("place", unless_empty(use.most.place), "who holds most then");
+  f("place_bytes", asked(use.most.bytes), "what that place holds");
+}
+
+void fields(JsonFields& f, const Finding& finding) {
+  f("what", finding.what, "that costs memory");
+  f("bytes", finding.bytes, "how much");
+  f("remedy", unless_empty(finding.remedy), "a setting, or what to change; null: none is known");
+}
+
+void fields(JsonFields& f, const ExplainedDevice& device) {
+  const Explanation& e = device.explanation;
+  const Figures figure(device);
+  head_fields(f, "explain");
+  f("trace", device.trace, "the recording");
+  f("device", device.device, "on which it is looked at");
+  f("verdict", name_of(e.cause), "why memory ran out: none, shortage, fragmentation, ...");
+  f("in_effect", e.in_effect, "a shortage although the request would fit by its size");
+  f("state_beyond_device", device.state_beyond, "what was there before is more than the device");
+  f("too_much", e.too_much, "the later request that makes it a shortage");
+  f("event", e.event, "memory is shown right after it; null: before the first");
+  f("moment", name_of(e.moment), "oom, peak, reserved-peak, event or end");
+  f("sentence", verdict_sentence(device), "what the text says");
+  f("strategy", unless_empty(device.strategy), "whose memory; null: as recorded");
+  request_fields(f, device, figure);
+  peaks_fields(f, e, figure);
+  memory_fields(f, e, figure);
+  f("pins", e.pins.by_place, "who keeps memory from being returned, the oldest first");
+  f("live", e.live, "who holds what is live, most bytes first");
+  f("by", name_of(e.by), "what counts as a place: place, function, file or module");
+  f("tree", e.tree, "what is live by its outermost callers; null: not asked for");
+  f("rounding", e.rounding, "what is lost by rounding, most first");
+  const auto pool = [&](JsonFields& pools, const PoolRow& row) { pool_fields(pools, device, row); };
+  f("pools", each(e.pools, pool), "by pool, stream and size");
+  f("phases", e.phases, "peaks of the phases");
+  f("growth", device.growth, "what stays after each step; null: not asked for");
+  f("findings", findings(device), "what costs memory, most bytes first");
+  f("advice", unless_empty(advice(device)), "what a search for a better setting found");
+  f("remarks", device.remarks, "sentences without which it would mislead");
+  const ExplainedMessage none;
+  const ExplainedMessage& worst = figure.said() != nullptr ? *figure.said() : none;
+  const auto message = [&](JsonFields& of) { worst_message_fields(of, worst); };
+  const bool is_text = figure.said() != nullptr;
+  if (f.sometimes(is_text)) f("message", Part{message}, "the worst message of a text");
+  if (f.sometimes(is_text)) f("messages", device.messages, "all of them, the worst first");
+  model_check_field(f, device.model_check);
+}
+
 std::string to_json(const ExplainAnswer& answer) {
-  std::vector<Json> results;
-  Json worst = nullptr;
-  for (const ExplainedDevice& device : answer.devices) {
-    if (worst.is_null() && device.explanation.at_oom) worst = results.size();
-    Json result = head_json("explain");
-    result["trace"] = trace_json(device.trace);
-    result["device"] = device_json(device.device);
-    result.update(explanation_json(device));
-    result["model_check"] = nullptr;
-    if (device.model_check) result["model_check"] = verify_run_json(*device.model_check);
-    results.push_back(std::move(result));
-  }
-  return dump_results("explain", std::move(results), std::move(worst));
+  const auto fails = [](const ExplainedDevice& device) { return device.explanation.at_oom; };
+  const auto worst = std::ranges::find_if(answer.devices, fails);
+  return dump_each(
+      "explain", answer.devices,
+      worst == answer.devices.end() ? Json(nullptr) : Json(worst - answer.devices.begin()));
 }
 
 }  // namespace memreplay

@@ -4,14 +4,13 @@
 
 #include "core/text.hpp"
 #include "report/explain/message_phrases.hpp"
+#include "report/parts/json_parts.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
 namespace {
 
 using Size = std::optional<RoundedBytes>;
-
-Json bytes_json(const Size& size) { return size ? Json(size->bytes) : Json(nullptr); }
 
 std::string among(const Size& size, std::string_view what) {
   return size ? fmt::format("{} {}", human_size(size->bytes), what) : std::string();
@@ -127,55 +126,26 @@ void append_others(Sheet& out, const ExplainedDevice& device) {
   }
 }
 
-Json figures_json(const OomMessage& message) {
-  Json figures = Json::object();
+void stated_fields(JsonFields& f, const OomMessage& m) {
+  f.called("stated");
   for (std::size_t i = 0; i < kFigures; ++i) {
-    if (!message.figures[i]) continue;
-    figures[std::string(name_of(static_cast<Figure>(i))) + "_bytes"] = message.figures[i]->bytes;
+    if (!f.sometimes(m.figures[i].has_value())) continue;
+    f(std::string(name_of(static_cast<Figure>(i))) + "_bytes",
+      m.figures[i].value_or(RoundedBytes()).bytes, "as stated");
   }
   for (std::size_t i = 0; i < kCounts; ++i) {
-    if (message.counts[i])
-      figures[std::string(name_of(static_cast<Count>(i)))] = *message.counts[i];
+    if (!f.sometimes(m.counts[i].has_value())) continue;
+    f(name_of(static_cast<Count>(i)), m.counts[i].value_or(0), "as stated");
   }
   for (std::size_t i = 0; i < kWords; ++i) {
-    if (!message.words[i].empty())
-      figures[std::string(name_of(static_cast<OomWord>(i)))] = message.words[i];
+    if (!f.sometimes(!m.words[i].empty())) continue;
+    f(name_of(static_cast<OomWord>(i)), m.words[i], "as stated");
   }
-  return figures;
 }
 
-Json release_json(const std::optional<WordingRelease>& release) {
-  return release ? Json(fmt::format("{}.{}", release->major, release->minor)) : Json(nullptr);
-}
-
-Json message_json(const ExplainedMessage& e) {
-  const OomMessage& m = e.message;
-  Json json = {{"source", m.kind},
-               {"verdict", name_of(e.cause)},
-               {"sentence", message_sentence(e)},
-               {"sure", e.sure},
-               {"missing", e.missing},
-               {"spare_bytes", or_null(e.room)},
-               {"says", figures_json(m)},
-               {"times", m.times}};
-  json["overflows"] = m.overflows;
-  json["processes"] = Json::array();
-  for (const ProcessUse& process : m.processes) {
-    json["processes"].push_back({{"pid", process.id}, {"bytes", process.held.bytes}});
-  }
-  return json;
-}
-
-Json bins_json(const OomMessage& message) {
-  Json bins = Json::array();
-  for (const ChunkBin& bin : message.bins) {
-    bins.push_back({{"from_bytes", bin.from},
-                    {"chunks", bin.chunks},
-                    {"chunks_in_use", bin.in_use},
-                    {"bytes", bin.size.bytes},
-                    {"bytes_in_use", bin.size_in_use.bytes}});
-  }
-  return bins;
+std::optional<std::string> text_of(const std::optional<WordingRelease>& release) {
+  if (!release) return std::nullopt;
+  return fmt::format("{}.{}", release->major, release->minor);
 }
 
 }  // namespace
@@ -192,55 +162,50 @@ void append_messages(Sheet& out, const ExplainedDevice& device) {
   out += '\n';
 }
 
-Json messages_json(const ExplainedDevice& device) {
-  const ExplainedMessage& worst = device.messages.front();
-  const OomMessage& m = worst.message;
-  Json json;
-  const auto set = [&](const char* key, Figure figure) { json[key] = bytes_json(m[figure]); };
-  set("requested_bytes", Figure::requested);
-  set("asked_of_device_bytes", Figure::requested);
-  set("device_bytes", Figure::device);
-  set("device_free_bytes", Figure::device_free);
-  set("live_requested_bytes", Figure::live_requested);
-  set("live_allocated_bytes", Figure::live);
-  set("pending_bytes", Figure::pending);
-  set("reserved_bytes", Figure::reserved);
-  set("free_inside_bytes", Figure::free_inside);
-  set("largest_free_bytes", Figure::largest_free);
-  const Size usable = sum_of(m[Figure::device_free], m[Figure::reserved]);
-  json["usable_bytes"] = bytes_json(usable ? usable : m[Figure::limit]);
-  json["spare_bytes"] = or_null(worst.room);
-  json["oom_retries"] = or_null(m[Count::retries]);
-  json["live_blocks"] = or_null(m[Count::live_blocks]);
-  json["segments"] = or_null(m[Count::segments]);
-  json["live_peak"] = {{"event", nullptr},
-                       {"live_requested_bytes", nullptr},
-                       {"live_allocated_bytes", bytes_json(m[Figure::live_peak])},
-                       {"reserved_bytes", nullptr}};
-  json["reserved_peak"] = {{"event", nullptr},
-                           {"live_requested_bytes", nullptr},
-                           {"reserved_bytes", bytes_json(m[Figure::reserved_peak])}};
-  for (const char* unseen :
-       {"pinned_bytes", "returnable_bytes", "kept_whole_bytes", "unplaced_blocks", "stream"}) {
-    json[unseen] = nullptr;
-  }
-  Json message = message_json(worst);
-  message["others_bytes"] = or_null(worst.others);
-  message["own_outside_bytes"] = or_null(worst.own_outside);
-  message["beyond_device"] = worst.beyond_device;
-  message["expandable_segments"] = m.expandable_segments;
-  message["since"] = release_json(m.since);
-  message["until"] = release_json(m.until);
-  message["bins"] = bins_json(m);
-  const Json sentence = message["sentence"];
-  message["certain"] = worst.sure ? sentence : Json(nullptr);
-  message["likely"] = worst.sure ? Json(nullptr) : sentence;
-  message["decides"] = text_or_null(message_decides(worst));
-  message["record"] = text_or_null(message_record(worst));
-  json["message"] = std::move(message);
-  json["messages"] = Json::array();
-  for (const ExplainedMessage& one : device.messages) json["messages"].push_back(message_json(one));
-  return json;
+void fields(JsonFields& f, const ProcessUse& process) {
+  f("pid", process.id, "process id");
+  f("bytes", process.held.bytes, "what it holds");
+}
+
+void fields(JsonFields& f, const ChunkBin& bin) {
+  f("from_bytes", bin.from, "the smallest size");
+  f("chunks", bin.chunks, "how many");
+  f("chunks_in_use", bin.in_use, "those that are live");
+  f("bytes", bin.size.bytes, "all of them");
+  f("bytes_in_use", bin.size_in_use.bytes, "the live ones");
+}
+
+void fields(JsonFields& f, const ExplainedMessage& e) {
+  f.called("message");
+  const OomMessage& m = e.message;
+  f("source", m.kind, "who wrote it: torch, bfc, ...");
+  f("verdict", name_of(e.cause), "why memory ran out; none: it tells of no failure");
+  f("sentence", message_sentence(e), "what the text says");
+  f("sure", e.sure, "the verdict holds however the figures were rounded");
+  f("missing", e.missing, "figures without which there is no verdict");
+  f("spare_bytes", e.room, "beyond what is live and the request; negative: missing");
+  f("says", Part{[&](JsonFields& stated) { stated_fields(stated, m); }}, "what it states");
+  f("times", m.times, "how often the text has it");
+  f("overflows", m.overflows, "figures beyond any device, as written");
+  f("processes", m.processes, "that it names");
+}
+
+void worst_message_fields(JsonFields& f, const ExplainedMessage& e) {
+  fields(f, e);
+  f.called("worst_message");
+  const OomMessage& m = e.message;
+  const std::string sentence = message_sentence(e);
+  f("others_bytes", e.others, "on the device, beyond what the allocator reserves");
+  f("own_outside_bytes", e.own_outside, "held by its own process outside its allocator");
+  f("beyond_device", e.beyond_device, "more is reserved than the device has");
+  f("expandable_segments", m.expandable_segments, "it says that they are on");
+  f("since", text_of(m.since), "the first release with its wording");
+  f("until", text_of(m.until), "the last one");
+  f("bins", m.bins, "chunks by classes of sizes");
+  f("certain", only_if(e.sure, sentence), "the sentence, where it is sure");
+  f("likely", only_if(!e.sure, sentence), "the sentence, where it is not");
+  f("decides", unless_empty(message_decides(e)), "what is not in the text, and would decide");
+  f("record", unless_empty(message_record(e)), "how a recording is made that has it");
 }
 
 }  // namespace memreplay

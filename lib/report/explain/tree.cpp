@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/parts/json_parts.hpp"
 #include "report/parts/table.hpp"
 
 namespace memreplay {
@@ -51,17 +52,6 @@ class TreeRows {
   std::vector<std::vector<std::string>> rows_;
 };
 
-Json nodes_json(const std::vector<CallNode>& nodes) {
-  Json json = Json::array();
-  for (const CallNode& node : nodes) {
-    json.push_back({{"place", node.sum.place},
-                    {"bytes", node.sum.bytes},
-                    {"blocks", node.sum.blocks},
-                    {"calls", nodes_json(node.calls)}});
-  }
-  return json;
-}
-
 }  // namespace
 
 std::string shortened(const std::string& place) {
@@ -75,6 +65,12 @@ std::string tree_text(const Explanation& e) {
                             TreeRows(e).rows()});
 }
 
-Json tree_json(const Explanation& e) { return e.tree ? nodes_json(*e.tree) : Json(nullptr); }
+void fields(JsonFields& f, const CallNode& node) {
+  fields(f, node.sum);
+  f.called("call_node");
+  JsonType calls{"array"};
+  calls.rest["items"]["$ref"] = "#/$defs/call_node";
+  f.typed("calls", JsonFields::of(node.calls), calls, "what it calls, most bytes first");
+}
 
 }  // namespace memreplay

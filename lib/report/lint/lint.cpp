@@ -14,16 +14,15 @@ std::string severity_of(const LintAnswer::Issue& issue) {
   return issue.error ? "error" : "warning";
 }
 
-Json json_of(const LintAnswer& answer) {
-  Json json = Json::object();
-  json["variable"] = text_or_null(answer.variable);
-  json["conf"] = answer.conf;
-  json["valid"] = std::ranges::none_of(answer.issues, &LintAnswer::Issue::error);
-  json["issues"] = Json::array();
-  for (const LintAnswer::Issue& issue : answer.issues) {
-    json["issues"].push_back({{"severity", severity_of(issue)}, {"text", issue.text}});
-  }
-  return json;
+void setting_fields(JsonFields& f, const LintAnswer& answer) {
+  f("variable", unless_empty(answer.variable), "in which it is to stand; null: it was not said");
+  f("conf", answer.conf, "what was looked at; empty: the defaults");
+  f("valid", answer.valid(), "no issue is an error");
+  const auto issue = [](JsonFields& issues, const LintAnswer::Issue& of) {
+    issues("severity", severity_of(of), "error or warning");
+    issues("text", of.text, "a sentence");
+  };
+  f("issues", each(answer.issues, issue), "what is wrong");
 }
 
 }  // namespace
@@ -45,16 +44,14 @@ std::string to_text(const LintAnswer& answer, const TextStyle& style) {
   return out;
 }
 
-std::string to_json(const LintAnswer& answer) {
-  Json json = head_json("lint");
-  json.update(json_of(answer));
-  json["valid"] = answer.valid();
-  if (!answer.further.empty()) {
-    json["further"] = Json::array();
-    for (const LintAnswer& other : answer.further) json["further"].push_back(json_of(other));
-  }
-  return dump(json);
+void fields(JsonFields& f, const LintAnswer& answer) {
+  head_fields(f, "lint");
+  setting_fields(f, answer);
+  if (!f.sometimes(!answer.further.empty())) return;
+  f("further", each(answer.further, setting_fields), "other settings of the text, in their order");
 }
+
+std::string to_json(const LintAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const LintAnswer& answer) {
   Table table{{{"severity", true}, {"text", true}}, {}};

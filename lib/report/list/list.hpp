@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "analysis/list/answer.hpp"
 #include "report/parts/table.hpp"
@@ -18,8 +20,16 @@ Table to_table(const ListAnswer& answer);
 /// The keys of its JSON.
 void fields(JsonFields& f, const ListAnswer& answer);
 
+/// What `--json` prints, under a name of its own.
+struct SchemaDocument {
+  std::string name;
+  std::function<void(JsonFields&)> write;
+};
+
 /// The JSON Schema of reports: `list schema`, and the file that the Python package ships.
-struct SchemaAnswer {};
+struct SchemaAnswer {
+  std::vector<SchemaDocument> further;
+};
 std::string to_text(const SchemaAnswer& answer, const TextStyle& style);
 std::string to_json(const SchemaAnswer& answer);
 

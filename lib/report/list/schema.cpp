@@ -1,8 +1,10 @@
 #include "report/check/check.hpp"
 #include "report/diff/diff.hpp"
+#include "report/explain/explain.hpp"
 #include "report/find/find.hpp"
 #include "report/fit/fit.hpp"
 #include "report/info/info.hpp"
+#include "report/lint/lint.hpp"
 #include "report/list/list.hpp"
 #include "report/parts/json_fields.hpp"
 #include "report/parts/json_parts.hpp"
@@ -63,8 +65,8 @@ class Documents {
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     schema["title"] = "memreplay/1";
     schema["description"] =
-        "What --json prints for check, compare, diff, fit, info, list, plan, ranks, replay, "
-        "stress, suggest, tune and verify. Sizes are bytes; an unknown is null.";
+        "What --json prints for check, compare, diff, explain, fit, info, lint, list, plan, ranks, "
+        "record, replay, stress, suggest, tune and verify. Sizes are bytes; an unknown is null.";
     schema["anyOf"] = any_;
     schema["$defs"] = definitions_;
     return schema;
@@ -84,7 +86,7 @@ TuneAnswer one_trace() {
   return answer;
 }
 
-Json schema_of_all() {
+Json schema_of_all(const SchemaAnswer& answer) {
   Documents documents;
   documents.add_results("info", [](JsonFields& f) { info_fields(f, {}); });
   documents.add_results("replay", [](JsonFields& f) { replayed_fields(f, {}, false); });
@@ -93,6 +95,7 @@ Json schema_of_all() {
   documents.add_results(
       "tune", [](JsonFields& f) { tuned_fields(f, one_trace(), 0); },
       [](JsonFields& f) { best_field(f, one_trace()); });
+  documents.add_results<ExplainedDevice>("explain");
   documents.add_results<FittedDevice>("fit");
   documents.add<FindAnswer>("fit_find");
   documents.add_results<PlannedDevice>("plan");
@@ -104,6 +107,8 @@ Json schema_of_all() {
   documents.add<StrategiesAnswer>("diff_strategies");
   documents.add<RanksAnswer>("ranks");
   documents.add<ListAnswer>("list");
+  documents.add<LintAnswer>("lint");
+  for (const auto& [name, write] : answer.further) documents.add(name, write);
   return documents.schema();
 }
 
@@ -111,6 +116,6 @@ Json schema_of_all() {
 
 std::string to_text(const SchemaAnswer& answer, const TextStyle&) { return to_json(answer); }
 
-std::string to_json(const SchemaAnswer&) { return dump(schema_of_all()); }
+std::string to_json(const SchemaAnswer& answer) { return dump(schema_of_all(answer)); }
 
 }  // namespace memreplay

@@ -236,8 +236,6 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
   return only_if(!text.empty(), std::string_view(text));
 }
 
-Json text_or_null(const std::string& text) { return JsonFields::of(unless_empty(text)); }
-
 void bound_field(JsonFields& f, bool at_least) {
   f("bound", only_if(at_least, "lower"),
     "lower: the recording ends early and figures are lower bounds");
@@ -369,17 +367,13 @@ void head_fields(JsonFields& f, std::string_view command) {
   f.constant("command", command, "which question is answered");
 }
 
-Json head_json(std::string_view command) {
-  JsonFields f;
-  head_fields(f, command);
-  return f.json();
-}
-
 std::string dump(const Json& json) { return json.dump(2) + '\n'; }
 
 std::string dump_results(std::string_view command, std::vector<Json> results, Json worst) {
   if (results.size() == 1) return dump(results.front());
-  Json object = head_json(command);
+  JsonFields f;
+  head_fields(f, command);
+  Json object = f.json();
   object["results"] = std::move(results);
   object["worst"] = std::move(worst);
   return dump(object);

@@ -13,11 +13,6 @@
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
 namespace memreplay {
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json text_or_null(const std::string& text);
 /// Unset where it is empty.
 std::optional<std::string_view> unless_empty(const std::string& text);
 /// Unset where nothing shows it.
@@ -55,18 +50,6 @@ void result_fields(JsonFields& f, std::string_view command, const TraceSummary& 
   f("trace", trace, "the recording");
   f("device", device, "the device of the replays; null where there are none");
   f("runs", runs, "a result for each strategy or device");
-}
-
-/// For reports whose keys are still put in by hand.
-Json head_json(std::string_view command);
-inline Json trace_json(const TraceSummary& trace) { return JsonFields::of(trace); }
-inline Json device_json(const DeviceSummary& device) { return JsonFields::of(device); }
-inline Json verify_run_json(const VerifyRun& run) { return JsonFields::of(run); }
-inline Json state_beyond_json(const std::optional<StateBeyondDevice>& state) {
-  return JsonFields::of(state);
-}
-inline Json request_in_room_json(const std::optional<RequestInRoom>& request) {
-  return JsonFields::of(request);
 }
 
 /// A report as text. Several results become one object, with the index of the worst.
