@@ -42,7 +42,7 @@ class Shell {
 
   async load() {
     this.program = await Program.load();
-    // Those answer while the first is at work.
+    // Others answer while the first is at work.
     this.aside = new Program(this.program.module);
     this.linter = new Program(this.program.module);
     byId("loading").textContent = "";

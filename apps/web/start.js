@@ -1,7 +1,7 @@
 "use strict";
 // What a person does to the page.
 
-// Of several files of one name each gets a folder of its own; no name leaves the folder.
+// Files of one name get a folder each; no name leaves the folder.
 function withPaths(files) {
   const taken = new Set();
   return files.map((file, i) => {

@@ -63,7 +63,7 @@ std::vector<fs::path> libraries_in(const fs::path& folder) {
   return paths;
 }
 
-/// Those of the packages beside torch, likewise; none where torch lies elsewhere.
+/// What the packages beside torch hold, likewise; none where torch lies elsewhere.
 std::vector<fs::path> libraries_beside(const fs::path& torch_folder) {
   const fs::path packages = torch_folder.parent_path();
   std::vector<fs::path> paths;
