@@ -50,6 +50,18 @@ void for_each_column(Use use) {
   std::apply([&](auto... column) { (use(column), ...); }, kColdColumns);
 }
 
+/// Puts one event of others after those there are; a column that only some of them have is filled
+/// with zeros.
+inline void append_event(const EventColumns& others, std::size_t event, EventColumns& events) {
+  const std::size_t before = events.ops.size();
+  for_each_column([&](auto column) {
+    auto& all = events.*column;
+    if ((others.*column).empty()) return all.resize(all.empty() ? 0 : before + 1);
+    all.resize(before);
+    all.push_back((others.*column)[event]);
+  });
+}
+
 /// Puts further events after those there are.
 inline void append(const EventColumns& further, EventColumns& events) {
   for_each_column([&](auto column) {

@@ -123,6 +123,10 @@ class Joining {
 
   MadeRecordings finish() {
     play();
+    // Each process has addresses and names of its own, and by share no time is everybody's.
+    all_.addresses.clear();
+    all_.ids.clear();
+    if (order_ == TogetherOrder::share) all_.times_us.clear();
     add_calls();
     shared_.clock = words_for(order_);
     Origin origin;
@@ -208,41 +212,30 @@ class Joining {
     while (!next.empty()) {
       const auto [at, part, event] = next.top();
       next.pop();
-      add_event(parts_[part], event, at);
+      add_event(part, event, at);
       queue(part, event + 1);
     }
   }
 
-  void add_event(Part& part, std::size_t event, double at) {
-    const Trace& trace = *part.trace;
-    Op op = trace.ops[event];
-    part.now.push_back(all_.ops.size());
-    if (is_driver_event(op)) return;
-    if (op == Op::empty_cache) {  // the process's own, not everybody's
-      const auto owner = static_cast<std::size_t>(&part - parts_.data());
-      shared_.reading.calls.push_back(
-          {all_.ops.size(), ProgramCall::Kind::end_pool, shared_.sharers[owner].first_pool});
-      op = Op::marker;
-    }
-    const auto cold = [&](const auto& column) {
-      using Value = std::ranges::range_value_t<decltype(column)>;
-      return column.empty() ? Value{} : column[event];
+  void add_event(std::size_t owner, std::size_t event, double at) {
+    Part& part = parts_[owner];
+    part.now.push_back(all_.size());
+    if (is_driver_event(part.trace->ops[event])) return;
+    append_event(*part.trace, event, all_);
+    const auto move_last = [](std::vector<std::uint32_t>& numbers, std::uint32_t none,
+                              std::uint32_t by) {
+      if (!numbers.empty() && numbers.back() != none) numbers.back() += by;
     };
-    const auto moved = [](std::uint32_t number, std::uint32_t by) {
-      return number == 0 ? 0 : number + by;
-    };
-    all_.ops.push_back(op);
-    all_.align_log2.push_back(trace.align_log2[event]);
-    all_.lane_of.push_back(static_cast<std::uint16_t>(trace.lane_of[event] + part.lanes));
-    const Slot slot = trace.slots[event];
-    all_.slots.push_back(slot == kNoSlot ? slot : slot + part.slots);
-    all_.sizes.push_back(trace.sizes[event]);
-    if (order_ != TogetherOrder::share) all_.times_us.push_back(static_cast<std::int64_t>(at));
-    all_.threads.push_back(cold(trace.threads));
-    all_.stacks.push_back(moved(cold(trace.stacks), part.stacks));
-    all_.tags.push_back(moved(cold(trace.tags), part.texts));
-    all_.freed_before.push_back(cold(trace.freed_before));
-    all_.upper_end.push_back(cold(trace.upper_end));
+    all_.lane_of.back() = static_cast<std::uint16_t>(all_.lane_of.back() + part.lanes);
+    move_last(all_.slots, kNoSlot, part.slots);
+    move_last(all_.stacks, 0, part.stacks);
+    move_last(all_.tags, 0, part.texts);
+    if (order_ != TogetherOrder::share) all_.times_us.back() = static_cast<std::int64_t>(at);
+    if (all_.ops.back() != Op::empty_cache) return;
+    // The process's own, not everybody's.
+    all_.ops.back() = Op::marker;
+    shared_.reading.calls.push_back(
+        {all_.size() - 1, ProgramCall::Kind::end_pool, shared_.sharers[owner].first_pool});
   }
 
   // What the programs did that their recordings show by its effects.

@@ -32,12 +32,6 @@ class SlotNumbers {
   std::vector<Slot> free_;
 };
 
-void append_row(const EventColumns& from, std::size_t row, EventColumns& to) {
-  for_each_column([&](auto column) {
-    if (!(from.*column).empty()) (to.*column).push_back((from.*column)[row]);
-  });
-}
-
 class Cutter {
  public:
   Cutter(const Program& program, const Trace& trace, std::span<const std::uint64_t> begins)
@@ -241,7 +235,7 @@ class Cutter {
 
   void add_event(std::uint32_t step, std::uint32_t row) {
     WorkStep& to = part(step);
-    append_row(work_.rows, row, to.events);
+    append_event(work_.rows, row, to.events);
     const Slot number = work_.rows.slots[row];
     if (number == kNoSlot) return;
     Block& block = blocks_[number];

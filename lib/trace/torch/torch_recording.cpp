@@ -55,9 +55,7 @@ class HostCalls {
   }
 
   void add(std::size_t event, Op op, Slot slot) {
-    for_each_column([&](auto column) {
-      if (!(trace_.*column).empty()) (calls_.*column).push_back((trace_.*column)[event]);
-    });
+    append_event(trace_, event, calls_);
     calls_.ops.back() = op;
     calls_.slots.back() = slot;
     if (op != Op::empty_cache) return;
