@@ -81,7 +81,7 @@ class Sharing final : public Strategy, public PrivatePools {
   }
 
   std::optional<Placement> allocate(const Request& request) override {
-    const std::size_t owner = owner_of_stream(request.stream);
+    const std::size_t owner = owner_of(request.stream, &Sharer::first_stream);
     Process& process = processes_[owner];
     asking_ = owner;
     Request own = request;
@@ -110,15 +110,11 @@ class Sharing final : public Strategy, public PrivatePools {
     unused_.push_back(block);
   }
   void empty_cache() override {
-    for (Process& process : processes_) {
-      empty(process);
-    }
+    for (Process& process : processes_) empty(process);
   }
   /// The end of a process's default pool stands for an empty_cache of its own.
   void release_pool(PoolIndex pool, PoolCache cache) override {
-    const auto behind = std::ranges::upper_bound(
-        processes_, pool, {}, [](const Process& process) { return process.sharer->first_pool; });
-    Process& process = *std::prev(behind);
+    Process& process = processes_[owner_of(pool, &Sharer::first_pool)];
     const auto own = static_cast<PoolIndex>(pool - process.sharer->first_pool);
     if (own == 0) return empty(process);
     if (process.abilities.pools == nullptr) return;
@@ -150,11 +146,12 @@ class Sharing final : public Strategy, public PrivatePools {
     Handle own = kNoHandle;
   };
 
-  std::size_t owner_of_stream(StreamIndex stream) const {
-    const auto behind = std::ranges::upper_bound(
-        processes_, stream, {},
-        [](const Process& process) { return process.sharer->first_stream; });
-    return static_cast<std::size_t>(behind - processes_.begin()) - 1;
+  /// Whose streams, or pools, begin at `first` and have this number.
+  template <typename Index>
+  std::size_t owner_of(Index number, Index Sharer::*first) const {
+    const auto after = std::ranges::upper_bound(
+        processes_, number, {}, [&](const Process& process) { return process.sharer->*first; });
+    return static_cast<std::size_t>(after - processes_.begin()) - 1;
   }
   std::optional<Placement> allocate(Process& process, const Request& request) {
     const Charged charged{process, *device_};

@@ -217,21 +217,18 @@ void try_cards(const Job& job, const std::vector<StrategySpec>& strategies,
 }
 
 /// The setup with the card's memory for the device's.
-Setup setup_of(const FitQuestion& question, const Chosen& chosen) {
+Setup setup_of(const FitQuestion& question, const Subject& recorded) {
   Setup setup = question.setup;
   if (question.cards.empty()) return setup;
   if (question.cards.size() == 1) setup.device.capacity = question.cards[0].card.total;
-  if (!setup.device.reserve) {
-    setup.device.reserve =
-        contexts(chosen.made ? chosen.made->likeliest.origin->shared.get() : nullptr);
-  }
+  if (!setup.device.reserve) setup.device.reserve = contexts(recorded.shared());
   return setup;
 }
 
 FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
                            const Control& control) {
-  Setup setup = setup_of(question, chosen);
   const Subject recorded = chosen.subject(control);
+  Setup setup = setup_of(question, recorded);
   const auto completed = with_rest_of_step(recorded);
   std::optional<Subject> whole;
   if (completed) {

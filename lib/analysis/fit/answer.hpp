@@ -104,6 +104,11 @@ struct FittedDevice {
   /// The run that needs the smallest device, among those that move no blocks away if there are any;
   /// null where none fits.
   const FitRun* best() const;
+  /// Some of what that run holds is, or may be, returned for a while: it bounds no device from
+  /// below.
+  bool sleeps(const FitRun& run) const {
+    return !run.there.metrics.sleeps.empty() || !trace.pluggable_pools.empty();
+  }
   /// Sizes are lower bounds: the recording ends early.
   bool at_least() const { return trace.early_end && !completed; }
   /// Whether a run fits a device of that capacity; unset: what is recorded does, and the rest of

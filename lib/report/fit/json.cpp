@@ -30,8 +30,7 @@ void there_fields(JsonFields& f, const FitRun& run, const FittedDevice& device) 
   f("held_by_others_bytes", device.reserve, "in every capacity");
   f("peak_requested_bytes", known(m.peak_requested), "peak of the sizes asked for by live blocks");
   f("peak_asked_bytes", known(m.peak_asked), "the same with recorded OOMs that are served here");
-  const bool sleeps = !m.sleeps.empty() || !device.trace.pluggable_pools.empty();
-  f("lower_bound_bytes", sleeps ? std::nullopt : known(m.lower_bound),
+  f("lower_bound_bytes", device.sleeps(run) ? std::nullopt : known(m.lower_bound),
     "peak of live bytes under the strategy's rounding; null where pools sleep");
   f("recorded_ooms_served", known(m.recorded_ooms_served),
     "requests served that the recorded program was refused");

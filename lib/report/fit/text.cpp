@@ -75,8 +75,7 @@ Table table_of(const FittedDevice& fitted) {
   }
   // What sleeps while others are served needs no room beside them.
   const FitRun* best = fitted.best();
-  if (best != nullptr && best->there.metrics.sleeps.empty() &&
-      fitted.trace.pluggable_pools.empty()) {
+  if (best != nullptr && !fitted.sleeps(*best)) {
     std::vector<std::string> row = {fitted.reserve == 0 ? "lower bound (requested)" : "lower bound",
                                     human_size(best->there.metrics.peak_asked + fitted.reserve), "",
                                     ""};

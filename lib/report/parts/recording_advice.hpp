@@ -34,7 +34,7 @@ std::string early_end_phrase(const EarlyEnd& end);
 /// "pool (0, 1), up to 20 GiB": those of a pluggable allocator.
 std::string pluggable_pools_phrase(const TraceSummary& trace);
 
-/// That these may have slept, and what figures are because of it. Empty where there are none.
+/// Says that these may have slept, and what figures are because of it. Empty where there are none.
 std::string pluggable_pools_sentence(const TraceSummary& trace);
 
 /// "Peaks are at least these: the recording ends …" Empty where it does not end early.
