@@ -3,13 +3,95 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "core/event.hpp"
-#include "core/memory_state.hpp"
 #include "core/request.hpp"
 
 namespace memreplay {
+
+/// What an event of a trace does. `free` is `free_requested` and `free_completed` at once.
+enum class Op : std::uint8_t {
+  allocate,
+  free,
+  free_requested,  ///< the caller is done with the block, another stream may still use it
+  free_completed,  ///< no stream uses the block any more
+  empty_cache,
+  marker,         ///< text in the tag column
+  safe_frontier,  ///< BFC: the number is in the size column
+  oom,  ///< the recorded program was refused `size` bytes; the address column holds the device's
+        ///< free bytes
+  // What the recorded allocator asked of the driver. Never replayed, only compared with.
+  segment_alloc,
+  segment_free,
+  segment_map,
+  segment_unmap,
+};
+
+constexpr bool is_driver_event(Op op) { return op >= Op::segment_alloc; }
+constexpr bool obtains_memory(Op op) { return op == Op::segment_alloc || op == Op::segment_map; }
+constexpr bool returns_memory(Op op) { return op == Op::segment_free || op == Op::segment_unmap; }
+/// The program asked for memory, whether it got any or not.
+constexpr bool is_request(Op op) { return op == Op::allocate || op == Op::oom; }
+
+/// PyTorch's name of a driver event.
+constexpr std::string_view driver_name(Op op) {
+  switch (op) {
+    case Op::segment_alloc:
+      return "segment_alloc";
+    case Op::segment_free:
+      return "segment_free";
+    case Op::segment_map:
+      return "segment_map";
+    default:
+      return "segment_unmap";
+  }
+}
+
+enum class BlockState : std::uint8_t {
+  allocated,
+  pending,  ///< freed by its owner, still used by another stream
+  free,
+};
+
+struct BlockInfo {
+  Address address = 0;
+  Bytes size = 0;       ///< after rounding
+  Bytes requested = 0;  ///< 0 for a free block
+  BlockState state = BlockState::free;
+  Slot slot = kNoSlot;      ///< slot in the trace; kNoSlot for a free block
+  std::uint32_t stack = 0;  ///< index into the recording's stacks; 0: none
+
+  friend bool operator==(const BlockInfo&, const BlockInfo&) = default;
+};
+
+/// A range obtained from the device. Its blocks tile it in address order.
+struct SegmentInfo {
+  Address address = 0;
+  Bytes size = 0;
+  StreamIndex stream = 0;
+  PoolIndex pool = 0;
+  bool small_pool = false;  ///< PyTorch's pool of blocks up to 1 MiB
+  bool expandable = false;  ///< one mapped run of a reservation
+  std::uint32_t age = 0;    ///< lower is older; those of equal age count by address
+  std::vector<BlockInfo> blocks;
+
+  friend bool operator==(const SegmentInfo&, const SegmentInfo&) = default;
+};
+
+/// What an allocator holds at one moment: segments by ascending address.
+struct MemoryState {
+  std::vector<SegmentInfo> segments;
+
+  friend bool operator==(const MemoryState&, const MemoryState&) = default;
+};
+
+/// Bytes that the segments hold together.
+inline Bytes reserved_bytes(const MemoryState& state) {
+  Bytes sum = 0;
+  for (const SegmentInfo& segment : state.segments) sum += segment.size;
+  return sum;
+}
 
 /// What the program did right before an event, or what completes there later than recorded.
 struct Act {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/limits.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 namespace {

@@ -126,4 +126,19 @@ struct RunMetrics {
   Bytes gap() const { return peak_reserved - peak_allocated; }
 };
 
+/// Bounds of a run that the recording does not determine.
+struct RunInterval {
+  BytesInterval peak_reserved;
+  BytesInterval end_reserved;
+  std::optional<BytesInterval> peak_requested = {};  ///< unset: the recording determines it
+};
+
+/// What a replay came to so far; none of it ever falls.
+struct RunSoFar {
+  std::uint64_t ooms = 0;
+  std::uint64_t oom_retries = 0;
+  Bytes peak_reserved = 0;
+  std::uint64_t device_calls = 0;
+};
+
 }  // namespace memreplay

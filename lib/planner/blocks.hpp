@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/plan.hpp"
 #include "core/units.hpp"
 
 namespace memreplay {
@@ -47,5 +48,16 @@ std::optional<std::pair<std::size_t, std::size_t>> first_conflict(
 
 /// No packing is lower: the peak of live bytes, or more where alignments force holes. O(n log n).
 Bytes lower_bound_of(std::span<const PlannedBlock> blocks);
+
+struct TimeSpan {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;  ///< above `from`
+};
+
+/// Below the packing's height, what no block takes at any time of each span, ascending. Spans
+/// begin in their order. O(n log n + spans * live blocks).
+std::vector<std::vector<Plan::Range>> free_during(std::span<const PlannedBlock> blocks,
+                                                  const Packing& packing,
+                                                  std::span<const TimeSpan> spans);
 
 }  // namespace memreplay

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -57,6 +59,79 @@ class InstantGaps {
   std::vector<std::vector<Edge>> ending_;    ///< likewise
   Gaps gaps_;
   Gaps met_;
+};
+
+/// Some of the blocks, to be asked which of them live during a time. O(log n) to add or remove,
+/// O(found * log n) to ask at worst, O(found) where they stand together.
+class LiveIndex {
+ public:
+  explicit LiveIndex(std::span<const PlannedBlock> blocks) : blocks_(blocks) {
+    rows_.resize(blocks.size());
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) rows_[i] = i;
+    std::sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return blocks[a].start != blocks[b].start ? blocks[a].start < blocks[b].start : a < b;
+    });
+    leaf_of_.resize(rows_.size());
+    starts_.reserve(rows_.size());
+    for (std::uint32_t leaf = 0; leaf < rows_.size(); ++leaf) {
+      leaf_of_[rows_[leaf]] = leaf;
+      starts_.push_back(blocks[rows_[leaf]].start);
+    }
+    ends_.assign(round_up(rows_.size(), kBucket), 0);
+    width_ = std::bit_ceil(std::max<std::size_t>(ends_.size() / kBucket, 1));
+    latest_end_.assign(2 * width_, 0);
+  }
+
+  void add(std::uint32_t row) { set(row, blocks_[row].end); }
+  void remove(std::uint32_t row) { set(row, 0); }
+
+  /// Every row that is in and lives at some time in [from, to), by start. `visit` may change
+  /// nothing.
+  template <typename Visit>
+  void for_each(std::uint64_t from, std::uint64_t to, const Visit& visit) const {
+    const auto leaves = static_cast<std::size_t>(
+        std::lower_bound(starts_.begin(), starts_.end(), to) - starts_.begin());
+    if (leaves != 0) descend(1, 0, width_, leaves, from, visit);
+  }
+
+ private:
+  static constexpr std::size_t kBucket = 16;  ///< leaves that are looked at one by one
+
+  void set(std::uint32_t row, std::uint64_t end) {
+    const std::size_t leaf = leaf_of_[row];
+    const std::size_t bucket = leaf / kBucket;
+    ends_[leaf] = end;
+    const auto first = ends_.begin() + static_cast<std::ptrdiff_t>(bucket * kBucket);
+    std::size_t node = width_ + bucket;
+    latest_end_[node] = *std::max_element(first, first + kBucket);
+    for (node /= 2; node != 0; node /= 2) {
+      latest_end_[node] = std::max(latest_end_[2 * node], latest_end_[2 * node + 1]);
+    }
+  }
+
+  /// `node` stands for `width` buckets from `first` on.
+  template <typename Visit>
+  void descend(std::size_t node, std::size_t first, std::size_t width, std::size_t leaves,
+               std::uint64_t from, const Visit& visit) const {
+    if (first * kBucket >= leaves || latest_end_[node] <= from) return;
+    if (width == 1) {
+      const std::size_t to = std::min(leaves, (first + 1) * kBucket);
+      for (std::size_t leaf = first * kBucket; leaf < to; ++leaf) {
+        if (ends_[leaf] > from) visit(rows_[leaf]);
+      }
+      return;
+    }
+    descend(2 * node, first, width / 2, leaves, from, visit);
+    descend(2 * node + 1, first + width / 2, width / 2, leaves, from, visit);
+  }
+
+  std::span<const PlannedBlock> blocks_;
+  std::vector<std::uint32_t> rows_;  ///< by start
+  std::vector<std::uint32_t> leaf_of_;
+  std::vector<std::uint64_t> starts_;
+  std::vector<std::uint64_t> ends_;  ///< by leaf; 0: not in
+  std::size_t width_ = 1;
+  std::vector<std::uint64_t> latest_end_;  ///< a tree over the buckets
 };
 
 }  // namespace memreplay

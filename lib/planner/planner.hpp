@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,5 +56,13 @@ struct PlannedMemory : PlannerOutcome {
 /// same threads, nodes and time give the same packing. Ends early where it is told to.
 PlannedMemory plan_memory(const PlanningProblem& problem, const PlannerOptions& options,
                           const Control& control);
+
+/// More blocks take seconds.
+inline constexpr std::size_t kMostBlocksOfQuickPlan = 200'000;
+
+/// Places blocks within what work, not time, allows: the same blocks give the same packing
+/// anywhere. Sweeps, orders where few blocks meet, and an exact search of few nodes at the bound.
+/// Some tenths of a second for kMostBlocksOfQuickPlan.
+PlannedMemory plan_quickly(std::span<const PlannedBlock> blocks, const Control& control);
 
 }  // namespace memreplay

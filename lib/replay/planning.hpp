@@ -4,10 +4,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/plan.hpp"
 #include "core/program.hpp"
+#include "planner/blocks.hpp"
 
 namespace memreplay {
 
@@ -41,5 +43,20 @@ PlannedProgram foresee(const Program& program);
 /// the recording. The time is that of the planner.
 std::shared_ptr<const Plan> make_plan(const Program& program, const PlanWish& wish,
                                       std::span<const std::string> texts = {});
+
+/// What a program's markers say to a plan. Times are those of the planned requests.
+struct ProgramPhases {
+  std::vector<PlanMark> marks;            ///< by marker
+  std::vector<std::uint64_t> iterations;  ///< when one begins
+  std::vector<std::uint64_t> phases;      ///< likewise, iterations too; none without micro-batches
+  std::vector<TimeSpan> regions;          ///< dynamic ones, one after the other
+
+  bool in_region(std::uint64_t time) const;
+};
+
+/// Marks are named as in STAlloc's log: those of layers and micro-batches; all others begin an
+/// iteration. Layers whose mark holds `dynamic`, where that is not empty, are dynamic regions.
+ProgramPhases phases_of(std::span<const PlannedMarker> markers, std::span<const std::string> texts,
+                        std::string_view dynamic);
 
 }  // namespace memreplay

@@ -5,8 +5,6 @@
 #include <thread>
 #include <utility>
 
-#include "replay/accounts.hpp"
-#include "replay/beginning.hpp"
 #include "replay/caller.hpp"
 
 namespace memreplay {

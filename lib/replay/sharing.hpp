@@ -4,7 +4,7 @@
 
 #include "device/device_model.hpp"
 #include "strategy/registry.hpp"
-#include "verify/origin.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "core/request.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 
@@ -66,6 +68,22 @@ struct Abilities {
   Adoption* adoption = nullptr;
   const Prefetch* prefetch = nullptr;
   const OomReport* oom_report = nullptr;
+};
+
+/// Free bytes inside what the strategy holds.
+struct FreeSpace {
+  Bytes total = 0;
+  Bytes largest = 0;  ///< the largest single hole
+  /// What it may still take from the device by a limit of its own.
+  Bytes obtainable = UINT64_MAX;
+
+  /// With the holes of another part of the same strategy.
+  void add(const FreeSpace& part) {
+    total += part.total;
+    largest = std::max(largest, part.largest);
+  }
+
+  friend bool operator==(const FreeSpace&, const FreeSpace&) = default;
 };
 
 }  // namespace memreplay

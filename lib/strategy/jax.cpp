@@ -4,9 +4,9 @@
 #include <array>
 #include <cctype>
 
-#include "core/bytes_of.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "strategy/parts/strategy_wrapper.hpp"
 #include "strategy/registry.hpp"
 

@@ -10,7 +10,6 @@
 #include "core/program.hpp"
 #include "device/device_model.hpp"
 #include "strategy/abilities.hpp"
-#include "strategy/free_space.hpp"
 
 namespace memreplay {
 

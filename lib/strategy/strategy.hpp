@@ -7,12 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "core/range_set.hpp"
 #include "core/request.hpp"
 #include "device/device_model.hpp"
 #include "strategy/abilities.hpp"
-#include "strategy/free_space.hpp"
 #include "strategy/play.hpp"
 
 namespace memreplay {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/event.hpp"
+#include "core/program.hpp"
 #include "core/request.hpp"
 
 namespace memreplay {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "core/address_table.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
-#include "core/huge_pages.hpp"
 #include "core/range_set.hpp"
 #include "core/text.hpp"
 

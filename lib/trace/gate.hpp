@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/limits.hpp"
+#include "core/units.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/uninterrupted.hpp"
+#include "core/system_calls.hpp"
 #include "core/units.hpp"
 #include "trace/decompress.hpp"
 #include "trace/named_content.hpp"

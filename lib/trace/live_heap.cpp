@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/limits.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {

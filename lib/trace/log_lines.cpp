@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "core/limits.hpp"
+#include "core/units.hpp"
 #include "trace/csv/csv_rows.hpp"
 #include "trace/hexadecimal.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "core/recorded_settings.hpp"
 #include "core/request.hpp"
 #include "trace/event_columns.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/event.hpp"
+#include "core/program.hpp"
 #include "core/request.hpp"
 #include "device/device_model.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "strategy/torch/allocator.hpp"
 #include "verify/reading.hpp"
-#include "verify/recorded_state.hpp"
 #include "verify/scripted_device.hpp"
 #include "verify/verify.hpp"
 

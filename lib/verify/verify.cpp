@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/bytes_of.hpp"
+#include "core/units.hpp"
 #include "trace/recorded_levels.hpp"
 #include "trace/torch/request_padding.hpp"
-#include "verify/alignments.hpp"
+#include "verify/guesses.hpp"
 #include "verify/pinned_memory.hpp"
-#include "verify/pool_guesses.hpp"
 #include "verify/verification.hpp"
 
 namespace memreplay {

@@ -1,10 +1,10 @@
-#include "core/huge_pages.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <numeric>
+
+#include "core/address_table.hpp"
 
 namespace memreplay {
 namespace {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "metrics/checked_metrics.hpp"
 
 namespace memreplay {
 namespace {

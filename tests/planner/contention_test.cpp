@@ -1,10 +1,9 @@
-#include "planner/contention.hpp"
-
 #include <gtest/gtest.h>
 
 #include "planner/brute_force.hpp"
 #include "planner/planner.hpp"
 #include "planner/random_problem.hpp"
+#include "planner/sections.hpp"
 
 namespace memreplay {
 namespace {

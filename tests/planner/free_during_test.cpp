@@ -1,7 +1,6 @@
-#include "planner/free_during.hpp"
-
 #include <gtest/gtest.h>
 
+#include "planner/blocks.hpp"
 #include "planner/ordered.hpp"
 #include "planner/random_blocks.hpp"
 

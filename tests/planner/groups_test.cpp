@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/layers.hpp"
 #include "planner/random_blocks.hpp"
 
 namespace memreplay {

@@ -1,7 +1,6 @@
-#include "planner/layers.hpp"
-
 #include <gtest/gtest.h>
 
+#include "planner/groups.hpp"
 #include "planner/random_blocks.hpp"
 
 namespace memreplay {

@@ -1,9 +1,8 @@
-#include "planner/quick_plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 
+#include "planner/planner.hpp"
 #include "planner/random_blocks.hpp"
 
 namespace memreplay {

@@ -1,8 +1,7 @@
-#include "planner/repeated_step.hpp"
-
 #include <gtest/gtest.h>
 
 #include "planner/planner.hpp"
+#include "planner/problem.hpp"
 
 namespace memreplay {
 namespace {

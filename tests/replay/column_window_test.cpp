@@ -1,5 +1,3 @@
-#include "replay/column_window.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include "core/error.hpp"
 #include "device/simulated_device.hpp"
 #include "random_recording.hpp"
+#include "replay/program.hpp"
 #include "replay/replay.hpp"
 #include "strategy/registry.hpp"
 #include "trace/reader.hpp"

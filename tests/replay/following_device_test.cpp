@@ -1,6 +1,6 @@
-#include "replay/following_device.hpp"
-
 #include <gtest/gtest.h>
+
+#include "replay/trial.hpp"
 
 namespace memreplay {
 namespace {

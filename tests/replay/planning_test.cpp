@@ -9,7 +9,6 @@
 
 #include "device/simulated_device.hpp"
 #include "device/watch/ledger.hpp"
-#include "replay/phases.hpp"
 #include "replay/replay.hpp"
 #include "strategy/registry.hpp"
 #include "trace/stalloc/stalloc.hpp"

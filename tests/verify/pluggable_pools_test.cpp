@@ -1,8 +1,7 @@
-#include "verify/pluggable_pools.hpp"
-
 #include <gtest/gtest.h>
 
 #include "trace/trace_builder.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,8 +1,7 @@
-#include "verify/recorded_order.hpp"
-
 #include <gtest/gtest.h>
 
 #include "trace/trace_builder.hpp"
+#include "verify/subject.hpp"
 
 namespace memreplay {
 namespace {

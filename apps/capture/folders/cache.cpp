@@ -19,9 +19,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "core/file_lock.hpp"
-#include "core/uninterrupted.hpp"
-#include "core/write_all.hpp"
+#include "core/system_calls.hpp"
 
 namespace memreplay {
 namespace {

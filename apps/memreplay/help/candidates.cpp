@@ -7,7 +7,7 @@
 #include "analysis/fit/answer.hpp"
 #include "analysis/tune/setting.hpp"
 #include "commands.hpp"
-#include "metrics/checked_metrics.hpp"
+#include "metrics/metrics.hpp"
 #include "trace/reader.hpp"
 #include "trace/workload/workload.hpp"
 

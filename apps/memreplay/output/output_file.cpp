@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/write_all.hpp"
+#include "core/system_calls.hpp"
 #include "output/command_host.hpp"
 #include "output/terminal.hpp"
 #include "report/parts/terminal_text.hpp"

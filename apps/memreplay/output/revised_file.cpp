@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/file_lock.hpp"
-#include "core/uninterrupted.hpp"
+#include "core/system_calls.hpp"
 #include "trace/json/json_node.hpp"
 
 namespace memreplay {

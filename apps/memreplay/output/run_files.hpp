@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "options/options.hpp"
 #include "output/output_file.hpp"
 #include "replay/watch/outputs.hpp"

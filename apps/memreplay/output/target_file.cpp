@@ -11,7 +11,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/uninterrupted.hpp"
+#include "core/system_calls.hpp"
 
 namespace memreplay {
 namespace {

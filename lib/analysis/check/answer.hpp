@@ -9,8 +9,8 @@
 #include "analysis/recorded/answer.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/units.hpp"
-#include "metrics/checked_metrics.hpp"
-#include "metrics/run_interval.hpp"
+#include "metrics/metrics.hpp"
+#include "metrics/run_metrics.hpp"
 
 namespace memreplay {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/recorded/live_blocks.hpp"
-#include "metrics/checked_metrics.hpp"
+#include "metrics/metrics.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "device/watch/watcher.hpp"
 #include "replay/replay.hpp"
 #include "replay/trial.hpp"

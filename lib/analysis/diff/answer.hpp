@@ -11,7 +11,7 @@
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
-#include "core/event.hpp"
+#include "core/program.hpp"
 #include "core/request.hpp"
 #include "strategy/registry.hpp"
 

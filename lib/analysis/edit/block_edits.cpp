@@ -8,8 +8,8 @@
 
 #include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/program_course.hpp"
-#include "core/bytes_of.hpp"
 #include "core/error.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 namespace {

@@ -3,7 +3,7 @@
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/rewrite.hpp"
 #include "analysis/edit/scopes_end.hpp"
-#include "metrics/edit_facts.hpp"
+#include "metrics/made_facts.hpp"
 
 namespace memreplay {
 

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "analysis/edit/rewrite.hpp"
-#include "metrics/edit_facts.hpp"
-#include "metrics/prediction_facts.hpp"
-#include "verify/origin.hpp"
+#include "metrics/made_facts.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

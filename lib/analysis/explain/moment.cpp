@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/bytes_of.hpp"
+#include "core/units.hpp"
 #include "replay/watch/outputs.hpp"
 #include "trace/recorded_levels.hpp"
-#include "verify/recorded_state.hpp"
+#include "verify/reading.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/recorded/live_blocks.hpp"
-#include "core/memory_state.hpp"
 #include "core/peaks.hpp"
+#include "core/program.hpp"
 #include "replay/trial.hpp"
 #include "verify/subject.hpp"
 

@@ -10,8 +10,8 @@
 #include "analysis/edit/edited.hpp"
 #include "analysis/run/made_interval.hpp"
 #include "analysis/run/run.hpp"
-#include "core/bytes_of.hpp"
 #include "core/error.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 namespace {

@@ -9,8 +9,7 @@
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
-#include "metrics/edit_facts.hpp"
-#include "metrics/prediction_facts.hpp"
+#include "metrics/made_facts.hpp"
 
 namespace memreplay {
 

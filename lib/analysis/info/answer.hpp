@@ -12,8 +12,7 @@
 #include "analysis/recorded/inputs.hpp"
 #include "core/request.hpp"
 #include "core/units.hpp"
-#include "metrics/edit_facts.hpp"
-#include "metrics/prediction_facts.hpp"
+#include "metrics/made_facts.hpp"
 #include "metrics/run_picture.hpp"
 
 namespace memreplay {

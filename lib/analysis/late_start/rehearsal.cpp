@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "core/bytes_of.hpp"
-#include "replay/beginning.hpp"
+#include "core/units.hpp"
+#include "replay/caller.hpp"
 
 namespace memreplay {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

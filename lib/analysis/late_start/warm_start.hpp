@@ -10,7 +10,7 @@
 #include "analysis/late_start/parts.hpp"
 #include "analysis/late_start/rehearsal.hpp"
 #include "analysis/late_start/stage.hpp"
-#include "metrics/run_interval.hpp"
+#include "metrics/run_metrics.hpp"
 #include "replay/replay.hpp"
 #include "verify/subject.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/page/answer.hpp"
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {

@@ -13,7 +13,6 @@
 #include "planner/irreducible.hpp"
 #include "planner/memories.hpp"
 #include "planner/problem.hpp"
-#include "planner/repeated_step.hpp"
 #include "replay/planning.hpp"
 #include "replay/program.hpp"
 #include "trace/minimalloc/minimalloc.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/event.hpp"
+#include "core/program.hpp"
 #include "core/siphash.hpp"
 #include "trace/trace.hpp"
 

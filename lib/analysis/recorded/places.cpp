@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "analysis/recorded/path_labels.hpp"
-#include "core/event.hpp"
+#include "core/program.hpp"
 
 namespace memreplay {
 namespace {

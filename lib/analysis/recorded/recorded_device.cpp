@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bytes_of.hpp"
+#include "core/units.hpp"
 #include "strategy/registry.hpp"
 #include "trace/recorded_levels.hpp"
 

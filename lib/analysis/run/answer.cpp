@@ -13,7 +13,7 @@
 #include "analysis/run/question.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
-#include "planner/quick_plan.hpp"
+#include "planner/planner.hpp"
 #include "replay/planning.hpp"
 #include "replay/replay.hpp"
 #include "replay/watch/holding_log.hpp"

@@ -11,7 +11,6 @@
 #include "analysis/verdict/answer.hpp"
 #include "core/other_tenant.hpp"
 #include "core/units.hpp"
-#include "metrics/run_interval.hpp"
 #include "metrics/run_metrics.hpp"
 #include "metrics/run_picture.hpp"
 #include "verify/verdict.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/bytes_of.hpp"
 #include "core/torch_sizes.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 namespace {

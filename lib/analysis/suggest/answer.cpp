@@ -13,7 +13,7 @@
 #include "analysis/suggest/fitting_settings.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "core/error.hpp"
-#include "metrics/edit_facts.hpp"
+#include "metrics/made_facts.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

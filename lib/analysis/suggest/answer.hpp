@@ -8,7 +8,7 @@
 #include "analysis/info/answer.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
-#include "metrics/run_interval.hpp"
+#include "metrics/run_metrics.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {

@@ -14,8 +14,7 @@
 #include "analysis/run/setup.hpp"
 #include "analysis/verdict/answer.hpp"
 #include "core/torch_sizes.hpp"
-#include "metrics/run_interval.hpp"
-#include "metrics/run_so_far.hpp"
+#include "metrics/run_metrics.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "device/host/pointer.hpp"
-#include "device/host/system_error.hpp"
+#include "device/host/system_memory.hpp"
 
 namespace memreplay {
 namespace {

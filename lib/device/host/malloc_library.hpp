@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "device/host/resident_memory.hpp"
-#include "device/host/room.hpp"
+#include "device/host/host_pages.hpp"
+#include "device/host/system_memory.hpp"
 #include "device/real/real_memory.hpp"
 
 namespace memreplay {

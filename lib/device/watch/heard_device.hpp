@@ -4,8 +4,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/address_table.hpp"
+#include "core/program.hpp"
+#include "device/cost_model.hpp"
 #include "device/device_wrapper.hpp"
 #include "device/watch/watcher.hpp"
 
@@ -45,6 +48,46 @@ class HeardDevice final : public DeviceWrapper {
   WatcherGroup watchers_;
   AddressTable<Bytes> sizes_;         ///< as asked for, of regions and blocks of the driver
   std::map<Address, Mapped> mapped_;  ///< by the first address of each call; aliases too
+};
+
+/// A call that a device granted. `op` is one of the segment operations.
+struct DeviceEvent {
+  Op op = Op::segment_alloc;
+  Address address = 0;
+  Bytes bytes = 0;  ///< as asked for
+
+  friend bool operator==(const DeviceEvent&, const DeviceEvent&) = default;
+};
+
+/// Everything that a device granted, in the order of the calls. Adopted regions are not in it, what
+/// becomes of them is.
+class DeviceLog final : public Watcher {
+ public:
+  const std::vector<DeviceEvent>& events() const { return events_; }
+
+  void on_device_call(const DeviceCall& call) override;
+
+ private:
+  std::vector<DeviceEvent> events_;
+};
+
+/// The sum of what the calls to a device would cost, each by its size. Refused calls cost nothing,
+/// nor does what was adopted until it is returned.
+class CostMeter final : public Watcher {
+ public:
+  explicit CostMeter(const CostModel& cost) : cost_(cost) {}
+
+  /// So far; always the same object.
+  const double& seconds() const { return seconds_; }
+
+  void on_device_call(const DeviceCall& call) override;
+
+ private:
+  void add(double ms) { seconds_ += ms / 1000.0; }
+  void add_pieces(const CostCurve& curve, const DeviceCall& call);
+
+  CostModel cost_;
+  double seconds_ = 0;
 };
 
 }  // namespace memreplay

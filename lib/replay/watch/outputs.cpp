@@ -3,12 +3,32 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
 #include <string_view>
 
-#include "metrics/timeline.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 namespace {
+
+/// The curves of a replay at one event.
+struct TimelinePoint {
+  std::uint64_t event = 0;
+  std::optional<std::int64_t> time_us;
+  Bytes requested = 0;
+  Bytes allocated = 0;
+  Bytes reserved = 0;
+};
+
+constexpr const char* kTimelineHeader = "event,time_us,requested,allocated,reserved\n";
+
+/// Appends a CSV row; a point without a time leaves its cell empty.
+void append_csv(std::string& out, const TimelinePoint& point) {
+  auto at = std::back_inserter(out);
+  fmt::format_to(at, "{},", point.event);
+  if (point.time_us) fmt::format_to(at, "{}", *point.time_us);
+  fmt::format_to(at, ",{},{},{}\n", point.requested, point.allocated, point.reserved);
+}
 
 constexpr std::uint64_t kNoId = UINT64_MAX;
 

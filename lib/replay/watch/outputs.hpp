@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "replay/replay.hpp"
 
 namespace memreplay {

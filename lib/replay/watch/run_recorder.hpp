@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/peaks.hpp"
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "metrics/run_picture.hpp"
 #include "replay/replay.hpp"
 

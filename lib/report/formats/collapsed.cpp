@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "report/formats/format.hpp"
 
 namespace memreplay {

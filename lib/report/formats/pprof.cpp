@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "report/formats/format.hpp"
 
 namespace memreplay {

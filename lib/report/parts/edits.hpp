@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "metrics/edit_facts.hpp"
+#include "metrics/made_facts.hpp"
 
 namespace memreplay {
 

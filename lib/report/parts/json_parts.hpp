@@ -7,7 +7,7 @@
 
 #include "analysis/run/answer.hpp"
 #include "analysis/verdict/answer.hpp"
-#include "metrics/edit_facts.hpp"
+#include "metrics/made_facts.hpp"
 #include "report/parts/json_fields.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "metrics/prediction_facts.hpp"
+#include "metrics/made_facts.hpp"
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,14 +1,18 @@
 #include "strategy/bfc/allocator.hpp"
 
-#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
-#include "core/bytes_of.hpp"
+#include "core/units.hpp"
 #include "strategy/bfc/serving.hpp"
+#include "strategy/parts/backpedal.hpp"
+#include "strategy/parts/regions.hpp"
 
 namespace memreplay::bfc {
 namespace {
+
+constexpr Bytes kLargestRegion = Bytes{1} << 62;
 
 constexpr Bytes kDefaultSplitThreshold = 128 * kMiB;
 
@@ -215,6 +219,143 @@ std::vector<Handle> Allocator::bin(int number) const {
 const std::string& Allocator::op_name(const Request& request) const {
   static const std::string kUnknown = "(driver)";
   return request.tag != 0 && request.tag < op_names_.size() ? op_names_[request.tag] : kUnknown;
+}
+
+// Asks for `size` bytes, after a refusal for less and less; `size` becomes what the device gave.
+std::optional<Address> Allocator::obtain(Bytes& size, Bytes at_least) {
+  const bool may_backpedal = !(options_.backpedal_once && backpedalled_);
+  for (;;) {
+    if (const auto region = obtain_aligned(*device_, size, kGranule)) {
+      obtained_.emplace(region->aligned, region->address);
+      return region->aligned;
+    }
+    if (!may_backpedal) return std::nullopt;
+    backpedalled_ = true;
+    size = backpedalled(size, kGranule);
+    if (size < at_least) return std::nullopt;
+  }
+}
+
+bool Allocator::extend(Bytes size) {
+  const Bytes available = (options_.limit - statistics_.pool_bytes) / kGranule * kGranule;
+  if (size > available) return false;
+  bool raised = false;
+  while (size > next_region_) {
+    next_region_ *= 2;
+    raised = true;
+  }
+  Bytes received = std::min(next_region_, available);
+  const auto region = obtain(received, size);
+  if (!region) return false;
+  if (!raised && next_region_ < kLargestRegion) next_region_ *= 2;
+  statistics_.pool_bytes += received;
+  statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
+  add_region(*region, received);
+  return true;
+}
+
+// The last chunk of the region that ends at this address.
+Handle Allocator::last_chunk_before(Address address) const {
+  const auto next = chunks_.regions().lower_bound(address);
+  if (next == chunks_.regions().begin()) return kNoHandle;
+  Handle last = std::prev(next)->second;
+  while (chunks_[last].above != kNoHandle) last = chunks_[last].above;
+  return chunks_[last].address + chunks_[last].size == address ? last : kNoHandle;
+}
+
+void Allocator::add_region(Address address, Bytes size) {
+  Piece fresh;
+  if (options_.spatial) fresh.tag = Tag::central_gap;
+  const Handle last = options_.coalesce_regions ? last_chunk_before(address) : kNoHandle;
+  Handle chunk = kNoHandle;
+  if (last == kNoHandle) {
+    chunk = chunks_.add_region(address, size, fresh);
+  } else {
+    chunk = coalesce<false>(chunks_.append(last, size, fresh), false);
+  }
+  insert<false>(chunk);
+}
+
+bool Allocator::in_use_anywhere(Handle first) const {
+  for (Handle chunk = first; chunk != kNoHandle; chunk = chunks_[chunk].above) {
+    if (chunks_[chunk].in_use) return true;
+  }
+  return false;
+}
+
+bool Allocator::collect_garbage(Bytes size) {
+  std::vector<AddressRange> unused;
+  Bytes free_bytes = 0;
+  for (const auto& [address, first] : chunks_.regions()) {
+    if (in_use_anywhere(first)) continue;
+    Bytes bytes = 0;
+    for (Handle c = first; c != kNoHandle; c = chunks_[c].above) bytes += chunks_[c].size;
+    unused.push_back({address, address + bytes});
+    free_bytes += bytes;
+  }
+  if (free_bytes == 0 || size > options_.limit - statistics_.pool_bytes + free_bytes) return false;
+  for (const AddressRange region : unused) {
+    const Handle first = chunks_.regions().at(region.from);
+    for (Handle c = first; c != kNoHandle; c = chunks_[c].above) remove<false>(c);
+    chunks_.remove_region(first);
+    const auto begin = obtained_.lower_bound(region.from);
+    const auto end = obtained_.lower_bound(region.to);
+    for (auto at = begin; at != end; ++at) device_->give_back(at->second);
+    obtained_.erase(begin, end);
+    statistics_.pool_bytes -= region.size();
+  }
+  return true;
+}
+
+// Freed chunks may still be in use by what was queued on the device. They are not merged until the
+// safe frontier has passed the count of their free, unless a request would fail otherwise.
+
+void Allocator::safe_frontier(std::uint64_t count) {
+  safe_frontier_ = std::max(safe_frontier_, count);
+}
+
+// Takes the entries to be merged out of the queue; those of chunks that are gone or in use again
+// are forgotten.
+std::vector<Handle> Allocator::leave_queue(bool also_unsafe) {
+  std::vector<Handle> to_merge;
+  std::vector<Handle> staying;
+  for (const Handle chunk : queue_) {
+    Piece& piece = chunks_[chunk];
+    if (piece.size == 0 || !piece.is_binned()) continue;
+    const bool safe = piece.freed_at == 0 || piece.freed_at < safe_frontier_;
+    if (safe) piece.freed_at = 0;
+    (safe || also_unsafe ? to_merge : staying).push_back(chunk);
+  }
+  queue_ = std::move(staying);
+  return to_merge;
+}
+
+void Allocator::merge_what_is_safe() {
+  for (const Handle chunk : leave_queue(false)) {
+    if (chunks_[chunk].size == 0) continue;  // merged with one before it
+    remove<false>(chunk);
+    retag(chunk);
+    insert<false>(coalesce<false>(chunk, false));
+  }
+}
+
+// True when a chunk of this size has come out of it.
+bool Allocator::merge_for(Bytes size) {
+  bool satisfied = false;
+  for (const Handle chunk : leave_queue(true)) {
+    if (satisfied) {
+      queue_.push_back(chunk);
+      continue;
+    }
+    if (chunks_[chunk].size == 0) continue;
+    remove<false>(chunk);
+    retag(chunk);
+    const Handle merged = coalesce<false>(chunk, true);
+    insert<false>(merged);
+    if (merged != chunk && chunks_[merged].freed_at > 0) queue_.push_back(merged);
+    satisfied = chunks_[merged].size >= size;
+  }
+  return satisfied;
 }
 
 }  // namespace memreplay::bfc

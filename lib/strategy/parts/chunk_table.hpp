@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/huge_pages.hpp"
-#include "core/memory_state.hpp"
+#include "core/address_table.hpp"
+#include "core/program.hpp"
 #include "core/request.hpp"
 
 namespace memreplay {

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "core/huge_pages.hpp"
+#include "core/address_table.hpp"
 #include "core/request.hpp"
 
 namespace memreplay {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "core/request.hpp"
 #include "device/device_model.hpp"
 

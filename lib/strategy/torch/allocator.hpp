@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/huge_pages.hpp"
+#include "core/address_table.hpp"
 #include "core/units.hpp"
 #include "strategy/parts/free_blocks.hpp"
 #include "strategy/parts/largest_of.hpp"

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "core/bytes_of.hpp"
+#include "core/units.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay::torch {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/limits.hpp"
+#include "core/units.hpp"
 #include "strategy/torch/allocator.hpp"
 
 /// The path of a request that finds a free block, and of a free, by the rules that it reckons with.

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/bytes_of.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "strategy/torch/numbers.hpp"
 #include "strategy/torch/roundup.hpp"
 

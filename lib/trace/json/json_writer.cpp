@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "core/overloaded.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace memreplay {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
-#include "core/limits.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"

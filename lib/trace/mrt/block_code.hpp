@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/huge_pages.hpp"
+#include "core/address_table.hpp"
 #include "trace/event_columns.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
 #include "trace/streamed_events.hpp"

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/system_calls.hpp"
 #include "core/text.hpp"
-#include "core/uninterrupted.hpp"
 #include "trace/gate.hpp"
 #include "trace/mrt/mrt_file.hpp"
 #include "trace/mrt/mrt_format.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/limits.hpp"
+#include "core/units.hpp"
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"

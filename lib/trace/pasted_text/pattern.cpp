@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/limits.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "trace/pasted_text/packed_text.hpp"
 
 namespace memreplay {

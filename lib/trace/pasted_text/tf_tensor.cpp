@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/limits.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "trace/pasted_text/message_kind.hpp"
 
 namespace memreplay {

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "core/overloaded.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace memreplay {
 namespace {

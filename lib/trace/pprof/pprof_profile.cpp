@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
-#include "core/limits.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 namespace {

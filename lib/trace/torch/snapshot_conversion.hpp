@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "trace/torch/snapshot_checks.hpp"
 #include "trace/torch/snapshot_texts.hpp"
 #include "trace/torch/snapshot_words.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/limits.hpp"
+#include "core/units.hpp"
 
 namespace memreplay {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "core/recorded_settings.hpp"
 #include "trace/trace.hpp"
 

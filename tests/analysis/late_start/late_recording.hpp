@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "trace/trace.hpp"
-#include "verify/recorded_state.hpp"
+#include "verify/reading.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

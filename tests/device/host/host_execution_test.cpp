@@ -1,11 +1,10 @@
-#include "device/host/host_execution.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "device/host/host_memory.hpp"
 #include "device/host/pointer.hpp"
 
 namespace memreplay {

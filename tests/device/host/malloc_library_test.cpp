@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device/host/host_execution.hpp"
+#include "device/host/host_memory.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>

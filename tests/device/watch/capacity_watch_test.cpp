@@ -1,7 +1,6 @@
-#include "device/watch/capacity_watch.hpp"
-
 #include <gtest/gtest.h>
 
+#include "device/device_wrapper.hpp"
 #include "device/simulated_device.hpp"
 
 namespace memreplay {

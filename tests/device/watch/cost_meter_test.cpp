@@ -1,8 +1,7 @@
-#include "device/watch/cost_meter.hpp"
-
 #include <gtest/gtest.h>
 
 #include "device/simulated_device.hpp"
+#include "device/watch/heard_device.hpp"
 
 namespace memreplay {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "device/simulated_device.hpp"
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "strategy/torch/allocator.hpp"
 
 namespace memreplay::torch {

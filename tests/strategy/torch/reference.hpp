@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/memory_state.hpp"
+#include "core/program.hpp"
 #include "device/simulated_device.hpp"
-#include "device/watch/device_log.hpp"
+#include "device/watch/heard_device.hpp"
 #include "strategy/torch/pool_order.hpp"
 #include "strategy/torch/release.hpp"
 #include "strategy/torch/settings.hpp"

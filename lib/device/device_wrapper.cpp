@@ -1,4 +1,4 @@
-#include "device/watch/capacity_watch.hpp"
+#include "device/device_wrapper.hpp"
 
 #include <algorithm>
 

@@ -3,9 +3,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "core/uninterrupted.hpp"
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
 
 namespace memreplay {
+
+/// The result of a system call, which is made again for as long as signals interrupt it.
+template <typename Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
 /// Locks an open file or folder against others that do the same, and closes it at the end.
 class FileLock {
@@ -27,5 +37,16 @@ class FileLock {
   int file_;
   bool is_held_;
 };
+
+/// Writes all of it to an open file. False where that fails; errno says why.
+inline bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        uninterrupted([&] { return ::write(file, bytes.data(), bytes.size()); });
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 }  // namespace memreplay

@@ -39,4 +39,9 @@ void keep_whole(std::vector<SegmentInfo>& segments, PoolIndex pool);
 /// Puts one segment right before another in the order of age.
 void set_older(std::vector<SegmentInfo>& segments, std::size_t older, std::size_t younger);
 
+/// To which multiples large requests may have been moved, likeliest first: what torch_npu's
+/// base_addr_aligned_kb can be. 0: to none. `padding` is what was added to each request.
+std::vector<Bytes> possible_alignments(const RecordedSettings& settings, const Trace& trace,
+                                       Bytes padding);
+
 }  // namespace memreplay
