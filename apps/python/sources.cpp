@@ -6,7 +6,7 @@
 #include "trace/python/python_view.hpp"
 #include "trace/reader.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
-#include "trace/torch/torch_pickle.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "trace/reserve.hpp"
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/reserve.hpp"
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {

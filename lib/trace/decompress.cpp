@@ -7,14 +7,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <new>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
 
 namespace memreplay {
 namespace {
+
+constexpr std::size_t kWorthAThread = 2 * kMiB;
+
+/// Nobody reads it any more.
+struct Abandoned {};
 
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
 constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // comes after one of sixteen bytes
@@ -174,6 +179,54 @@ std::optional<std::size_t> stated_size(const Input& input) {
                                    : ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   if (stated >= kBestRatio * bytes.size() || stated >= memory_of_machine()) return std::nullopt;
   return stated;
+}
+
+std::unique_ptr<Unpacking> Unpacking::begin(const Input& packed) {
+  const auto size = stated_size(packed);
+  if (!size || *size < kWorthAThread || std::thread::hardware_concurrency() < 2) return nullptr;
+  try {
+    return std::unique_ptr<Unpacking>(new Unpacking(packed, *size));
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
+Unpacking::Unpacking(const Input& packed, std::size_t size)
+    : packed_(packed),
+      size_(size),
+      content_(std::make_unique_for_overwrite<char[]>(size + kUnpackedAtOnce)),
+      thread_([this](const std::stop_token& stop) { unpack(stop); }) {}
+
+std::size_t Unpacking::wait_beyond(std::size_t count) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return arrived_ > std::min(count, size_ - 1) || failure_; });
+  if (failure_) std::rethrow_exception(failure_);
+  return arrived_;
+}
+
+char* Unpacking::room(const std::stop_token& stop, std::size_t used) {
+  if (stop.stop_requested()) throw Abandoned();
+  if (used > size_) throw Misstated();
+  // The end of the file may still show that it is damaged: only then all has arrived.
+  const std::lock_guard lock(mutex_);
+  arrived_ = std::min(used, size_ - 1);
+  changed_.notify_all();
+  return content_.get() + used;
+}
+
+void Unpacking::unpack(const std::stop_token& stop) {
+  std::exception_ptr failure;
+  try {
+    const std::size_t size =
+        decompress(packed_, [&](std::size_t used) { return room(stop, used); });
+    if (size != size_) throw Misstated();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  failure_ = failure;
+  if (!failure) arrived_ = size_;
+  changed_.notify_all();
 }
 
 }  // namespace memreplay

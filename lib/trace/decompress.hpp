@@ -1,9 +1,16 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "trace/reader.hpp"
 
@@ -28,5 +35,40 @@ std::size_t decompress(const Input& input, const std::function<char*(std::size_t
 /// How much a compressed file says to hold, which need not be so. Unset where it says nothing, or
 /// more than is likely or the machine has memory for.
 std::optional<std::size_t> stated_size(const Input& input);
+
+/// A file that holds more or less than it said.
+struct Misstated {};
+
+/// Unpacks a compressed file on a thread of its own, so that who reads from the front need not wait
+/// for the end.
+class Unpacking {
+ public:
+  /// Null where the file does not say how much it holds, where that is not worth a thread, and
+  /// where there is none to be had. `packed` outlives what is returned.
+  static std::unique_ptr<Unpacking> begin(const Input& packed);
+
+  /// All that the file says to hold; to be read as far as it has arrived.
+  std::string_view bytes() const { return {content_.get(), size_}; }
+
+  /// Waits until more than `count` bytes have arrived, or all; how many have. Throws Misstated, and
+  /// what decompress throws.
+  std::size_t wait_beyond(std::size_t count);
+
+ private:
+  Unpacking(const Input& packed, std::size_t size);
+
+  char* room(const std::stop_token& stop, std::size_t used);
+  void unpack(const std::stop_token& stop);
+
+  const Input packed_;
+  const std::size_t size_;
+  std::unique_ptr<char[]> content_;
+
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable changed_;
+  std::size_t arrived_ = 0;
+  std::exception_ptr failure_;
+  std::jthread thread_;  ///< ends before all else
+};
 
 }  // namespace memreplay

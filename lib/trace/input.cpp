@@ -1,11 +1,13 @@
 #include "trace/input.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -13,12 +15,150 @@
 
 #include "core/error.hpp"
 #include "core/system_calls.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "trace/decompress.hpp"
-#include "trace/named_content.hpp"
 
 namespace memreplay {
 namespace {
+
+/// Contents that begin with certain bytes.
+struct Signature {
+  std::size_t at;
+  std::string_view bytes;
+  std::string_view says;
+};
+
+using namespace std::string_view_literals;
+
+constexpr Signature kSignatures[] = {
+    {0,
+     "\xFD"
+     "7zXZ\0"sv,
+     "is compressed by xz: unpack it first (xz -d FILE)"},
+    {0, "BZh"sv, "is compressed by bzip2: unpack it first (bunzip2 FILE)"},
+    {0, "7z\xBC\xAF\x27\x1C"sv, "is a 7z archive: unpack it first (7z x FILE)"},
+    {0, "Rar!\x1A\x07"sv, "is a rar archive: unpack it first (unrar x FILE)"},
+    {0, "\x04\x22\x4D\x18"sv, "is compressed by lz4: unpack it first (lz4 -d FILE)"},
+    {0, "\x5D\0\0\x80\0\xFF\xFF\xFF\xFF"sv, "is compressed by lzma: unpack it first (unlzma FILE)"},
+    {0, "LZIP"sv, "is compressed by lzip: unpack it first (lzip -d FILE)"},
+    {0, "\xFF\x06\0\0sNaPpY"sv, "is compressed by snappy: unpack it first"},
+    {0, "\x1F\x9D"sv, "is compressed by compress (.Z): unpack it first (uncompress FILE)"},
+    {257, "ustar"sv, "is a tar archive: unpack it and name a file in it (tar -xf FILE)"},
+    {0, "\x80\x02\x8A\nl\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E"sv,
+     "is what torch.save wrote (a .pt of a release before 1.6: tensors or a model), no snapshot; a "
+     "snapshot is written by torch.cuda.memory._dump_snapshot"},
+    {0, "\x93NUMPY"sv, "is an array of NumPy (.npy), no recording"},
+    {0, "\x89HDF\r\n"sv, "is an HDF5 file (a model or data), no recording"},
+    {0,
+     "--------------------------------------------------------------------------------\nCommand:"sv,
+     "is what ms_print made of massif's output: name the massif.out file itself"},
+    {0, "\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0"sv,
+     "is a profile of a CPU's time (gperftools), which has no allocations"},
+    {0, "GGUF"sv, "is a model (GGUF), no recording"},
+    {0, "PAR1"sv, "is a Parquet table: convert it to CSV first"},
+    {0, "ARROW1"sv, "is an Arrow table: convert it to CSV first"},
+    {0, "\x89PNG\r\n"sv, "is a picture (PNG): save the text or the recording itself"},
+    {0, "\xFF\xD8\xFF"sv, "is a picture (JPEG): save the text or the recording itself"},
+    {0, "GIF8"sv, "is a picture (GIF): save the text or the recording itself"},
+    {0, "RIFF"sv, "is a picture or a sound (RIFF): save the text or the recording itself"},
+    {0, "%PDF-"sv, "is a PDF document: save the text or the recording itself"},
+    {0,
+     "\x7F"
+     "ELF"sv,
+     "is a program, a library or a core dump (ELF), no recording"},
+};
+
+std::string lower_case_beginning(std::string_view bytes) {
+  constexpr std::size_t kNear = 1 << 10;
+  const std::size_t first = bytes.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  std::string text(first == bytes.npos ? std::string_view() : bytes.substr(first, kNear));
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// A file in whose place a tool for large files left where it is.
+std::string named_pointer(std::string_view bytes) {
+  constexpr std::string_view kMerge = "<<<<<<< ";  // a conflict of two versions
+  const bool is_conflict = bytes.starts_with(kMerge);
+  std::string_view from = bytes;
+  if (is_conflict) from.remove_prefix(std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+  if (from.starts_with("version https://git-lfs.github.com/spec/") ||
+      from.starts_with("version https://hawser.github.com/spec/")) {
+    if (is_conflict) {
+      return "is two pointers of Git LFS within the marks of a merge that was not resolved, not "
+             "the "
+             "file itself: resolve it, and git lfs pull brings the file";
+    }
+    constexpr std::string_view kSize = "\nsize ";
+    const std::size_t at = bytes.find(kSize);
+    std::uint64_t size = 0;
+    const bool says = at != bytes.npos && leading_digits(bytes.substr(at + kSize.size()), size) > 0;
+    return fmt::format("is a pointer of Git LFS{}, not the file itself: git lfs pull brings it",
+                       says ? fmt::format(" to a file of {} bytes", human_count(size)) : "");
+  }
+  if (bytes.size() < 1000 && bytes.find("/annex/objects/") != bytes.npos) {
+    return "is a pointer of git-annex, not the file itself: git annex get FILE brings it";
+  }
+  return {};
+}
+
+std::string named_page(std::string_view text) {
+  if (text.starts_with("<!doctype html") || text.starts_with("<html") ||
+      text.starts_with("<head") || (text.starts_with("<!--") && text.find("<html") != text.npos)) {
+    return "is a web page (HTML) that was saved in place of a file: download the file itself (on "
+           "GitHub \"Raw\", on Hugging Face \"download\"; curl -L URL)";
+  }
+  if (!text.starts_with("<?xml") && !text.starts_with("<error>")) return {};
+  return text.find("<error>") != text.npos
+             ? "is the error message of a server that was saved in place of a file: download the "
+               "file itself"
+             : "is XML, no recording";
+}
+
+/// What a server says in place of a file.
+std::string named_refusal(std::string_view text) {
+  const bool is_of_github = text.starts_with("{") && text.find("\"message\"") != text.npos &&
+                            text.find("\"documentation_url\"") != text.npos;
+  if (!is_of_github && !text.starts_with("404: not found") && text != "not found" &&
+      text != "entry not found") {
+    return {};
+  }
+  return "is the error message of a server (not found) that was saved in place of a file: look at "
+         "the URL, and download the file itself";
+}
+
+/// What a server gave in place of a file.
+std::string named_answer(std::string_view bytes) {
+  const std::string text = lower_case_beginning(bytes);
+  const std::string page = named_page(text);
+  return page.empty() ? named_refusal(text) : page;
+}
+
+std::string named_zip(std::string_view bytes) {
+  if (!bytes.starts_with("PK\x03\x04") && !bytes.starts_with("PK\x05\x06")) return {};
+  constexpr std::size_t kNames = 1 << 16;
+  const std::string_view near = bytes.substr(0, kNames);
+  if (near.find("/data.pkl") != near.npos || near.find(".data/serialization_id") != near.npos) {
+    return "is what torch.save wrote (a .pt file, a zip archive of tensors or of a model), no "
+           "snapshot; a snapshot is written by torch.cuda.memory._dump_snapshot, and one that was "
+           "saved so becomes a file by pickle.dump(torch.load(F, weights_only=False), "
+           "open(\"run.pickle\", \"wb\"))";
+  }
+  if (near.find(".npy") != near.npos)
+    return "is a zip archive of NumPy's arrays (.npz), no recording";
+  return "is a zip archive: unpack it and name a file in it (unzip FILE)";
+}
+
+std::string named_by_extension(std::string_view name) {
+  if (name.ends_with(".nsys-rep") || name.ends_with(".qdrep")) {
+    return "is a report of Nsight Systems: export it first (nsys export --type sqlite FILE), "
+           "recorded with --cuda-memory-usage=true";
+  }
+  if (name.ends_with(".ncu-rep")) return "is a report of Nsight Compute, which has no allocations";
+  return {};
+}
 
 constexpr std::size_t kBeginning = 64 * kKiB;
 /// Looked at before a compressed file is unpacked: most formats show at once, a message in a log
@@ -195,6 +335,36 @@ void OpenedInput::let_go() {
   input_.arrival = nullptr;
   if (mapping_ != nullptr) ::munmap(std::exchange(mapping_, nullptr), mapped_bytes_);
   input_.mapped = false;
+}
+
+std::string named_content(std::string_view name, std::string_view bytes) {
+  for (const auto named : {named_pointer, named_answer, named_zip}) {
+    if (std::string what = named(bytes); !what.empty()) return what;
+  }
+  for (const Signature& signature : kSignatures) {
+    if (signature.at < bytes.size() && bytes.substr(signature.at).starts_with(signature.bytes)) {
+      return std::string(signature.says);
+    }
+  }
+  // Eight bytes of a length, then its header.
+  if (bytes.size() > 10 && bytes.substr(5, 5) == "\0\0\0{\""sv) {
+    return "is a file of safetensors (a model), no recording";
+  }
+  return named_by_extension(name);
+}
+
+std::string named_path(std::string_view path) {
+  const std::size_t colon = path.find("://");
+  const bool is_url = colon != path.npos && colon > 0 &&
+                      std::ranges::all_of(path.substr(0, colon), [](unsigned char c) {
+                        return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+                      });
+  if (!is_url) return {};
+  const std::string_view scheme = path.substr(0, colon);
+  if (scheme == "file") return "is a URL; expected a path: leave out file://";
+  return fmt::format(
+      "is a URL; expected a file: download it first ({})",
+      scheme.starts_with("http") ? "curl -LO URL" : "nothing is read over a network");
 }
 
 }  // namespace memreplay

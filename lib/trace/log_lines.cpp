@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "trace/csv/csv_rows.hpp"
-#include "trace/hexadecimal.hpp"
+#include "trace/read_numbers.hpp"
 
 namespace memreplay {
 

@@ -9,8 +9,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "trace/pages_behind.hpp"
-#include "trace/reserve.hpp"
+#include "trace/pages.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

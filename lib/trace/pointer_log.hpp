@@ -11,8 +11,8 @@
 
 #include "core/address_table.hpp"
 #include "trace/event_outlet.hpp"
+#include "trace/pages.hpp"
 #include "trace/reader.hpp"
-#include "trace/reserve.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {

@@ -12,19 +12,15 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "trace/counted_events.hpp"
 #include "trace/decompress.hpp"
+#include "trace/event_count.hpp"
 #include "trace/gate.hpp"
 #include "trace/input.hpp"
-#include "trace/named_content.hpp"
 #include "trace/python/python_plugin.hpp"
-#include "trace/torch/torch_pickle.hpp"
+#include "trace/readers.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
-
-#define MEMREPLAY_READER(identifier, file) ReaderInfo identifier##_reader();
-#include "trace/readers.def"
-#undef MEMREPLAY_READER
 
 namespace {
 

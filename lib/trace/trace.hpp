@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +14,6 @@
 #include "core/recorded_settings.hpp"
 #include "core/request.hpp"
 #include "trace/event_columns.hpp"
-#include "trace/streamed_events.hpp"
 
 namespace memreplay {
 
@@ -122,5 +122,12 @@ inline constexpr std::string_view kTogetherFormat = "together";
 
 /// The allocator that made the recording is PyTorch's, as far as it tells.
 inline bool is_torch(const Recording& recording) { return recording.format.starts_with("torch-"); }
+
+/// Calls `use` with all events of a trace in their order: at once where they are in memory, else
+/// as many at a time as its file has together. `first` is the number of the first of them; `use` is
+/// false to end it. Throws InputError.
+void for_each_block(
+    const Trace& trace, ColdColumns wanted,
+    const std::function<bool(std::uint64_t first, const EventColumns& events)>& use);
 
 }  // namespace memreplay

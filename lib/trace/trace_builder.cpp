@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/reserve.hpp"
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {

@@ -41,4 +41,12 @@ class ValueWriter {
   virtual void finish() = 0;
 };
 
+/// One function object of several, for std::visit.
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
 }  // namespace memreplay

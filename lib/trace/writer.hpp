@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -46,5 +47,24 @@ std::string writable_formats();
 
 /// "NAME.pickle or NAME.json": files that hold addresses.
 std::string files_with_addresses();
+
+/// What a log of allocations and frees has a place for, beside their sizes.
+struct LogPlaces {
+  bool streams = false;
+  bool threads = false;
+  bool times = false;
+  bool alignments = false;
+  bool refusals = false;
+  bool last_ends = true;  ///< blocks that outlive the last request may end one by one, or never
+  /// Requests of no bytes, delayed frees, markers, emptied caches, safe frontiers, pools, tags.
+  bool all_calls = false;
+};
+
+/// What such a log leaves out of the only trace of a recording, with counts, as one phrase. `log`:
+/// "an RMM log". O(events).
+Losses left_out_of(const Recording& recording, std::string_view log, LogPlaces has);
+
+/// Events that request a free which never completes: the block stays in use. Ascending.
+std::vector<std::size_t> unfinished_frees(const Trace& trace);
 
 }  // namespace memreplay

@@ -8,7 +8,7 @@
 
 #include "core/units.hpp"
 #include "trace/recorded_levels.hpp"
-#include "trace/torch/request_padding.hpp"
+#include "trace/torch/unstated_settings.hpp"
 #include "verify/guesses.hpp"
 #include "verify/pinned_memory.hpp"
 #include "verify/verification.hpp"

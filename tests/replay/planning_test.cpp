@@ -11,7 +11,7 @@
 #include "device/watch/ledger.hpp"
 #include "replay/replay.hpp"
 #include "strategy/registry.hpp"
-#include "trace/stalloc/stalloc.hpp"
+#include "trace/readers.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {

@@ -1,5 +1,3 @@
-#include "trace/hexadecimal.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "core/text.hpp"
+#include "trace/read_numbers.hpp"
 
 namespace memreplay {
 namespace {

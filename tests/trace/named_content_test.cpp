@@ -1,10 +1,9 @@
-#include "trace/named_content.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "trace/input.hpp"
 #include "trace/reader_samples.hpp"
 
 namespace memreplay {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "trace/reader.hpp"
-#include "trace/torch/torch_pickle.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 

@@ -1,11 +1,11 @@
-#include "trace/plain_numbers.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "trace/read_numbers.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,11 +5,8 @@
 #include <string>
 
 #include "trace/drawn_events.hpp"
-#include "trace/heaptrack/heaptrack.hpp"
-#include "trace/kineto/kineto.hpp"
+#include "trace/readers.hpp"
 #include "trace/rmm/rmm.hpp"
-#include "trace/stalloc/stalloc.hpp"
-#include "trace/umpire/umpire.hpp"
 
 namespace memreplay {
 namespace {

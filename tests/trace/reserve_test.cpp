@@ -1,8 +1,8 @@
-#include "trace/reserve.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {

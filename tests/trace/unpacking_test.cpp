@@ -1,5 +1,3 @@
-#include "trace/unpacking.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,6 +7,7 @@
 #include "core/units.hpp"
 #include "pickle_bytes.hpp"
 #include "trace/compressed.hpp"
+#include "trace/decompress.hpp"
 
 namespace memreplay {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "analysis/convert/replay_recorder.hpp"
-#include "trace/torch/torch_pickle.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

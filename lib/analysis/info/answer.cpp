@@ -6,7 +6,7 @@
 #include "analysis/late_start/warm_start.hpp"
 #include "analysis/recorded/recorded_picture.hpp"
 #include "analysis/recorded/summary.hpp"
-#include "trace/event_blocks.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,7 +1,7 @@
 #include "analysis/recorded/recorded_picture.hpp"
 
-#include "trace/event_blocks.hpp"
 #include "trace/recorded_levels.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 RunPicture recorded_picture(const Trace& trace, std::size_t most_points) {

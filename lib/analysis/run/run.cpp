@@ -10,8 +10,8 @@
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
-#include "trace/event_blocks.hpp"
 #include "trace/recorded_levels.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 namespace {

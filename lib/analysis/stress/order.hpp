@@ -5,7 +5,7 @@
 
 #include "analysis/stress/work.hpp"
 #include "trace/trace.hpp"
-#include "trace/workload/draws.hpp"
+#include "trace/workload/workload.hpp"
 
 namespace memreplay {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "trace/event_blocks.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,7 +1,7 @@
 #include "analysis/verdict/too_much.hpp"
 
-#include "trace/event_blocks.hpp"
 #include "trace/recorded_levels.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "trace/csv/csv_rows.hpp"
-#include "trace/csv/csv_time.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

@@ -7,10 +7,15 @@
 #include <bit>
 #include <charconv>
 #include <limits>
+#include <string>
 #include <system_error>
 #include <type_traits>
+#include <vector>
 
+#include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/pages.hpp"
+#include "trace/rmm/rmm.hpp"
 
 namespace memreplay {
 
@@ -126,6 +131,120 @@ std::uint8_t CsvFields::written_align_log2() const {
   if (!align) return 0;
   if (!std::has_single_bit(*align)) bad(kAlign, "a power of two");
   return static_cast<std::uint8_t>(std::countr_zero(*align));
+}
+
+CsvDevice::CsvDevice(int gpu, CsvEvents fate) : builder(gpu), events(fate) {}
+
+bool CsvDevice::allocate(std::uint64_t id, std::uint16_t lane, Bytes size, std::uint8_t align_log2,
+                         std::uint32_t thread) {
+  const auto [buffer, fresh] = buffers.emplace(id);
+  if (!fresh && buffer->freed == kNotFreed) return false;
+  const Slot slot = keeps_freed ? numbers : builder.take_slot();
+  if (events == CsvEvents::kept) ++numbers;
+  *buffer = {.size = size, .slot = slot, .thread = thread, .lane = lane};
+  builder.add(Op::allocate, lane, slot, size, align_log2);
+  return true;
+}
+
+void CsvDevice::keep_freed() {
+  if (std::exchange(keeps_freed, true)) return;
+  Trace& trace = builder.trace();
+  std::vector<Slot> number_of(trace.slot_count);
+  builder.forget_slots();
+  numbers = 0;
+  for (std::size_t event = 0; event < trace.size(); ++event) {
+    Slot& slot = trace.slots[event];
+    if (slot == kNoSlot) continue;
+    Slot& number = number_of[slot];
+    if (trace.ops[event] == Op::allocate) {
+      number = numbers++;
+      *buffers.emplace(trace.ids[event]).first = {
+          .size = trace.sizes[event],
+          .slot = number,
+          .thread = trace.threads.empty() ? 0 : trace.threads[event],
+          .lane = trace.lane_of[event]};
+    } else {
+      buffers.find(trace.ids[event])->freed = event;
+    }
+    slot = number;
+  }
+}
+
+void CsvDevice::free(std::uint64_t id, std::uint16_t lane, CsvBuffer& block) {
+  const Slot slot = block.slot;
+  block.freed = builder.size();
+  builder.add(Op::free, lane, slot, block.size);
+  if (keeps_freed) return;
+  buffers.erase(id);
+  builder.return_slot(slot);
+}
+
+void CsvDevice::complete_free(std::uint16_t lane, CsvBuffer& block) {
+  // Only now is it known that the free was not done at once.
+  builder.op(block.freed) = Op::free_requested;
+  block.completed = true;
+  builder.add(Op::free_completed, lane, block.slot, block.size);
+}
+
+void CsvDevice::number_slots() {
+  if (!keeps_freed) return;
+  std::vector<Slot> slot_of(numbers, kNoSlot);
+  Trace& trace = builder.trace();
+  for (std::size_t event = 0; event < trace.size(); ++event) {
+    Slot& slot = trace.slots[event];
+    if (slot == kNoSlot) continue;
+    Slot& own = slot_of[slot];
+    if (trace.ops[event] == Op::allocate) own = builder.take_slot();
+    slot = own;
+    const Op op = trace.ops[event];
+    if (op == Op::free || op == Op::free_completed) builder.return_slot(own);
+  }
+}
+
+bool is_csv(const Input& input) {
+  if (is_rmm(input)) return false;
+  constexpr std::size_t kLongestHeader = 4000;
+  std::string_view header = input.bytes.substr(0, kLongestHeader);
+  header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));
+  header = header.substr(0, header.find('\n'));
+  try {
+    CsvRows rows(input.name, header, csv_separator(header));
+    rows.keep_blanks(false);
+    if (!rows.next()) return false;
+    read_csv_header(rows, {});
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+bool can_stream_csv(const Input& input, const ReadOptions& options) {
+  CsvFields fields(input.name, input.bytes, options.columns);
+  if (fields.has(kTime) && fields.header().time == CsvTimeUnit::undecided) return false;
+  PagesBehind behind(input);
+  std::optional<std::string> device;
+  try {
+    while (fields.next()) {
+      if (fields.op() == 'c') return false;
+      if (!device) device = fields.text(kDevice);
+      if (fields.text(kDevice) != *device) return false;
+      behind.passed(fields.rest());
+    }
+  } catch (const InputError&) {
+    // The reading comes to it, unless something is wrong before it.
+  }
+  return true;
+}
+
+bool csv_has_allocated(const Input& input, const ReadOptions& options, int gpu, std::uint64_t id,
+                       const char* end) {
+  CsvFields fields(input.name, input.bytes, options.columns);
+  while (fields.next() && fields.rest() < end) {
+    if (fields.op() != 'a' || fields.is_null_id()) continue;
+    if (fields.number<int>(kDevice, "").value_or(0) != gpu) continue;
+    if (fields.number<std::uint64_t>(kId, "") == id) return true;
+  }
+  return false;
 }
 
 }  // namespace memreplay

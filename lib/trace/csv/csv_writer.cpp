@@ -7,7 +7,6 @@
 
 #include "trace/csv/csv.hpp"
 #include "trace/csv/csv_rows.hpp"
-#include "trace/losses.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {

@@ -1,5 +1,3 @@
-#include "trace/heaptrack/heaptrack.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +11,11 @@
 #include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "trace/heaptrack/heaptrack_places.hpp"
-#include "trace/hexadecimal.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/read_numbers.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -323,6 +322,8 @@ void HeaptrackReader::pass_time() {
 
 }  // namespace
 
+/// heaptrack's files: raw ones, and interpreted ones, which have no addresses. There the oldest of
+/// several like blocks is freed first.
 ReaderInfo heaptrack_reader() {
   return {.name = "heaptrack",
           .summary = "heaptrack's recording, raw or interpreted.",

@@ -1,5 +1,3 @@
-#include "trace/intervals/intervals.hpp"
-
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -11,8 +9,9 @@
 #include "trace/buffer_lifetimes.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
-#include "trace/plain_numbers.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/read_numbers.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -146,6 +145,8 @@ std::int64_t IntervalsReader::time(const IntervalWord& word) const {
 
 }  // namespace
 
+/// "START END SIZE" a line, as STAlloc's planner and allocatorSim have them: a buffer is live from
+/// operation START on, and freed at END.
 ReaderInfo intervals_reader() {
   return {
       .name = "intervals",

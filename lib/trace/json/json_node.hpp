@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "trace/pickle/pickle_value.hpp"
+#include "trace/reader.hpp"
+
 /// Files of our own that are JSON, read so that every complaint names its place.
+
 namespace memreplay {
 
 /// Keys stand in the order in which they were put in.
@@ -54,5 +59,12 @@ class JsonNode {
   std::string place_;
   const nlohmann::ordered_json& value_;
 };
+
+/// The values of a JSON document, as a pickle would have made them: pool ids are tuples, and equal
+/// lists of frames are one object. Throws InputError.
+PickleValue read_json_values(const Input& input, PickleStore& store);
+
+/// What nlohmann's parser refuses there, by the number of its error.
+[[noreturn]] void refuse_json(const Input& input, std::size_t byte, int error);
 
 }  // namespace memreplay

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "core/overloaded.hpp"
 #include "core/text.hpp"
+#include "trace/value_writer.hpp"
 
 namespace memreplay {
 namespace {

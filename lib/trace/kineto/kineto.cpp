@@ -1,5 +1,3 @@
-#include "trace/kineto/kineto.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +13,12 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "trace/device_streams.hpp"
 #include "trace/gate.hpp"
 #include "trace/kineto/kineto_events.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -315,6 +314,8 @@ bool stream_kineto(const Input& input, const ReadOptions& options, const BeginEv
 
 }  // namespace
 
+/// Traces of PyTorch's profiler with profile_memory=True: a trace for each device, the host's own
+/// among them. Without addresses there is none, and the recording says why.
 ReaderInfo kineto_reader() {
   return {.name = "kineto",
           .summary = "A trace of PyTorch's profiler (Kineto), recorded with profile_memory=True.",

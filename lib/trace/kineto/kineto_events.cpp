@@ -15,8 +15,8 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "trace/gate.hpp"
-#include "trace/json/json_values.hpp"
-#include "trace/pages_behind.hpp"
+#include "trace/json/json_node.hpp"
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {

@@ -21,8 +21,8 @@
 #include "trace/csv/csv_rows.hpp"
 #include "trace/input.hpp"
 #include "trace/log_reading.hpp"
-#include "trace/pages_behind.hpp"
-#include "trace/plain_numbers.hpp"
+#include "trace/pages.hpp"
+#include "trace/read_numbers.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {

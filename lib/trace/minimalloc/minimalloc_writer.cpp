@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "trace/losses.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {

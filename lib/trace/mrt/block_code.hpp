@@ -11,7 +11,6 @@
 #include "core/address_table.hpp"
 #include "trace/event_columns.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
-#include "trace/streamed_events.hpp"
 
 namespace memreplay {
 

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "trace/mrt/block_code.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
+#include "trace/reader.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -259,5 +261,19 @@ auto fields(Is<MrtAbout> auto& x) { return std::tie(x.recording, x.totals, x.blo
 
 std::uint32_t mrt_crc(std::string_view bytes, std::uint32_t before = 0);
 std::uint32_t mrt_crc(const MrtBlockHead& head, std::string_view payload);
+
+/// Reads all but the blocks, and checks that they fit together: every number refers to something
+/// that is there, and the blocks tile the file. Throws InputError.
+MrtAbout read_mrt_about(const Input& input);
+
+/// How far the numbers of the trace's blocks may go.
+NumberLimits mrt_limits(const Recording& recording, const Trace& trace);
+
+/// Decodes a block, given with its head, which must be `expected`. Throws MrtFault.
+void decode_mrt_block(std::string_view block, const MrtBlockHead& expected, BlockDecoder& decoder,
+                      EventColumns& events);
+
+/// "block 12": by number in MrtAbout::blocks.
+std::string mrt_place(std::size_t block);
 
 }  // namespace memreplay

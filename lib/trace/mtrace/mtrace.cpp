@@ -1,5 +1,3 @@
-#include "trace/mtrace/mtrace.hpp"
-
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/reader.hpp"
 #include "trace/text_numbers.hpp"
 
 namespace memreplay {
@@ -152,6 +151,7 @@ Bytes MtraceReader::size(std::string_view text) const {
 
 }  // namespace
 
+/// What glibc's mtrace() writes to the file that MALLOC_TRACE names.
 ReaderInfo mtrace_reader() {
   return {.name = "mtrace",
           .summary = "What glibc's mtrace() writes of malloc, realloc and free.",

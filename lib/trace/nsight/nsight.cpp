@@ -1,5 +1,3 @@
-#include "trace/nsight/nsight.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
+#include "trace/reader.hpp"
 #include "trace/sqlite_file.hpp"
 #include "trace/text_numbers.hpp"
 
@@ -216,6 +215,8 @@ void NsightReader::replay(const NsightEvent& event) {
 
 }  // namespace
 
+/// The device memory that a program under Nsight Systems obtained and gave back, from the SQLite
+/// export or the same columns as CSV. Under a caching allocator these are its segments.
 ReaderInfo nsight_reader() {
   return {
       .name = "nsight",

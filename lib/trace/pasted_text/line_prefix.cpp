@@ -1,9 +1,8 @@
-#include "trace/pasted_text/line_prefix.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "core/text.hpp"
+#include "trace/pasted_text/packed_text.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,8 +4,6 @@
 #include <array>
 #include <iterator>
 
-#include "trace/pasted_text/line_prefix.hpp"
-
 namespace memreplay {
 namespace {
 

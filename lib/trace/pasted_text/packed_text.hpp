@@ -53,4 +53,18 @@ class TextPacker {
   bool after_empty_ = false;
 };
 
+/// What comes before a line's own words: quotation marks, times, levels, loggers, ranks,
+/// containers.
+struct LinePrefix {
+  std::size_t size = 0;
+  std::optional<std::uint64_t> rank;
+  std::string_view source;  ///< the container that it names
+};
+
+/// `numbered`: lines beside it begin like "3: " too, as srun and mpirun number their tasks.
+LinePrefix prefix_of(std::string_view line, bool numbered);
+
+/// Whether a line begins like "3: ".
+bool is_numbered(std::string_view line);
+
 }  // namespace memreplay

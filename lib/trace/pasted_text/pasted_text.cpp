@@ -1,10 +1,9 @@
-#include "trace/pasted_text/pasted_text.hpp"
-
 #include <algorithm>
 #include <memory>
 
 #include "core/error.hpp"
 #include "trace/pasted_text/message_kind.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 namespace {
@@ -55,6 +54,7 @@ Recording read_text(const Input& input, const ReadOptions&) {
 
 }  // namespace
 
+/// Messages about memory that somebody pasted, from a log or a screen: figures, no events.
 ReaderInfo pasted_text_reader() {
   return {.name = "pasted-text",
           .summary =

@@ -5,6 +5,22 @@
 namespace memreplay {
 namespace {
 
+// What is neither free nor allocated lies in the driver's pool, or with others. A limit beyond any
+// device is none.
+void complete_async(OomMessage& message, const MessageSpan&) {
+  message.overflows.clear();
+  message[OomWord::backend] = "CUDA";
+  message[Figure::outside] = difference_of(
+      message[Figure::device], sum_of(message[Figure::live], message[Figure::device_free]));
+}
+
+void complete_mps(OomMessage& message, const MessageSpan&) {
+  message[OomWord::backend] = "MPS";
+  const auto held = sum_of(message[Figure::live], message[Figure::requested]);
+  message[Figure::lacking] =
+      difference_of(sum_of(held, message[Figure::outside]), message[Figure::limit]);
+}
+
 // "Process 311 has 15.67 GiB memory in use", of every process of this machine's container.
 void add_processes(OomMessage& message, const MessageSpan& span) {
   static const Pattern kProcess = "Process {number} has {size} memory in use";
@@ -101,6 +117,67 @@ MessageKind torch_message() {
                      "; {reserved} reserved in total by PyTorch",
                      "expandable-segment reserve of {segment_reserve} for"},
           .complete = complete_torch};
+}
+
+// c10/cuda/CUDAMallocAsyncAllocator.cpp, since 1.12.
+MessageKind torch_async_message() {
+  return {.name = "torch-async",
+          .detail = "the message of PyTorch's cudaMallocAsync back end",
+          .starts = {"Allocation on device {gpu} would exceed allowed memory",
+                     "would exceed allowed memory. (out of memory)",
+                     "OutOfMemoryError: Allocation on device",
+                     "Exception during processing !!! Allocation on device",
+                     "Currently allocated : {live} Requested : {requested}"},
+          .fields = {"Currently allocated : {live}", "Requested : {requested}",
+                     "Device limit : {device}", "Free (according to CUDA): {device_free}",
+                     "user-supplied memory fraction) : {limit}"},
+          .complete = complete_async,
+          .join = add_missing};
+}
+
+// torch/csrc/cuda/Module.cpp and torch/cuda/memory.py, memory_stats(): a dictionary, its items, or
+// lines of key and value; its keys since 1.4, requested_bytes since 2.0.
+MessageKind torch_stats_message() {
+  return {
+      .name = "torch-stats",
+      .detail = "torch.cuda.memory_stats()",
+      .starts = {"active_bytes.all.current{~}{active:B}", "allocated_bytes.all.current{~}{live:B}",
+                 "allocated_bytes.all.peak{~}{live_peak:B}",
+                 "requested_bytes.all.current{~}{live_requested:B}",
+                 "reserved_bytes.all.current{~}{reserved:B}",
+                 "reserved_bytes.all.peak{~}{reserved_peak:B}",
+                 "inactive_split_bytes.all.current{~}{not_releasable:B}",
+                 "allocation.all.current{~}{live_blocks}", "segment.all.current{~}{segments}",
+                 "num_alloc_retries{~}{retries}", "num_ooms{~}{ooms}"},
+      .join = add_missing};
+}
+
+// torch/cuda/memory.py, memory_summary() since 1.4. Up to 1.12 its sizes are in KB, MB and GB,
+// which mean powers of 1,024 there too.
+MessageKind torch_summary_message() {
+  return {
+      .name = "torch-summary",
+      .detail = "a table of torch.cuda.memory_summary()",
+      .starts = {"memory summary, device ID {gpu}", "CUDA OOMs: {ooms}", "Allocated memory |"},
+      .fields = {"cudaMalloc retries: {retries}", "Allocated memory | {live} | {live_peak} |",
+                 "Allocated memory | {live} |", "Active memory | {active} |",
+                 "Requested memory | {live_requested} |",
+                 "GPU reserved memory | {reserved} | {reserved_peak} |",
+                 "GPU reserved memory | {reserved} |", "Non-releasable memory | {not_releasable} |",
+                 "Allocations | {live_blocks} |", "GPU reserved segments | {segments} |"},
+      .join = add_missing};
+}
+
+// aten/src/ATen/mps/MPSAllocator.mm: GB, of 2^30 bytes, since 1.12 and GiB since 2.9; a buffer
+// beyond Metal's limit is invalid.
+MessageKind mps_message() {
+  return {.name = "mps",
+          .detail = "the message of PyTorch's MPS back end",
+          .starts = {"MPS backend out of memory", "Invalid buffer size: {requested}"},
+          .fields = {"MPS allocated: {live}", "currently allocated: {live}",
+                     "other allocations: {outside}", "max allowed: {limit}",
+                     "Tried to allocate {requested} on", "Tried to allocate {requested}"},
+          .complete = complete_mps};
 }
 
 }  // namespace memreplay

@@ -1,5 +1,5 @@
 #include "trace/pickle/pickle_machine.hpp"
-#include "trace/pickle/pickle_numbers.hpp"
+#include "trace/pickle/pickle_text.hpp"
 
 namespace memreplay {
 namespace {

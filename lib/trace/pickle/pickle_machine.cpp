@@ -9,9 +9,9 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "trace/pickle/pickle_numbers.hpp"
-#include "trace/reserve.hpp"
-#include "trace/unpacking.hpp"
+#include "trace/decompress.hpp"
+#include "trace/pages.hpp"
+#include "trace/pickle/pickle_text.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/pages_behind.hpp"
+#include "trace/pages.hpp"
 #include "trace/pickle/pickle_opcodes.hpp"
 #include "trace/pickle/pickle_runs.hpp"
 #include "trace/pickle/pickle_value.hpp"

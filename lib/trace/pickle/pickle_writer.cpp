@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "core/overloaded.hpp"
 #include "core/text.hpp"
+#include "trace/value_writer.hpp"
 
 namespace memreplay {
 namespace {

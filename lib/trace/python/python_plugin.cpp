@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "trace/python/python_reader.hpp"
-#include "trace/torch/torch_pickle.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,11 +1,10 @@
-#include "trace/python/python_reader.hpp"
-
 #include <pybind11/embed.h>
 
 #include <algorithm>
 #include <string>
 
 #include "core/error.hpp"
+#include "trace/python/python_plugin.hpp"
 #include "trace/python/python_view.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
 

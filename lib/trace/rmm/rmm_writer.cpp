@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/losses.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {

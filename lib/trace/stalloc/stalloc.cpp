@@ -1,5 +1,3 @@
-#include "trace/stalloc/stalloc.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -8,10 +6,10 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "trace/device_in_name.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
+#include "trace/reader.hpp"
 #include "trace/text_numbers.hpp"
 
 namespace memreplay {
@@ -119,6 +117,8 @@ std::uint64_t StallocReader::stream(std::string_view text) const {
 
 }  // namespace
 
+/// STAlloc's mem_log_devN.txt: "STATUS POINTER SIZE STREAM", and marks of iterations, micro-batches
+/// and layers between them.
 ReaderInfo stalloc_reader() {
   return {
       .name = "stalloc",

@@ -1,17 +1,70 @@
-#include "trace/torch/torch_json.hpp"
-
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/units.hpp"
-#include "trace/json/json_values.hpp"
-#include "trace/reader.hpp"
+#include "trace/json/json_node.hpp"
 #include "trace/torch/plain_copy.hpp"
-#include "trace/torch/printed_snapshot.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {
+
+/// Where it begins near the beginning of a text, amid other lines; npos where there is none.
+std::size_t printed_snapshot_in(std::string_view text) {
+  constexpr std::size_t kNear = 64 * kKiB;
+  const std::string_view head = text.substr(0, kNear);
+  const std::size_t key = std::min(head.find("'total_size'"), head.find("'device_traces'"));
+  if (key == head.npos) return head.npos;
+  const std::size_t whole = head.rfind("{'segments'", key);
+  return whole != head.npos ? whole : head.rfind("[{'", key);
+}
+
+/// Its text as JSON, from there to its end: other names for null and truth values, lists for
+/// tuples, one kind of quotation marks.
+std::string json_of_printed(std::string_view text) {
+  struct Name {
+    std::string_view python;
+    std::string_view json;
+  };
+  static constexpr Name kNames[] = {{"None", "null"}, {"True", "true"}, {"False", "false"}};
+  std::string json;
+  char quote = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == '\\' && i + 1 < text.size()) {
+        if (text[++i] != '\'') json += '\\';
+        json += text[i];
+      } else if (c == quote) {
+        json += '"';
+        quote = 0;
+      } else {
+        if (c == '"') json += '\\';
+        json += c;
+      }
+      continue;
+    }
+    const auto name = std::ranges::find_if(
+        kNames, [&](const Name& one) { return text.substr(i).starts_with(one.python); });
+    if (name != std::end(kNames)) {
+      json += name->json;
+      i += name->python.size() - 1;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      json += '"';
+    } else {
+      json += c == '(' ? '[' : c == ')' ? ']' : c;
+    }
+    if (c == '[' || c == '{' || c == '(') ++depth;
+    if ((c == ']' || c == '}' || c == ')') && --depth == 0) break;
+  }
+  return json;
+}
 
 constexpr std::string_view kFormat = "torch-json";
 

@@ -1,16 +1,15 @@
-#include "trace/torch/torch_pickle.hpp"
-
 #include <fmt/format.h>
 
 #include <bit>
 #include <optional>
 
+#include "trace/decompress.hpp"
 #include "trace/pickle/pickle_machine.hpp"
 #include "trace/pickle/pickle_value.hpp"
 #include "trace/torch/plain_copy.hpp"
 #include "trace/torch/snapshot_checks.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
-#include "trace/unpacking.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/program.hpp"
 #include "core/recorded_settings.hpp"
+#include "trace/reader.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -94,5 +95,17 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
 /// Interprets the pinned host memory of a snapshot that was converted with it: device -1.
 Recording host_recording(TorchSnapshot&& snapshot, const std::string& path,
                          const std::string& format, const std::string& detail);
+
+/// Reads a PyTorch snapshot written as JSON. Throws InputError.
+TorchSnapshot read_torch_json(const Input& input);
+
+/// Reads the pickle of a PyTorch snapshot without Python. Throws InputError.
+TorchSnapshot read_torch_pickle(const Input& input);
+
+bool is_pickle(const Input& input);
+/// The format for people: "PyTorch snapshot, protocol 4".
+std::string torch_pickle_detail(const Input& input);
+
+inline constexpr std::string_view kTorchPickleFormat = "torch-snapshot";
 
 }  // namespace memreplay

@@ -1,14 +1,45 @@
 #include "trace/torch/unstated_settings.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <string_view>
 
-#include "core/torch_sizes.hpp"
-#include "trace/torch/request_padding.hpp"
-
 namespace memreplay {
 namespace {
+
+constexpr Bytes kMostPadding = 4096;
+constexpr Bytes kUsualPadding = 32;  // torch_npu's
+
+struct SizedRequest {
+  Bytes requested = 0;
+  Bytes size = 0;
+
+  friend auto operator<=>(const SizedRequest&, const SizedRequest&) = default;
+};
+
+// Blocks that hold nothing beside one request: those of plain large segments may keep a rest.
+template <typename Segments>
+std::vector<SizedRequest> tight_blocks(const Segments& segments) {
+  std::vector<SizedRequest> found;
+  for (const auto& segment : segments) {
+    if (!segment.small_pool && !segment.expandable) continue;
+    for (const auto& block : segment.blocks) {
+      if (block.state == BlockState::free || block.requested == 0) continue;
+      found.push_back({block.requested, block.size});
+    }
+  }
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+bool explains(Bytes padding, const std::vector<SizedRequest>& blocks,
+              const torch::RoundupTable& roundup) {
+  return std::ranges::all_of(blocks, [&](const SizedRequest& block) {
+    return torch::round_size(block.requested + padding, roundup) == block.size;
+  });
+}
 
 std::optional<std::uint64_t> number_in(std::string_view conf, std::string_view key) {
   const std::size_t at = conf.rfind(key);
@@ -41,6 +72,34 @@ void find_unstated_settings(TorchSnapshot& snapshot) {
 Bytes large_segment_size(const RecordedSettings& settings) {
   const std::uint64_t megabytes = number_in(settings.conf, "large_segment_size_mb").value_or(0);
   return megabytes == 0 || megabytes > UINT64_MAX / kMiB ? torch::kLargeBuffer : megabytes * kMiB;
+}
+
+void find_request_padding(TorchSnapshot& snapshot) {
+  RecordedSettings& settings = snapshot.settings;
+  const auto blocks = tight_blocks(snapshot.segments);
+  const auto roundup = settings.roundup_power2_divisions.value_or(torch::RoundupTable{});
+  // The larger the padding, the larger every block: those that explain them follow each other.
+  Bytes least = 0;
+  while (least <= kMostPadding && !explains(least, blocks, roundup)) ++least;
+  if (least == 0 || least > kMostPadding) return;
+  Bytes most = least;
+  while (most < kMostPadding && explains(most + 1, blocks, roundup)) ++most;
+  const Bytes power = std::bit_ceil(least);
+  settings.request_padding = least <= kUsualPadding && kUsualPadding <= most ? kUsualPadding
+                             : power <= most                                 ? power
+                                                                             : least;
+  settings.request_padding_range = {least, most};
+}
+
+std::vector<Bytes> possible_paddings(const MemoryState& end, const torch::RoundupTable& roundup) {
+  const auto blocks = tight_blocks(end.segments);
+  std::vector<Bytes> found;
+  for (Bytes power = 1; power <= kMostPadding; power *= 2) {
+    if (explains(power, blocks, roundup)) found.push_back(power);
+  }
+  const auto usual = std::ranges::find(found, kUsualPadding);
+  if (usual != found.end()) std::rotate(found.begin(), usual, usual + 1);
+  return found;
 }
 
 }  // namespace memreplay

@@ -1,5 +1,3 @@
-#include "trace/umpire/umpire.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +15,12 @@
 #include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "trace/csv/csv_rows.hpp"
-#include "trace/device_streams.hpp"
 #include "trace/gate.hpp"
 #include "trace/log_lines.hpp"
+#include "trace/log_reading.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/process_choice.hpp"
+#include "trace/reader.hpp"
 #include "trace/sqlite_file.hpp"
 #include "trace/text_numbers.hpp"
 #include "trace/umpire/umpire_line.hpp"
@@ -323,6 +322,9 @@ Recording hand_on_umpire(const Input& input, const ReadOptions& options, const B
 
 }  // namespace
 
+/// Umpire's replay logs of both generations, a JSON object a line: a trace for each kind of memory
+/// (HOST, PINNED, UM, DEVICE::n), of which its allocators are the pools. What a pool asks of its
+/// parent is not logged; an allocator that the log does not make counts for gpu 0.
 ReaderInfo umpire_reader() {
   return {.name = "umpire",
           .summary =

@@ -1,5 +1,3 @@
-#include "trace/heaptrack/heaptrack.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "trace/beginnings.hpp"
+#include "trace/readers.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,8 +1,7 @@
-#include "trace/json/json_values.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "trace/json/json_node.hpp"
 
 namespace memreplay {
 namespace {

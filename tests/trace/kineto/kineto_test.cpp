@@ -1,5 +1,3 @@
-#include "trace/kineto/kineto.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "core/error.hpp"
 #include "trace/beginnings.hpp"
 #include "trace/drawn_events.hpp"
+#include "trace/readers.hpp"
 
 namespace memreplay {
 namespace {

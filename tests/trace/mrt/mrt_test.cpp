@@ -8,9 +8,9 @@
 
 #include "core/error.hpp"
 #include "replay/random_recording.hpp"
-#include "trace/event_blocks.hpp"
-#include "trace/mrt/mrt_file.hpp"
+#include "trace/mrt/mrt_format.hpp"
 #include "trace/reader.hpp"
+#include "trace/trace.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {

@@ -1,5 +1,3 @@
-#include "trace/mtrace/mtrace.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "trace/beginnings.hpp"
 #include "trace/drawn_events.hpp"
+#include "trace/readers.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,5 +1,3 @@
-#include "trace/nsight/nsight.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "trace/drawn_events.hpp"
+#include "trace/readers.hpp"
 #include "trace/sqlite_bytes.hpp"
 
 namespace memreplay {

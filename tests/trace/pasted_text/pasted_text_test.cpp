@@ -1,5 +1,3 @@
-#include "trace/pasted_text/pasted_text.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/oom_message.hpp"
+#include "trace/readers.hpp"
 
 namespace memreplay {
 namespace {

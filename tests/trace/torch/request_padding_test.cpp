@@ -1,6 +1,6 @@
-#include "trace/torch/request_padding.hpp"
-
 #include <gtest/gtest.h>
+
+#include "trace/torch/unstated_settings.hpp"
 
 namespace memreplay {
 namespace {

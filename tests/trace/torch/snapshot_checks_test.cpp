@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trace/torch/torch_json.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,8 +1,7 @@
-#include "trace/torch/torch_json.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

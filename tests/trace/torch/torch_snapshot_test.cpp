@@ -1,10 +1,11 @@
+#include "trace/torch/torch_snapshot.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 #include "trace/pickle_bytes.hpp"
-#include "trace/torch/torch_json.hpp"
 
 namespace memreplay {
 namespace {

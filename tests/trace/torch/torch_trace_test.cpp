@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "trace/gate.hpp"
-#include "trace/torch/torch_json.hpp"
 #include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {

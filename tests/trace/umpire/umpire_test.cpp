@@ -1,5 +1,3 @@
-#include "trace/umpire/umpire.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
 #include "trace/beginnings.hpp"
+#include "trace/readers.hpp"
 #include "trace/sqlite_bytes.hpp"
 
 namespace memreplay {

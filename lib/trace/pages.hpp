@@ -3,13 +3,34 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "core/units.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
+
+/// Gives back the pages of a mapped file that have been read, which halves the memory of a reading
+/// (they stay in the page cache), and tells how far it is.
+class PagesBehind {
+ public:
+  explicit PagesBehind(const Input& input);
+
+  /// All before `p` has been read; texts may still be looked at.
+  void passed(const char* p) {
+    if (p >= next_) release(p);
+  }
+
+ private:
+  void release(const char* p);
+
+  const Input& input_;
+  const char* from_;
+  const char* next_;
+};
 
 // Room for much at once with few page faults: one for each page is a tenth of reading a snapshot.
 // Where little is asked for, or the system knows no better, both are `reserve`.

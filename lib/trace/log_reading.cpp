@@ -1,9 +1,8 @@
-#include "trace/device_in_name.hpp"
+#include "trace/log_reading.hpp"
 
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "trace/gate.hpp"
 
 namespace memreplay {
 

@@ -1,4 +1,4 @@
-#include "trace/event_blocks.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 

@@ -1,10 +1,4 @@
-#include "trace/pages_behind.hpp"
-
-#include <sys/mman.h>
-
-#include <cstdint>
-
-#include "core/units.hpp"
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {
