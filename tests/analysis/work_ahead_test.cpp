@@ -1,10 +1,10 @@
-#include "analysis/work_ahead.hpp"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <stdexcept>
 #include <thread>
+
+#include "analysis/parallel.hpp"
 
 namespace memreplay {
 namespace {

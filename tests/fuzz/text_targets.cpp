@@ -2,10 +2,10 @@
 #include <iterator>
 
 #include "analysis/calibrate/answer.hpp"
-#include "analysis/calibrate/cost_profile.hpp"
 #include "analysis/check/baseline_file.hpp"
 #include "analysis/ranks/answer.hpp"
 #include "core/text.hpp"
+#include "device/cost_model.hpp"
 #include "device/simulated_device.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "strategy/registry.hpp"

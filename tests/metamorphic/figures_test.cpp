@@ -6,7 +6,7 @@
 
 #include "analysis/check/answer.hpp"
 #include "analysis/diff/answer.hpp"
-#include "analysis/fit/question.hpp"
+#include "analysis/fit/fit.hpp"
 #include "analysis/stress/answer.hpp"
 #include "analysis/tune/answer.hpp"
 #include "metamorphic/tried.hpp"

@@ -2,7 +2,7 @@
 #include <map>
 #include <random>
 
-#include "analysis/fit/question.hpp"
+#include "analysis/fit/fit.hpp"
 #include "analysis/plan/answer.hpp"
 #include "analysis/tune/answer.hpp"
 #include "metamorphic/tried.hpp"

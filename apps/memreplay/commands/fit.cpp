@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "analysis/find/answer.hpp"
-#include "analysis/fit/cards.hpp"
-#include "analysis/fit/question.hpp"
+#include "analysis/fit/fit.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

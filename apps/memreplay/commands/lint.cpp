@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/lint/question.hpp"
+#include "analysis/lint/answer.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/options.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "analysis/tune/answer.hpp"
-#include "analysis/tune/listed.hpp"
+#include "analysis/tune/tune.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "analysis/calibrate/cost_profile.hpp"
+#include "analysis/calibrate/answer.hpp"
 #include "analysis/ranks/rank_files.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/parallel.hpp"
 #include "analysis/recorded/inputs.hpp"
-#include "analysis/work_ahead.hpp"
 #include "core/error.hpp"
 #include "output/terminal.hpp"
 

@@ -1,14 +1,30 @@
 #include "analysis/calibrate/answer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <chrono>
-#include <utility>
 
 #include "core/control.hpp"
+#include "device/cost_model.hpp"
 #include "device/real/real_memory.hpp"
+#include "trace/json/json_node.hpp"
 
 namespace memreplay {
 namespace {
+
+CostCurve curve_of(const JsonNode& call) {
+  call.expect_object({"sizes", "waits_for_device"});
+  std::vector<CostPoint> points;
+  for (const JsonNode& size : call.at("sizes").elements()) {
+    size.expect_object({"bytes", "count", "mean_ms", "p50_ms", "p99_ms", "max_ms"});
+    const CostPoint point{size.at("bytes").whole(), size.at("p50_ms").number()};
+    if (!points.empty() && point.bytes <= points.back().bytes) {
+      size.at("bytes").refuse("more than in the entry before");
+    }
+    points.push_back(point);
+  }
+  return points.empty() ? CostCurve(0.0) : CostCurve(std::move(points));
+}
 
 constexpr Bytes kSmallest = 4 * kKiB;
 /// Pieces above this size no strategy maps.
@@ -222,6 +238,23 @@ class Bench {
 CalibrateAnswer answer(RealMemory& memory, const CalibrateQuestion& question,
                        const Control& control) {
   return {memory.facts(), Bench(memory, question, control).run()};
+}
+
+CostModel read_cost_profile(const std::string& path) {
+  return parse_cost_profile(path, text_of_file(path));
+}
+
+CostModel parse_cost_profile(const std::string& path, const std::string& text) {
+  const auto json = parse_json(path, text, "a profile as calibrate writes it");
+  const JsonNode root(path, "", *json);
+  root.expect_object({"schema", "device", "calls"});
+  if (root.at("schema").text() != kProfileSchema) {
+    root.at("schema").refuse(fmt::format("\"{}\"", kProfileSchema));
+  }
+  const JsonNode calls = root.at("calls");
+  calls.expect_object({"alloc", "free", "map", "unmap"});
+  return {curve_of(calls.at("alloc")), curve_of(calls.at("free")), curve_of(calls.at("map")),
+          curve_of(calls.at("unmap"))};
 }
 
 }  // namespace memreplay

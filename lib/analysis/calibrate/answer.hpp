@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@
 
 namespace memreplay {
 
+struct CostModel;
+
 /// What do the calls to a driver cost?
 struct CalibrateQuestion {
   Bytes largest = kGiB;        ///< size that is tried, where half of the memory has room for it
@@ -21,7 +24,6 @@ struct CalibrateQuestion {
   std::chrono::milliseconds work{20};  ///< under which it is seen who waits; outlasts a call by far
 };
 
-struct CalibrateQuestion;
 struct Control;
 class RealMemory;
 
@@ -65,5 +67,11 @@ inline constexpr std::string_view kProfileSchema = "memreplay-profile/1";
 /// Measures every call. Throws DeviceError where the driver fails. Everything is given back.
 CalibrateAnswer answer(RealMemory& memory, const CalibrateQuestion& question,
                        const Control& control);
+
+/// What the calls cost by a file of kProfileSchema: its medians. Throws InputError with line and
+/// column, or the place in it.
+CostModel read_cost_profile(const std::string& path);
+/// What they cost by the text of such a file; `path` is for messages.
+CostModel parse_cost_profile(const std::string& path, const std::string& text);
 
 }  // namespace memreplay

@@ -4,7 +4,6 @@
 
 #include "analysis/check/check.hpp"
 #include "analysis/check/plan.hpp"
-#include "analysis/check/trace_paths.hpp"
 #include "analysis/run/run.hpp"
 
 namespace memreplay {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <tuple>
 #include <vector>
 
 #include "analysis/check/tolerance.hpp"
@@ -15,6 +16,10 @@
 
 namespace memreplay {
 namespace {
+
+auto place_of(const BaselineEntry& entry) {
+  return std::tie(entry.trace, entry.gpu, entry.setup.strategy);
+}
 
 constexpr std::string_view kSchema = "memreplay-baseline/1";
 // As --start says it.
@@ -145,6 +150,23 @@ std::string baseline_text(const Baseline& baseline) {
   Json json{{"schema", kSchema}, {"entries", Json::array()}};
   for (const BaselineEntry& entry : baseline.entries) json["entries"].push_back(entry_json(entry));
   return json.dump(2) + '\n';
+}
+
+BaselineEntry* Baseline::find(const std::string& trace, int gpu, const std::string& strategy) {
+  const auto found = std::ranges::find_if(entries, [&](const BaselineEntry& entry) {
+    return place_of(entry) == std::tie(trace, gpu, strategy);
+  });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+BaselineEntry& Baseline::add(BaselineEntry entry) {
+  if (find(entry.trace, entry.gpu, entry.setup.strategy) != nullptr) {
+    throw UsageError(fmt::format("{} gpu {} under {} is there twice", entry.trace, entry.gpu,
+                                 entry.setup.strategy));
+  }
+  const auto behind = std::ranges::find_if(
+      entries, [&](const BaselineEntry& other) { return place_of(entry) < place_of(other); });
+  return *entries.insert(behind, std::move(entry));
 }
 
 }  // namespace memreplay

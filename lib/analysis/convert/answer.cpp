@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
-#include "analysis/convert/recorded_replay.hpp"
-#include "analysis/edit/edited.hpp"
-#include "analysis/minimise/minimised_recording.hpp"
+#include "analysis/convert/replay_recorder.hpp"
+#include "analysis/edit/edit.hpp"
+#include "analysis/minimise/minimise.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
 #include "strategy/torch/lint.hpp"

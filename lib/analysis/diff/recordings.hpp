@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/diff/answer.hpp"
-#include "analysis/diff/common_places.hpp"
+#include "analysis/diff/requests.hpp"
 #include "analysis/recorded/live_blocks.hpp"
 #include "analysis/run/setup.hpp"
 #include "strategy/registry.hpp"

@@ -1,5 +1,3 @@
-#include "analysis/edit/autocast.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/edit/block_edits.hpp"
 #include "analysis/edit/forward_passes.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -1,7 +1,7 @@
-#include "analysis/edit/cast_types.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "analysis/edit/forward_passes.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,5 +1,3 @@
-#include "analysis/edit/checkpoint.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "analysis/edit/block_edits.hpp"
 #include "analysis/edit/segments.hpp"
-#include "analysis/edit/torch_operations.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

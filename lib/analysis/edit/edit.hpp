@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "analysis/edit/rewrite.hpp"
 #include "analysis/edit/selector.hpp"
 
 namespace memreplay {
@@ -65,5 +67,12 @@ Edit parse_edit(const std::string& text);
 
 /// "KEY=VALUE,…" as in an edit. Throws UsageError.
 Selector parse_selector(const std::string& option, const std::string& text);
+
+/// The recording with the edits made one after the other. Throws UsageError where one selects
+/// nothing, or needs what the recording lacks. O(edits · events), for each of the guesses.
+MadeRecordings edited(const Subject& subject, std::span<const Edit> edits);
+
+/// Each of them edited: the likeliest ways of the others stand beside those of the likeliest.
+MadeRecordings edited(const MadeRecordings& made, std::span<const Edit> edits);
 
 }  // namespace memreplay

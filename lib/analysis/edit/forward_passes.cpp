@@ -5,7 +5,6 @@
 #include <map>
 #include <string_view>
 
-#include "analysis/edit/weight_uses.hpp"
 #include "trace/frame_kind.hpp"
 
 namespace memreplay {

@@ -6,10 +6,36 @@
 #include <vector>
 
 #include "analysis/edit/lives.hpp"
-#include "analysis/edit/passes.hpp"
+#include "analysis/edit/selector.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
+
+/// The backward passes of a program that trains, told by the stacks of its allocations: autograd
+/// runs them on threads of its own, without the program's frames. A recording without stacks shows
+/// none.
+class Passes {
+ public:
+  /// Without a recording.
+  Passes() = default;
+  Passes(const Recording& recording, const Trace& trace);
+
+  /// Asked for by a backward pass: without Python frames, or from torch.autograd.backward.
+  bool is_backward(std::uint32_t stack) const { return backward_[stack]; }
+  bool are_known() const { return known_; }
+  /// Allocations of backward passes, and of all others, before this event.
+  std::uint32_t backward_before(std::uint64_t event) const { return backward_before_[event]; }
+  std::uint32_t others_before(std::uint64_t event) const { return others_before_[event]; }
+
+  /// Asked for before a backward pass, freed in or after it.
+  bool is_saved(const BlockLife& life) const;
+
+ private:
+  std::vector<bool> backward_;  ///< by stack
+  bool known_ = false;
+  std::vector<std::uint32_t> backward_before_;  ///< by event, and after the last
+  std::vector<std::uint32_t> others_before_;
+};
 
 /// A recording without the C++ frames of its stacks: one operation of Python asks for memory from
 /// several places in C++.
@@ -79,5 +105,22 @@ class ProgramCourse {
   std::vector<std::uint32_t> operations_;
   bool ran_out_ = false;
 };
+
+/// One run of a layer's code: its allocations, as positions in the list of all allocations.
+struct CodeInstance {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;   ///< one past its last allocation
+  std::uint32_t run = 0;    ///< instances of one run follow each other without a request between
+  std::uint32_t step = 0;   ///< a backward pass lies between two steps
+  std::uint32_t place = 0;  ///< its number in its step; `place_in_run`: in its run
+  std::uint32_t place_in_run = 0;
+};
+
+/// Where the code that a selector names ran, told by the stacks of its allocations. One that asks
+/// for no memory is not seen. `allocations` are the events of all, in their order.
+/// O(allocations + stacks · frames).
+std::vector<CodeInstance> instances_of(const Recording& recording, const Trace& trace,
+                                       const std::vector<std::uint64_t>& allocations,
+                                       const Passes& passes, const Selector& code);
 
 }  // namespace memreplay

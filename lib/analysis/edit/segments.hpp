@@ -5,6 +5,7 @@
 
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/program_course.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 
@@ -41,5 +42,17 @@ struct Segments {
 /// What `edit` would checkpoint of the program: where its code ran, what it returns and saves, and
 /// where the backward pass would compute it again. O(events + segments · their backward).
 Segments segments_of(const ProgramCourse& course, const Selector& code, const CheckpointEdit& edit);
+
+// What the backward of an operation of PyTorch needs, by the Python frames of who asked for its
+// memory. False of what shows none of those that are known.
+
+/// The shape of its input alone.
+bool needs_no_input(const Recording& recording, std::uint32_t stack);
+
+/// Not what it returned.
+bool needs_no_result(const Recording& recording, std::uint32_t stack);
+
+/// Its weights, which it saves before it asks for memory.
+bool saves_weights(const Recording& recording, std::uint32_t stack);
 
 }  // namespace memreplay

@@ -9,6 +9,10 @@
 
 namespace memreplay {
 
+struct Recording;
+struct SelectedBlocks;
+struct Trace;
+
 /// Lines of a file: "models.py:47-49". A frame lies there when its file ends so, folders whole.
 struct CodeLines {
   std::string file;
@@ -57,5 +61,9 @@ class CodeFrames {
 /// are told by. O(events + stacks).
 std::vector<std::uint32_t> selected(const Recording& recording, const Trace& trace,
                                     const BlockLives& lives, const Selector& selector);
+
+/// What a selector picks of a trace. O(events + places log places).
+SelectedBlocks selection_of(const Recording& recording, const Trace& trace,
+                            const Selector& selector);
 
 }  // namespace memreplay

@@ -1,11 +1,11 @@
-#include "analysis/edit/weight_uses.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 #include <span>
 #include <utility>
+
+#include "analysis/edit/forward_passes.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/moment.hpp"
+#include "analysis/recorded/places.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {
@@ -25,5 +26,8 @@ std::optional<AddressUse> address_use(const Recording& recording, const Trace& t
 /// served by plain segments.
 std::optional<Bytes> reservation_for(Lane lane, Bytes size, const Moment& moment,
                                      const torch::Settings& settings, Bytes total);
+
+/// O(blocks log blocks). `expandable_granule`: the unit in which mapped runs give memory back.
+Pins pins_of(const Moment& moment, const Places& places, Bytes expandable_granule);
 
 }  // namespace memreplay

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/explain/messages.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/error.hpp"
 

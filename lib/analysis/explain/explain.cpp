@@ -1,5 +1,3 @@
-#include "analysis/explain/explain.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +6,9 @@
 #include <tuple>
 
 #include "analysis/explain/addresses.hpp"
-#include "analysis/explain/phases.hpp"
-#include "analysis/explain/pins.hpp"
-#include "analysis/recorded/call_tree.hpp"
+#include "analysis/explain/explained.hpp"
+#include "analysis/explain/step_growth.hpp"
 #include "analysis/recorded/live_blocks.hpp"
-#include "analysis/recorded/stack_profile.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "core/error.hpp"

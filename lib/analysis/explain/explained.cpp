@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "analysis/explain/answer.hpp"
-#include "analysis/explain/explain.hpp"
 #include "analysis/explain/moment.hpp"
 #include "analysis/explain/step_growth.hpp"
 #include "analysis/late_start/late_start.hpp"
@@ -17,7 +16,6 @@
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/run/run.hpp"
-#include "analysis/tune/late_recordings.hpp"
 #include "analysis/tune/tune.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/control.hpp"
@@ -285,8 +283,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
         step_growth(*chosen.recording, subject.trace(), question.by, view.device.options.room());
   }
   const Explanation& e = explained.explanation;
-  const bool searches =
-      (view.as_recorded || view.model) && e.shows_requests && !question.growth;
+  const bool searches = (view.as_recorded || view.model) && e.shows_requests && !question.growth;
   if (!question.growth) {
     look_at_what_follows(subject, view.device, searches, question, control, explained);
   }

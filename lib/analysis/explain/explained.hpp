@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analysis/explain/answer.hpp"
+#include "analysis/explain/moment.hpp"
+#include "strategy/torch/settings.hpp"
 
 namespace memreplay {
 
@@ -22,5 +26,37 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
 std::optional<Refusal> first_refusal(const Subject& subject,
                                      const std::optional<StrategySpec>& strategy,
                                      const Setup& setup, const Control& control);
+
+struct ExplainOptions {
+  At at;                        ///< the moment to look at
+  std::optional<Bytes> total;   ///< the device's size, as it reports it
+  std::vector<Phase> phases;    ///< beside those that the recording annotates
+  PlaceBy by = PlaceBy::place;  ///< what counts as a place
+  bool tree = false;            ///< who called the places
+  bool stacks = false;          ///< memory by whole stacks
+  bool by_phase = false;        ///< the phases with who holds most; steps where there are none
+  /// The device size for which expandable segments reserve addresses; unset: at least what was
+  /// reserved or free.
+  std::optional<Bytes> reserved_for;
+  std::optional<Bytes> address_space;  ///< unset: that of a process
+  bool unknown_size = false;           ///< device size unknown, and so why a recorded refusal came
+  /// How the allocator cuts memory, where it is PyTorch's.
+  std::optional<torch::Settings> settings;
+};
+
+/// The memory at the moment that is asked for, and why a request failed there. Throws UsageError
+/// where there is no such moment. O(events).
+Explanation explain(const Subject& subject, const MomentSource& source,
+                    const ExplainOptions& options);
+
+struct Recording;
+
+/// Fragmentation, a shortage or others, by the figures alone that a message states.
+ExplainedMessage explained(const OomMessage& message);
+
+/// Why memory ran out where a text is all there is. Throws UsageError where
+/// the question is about events.
+ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuestion& question,
+                                  const ExplainProgress& progress);
 
 }  // namespace memreplay

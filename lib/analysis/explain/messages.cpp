@@ -1,5 +1,3 @@
-#include "analysis/explain/messages.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "analysis/explain/answer.hpp"
+#include "analysis/explain/explained.hpp"
 #include "core/error.hpp"
 #include "core/torch_sizes.hpp"
 #include "trace/trace.hpp"

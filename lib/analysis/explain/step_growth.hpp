@@ -1,8 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "analysis/explain/answer.hpp"
+#include "analysis/explain/moment.hpp"
+#include "analysis/recorded/places.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -29,5 +32,17 @@ std::optional<std::size_t> grows_since(const std::vector<Bytes>& live);
 
 /// Bytes per step from step `from` on.
 std::int64_t slope_from(const std::vector<Bytes>& live, std::size_t from);
+
+/// What the recording annotates. Where that is nothing the steps of the program, "step 1", and
+/// "before step 1" what is before them; none where no steps are known either.
+std::vector<Phase> phases_or_steps(const Recording& recording, const Trace& trace);
+
+/// The peaks of all phases of one name together, in order of their first beginning.
+std::vector<PhasePeak> phase_peaks(const std::vector<Phase>& phases, const Curves& curves);
+
+/// Fills in what the allocator has at the peaks, and who holds most. O(events + peaks * (places +
+/// live blocks)), and a replay where the source is one.
+void note_uses(const Trace& trace, const Places& places, const MomentSource& source,
+               const Curves& curves, std::vector<PhasePeak>& peaks);
 
 }  // namespace memreplay

@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/edit/edited.hpp"
-#include "analysis/run/made_interval.hpp"
+#include "analysis/edit/edit.hpp"
+#include "analysis/run/question.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/fit/cards.hpp"
-#include "analysis/fit/question.hpp"
+#include "analysis/fit/fit.hpp"
 #include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/summary.hpp"
-#include "analysis/run/made_interval.hpp"
+#include "analysis/run/question.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"

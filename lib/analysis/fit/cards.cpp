@@ -1,10 +1,9 @@
-#include "analysis/fit/cards.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
+#include "analysis/fit/fit.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 

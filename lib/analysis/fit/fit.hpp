@@ -3,8 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/fit/answer.hpp"
+#include "analysis/recorded/inputs.hpp"
+#include "analysis/run/setup.hpp"
 #include "replay/trial.hpp"
 
 namespace memreplay {
@@ -40,5 +45,25 @@ FoundFit fit(const Subject& subject, const StrategySpec& spec, const FitOptions&
 /// Whether the recording runs without an OOM on the device in `trial`; unset where cancelled.
 std::optional<GivenDevice> runs_on(const Subject& subject, const StrategySpec& spec,
                                    const FitOptions& options);
+
+/// How small may a device be, and does a recording fit this one?
+struct FitQuestion {
+  std::vector<StrategySpec> strategies;  ///< empty: that of the recording
+  Setup setup;
+  /// One stands for the capacity of the device, several for a row each; where no reserve is given,
+  /// the context is one.
+  std::vector<ChosenCard> cards;
+  std::uint64_t budget = FitOptions().budget;  ///< events that each search may replay
+};
+
+/// "rtx 4090", "4090", "a100", or what the driver calls it, "NVIDIA A100-SXM4-80GB": a whole name,
+/// else its words, else a part of it. The most usual one is taken of several. Throws UsageError
+/// with the nearest name.
+ChosenCard card_named(const std::string& name);
+
+/// The smallest cards, at most `count`, on which the recording runs without an OOM beside the
+/// reserve in `options`. None below `least` is tried. Cancelled: those found so far.
+std::vector<Card> cards_that_fit(const Subject& subject, const StrategySpec& spec,
+                                 FitOptions options, Bytes least, std::size_t count);
 
 }  // namespace memreplay

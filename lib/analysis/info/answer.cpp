@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/edit/selection.hpp"
-#include "analysis/late_start/warm_start.hpp"
-#include "analysis/recorded/recorded_picture.hpp"
+#include "analysis/edit/selector.hpp"
+#include "analysis/late_start/late_start.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "trace/trace.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/lint/question.hpp"
 #include "core/error.hpp"
 #include "strategy/torch/assignment.hpp"
 #include "strategy/torch/lint.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/fit/cards.hpp"
+#include "analysis/fit/fit.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "metrics/metrics.hpp"

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "analysis/minimise/edits.hpp"
 #include "analysis/minimise/story.hpp"
 #include "core/text.hpp"
 

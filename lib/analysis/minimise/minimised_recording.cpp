@@ -1,5 +1,3 @@
-#include "analysis/minimise/minimised_recording.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>

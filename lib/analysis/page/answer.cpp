@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/page/placed_blocks.hpp"
 #include "analysis/page/trace_picture.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

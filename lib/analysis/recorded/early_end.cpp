@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/edit/passes.hpp"
+#include "analysis/edit/program_course.hpp"
 #include "analysis/recorded/places.hpp"
 #include "analysis/recorded/steps.hpp"
 #include "strategy/torch/settings.hpp"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "analysis/edit/made_recording.hpp"
+#include "analysis/edit/rewrite.hpp"
 #include "analysis/recorded/answer.hpp"
 
 namespace memreplay {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "analysis/edit/edited.hpp"
+#include "analysis/edit/edit.hpp"
 #include "analysis/parallel.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"

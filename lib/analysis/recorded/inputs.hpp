@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/edit/edit.hpp"
-#include "analysis/edit/made_recording.hpp"
+#include "analysis/edit/rewrite.hpp"
 #include "analysis/recorded/together.hpp"
 #include "analysis/vary/varied_program.hpp"
 #include "core/control.hpp"

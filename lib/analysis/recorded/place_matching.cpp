@@ -1,10 +1,9 @@
-#include "analysis/recorded/place_matching.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string_view>
 
+#include "analysis/recorded/places.hpp"
 #include "core/text.hpp"
 
 namespace memreplay {

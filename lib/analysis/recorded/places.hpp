@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/recorded/answer.hpp"
@@ -65,5 +67,19 @@ class Places {
   std::vector<std::vector<std::uint32_t>> callers_;  ///< by stack: places, the innermost first
   std::vector<std::string> names_;
 };
+
+/// "a/c/d.py" of "a/b/..\c/d.py".
+std::string tidy_path(std::string_view path);
+
+/// The shortest endings that tell tidy paths apart: "enc/model.py" and "dec/model.py", but
+/// "train.py".
+std::map<std::string, std::string> path_labels(const std::set<std::string>& paths);
+
+/// Places are named as Places names them; a file of fewer folders is the one whose name ends so.
+/// Where the lines of one side are all among those of the other, lines are the same by number; as
+/// many lines as before are the same in order; otherwise the function counts as one place. By
+/// function, then by line.
+std::vector<PlacePair> match_places(const std::set<std::string>& before,
+                                    const std::set<std::string>& now);
 
 }  // namespace memreplay

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+
 #include "analysis/info/answer.hpp"
 #include "analysis/recorded/inputs.hpp"
+#include "metrics/run_picture.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {
@@ -16,5 +19,9 @@ TraceSummary summarise(const Recording& recording);
 /// Whether the program asks for memory anywhere in it: without that nothing can be replayed under
 /// other settings or on other devices. O(events before the first request).
 bool requests_anything(const Trace& trace);
+
+/// A recording as it was: `allocated` are the requested bytes, `reserved` is empty where the
+/// recording does not show them. There are no segments, retries or fragmentation. O(events).
+RunPicture recorded_picture(const Trace& trace, std::size_t most_points);
 
 }  // namespace memreplay

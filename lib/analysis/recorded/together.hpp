@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/edit/made_recording.hpp"
+#include "analysis/edit/rewrite.hpp"
 
 namespace memreplay {
 

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <deque>
-#include <optional>
+#include <numeric>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "analysis/recorded/summary.hpp"
-#include "analysis/run/made_interval.hpp"
 #include "analysis/run/question.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
+#include "core/torch_sizes.hpp"
+#include "core/units.hpp"
 #include "planner/planner.hpp"
 #include "replay/planning.hpp"
 #include "replay/replay.hpp"
@@ -23,6 +23,19 @@
 
 namespace memreplay {
 namespace {
+
+auto rank_of(const Run& run) {
+  const RunMetrics& m = run.metrics;
+  const std::uint64_t behind = run.stopped_at_oom ? UINT64_MAX - m.first_oom->event : 0;
+  // What fits by moving blocks away comes after what fits.
+  return std::make_tuple(run.interrupted(), m.ooms, behind, m.moved_out_blocks != 0,
+                         m.peak_reserved, m.oom_retries, run.device_calls());
+}
+
+BytesInterval widened(const BytesInterval& interval, double open) {
+  return {bytes_of(static_cast<double>(interval.low) * (1 - open)),
+          bytes_of(static_cast<double>(interval.high) * (1 + open))};
+}
 
 /// Requests from this size on are refused anywhere.
 constexpr Bytes kOnNoDevice = Bytes{1} << 50;
@@ -259,6 +272,98 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
 ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
                     const ReplayQuestion& question, const Control& control) {
   return answer(inputs, opened, question, control, {});
+}
+
+void set_places(std::vector<Run>& runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rank_of(runs[a]) < rank_of(runs[b]);
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) runs[order[i]].place = i + 1;
+}
+
+void sort_by_place(std::vector<Run>& runs) {
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.place < b.place; });
+}
+
+std::vector<TraceRuns> ReplayAnswer::shown() const {
+  std::vector<TraceRuns> shown = traces;
+  if (!ranked) return shown;
+  for (TraceRuns& trace : shown) sort_by_place(trace.runs);
+  return shown;
+}
+
+std::size_t worst_of(const std::vector<TraceRuns>& reports) {
+  std::size_t worst = 0;
+  const auto badness = [&](std::size_t i) {
+    if (reports[i].runs.empty() || reports[i].runs.front().interrupted()) {
+      return std::make_tuple(false, std::uint64_t{0}, Bytes{0});
+    }
+    const RunMetrics& m = reports[i].runs.front().metrics;
+    return std::make_tuple(true, m.ooms, m.peak_reserved);
+  };
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    if (badness(i) > badness(worst)) worst = i;
+  }
+  return worst;
+}
+
+void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& other,
+                 Bytes there) {
+  const auto from = static_cast<double>(likeliest);
+  const double reached = from + (static_cast<double>(there) - from) * other.reach;
+  interval.include(there);
+  interval.include(bytes_of(std::max(0.0, reached)));
+}
+
+BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made) {
+  if (made.reserved_open == 0) return reserved;
+  const BytesInterval wide = widened(reserved, made.reserved_open);
+  return {wide.low - wide.low % torch::kSmallBuffer, round_up(wide.high, torch::kSmallBuffer)};
+}
+
+Run run_made(const MadeRecording& made, const StrategySpec& spec, const OpenDevice& device,
+             const Setup& setup, const Control& control) {
+  const Subject subject(made.recording, made.trace(), made.origin);
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  return run(subject, spec, device, setup, late, nullptr, control);
+}
+
+Run run_with_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
+                    const Setup& setup, const Control& control) {
+  Run run = run_made(made.likeliest, spec, device, setup, control);
+  span_others(made, spec, device, setup, control, run);
+  return run;
+}
+
+void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
+                 const Setup& setup, const Control& control, Run& likeliest) {
+  if (made.is_certain() || device.memory || likeliest.interrupted()) return;
+  Setup once = setup;
+  once.repeat = 1;
+  once.warm_up = 0;
+  once.points.reset();
+  const auto both = [](Bytes value) { return BytesInterval{value, value}; };
+  RunInterval all = likeliest.interval.value_or(
+      RunInterval{both(likeliest.metrics.peak_reserved), both(likeliest.metrics.end_reserved)});
+  all.peak_requested = both(likeliest.metrics.peak_requested);
+  for (const MadeRecording& other : made.others) {
+    const Run run = run_made(other, spec, device, once, control);
+    if (run.interrupted()) return;
+    const RunMetrics& m = run.metrics;
+    const RunMetrics& l = likeliest.metrics;
+    span_figure(*all.peak_requested, l.peak_requested, other, m.peak_requested);
+    const BytesInterval peak = run.interval ? run.interval->peak_reserved : both(m.peak_reserved);
+    for (const Bytes reserved : {peak.low, peak.high}) {
+      span_figure(all.peak_reserved, l.peak_reserved, other, reserved);
+    }
+    span_figure(all.end_reserved, l.end_reserved, other, m.end_reserved);
+  }
+  all.peak_requested = widened(*all.peak_requested, made.requested_open);
+  all.peak_reserved = opened(all.peak_reserved, made);
+  all.end_reserved = opened(all.end_reserved, made);
+  likeliest.interval = all;
 }
 
 }  // namespace memreplay

@@ -11,7 +11,6 @@
 #include "analysis/recorded/steps.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/run.hpp"
-#include "analysis/stress/bound.hpp"
 #include "analysis/stress/order.hpp"
 #include "analysis/stress/work.hpp"
 #include "core/error.hpp"

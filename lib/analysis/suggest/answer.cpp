@@ -5,12 +5,11 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/edit/passes.hpp"
+#include "analysis/edit/program_course.hpp"
 #include "analysis/edit/selector.hpp"
 #include "analysis/recorded/early_end.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/suggest/fitting.hpp"
-#include "analysis/suggest/fitting_settings.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "core/error.hpp"
 #include "metrics/made_facts.hpp"

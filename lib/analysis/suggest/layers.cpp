@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/program_course.hpp"
-#include "analysis/recorded/path_labels.hpp"
 #include "analysis/recorded/places.hpp"
 #include "trace/frame_kind.hpp"
 #include "trace/trace.hpp"

@@ -16,8 +16,6 @@
 #include "analysis/recorded/steps.hpp"
 #include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
-#include "analysis/tune/late_recordings.hpp"
-#include "analysis/tune/listed.hpp"
 #include "analysis/tune/tune.hpp"
 #include "analysis/verdict/too_much.hpp"
 #include "core/error.hpp"

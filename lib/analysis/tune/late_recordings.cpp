@@ -1,5 +1,3 @@
-#include "analysis/tune/late_recordings.hpp"
-
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -8,8 +6,8 @@
 #include "analysis/late_start/late_start.hpp"
 #include "analysis/parallel.hpp"
 #include "analysis/run/run.hpp"
-#include "analysis/tune/conclusion.hpp"
 #include "analysis/tune/experiment.hpp"
+#include "analysis/tune/tune.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

@@ -1,5 +1,3 @@
-#include "analysis/tune/listed.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +6,7 @@
 #include <utility>
 
 #include "analysis/parallel.hpp"
-#include "analysis/tune/conclusion.hpp"
+#include "analysis/tune/tune.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "analysis/parallel.hpp"
-#include "analysis/tune/conclusion.hpp"
-#include "analysis/tune/known.hpp"
-#include "analysis/tune/space.hpp"
+#include "analysis/tune/experiment.hpp"
+#include "analysis/tune/setting.hpp"
 #include "strategy/torch/variable.hpp"
 
 namespace memreplay {

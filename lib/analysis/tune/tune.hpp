@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "analysis/tune/answer.hpp"
 #include "analysis/tune/experiment.hpp"
@@ -43,5 +45,35 @@ std::uint64_t default_runs(const Bench& bench);
 /// better in every respect. What is tried does not depend on the number of threads. O(events) per
 /// replay.
 TuneResult tune(const TuneOptions& options);
+
+/// The number of the outcome, or of an earlier one with the same figures. O(outcomes).
+std::size_t add_outcome(TuneOutcome outcome, TuneResult& result);
+
+/// Ranks what was tried, at least one, and says what to recommend.
+void conclude(const TuneOptions& options, TuneResult& result);
+
+/// Sets `none_serves` by what the runs came to.
+void note_whether_any_serves(TuneResult& result);
+
+/// Tries what `options.strategy` registers as settings to try, the simplest first, beside the
+/// options that it comes with, until the budget is used. One replay each, O(events).
+TuneResult tune_listed(const TuneOptions& options);
+
+/// The line that sets what is recommended in the original of a listed strategy.
+std::string line_as_set(const TuneResult& result);
+
+/// The options that a search over this strategy (unset: PyTorch's) varies. Throws UsageError where
+/// it registers no settings to try.
+std::vector<std::string> options_to_vary(const std::optional<StrategySpec>& strategy);
+
+/// Estimates, where recordings start late and the objective looks at reserved bytes, what the
+/// baseline and the outcomes of a search come to: by rank, as far as `late_events` go, but what was
+/// recommended and six more in any case, and no more where the search has a limit in seconds. What
+/// is estimated or exact is ranked by that, before what is not. Settings that are alike in a replay
+/// are apart where the recording determines what only some of them come to. `result` then
+/// recommends the simplest within a hundredth of the best among those that the verdict supports;
+/// where there is none, `best` is the likeliest one. Costs some ten replays of each late recording
+/// for an outcome.
+LateVerdict weigh_late_recordings(const TuneOptions& options, TuneResult& result);
 
 }  // namespace memreplay

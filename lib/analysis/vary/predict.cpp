@@ -1,5 +1,3 @@
-#include "analysis/vary/predict.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "analysis/vary/restage.hpp"
 #include "analysis/vary/size_law.hpp"
 #include "analysis/vary/study.hpp"
+#include "analysis/vary/varied_program.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "analysis/vary/law_family.hpp"
-#include "analysis/vary/length.hpp"
-#include "analysis/vary/power_line.hpp"
 #include "core/units.hpp"
 
 namespace memreplay {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "analysis/recorded/places.hpp"
-#include "analysis/vary/align.hpp"
+#include "analysis/vary/calls.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/vary/calls.hpp"
-#include "analysis/vary/predict.hpp"
+#include "analysis/vary/varied_program.hpp"
 
 namespace memreplay {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/parallel.hpp"
 #include "analysis/recorded/summary.hpp"
-#include "analysis/work_ahead.hpp"
 #include "verify/verify.hpp"
 
 namespace memreplay {

@@ -1,7 +1,6 @@
-#include "analysis/calibrate/cost_profile.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/calibrate/answer.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

@@ -1,9 +1,8 @@
-#include "analysis/check/run_watch.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "analysis/check/check.hpp"
 #include "analysis/recordings.hpp"
 #include "replay/trial.hpp"
 #include "trace/reader.hpp"

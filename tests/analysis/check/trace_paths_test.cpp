@@ -1,8 +1,7 @@
-#include "analysis/check/trace_paths.hpp"
-
 #include <gtest/gtest.h>
 
 #include "analysis/check/answer.hpp"
+#include "analysis/check/plan.hpp"
 
 namespace memreplay {
 namespace {

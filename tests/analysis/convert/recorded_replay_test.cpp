@@ -1,5 +1,3 @@
-#include "analysis/convert/recorded_replay.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <fstream>
 #include <random>
 
+#include "analysis/convert/replay_recorder.hpp"
 #include "trace/pickle/pickle_writer.hpp"
 #include "trace/reader.hpp"
 #include "trace/torch/torch_writer.hpp"

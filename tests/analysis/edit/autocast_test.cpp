@@ -1,7 +1,6 @@
-#include "analysis/edit/autocast.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/edit/block_edits.hpp"
 #include "analysis/edit/programs.hpp"
 #include "core/error.hpp"
 #include "trace/gate.hpp"

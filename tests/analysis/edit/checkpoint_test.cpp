@@ -1,9 +1,8 @@
-#include "analysis/edit/checkpoint.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 
+#include "analysis/edit/block_edits.hpp"
 #include "analysis/edit/programs.hpp"
 #include "core/error.hpp"
 #include "trace/gate.hpp"

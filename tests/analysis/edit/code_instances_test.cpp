@@ -1,8 +1,7 @@
-#include "analysis/edit/code_instances.hpp"
-
 #include <gtest/gtest.h>
 
 #include "analysis/edit/edit.hpp"
+#include "analysis/edit/program_course.hpp"
 #include "analysis/edit/programs.hpp"
 
 namespace memreplay {

@@ -1,7 +1,6 @@
-#include "analysis/edit/edited.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/edit/edit.hpp"
 #include "analysis/edit/programs.hpp"
 #include "core/error.hpp"
 

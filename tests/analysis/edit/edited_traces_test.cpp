@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "analysis/edit/edited.hpp"
+#include "analysis/edit/edit.hpp"
 #include "analysis/edit/programs.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"

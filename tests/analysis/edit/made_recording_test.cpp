@@ -1,10 +1,9 @@
-#include "analysis/edit/made_recording.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "analysis/edit/programs.hpp"
+#include "analysis/edit/rewrite.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
@@ -44,8 +43,7 @@ TEST(MadeRecording, AReadingIsNumberedAsTheNewEvents) {
   EXPECT_EQ(renumbered.calls[0].event, 1u);
   EXPECT_EQ(renumbered.calls[1].event, 3u);
   EXPECT_EQ(renumbered.calls[2].event, 5u) << "behind the last";
-  EXPECT_EQ(renumbered.settings_calls,
-            (std::vector<SettingsCall>{{.event = 3}, {.event = 4}}));
+  EXPECT_EQ(renumbered.settings_calls, (std::vector<SettingsCall>{{.event = 3}, {.event = 4}}));
   EXPECT_EQ(renumbered.deferrals, (std::vector<Deferral>{{.event = 2, .due = 4}}));
   EXPECT_TRUE(renumbered.block_sizes.empty());
 }

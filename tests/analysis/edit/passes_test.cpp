@@ -1,7 +1,6 @@
-#include "analysis/edit/passes.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/edit/program_course.hpp"
 #include "analysis/edit/programs.hpp"
 
 namespace memreplay {

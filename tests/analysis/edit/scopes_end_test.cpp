@@ -1,7 +1,6 @@
-#include "analysis/edit/scopes_end.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/edit/block_edits.hpp"
 #include "analysis/edit/programs.hpp"
 
 namespace memreplay {

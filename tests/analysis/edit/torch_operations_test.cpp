@@ -1,8 +1,7 @@
-#include "analysis/edit/torch_operations.hpp"
-
 #include <gtest/gtest.h>
 
 #include "analysis/edit/programs.hpp"
+#include "analysis/edit/segments.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "../recordings.hpp"
 #include "analysis/explain/answer.hpp"
-#include "analysis/explain/explain.hpp"
 #include "analysis/explain/explained.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/control.hpp"

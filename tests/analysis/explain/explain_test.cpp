@@ -1,5 +1,3 @@
-#include "analysis/explain/explain.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <numeric>
 
 #include "../recordings.hpp"
+#include "analysis/explain/explained.hpp"
 #include "analysis/recorded/recorded_device.hpp"
 #include "core/error.hpp"
 #include "trace/reader.hpp"

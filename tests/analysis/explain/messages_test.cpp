@@ -1,5 +1,3 @@
-#include "analysis/explain/messages.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "analysis/explain/answer.hpp"
+#include "analysis/explain/explained.hpp"
 #include "analysis/recorded/inputs.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"

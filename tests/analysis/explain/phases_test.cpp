@@ -1,9 +1,8 @@
-#include "analysis/explain/phases.hpp"
-
 #include <gtest/gtest.h>
 
 #include "../recordings.hpp"
-#include "analysis/explain/explain.hpp"
+#include "analysis/explain/explained.hpp"
+#include "analysis/explain/step_growth.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

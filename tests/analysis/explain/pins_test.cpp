@@ -1,8 +1,7 @@
-#include "analysis/explain/pins.hpp"
-
 #include <gtest/gtest.h>
 
 #include "../recordings.hpp"
+#include "analysis/explain/addresses.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/fit/cards.hpp"
-#include "analysis/fit/question.hpp"
+#include "analysis/fit/fit.hpp"
 
 namespace memreplay {
 namespace {

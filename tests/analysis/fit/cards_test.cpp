@@ -1,9 +1,8 @@
-#include "analysis/fit/cards.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "analysis/fit/fit.hpp"
 #include "analysis/recordings.hpp"
 #include "core/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analysis/fit/question.hpp"
+#include "analysis/fit/fit.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analysis/late_start/warm_start.hpp"
+#include "analysis/late_start/late_start.hpp"
 #include "strategy/torch/settings.hpp"
 #include "trace/reader.hpp"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "analysis/late_start/parts.hpp"
+#include "analysis/late_start/rehearsal.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -43,8 +43,8 @@ class LateTrace {
     SegmentInfo& segment = segments_.back();
     const bool free = state == BlockState::free;
     if (!free) sizes_[next_slot_] = requested;
-    segment.blocks.push_back({segment.address + filled_, size, requested, state,
-                              free ? kNoSlot : next_slot_++});
+    segment.blocks.push_back(
+        {segment.address + filled_, size, requested, state, free ? kNoSlot : next_slot_++});
     filled_ += size;
     return *this;
   }

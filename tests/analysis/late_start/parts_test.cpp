@@ -1,10 +1,9 @@
-#include "analysis/late_start/parts.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analysis/late_start/late_trace.hpp"
+#include "analysis/late_start/rehearsal.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "../recordings.hpp"
-#include "analysis/convert/recorded_replay.hpp"
+#include "analysis/convert/replay_recorder.hpp"
 #include "analysis/late_start/late_recording.hpp"
 #include "analysis/late_start/late_start.hpp"
 #include "replay/exactness.hpp"

@@ -1,7 +1,6 @@
-#include "analysis/late_start/targets.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/late_start/stage.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

@@ -1,10 +1,9 @@
-#include "analysis/late_start/warm_start.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analysis/late_start/late_recording.hpp"
+#include "analysis/late_start/late_start.hpp"
 #include "replay/trial.hpp"
 #include "trace/reader.hpp"
 

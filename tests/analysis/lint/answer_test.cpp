@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/lint/question.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

@@ -1,6 +1,6 @@
-#include "analysis/minimise/edits.hpp"
-
 #include <gtest/gtest.h>
+
+#include "analysis/minimise/story.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,5 +1,3 @@
-#include "analysis/page/placed_blocks.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

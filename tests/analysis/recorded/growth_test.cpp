@@ -1,7 +1,6 @@
-#include "analysis/recorded/growth.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/recorded/live_blocks.hpp"
 #include "analysis/recordings.hpp"
 
 namespace memreplay {

@@ -1,6 +1,6 @@
-#include "analysis/recorded/path_labels.hpp"
-
 #include <gtest/gtest.h>
+
+#include "analysis/recorded/places.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,6 +1,6 @@
-#include "analysis/recorded/place_matching.hpp"
-
 #include <gtest/gtest.h>
+
+#include "analysis/recorded/places.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,7 +1,6 @@
-#include "analysis/recorded/recorded_picture.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/recorded/summary.hpp"
 #include "analysis/recordings.hpp"
 
 namespace memreplay {

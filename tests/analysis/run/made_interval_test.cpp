@@ -1,8 +1,7 @@
-#include "analysis/run/made_interval.hpp"
-
 #include <gtest/gtest.h>
 
 #include "analysis/recordings.hpp"
+#include "analysis/run/question.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,8 +1,8 @@
-#include "analysis/stress/bound.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "analysis/stress/order.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,8 +1,7 @@
-#include "analysis/suggest/fitting_settings.hpp"
-
 #include <gtest/gtest.h>
 
 #include "analysis/recorded/inputs.hpp"
+#include "analysis/suggest/fitting.hpp"
 
 namespace memreplay {
 namespace {

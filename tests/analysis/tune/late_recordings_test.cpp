@@ -1,5 +1,3 @@
-#include "analysis/tune/late_recordings.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <functional>
 
 #include "analysis/late_start/late_recording.hpp"
+#include "analysis/tune/tune.hpp"
 #include "strategy/torch/settings.hpp"
 #include "trace/reader.hpp"
 

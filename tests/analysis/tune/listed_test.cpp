@@ -1,11 +1,10 @@
-#include "analysis/tune/listed.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/tune/answer.hpp"
+#include "analysis/tune/tune.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

@@ -1,9 +1,9 @@
-#include "analysis/vary/align.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+
+#include "analysis/vary/calls.hpp"
 
 namespace memreplay {
 namespace {

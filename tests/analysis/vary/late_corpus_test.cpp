@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/run/made_interval.hpp"
+#include "analysis/run/question.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/vary/varied_program.hpp"
 #include "trace/reader.hpp"

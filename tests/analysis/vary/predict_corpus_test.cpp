@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/vary/predict.hpp"
+#include "analysis/vary/varied_program.hpp"
 #include "trace/reader.hpp"
 
 // Programs predicted at a batch or a length at which they were recorded too: corpus/program.

@@ -1,11 +1,10 @@
-#include "analysis/vary/predict.hpp"
-
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <functional>
 
 #include "../recordings.hpp"
+#include "analysis/vary/varied_program.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

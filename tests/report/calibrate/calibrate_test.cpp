@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/calibrate/cost_profile.hpp"
+#include "analysis/calibrate/answer.hpp"
+#include "device/cost_model.hpp"
 
 namespace memreplay {
 namespace {
