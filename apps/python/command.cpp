@@ -4,7 +4,7 @@
 
 #include "commands.hpp"
 #include "output/command_host.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {

@@ -22,7 +22,7 @@
 #include "help/text.hpp"
 #include "options/command_line.hpp"
 #include "output/command_host.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {

@@ -9,7 +9,7 @@
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "report/minimise/minimise.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

@@ -19,7 +19,7 @@
 #include "core/error.hpp"
 #include "options/command_line.hpp"
 #include "output/command_host.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 
 /// The Model Context Protocol over standard input and output: a message a line, JSON-RPC 2.0.
 /// https://modelcontextprotocol.io/specification

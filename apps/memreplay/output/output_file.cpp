@@ -12,7 +12,7 @@
 #include "core/system_calls.hpp"
 #include "output/command_host.hpp"
 #include "output/terminal.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 

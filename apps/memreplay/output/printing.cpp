@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "output/command_host.hpp"
 #include "output/terminal.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {

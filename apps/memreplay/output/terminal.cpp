@@ -15,7 +15,7 @@
 #include "core/text.hpp"
 #include "output/command_host.hpp"
 #include "output/last_words.hpp"
-#include "report/parts/terminal_text.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "report/calibrate/calibrate.hpp"
 #include "report/parts/table.hpp"
-#include "report/run/real.hpp"
+#include "report/run/sections.hpp"
 
 namespace memreplay {
 namespace {

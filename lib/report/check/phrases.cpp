@@ -7,7 +7,7 @@
 
 #include "core/gpu_label.hpp"
 #include "core/text.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {

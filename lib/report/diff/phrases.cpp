@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/diff/diff.hpp"
+#include "report/formats/format.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 
@@ -122,6 +124,14 @@ std::optional<ReservedApart> reserved_apart(const RecordingsDiff& diff) {
   if (!diff.a_peak.reserved || !diff.b_peak.reserved) return std::nullopt;
   return reserved_apart(reserved_of(diff.a, *diff.a_peak.reserved, diff.at_step),
                         reserved_of(diff.b, *diff.b_peak.reserved, diff.at_step));
+}
+
+std::string to_markdown(const RecordingsAnswer& answer) {
+  return answer_and_table(to_text(answer, {}), to_table(answer));
+}
+
+std::string to_markdown(const StrategiesAnswer& answer) {
+  return answer_and_table(to_text(answer, {}), to_table(answer));
 }
 
 }  // namespace memreplay

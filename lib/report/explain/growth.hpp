@@ -4,8 +4,10 @@
 
 #include "analysis/explain/answer.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/table.hpp"
 
 /// How what a program keeps after each of its steps looks.
+
 namespace memreplay {
 
 class JsonFields;
@@ -20,5 +22,20 @@ void fields(JsonFields& f, const StepGrowth& growth);
 
 /// A row for every place that grows.
 Table growth_table(const ExplainAnswer& answer);
+
+/// The peaks of the phases; only the highest where there are more than the text shows. Says that
+/// there are none where they are what is asked for.
+void append_phases(Sheet& out, const Explanation& e);
+
+/// A row for every phase.
+Table phases_table(const ExplainAnswer& answer);
+
+/// A place for a table: names of C++ functions can be longer than a line.
+std::string shortened(const std::string& place);
+
+/// The callers of what is live; small branches in one row each. Empty where no tree was asked for.
+std::string tree_text(const Explanation& e);
+/// A branch, with what it calls.
+void fields(JsonFields& f, const CallNode& node);
 
 }  // namespace memreplay

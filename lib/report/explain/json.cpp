@@ -2,9 +2,8 @@
 
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
-#include "report/explain/messages.hpp"
+#include "report/explain/message_phrases.hpp"
 #include "report/explain/phrases.hpp"
-#include "report/explain/tree.hpp"
 #include "report/parts/json_parts.hpp"
 
 namespace memreplay {

@@ -7,7 +7,7 @@
 
 #include "core/text.hpp"
 #include "report/explain/message_phrases.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
 namespace {

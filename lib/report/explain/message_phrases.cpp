@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
 namespace {

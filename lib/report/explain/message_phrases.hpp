@@ -3,9 +3,11 @@
 #include <string>
 
 #include "analysis/explain/answer.hpp"
+#include "report/parts/paragraphs.hpp"
 
 /// What is said of a message of a text: first what is certain, or likely, then what helps, what
 /// would decide, and how to record more.
+
 namespace memreplay {
 
 /// What it says, or why a request failed by it, with how sure that is.
@@ -25,5 +27,16 @@ struct KindPhrases {
   std::string record;
 };
 KindPhrases phrases_of(const OomMessage& message);
+
+/// How messages of a text are reported that is not a recording.
+
+class JsonFields;
+
+/// The text's part up to what helps: the worst message, its figures, and a line for each other one.
+void append_messages(Sheet& out, const ExplainedDevice& device);
+
+void fields(JsonFields& f, const ExplainedMessage& message);
+/// With what only the worst one is asked for.
+void worst_message_fields(JsonFields& f, const ExplainedMessage& message);
 
 }  // namespace memreplay

@@ -1,5 +1,3 @@
-#include "report/explain/messages.hpp"
-
 #include <fmt/format.h>
 
 #include "core/text.hpp"

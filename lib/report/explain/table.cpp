@@ -1,9 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
+#include "core/gpu_label.hpp"
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
-#include "report/explain/phases.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/formats/format.hpp"
 
@@ -40,6 +42,19 @@ Table to_table(const ExplainAnswer& answer) {
 
 std::string to_markdown(const ExplainAnswer& answer) {
   return answer_and_table(to_text(answer, {}), to_table(answer));
+}
+
+std::vector<NamedProfile> to_stacks(const ExplainAnswer& answer) {
+  std::vector<NamedProfile> profiles;
+  for (const ExplainedDevice& device : answer.devices) {
+    const auto& stacks = device.explanation.stacks;
+    if (!stacks) continue;
+    const bool alone = answer.devices.size() == 1;
+    profiles.push_back(
+        {alone ? "" : fmt::format("{} {}", device.trace.path, gpu_label(device.trace.gpu)),
+         *stacks});
+  }
+  return profiles;
 }
 
 }  // namespace memreplay

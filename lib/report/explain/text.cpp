@@ -8,12 +8,8 @@
 #include "report/explain/explain.hpp"
 #include "report/explain/growth.hpp"
 #include "report/explain/message_phrases.hpp"
-#include "report/explain/messages.hpp"
-#include "report/explain/phases.hpp"
 #include "report/explain/phrases.hpp"
-#include "report/explain/tree.hpp"
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -56,7 +52,8 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
                                 : "";
   if (e.total) line("device", *e.total, e.room == e.total ? whose : "");
   if (e.room && e.room != e.total) {
-    line(e.total ? "usable" : "device", *e.room, e.total ? "all that the allocator can have" : whose);
+    line(e.total ? "usable" : "device", *e.room,
+         e.total ? "all that the allocator can have" : whose);
   }
   line("live", e.live_requested,
        fmt::format("in {}; {} with rounding", counted(e.live_blocks, "block"),

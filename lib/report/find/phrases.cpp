@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "core/text.hpp"
-#include "report/parts/edits.hpp"
 #include "report/parts/prediction.hpp"
 #include "report/parts/sentences.hpp"
 

@@ -3,7 +3,7 @@
 #include "report/fit/fit.hpp"
 #include "report/formats/format.hpp"
 #include "report/parts/json_parts.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
 namespace {

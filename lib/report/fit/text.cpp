@@ -8,8 +8,6 @@
 #include "core/gpu_label.hpp"
 #include "report/fit/fit.hpp"
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/recording_advice.hpp"
-#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/shared_sentences.hpp"
 

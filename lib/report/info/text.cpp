@@ -6,8 +6,8 @@
 
 #include "core/gpu_label.hpp"
 #include "report/info/info.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
-#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/table.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/page/page.hpp"
@@ -20,5 +21,19 @@ struct PageData {
 };
 
 PageData page_data(const PageAnswer& page);
+
+/// Columns of bytes one after the other, compressed (zlib) and as base64: what unpack.js reads.
+class Blob {
+ public:
+  void add(std::string_view name, std::string_view bytes);
+
+  /// Where each column lies: name -> [first byte, bytes].
+  const Json& table() const { return table_; }
+  std::string packed() const;
+
+ private:
+  Json table_ = Json::object();
+  std::string bytes_;
+};
 
 }  // namespace memreplay

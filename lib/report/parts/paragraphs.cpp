@@ -1,8 +1,20 @@
 #include "report/parts/paragraphs.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "core/text.hpp"
+
 namespace memreplay {
+namespace {
+
+bool is_npu(const TraceSummary& trace) {
+  return trace.settings_variable == "PYTORCH_NPU_ALLOC_CONF" || trace.request_padding > 0;
+}
+
+}  // namespace
 
 void append_paragraph(Sheet& out, std::string_view text, std::size_t indent) {
   if (text.empty()) return;
@@ -54,6 +66,101 @@ std::string shell_word(std::string_view text) {
     }
   }
   return quoted + "'";
+}
+
+std::string better_recording(bool larger_before) {
+  return larger_before ? "record from the start of the program, or a step of the largest shape too."
+                       : "record from the start of the program, with room for all of its events.";
+}
+
+std::string how_to_record(const TraceSummary& trace) {
+  const std::string memory = is_npu(trace) ? "torch_npu.npu.memory" : "torch.cuda.memory";
+  return fmt::format(
+      "record: {}._record_memory_history(max_entries=1000000) before the model is built, "
+      "{}._dump_snapshot(\"run.pickle\") after a step or at the failure.",
+      memory, memory);
+}
+
+std::string early_end_phrase(const EarlyEnd& end) {
+  using Why = EarlyEnd::Why;
+  const bool is_later = end.pass == EarlyEnd::Pass::later;
+  const std::string rest =
+      fmt::format("the rest of that step{} is not in it", end.why == Why::steps_unknown ? ""
+                                                          : is_later ? " (optimizer)"
+                                                                     : " (backward, optimizer)");
+  switch (end.why) {
+    case Why::first_step:
+      return "the recording ends at the OOM of its first step; " + rest;
+    case Why::unlike_earlier:
+      return "the recording ends at the OOM of a step that is unlike those before; " + rest;
+    case Why::rest_may_need_more:
+      return "the recording ends at an OOM, and the rest of that step may need more";
+    case Why::steps_unknown:
+      return "the recording ends at an OOM and does not show whether a whole step came before it";
+    case Why::oom_untold:
+      break;
+  }
+  return "under throw_on_cudamalloc_oom:True an OOM leaves no entry, and the recording may end at "
+         "one";
+}
+
+std::string pluggable_pools_phrase(const TraceSummary& trace) {
+  std::vector<std::string> names;
+  Bytes most = 0;
+  for (const PluggablePool& pool : trace.pluggable_pools) {
+    names.push_back(fmt::format("({}, {})", pool.id.first, pool.id.second));
+    most += pool.most;
+  }
+  return fmt::format("pool{} {}, up to {}", names.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                     human_size(most));
+}
+
+std::string pluggable_pools_sentence(const TraceSummary& trace) {
+  if (trace.pluggable_pools.empty()) return {};
+  return fmt::format(
+      "What is reserved is an upper bound of what the device held: {}, is memory of a pluggable "
+      "allocator (vLLM's sleep mode, torch_memory_saver). It may have slept; when is not in the "
+      "recording.",
+      pluggable_pools_phrase(trace));
+}
+
+std::string lower_bounds_sentence(const TraceSummary& trace) {
+  if (!trace.early_end) return {};
+  return fmt::format("Peaks are lower bounds: {}.", early_end_phrase(*trace.early_end));
+}
+
+std::string whole_recording_sentence(const TraceSummary& trace) {
+  if (!trace.early_end) return {};
+  if (trace.early_end->why == EarlyEnd::Why::rest_may_need_more) {
+    return "With that rest:\nmemreplay fit " + path_word(trace.path);
+  }
+  if (!trace.format.starts_with("torch")) return "To know it, record a run with enough memory.";
+  return "To know it, record on a larger card, or on a virtual one:\n"
+         "memreplay record --virtual-gpu h200 -o whole.pickle -- python train.py";
+}
+
+std::string bounded(const std::string& size, bool at_least) {
+  return at_least ? "at least " + size : size;
+}
+
+std::string other_program_sentence(const std::string& path, const std::optional<Bytes>& capacity) {
+  const std::string file = path == "-" ? "oom.pickle" : path_word(path);
+  const std::string device = capacity ? size_argument(*capacity) : "24GiB";
+  return fmt::format(
+      "To change the program instead: which code to checkpoint, or the largest batch, from "
+      "recordings of two.\nmemreplay suggest {} --budget {}\nmemreplay fit --vary "
+      "batch=4:b4.pickle "
+      "--vary batch=8:b8.pickle --find batch --capacity {}",
+      file, device, device);
+}
+
+std::string nothing_requested_sentence(const TraceSummary& trace) {
+  const std::string what =
+      trace.events == 0 ? "a state without a history" : "a history in which nothing is requested";
+  const std::string lacks = fmt::format(
+      "{} is {}: what the program asks for, and in which order, is not in it.", trace.path, what);
+  if (!trace.format.starts_with("torch")) return lacks + " Record one with its allocations.";
+  return fmt::format("{} To learn that, {}", lacks, how_to_record(trace));
 }
 
 }  // namespace memreplay

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analysis/info/answer.hpp"
+#include "core/units.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
 
@@ -47,5 +51,46 @@ void append_answer_again(Sheet& out, std::string_view answer, std::size_t before
 std::string shell_word(std::string_view text);
 /// A file's path as a shell and a program take it: none begins like an option.
 std::string path_word(std::string_view path);
+
+/// No request is in the recording: there is nothing to replay.
+inline bool requests_nothing(const TraceSummary& trace) { return trace.allocs + trace.ooms == 0; }
+
+/// What to record next time instead of a recording that starts late. `larger_before`: it misses the
+/// program's largest step.
+std::string better_recording(bool larger_before);
+
+/// How a PyTorch program is recorded with its history: "record: torch…"
+std::string how_to_record(const TraceSummary& trace);
+
+/// Why a recording without a request answers nothing, and how to make one that does.
+std::string nothing_requested_sentence(const TraceSummary& trace);
+/// nothing_requested_sentence as the only remark, where `nothing` is requested; else none.
+inline std::vector<std::string> nothing_requested_remarks(const TraceSummary& trace, bool nothing) {
+  if (!nothing) return {};
+  return {nothing_requested_sentence(trace)};
+}
+
+/// "the recording ends at the OOM of its first step; the rest of that step (backward, optimizer) is
+/// not in it"
+std::string early_end_phrase(const EarlyEnd& end);
+
+/// "pool (0, 1), up to 20 GiB": those of a pluggable allocator.
+std::string pluggable_pools_phrase(const TraceSummary& trace);
+
+/// Says that these may have slept, and what figures are because of it. Empty where there are none.
+std::string pluggable_pools_sentence(const TraceSummary& trace);
+
+/// "Peaks are at least these: the recording ends …" Empty where it does not end early.
+std::string lower_bounds_sentence(const TraceSummary& trace);
+
+/// What to record to know more than lower bounds. Empty where the recording does not end early.
+std::string whole_recording_sentence(const TraceSummary& trace);
+
+/// "5226 MiB", "at least 5226 MiB".
+std::string bounded(const std::string& size, bool at_least);
+
+/// The commands by which a program that ran out of memory is changed to fit, a line each. `path` is
+/// its recording, `capacity` that of the device, where it is known.
+std::string other_program_sentence(const std::string& path, const std::optional<Bytes>& capacity);
 
 }  // namespace memreplay

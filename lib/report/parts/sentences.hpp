@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "metrics/made_facts.hpp"
 
 namespace memreplay {
 
@@ -56,5 +57,9 @@ std::string coverage_phrase(const TraceSummary& trace);
 
 /// "1 stream", "2 streams"
 std::string counted(std::uint64_t count, const std::string& noun);
+
+/// "checkpoint:function=attn frees 66 blocks (300 MiB) early and asks for 250 MiB again, in 200
+/// requests"
+std::string edit_phrase(const EditFacts& edit);
 
 }  // namespace memreplay

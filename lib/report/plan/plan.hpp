@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <ostream>
 #include <string>
 
@@ -25,5 +26,12 @@ void write_placements(const PlannedDevice& device, std::ostream& out);
 
 /// The keys of its JSON.
 void fields(JsonFields& f, const PlannedDevice& device);
+
+/// In one picture: more make a page that browsers do not like.
+inline constexpr std::size_t kMostBuffersDrawn = 50'000;
+
+/// The plan of one memory as SVG: time from left to right, addresses from 0 upwards. Where it holds
+/// more than kMostBuffersDrawn, those with most bytes times life. Returns how many are drawn.
+std::size_t draw_plan(const PlannedDevice& device, std::size_t memory, std::ostream& out);
 
 }  // namespace memreplay

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/plan/plan.hpp"
 
@@ -170,6 +169,17 @@ std::string to_text(const PlanAnswer& answer, const TextStyle& style) {
     append_paragraph(out, "Interrupted: this is the best by then.");
   }
   return out.text();
+}
+
+void write_placements(const PlannedDevice& device, std::ostream& out) {
+  const bool several = !device.memories.empty();
+  out << (several ? "id,lower,upper,size,offset,memory\n" : "id,lower,upper,size,offset\n");
+  if (!device.height) return;
+  for (const PlannedBuffer& buffer : device.buffers) {
+    out << fmt::format("{},{},{},{},{}{}{}\n", buffer.name, buffer.lower, buffer.upper, buffer.size,
+                       buffer.offset, several ? "," : "",
+                       several ? device.memories[buffer.memory].name : "");
+  }
 }
 
 }  // namespace memreplay

@@ -10,7 +10,6 @@
 #include "core/gpu_label.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 #include "report/ranks/ranks.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/text.hpp"
 #include "metrics/metrics.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/sizes.hpp"
 #include "report/run/run.hpp"

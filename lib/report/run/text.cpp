@@ -9,13 +9,10 @@
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/plot.hpp"
 #include "report/parts/prediction.hpp"
-#include "report/parts/recording_advice.hpp"
-#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/shared_sentences.hpp"
-#include "report/run/real.hpp"
 #include "report/run/run.hpp"
-#include "report/run/torch_summary.hpp"
+#include "report/run/sections.hpp"
 
 /// What must be known beside the figures of the runs of one trace.
 

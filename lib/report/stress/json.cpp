@@ -2,7 +2,7 @@
 
 #include "report/formats/format.hpp"
 #include "report/parts/json_parts.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/stress/stress.hpp"
 
 namespace memreplay {

@@ -7,7 +7,6 @@
 
 #include "core/gpu_label.hpp"
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/recording_advice.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/shared_sentences.hpp"
 #include "report/stress/stress.hpp"

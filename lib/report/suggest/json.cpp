@@ -1,5 +1,4 @@
 #include "report/parts/json_parts.hpp"
-#include "report/suggest/code_change.hpp"
 #include "report/suggest/suggest.hpp"
 
 namespace memreplay {

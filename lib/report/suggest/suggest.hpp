@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/suggest/answer.hpp"
 #include "report/parts/table.hpp"
@@ -19,5 +20,13 @@ Table to_table(const SuggestAnswer& answer);
 
 /// The keys of its JSON.
 void fields(JsonFields& f, const SuggestedDevice& device);
+
+/// What to write into a program for an edit.
+struct CodeChange {
+  std::string what;                 ///< "checkpoint forward where models.py:80 calls it"
+  std::vector<std::string> python;  ///< three lines, the names of variables made up
+};
+
+CodeChange code_change(const SuggestedEdit& edit);
 
 }  // namespace memreplay

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "report/parts/json_parts.hpp"
-#include "report/parts/recording_advice.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/tune/phrases.hpp"
 #include "report/tune/tune.hpp"
 

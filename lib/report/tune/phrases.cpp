@@ -6,9 +6,8 @@
 
 #include "core/text.hpp"
 #include "report/parts/paragraphs.hpp"
-#include "report/parts/recording_advice.hpp"
-#include "report/parts/refusals.hpp"
 #include "report/parts/sentences.hpp"
+#include "report/parts/shared_sentences.hpp"
 #include "report/parts/sizes.hpp"
 
 namespace memreplay {

@@ -1,5 +1,3 @@
-#include "report/find/plot.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "report/page/blob.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
+
+#include "report/page/page_data.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,6 +1,6 @@
-#include "report/parts/terminal_text.hpp"
-
 #include <gtest/gtest.h>
+
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {

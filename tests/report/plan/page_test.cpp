@@ -3,7 +3,6 @@
 
 #include <sstream>
 
-#include "report/plan/picture.hpp"
 #include "report/plan/plan.hpp"
 
 namespace memreplay {

@@ -1,7 +1,6 @@
-#include "report/run/real.hpp"
-
 #include <gtest/gtest.h>
 
+#include "report/run/sections.hpp"
 #include "report/runs.hpp"
 
 namespace memreplay {

@@ -1,11 +1,10 @@
-#include "report/run/torch_summary.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "report/run/sections.hpp"
 #include "report/runs.hpp"
 
 namespace memreplay {

@@ -1,6 +1,6 @@
-#include "report/suggest/code_change.hpp"
-
 #include <gmock/gmock.h>
+
+#include "report/suggest/suggest.hpp"
 
 namespace memreplay {
 namespace {

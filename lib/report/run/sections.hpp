@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/run/answer.hpp"
@@ -24,5 +27,13 @@ std::string agreement_phrase(const Run& run);
 /// What was done to the blocks on real memory, and what had none. Empty where there is nothing to
 /// say.
 std::vector<std::string> real_phrases(const Run& run);
+
+/// The table that `torch.cuda.memory_summary()` prints for these `memory_stats()`. Unset where they
+/// are not PyTorch's.
+std::optional<std::string> torch_summary(
+    const std::vector<std::pair<std::string, std::int64_t>>& stats, int gpu);
+
+/// The tables of all runs, in the order given, each under the name of its strategy.
+std::string torch_summaries(const std::vector<TraceRuns>& reports);
 
 }  // namespace memreplay
