@@ -1,7 +1,10 @@
 #pragma once
 
+#include <pybind11/pybind11.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,5 +41,9 @@ TypedTable columns_of(const std::string& csv);
 /// to_event`, the last one missing where it lives at the end, in the order of allocation. What was
 /// not served is left out.
 TypedTable blocks(const TypedTable& events);
+
+/// A PyCapsule "arrow_array_stream" with the table as one record batch, by the Arrow C stream
+/// interface: who takes it shares the columns, which live as long as it does.
+pybind11::capsule arrow_stream(std::shared_ptr<const TypedTable> table);
 
 }  // namespace memreplay

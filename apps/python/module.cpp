@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "arrow.hpp"
 #include "columns.hpp"
 #include "command.hpp"
 #include "core/error.hpp"

@@ -10,7 +10,6 @@
 #include "capture/temporary_folder.hpp"
 #include "core/error.hpp"
 #include "elf/elf_file.hpp"
-#include "elf/mapped_file.hpp"
 #include "elf/shared_object.hpp"
 #include "support/guarded_bytes.hpp"
 

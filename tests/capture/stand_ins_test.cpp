@@ -1,3 +1,5 @@
+#include "stand_ins/stand_ins.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include "capture/temporary_folder.hpp"
 #include "core/error.hpp"
 #include "folders/cache.hpp"
-#include "stand_ins/library_names.hpp"
-#include "stand_ins/write_stand_ins.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "commands.hpp"
 #include "fuzz/fuzz_target.hpp"
-#include "help/candidates.hpp"
 #include "help/script.hpp"
 #include "strategy/registry.hpp"
 #include "trace/writer.hpp"

@@ -21,7 +21,7 @@
 #include "help/script.hpp"
 #include "help/text.hpp"
 #include "options/command_line.hpp"
-#include "output/command_host.hpp"
+#include "output/terminal.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -23,5 +24,20 @@ struct ElfFile {
 /// Reads the tables of the dynamic segment of a shared object for x86-64, nothing else. `file` is
 /// for messages: InputError where a table is not what the format says.
 ElfFile elf_file(std::string_view bytes, std::string_view file);
+
+/// A file's bytes, read only where they are looked at: half a gigabyte costs nothing.
+class MappedFile {
+ public:
+  /// Throws InputError where the file cannot be read.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  std::string_view bytes_;
+};
 
 }  // namespace memreplay

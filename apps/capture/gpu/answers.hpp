@@ -2,15 +2,38 @@
 
 #include <atomic>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 #include "abi.hpp"
-#include "contents.hpp"
 #include "machine.hpp"
-#include "streams.hpp"
-#include "told.hpp"
+#include "runtime.hpp"
 
 namespace memreplay::gpu {
+
+/// Small contents that are known although nothing is computed: what the program itself copied to a
+/// device, until the next kernel, which might have changed it.
+
+/// A copy between any two places; what a device does not know reads as the Fill of the settings,
+/// and the program is told afterwards that it has read it.
+void copy(void* to, const void* from, std::size_t size);
+void set(void* to, int value, std::size_t size);
+/// From here on nothing is known any more.
+void a_kernel_ran();
+
+/// What the person is told at the end of the recording.
+
+/// The program looked at something that only a kernel could have computed.
+void value_was_read(std::size_t size);
+/// A workspace that the original library would have asked for, by a rule that is written down.
+void workspace_was_modelled(const char* function, std::size_t size);
+/// A kernel was launched of which there is no code that the card runs; the oldest code is of this
+/// architecture (75: 7.5).
+void code_was_missing(int architecture);
+/// Counts a request of the program; its number, from 1.
+std::size_t request_was_made();
+/// Request `number` of the program was refused because it was told to be.
+void request_was_refused(std::size_t number, std::size_t size);
 
 /// How the stand-ins of the maths libraries answer.
 

@@ -1,11 +1,10 @@
-#include "host_memory.hpp"
-
 #include <sys/mman.h>
 
 #include <cstring>
 #include <map>
 
 #include "machine.hpp"
+#include "runtime.hpp"
 
 namespace memreplay::gpu {
 namespace {

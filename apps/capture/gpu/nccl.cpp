@@ -2,10 +2,9 @@
 #include <cstring>
 #include <vector>
 
-#include "contents.hpp"
+#include "answers.hpp"
 #include "machine.hpp"
 #include "runtime.hpp"
-#include "streams.hpp"
 
 // A neutral NCCL: every rank finds what it would find if all others had its own values. Nothing
 // is sent, and nobody waits for anybody.

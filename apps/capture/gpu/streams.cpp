@@ -1,10 +1,9 @@
-#include "streams.hpp"
-
 #include <algorithm>
 #include <atomic>
 
 #include "device/host/pointer.hpp"
 #include "machine.hpp"
+#include "runtime.hpp"
 
 // Streams and events. Work takes no time; with a lag it is complete only after so many later
 // pieces of work, or when somebody waits for it. And captures of graphs, which follow events.

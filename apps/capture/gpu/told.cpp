@@ -1,6 +1,7 @@
-#include "told.hpp"
+#include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -8,6 +9,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "answers.hpp"
+#include "machine.hpp"
 
 namespace memreplay::gpu {
 namespace {
@@ -99,6 +103,115 @@ std::size_t memreplay_gpu_told(char* text, std::size_t room) {
   const std::string json = as_json();
   std::memcpy(text, json.data(), std::min(room, json.size()));
   return json.size();
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+// Requests that fail because they were told to, whatever is free and cached. What PyTorch does
+// then is all its own: such a request comes from a stream that has nothing cached, and the device
+// has no memory for it.
+namespace memreplay::gpu {
+namespace {
+
+// Beside those that streams.cpp gives, so that the recording is the same each time.
+const Stream kNobodysStream = reinterpret_cast<Stream>(0x3f00'0000);  // NOLINT
+
+struct TorchStream {  // c10::cuda::CUDAStream: a device, and a number of the stream on it
+  std::uint64_t device;
+  std::int64_t id;
+};
+
+/// c10::Allocator::allocate, which returns an object in memory of its caller.
+using Allocate = void* (*)(void* result, void* allocator, std::size_t size);
+using GetCurrentStream = TorchStream (*)(std::int8_t device);
+using GetExternalStream = TorchStream (*)(Stream stream, std::int8_t device);
+using SetCurrentStream = void (*)(TorchStream stream);
+
+struct Torch {
+  Allocate allocate = nullptr;
+  GetCurrentStream current = nullptr;
+  GetExternalStream external = nullptr;
+  SetCurrentStream set_current = nullptr;
+};
+
+Torch torch;
+
+/// A well-mixed number of a seed and a position: Steele, Lea, Flood, SplitMix64.
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t position) {
+  std::uint64_t value = seed + position * 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+bool is_refused(std::size_t number, Bytes size) {
+  const Refusals& told = refusals();
+  if (number == told.at || (told.size != 0 && size >= told.size)) return true;
+  return static_cast<double>(mixed(told.random_seed, number) >> 11) * 0x1p-53 < told.rate;
+}
+
+/// While it lives, this thread's device has no memory left, and a stream that never had any.
+class Refusal {
+ public:
+  Refusal() : stream_(torch.current(-1)) {
+    torch.set_current(torch.external(kNobodysStream, static_cast<std::int8_t>(current_device())));
+    set_refusing(true);
+  }
+  ~Refusal() {
+    set_refusing(false);
+    torch.set_current(stream_);
+  }
+  Refusal(const Refusal&) = delete;
+  Refusal& operator=(const Refusal&) = delete;
+
+ private:
+  TorchStream stream_;
+};
+
+void* allocate(void* result, void* allocator, std::size_t size) {
+  if (size == 0) return torch.allocate(result, allocator, size);
+  const std::size_t number = request_was_made();
+  if (!is_refused(number, size)) return torch.allocate(result, allocator, size);
+  request_was_refused(number, size);
+  const Refusal refusal;
+  return torch.allocate(result, allocator, size);
+}
+
+}  // namespace
+}  // namespace memreplay::gpu
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+/// Puts itself between PyTorch, whose CUDA must be initialised, and its allocator, when requests
+/// are to be refused. False: this PyTorch has not the functions that it takes.
+bool memreplay_gpu_refuse_requests() {
+  if (!refusals().any()) return true;
+  void* const library = dlopen("libc10_cuda.so", RTLD_NOW | RTLD_NOLOAD);
+  if (!library) return false;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+  };
+  void*** allocator = nullptr;
+  void**** pointer = nullptr;
+  find(pointer, "_ZN3c104cuda20CUDACachingAllocator9allocatorE");
+  find(torch.current, "_ZN3c104cuda20getCurrentCUDAStreamEa");
+  find(torch.external, "_ZN3c104cuda21getStreamFromExternalEP11CUstream_sta");
+  find(torch.set_current, "_ZN3c104cuda20setCurrentCUDAStreamENS0_10CUDAStreamE");
+  if (!pointer || !torch.current || !torch.external || !torch.set_current) return false;
+  allocator = *pointer;
+  if (!allocator) return false;
+
+  // A copy of its table of functions, with the type before it: `allocate` is the third one.
+  constexpr std::size_t kBefore = 2;
+  constexpr std::size_t kAllocate = 2;
+  static std::array<void*, 96> table;
+  std::copy_n(*allocator - kBefore, table.size(), table.begin());
+  torch.allocate = reinterpret_cast<Allocate>(table[kBefore + kAllocate]);
+  table[kBefore + kAllocate] = reinterpret_cast<void*>(&allocate);
+  *allocator = table.data() + kBefore;
+  return true;
 }
 
 }  // extern "C"

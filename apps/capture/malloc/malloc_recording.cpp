@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "spool/block_trace.hpp"
-#include "spool/spool_file.hpp"
+#include "spool/recording.hpp"
 
 namespace memreplay::capture {
 namespace {

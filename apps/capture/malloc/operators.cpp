@@ -8,7 +8,7 @@
 #include <new>
 
 #include "malloc/noting.hpp"
-#include "spool/loaded_library.hpp"
+#include "spool/recorder.hpp"
 
 using namespace memreplay::capture;
 

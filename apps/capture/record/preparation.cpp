@@ -14,8 +14,7 @@
 #include "folders/cache.hpp"
 #include "record/program.hpp"
 #include "report/parts/json_parts.hpp"
-#include "stand_ins/torch_needs.hpp"
-#include "stand_ins/write_stand_ins.hpp"
+#include "stand_ins/stand_ins.hpp"
 
 namespace memreplay {
 namespace {

@@ -39,4 +39,7 @@ class RecordingFolder {
   bool is_done_ = false;
 };
 
+/// What a recorded process told at its end (python/sitecustomize.py). Throws InputError.
+RecordedProcess told_in(const std::filesystem::path& file);
+
 }  // namespace memreplay

@@ -1,15 +1,14 @@
 #include "spool/recorder.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -18,6 +17,21 @@
 
 namespace memreplay::capture {
 namespace {
+
+struct Wanted {
+  const char* begins;
+  char path[4096] = {};
+};
+
+int note_path(dl_phdr_info* about, std::size_t, void* data) {
+  auto& wanted = *static_cast<Wanted*>(data);
+  const char* const slash = std::strrchr(about->dlpi_name, '/');
+  const char* const name = slash == nullptr ? about->dlpi_name : slash + 1;
+  const bool found = std::strncmp(name, wanted.begins, std::strlen(wanted.begins)) == 0 &&
+                     std::strlen(about->dlpi_name) < sizeof wanted.path;
+  if (found) std::strcpy(wanted.path, about->dlpi_name);
+  return found;
+}
 
 int open_file(const char* path, int flags);
 void close_file(int file);
@@ -164,14 +178,6 @@ void complain(const char* what, const char* path, int error) {
                 what, name_of(error));
   syscall(SYS_write, STDERR_FILENO, line, std::strlen(line));
 }
-
-}  // namespace
-
-constinit thread_local Cursor cursor;
-constinit LastOrder last_order{0};
-constinit std::atomic<bool> recording_is_off{false};
-
-namespace {
 
 constinit Life before_the_first{.number = UINT32_MAX};
 
@@ -341,6 +347,10 @@ bool give_page(Life& own) {
 
 }  // namespace
 
+constinit thread_local Cursor cursor;
+constinit LastOrder last_order{0};
+constinit std::atomic<bool> recording_is_off{false};
+
 constinit std::atomic<Life*> life{&before_the_first};
 
 bool turn_page() {
@@ -355,6 +365,12 @@ bool turn_page() {
   }
   errno = error;
   return given;
+}
+
+void* loaded_library(const char* begins) {
+  Wanted wanted{begins};
+  if (dl_iterate_phdr(note_path, &wanted) == 0) return nullptr;
+  return dlopen(wanted.path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 }  // namespace memreplay::capture

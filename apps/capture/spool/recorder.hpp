@@ -10,6 +10,7 @@
 
 /// The writing end of a spool, part of each preloaded object: it allocates nothing, keeps errno,
 /// and is no cancellation point.
+
 namespace memreplay::capture {
 
 struct RecorderKind {
@@ -105,5 +106,9 @@ template <typename R>
   std::atomic_ref(place->order).store(order, std::memory_order_release);
   cursor.next += sizeof(R);
 }
+
+/// A handle, never to be closed, of a library that the process has loaded, for some of its parts
+/// alone perhaps; by how its file's name begins. Null where there is none.
+void* loaded_library(const char* begins);
 
 }  // namespace memreplay::capture

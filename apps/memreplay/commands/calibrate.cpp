@@ -7,8 +7,8 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/command_line.hpp"
-#include "options/device.hpp"
 #include "options/options.hpp"
+#include "options/shared_options.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 

@@ -1,19 +1,129 @@
 #include "report/convert/convert.hpp"
 
+#include <fmt/format.h>
+
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "analysis/convert/answer.hpp"
+#include "analysis/minimise/answer.hpp"
 #include "commands.hpp"
-#include "options/convert.hpp"
+#include "core/error.hpp"
+#include "options/command_line.hpp"
+#include "options/options.hpp"
 #include "output/last_words.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "report/minimise/minimise.hpp"
 #include "report/parts/text_style.hpp"
 #include "trace/reader.hpp"
+#include "trace/writer.hpp"
 
 namespace memreplay {
 namespace {
+
+/// `convert --minimise` and what belongs to it.
+struct MinimiseOption {
+  bool wanted = false;
+  MinimiseQuestion question;
+};
+
+/// What `convert` was asked for on the command line, and who writes it.
+struct Conversion {
+  ConvertQuestion question;
+  RunOptions run;
+  MinimiseOption minimise;
+  OutputPath target;
+  const WriterInfo* writer = nullptr;
+  Colour colour = Colour::automatic;
+
+  bool replays() const { return !run.strategies.empty(); }
+  /// The content of the file as it is, also what no reader looks at.
+  bool copies() const { return writer->write_value != nullptr && changes_nothing(); }
+  /// Event by event, where the recording can be read so.
+  bool streams() const {
+    return writer->open != nullptr && changes_nothing() && !question.input.gpu;
+  }
+
+ private:
+  bool changes_nothing() const {
+    return !replays() && !question.anonymise && !minimise.wanted && question.input.edits.empty();
+  }
+};
+
+void add_minimise_options(CommandLine& line, MinimiseOption& option) {
+  line.flag("--minimise", "A small trace that shows the same under -s. Default: off.",
+            option.wanted);
+  MinimiseQuestion& question = option.question;
+  line.value(
+      "--keep", "oom|gap",
+      "What that shows: the first OOM, or reserved above allocated. Default: an OOM, if any.",
+      [&question](const std::string& text) {
+        const bool oom = choice_argument("--keep", text, {"oom", "gap"}) == 0;
+        question.keep = oom ? Keep::oom : Keep::gap;
+      });
+  line.value(
+      "--budget", "N", "Events that it may replay. Default: 400000000.",
+      [&question](const std::string& text) { question.budget = whole_argument("--budget", text); });
+}
+
+/// Throws UsageError where an option of --minimise was given without it.
+void refuse_without_minimise(const MinimiseOption& option) {
+  const MinimiseQuestion usual;
+  const MinimiseQuestion& asked = option.question;
+  if (option.wanted || (asked.keep == usual.keep && asked.budget == usual.budget)) return;
+  throw UsageError("--keep and --budget are for --minimise; expected it with them");
+}
+
+void check(const Conversion& asked) {
+  if (asked.run.strategies.size() > 1) {
+    throw UsageError(fmt::format("{} strategies given; one file holds the replay of one",
+                                 asked.run.strategies.size()));
+  }
+  refuse_without_minimise(asked.minimise);
+  if (!asked.writer->needs_addresses && asked.replays() && !asked.minimise.wanted) {
+    throw UsageError(fmt::format(
+        "-s with a {}: it holds what the program asked for, which no strategy changes; expected "
+        "{}, or --minimise",
+        asked.writer->name, files_with_addresses()));
+  }
+  if (!asked.copies()) return;
+  if (asked.question.input.gpu) {
+    throw UsageError(
+        "--gpu: a snapshot is written back whole; a part of it can be replayed (-s) or anonymised");
+  }
+  if (asked.question.input.read.python_reader) {
+    throw UsageError("--reader python: what it reads cannot be written back as it is");
+  }
+}
+
+/// Throws HelpAsked, and UsageError where the options do not go together.
+Conversion parse_conversion(const Command& command, const std::vector<std::string>& arguments) {
+  Conversion asked;
+  CommandLine line(command);
+  add_input_options(line, asked.question.input);
+  add_edit_option(line, asked.question.input);
+  line.output_behind_inputs("OUT", asked.target);
+  add_strategy_options(line, asked.run);
+  add_simulated_device_options(line, asked.run);
+  add_start_options(line, asked.run);
+  add_minimise_options(line, asked.minimise);
+  line.flag("--anonymise",
+            "Without texts, absolute times and addresses; replays stay equal. Default: off.",
+            asked.question.anonymise);
+  add_writer_option(line, asked.writer);
+  add_colour_option(line, asked.colour);
+  line.parse(arguments);
+  const std::size_t names = asked.question.input.paths.size() + (asked.target.empty() ? 0 : 1);
+  if (names != 2) {
+    throw UsageError(
+        fmt::format("{} names given; expected IN and OUT (memreplay convert IN OUT)", names));
+  }
+  if (asked.writer == nullptr) asked.writer = &writer_for(asked.target.text());
+  check(asked);
+  return asked;
+}
 
 ConvertQuestion question_of(const Conversion& asked) {
   ConvertQuestion question = asked.question;

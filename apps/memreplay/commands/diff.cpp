@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "options/command_line.hpp"
 #include "options/options.hpp"
-#include "options/places.hpp"
+#include "options/shared_options.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"

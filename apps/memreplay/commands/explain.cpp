@@ -12,10 +12,9 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/options.hpp"
-#include "options/places.hpp"
+#include "options/shared_options.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
-#include "output/ranks_first.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {

@@ -6,7 +6,7 @@
 #include "analysis/info/answer.hpp"
 #include "commands.hpp"
 #include "options/options.hpp"
-#include "options/streaming.hpp"
+#include "options/shared_options.hpp"
 #include "output/each_recording.hpp"
 #include "output/printing.hpp"
 

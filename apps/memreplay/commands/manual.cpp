@@ -1,7 +1,9 @@
-#include "help/manual.hpp"
+#include <array>
 
 #include "commands.hpp"
 #include "core/error.hpp"
+#include "help/script.hpp"
+#include "help/text.hpp"
 #include "options/command_line.hpp"
 #include "output/output_file.hpp"
 #include "output/terminal.hpp"
@@ -17,6 +19,19 @@ int run_manual(const Command& command, const std::vector<std::string>& arguments
   const std::string page =
       given.empty() ? manual_page() : manual_page(describe(command_named(given.front())));
   write_stdout(page, terminal_style());
+  return kDone;
+}
+
+int run_completion(const Command& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> given;
+  CommandLine line(command);
+  line.positionals("SHELL", given);
+  line.parse(arguments);
+  if (given.size() != 1) throw UsageError("which shell? (memreplay completion bash|zsh|fish)");
+  constexpr std::array kWriters = {bash_completion, zsh_completion, fish_completion};
+  const auto& script =
+      kWriters.at(choice_argument("completion", given.front(), {"bash", "zsh", "fish"}));
+  write_stdout(script(describe_commands()), terminal_style());
   return kDone;
 }
 

@@ -18,7 +18,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "options/command_line.hpp"
-#include "output/command_host.hpp"
+#include "output/terminal.hpp"
 #include "report/parts/text_style.hpp"
 
 /// The Model Context Protocol over standard input and output: a message a line, JSON-RPC 2.0.

@@ -6,7 +6,7 @@
 #include "options/options.hpp"
 #include "output/each_recording.hpp"
 #include "output/output_file.hpp"
-#include "output/ranks_first.hpp"
+#include "output/printing.hpp"
 #include "output/terminal.hpp"
 #include "report/page/page.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "commands.hpp"
 #include "core/error.hpp"
-#include "help/description.hpp"
-#include "output/output_path.hpp"
+#include "help/text.hpp"
+#include "output/output_file.hpp"
 
 namespace CLI {
 class Option;
@@ -63,7 +63,7 @@ class CommandLine {
   };
 
   using Use = std::function<void(const std::string&)>;
-  /// "--capacity" with its values, by which shells complete them (help/candidates.hpp), and one
+  /// "--capacity" with its values, by which shells complete them (help/script.hpp), and one
   /// sentence that ends in the default.
   void value(const std::string& names, const std::string& values, const std::string& sentence,
              Use use);

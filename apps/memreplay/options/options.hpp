@@ -8,7 +8,7 @@
 #include "analysis/recorded/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "options/command_line.hpp"
-#include "output/output_path.hpp"
+#include "output/output_file.hpp"
 #include "output/terminal.hpp"
 #include "report/formats/format.hpp"
 #include "strategy/registry.hpp"

@@ -1,8 +1,8 @@
 #include "output/each_recording.hpp"
 
 #include "commands.hpp"
-#include "output/command_host.hpp"
 #include "output/output_file.hpp"
+#include "output/terminal.hpp"
 
 namespace memreplay {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "commands.hpp"
-#include "output/command_host.hpp"
-#include "output/target_file.hpp"
+#include "output/output_file.hpp"
+#include "output/terminal.hpp"
 
 // All of this runs in signal handlers, or without memory: it allocates nothing.
 namespace memreplay {

@@ -9,16 +9,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <string>
-#include <string_view>
 
 #include "core/text.hpp"
-#include "output/command_host.hpp"
 #include "output/last_words.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {
+
+thread_local CommandHost* current = nullptr;
 
 using namespace std::chrono_literals;
 
@@ -116,5 +115,11 @@ void Progress::clear() {
   if (shown_) std::cerr << "\r\033[K" << std::flush;
   shown_ = false;
 }
+
+CommandHost* command_host() { return current; }
+
+CommandHostScope::CommandHostScope(CommandHost& host) { current = &host; }
+
+CommandHostScope::~CommandHostScope() { current = nullptr; }
 
 }  // namespace memreplay

@@ -1,6 +1,6 @@
-#include "cuda/physical_memory.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cuda/cuda_recording.hpp"
 
 namespace memreplay::capture {
 namespace {

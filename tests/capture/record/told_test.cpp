@@ -1,9 +1,8 @@
-#include "record/told.hpp"
-
 #include <gtest/gtest.h>
 
 #include "capture/temporary_folder.hpp"
 #include "core/error.hpp"
+#include "record/recording_folder.hpp"
 
 namespace memreplay {
 namespace {
@@ -47,8 +46,9 @@ TEST(Told, IsWhatAProcessWrote) {
 
 TEST(Told, MayLackARankAndAVirtualDevice) {
   const TemporaryFolder folder;
-  const RecordedProcess process = told_in(
-      folder.write("5.json", R"({"pid": 5, "torch": "2", "used_cuda": 0, "ooms": 0, "steps": 0, "own_switches": 0})"));
+  const RecordedProcess process = told_in(folder.write(
+      "5.json",
+      R"({"pid": 5, "torch": "2", "used_cuda": 0, "ooms": 0, "steps": 0, "own_switches": 0})"));
   EXPECT_EQ(process.rank, std::nullopt);
   EXPECT_FALSE(process.virtual_gpu);
 }

@@ -1,9 +1,8 @@
-#include "spool/spool_file.hpp"
-
 #include <gtest/gtest.h>
 
 #include "capture/spool/written_spool.hpp"
 #include "core/error.hpp"
+#include "spool/recording.hpp"
 
 namespace memreplay::capture {
 namespace {

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "spool/recording.hpp"
-#include "spool/spool_file.hpp"
 #include "trace/gate.hpp"
 #include "trace/writer.hpp"
 

@@ -1,16 +1,21 @@
-#include "options/variation.hpp"
+#include "options/shared_options.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "output/run_outputs.hpp"
 
 namespace memreplay {
 namespace {
+
+/// So few are read in less time than it takes to read and replay them side by side.
+constexpr std::uint64_t kMostInMemory = 1 << 17;
 
 constexpr std::int64_t kMostOfParameter = 1'000'000'000;
 
@@ -80,6 +85,47 @@ Variation checked(const VariationArguments& given, AskedOfVariation asked) {
 }
 
 }  // namespace
+
+DeviceChoice device_argument(const std::string& text) {
+  using Kind = DeviceChoice::Kind;
+  if (text == "sim") return {Kind::sim, 0, text};
+  if (text == "host") return {Kind::host, 0, text};
+  if (text == "cuda") return {Kind::cuda, 0, text};
+  constexpr std::string_view kCard = "cuda:";
+  if (text.starts_with(kCard)) {
+    const auto number = parse_whole(std::string_view(text).substr(kCard.size()));
+    if (number && *number < 1024) return {Kind::cuda, static_cast<int>(*number), text};
+  }
+  const std::vector<std::string> known = {"sim", "host", "cuda"};
+  throw UsageError(fmt::format("--device is '{}'; expected sim, host, cuda or cuda:N{}", text,
+                               did_you_mean(text, known)));
+}
+
+void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows) {
+  line.value("--by", "place|function|file|module",
+             "What counts as one place: a line, or all of a function, file, folder or package. "
+             "Default: place.",
+             [&by](const std::string& text) {
+               by = static_cast<PlaceBy>(
+                   choice_argument("--by", text, {"place", "function", "file", "module"}));
+             });
+  line.value("--top", "N", "Show N rows of each table. Default: 10.",
+             [&rows](const std::string& text) {
+               rows = whole_argument("--top", text);
+               if (rows == 0) throw UsageError("--top is 0; expected a whole number from 1 on");
+             });
+}
+
+void leave_in_file(ReadOptions& read) { read.most_in_memory = kMostInMemory; }
+
+bool can_leave_in_file(const RunOptions& options) {
+  const Setup& setup = options.setup;
+  const auto knows_the_future = [](const StrategySpec& spec) {
+    return plan_wish(spec).has_value();
+  };
+  return setup.scale == 1 && !setup.paced && setup.devices.size() < 2 && !wants_files(options) &&
+         options.perfetto.empty() && std::ranges::none_of(options.strategies, knows_the_future);
+}
 
 void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVariation asked) {
   const auto given = std::make_shared<VariationArguments>();

@@ -2,13 +2,25 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elf/shared_object.hpp"
 
 namespace memreplay {
+
+/// "libcudart" of "libcudart.so.13", and of "libcudart-d0da41ae.so.11.0" and
+/// "libcudart.e8e8b82a.so.12", as packages rename what they bring along.
+std::string_view stem_of(std::string_view soname);
+
+bool is_nvidia_library(std::string_view stem);
+
+/// The stem of the NVIDIA library whose functions are named so.
+std::optional<std::string_view> nvidia_library_of(std::string_view function);
 
 struct NeededLibrary {
   std::string soname;
@@ -44,5 +56,22 @@ struct TorchNeeds {
 /// torch opens them by name. InputError for a torch without CUDA, and where one of its libraries
 /// cannot be read; one of another package is left out then.
 TorchNeeds torch_needs(const std::filesystem::path& torch_folder);
+
+class Cache;
+
+/// The library that does what the stand-ins only count. It is to be loaded before them, so that its
+/// functions are found first; they need it, so that they are found by handle as well.
+struct Implementation {
+  std::string soname = "libmemreplay_gpu.so";
+  std::set<std::string> functions;
+};
+
+/// Equal for equal libraries, implementation and version of memreplay.
+std::string cache_folder_name(const TorchNeeds& needs, const Implementation& implementation);
+
+/// A folder in the cache with a file for each needed library, named by its soname, without what is
+/// implemented. Throws InputError where it cannot be written.
+std::filesystem::path write_stand_ins(const TorchNeeds& needs, const Cache& cache,
+                                      const Implementation& implementation);
 
 }  // namespace memreplay

@@ -1,19 +1,66 @@
-#include "stand_ins/torch_needs.hpp"
+#include "stand_ins/stand_ins.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
-#include <set>
-#include <string_view>
 
 #include "core/error.hpp"
+#include "core/siphash.hpp"
 #include "core/text.hpp"
 #include "elf/elf_file.hpp"
-#include "elf/mapped_file.hpp"
-#include "stand_ins/library_names.hpp"
+#include "folders/cache.hpp"
 
 namespace memreplay {
 namespace {
+
+struct Family {
+  std::string_view prefix;  // begins the functions; what follows is no small letter
+  std::string_view stem;
+};
+
+constexpr auto kFamilies = std::to_array<Family>({
+    {"__cuda", "libcudart"},
+    {"cu", "libcuda"},
+    {"cuFile", "libcufile"},
+    {"cublas", "libcublas"},
+    {"cublasLt", "libcublasLt"},
+    {"cuda", "libcudart"},
+    {"cudnn", "libcudnn"},
+    {"cudss", "libcudss"},
+    {"cufft", "libcufft"},
+    {"cupti", "libcupti"},
+    {"curand", "libcurand"},
+    {"cusolver", "libcusolver"},
+    {"cusparse", "libcusparse"},
+    {"cusparseLt", "libcusparseLt"},
+    {"cutensor", "libcutensor"},
+    {"nccl", "libnccl"},
+    {"nvJitLink", "libnvJitLink"},
+    {"nvjpeg", "libnvjpeg"},
+    {"nvml", "libnvidia-ml"},
+    {"nvrtc", "libnvrtc"},
+    {"nvshmem", "libnvshmem_host"},
+    {"nvshmemi", "libnvshmem_host"},
+    {"nvshmemx", "libnvshmem_host"},
+    {"nvtx", "libnvToolsExt"},
+    {"pnccl", "libnccl"},
+});
+
+/// Their stems begin so and go on: libcudnn_ops, libnppig, libcusolverMg.
+constexpr auto kFurtherStems = std::to_array<std::string_view>(
+    {"libcudnn_", "libnpp", "libcusolverMg", "libcufftw", "libcufile_rdma", "libcutensorMg",
+     "libnvfatbin", "libnvshmem_", "libnvvm"});
+
+bool belongs_to(std::string_view function, std::string_view prefix) {
+  if (!function.starts_with(prefix) || function.size() == prefix.size()) return false;
+  const char next = function[prefix.size()];
+  return next < 'a' || next > 'z';
+}
+
+bool is_hash(std::string_view text) {
+  return text.size() == 8 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 namespace fs = std::filesystem;
 
@@ -207,7 +254,39 @@ unsigned cuda_major(std::span<const OwnLibrary> libraries, const fs::path& torch
                    "needs no libcudart.so.N; expected a torch whose CUDA runtime is a library");
 }
 
+SharedObject stand_in(const NeededLibrary& library, const Implementation& implementation) {
+  SharedObject object{
+      .soname = library.soname, .needed = {implementation.soname}, .versions = library.versions};
+  for (const VersionedSymbol& function : library.functions) {
+    if (!implementation.functions.contains(function.name)) object.functions.push_back(function);
+  }
+  return object;
+}
+
 }  // namespace
+
+std::string_view stem_of(std::string_view soname) {
+  std::string_view stem = soname.substr(0, soname.find(".so"));
+  const std::size_t mark = stem.find_last_of("-.");
+  if (mark != std::string_view::npos && is_hash(stem.substr(mark + 1))) stem = stem.substr(0, mark);
+  return stem;
+}
+
+bool is_nvidia_library(std::string_view stem) {
+  return std::ranges::find(kFamilies, stem, &Family::stem) != kFamilies.end() ||
+         std::ranges::any_of(kFurtherStems,
+                             [&](std::string_view begin) { return stem.starts_with(begin); });
+}
+
+std::optional<std::string_view> nvidia_library_of(std::string_view function) {
+  const Family* longest = nullptr;
+  for (const Family& family : kFamilies) {
+    if (!belongs_to(function, family.prefix)) continue;
+    if (longest == nullptr || family.prefix.size() > longest->prefix.size()) longest = &family;
+  }
+  if (longest == nullptr) return {};
+  return longest->stem;
+}
 
 TorchNeeds torch_needs(const fs::path& torch_folder) {
   const std::vector<OwnLibrary> libraries = own_libraries(torch_folder);
@@ -217,6 +296,25 @@ TorchNeeds torch_needs(const fs::path& torch_folder) {
   needs.cuda_major = cuda_major(libraries, torch_folder);
   for (const OwnLibrary& library : libraries) needs.read.push_back(library.read);
   return needs;
+}
+
+std::string cache_folder_name(const TorchNeeds& needs, const Implementation& implementation) {
+  std::string key = std::string(MEMREPLAY_VERSION) + '\n' + implementation.soname + '\n';
+  for (const std::string& function : implementation.functions) key += function + '\n';
+  for (const ReadLibrary& library : needs.read) {
+    key += library.path.string() + '\0' + std::to_string(library.size) + ' ' +
+           std::to_string(library.modified_ns) + '\n';
+  }
+  return "cuda" + std::to_string(needs.cuda_major) + "-" + hex_of(siphash(key));
+}
+
+fs::path write_stand_ins(const TorchNeeds& needs, const Cache& cache,
+                         const Implementation& implementation) {
+  std::vector<CachedFile> files;
+  for (const NeededLibrary& library : needs.libraries) {
+    files.push_back({library.soname, written(stand_in(library, implementation))});
+  }
+  return cache.folder_with(cache_folder_name(needs, implementation), files);
 }
 
 }  // namespace memreplay

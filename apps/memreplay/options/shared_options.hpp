@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/recorded/answer.hpp"
+#include "analysis/run/setup.hpp"
+#include "options/command_line.hpp"
+#include "options/options.hpp"
+
+namespace memreplay {
+
+/// What `--device` names: "sim", "host", "cuda" or "cuda:N". Throws UsageError.
+DeviceChoice device_argument(const std::string& text);
+
+/// --by and --top: what counts as a place, and how many of them the text shows.
+void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows);
+
+/// Lets long traces stay in their file: for a command whose answer comes from events in their
+/// order, each seen once.
+void leave_in_file(ReadOptions& read);
+
+/// Whether replays as asked for can be made so: nothing looks at events otherwise than in turn.
+bool can_leave_in_file(const RunOptions& options);
+
+/// What is asked of a program at a value of its parameter at which it was not recorded.
+enum class AskedOfVariation {
+  at,    ///< --at: what it does there
+  find,  ///< --find: the largest at which it fits
+};
+
+/// --vary, which stands in the place of the recordings, and the option that asks.
+void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVariation asked);
+
+}  // namespace memreplay
