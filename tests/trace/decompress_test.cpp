@@ -2,14 +2,130 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "pickle_bytes.hpp"
 #include "trace/compressed.hpp"
 
 namespace memreplay {
 namespace {
+
+/// Entries of some MiB, with what some of them have besides.
+std::string many_entries(const std::string& more = {}) {
+  std::mt19937_64 random(1);
+  std::string entries;
+  while (entries.size() < 6 * kMiB) {
+    const auto address = static_cast<std::int64_t>(random() % kGiB);
+    entries += entry("alloc", address, 512) + entry("free_requested", address, 512) +
+               entry("free_completed", address, 512, entries.size() < 3 * kMiB ? "" : more);
+  }
+  return entries;
+}
+
+/// A field of a name that no reader knows.
+std::string unknown_field(std::uint32_t length) {
+  std::string size(4, '\0');
+  std::memcpy(size.data(), &length, sizeof length);
+  return text("unheard_of") + "X" + size + std::string(length, 'x');
+}
+
+Recording recording(const std::string& bytes) { return read_recording("f", bytes, {}); }
+
+std::string complaint_of(const std::string& bytes) {
+  try {
+    recording(bytes);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Unpacking, BytesArriveInOrderAndAtLastAll) {
+  std::mt19937_64 random(1);
+  std::string bytes(5 * kMiB + 3, '\0');
+  for (char& c : bytes) c = static_cast<char>(random() % 16);
+  for (const std::string& packed : {gzipped(bytes), zstandard(bytes)}) {
+    const auto unpacking = Unpacking::begin({"f", packed});
+    if (unpacking == nullptr) GTEST_SKIP() << "there is but one processor";
+    ASSERT_EQ(unpacking->bytes().size(), bytes.size());
+    for (std::size_t seen = 0; seen < bytes.size();) {
+      const std::size_t arrived = unpacking->wait_beyond(seen);
+      ASSERT_GT(arrived, seen);
+      ASSERT_EQ(unpacking->bytes().substr(seen, arrived - seen),
+                bytes.substr(seen, arrived - seen));
+      seen = arrived;
+    }
+    EXPECT_EQ(unpacking->wait_beyond(bytes.size() + 9), bytes.size());
+  }
+}
+
+TEST(Unpacking, WhoLosesInterestNeedNotWait) {
+  const std::string packed = gzipped(many_entries());
+  for (int i = 0; i < 5; ++i) Unpacking::begin({"f", packed});
+}
+
+TEST(Unpacking, WhatIsSmallOrSaysNothingIsNotWorthAThread) {
+  EXPECT_EQ(Unpacking::begin({"f", gzipped("small")}), nullptr);
+  EXPECT_EQ(Unpacking::begin({"f", zstandard("small")}), nullptr);
+  // A frame of unknown length.
+  EXPECT_EQ(Unpacking::begin({"f", "\x28\xb5\x2f\xfd\0\x58\x02\0\x10\0\1\0\0"s}), nullptr);
+}
+
+TEST(Unpacking, ASnapshotIsReadTheSameWhileItArrives) {
+  const std::string bytes = snapshot(many_entries());
+  const Recording plain = recording(bytes);
+  EXPECT_GT(plain.traces.at(0).size(), 10'000u);
+  EXPECT_EQ(recording(gzipped(bytes)), plain);
+  EXPECT_EQ(recording(zstandard(bytes)), plain);
+}
+
+TEST(Unpacking, AValueLongerThanWhatIsAwaitedAheadIsReadWhole) {
+  for (const std::uint32_t length : {100'000u, 1'000'000u}) {
+    const std::string bytes = snapshot(many_entries(unknown_field(length)));
+    const Recording plain = recording(bytes);
+    EXPECT_EQ(recording(gzipped(bytes + std::string(bytes.size() / 50, '.'))), plain);
+    EXPECT_EQ(recording(zstandard(bytes)), plain);
+  }
+}
+
+TEST(Unpacking, AFileThatStatesTheSizeOfItsLastPartIsReadWhole) {
+  const std::string bytes = snapshot(many_entries());
+  const Recording plain = recording(bytes);
+  for (const std::size_t cut : {std::size_t{9}, bytes.size() / 3, bytes.size() - 9}) {
+    const std::string first = bytes.substr(0, cut), second = bytes.substr(cut);
+    EXPECT_EQ(recording(gzipped(first) + gzipped(second)), plain) << cut;
+    EXPECT_EQ(recording(zstandard(first) + zstandard(second)), plain) << cut;
+  }
+}
+
+TEST(Unpacking, DamageOfThePackedBytesIsToldWhateverWasReadBefore) {
+  const std::string bytes = snapshot(many_entries());
+  std::string wrong_sum = gzipped(bytes);
+  wrong_sum[wrong_sum.size() - 6] ^= 1;
+  EXPECT_EQ(complaint_of(wrong_sum), "f: gzip data is damaged: incorrect data check");
+  const std::string zstd = zstandard(bytes);
+  EXPECT_EQ(complaint_of(zstd.substr(0, zstd.size() - 9)),
+            "f: zstd data ends too early: the file is truncated");
+  // Both: the value ends, and the bytes that follow are no data.
+  EXPECT_EQ(complaint_of(gzipped(bytes + bytes) + "x"),
+            "f: gzip data is damaged: other data follows it");
+}
+
+TEST(Unpacking, DamageOfTheContentIsToldAsOfTheFileItself) {
+  const std::string entries = many_entries();
+  for (const std::string& bytes :
+       {snapshot(entries + "\xff" + entries), kProto4 + list(entries + get(99)) + kStop,
+        snapshot(entries).substr(0, entries.size() - 100),
+        snapshot(entries + "c" + std::string(400'000, 'm') + "\nn\n")}) {
+    const std::string plain = complaint_of(bytes);
+    EXPECT_NE(plain, "none");
+    EXPECT_EQ(complaint_of(gzipped(bytes)), plain);
+    EXPECT_EQ(complaint_of(zstandard(bytes)), plain);
+  }
+}
 
 std::string unpacked(const std::string& packed) { return decompress({"f", packed}); }
 
@@ -77,4 +193,5 @@ TEST(Decompress, OnlyWhatBeginsLikeItIsCompressed) {
 }
 
 }  // namespace
+
 }  // namespace memreplay

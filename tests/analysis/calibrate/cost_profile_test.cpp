@@ -2,6 +2,7 @@
 
 #include "analysis/calibrate/answer.hpp"
 #include "core/error.hpp"
+#include "device/cost_model.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,11 +5,128 @@
 #include <algorithm>
 #include <atomic>
 
+#include "analysis/recordings.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/run/question.hpp"
+#include "report/runs.hpp"
 
 namespace memreplay {
 namespace {
+
+TEST(Ranking, FewestOomsComeFirstThenTheLeastReserved) {
+  std::vector<memreplay::Run> runs = {run_of("small but fails", {.reserved = 10, .ooms = 1}),
+                                      run_of("large", {.reserved = 30}),
+                                      run_of("middle", {.reserved = 20})};
+  set_places(runs);
+  EXPECT_EQ(runs[0].place, 3u);
+  EXPECT_EQ(runs[1].place, 2u);
+  EXPECT_EQ(runs[2].place, 1u);
+}
+
+TEST(Ranking, EqualRunsKeepTheOrderGiven) {
+  std::vector<memreplay::Run> runs = {run_of("b", {.reserved = 1}), run_of("a", {.reserved = 1})};
+  set_places(runs);
+  sort_by_place(runs);
+  EXPECT_EQ(runs[0].strategy, "b");
+}
+
+TEST(Ranking, TheWorstTraceHasTheMostOoms) {
+  std::vector<TraceRuns> reports(3);
+  reports[0].runs = {run_of("torch", {.reserved = 90})};
+  reports[1].runs = {run_of("torch", {.reserved = 50, .ooms = 2})};
+  reports[2].runs = {};
+  EXPECT_EQ(worst_of(reports), 1u);
+}
+
+TEST(Ranking, WhatFitsByMovingBlocksAwayComesAfterWhatFits) {
+  std::vector<memreplay::Run> runs = {run_of("moves", {.reserved = 10}),
+                                      run_of("holds", {.reserved = 20})};
+  runs[0].metrics.moved_out_blocks = 1;
+  set_places(runs);
+  EXPECT_EQ(runs[0].place, 2u);
+}
+
+TEST(Ranking, WhatWasInterruptedComesLastHoweverLittleItReserved) {
+  std::vector<memreplay::Run> runs = {run_of("cut", {}), run_of("fails", {.ooms = 5}),
+                                      run_of("whole", {.reserved = 30})};
+  runs[0].finished = false;
+  set_places(runs);
+  EXPECT_EQ(runs[0].place, 3u);
+  EXPECT_EQ(runs[1].place, 2u);
+}
+
+TEST(Ranking, OfRunsStoppedAtTheirOomTheOneThatCameFurthestIsFirst) {
+  std::vector<memreplay::Run> runs = {run_of("early", {.reserved = 10, .ooms = 1}),
+                                      run_of("late", {.reserved = 20, .ooms = 1})};
+  for (memreplay::Run& run : runs) {
+    run.finished = false;
+    run.stopped_at_oom = true;
+  }
+  runs[0].metrics.first_oom = OomPlace{.event = 100};
+  runs[1].metrics.first_oom = OomPlace{.event = 200};
+  set_places(runs);
+  EXPECT_EQ(runs[1].place, 1u);
+}
+
+TEST(Ranking, AnInterruptedRunIsNoWorst) {
+  std::vector<TraceRuns> reports(2);
+  reports[0].runs = {run_of("torch", {.reserved = 50})};
+  reports[1].runs = {run_of("torch", {.reserved = 90})};
+  reports[1].runs[0].finished = false;
+  EXPECT_EQ(worst_of(reports), 0u);
+}
+
+/// Two blocks of so many MiB each, the first one freed before the second is asked for, or not.
+MadeRecording two_blocks(Bytes mebibytes, bool apart) {
+  RecordingWriter writer;
+  writer.alloc(0, mebibytes * kMiB);
+  if (apart) writer.free(0);
+  writer.alloc(1, mebibytes * kMiB);
+  return {.recording = writer.recording(), .origin = std::make_shared<const Origin>()};
+}
+
+/// The likeliest one's run under the usual strategy, beside the others.
+Run run_of(const MadeRecordings& made) {
+  return run_with_others(made, parse_strategy("torch"), simulated({}), {}, {});
+}
+
+TEST(MadeInterval, WithoutOthersThereIsNone) {
+  EXPECT_FALSE(run_of({.likeliest = two_blocks(20, true), .others = {}, .edits = {}}).interval);
+}
+
+TEST(MadeInterval, ItSpansWhatTheOthersComeTo) {
+  MadeRecordings made{.likeliest = two_blocks(30, true), .others = {}, .edits = {}};
+  made.others.push_back(two_blocks(30, false));
+  made.others.push_back(two_blocks(20, true));
+  const memreplay::Run run = run_of(made);
+  ASSERT_TRUE(run.interval);
+  ASSERT_TRUE(run.interval->peak_requested);
+  EXPECT_EQ(run.interval->peak_requested->low, 20 * kMiB);
+  EXPECT_EQ(run.interval->peak_requested->high, 60 * kMiB);
+  EXPECT_EQ(run.interval->peak_reserved.low, 20 * kMiB);
+  EXPECT_EQ(run.interval->peak_reserved.high, 60 * kMiB);
+  EXPECT_EQ(run.interval->end_reserved.low, 20 * kMiB);
+  EXPECT_EQ(run.interval->end_reserved.high, 60 * kMiB);
+}
+
+TEST(MadeInterval, TheFiguresStayThoseOfTheLikeliest) {
+  MadeRecordings made{.likeliest = two_blocks(30, true), .others = {}, .edits = {}};
+  made.others.push_back(two_blocks(30, false));
+  const memreplay::Run alone =
+      run_made(made.likeliest, parse_strategy("torch"), simulated({}), {}, {});
+  const memreplay::Run run = run_of(made);
+  EXPECT_EQ(run.metrics.peak_reserved, alone.metrics.peak_reserved);
+  EXPECT_EQ(run.metrics.peak_requested, 30 * kMiB);
+  EXPECT_FALSE(alone.interval);
+}
+
+TEST(MadeInterval, OthersThatComeToTheSameMakeItNarrow) {
+  MadeRecordings made{.likeliest = two_blocks(30, true), .others = {}, .edits = {}};
+  made.others.push_back(two_blocks(30, true));
+  const memreplay::Run run = run_of(made);
+  ASSERT_TRUE(run.interval);
+  EXPECT_EQ(run.interval->peak_reserved.low, run.interval->peak_reserved.high);
+}
 
 ReplayAnswer answer_for(const std::string& trace, const ReplayQuestion& question,
                         const Control& control) {
@@ -103,4 +220,5 @@ TEST(ReplayAnswer, WhereATieWasDecidedByAGuessedAddressItIsAnEstimate) {
 }
 
 }  // namespace
+
 }  // namespace memreplay

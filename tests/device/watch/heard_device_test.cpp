@@ -10,6 +10,85 @@
 namespace memreplay {
 namespace {
 
+TEST(DeviceLog, WritesDownWhatWasAskedForAndGranted) {
+  SimulatedDevice simulated({.capacity = 8 * kMiB});
+  DeviceLog log;
+  HeardDevice device(simulated, log);
+  const Address region = *device.obtain(3);
+  EXPECT_FALSE(device.obtain(kGiB));
+  VirtualMemory* memory = device.virtual_memory();
+  const Address range = *memory->reserve(4 * kMiB);
+  EXPECT_TRUE(memory->map(range, 4 * kMiB, 2 * kMiB));
+  EXPECT_FALSE(memory->map(range + 4 * kMiB, 4 * kMiB, 2 * kMiB));
+  memory->unmap(range, 2 * kMiB);
+  device.give_back(region);
+  const std::vector<DeviceEvent> expected = {{Op::segment_alloc, region, 3},
+                                             {Op::segment_map, range, 4 * kMiB},
+                                             {Op::segment_unmap, range, 2 * kMiB},
+                                             {Op::segment_free, region, 3}};
+  EXPECT_EQ(log.events(), expected);
+}
+
+TEST(DeviceLog, TheReturnOfAnAdoptedRegionIsWrittenDown) {
+  SimulatedDevice simulated;
+  DeviceLog log;
+  HeardDevice device(simulated, log);
+  device.adopt(0x7f0000000000, 5, false);
+  device.give_back(0x7f0000000000);
+  EXPECT_EQ(log.events(), (std::vector<DeviceEvent>{{Op::segment_free, 0x7f0000000000, 5}}));
+}
+
+// A millisecond a MiB, whatever the call.
+CostModel a_millisecond_a_mebibyte() {
+  const CostCurve curve(std::vector<CostPoint>{{0, 0}, {kMiB, 1}});
+  return {curve, curve, curve, curve};
+}
+
+TEST(CostMeter, RegionsCostByTheirSizeBothWays) {
+  SimulatedDevice simulated;
+  CostMeter meter(a_millisecond_a_mebibyte());
+  HeardDevice device(simulated, meter);
+  const auto region = device.obtain(20 * kMiB);
+  EXPECT_DOUBLE_EQ(meter.seconds(), 0.020);
+  device.give_back(*region);
+  EXPECT_DOUBLE_EQ(meter.seconds(), 0.040);
+}
+
+TEST(CostMeter, ARefusalCostsNothing) {
+  SimulatedDevice simulated({.capacity = 10 * kMiB});
+  CostMeter meter(a_millisecond_a_mebibyte());
+  HeardDevice device(simulated, meter);
+  EXPECT_FALSE(device.obtain(20 * kMiB));
+  const auto range = device.reserve(40 * kMiB);
+  EXPECT_FALSE(device.map(*range, 20 * kMiB, 2 * kMiB));
+  EXPECT_DOUBLE_EQ(meter.seconds(), 0);
+}
+
+TEST(CostMeter, MappingCostsPieceByPiece) {
+  SimulatedDevice simulated;
+  CostModel cost = a_millisecond_a_mebibyte();
+  cost.map = CostCurve(std::vector<CostPoint>{{2 * kMiB, 3}, {20 * kMiB, 5}});
+  CostMeter meter(cost);
+  HeardDevice device(simulated, meter);
+  const auto range = device.reserve(80 * kMiB);
+  ASSERT_TRUE(device.map(*range, 40 * kMiB, 2 * kMiB));
+  EXPECT_DOUBLE_EQ(meter.seconds(), 20 * 0.003);
+  ASSERT_TRUE(device.map(*range + 40 * kMiB, 40 * kMiB, 20 * kMiB));
+  EXPECT_DOUBLE_EQ(meter.seconds(), 20 * 0.003 + 2 * 0.005);
+  device.unmap(*range, 4 * kMiB);
+  EXPECT_DOUBLE_EQ(meter.seconds(), 20 * 0.003 + 2 * 0.005 + 2 * 0.002);
+}
+
+TEST(CostMeter, AdoptedMemoryCostsOnlyWhenItGoes) {
+  SimulatedDevice simulated;
+  CostMeter meter(a_millisecond_a_mebibyte());
+  HeardDevice device(simulated, meter);
+  device.adopt(Address{1} << 45, 20 * kMiB, false);
+  EXPECT_DOUBLE_EQ(meter.seconds(), 0);
+  device.give_back(Address{1} << 45);
+  EXPECT_DOUBLE_EQ(meter.seconds(), 0.020);
+}
+
 using Kind = DeviceCall::Kind;
 
 struct Ear final : Watcher {
@@ -106,4 +185,5 @@ TEST(HeardDevice, AllListenersHearInTheirOrderAndNobodyListensToACopy) {
 }
 
 }  // namespace
+
 }  // namespace memreplay
