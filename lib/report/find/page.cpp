@@ -94,7 +94,7 @@ std::string ValueAxes::text(const std::string& name) const {
 constexpr std::size_t kCurveColours = 5;  ///< those of the page that lines can have
 constexpr double kLineOfText = 20;
 
-using Size = std::function<Bytes(const ValueTried&)>;
+using SizeTried = std::function<Bytes(const ValueTried&)>;
 
 BytesInterval reserved_interval(const ValueTried& tried) {
   return tried.interval ? tried.interval->peak_reserved
@@ -178,7 +178,7 @@ class CurvesPicture {
     return fmt::format("{:.1f} {:.1f}", axes_.x(value), axes_.y(size));
   }
 
-  std::string line(const FoundValue& found, const std::string& kind, const Size& size) const {
+  std::string line(const FoundValue& found, const std::string& kind, const SizeTried& size) const {
     std::string path;
     for (const ValueTried* tried : values_shown(found)) {
       path += (path.empty() ? "M" : "L") + at(tried->value, size(*tried));
