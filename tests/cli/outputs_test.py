@@ -131,6 +131,21 @@ class Outputs(unittest.TestCase):
         run = self.run_program(REPLAY + ["--timeline", "/dev/null", "--placements", "/dev/null", "--json=/dev/null"])
         self.assertEqual(run.returncode, 0, run.stderr)
 
+    def test_work_ends_where_its_output_cannot_be_written(self):
+        endless = ["generate", "random", "--to", "mrt", "--live", "100", "--events", str(10 ** 15)]
+        run = self.run_program([*endless, "/dev/full"])
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, "memreplay: /dev/full: cannot write: No space left on device\n"))
+        with open("/dev/full", "w") as full:
+            run = self.run_program([*endless, "-"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, "memreplay: standard output: No space left on device\n"))
+        reader, writer = os.pipe()
+        os.close(reader)
+        run = self.run_program([*endless, "-"], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
     def test_a_baseline_is_renewed_and_a_link_to_another_file_is_followed(self):
         self.assertEqual(self.run_program(CHECK + ["--update"]).returncode, 0)
         self.assertEqual(self.run_program(CHECK).returncode, 0)

@@ -90,70 +90,64 @@ int open_folder_of(const std::string& path) {
   return uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
 }
 
-// Streams keep no reason; where an earlier write failed, errno still tells it.
-std::string reason(int error) {
-  return error == 0 ? std::string("a write failed") : std::string(std::strerror(error));
-}
-
-std::ostream& standard_output() {
-  return command_host() == nullptr ? std::cout : command_host()->output();
-}
-
-void flush_stdout() {
-  if (command_host() != nullptr) return;
-  if (std::cout) {
-    errno = 0;
-    std::cout.flush();
-  }
-  if (std::cout) return;
-  if (errno == EPIPE || errno == EBADF) throw ClosedOutput();
-  throw UsageError(fmt::format("standard output: {}", reason(errno)));
+[[noreturn]] void fail_stdout(int error) {
+  if (error == EPIPE || error == EBADF) throw ClosedOutput();
+  throw UsageError(fmt::format("standard output: {}", std::strerror(error)));
 }
 
 }  // namespace
 
 FileBuffer::int_type FileBuffer::overflow(int_type c) {
-  if (sync() != 0) return traits_type::eof();
+  sync();
   return traits_type::eq_int_type(c, traits_type::eof()) ? traits_type::not_eof(c)
                                                          : sputc(traits_type::to_char_type(c));
 }
 
 int FileBuffer::sync() {
   const std::string_view waiting(pbase(), static_cast<std::size_t>(pptr() - pbase()));
-  if (error_ == 0 && !write_all(file_, waiting)) error_ = errno;
   setp(room_.data(), room_.data() + room_.size());
-  return error_ == 0 ? 0 : -1;
+  if (!write_all(file_, waiting)) fail(errno);
+  return 0;
 }
 
-OutputFile::OutputFile(const OutputPath& path) : path_(path.text()) {
+void FileBuffer::fail(int error) const {
+  if (file_ == STDOUT_FILENO) fail_stdout(error);
+  throw UsageError(fmt::format("{}: cannot write: {}", path_, std::strerror(error)));
+}
+
+OutputFile::OutputFile(const OutputPath& path)
+    : buffer_(path.text()), for_host_(path.is_stdout() && command_host() != nullptr) {
   path.claim();
-  if (path_ == "-") return;
+  stream_.exceptions(std::ios::badbit);
+  if (path.is_stdout()) {
+    buffer_.write_to(STDOUT_FILENO);
+    return;
+  }
   std::error_code ignored;
-  std::string target = path_;
-  if (fs::is_symlink(path_, ignored)) target = fs::weakly_canonical(path_, ignored).string();
-  if (const int error = file_.open(target.empty() ? path_ : target)) fail(error);
+  std::string target = path.text();
+  if (fs::is_symlink(target, ignored)) {
+    const std::string pointed = fs::weakly_canonical(target, ignored).string();
+    if (!pointed.empty()) target = pointed;
+  }
+  if (const int error = file_.open(target)) buffer_.fail(error);
   buffer_.write_to(file_.number());
 }
 
-std::ostream& OutputFile::stream() {
-  if (path_ == "-") return standard_output();
-  return stream_;
-}
+std::ostream& OutputFile::stream() { return for_host_ ? command_host()->output() : stream_; }
 
 void OutputFile::commit() {
-  if (path_ == "-") return flush_stdout();
   stream_.flush();
-  if (!stream_) fail(buffer_.error());
-  if (const int error = file_.finish()) fail(error);
-}
-
-void OutputFile::fail(int error) const {
-  throw UsageError(fmt::format("{}: cannot write: {}", path_, reason(error)));
+  if (file_.number() < 0) return;  // standard output
+  if (const int error = file_.finish()) buffer_.fail(error);
 }
 
 void write_stdout(std::string_view text, const TextStyle& style) {
-  standard_output() << terminal_text(text, style);
-  flush_stdout();
+  const std::string said = terminal_text(text, style);
+  if (command_host() != nullptr) {
+    command_host()->output() << said;
+  } else if (!write_all(STDOUT_FILENO, said)) {
+    fail_stdout(errno);
+  }
 }
 
 void write_stderr(std::string_view message) {

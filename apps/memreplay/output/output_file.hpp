@@ -9,6 +9,7 @@
 #include <streambuf>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/parts/text_style.hpp"
@@ -98,22 +99,25 @@ class TargetFile {
 /// For the end of the program by a signal, or without memory: safe in signal handlers.
 void remove_unfinished_files();
 
-/// Writes to an open file, and knows why it could not.
+/// Writes to an open file. The first write that fails throws: ClosedOutput where it is standard
+/// output that nobody reads, else UsageError.
 class FileBuffer final : public std::streambuf {
  public:
-  FileBuffer() { setp(room_.data(), room_.data() + room_.size()); }
+  /// `path` is what messages call the file.
+  explicit FileBuffer(std::string path) : path_(std::move(path)) {
+    setp(room_.data(), room_.data() + room_.size());
+  }
   /// The file stays that of the caller. To be called before anything is written.
   void write_to(int file) { file_ = file; }
-  /// The errno of the first write that failed; 0 where none did.
-  int error() const { return error_; }
+  [[noreturn]] void fail(int error) const;
 
  protected:
   int_type overflow(int_type c) override;
   int sync() override;
 
  private:
+  std::string path_;
   int file_ = -1;
-  int error_ = 0;
   std::array<char, 1 << 16> room_;
 };
 
@@ -137,11 +141,9 @@ class OutputFile {
   void commit();
 
  private:
-  [[noreturn]] void fail(int error) const;
-
-  std::string path_;
   TargetFile file_;
   FileBuffer buffer_;
+  bool for_host_;  ///< standard output of a command that has a host
   std::ostream stream_{&buffer_};
 };
 

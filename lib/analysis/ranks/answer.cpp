@@ -186,6 +186,14 @@ auto need(const RanksUnder& all, const std::vector<RankRow>& rows, std::size_t r
   return std::tuple(ooms, all.spreads.front().max);
 }
 
+/// Without the notes, which were said when each was read first.
+InputOptions reads_again(InputOptions input, std::vector<std::string> paths) {
+  input.paths = std::move(paths);
+  input.read.progress = {};
+  input.read.note = [](const std::string&) {};
+  return input;
+}
+
 }  // namespace
 
 const std::vector<RankMetric>& rank_metrics() {
@@ -229,11 +237,8 @@ RanksAnswer answer(RanksPart part) {
 void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {
   if (!answer.ran_out()) return;
   const RankRow& worst = answer.part.rows.front();
-  InputOptions input = question.input;
-  input.paths = {worst.path};
+  InputOptions input = reads_again(question.input, {worst.path});
   input.gpu = worst.gpu;
-  input.read.progress = {};
-  input.read.note = [](const std::string&) {};  // said when it was read first
   ExplainQuestion why{.setup = question.setup};
   if (!question.strategies.empty()) why.strategy = question.strategies.front();
   try {
@@ -244,11 +249,11 @@ void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Con
 }
 
 void tune(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {
-  InputOptions input = question.input;
-  input.paths.clear();
-  for (const RankClass& c : answer.classes) input.paths.push_back(c.representative);
+  std::vector<std::string> paths;
+  for (const RankClass& c : answer.classes) paths.push_back(c.representative);
   const TuneQuestion tuning{.setup = question.setup, .threads = question.jobs};
-  answer.tuned = memreplay::answer(Inputs(input), tuning, control);
+  answer.tuned =
+      memreplay::answer(Inputs(reads_again(question.input, std::move(paths))), tuning, control);
 }
 
 }  // namespace memreplay
