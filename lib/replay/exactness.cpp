@@ -119,6 +119,13 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool s
   if (subject.origin() != nullptr && !subject.origin()->why_inexact.empty()) {
     return subject.origin()->why_inexact;
   }
+  if (const auto shared = subject.shared()) {
+    for (const Sharer& sharer : shared->sharers) {
+      const std::string why = why_inexact(*sharer.subject, spec, false, {}, {});
+      if (!why.empty()) return fmt::format("in {} {}", sharer.path, why);
+    }
+    return {};
+  }
   const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};
   const auto model = subject.model_of(spec);

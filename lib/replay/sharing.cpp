@@ -80,6 +80,8 @@ class Sharing final : public Strategy, public PrivatePools {
     processes_.push_back(std::move(process));
   }
 
+  Strategy& allocator_of(std::size_t sharer) { return *processes_[sharer].strategy; }
+
   std::optional<Placement> allocate(const Request& request) override {
     const std::size_t owner = owner_of(request.stream, &Sharer::first_stream);
     Process& process = processes_[owner];
@@ -280,6 +282,10 @@ std::unique_ptr<Strategy> make_sharing(const StrategySpec& spec, const SharedDev
     sharing->add({&sharer, own.text, make_strategy(own, its)});
   }
   return sharing;
+}
+
+Strategy& allocator_of(Strategy& sharing, std::size_t sharer) {
+  return dynamic_cast<Sharing&>(sharing).allocator_of(sharer);
 }
 
 }  // namespace memreplay

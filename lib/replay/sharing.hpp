@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "device/device_model.hpp"
@@ -14,5 +15,8 @@ namespace memreplay {
 /// endless. `shared` and the device outlive it.
 std::unique_ptr<Strategy> make_sharing(const StrategySpec& spec, const SharedDevice& shared,
                                        const StrategyContext& context, std::optional<Bytes> room);
+
+/// The allocator of a process in what `make_sharing` has made.
+Strategy& allocator_of(Strategy& sharing, std::size_t sharer);
 
 }  // namespace memreplay

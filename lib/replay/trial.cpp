@@ -8,7 +8,6 @@
 #include "replay/planning.hpp"
 #include "replay/sharing.hpp"
 #include "replay/watch/sleep_watch.hpp"
-#include "strategy/torch/allocator.hpp"
 
 namespace memreplay {
 namespace {
@@ -36,37 +35,38 @@ bool plays_as_recorded(const ReplayOptions& asked) {
          asked.program.insert_empty_cache.empty() && asked.program.start == StartMode::automatic;
 }
 
-std::vector<SettingsCall> calls_of(const Subject& subject, const StrategySpec& spec,
-                                   const TrialOptions& options) {
-  const bool own = options.settings_calls.empty() && spec.name == "recorded";
-  if (!own || subject.verified() == nullptr) return options.settings_calls;
-  return subject.verified()->reading.settings_calls;
+std::vector<SettingsCaller> settings_callers(const Subject& subject, const StrategySpec& spec,
+                                             const std::vector<SettingsCall>& asked,
+                                             Strategy& strategy) {
+  std::vector<SettingsCaller> callers;
+  const auto add = [&](const std::vector<SettingsCall>& calls, Strategy& allocator) {
+    if (!calls.empty()) callers.emplace_back(calls, allocator);
+  };
+  if (!asked.empty()) {
+    add(asked, strategy);
+  } else if (spec.name == "recorded" && subject.shared()) {
+    const std::vector<Sharer>& sharers = subject.shared()->sharers;
+    for (std::size_t i = 0; i < sharers.size(); ++i) {
+      add(sharers[i].settings_calls, allocator_of(strategy, i));
+    }
+  } else if (spec.name == "recorded" && subject.verified() != nullptr) {
+    add(subject.verified()->reading.settings_calls, strategy);
+  }
+  return callers;
 }
 
-/// Makes the calls on the strategy of a replay that it watches, after what others do there.
-class SettingsCaller final : public Watcher {
- public:
-  /// `calls` by event; `strategy` is PyTorch's allocator. Both outlive this.
-  SettingsCaller(const std::vector<SettingsCall>& calls, Strategy& strategy)
-      : calls_(calls), strategy_(strategy) {
-    call_before(0);
-  }
-
-  void on_event(const EventState& state, const Strategy&) override { call_before(state.event + 1); }
-
- private:
-  void call_before(std::uint64_t event) {
-    for (; made_ < calls_.size() && calls_[made_].event <= event; ++made_) {
-      dynamic_cast<torch::Allocator&>(strategy_).change_settings(calls_[made_].settings);
-    }
-  }
-
-  const std::vector<SettingsCall>& calls_;
-  Strategy& strategy_;
-  std::size_t made_ = 0;
-};
-
 }  // namespace
+
+SettingsCaller::SettingsCaller(std::vector<SettingsCall> calls, Strategy& allocator)
+    : calls_(std::move(calls)), allocator_(&dynamic_cast<torch::Allocator&>(allocator)) {
+  call_before(0);
+}
+
+void SettingsCaller::call_before(std::uint64_t event) {
+  for (; made_ < calls_.size() && calls_[made_].event <= event; ++made_) {
+    allocator_->change_settings(calls_[made_].settings);
+  }
+}
 
 Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOptions& options,
              std::shared_ptr<const Plan> plan)
@@ -77,8 +77,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
       sleeps_unseen_(options.sleeps_unseen),
       room_(room_of(options)),
       cost_(options.cost),
-      device_(&open(spec, options)),
-      settings_calls_(calls_of(subject, spec, options)) {
+      device_(&open(spec, options)) {
   if (!cost_.constant()) tell(meter_.emplace(cost_));
   if (options.log_device) tell(log_);
   if (options.audit) tell(ledger_.emplace(spec.text));
@@ -90,6 +89,7 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
   context.uses = options.uses;
   strategy_ = subject.shared() ? make_sharing(spec, *subject.shared(), context, room_)
                                : make_strategy(subject.with_release(spec), context);
+  settings_callers_ = settings_callers(subject, spec, options.settings_calls, *strategy_);
   if (ledger_ && strategy_->usage().moved_out != nullptr) ledger_->expect_moves();
   if (ledger_ && joins_regions(spec)) ledger_->let_regions_join();
 }
@@ -161,10 +161,7 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   if (asked.watcher != nullptr) watchers.add(*asked.watcher);
   if (ledger_) watchers.add(*ledger_);
   if (work_) watchers.add(*work_);
-  std::optional<SettingsCaller> settings_caller;
-  if (!settings_calls_.empty()) {
-    watchers.add(settings_caller.emplace(settings_calls_, *strategy_));
-  }
+  for (SettingsCaller& caller : settings_callers_) watchers.add(caller);
   if (!watchers.empty()) playing.watcher = &watchers;
   const Program program = program_of(subject_, asked.program);
   ReplayResult result;

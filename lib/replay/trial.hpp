@@ -17,6 +17,7 @@
 #include "device/watch/heard_device.hpp"
 #include "device/watch/ledger.hpp"
 #include "replay/replay.hpp"
+#include "strategy/torch/allocator.hpp"
 #include "strategy/torch/settings.hpp"
 #include "trace/trace.hpp"
 #include "verify/subject.hpp"
@@ -104,6 +105,22 @@ struct TrialOptions {
   std::vector<SettingsCall> settings_calls;
 };
 
+/// Makes calls on PyTorch's allocator in a replay that it watches, after what others do there.
+class SettingsCaller final : public Watcher {
+ public:
+  /// `calls` by event; `allocator` outlives this.
+  SettingsCaller(std::vector<SettingsCall> calls, Strategy& allocator);
+
+  void on_event(const EventState& state, const Strategy&) override { call_before(state.event + 1); }
+
+ private:
+  void call_before(std::uint64_t event);
+
+  std::vector<SettingsCall> calls_;
+  torch::Allocator* allocator_;
+  std::size_t made_ = 0;
+};
+
 /// One strategy over a device of its own, tried on one subject.
 class Trial {
  public:
@@ -157,7 +174,7 @@ class Trial {
   DeviceModel* device_;  ///< the outermost, but for the watch: that one sees the strategy alone
   std::optional<CapacityWatch> watched_;
   std::unique_ptr<Strategy> strategy_;
-  std::vector<SettingsCall> settings_calls_;
+  std::vector<SettingsCaller> settings_callers_;  ///< by allocator whose settings change
 };
 
 /// The order of addresses for a strategy: the policy, or for `automatic` that of the recording,

@@ -29,6 +29,7 @@ struct Sharer {
   std::shared_ptr<const void> kept;        ///< on which the subject depends; may be null
   StreamIndex first_stream = 0;            ///< its streams and pools are numbered from these on
   PoolIndex first_pool = 0;
+  std::vector<SettingsCall> settings_calls = {};  ///< its own, by events of all
 };
 
 /// A device that several processes share.

@@ -105,6 +105,7 @@ TraceSummary summarise(const Chosen& chosen) {
   if (chosen.made) {
     summary.edits = chosen.made->edits;
     summary.predicted = chosen.made->predicted;
+    summary.pluggable_pools = chosen.made->likeliest.origin->pluggable_pools;
   }
   return summary;
 }

@@ -45,7 +45,7 @@ std::string words_for(TogetherOrder order) {
     case TogetherOrder::recorded:
       return "each at its recorded time";
     case TogetherOrder::start:
-      return "both clocks begin at the first event";
+      return "each clock begins at its first event";
     case TogetherOrder::share:
       break;
   }
@@ -258,6 +258,10 @@ class Joining {
       }
       for (const Deferral& deferral : verified->reading.deferrals) {
         shared_.reading.deferrals.push_back({event_now(deferral.event), event_now(deferral.due)});
+      }
+      for (SettingsCall call : verified->reading.settings_calls) {
+        call.event = event_now(call.event);
+        shared_.sharers[i].settings_calls.push_back(std::move(call));
       }
     }
     std::ranges::stable_sort(shared_.reading.calls, {}, &ProgramCall::event);

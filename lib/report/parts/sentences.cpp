@@ -110,8 +110,8 @@ std::string inexact_text(const Run& run, const std::string& what) {
            "files too, is of the likeliest.";
   }
   return text +
-         " The reserved bytes are weighed between several guesses at what came before; everything "
-         "else, files too, is of the one that comes nearest.";
+         " The bounds of what is reserved come from several replays, or from the recording; "
+         "everything else, files too, is of the replay that comes nearest.";
 }
 
 std::string served_text(std::uint64_t served) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "replay/exactness.hpp"
 #include "replay/trial.hpp"
 #include "trace/reader.hpp"
 
@@ -60,6 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("torch/gpt_step.pickle.gz", "torch/graph_pool.pickle"),
                     std::pair("torch/side_streams.pickle", "torch/pools_unnamed.pickle"),
                     std::pair("torch/expandable.pickle", "torch/layers_4.pickle"),
+                    std::pair("torch/settings_at_run_time.pickle", "torch/layers_4.pickle"),
                     std::pair("torch/fragmentation.pickle", "torch/fragmentation.pickle")));
 
 TEST(OnOneDevice, RecordedTimesOrderTheirEvents) {
@@ -84,6 +86,23 @@ TEST(OnOneDevice, ADeviceThatIsLargeEnoughForEachAloneMayBeTooSmallForBoth) {
   const Subject both(made.likeliest.recording, made.likeliest.trace(), made.likeliest.origin);
   EXPECT_GT(replayed(both, alone).metrics.ooms, 0u);
   EXPECT_EQ(replayed(both, 2 * alone).metrics.ooms, 0u);
+}
+
+TEST(OnOneDevice, WhatIsOpenInOneIsOpenInAll) {
+  const Recording changing = recorded("torch/settings_at_run_time.pickle");
+  const Recording other = recorded("torch/layers_4.pickle");
+  const auto subject = subject_of(changing);
+  MadeRecordings made = on_one_device({{subject_of(other)}, {subject}}, TogetherOrder::share);
+  Origin origin = *made.likeliest.origin;
+  origin.why_inexact.clear();
+  const Subject both(made.likeliest.recording, made.likeliest.trace(),
+                     std::make_shared<const Origin>(origin));
+  const auto why = [](const Subject& asked, const char* strategy) {
+    return why_inexact(asked, parse_strategy(strategy), false, {}, {});
+  };
+  EXPECT_EQ(why(both, "recorded"), "");
+  EXPECT_EQ(why(both, "torch"), "in " + changing.path + " " + why(*subject, "torch"));
+  EXPECT_NE(why(*subject, "torch"), "");
 }
 
 TEST(OnOneDevice, OneRecordingIsRefused) {
