@@ -120,7 +120,8 @@ class Mcp(unittest.TestCase):
 
     def test_what_is_no_request_is_refused_by_the_code_for_it(self):
         with Server() as server:
-            for line, code in (("{", -32700), ("[1]", -32600), ('{"id":1}', -32600)):
+            nested = f'{{"id":1,"method":"ping","params":{"[" * 200_000}{"]" * 200_000}}}'
+            for line, code in (("{", -32700), ("[1]", -32600), ('{"id":1}', -32600), (nested, -32600)):
                 server.say(line)
                 self.assertEqual(json.loads(server.process.stdout.readline())["error"]["code"], code)
             self.assertEqual(server.ask("resources/list")["error"]["code"], -32601)

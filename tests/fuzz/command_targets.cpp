@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <mutex>
 #include <random>
 #include <sstream>
@@ -164,6 +165,41 @@ void replay_edited(std::string_view bytes) {
   run(line);
 }
 
+const Words kMessages = {
+    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})",
+    R"({"jsonrpc":"2.0","id":"a","method":"tools/list"})",
+    R"({"method":"tools/call","id":2,"params":{"name":"explain","arguments":{"trace":"a"}}})",
+    R"({"method":"tools/call","id":2,"params":{"name":"ranks","arguments":{"folder":"."}}})",
+    R"({"method":"tools/call","id":3,"params":{"name":"compare","arguments":{"trace":"a",)"
+    R"("settings":["expandable_segments:True"],"capacity":"24GiB"}}})",
+    R"({"jsonrpc":"2.0","method":"notifications/initialized"})"};
+
+/// While it lives, standard input is these bytes, and standard output nothing.
+class StandardStreams {
+ public:
+  explicit StandardStreams(std::string_view bytes) : in_(std::string(bytes)) { std::cin.clear(); }
+  ~StandardStreams() {
+    std::cin.rdbuf(before_in_);
+    std::cout.rdbuf(before_out_);
+  }
+
+ private:
+  std::istringstream in_;
+  std::ostringstream out_;
+  std::streambuf* before_in_ = std::cin.rdbuf(in_.rdbuf());
+  std::streambuf* before_out_ = std::cout.rdbuf(out_.rdbuf());
+};
+
+/// A message a line.
+void ask_over_mcp(std::string_view bytes) {
+  static const std::string kTrace = bundled_file("pinned-steps.csv");
+  const Workplace workplace;
+  fs::copy_file(kTrace, fs::path(workplace.folder()) / "a");
+  const StandardStreams streams(bytes);
+  const Command& command = command_named("mcp");
+  command.run(command, {workplace.folder()});
+}
+
 }  // namespace
 
 Words failure_texts() {
@@ -181,6 +217,7 @@ std::vector<FuzzTarget> command_targets(const std::vector<FuzzTarget>& others) {
   return {
       {"command", run_chosen, chosen_seeds(others), words_in(bundled_files())},
       {"edit", replay_edited, kEdits, words_in(kEdits)},
+      {"mcp", ask_over_mcp, kMessages, words_in(kMessages)},
       on_file("check", {"check", pinned, "--baseline"}, named("baseline")),
       on_file("merge", {"ranks", "--merge"}, named("part")),
       on_file("explain-text", {"explain"}, named("pasted-text")),

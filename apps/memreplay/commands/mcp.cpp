@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-1
                                                         "2024-11-05"};
 /// An answer is cut there: figures take a token for two or three characters, 2,000 in all.
 constexpr std::size_t kMostCharacters = 4500;
+constexpr int kDeepest = 32;
 constexpr int kParseError = -32700;
 constexpr int kInvalidRequest = -32600;
 constexpr int kMethodNotFound = -32601;
@@ -315,7 +316,12 @@ McpJson result_of(const std::string& method, const McpJson& parameters,
 std::optional<McpJson> answer_to(const std::string& line, const AllowedFolders& folders) {
   McpJson answer{{"jsonrpc", "2.0"}, {"id", nullptr}};
   try {
-    const McpJson message = McpJson::parse(line, nullptr, false);
+    // Copies and texts of it are made by recursion.
+    const auto bounded = [](int depth, McpJson::parse_event_t, const McpJson&) {
+      if (depth > kDeepest) throw Refused{kInvalidRequest, "nested too deeply"};
+      return true;
+    };
+    const McpJson message = McpJson::parse(line, bounded, false);
     if (message.is_discarded()) throw Refused{kParseError, "no JSON"};
     if (!message.is_object() || !message.contains("method") || !message["method"].is_string()) {
       throw Refused{kInvalidRequest, "no request"};
