@@ -1,4 +1,6 @@
 """What a program passes to PyTorch's allocator on its way is noted in the history, where it was passed."""
+import contextlib
+import io
 import os
 import pathlib
 import sys
@@ -30,8 +32,11 @@ class Settings(unittest.TestCase):
             raise ValueError(conf)
         self.passed.append(conf)
 
-    def marked(self):
+    def marked(self, without=()):
         snapshot = {"device_traces": [[entry(EARLY), entry(LATE)], []]}
+        for each in snapshot["device_traces"][0]:
+            for key in without:
+                del each[key]
         self.recorder._mark_settings(snapshot)
         return [entry.get("user_metadata", entry["action"]) for entry in snapshot["device_traces"][0]]
 
@@ -45,6 +50,13 @@ class Settings(unittest.TestCase):
         self.assertEqual(self.marked(), ["PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64", "alloc",
                                          "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:30", "PYTORCH_CUDA_ALLOC_CONF=",
                                          "alloc"])
+
+    def test_a_history_without_times_gets_no_marker_and_that_is_said(self):
+        self.torch._C._accelerator_setAllocatorSettings("max_split_size_mb:30")
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.assertEqual(self.marked(without=["time_us"]), ["alloc", "alloc"])
+        self.assertIn("records no times", said.getvalue())
 
     def test_what_pytorch_refuses_is_not_noted(self):
         with self.assertRaises(ValueError):

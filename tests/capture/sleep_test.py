@@ -48,6 +48,11 @@ class Sleeps(unittest.TestCase):
         self.assertEqual(self.marked((40, 100, False), (50, 100, True)), ([], GIB))
         self.assertEqual(self.snapshot, before)
 
+    def test_a_history_without_times_gets_no_markers(self):
+        for each in self.snapshot["device_traces"][0]:
+            del each["time_us"]
+        self.assertEqual(self.marked((25, 100, False), (26, 200, False)), ([], 0))
+
     def test_what_is_unmapped_as_it_is_freed_did_not_sleep(self):
         entries = self.snapshot["device_traces"][0]
         entries += [entry("segment_free", 100, GIB, 40), entry("segment_free", 200, GIB, 42)]

@@ -122,6 +122,9 @@ class Recorder:
         if len(self._settings) == 1:
             return
         for entries in filter(None, snapshot["device_traces"]):
+            if "time_us" not in entries[0]:
+                say("memreplay: this PyTorch records no times; the settings that the program set on its way are not noted")
+                return
             times = [entry["time_us"] for entry in entries]
             for when, conf in reversed(self._settings):
                 marker = {"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": max(when, times[0]),

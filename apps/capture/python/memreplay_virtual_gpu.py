@@ -163,10 +163,13 @@ def mark_sleeps(snapshot, changes):
 
     `changes` are those of the mappings, as tuples of a time in microseconds, an address and whether it was mapped; in
     their order. Returns how many bytes slept at most in pools of which a part stayed awake: no marker says that.
+    PyTorch before 2.2 records no times, and gets no markers.
     """
     pools = {segment["address"]: tuple(segment.get("segment_pool_id", (0, 0))) for segment in snapshot["segments"]}
     partly = 0
     for entries in snapshot["device_traces"]:
+        if not entries or "time_us" not in entries[0]:
+            continue
         segments = _segments(entries, pools)
         markers, marked = [], set()
         for time, is_mapped, addresses in _together(changes, entries):
