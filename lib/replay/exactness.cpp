@@ -99,8 +99,8 @@ bool start_matters(const Subject& subject, const StrategySpec& spec, std::option
 std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool start_matters,
                         std::optional<Bytes> room, const ReplayResult& result) {
   if (!subject.pluggable_pools().empty() && room && result.metrics.peak_reserved > *room) {
-    return "memory of a pluggable allocator sleeps here while others are served, and when it slept "
-           "is not in the recording";
+    return "memory of a pluggable allocator sleeps here while others are served, and the recording "
+           "does not say when it slept";
   }
   if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
@@ -110,8 +110,8 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool s
             ? std::string()
             : fmt::format(" and {} cached", human_size(coverage.cached_bytes));
     return fmt::format(
-        "the recording starts with {} ({}){} already there, and how they came to lie where "
-        "they lie is not in it",
+        "the recording starts with {} ({}){} already there, and does not say how they came to lie "
+        "there",
         coverage.preexisting_blocks == 1 ? "1 block"
                                          : human_count(coverage.preexisting_blocks) + " blocks",
         human_size(coverage.preexisting_bytes), cached);
@@ -136,25 +136,23 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool s
   }
   if (result.followed && model && places_decide(subject, *model)) {
     return fmt::format(
-        "from event {} on its device does other than the recorded one did, and where memory lies "
-        "decides among free blocks of equal size in this release",
+        "from event {} on its device differs from the recorded one, and in this release addresses "
+        "decide among free blocks of equal size",
         human_count(result.followed->left_at));
   }
   if (subject.origin() != nullptr && spec.name == "recorded" && model &&
       places_decide(subject, *model)) {
-    return "where memory lies decides among free blocks of equal size in this release, and of an "
-           "edited program that is not recorded";
+    return "in this release addresses decide among free blocks of equal size, and those of an "
+           "edited program are not recorded";
   }
   const Reading& reading = verified->reading;
-  if (model && !reading.settings_calls.empty() && spec.name != "recorded" &&
-      same_settings(subject, *model)) {
-    return "the program changed its allocator settings on the way, and here the last ones hold "
-           "throughout";
+  if (model && !reading.settings_calls.empty() && spec.name != "recorded") {
+    return "the program changed its allocator settings during the run, and here it does not";
   }
   if (const auto forced = reading.deferrals.size() + reading.doubtful_completions; forced > 0) {
     return fmt::format(
-        "{} frees were or may have been completed by a synchronisation of the recorded allocator, "
-        "and when they would have been without it is not in the recording",
+        "{} frees were, or may have been, completed by a synchronisation of the recorded "
+        "allocator, and the recording does not say when they would have completed without it",
         human_count(forced));
   }
   return {};

@@ -155,10 +155,11 @@ std::optional<Bytes> reservation_for(Lane lane, Bytes size, const Moment& moment
   return length;
 }
 
-Pins pins_of(const Moment& moment, const Places& places, Bytes expandable_granule) {
+Pins pins_of(const Moment& moment, const Places& places, PoolIndex pool, Bytes expandable_granule) {
   PinCounter counter(moment, places);
   Pins pins;
   for (const SegmentInfo& segment : moment.memory.segments) {
+    if (segment.pool != 0 && segment.pool != pool) continue;
     Bytes free = 0;
     std::size_t oldest = SIZE_MAX;
     for (const BlockInfo& block : segment.blocks) {

@@ -27,7 +27,9 @@ std::optional<AddressUse> address_use(const Recording& recording, const Trace& t
 std::optional<Bytes> reservation_for(Lane lane, Bytes size, const Moment& moment,
                                      const torch::Settings& settings, Bytes total);
 
-/// O(blocks log blocks). `expandable_granule`: the unit in which mapped runs give memory back.
-Pins pins_of(const Moment& moment, const Places& places, Bytes expandable_granule);
+/// Looks at `pool` and the default pool: other private pools keep their memory until they are
+/// deleted. O(blocks log blocks). `expandable_granule`: the unit in which mapped runs give memory
+/// back.
+Pins pins_of(const Moment& moment, const Places& places, PoolIndex pool, Bytes expandable_granule);
 
 }  // namespace memreplay

@@ -234,7 +234,7 @@ Explanation explain(const Subject& subject, const MomentSource& source,
     e.cause = Cause::unknown;
   }
   note_addresses(subject, moment, options, e);
-  e.pins = pins_of(moment, places,
+  e.pins = pins_of(moment, places, e.pool,
                    options.settings ? options.settings->large_segment_size : torch::kLargeBuffer);
   if (options.settings) e.kept_whole = kept_whole(moment, options.settings->max_split_size);
   e.live = by_place(moment.live, places);

@@ -17,10 +17,16 @@ namespace {
 
 using Assignments = std::vector<torch::Assignment>;
 
+/// Names have neither dots nor slashes, and what has a value has more.
+bool seems_a_path(const std::string& text) {
+  return text.find_first_of("./") != text.npos && text.find_first_of(":= \n") == text.npos;
+}
+
 // A setting never names a file that exists, but for the empty one.
 Assignments settings_asked_for(const std::string& text_or_path) {
   std::error_code ignored;
-  if (text_or_path.empty() || !std::filesystem::exists(text_or_path, ignored)) {
+  const bool is_there = std::filesystem::exists(text_or_path, ignored);
+  if (text_or_path.empty() || (!is_there && !seems_a_path(text_or_path))) {
     return assignments_in(text_or_path);
   }
   if (std::filesystem::is_regular_file(text_or_path, ignored) && !seems_a_recording(text_or_path)) {
@@ -58,8 +64,8 @@ LintAnswer linted(torch::Assignment asked, const std::string& release) {
   if (torch::turns_caching_off(answer.variable)) return answer;
   if (!asked.behind.empty()) {
     answer.issues.push_back(
-        {false, fmt::format("a shell ends the value at the blank before '{}', which is no part of "
-                            "it: put the value in quotes, or leave the blank out",
+        {false, fmt::format("a shell ends the value at the blank before '{}', so that is not part "
+                            "of it: put the value in quotes, or remove the blank",
                             asked.behind)});
   }
   std::string meant;

@@ -15,7 +15,7 @@ namespace memreplay {
 namespace {
 
 /// Requests that two steps have in common before an OOM, at least. As many after it show that the
-/// program went on.
+/// program went on, and so does one by the code that was refused.
 constexpr std::size_t kAlike = 16;
 
 // Other scopes that recur may be layers.
@@ -128,6 +128,13 @@ class FailedStep {
       if (trace_.ops[event] == Op::oom) up_to_oom = requests.size();
     }
     if (up_to_oom == 0 || requests.size() - up_to_oom >= kAlike) return;
+    const std::uint32_t refused = stack_at(trace_, requests[up_to_oom - 1]);
+    const auto after = std::ranges::subrange(
+        requests.begin() + static_cast<std::ptrdiff_t>(up_to_oom), requests.end());
+    const bool asks_again = refused != 0 && std::ranges::any_of(after, [&](std::uint64_t event) {
+                              return stack_at(trace_, event) == refused;
+                            });
+    if (asks_again) return;
     requests.resize(up_to_oom);
     requests_ = std::move(requests);
   }
@@ -352,10 +359,11 @@ std::optional<EarlyEnd> early_end(const Recording& recording, const Trace& trace
 std::optional<CompletedRecording> with_rest_of_step(const Subject& subject) {
   const FailedStep failed(subject.recording(), subject.trace());
   if (!failed.ends_at_oom() || !failed.repeats_earlier_step()) return std::nullopt;
-  return CompletedRecording{made_recording(subject, failed.completed(),
-                                           "it ends at an OOM, and the rest of that step is taken "
-                                           "from the step before"),
-                            failed.begins_alike()};
+  return CompletedRecording{
+      made_recording(
+          subject, failed.completed(),
+          "it ends at an OOM, and the rest of that step is assumed to be like the step before"),
+      failed.begins_alike()};
 }
 
 }  // namespace memreplay

@@ -12,10 +12,22 @@ std::uint64_t first_event_at(const Trace& trace, std::int64_t time) {
   return static_cast<std::uint64_t>(found - trace.times_us.begin());
 }
 
-std::vector<std::uint64_t> after_markers(const Trace& trace) {
+/// Markers say where memory sleeps and what settings change, too.
+bool ends_a_step(std::string_view text) {
+  return text != "sleep" && text != "wake" && !text.starts_with("PYTORCH_CUDA_ALLOC_CONF=");
+}
+
+/// A snapshot that PyTorch took because memory ran out is in its history, and ends no step.
+std::vector<std::uint64_t> after_markers(const Recording& recording, const Trace& trace) {
   std::vector<std::uint64_t> begins;
+  bool out_of_memory = false;
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    if (trace.ops[i] != Op::marker) continue;
+    if (trace.ops[i] != Op::marker) {
+      out_of_memory = trace.ops[i] == Op::oom || (out_of_memory && is_driver_event(trace.ops[i]));
+      continue;
+    }
+    if (out_of_memory && is_torch(recording)) continue;
+    if (!trace.tags.empty() && !ends_a_step(recording.texts[trace.tags[i]])) continue;
     if (begins.empty()) begins.push_back(0);
     if (i + 1 < trace.size()) begins.push_back(i + 1);
   }
@@ -115,7 +127,7 @@ std::uint64_t Steps::of(std::uint64_t event) const {
 }
 
 Steps steps_of(const Recording& recording, const Trace& trace) {
-  if (auto begins = after_markers(trace); !begins.empty()) {
+  if (auto begins = after_markers(recording, trace); !begins.empty()) {
     return {Steps::Source::markers, std::move(begins)};
   }
   if (auto begins = annotated_steps(annotated_phases(recording, trace)); !begins.empty()) {

@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "trace/pasted_text/message_kind.hpp"
+#include "trace/pasted_text/packed_text.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {
@@ -19,14 +20,29 @@ bool has_messages(const Input& input) {
          says(text);
 }
 
+constexpr std::string_view kSegmentsOn = "_ALLOC_CONF=expandable_segments:True";
+
+// "try setting PYTORCH_CUDA_ALLOC_CONF=…", which a line may begin with where the message is
+// wrapped.
+bool ends_with_advice(std::string_view text) {
+  TextPacker packer;
+  packer.add(text);
+  return std::ranges::any_of(packer.finish(), [](const PackedText& part) {
+    const std::string_view words = part.text;
+    if (!words.ends_with(kSegmentsOn)) return false;
+    const std::string_view before = words.substr(0, words.size() - kSegmentsOn.size());
+    const std::size_t last = before.find_last_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+    return last != before.npos && before.substr(0, last + 1).ends_with("setting");
+  });
+}
+
 // Set for the program by a line of the text, not advised by a message.
 bool sets_expandable_segments(std::string_view text) {
-  constexpr std::string_view kSetting = "_ALLOC_CONF=expandable_segments:True";
-  constexpr std::string_view kAdvice = "setting ";
-  constexpr std::size_t kVariable = 20;
-  for (std::size_t at = text.find(kSetting); at != text.npos; at = text.find(kSetting, at + 1)) {
-    const std::size_t from = at - std::min(at, kVariable);
-    if (text.substr(from, at - from).find(kAdvice) == text.npos) return true;
+  constexpr std::size_t kBefore = 200;  // with the prefix of a line
+  for (std::size_t at = text.find(kSegmentsOn); at != text.npos;
+       at = text.find(kSegmentsOn, at + 1)) {
+    const std::size_t from = at - std::min(at, kBefore);
+    if (!ends_with_advice(text.substr(from, at + kSegmentsOn.size() - from))) return true;
   }
   return false;
 }
@@ -59,7 +75,7 @@ ReaderInfo pasted_text_reader() {
   return {.name = "pasted-text",
           .summary =
               "What an allocator or a framework says about memory, pasted from a log; for explain "
-              "alone: OOM messages, BFC reports, memory_summary(), lines of a start.",
+              "only: OOM messages, BFC reports, memory_summary(), start-up lines.",
           .recognises = has_messages,
           .read = read_text,
           .is_text = true};

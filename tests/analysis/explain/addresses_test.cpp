@@ -42,7 +42,7 @@ class PinsTest : public testing::Test {
     Moment moment;
     moment.memory.segments = std::move(segments);
     moment.live = live_before(recording_.traces[0], blocks);
-    return pins_of(moment, Places(recording_), 4 * kMiB);
+    return pins_of(moment, Places(recording_), 0, 4 * kMiB);
   }
 
   RecordingWriter writer_;
@@ -65,6 +65,15 @@ TEST_F(PinsTest, AWholeFreeSegmentIsPinnedByNobody) {
   const Pins pins = pins_of_segments({segment(0, "....")}, 1);
   EXPECT_TRUE(pins.by_place.empty());
   EXPECT_EQ(pins.returnable, 4 * kMiB);
+}
+
+TEST_F(PinsTest, WhatOtherPrivatePoolsHoldIsNotToBeHad) {
+  SegmentInfo whole = segment(0, "....");
+  SegmentInfo part = segment(64 * kMiB, "A.");
+  whole.pool = part.pool = 1;
+  const Pins pins = pins_of_segments({whole, part}, 1);
+  EXPECT_EQ(pins.returnable, 0u);
+  EXPECT_EQ(pins.pinned, 0u);
 }
 
 TEST_F(PinsTest, AFullSegmentPinsNothing) {

@@ -145,6 +145,15 @@ TEST(EarlyEnd, AProgramThatGoesOnAfterAnOomDoesNotEndAtIt) {
   EXPECT_FALSE(why(training.recording()));
 }
 
+TEST(EarlyEnd, AProgramThatAsksAgainWhereItWasRefusedDoesNotEndThere) {
+  Training training;
+  training.forward(18);
+  training.program().at({"train.py:30 retry"}).die(9);
+  EXPECT_TRUE(why(training.recording()));
+  training.program().at({"train.py:30 retry"}).ask(7).free(7);
+  EXPECT_FALSE(why(training.recording()));
+}
+
 TEST(EarlyEnd, WithoutStacksMarkersShowTheSteps) {
   const auto failed = [](bool marked) {
     RecordingWriter writer;

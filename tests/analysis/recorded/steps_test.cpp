@@ -21,6 +21,26 @@ TEST(Steps, AMarkerEndsAStep) {
   EXPECT_EQ(steps.of(2), 2u);
 }
 
+TEST(Steps, ASnapshotThatAnOomCausedEndsNone) {
+  RecordingWriter writer;
+  for (Slot i = 0; i < 3; ++i) writer.annotate("step", true).alloc(i, 1).annotate("step", false);
+  writer.add(Op::oom, kNoSlot, 9).add(Op::segment_free, kNoSlot, 9).add(Op::marker, kNoSlot, 0);
+  Recording recording = writer.alloc(3, 1).recording();
+  recording.format = "torch-pickle";
+  const Steps steps = steps_of(recording, recording.traces[0]);
+  EXPECT_EQ(steps.source, Steps::Source::annotations);
+  EXPECT_EQ(steps.begins, (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+TEST(Steps, MarkersOfSleepAndSettingsEndNone) {
+  for (const std::string text : {"sleep", "wake", "PYTORCH_CUDA_ALLOC_CONF="}) {
+    Recording recording = RecordingWriter().alloc(0, 1).add(Op::marker, kNoSlot, 0).recording();
+    recording.texts = {"", text};
+    recording.traces[0].tags = {0, 1};
+    EXPECT_TRUE(steps_of(recording, recording.traces[0]).begins.empty()) << text;
+  }
+}
+
 TEST(Steps, TheOutermostScopeThatRecursBeginsThem) {
   RecordingWriter writer;
   writer.alloc(0, 1);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "core/error.hpp"
@@ -305,6 +306,35 @@ TEST(PastedText, WhatSaysNothingOfMemoryIsRefused) {
     EXPECT_FALSE(reader.recognises({"log", text}));
     EXPECT_THROW(reader.read({"log", text}, {}), InputError);
   }
+}
+
+std::string wrapped(const std::string& text, std::size_t width, const std::string& prefix) {
+  std::string lines = prefix;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > 0 && column + 1 + word.size() > width) {
+      lines += "\n" + prefix;
+      column = 0;
+    }
+    lines += (column > 0 ? " " : "") + word;
+    column += word.size() + 1;
+  }
+  return lines + "\n";
+}
+
+TEST(PastedText, AdviceIsNoSettingWhereverItsLineBegins) {
+  const std::string message =
+      kModern +
+      "large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.";
+  for (std::size_t width = 40; width < 200; ++width) {
+    for (const std::string prefix : {"", "> ", "trainer-1  | "}) {
+      const std::string text = wrapped(message, width, prefix);
+      EXPECT_FALSE(told_by(text).expandable_segments) << text;
+    }
+  }
+  const std::string set = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n";
+  EXPECT_TRUE(told_by(set + wrapped(message, 80, "")).expandable_segments);
 }
 
 }  // namespace
