@@ -99,7 +99,7 @@ function startShell() {
   }
   const shell = new Shell();
   shell.ready.catch(
-      (error) => (byId("loading").textContent = `The program cannot be begun: ${error.message}`));
+      (error) => (byId("loading").textContent = `The program cannot be started:  ${error.message}`));
   const change = (to) => {
     setTheme(to);
     shell.dress();

@@ -158,7 +158,7 @@ Packing pack_in_time(const PhasedBlocks& asked, std::string_view algorithm, std:
                      std::string_view& by) {
   const auto& blocks = asked.blocks;
   if (algorithm.starts_with("ggml/")) {
-    shortened = "a model: after the source of ggml's graph arena, not compared with it";
+    shortened = "a model that follows the source of ggml's graph arena, not compared with it";
     return pack(asked, algorithm, 1, by);
   }
   if (algorithm == "search") return search_in_time(blocks, shortened);
@@ -167,14 +167,14 @@ Packing pack_in_time(const PhasedBlocks& asked, std::string_view algorithm, std:
   const bool several = algorithm.starts_with("best");
   if (orders == 0) {
     shortened = fmt::format(
-        "{} pairs of blocks live at the same time, too many for the order asked for: its plan "
+        "{} pairs of blocks are live at the same time, too many for the chosen order: its plan "
         "places them by start",
         human_count(pairs));
     return place_by_start(blocks);
   }
   if (several && orders < std::size(kPlacingOrders)) {
     shortened =
-        fmt::format("{} pairs of blocks live at the same time: its plan tried {} orders of {}",
+        fmt::format("{} pairs of blocks are live at the same time: its plan tried {} of {} orders",
                     human_count(pairs), orders + 1, std::size(kPlacingOrders));
   }
   return pack(asked, algorithm, orders, by);

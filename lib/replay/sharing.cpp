@@ -200,7 +200,7 @@ class Sharing final : public Strategy, public PrivatePools {
 std::string Sharing::refusal(std::size_t owner, const Request& request) const {
   const Process& refused = processes_[owner];
   std::string text =
-      fmt::format("{} is refused first: it asks for {} while it holds {}", refused.sharer->path,
+      fmt::format("{} is refused first: it requests {} while it holds {}", refused.sharer->path,
                   human_size(request.size), human_size(refused.held));
   Bytes cached = 0;
   for (const Process& other : processes_) {
@@ -216,8 +216,8 @@ std::string Sharing::refusal(std::size_t owner, const Request& request) const {
   text += fmt::format("; {} are free", human_size(free));
   if (cached == 0) return text;
   return text + (free + cached >= request.size
-                     ? ", and torch.cuda.empty_cache() there before would have left room"
-                     : ", too little even with what is unused there");
+                     ? "; torch.cuda.empty_cache() there before would have made room"
+                     : ", too little even with the unused memory there");
 }
 
 Testimony Sharing::testimony() const {

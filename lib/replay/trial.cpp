@@ -209,9 +209,10 @@ void Trial::note_tenants(RunMetrics& metrics) const {
   const Bytes missed = simulated_->missed_by_others();
   metrics.remarks.push_back(fmt::format(
       "others hold {}{}", fmt::join(held, ", "),
-      missed == 0 ? ""
-                  : fmt::format("; they find up to {} less, and take it as soon as it is free",
-                                human_size(missed))));
+      missed == 0
+          ? ""
+          : fmt::format("; up to {} of it was not free at first, and is taken as soon as it is",
+                        human_size(missed))));
 }
 
 std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,

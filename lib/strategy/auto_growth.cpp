@@ -94,8 +94,8 @@ class AutoGrowth final : public StrategyOn<AutoGrowth> {
   Testimony testimony() const override {
     return {.counters = {{"chunks", static_cast<std::int64_t>(chunks_.regions().size())},
                          {"idle_chunk_bytes_returned", static_cast<std::int64_t>(returned_)}},
-            .remarks = {"a model: after the source of Paddle's auto_growth, not compared with "
-                        "recordings of it"}};
+            .remarks = {"a model that follows the source of Paddle's auto_growth, not compared "
+                        "with recordings of it"}};
   }
 
   MemoryState memory_state() const override { return chunks_.memory_state(); }
@@ -218,7 +218,7 @@ StrategyInfo auto_growth_strategy() {
                    "Chunks without a block are returned at every free."},
                   {"free_when_no_cache_hit", "true|false", "false",
                    "They are returned before a chunk is asked for, not where there is no room."},
-                  {"alignment", "SIZE", "256", "Sizes and places are multiples of it."}},
+                  {"alignment", "SIZE", "256", "Sizes and addresses are multiples of this."}},
       .make = make_auto_growth,
       .keeps_regions = true};
 }

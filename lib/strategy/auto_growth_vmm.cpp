@@ -105,12 +105,11 @@ class AutoGrowthVmm final : public StrategyOn<AutoGrowthVmm> {
   }
 
   Testimony testimony() const override {
-    Testimony said{
-        .counters = {{"compactions", static_cast<std::int64_t>(compactions_)},
-                     {"moved_blocks", static_cast<std::int64_t>(moved_blocks_)},
-                     {"moved_bytes", static_cast<std::int64_t>(moved_bytes_)}},
-        .remarks = {"a model: after the source of Paddle's auto_growth over virtual memory, not "
-                    "compared with recordings of it"}};
+    Testimony said{.counters = {{"compactions", static_cast<std::int64_t>(compactions_)},
+                                {"moved_blocks", static_cast<std::int64_t>(moved_blocks_)},
+                                {"moved_bytes", static_cast<std::int64_t>(moved_bytes_)}},
+                   .remarks = {"a model that follows the source of Paddle's auto_growth over "
+                               "virtual memory, not compared with recordings of it"}};
     if (compactions_ > 0) {
       said.remarks.push_back(fmt::format("{} {} moved {} of live blocks", human_count(compactions_),
                                          compactions_ == 1 ? "compaction" : "compactions",

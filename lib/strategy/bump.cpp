@@ -135,7 +135,7 @@ StrategyInfo bump_strategy() {
       .summary = "One pool and a pointer that moves up; it starts again when the pool is empty.",
       .options = {{"size", "SIZE", "capacity",
                    "Bytes of the pool; without a capacity it grows without end."},
-                  {"align", "SIZE", "1", "Sizes and addresses are multiples of it."},
+                  {"align", "SIZE", "1", "Sizes and addresses are multiples of this."},
                   {"reset", "empty|never", "empty",
                    "When the pointer goes back to the start of the pool."}},
       .make = make,

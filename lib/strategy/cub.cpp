@@ -283,16 +283,17 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 /// cub's caching allocator: powers of a number, cached by size and never split.
 StrategyInfo cub_strategy() {
-  return {.name = "cub",
-          .summary = "cub's CachingDeviceAllocator: blocks of powers of a number, never split.",
-          .options = {{"bin_growth", "N", "8", "Bins are its powers."},
-                      {"min_bin", "N", "3", "The exponent of the smallest bin."},
-                      {"max_bin", "N|none", "7",
-                       "That of the largest; longer blocks are exact and never cached."},
-                      {"max_cached", "SIZE|none", "3*bin_growth^max_bin-1",
-                       "What would be cached beyond it goes back to the device."},
-                      Completion::option()},
-          .make = make};
+  return {
+      .name = "cub",
+      .summary = "cub's CachingDeviceAllocator: blocks of powers of a number, never split.",
+      .options = {{"bin_growth", "N", "8", "Bins are its powers."},
+                  {"min_bin", "N", "3", "The exponent of the smallest bin."},
+                  {"max_bin", "N|none", "7",
+                   "The exponent of the largest bin; longer blocks are exact and never cached."},
+                  {"max_cached", "SIZE|none", "3*bin_growth^max_bin-1",
+                   "Memory beyond this is returned to the device instead of cached."},
+                  Completion::option()},
+      .make = make};
 }
 
 }  // namespace memreplay

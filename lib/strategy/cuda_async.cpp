@@ -419,26 +419,27 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 /// The driver's stream-ordered pool (cudaMallocAsync); a model of it where the device has none.
 StrategyInfo cuda_async_strategy() {
-  return {.name = "cuda-async",
-          .summary = "The driver's pool (cudaMallocAsync); without a GPU a model of it.",
-          .options =
-              {{"threshold", "SIZE|max", "0",
-                "What may stay reserved at a synchronisation; unused memory above it goes back."},
-               {"reuse_follow_event_dependencies", "true|false", "true",
-                "Reuse across streams where a wait that the pool made before orders it."},
-               {"reuse_allow_opportunistic", "true|false", "true",
-                "Reuse across streams where the work on the block is over."},
-               {"reuse_allow_internal_dependencies", "true|false", "true",
-                "Reuse across streams by making the one wait for the other."},
-               {"chunk", "SIZE", "32MiB", "The least that the pool grows by."},
-               {"granularity", "SIZE", "2MiB", "Requests above a chunk are rounded up to it."},
-               {"preallocate", "SIZE", "0", "What the pool holds from the start."},
-               {"align", "SIZE", "256", "Sizes and addresses are multiples of it."},
-               {"sync_every", "never|N|markers", "never",
-                "When the program synchronises: every N requests and frees, or at markers."},
-               Completion::option()},
-          .make = make,
-          .scales = true};
+  return {
+      .name = "cuda-async",
+      .summary = "The driver's pool (cudaMallocAsync); without a GPU a model of it.",
+      .options = {{"threshold", "SIZE|max", "0",
+                   "Memory that may stay reserved at a synchronisation; unused memory above it is "
+                   "returned."},
+                  {"reuse_follow_event_dependencies", "true|false", "true",
+                   "Reuse across streams where an earlier wait of the pool orders it."},
+                  {"reuse_allow_opportunistic", "true|false", "true",
+                   "Reuse across streams where the work on the block is over."},
+                  {"reuse_allow_internal_dependencies", "true|false", "true",
+                   "Reuse across streams by making one wait for the other."},
+                  {"chunk", "SIZE", "32MiB", "The smallest growth of the pool."},
+                  {"granularity", "SIZE", "2MiB", "Requests above a chunk are rounded up to it."},
+                  {"preallocate", "SIZE", "0", "What the pool holds from the start."},
+                  {"align", "SIZE", "256", "Sizes and addresses are multiples of this."},
+                  {"sync_every", "never|N|markers", "never",
+                   "When the program synchronises: every N requests and frees, or at markers."},
+                  Completion::option()},
+      .make = make,
+      .scales = true};
 }
 
 }  // namespace memreplay

@@ -198,7 +198,7 @@ StrategyInfo free_list_strategy() {
                        "Which free block serves: the lowest that fits, or the smallest."},
                       {"split", "true|false", "true",
                        "Cut free blocks to size; false: they are used whole and never join."},
-                      {"align", "SIZE", "1", "Sizes and addresses are multiples of it."}},
+                      {"align", "SIZE", "1", "Sizes and addresses are multiples of this."}},
           .make = make,
           .scales = true};
 }

@@ -434,20 +434,20 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// A model of Hoard (Berger et al., ASPLOS 2000; emeryberger/Hoard, src/include/hoard) for device
 /// memory: heaps of superblocks that give the emptiest one up when they hold too much.
 StrategyInfo hoard_strategy() {
-  return {
-      .name = "hoard",
-      .summary = "Hoard's heaps of superblocks, returned to a common heap, for device memory.",
-      .options =
-          {{"superblock", "SIZE", "2MiB", "What is taken at once; blocks above half are direct."},
-           {"q", "SIZE", "512", "The smallest class; the others are its multiples, 1.2 apart."},
-           {"emptiness", "N", "8", "A heap gives up superblocks when 1/N of it is free …"},
-           {"k", "N", "2", "… and as much as this many superblocks."},
-           {"heaps", "N", "16", "Threads and streams share that many heaps."},
-           {"local_max", "SIZE", "1KiB", "The largest block that a thread keeps for itself."},
-           {"local_limit", "SIZE", "16MiB", "Bytes of such blocks that it keeps."},
-           {"keep", "N|all", "all", "Empty superblocks that the global heap does not return."}},
-      .make = make,
-      .scales = true};
+  return {.name = "hoard",
+          .summary = "Hoard's heaps of superblocks, returned to a common heap, for device memory.",
+          .options =
+              {{"superblock", "SIZE", "2MiB",
+                "Memory taken from the device at once; blocks above half of it are direct."},
+               {"q", "SIZE", "512", "The smallest class; the others are its multiples, 1.2 apart."},
+               {"emptiness", "N", "8", "A heap gives up superblocks when 1/N of it is free …"},
+               {"k", "N", "2", "… and as much as this many superblocks."},
+               {"heaps", "N", "16", "Threads and streams share that many heaps."},
+               {"local_max", "SIZE", "1KiB", "The largest block that a thread keeps for itself."},
+               {"local_limit", "SIZE", "16MiB", "Bytes of such blocks that it keeps."},
+               {"keep", "N|all", "all", "Empty superblocks that the global heap does not return."}},
+          .make = make,
+          .scales = true};
 }
 
 }  // namespace memreplay

@@ -114,7 +114,7 @@ StrategySpec spelled_out(StrategySpec spec) {
   if (find_option(spec, "static") != "plan") return spec;
   if (spec.inner.size() > 1) {
     throw UsageError(
-        "'hybrid' with static=plan wraps the dynamic part alone: hybrid(torch):static=plan");
+        "'hybrid' with static=plan wraps only the dynamic part: hybrid(torch):static=plan");
   }
   std::erase_if(spec.options, [](const auto& option) { return option.first == "static"; });
   if (spec.inner.empty()) spec.inner.push_back(parse_strategy("torch"));

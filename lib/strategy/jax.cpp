@@ -64,8 +64,7 @@ std::string allocator_of(const StrategySpec& spec) {
   }
   if (name == "vmm" || name == "address") {
     refuse_jax(fmt::format(
-        "what allocator={} does is not modelled; expected default, bfc, platform or cuda_async",
-        name));
+        "allocator={} is not modelled; expected default, bfc, platform or cuda_async", name));
   }
   return name == "default" ? "bfc" : name;
 }
@@ -93,8 +92,8 @@ JaxMemory memory_of(const StrategySpec& spec, const StrategyContext& context) {
   const std::string_view preallocate = find_option(spec, "preallocate").value_or("");
   if (whole_option(spec, "collective_mem_size_mb", 0) != 0) {
     refuse_jax(
-        "which requests are of collectives is in no trace; collective_mem_size_mb is memory that "
-        "others hold: --reserve SIZE");
+        "a trace does not say which requests are for collectives; collective_mem_size_mb is memory "
+        "that others hold: --reserve SIZE");
   }
   const Bytes total = context.capacity.value_or(context.device.total_bytes());
   const bool off = preallocate == "false" || preallocate == "False" || preallocate == "0";

@@ -19,12 +19,13 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 /// malloc of this process or of a library, on the memory of this machine.
 StrategyInfo malloc_strategy() {
-  return {.name = "malloc",
-          .summary = "malloc and free of the process or of a library; with --device host.",
-          .options = {{"lib", "process|NAME", "process",
-                       "Whose: this process's, or a shared object's, such as libjemalloc.so.2."}},
-          .make = make,
-          .needs_device = "host"};
+  return {
+      .name = "malloc",
+      .summary = "malloc and free of the process or of a library; with --device host.",
+      .options = {{"lib", "process|NAME", "process",
+                   "This process's malloc, or that of a shared object such as libjemalloc.so.2."}},
+      .make = make,
+      .needs_device = "host"};
 }
 
 }  // namespace memreplay

@@ -139,14 +139,14 @@ class Offload final : public StrategyWrapper<OffloadedBlock> {
       for (const Tier& tier : state_.options.tiers) moved += tier.moved_in + tier.moved_out;
       remarks.push_back(fmt::format(
           "offload is a model: a trace does not say when a block is used, so each moved block is "
-          "taken to be used {} before its free; it transfers {} and, where nothing overlaps "
-          "with it, waits {:.3g} s",
+          "assumed to be used {} before its free; it transfers {} and, if nothing overlaps, waits "
+          "{:.3g} s",
           state_.options.uses == 1 ? "once" : fmt::format("{} times", state_.options.uses),
           human_size(moved), state_.stall_seconds));
     }
     if (state_.unserved_returns != 0) {
       remarks.push_back(fmt::format(
-          "{} could not be brought back to be used: the program would have run out of memory there",
+          "{} could not be moved back for use: the program would have run out of memory there",
           state_.unserved_returns == 1 ? std::string("a moved block")
                                        : human_count(state_.unserved_returns) + " moved blocks"));
     }
@@ -313,7 +313,8 @@ StrategyInfo offload_strategy() {
   return {.name = "offload",
           .summary = "Moves live blocks to host memory and NVMe when the wrapped strategy is full.",
           .options = {{"host", "SIZE", "no limit", "Host memory that moved blocks may take."},
-                      {"nvme", "SIZE", "0", "The same on NVMe, where host memory is full."},
+                      {"nvme", "SIZE", "0",
+                       "NVMe space that moved blocks may take, when host memory is full."},
                       {"host_bandwidth", "GB/s", "25", "Between device and host."},
                       {"nvme_bandwidth", "GB/s", "5", "Between host and NVMe."},
                       {"victim", "oldest|largest", "oldest", "Which block is moved next."},

@@ -8,9 +8,8 @@
 namespace memreplay {
 namespace {
 
-constexpr std::string_view kOrders[] = {"size",    "area",       "length", "start",
-                                        "breadth", "contention", "best",   "ggml",
-                                        "search"};
+constexpr std::string_view kOrders[] = {"size",       "area", "length", "start", "breadth",
+                                        "contention", "best", "ggml",   "search"};
 constexpr std::size_t kSearch = 8;
 constexpr std::string_view kFits[] = {"best", "first"};
 
@@ -75,19 +74,20 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// Follows a plan made from the trace itself: what an allocator could do that knows the future.
 /// O(log live) an event.
 StrategyInfo plan_strategy() {
-  return {.name = "plan",
-          .summary = "Offsets planned with the whole trace known: a goal, not an allocator.",
-          .options = {{"order", "size|area|length|start|breadth|contention|best|ggml|search", "best",
-                       "In which order blocks are placed: best tries all before it, ggml models "
-                       "ggml's graph arena (by start, the highest of equal holes), search goes on "
-                       "for up to 10 s."},
-                      {"fit", "best|first", "best",
-                       "The gap that a block goes to: the smallest, or the lowest."},
-                      {"align", "SIZE", "512", "Sizes and offsets are multiples of it."}},
-          .make = make,
-          .keeps_regions = true,
-          .plan_for = wish_of,
-          .needs_plan = true};
+  return {
+      .name = "plan",
+      .summary = "A plan made from the whole trace: a goal, not an allocator.",
+      .options = {{"order", "size|area|length|start|breadth|contention|best|ggml|search", "best",
+                   "In which order blocks are placed: best tries all before it, ggml models "
+                   "ggml's graph arena (by start, the highest of equal holes), search goes on "
+                   "for up to 10 s."},
+                  {"fit", "best|first", "best",
+                   "The gap that a block goes to: the smallest, or the lowest."},
+                  {"align", "SIZE", "512", "Sizes and offsets are multiples of this."}},
+      .make = make,
+      .keeps_regions = true,
+      .plan_for = wish_of,
+      .needs_plan = true};
 }
 
 }  // namespace memreplay

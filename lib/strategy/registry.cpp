@@ -50,7 +50,7 @@ std::vector<std::string_view> split(std::string_view whole, std::string_view tex
       closers.push_back(c == '(' ? ')' : ']');
     } else if (c == ')' || c == ']') {
       if (closers.empty() || closers.back() != c) {
-        throw UsageError(fmt::format("strategy '{}': '{}' closes no bracket", whole, c));
+        throw UsageError(fmt::format("strategy '{}': '{}' closes no open bracket", whole, c));
       }
       closers.pop_back();
     } else if (c == ',' && closers.empty()) {
@@ -83,9 +83,8 @@ void check_depth(std::string_view text) {
   for (const char c : text) {
     if (c == ')') --depth;
     if (c == '(' && ++depth >= kMostLayers) {
-      throw UsageError(
-          fmt::format("strategy '{}…': more than {} strategies inside one another; expected fewer",
-                      text.substr(0, text.find('(')), kMostLayers));
+      throw UsageError(fmt::format("strategy '{}…': more than {} nested strategies; expected fewer",
+                                   text.substr(0, text.find('(')), kMostLayers));
     }
   }
 }

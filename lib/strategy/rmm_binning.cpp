@@ -134,17 +134,18 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 /// RMM's bins of fixed sizes in front of another strategy.
 StrategyInfo rmm_binning_strategy() {
-  return {.name = "rmm-binning",
-          .summary = "RMM's bins of fixed sizes; above them another strategy, else rmm-pool.",
-          .options = {{"min_exponent", "N", "18", "The smallest bin is two to the power of it."},
-                      {"max_exponent", "N", "22", "The largest, likewise."},
-                      {"bins", "[SIZE,...]", "none", "Sizes of the bins, instead of powers."},
-                      {"blocks_per_chunk", "N", "128",
-                       "Blocks that a bin takes from the device at once, at the start too."}},
-          .make = make,
-          .wraps = true,
-          .example = "rmm-binning(rmm-pool):blocks_per_chunk=4",
-          .keeps_regions = true};
+  return {
+      .name = "rmm-binning",
+      .summary = "RMM's bins of fixed sizes; larger requests go to another strategy (rmm-pool).",
+      .options = {{"min_exponent", "N", "18", "The smallest bin is two to the power of it."},
+                  {"max_exponent", "N", "22", "The largest bin is two to the power of it."},
+                  {"bins", "[SIZE,...]", "none", "Sizes of the bins, instead of powers."},
+                  {"blocks_per_chunk", "N", "128",
+                   "Blocks that a bin takes from the device at once, at the start too."}},
+      .make = make,
+      .wraps = true,
+      .example = "rmm-binning(rmm-pool):blocks_per_chunk=4",
+      .keeps_regions = true};
 }
 
 }  // namespace memreplay

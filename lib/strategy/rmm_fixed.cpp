@@ -209,7 +209,7 @@ StrategyInfo rmm_fixed_strategy() {
           .options = {{"block", "SIZE", "1MiB", "What each request gets."},
                       {"blocks_per_chunk", "N", "128",
                        "Blocks taken from the device at once; the first of them at the start."},
-                      {"align", "SIZE", "256", "The block is rounded up to a multiple of it."}},
+                      {"align", "SIZE", "256", "The block is rounded up to a multiple of this."}},
           .make = make,
           .example = "rmm-fixed:blocks_per_chunk=4",
           .keeps_regions = true,

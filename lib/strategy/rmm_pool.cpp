@@ -268,7 +268,7 @@ StrategyInfo rmm_pool_strategy() {
           .options = {{"initial", "SIZE", "0", "What the pool holds from the start."},
                       {"maximum", "SIZE", "none",
                        "The pool grows by half of what is left up to it; none: it doubles."},
-                      {"align", "SIZE", "256", "Sizes and addresses are multiples of it."}},
+                      {"align", "SIZE", "256", "Sizes and addresses are multiples of this."}},
           .make = make,
           .keeps_regions = true,
           .scales = true};

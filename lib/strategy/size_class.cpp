@@ -413,22 +413,22 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// A model of jemalloc (jemalloc/jemalloc, doc/jemalloc.xml.in) for device memory: size classes in
 /// slabs, caches per thread, arenas, large blocks in whole pages.
 StrategyInfo size_class_strategy() {
-  return {
-      .name = "size-class",
-      .summary = "jemalloc's size classes, slabs, arenas and thread caches, for device memory.",
-      .options = {{"q", "SIZE", "512", "The quantum: spacing of the smallest classes."},
-                  {"g", "N", "2", "Classes of each doubling above, as a power of two."},
-                  {"page", "SIZE", "2MiB", "Slabs and large blocks are whole pages."},
-                  {"small_max", "SIZE", "1MiB", "The largest block from a slab."},
-                  {"slab_objects", "N", "2", "Objects that a slab has room for, at least."},
-                  {"arenas", "N", "1", "Threads and streams share that many sets of slabs."},
-                  {"tcache", "N", "8", "Objects of a class kept by each thread; 0: none."},
-                  {"decay", "N|never", "never",
-                   "Events after which a region that is wholly free is returned."},
-                  {"region", "SIZE", "32MiB", "What is first taken from the device, then doubled."},
-                  {"region_max", "SIZE", "512MiB", "Where the doubling ends."}},
-      .make = make,
-      .scales = true};
+  return {.name = "size-class",
+          .summary = "jemalloc's size classes, slabs, arenas and thread caches, for device memory.",
+          .options = {{"q", "SIZE", "512", "The quantum: spacing of the smallest classes."},
+                      {"g", "N", "2", "Classes of each doubling above, as a power of two."},
+                      {"page", "SIZE", "2MiB", "Slabs and large blocks are whole pages."},
+                      {"small_max", "SIZE", "1MiB", "The largest block from a slab."},
+                      {"slab_objects", "N", "2", "Objects that a slab has room for, at least."},
+                      {"arenas", "N", "1", "Threads and streams share that many sets of slabs."},
+                      {"tcache", "N", "8", "Objects of a class kept by each thread; 0: none."},
+                      {"decay", "N|never", "never",
+                       "Events after which a region that is wholly free is returned."},
+                      {"region", "SIZE", "32MiB",
+                       "The first region taken from the device; later ones double."},
+                      {"region_max", "SIZE", "512MiB", "The largest region: doubling ends there."}},
+          .make = make,
+          .scales = true};
 }
 
 }  // namespace memreplay

@@ -115,18 +115,18 @@ class Stalloc final : public StrategyWrapper<StallocBlock> {
     append_counters(counters, "fallback.", fallback.counters);
     std::vector<std::string> remarks = std::move(fallback.remarks);
     if (!is_planned()) {
-      remarks.push_back("it had nothing to plan from: everything is the fallback's");
+      remarks.push_back("it had nothing to plan from: the fallback serves everything");
     } else if (state_.region.plan().clairvoyant) {
       remarks.push_back(
-          "it was planned on the very iterations that it serves, for this trace has no others; a "
-          "running program knows only those before");
+          "its plan was made from the iterations that it serves, because this trace has no others; "
+          "a running program knows only earlier ones");
     } else {
-      remarks.push_back("planned on the first iterations; they count in its figures too");
+      remarks.push_back("planned from the first iterations, which count in its figures too");
     }
     if (region.plan().grouped || !region.plan().regions.empty()) {
       remarks.push_back(
-          "a model where it places by groups or in dynamic regions: after STAlloc's description, "
-          "not compared with it");
+          "a model where it places by groups or in dynamic regions: it follows STAlloc's "
+          "description, not compared with it");
     }
     append(remarks, region.remarks());
     return {std::move(counters), std::move(remarks)};
@@ -233,21 +233,22 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// caching allocator (infinigence/STAlloc, Allocator/StaticAllocator.hpp). O(log live) an event
 /// beside the fallback.
 StrategyInfo stalloc_strategy() {
-  return {.name = "stalloc",
-          .summary = "STAlloc: planned from the first iterations, over a caching allocator.",
-          .options = {{"algorithm", "layers|size|auto|search|group", "auto",
-                       "Layered fit, the largest blocks first, the lowest of these and group, or a "
-                       "search of up to 10 s; group: what micro-batches share is placed as one."},
-                      {"small", "SIZE", "512", "Requests up to this size have an area apart."},
-                      {"align", "SIZE", "512", "Sizes and offsets are multiples of it."},
-                      {"train", "N", "2", "Iterations, from the first marker on, to plan from."},
-                      {"dynamic", "TEXT", "none",
-                       "Layers whose marks hold it are not planned: their requests go where the "
-                       "plan is free."}},
-          .make = make,
-          .wraps = true,
-          .example = "stalloc(torch)",
-          .plan_for = wish_of};
+  return {
+      .name = "stalloc",
+      .summary = "STAlloc: a plan from the first iterations, on top of a caching allocator.",
+      .options = {{"algorithm", "layers|size|auto|search|group", "auto",
+                   "Layered fit, the largest blocks first, the lowest of these and group, or a "
+                   "search of up to 10 s; group: what micro-batches share is placed as one."},
+                  {"small", "SIZE", "512", "Requests up to this size have an area of their own."},
+                  {"align", "SIZE", "512", "Sizes and offsets are multiples of this."},
+                  {"train", "N", "2", "Iterations, from the first marker on, to plan from."},
+                  {"dynamic", "TEXT", "none",
+                   "Layers whose marks hold it are not planned: their requests go where the "
+                   "plan is free."}},
+      .make = make,
+      .wraps = true,
+      .example = "stalloc(torch)",
+      .plan_for = wish_of};
 }
 
 }  // namespace memreplay

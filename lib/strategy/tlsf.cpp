@@ -192,10 +192,11 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 StrategyInfo tlsf_strategy() {
   return {.name = "tlsf",
           .summary = "Two-level segregated fit: constant time, pools that hold headers too.",
-          .options = {{"pools", "[SIZE;SIZE…]", "capacity",
-                       "Its pools; without it as many as it takes, of the device or 4 GiB."},
-                      {"second_level_log2", "1..5", "5",
-                       "Lists for each doubling of sizes, as a power of two."}},
+          .options =
+              {{"pools", "[SIZE;SIZE…]", "capacity",
+                "Sizes of the pools; default: as many as needed, of the device's size or 4 GiB."},
+               {"second_level_log2", "1..5", "5",
+                "Lists for each doubling of sizes, as a power of two."}},
           .make = make,
           .keeps_regions = true};
 }

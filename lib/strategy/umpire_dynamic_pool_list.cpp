@@ -13,7 +13,8 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// Umpire's DynamicPoolList.
 StrategyInfo umpire_dynamic_pool_list_strategy() {
   return {.name = "umpire-dynamic-pool-list",
-          .summary = "Umpire's DynamicPoolList: best fit, the lowest of equals; joins likewise.",
+          .summary =
+              "Umpire's DynamicPoolList: best fit, the lowest of equal blocks; joins free blocks.",
           .options = umpire_option_infos(),
           .make = make,
           .example = "umpire-dynamic-pool-list:first=1MiB"};

@@ -12,7 +12,7 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 /// Umpire's QuickPool.
 StrategyInfo umpire_quick_pool_strategy() {
   return {.name = "umpire-quick-pool",
-          .summary = "Umpire's QuickPool: best fit, the oldest of equals; joins free blocks.",
+          .summary = "Umpire's QuickPool: best fit, the oldest of equal blocks; joins free blocks.",
           .options = umpire_option_infos(),
           .make = make,
           .example = "umpire-quick-pool:first=1MiB"};

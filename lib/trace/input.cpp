@@ -46,16 +46,16 @@ constexpr Signature kSignatures[] = {
     {0, "\x1F\x9D"sv, "is compressed by compress (.Z): unpack it first (uncompress FILE)"},
     {257, "ustar"sv, "is a tar archive: unpack it and name a file in it (tar -xf FILE)"},
     {0, "\x80\x02\x8A\nl\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E"sv,
-     "is what torch.save wrote (a .pt of a release before 1.6: tensors or a model), no snapshot; a "
-     "snapshot is written by torch.cuda.memory._dump_snapshot"},
-    {0, "\x93NUMPY"sv, "is an array of NumPy (.npy), no recording"},
-    {0, "\x89HDF\r\n"sv, "is an HDF5 file (a model or data), no recording"},
+     "is a file of torch.save (a .pt of a release before 1.6: tensors or a model), not a snapshot; "
+     "torch.cuda.memory._dump_snapshot writes one"},
+    {0, "\x93NUMPY"sv, "is a NumPy array (.npy), not a recording"},
+    {0, "\x89HDF\r\n"sv, "is an HDF5 file (a model or data), not a recording"},
     {0,
      "--------------------------------------------------------------------------------\nCommand:"sv,
      "is what ms_print made of massif's output: name the massif.out file itself"},
     {0, "\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0"sv,
      "is a profile of a CPU's time (gperftools), which has no allocations"},
-    {0, "GGUF"sv, "is a model (GGUF), no recording"},
+    {0, "GGUF"sv, "is a model (GGUF), not a recording"},
     {0, "PAR1"sv, "is a Parquet table: convert it to CSV first"},
     {0, "ARROW1"sv, "is an Arrow table: convert it to CSV first"},
     {0, "\x89PNG\r\n"sv, "is a picture (PNG): save the text or the recording itself"},
@@ -66,7 +66,7 @@ constexpr Signature kSignatures[] = {
     {0,
      "\x7F"
      "ELF"sv,
-     "is a program, a library or a core dump (ELF), no recording"},
+     "is a program, a library or a core dump (ELF), not a recording"},
 };
 
 std::string lower_case_beginning(std::string_view bytes) {
@@ -87,19 +87,18 @@ std::string named_pointer(std::string_view bytes) {
   if (from.starts_with("version https://git-lfs.github.com/spec/") ||
       from.starts_with("version https://hawser.github.com/spec/")) {
     if (is_conflict) {
-      return "is two pointers of Git LFS within the marks of a merge that was not resolved, not "
-             "the "
-             "file itself: resolve it, and git lfs pull brings the file";
+      return "is a Git LFS pointer in an unresolved merge conflict, not the file itself: resolve "
+             "it, then fetch the file with git lfs pull";
     }
     constexpr std::string_view kSize = "\nsize ";
     const std::size_t at = bytes.find(kSize);
     std::uint64_t size = 0;
     const bool says = at != bytes.npos && leading_digits(bytes.substr(at + kSize.size()), size) > 0;
-    return fmt::format("is a pointer of Git LFS{}, not the file itself: git lfs pull brings it",
+    return fmt::format("is a Git LFS pointer{}, not the file itself: fetch it with git lfs pull",
                        says ? fmt::format(" to a file of {} bytes", human_count(size)) : "");
   }
   if (bytes.size() < 1000 && bytes.find("/annex/objects/") != bytes.npos) {
-    return "is a pointer of git-annex, not the file itself: git annex get FILE brings it";
+    return "is a git-annex pointer, not the file itself: fetch it with git annex get FILE";
   }
   return {};
 }
@@ -107,14 +106,13 @@ std::string named_pointer(std::string_view bytes) {
 std::string named_page(std::string_view text) {
   if (text.starts_with("<!doctype html") || text.starts_with("<html") ||
       text.starts_with("<head") || (text.starts_with("<!--") && text.find("<html") != text.npos)) {
-    return "is a web page (HTML) that was saved in place of a file: download the file itself (on "
-           "GitHub \"Raw\", on Hugging Face \"download\"; curl -L URL)";
+    return "is a web page (HTML), saved instead of a file: download the file itself (on GitHub "
+           "\"Raw\", on Hugging Face \"download\"; curl -L URL)";
   }
   if (!text.starts_with("<?xml") && !text.starts_with("<error>")) return {};
   return text.find("<error>") != text.npos
-             ? "is the error message of a server that was saved in place of a file: download the "
-               "file itself"
-             : "is XML, no recording";
+             ? "is the error message of a server, saved instead of a file: download the file itself"
+             : "is XML, not a recording";
 }
 
 /// What a server says in place of a file.
@@ -125,8 +123,8 @@ std::string named_refusal(std::string_view text) {
       text != "entry not found") {
     return {};
   }
-  return "is the error message of a server (not found) that was saved in place of a file: look at "
-         "the URL, and download the file itself";
+  return "is the error message of a server (not found), saved instead of a file: check the URL, "
+         "and download the file itself";
 }
 
 /// What a server gave in place of a file.
@@ -141,13 +139,13 @@ std::string named_zip(std::string_view bytes) {
   constexpr std::size_t kNames = 1 << 16;
   const std::string_view near = bytes.substr(0, kNames);
   if (near.find("/data.pkl") != near.npos || near.find(".data/serialization_id") != near.npos) {
-    return "is what torch.save wrote (a .pt file, a zip archive of tensors or of a model), no "
-           "snapshot; a snapshot is written by torch.cuda.memory._dump_snapshot, and one that was "
-           "saved so becomes a file by pickle.dump(torch.load(F, weights_only=False), "
-           "open(\"run.pickle\", \"wb\"))";
+    return "is a file of torch.save (a .pt file, a zip archive of tensors or a model), not a "
+           "snapshot; torch.cuda.memory._dump_snapshot writes one. If a snapshot was saved so, "
+           "convert it: pickle.dump(torch.load(F, weights_only=False), open(\"run.pickle\", "
+           "\"wb\"))";
   }
   if (near.find(".npy") != near.npos)
-    return "is a zip archive of NumPy's arrays (.npz), no recording";
+    return "is a zip archive of NumPy arrays (.npz), not a recording";
   return "is a zip archive: unpack it and name a file in it (unzip FILE)";
 }
 
@@ -348,7 +346,7 @@ std::string named_content(std::string_view name, std::string_view bytes) {
   }
   // Eight bytes of a length, then its header.
   if (bytes.size() > 10 && bytes.substr(5, 5) == "\0\0\0{\""sv) {
-    return "is a file of safetensors (a model), no recording";
+    return "is a safetensors file (a model), not a recording";
   }
   return named_by_extension(name);
 }

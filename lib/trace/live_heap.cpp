@@ -95,7 +95,7 @@ void LiveHeap::finish(int device) {
   if (states_.empty()) states_[device];
   if (told_ > blocks_) {
     recording_.lacks.push_back(fmt::format(
-        "some of its {} blocks by themselves (from the {}th on, those of a call site are one)",
+        "some of its {} blocks separately (from the {}th on, all of a call site are one)",
         human_count(told_), human_count(kMostBlocksApart)));
   }
   for (auto& [gpu, state] : states_) {

@@ -82,7 +82,7 @@ void PointerLog::allocate(PointerPlace place, Address address, Bytes size) {
 }
 
 void PointerLog::add_lost_free(PointerPlace place, Address address, const Block& block) {
-  constexpr const char* kLostFrees = "frees that the log lacks";
+  constexpr const char* kLostFrees = "frees missing in the log";
   if (block.is_earlier) noted_.emplace(place.heap, address);
   free(place, address);
   ++trace().coverage.synthesised[kLostFrees];

@@ -28,7 +28,7 @@ std::string ProcessChoice::tell(Recording& recording) const {
   std::string names;
   for (const std::string& name : processes_) names += (names.empty() ? "" : ", ") + shown(name);
   if (!is_merged_ && !processes_.contains(*chosen_)) {
-    return fmt::format("nothing is of the process {}; expected one of {}, or all", shown(*chosen_),
+    return fmt::format("no events of process {}; expected one of {}, or all", shown(*chosen_),
                        names);
   }
   if (processes_.size() < 2) return {};

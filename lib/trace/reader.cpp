@@ -67,9 +67,8 @@ std::string about_its_header(std::string_view text) {
   if (!has_names || fields(rest.substr(0, rest.find('\n'))) != fields(line)) return {};
   std::string header(line);
   std::ranges::replace(header, '\t', ' ');
-  return "; it begins with '" + header +
-         "': of a table, --columns op=NAME,id=NAME,size=NAME says what is what (memreplay list "
-         "formats csv)";
+  return "; if this is a CSV table (first line: " + header +
+         "), map its columns: --columns op=NAME,id=NAME,size=NAME (memreplay list formats csv)";
 }
 
 /// Which compressed files are wanted. A format, or columns, that are named show when all is read.
@@ -103,22 +102,22 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
   }
   if (found == all.end()) {
     throw InputError(input.name, "",
-                     "is of no known format; expected one of " + names(", ") +
+                     "has no known format; expected one of " + names(", ") +
                          ", plain or compressed by gzip or zstd (--format names one)" +
                          about_its_header(input.bytes));
   }
   if (found->is_text && !options.takes_texts) {
     throw InputError(input.name, "",
                      "is a text about memory, without a history; expected a recording (memreplay "
-                     "explain takes such texts)");
+                     "explain reads such texts)");
   }
   if (by_hand && found->columns.empty()) {
     throw UsageError("--columns names the columns of a CSV; " + input.name + " is of the format " +
                      std::string(found->name));
   }
   if (!options.process.empty() && !found->has_processes) {
-    throw UsageError("--process names one of several in a log; " + input.name +
-                     " is of the format " + std::string(found->name) + ", which has one");
+    throw UsageError("--process chooses a process of a log; " + input.name + " is of the format " +
+                     std::string(found->name) + ", which has one");
   }
   return *found;
 }
@@ -245,7 +244,7 @@ void copy_recording(const std::string& path, const ReadOptions& options, ValueWr
   const ReaderInfo& reader = reader_for(opened.input(), named, options);
   if (reader.copy == nullptr) {
     throw UsageError(path + ": a recording of the format " + std::string(reader.name) +
-                     " has no addresses; name the strategy that gives them (-s torch)");
+                     " has no addresses; choose a strategy that makes them (-s torch)");
   }
   reader.copy(opened.input(), writer);
 }

@@ -67,7 +67,7 @@ void SqliteFile::fail() const {
   if (sqlite3_errcode(database_.get()) == SQLITE_NOMEM) throw std::bad_alloc();
   throw InputError(
       name_, "",
-      fmt::format("is no readable SQLite database: {}", sqlite3_errmsg(database_.get())));
+      fmt::format("is not a readable SQLite database: {}", sqlite3_errmsg(database_.get())));
 }
 
 void SqliteFile::check(int status) const {

@@ -46,7 +46,7 @@ void add_calls(const Trace& trace, LossCount& lost) {
   lost.add("requests of no bytes", [&](std::size_t event) {
     return trace.ops[event] == Op::allocate && trace.sizes[event] == 0;
   });
-  lost.add("frees that another stream delays", [&](std::size_t event) {
+  lost.add("frees delayed by another stream", [&](std::size_t event) {
     return trace.ops[event] == Op::free_requested && !trace.completes_at_once(event);
   });
   lost.add_op("markers", Op::marker);
@@ -178,7 +178,7 @@ Losses left_out_of(const Recording& recording, std::string_view log, LogPlaces h
   lost.add_column("stacks", trace.stacks);
   lost.add_count("beginnings and ends of annotated scopes", recording.annotations.size());
   if (lost.text().empty()) return {};
-  return {fmt::format("left out, as {} has no place for it, by events: {}", log, lost.text())};
+  return {fmt::format("left out, because {} cannot hold it, by events: {}", log, lost.text())};
 }
 
 std::vector<std::size_t> unfinished_frees(const Trace& trace) {

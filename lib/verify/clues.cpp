@@ -228,8 +228,8 @@ bool Verification::may_try_again(const Group& group, const Model& base) {
                                                  now.inactive_split.current());
   work_left_ -= std::min(work_left_, blocks + (group.to - group.tail));
   if (work_left_ == 0 && result_.reason.empty()) {
-    result_.reason = fmt::format("not all that could explain event {} was tried: there is too much",
-                                 group.to - 1);
+    result_.reason =
+        fmt::format("too many possible explanations of event {} to try all", group.to - 1);
   }
   return work_left_ > 0;
 }

@@ -228,13 +228,13 @@ bool Verification::request(Model& model, std::size_t event, std::span<const Scri
 
 std::string Verification::explain(const Model& model, std::span<const ScriptEntry> script) const {
   if (const auto& call = model.device->contradiction()) {
-    return fmt::format("the model asks for {}, which the recording does not have", text_of(*call));
+    return fmt::format("the model requests {}, which is not in the recording", text_of(*call));
   }
   if (!model.device->rest().empty()) {
-    return fmt::format("{} of {} recorded segment events are not the model's",
+    return fmt::format("{} of {} recorded segment events differ from the model's",
                        model.device->rest().size(), script.size());
   }
-  return "the model chooses another place";
+  return "the model chooses another address";
 }
 
 void Verification::hold(const MemoryState& state) {
@@ -307,8 +307,7 @@ bool Verification::resynchronise(const Group& group) {
   const MemoryState state = recorded_state_->layout(settings_, unplaced);
   if (unplaced > 0) {
     result_.reason = fmt::format(
-        "not compared from event {} on: the recorded blocks there do not lie in recorded segments",
-        group.to);
+        "not compared from event {} on: recorded blocks are not in recorded segments", group.to);
     return false;
   }
   // A recording of another allocator would be forced at every request.
@@ -321,7 +320,8 @@ bool Verification::resynchronise(const Group& group) {
   }
   laid_out_ += pools.size() * kBlocksThatAPoolCosts;
   if (laid_out_ > kMostLaidOut) {
-    result_.reason = fmt::format("not compared from event {} on: it is not the model's", group.to);
+    result_.reason =
+        fmt::format("not compared from event {} on: it does not match the model", group.to);
     return false;
   }
   ++result_.forced;

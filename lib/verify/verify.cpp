@@ -260,7 +260,7 @@ class Search {
 // What a recording that begins in the middle lacks for an exact answer.
 std::string what_the_start_lacks(const Candidate& found, const torch::Settings& settings) {
   const Release& release = found.assumptions.release;
-  std::string lacks = "it starts in the middle of the program, and does not tell";
+  std::string lacks = "it starts in the middle of the program, and does not show";
   if (release.tie_break() == Release::TieBreak::object_number) {
     lacks += " the numbers of its blocks, which decide among free blocks of equal size";
   } else if (release.tie_break() == Release::TieBreak::segment_number) {
@@ -268,7 +268,8 @@ std::string what_the_start_lacks(const Candidate& found, const torch::Settings& 
   } else {
     lacks += " all sizes of its blocks";
   }
-  if (settings.garbage_collection_threshold > 0) lacks += ", nor the ages that collection goes by";
+  if (settings.garbage_collection_threshold > 0)
+    lacks += ", nor the ages that garbage collection uses";
   if (settings.expandable_segments) lacks += ", nor where its reservations begin";
   return lacks;
 }

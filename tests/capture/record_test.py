@@ -220,7 +220,7 @@ class Record(unittest.TestCase):
         script = USES_CUDA + "history = torch.cuda.memory._record_memory_history\n"
         done = self.record(script + "history(max_entries=9); history(enabled=None); print(torch.cuda.memory.asked)")
         self.assertEqual(done.stdout.splitlines()[0].count("max_entries"), 1)
-        self.assertIn("called _record_memory_history 2 times: that was left aside", " ".join(done.stdout.split()))
+        self.assertIn("called _record_memory_history 2 times: these calls were ignored", " ".join(done.stdout.split()))
         self.assert_recorded()
 
     def test_a_torch_without_its_libraries_names_the_virtual_gpu(self):

@@ -124,14 +124,14 @@ class Requests(WithTorch):
         printed = [self.record(HERE / "small_programs/small_step.py", output=name, options=["--oom-at", "5"])
                    for name in ("first.pickle", "second.pickle")]
         self.assertIn("handled\ndone\n", printed[0])
-        self.assertIn("Refused as asked: request 5 (", printed[0])
+        self.assertIn("Refused on request: request 5 (", printed[0])
         self.assertEqual(self.recorded("first.pickle"), self.recorded("second.pickle"))
         self.assert_exact("first.pickle")
 
     def test_requests_are_refused_by_size_and_by_chance(self):
         program = HERE / "small_programs/small_step.py"
-        self.assertIn("Refused as asked: ", self.record(program, options=["--oom-size", "16000"], status=1))
-        self.assertIn("Refused as asked: requests ", self.record(program, options=["--oom-random", "3:1"], status=1))
+        self.assertIn("Refused on request: ", self.record(program, options=["--oom-size", "16000"], status=1))
+        self.assertIn("Refused on request: requests ", self.record(program, options=["--oom-random", "3:1"], status=1))
         self.assertIn("No request was refused: the program made", self.record(program, options=["--oom-at", "99999"]))
 
     def test_a_value_that_is_read_is_told_with_its_place(self):

@@ -161,7 +161,7 @@ class Mcp(unittest.TestCase):
     def test_a_folder_that_is_none_is_refused(self):
         done = subprocess.run([PROGRAM, "mcp", "/nonexistent"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("is no folder", done.stderr)
+        self.assertIn("is not a folder", done.stderr)
 
 
 THROUGH_LIBRARY = """

@@ -185,7 +185,7 @@ class Errors(unittest.TestCase):
         with self.assertRaises(memreplay.InputError) as caught:
             memreplay.explain(__file__)
         self.assertEqual(caught.exception.path, __file__)
-        self.assertIn("is of no known format", caught.exception.message)
+        self.assertIn("has no known format", caught.exception.message)
         self.assertIsInstance(caught.exception, memreplay.Error)
 
     def test_the_place_in_a_file_is_said(self):

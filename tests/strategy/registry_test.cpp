@@ -71,7 +71,7 @@ TEST(Registry, AnOptionWithoutAValueIsRefused) {
 TEST(Registry, BracketsThatDoNotMatchAreRefused) {
   EXPECT_EQ(parse_complaint("bump:size=[1,2"),
             "strategy 'bump:size=[1,2': expected ']' at the end");
-  EXPECT_EQ(parse_complaint("bump:size=1]"), "strategy 'bump:size=1]': ']' closes no bracket");
+  EXPECT_EQ(parse_complaint("bump:size=1]"), "strategy 'bump:size=1]': ']' closes no open bracket");
 }
 
 TEST(Registry, WhatStandsBehindAnAtIsAnOption) {
@@ -102,7 +102,7 @@ TEST(Registry, OnlySoManyStrategiesStandInsideOneAnother) {
   EXPECT_EQ(parse_strategy(nested(8)).name, "rmm-binning");
   for (const std::size_t depth : {9u, 100'000u}) {
     EXPECT_EQ(parse_complaint(nested(depth)),
-              "strategy 'rmm-binning…': more than 8 strategies inside one another; expected fewer");
+              "strategy 'rmm-binning…': more than 8 nested strategies; expected fewer");
   }
 }
 

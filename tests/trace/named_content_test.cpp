@@ -16,10 +16,10 @@ std::string named(const std::string& bytes) { return named_content("file.bin", b
 
 TEST(NamedContent, PointersOfLargeFilesSayHowToGetThem) {
   EXPECT_EQ(named("version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 5242880\n"),
-            "is a pointer of Git LFS to a file of 5,242,880 bytes, not the file itself: git lfs "
-            "pull brings it");
+            "is a Git LFS pointer to a file of 5,242,880 bytes, not the file itself: fetch it with "
+            "git lfs pull");
   EXPECT_THAT(named("version https://git-lfs.github.com/spec/v1\r\next-0-foo sha256:cd\r\n"),
-              HasSubstr("pointer of Git LFS, not"));
+              HasSubstr("Git LFS pointer, not"));
   EXPECT_THAT(named("../.git/annex/objects/W8/q9/SHA256E-s9--ab/SHA256E-s9--ab"),
               HasSubstr("git annex get"));
 }
@@ -42,7 +42,7 @@ TEST(NamedContent, AnswersOfServersInPlaceOfAFileAreNamed) {
 
 TEST(NamedContent, APointerInAMergeThatWasNotResolvedIsNamed) {
   EXPECT_THAT(named("<<<<<<< HEAD\nversion https://git-lfs.github.com/spec/v1\noid sha256:ab\n"),
-              HasSubstr("a merge that was not resolved"));
+              HasSubstr("an unresolved merge conflict"));
 }
 
 TEST(NamedContent, WhatToolsPrintOrTimeIsNamed) {

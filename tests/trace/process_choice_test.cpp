@@ -26,7 +26,7 @@ TEST(ProcessChoice, WhatIsAskedForHasToBeThere) {
   ProcessChoice choice({.process = "6"});
   EXPECT_FALSE(choice.takes(5));
   Recording recording;
-  EXPECT_EQ(choice.tell(recording), "nothing is of the process '6'; expected one of '5', or all");
+  EXPECT_EQ(choice.tell(recording), "no events of process '6'; expected one of '5', or all");
   EXPECT_TRUE(choice.takes(6));
   EXPECT_EQ(choice.tell(recording), "");
 }

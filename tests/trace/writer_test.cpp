@@ -106,11 +106,11 @@ TEST(Writers, WhatALogHasNoPlaceForIsCounted) {
       read_csv_text(",stream,tag\na,1,100,0,\nm,,,0,step\na,2,0,0,\nf,1,,3,\ne,,,0,\n");
   std::ostringstream out;
   EXPECT_EQ(writer_named("rmm").write(recording, out).front(),
-            "left out, as an RMM log has no place for it, by events: requests of no bytes (1), "
+            "left out, because an RMM log cannot hold it, by events: requests of no bytes (1), "
             "markers (1), emptied caches (1), tags (1)");
   EXPECT_EQ(writer_named("minimalloc").write(recording, out).front(),
-            "left out, as a list of lifetimes has no place for it, by events: requests of no "
-            "bytes (1), markers (1), emptied caches (1), streams (1), tags (1)");
+            "left out, because a list of lifetimes cannot hold it, by events: requests of no bytes "
+            "(1), markers (1), emptied caches (1), streams (1), tags (1)");
   EXPECT_TRUE(writer_named("rmm").write(read_csv_text("\na,1,2\n"), out).empty());
 }
 

@@ -56,11 +56,11 @@ class Walk {
       }
       if (const std::string why = why_owner_untrusted(at_, is); !why.empty()) return why;
       if (S_ISLNK(is.st_mode)) {
-        if (++links_ > kMostLinks) return at_.string() + " is a link without an end";
+        if (++links_ > kMostLinks) return at_.string() + " is a link that leads to itself";
         std::error_code ignored;
         add(fs::read_symlink(at_, ignored));
       } else if (!S_ISDIR(is.st_mode)) {
-        return at_.string() + " is no folder";
+        return at_.string() + " is not a folder";
       } else if (others_can_write(is) && (is.st_mode & S_ISVTX) == 0) {
         return at_.string() + " can be written by others";
       } else {
@@ -106,7 +106,7 @@ std::string why_not_own(const fs::path& folder) {
   if (::lstat(folder.c_str(), &is) != 0) {
     return fmt::format("{}: {}", folder.string(), std::strerror(errno));
   }
-  if (!S_ISDIR(is.st_mode)) return folder.string() + " is no folder";
+  if (!S_ISDIR(is.st_mode)) return folder.string() + " is not a folder";
   if (is.st_uid != ::geteuid()) {
     return fmt::format("{} belongs to user {}", folder.string(), is.st_uid);
   }

@@ -25,9 +25,9 @@ void fields(JsonFields& f, const RefusedRequest& request) {
 
 void fields(JsonFields& f, const VirtualFacts& facts) {
   const std::uint64_t code = facts.oldest_code;
-  f("reads", facts.reads, "looks at values that were never computed");
-  f("read_at", facts.read_at, "the most frequent places of them");
-  f("workspaces", facts.workspaces, "of libraries that stood in for NVIDIA's");
+  f("reads", facts.reads, "reads of values that were never computed");
+  f("read_at", facts.read_at, "the call sites with most of them");
+  f("workspaces", facts.workspaces, "of the stand-ins for NVIDIA's libraries");
   f("requests", facts.requests, "counted where some are to be refused");
   f("refusals", facts.refusals, "requests refused");
   f("first_refusals", facts.first_refusals, "the first of them");
@@ -55,7 +55,7 @@ void fields(JsonFields& f, const CallRecording& calls) {
   f("command", calls.command, "its words");
   f("allocations", summary.allocations, "requests that were served");
   f("frees", summary.frees, "blocks freed");
-  f("refused", summary.refused, "requests that got nothing");
+  f("refused", summary.refused, "requests that failed");
   f("unknown_frees", summary.unknown_frees, "frees of blocks from before the recording");
   f("inherited_blocks", summary.inherited, "blocks from before the fork");
   f("live_blocks", summary.live_blocks, "at the end");
@@ -78,7 +78,7 @@ void fields(JsonFields& f, const RecordAnswer& answer) {
   head_fields(f, "record");
   f("program", answer.program, "its words");
   f("exit_status", answer.end.status, "of the program; 128 and more: a signal, as in shells");
-  f("virtual_gpu", answer.card, "the card that it believed in; null: a real device");
+  f("virtual_gpu", answer.card, "the simulated card; null: a real device");
   f("processes", answer.processes, "those that imported torch, by rank");
   f("calls", answer.calls, "recordings of calls of malloc or CUDA");
   f("failed", answer.failed, "why recordings could not be written");
@@ -86,9 +86,9 @@ void fields(JsonFields& f, const RecordAnswer& answer) {
   const auto replayed = [](JsonFields& result, const TraceRuns& runs) {
     result("trace", runs.trace, "the recording");
     result("runs", runs.runs, "its replays");
-    result("verify", runs.model_check, "how far the model gives the recording");
+    result("verify", runs.model_check, "how much of the recording the model reproduces");
   };
-  f("results", each(answer.replays.traces, replayed), "what the recordings came to");
+  f("results", each(answer.replays.traces, replayed), "the peaks of the recordings");
 }
 
 std::string to_json(const RecordAnswer& answer) { return dump(JsonFields::of(answer)); }

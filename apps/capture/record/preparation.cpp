@@ -68,10 +68,10 @@ std::vector<std::string> missing(const TorchNeeds& needs,
     if (caller.is_torchs || without.empty()) continue;
     const std::string others =
         without.size() == 1 ? "" : fmt::format(" and {} more", without.size() - 1);
-    notes.push_back(fmt::format(
-        "{} may call {}{}, which the virtual GPU does not have: such a call returns 0 and hands "
-        "nothing back",
-        caller.name, without.front(), others));
+    notes.push_back(
+        fmt::format("{} may call {}{}, which the virtual GPU does not have: such a call returns 0 "
+                    "and gives no result",
+                    caller.name, without.front(), others));
   }
   return notes;
 }

@@ -97,7 +97,7 @@ RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Co
 
 RecordAnswer recover(const std::string& folder, const std::string& output) {
   if (!std::filesystem::is_directory(folder)) {
-    throw InputError(folder, "", "is no folder; expected the one that a recording was left in");
+    throw InputError(folder, "", "is not a folder; expected the one that a recording was left in");
   }
   RecordAnswer answered;
   RecordingFolder made(output);

@@ -62,7 +62,7 @@ std::string sentence(const SweepAnswer& answer) {
       last = &point;
     }
   }
-  if (!first_out) return "No run is out of memory.";
+  if (!first_out) return "No run ran out of memory.";
   const std::string out =
       fmt::format("{}={} is the first that runs out of memory", answer.name, first_out->value);
   if (!last) return out + ".";
@@ -188,7 +188,7 @@ void fields(JsonFields& f, const SweepAnswer& answer) {
   head_fields(f, "record");
   f("sweep", answer.name, "a parameter of the program's command line");
   f("points", answer.points, "a run of the program for each value");
-  f("interrupted", answer.interrupted, "there would have been more");
+  f("interrupted", answer.interrupted, "some runs are missing");
 }
 
 std::string to_json(const SweepAnswer& answer) { return dump(JsonFields::of(answer)); }

@@ -39,26 +39,25 @@ std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess
 std::string switches_sentence(const RecordedProcess& process) {
   if (process.own_switches == 0) return "";
   return fmt::format(
-      "The program called _record_memory_history {}: that was left aside, so that nothing is lost; "
-      "what it dumps for itself has the whole history.",
+      "The program called _record_memory_history {}: these calls were ignored, so that nothing is "
+      "lost; its own dumps have the whole history.",
       process.own_switches == 1 ? "once" : fmt::format("{} times", process.own_switches));
 }
 
 std::string nothing_sentence(const RecordAnswer& answer) {
   if (answer.only_calls) {
-    return "Nothing was recorded: the program asked for nothing, or is one that nothing can be "
-           "preloaded into (static, setuid), or could not be recorded, as standard error says.";
+    return "Nothing was recorded: the program allocated nothing, or no library can be preloaded "
+           "into it (static, setuid), or recording failed (see standard error).";
   }
   if (answer.processes.empty()) {
-    return "Nothing was recorded: no process imported torch. One that Python starts with -I, -E or "
-           "-S cannot be recorded.";
+    return "Nothing was recorded: no process imported torch. A Python started with -I, -E or -S "
+           "cannot be recorded.";
   }
   if (std::ranges::none_of(answer.processes, &RecordedProcess::used_cuda)) {
     return "Nothing was recorded: the program imported torch and never used CUDA.";
   }
-  return "Nothing was recorded: the program ended at once, by os._exit or a signal, before "
-         "anything was written, or it could not be written, as standard error says. --at-step N "
-         "writes earlier.";
+  return "Nothing was recorded: the program ended by os._exit or a signal before anything was "
+         "written, or writing failed (see standard error). --at-step N writes earlier.";
 }
 
 // "train.py:12 (3 times)"
@@ -90,7 +89,7 @@ std::string workspaces_sentence(const VirtualFacts& facts) {
   const std::size_t shown = std::min(sorted.size(), kWorkspacesShown);
   std::string text;
   for (const ModelledWorkspace& workspace : std::span(sorted).first(shown)) {
-    text += fmt::format("{}{} ({}, at most {})", text.empty() ? "Workspaces by a model: " : ", ",
+    text += fmt::format("{}{} ({}, at most {})", text.empty() ? "Modelled workspaces: " : ", ",
                         workspace.function, counted(workspace.times, "call"),
                         human_size(workspace.largest));
   }
@@ -102,7 +101,7 @@ std::string workspaces_sentence(const VirtualFacts& facts) {
 std::string code_sentence(const VirtualFacts& facts) {
   if (facts.oldest_code == 0) return {};
   return fmt::format(
-      "This torch does not run on a real card of that kind: its oldest code is of compute "
+      "This torch does not run on a real card of that kind: its oldest code is for compute "
       "capability {}.{}.",
       facts.oldest_code / 10, facts.oldest_code % 10);
 }
@@ -120,7 +119,7 @@ std::string refusals_sentence(const VirtualFacts& facts) {
   }
   const bool all = facts.refusals == facts.first_refusals.size();
   return fmt::format(
-      "Refused as asked: {} {}{}.", facts.refusals == 1 ? "request" : "requests", text,
+      "Refused on request: {} {}{}.", facts.refusals == 1 ? "request" : "requests", text,
       all ? "" : fmt::format(" and {} more", facts.refusals - facts.first_refusals.size()));
 }
 
@@ -137,14 +136,14 @@ std::string calls_sentence(const CallRecording& calls) {
   const auto add = [&](std::uint64_t count, const char* what, const char* one, const char* many) {
     if (count != 0) text += fmt::format(" {} {}.", counted(count, what), count == 1 ? one : many);
   };
-  add(summary.refused, "request", "got nothing", "got nothing");
+  add(summary.refused, "request", "failed", "failed");
   add(summary.inherited, "block", "was there before the fork", "were there before the fork");
   add(summary.unknown_frees, "free", "is of a block from before the recording",
       "are of blocks from before the recording");
   add(summary.missing, "call", "was under way when it was killed",
       "were under way when it was killed");
   if (summary.stopped_by != 0) {
-    text += fmt::format(" The recording ends early: {}. What was asked for after that is missing.",
+    text += fmt::format(" The recording ends early: {}. Requests after that are missing.",
                         std::strerror(summary.stopped_by));
   }
   add(summary.unrecorded_forks, "fork", "of it could not be recorded",
@@ -170,11 +169,10 @@ std::string others_sentence(const std::vector<CallRecording>& all) {
 }
 
 std::string card_sentence(const VirtualCard& card) {
-  std::string text = fmt::format("No GPU took part: {} of {} stood for it", card.card.name,
-                                 human_size(card.total));
+  std::string text = fmt::format("Simulated GPU: {}, {}", card.card.name, human_size(card.total));
   text += card.context == 0
-              ? ", all of it the program's own (context=SIZE takes a context's part of it)"
-              : fmt::format(", {} of that its context", human_size(card.context));
+              ? " (all of it for the program; context=SIZE sets some aside for the CUDA context)"
+              : fmt::format(" ({} of it for the CUDA context)", human_size(card.context));
   return text + ". The allocator is the program's own; nothing was computed.";
 }
 

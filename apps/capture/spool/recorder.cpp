@@ -313,7 +313,7 @@ bool map_chunk(Life& own) {
   }
   const int error = errno;
   close_file(file);
-  if (chunk == MAP_FAILED) return give_up("cannot become longer", error);
+  if (chunk == MAP_FAILED) return give_up("cannot be extended", error);
   // All at once, instead of a fault for each page; older kernels cannot.
   if (bytes == kLargestChunk) madvise(chunk, bytes, MADV_POPULATE_WRITE);
   own.chunk = static_cast<SpoolPageHead*>(chunk);
@@ -358,7 +358,7 @@ bool turn_page() {
   Life* const own = own_life();
   bool given = false;
   if (own == nullptr) {
-    give_up("cannot be begun", errno);
+    give_up("cannot be started", errno);
   } else {
     const Locked locked(own->locked);
     given = !recording_is_off && (own->number != 0 || begin(*own)) && give_page(*own);

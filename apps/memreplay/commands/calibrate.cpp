@@ -28,10 +28,10 @@ CalibrateCommand parse_calibrate(const Command& command,
                                  const std::vector<std::string>& arguments) {
   CalibrateCommand asked;
   CommandLine line(command);
-  line.value("--device", "host|cuda[:N]", "Whose calls are measured.",
+  line.value("--device", "host|cuda[:N]", "The device whose calls are measured.",
              [&](const std::string& text) { asked.device = device_argument(text); });
   line.value(
-      "--largest", "SIZE", "Sizes up to this one. Default: 1GiB.",
+      "--largest", "SIZE", "Largest size to measure. Default: 1GiB.",
       [&](const std::string& text) { asked.question.largest = size_argument("--largest", text); });
   line.value("--repeat", "N", "Calls of each kind and size. Default: 32.",
              [&](const std::string& text) {
@@ -41,9 +41,9 @@ CalibrateCommand parse_calibrate(const Command& command,
                }
              });
   const CommandLine::Group group(line, "Output");
-  line.output("-o,--output", "F", "The profile, for --cost F. Default: none is written.",
+  line.output("-o,--output", "F", "Write the profile here, for --cost F. Default: not written.",
               asked.output);
-  line.optional_file("--json", "The profile to standard output, or a file, as -o writes it.",
+  line.optional_file("--json", "The same profile, to standard output or a file.",
                      [&](const OutputPath& path) { asked.json = path; });
   line.flag("--quiet,-q", "No text, no progress. Default: off.", asked.quiet);
   add_colour_option(line, asked.colour);

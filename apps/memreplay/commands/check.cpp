@@ -80,50 +80,48 @@ CheckQuestion::Budget budget_argument(const std::string& text) {
 void add_options(CommandLine& line, CheckCommand& asked) {
   add_input_options(line, asked.input);
   CheckQuestion& question = asked.question;
-  line.renewed("--baseline", "F", "What it came to before; made and renewed by --update.",
-               asked.baseline);
-  line.flag("--update", "Write what it comes to now into F. Default: off.", asked.update);
+  line.renewed("--baseline", "F", "The baseline file; --update writes it.", asked.baseline);
+  line.flag("--update", "Write the current values into F. Default: off.", asked.update);
   line.repeated(
       "--metric", "METRIC[=T]",
-      "With --update what to keep, else another tolerance for it. Default: as in F; "
-      "peak_reserved_bytes and peak_allocated_bytes where it is new.",
+      "With --update a value to keep, else another tolerance for one. Default: as in F; "
+      "peak_reserved_bytes and peak_allocated_bytes for a new entry.",
       [&](const std::string& text) { question.metrics.push_back(metric_argument(text)); });
   line.value("--tolerance", "T",
-             "How much more is within: 2%, 64MiB, 0. Default: as in F; 2% where it is new.",
+             "How much a value may grow: 2%, 64MiB, 0. Default: as in F; 2% for a new entry.",
              [&](const std::string& text) {
                question.tolerance = tolerance_argument("--tolerance", text);
              });
   line.repeated(
       "--limit", "METRIC=SIZE",
-      "A budget beside the tolerances: peak_reserved=24GiB, ooms=0. Default: none.",
+      "A budget besides the tolerances: peak_reserved=24GiB, ooms=0. Default: none.",
       [&](const std::string& text) { question.budgets.push_back(budget_argument(text)); });
   line.repeated("-s,--strategy", "S",
-                "NAME or NAME:key=value,... Default: as in F; torch where it is new.",
+                "NAME or NAME:key=value,... Default: as in F; torch for a new entry.",
                 [&](const std::string& text) {
                   parse_strategy(text);
                   question.strategies.push_back(text);
                 });
   line.value("--torch-version", "X.Y.Z",
-             "With --update: rules of that PyTorch. Default: as in F; new ones: the recording's.",
+             "With --update: rules of this PyTorch release. Default: as in F; the recording's for "
+             "a new entry.",
              [&](const std::string& text) { question.release = text; });
-  line.value(
-      "--capacity", "SIZE|none",
-      "With --update: memory of the device. Default: as in F; where it is new that of a recorded "
-      "failure, else no limit.",
-      [&](const std::string& text) {
-        question.endless = text == "none";
-        question.capacity.reset();
-        if (!question.endless) question.capacity = size_argument("--capacity", text);
-      });
-  line.value(
-      "--start", "auto|cold",
-      "With --update: cold leaves out what was there before the recording. Default: as in F; "
-      "auto where it is new.",
-      [&](const std::string& text) {
-        question.from_before = choice_argument("--start", text, {"auto", "cold"}) == 0
-                                   ? FromBefore::counted
-                                   : FromBefore::left_out;
-      });
+  line.value("--capacity", "SIZE|none",
+             "With --update: memory of the device. Default: as in F; for a new entry that of a "
+             "recorded failure, else no limit.",
+             [&](const std::string& text) {
+               question.endless = text == "none";
+               question.capacity.reset();
+               if (!question.endless) question.capacity = size_argument("--capacity", text);
+             });
+  line.value("--start", "auto|cold",
+             "With --update: cold leaves out blocks from before the recording. Default: as in F; "
+             "auto for a new entry.",
+             [&](const std::string& text) {
+               question.from_before = choice_argument("--start", text, {"auto", "cold"}) == 0
+                                          ? FromBefore::counted
+                                          : FromBefore::left_out;
+             });
   const CommandLine::Group group(line, "Output");
   asked.files.resize(check_formats().size());
   for (std::size_t i = 0; i < asked.files.size(); ++i) {
@@ -147,7 +145,7 @@ void require_sense(CheckCommand& asked, const Command& command) {
   const CheckQuestion& question = asked.question;
   DeviceShape{.capacity = question.capacity}.simulated();
   if (asked.baseline.empty() || asked.baseline.is_stdout()) {
-    throw UsageError("against which file? (--baseline F; with --update it is made)");
+    throw UsageError("against which file? (--baseline F; --update writes it)");
   }
   refuse_twice(asked.input.paths, "recording");
   refuse_twice(question.strategies, "strategy");
@@ -162,15 +160,16 @@ void require_sense(CheckCommand& asked, const Command& command) {
   refuse_twice(names, "metric");
   for (std::size_t i = 0; asked.update && i < asked.files.size(); ++i) {
     if (asked.files[i].empty()) continue;
-    throw UsageError(fmt::format("{} is of a check, not of --update", check_formats()[i].option));
+    throw UsageError(fmt::format("{} is for a check, not for --update", check_formats()[i].option));
   }
   if (asked.update && !question.budgets.empty()) {
-    throw UsageError("--limit is of a check, not of --update");
+    throw UsageError("--limit is for a check, not for --update");
   }
   if (!asked.update &&
       (question.release || question.capacity || question.endless || question.from_before)) {
     throw UsageError(
-        "--torch-version, --capacity and --start go with --update; a check keeps to its file");
+        "--torch-version, --capacity and --start go with --update; a check takes them from its "
+        "file");
   }
   const auto on_stdout = std::ranges::count_if(asked.files, &OutputPath::is_stdout);
   if (on_stdout + (asked.reports.takes_stdout() ? 1 : 0) > 1) {
@@ -308,7 +307,7 @@ void begin_with_ranks(const CheckCommand& asked, const Printer& printer,
 CheckAnswer checked(const CheckCommand& asked) {
   const std::string& path = asked.question.baseline;
   const auto baseline = read_baseline(path);
-  if (!baseline) throw InputError(path, "", "is not there; --update makes it from these traces");
+  if (!baseline) throw InputError(path, "", "does not exist; --update writes it from these traces");
   Progress progress(asked.reports.quiet);
   const Inputs inputs = read_inputs(asked.input, progress, OnUnreadable::go_on);
   CheckAnswer answered = answer(inputs, *baseline, asked.question, progress.control());

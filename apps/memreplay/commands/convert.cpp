@@ -53,18 +53,18 @@ struct Conversion {
 };
 
 void add_minimise_options(CommandLine& line, MinimiseOption& option) {
-  line.flag("--minimise", "A small trace that shows the same under -s. Default: off.",
+  line.flag("--minimise", "Write a small trace that shows the same problem under -s. Default: off.",
             option.wanted);
   MinimiseQuestion& question = option.question;
+  line.value("--keep", "oom|gap",
+             "The problem to keep: the first OOM, or the gap between reserved and allocated. "
+             "Default: an OOM, if any.",
+             [&question](const std::string& text) {
+               const bool oom = choice_argument("--keep", text, {"oom", "gap"}) == 0;
+               question.keep = oom ? Keep::oom : Keep::gap;
+             });
   line.value(
-      "--keep", "oom|gap",
-      "What that shows: the first OOM, or reserved above allocated. Default: an OOM, if any.",
-      [&question](const std::string& text) {
-        const bool oom = choice_argument("--keep", text, {"oom", "gap"}) == 0;
-        question.keep = oom ? Keep::oom : Keep::gap;
-      });
-  line.value(
-      "--budget", "N", "Events that it may replay. Default: 400000000.",
+      "--budget", "N", "Most events that --minimise replays. Default: 400000000.",
       [&question](const std::string& text) { question.budget = whole_argument("--budget", text); });
 }
 
@@ -73,7 +73,7 @@ void refuse_without_minimise(const MinimiseOption& option) {
   const MinimiseQuestion usual;
   const MinimiseQuestion& asked = option.question;
   if (option.wanted || (asked.keep == usual.keep && asked.budget == usual.budget)) return;
-  throw UsageError("--keep and --budget are for --minimise; expected it with them");
+  throw UsageError("--keep and --budget need --minimise");
 }
 
 void check(const Conversion& asked) {
@@ -83,18 +83,21 @@ void check(const Conversion& asked) {
   }
   refuse_without_minimise(asked.minimise);
   if (!asked.writer->needs_addresses && asked.replays() && !asked.minimise.wanted) {
-    throw UsageError(fmt::format(
-        "-s with a {}: it holds what the program asked for, which no strategy changes; expected "
-        "{}, or --minimise",
-        asked.writer->name, files_with_addresses()));
+    throw UsageError(
+        fmt::format("-s with a {}: it holds the program's requests, which no strategy changes; "
+                    "expected {}, or --minimise",
+                    asked.writer->name, files_with_addresses()));
   }
   if (!asked.copies()) return;
   if (asked.question.input.gpu) {
     throw UsageError(
-        "--gpu: a snapshot is written back whole; a part of it can be replayed (-s) or anonymised");
+        "--gpu: a snapshot is written back whole; one device of it can be replayed (-s) or "
+        "anonymised");
   }
   if (asked.question.input.read.python_reader) {
-    throw UsageError("--reader python: what it reads cannot be written back as it is");
+    throw UsageError(
+        "--reader python: its recordings cannot be written back unchanged; expected the native "
+        "reader");
   }
 }
 
@@ -110,7 +113,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
   add_start_options(line, asked.run);
   add_minimise_options(line, asked.minimise);
   line.flag("--anonymise",
-            "Without texts, absolute times and addresses; replays stay equal. Default: off.",
+            "Remove texts, absolute times and addresses; replays stay equal. Default: off.",
             asked.question.anonymise);
   add_writer_option(line, asked.writer);
   add_colour_option(line, asked.colour);

@@ -48,7 +48,7 @@ int run_diff(const Command& command, const std::vector<std::string>& arguments) 
   CommandLine line(command);
   add_input_options(line, input);
   line.value(
-      "--at-step", "N", "Compare the peaks within step N. Default: those of everything.",
+      "--at-step", "N", "Compare the peaks within step N. Default: of the whole recordings.",
       [&](const std::string& text) { question.at_step = whole_argument("--at-step", text); });
   add_place_options(line, question.by, question.rows);
   add_strategy_options(line, run);

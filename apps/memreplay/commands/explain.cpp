@@ -122,15 +122,17 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
              "peak.",
              [&](const std::string& text) { question.at = at_argument(text); });
   line.repeated("--phase", "NAME=FROM:TO",
-                "Peaks of the events in [FROM, TO) beside those annotated.",
+                "Also show the peaks of events [FROM, TO), beside annotated phases.",
                 [&](const std::string& text) { question.phases.push_back(phase_argument(text)); });
   add_place_options(line, question.by, question.rows);
-  line.flag("--by-phase",
-            "Show what is wasted at the peak of each phase, or else step, and who holds most.",
-            question.by_phase);
-  line.flag("--growth", "Show what holds more memory after each step of the program: leaks.",
+  line.flag(
+      "--by-phase",
+      "Show the waste at the peak of each phase, or else step, and which call site holds most.",
+      question.by_phase);
+  line.flag("--growth",
+            "Show leaks: call sites that hold more memory after each step of the program.",
             question.growth);
-  line.flag("--tree", "Show who called the places that hold what is live.", question.tree);
+  line.flag("--tree", "Show the callers of the code that holds live memory.", question.tree);
   add_strategy_options(line, options);
   add_device_options(line, options);
   add_report_options(line, reports, Has::stacks);

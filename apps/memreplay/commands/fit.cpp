@@ -33,7 +33,8 @@ void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
   for (;;) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view name = text.substr(0, comma);
-    if (name.empty()) throw UsageError("--device-name is empty; expected a card");
+    if (name.empty())
+      throw UsageError("--device-name is empty; expected a card (memreplay list cards)");
     const ChosenCard chosen = card_named(std::string(name));
     const bool twice = std::ranges::any_of(
         cards, [&](const ChosenCard& other) { return other.card.name == chosen.card.name; });
@@ -45,9 +46,10 @@ void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
 
 void add_card_option(CommandLine& line, std::vector<ChosenCard>& cards) {
   const CommandLine::Group group(line, "Device");
-  line.repeated("--device-name", "CARD,...",
-                "Does it fit that card? See list cards; 4090 will do. Default: none.",
-                [&cards](const std::string& text) { add_cards(text, cards); });
+  line.repeated(
+      "--device-name", "CARD,...",
+      "Does it fit this card (list cards)? Part of a name, as in 4090, is enough. Default: none.",
+      [&cards](const std::string& text) { add_cards(text, cards); });
 }
 
 void refuse_together(const FitCommand& asked) {
@@ -56,9 +58,11 @@ void refuse_together(const FitCommand& asked) {
     throw UsageError("only one output can go to standard output");
   }
   if (asked.input.variation) {
-    if (asked.budget) throw UsageError("--budget is of searches for sizes; expected no --find");
+    if (asked.budget)
+      throw UsageError("--budget limits the search for a size; expected no --find beside it");
   } else if (!asked.page.empty()) {
-    throw UsageError("-o: the curves of what? (--vary NAME=VALUE:TRACE and --find NAME)");
+    throw UsageError(
+        "-o writes the curves of --find; expected --vary NAME=VALUE:TRACE and --find NAME");
   }
 }
 
@@ -73,7 +77,7 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
   add_simulated_device_options(line, asked.run);
   add_card_option(line, asked.cards);
   add_start_options(line, asked.run);
-  line.value("--budget", "N", "Events that each search may replay. Default: 400000000.",
+  line.value("--budget", "N", "Most events that each search replays. Default: 400000000.",
              [&](const std::string& text) { asked.budget = whole_argument("--budget", text); });
   add_plot_option(line, asked.plot, "The curves of --find");
   line.output("-o,--output", "F.html", "A page with the curves of --find. Default: none.",

@@ -12,11 +12,11 @@ namespace memreplay {
 namespace {
 
 void add_workload_options(CommandLine& line, WorkloadOptions& options) {
-  line.value("--events", "N", "How many there are. Default: 1000000.",
+  line.value("--events", "N", "Number of events. Default: 1000000.",
              [&](const std::string& text) { options.events = whole_argument("--events", text); });
-  line.value("--live", "N", "Blocks that live at once, about. Default: the workload's.",
+  line.value("--live", "N", "Blocks that are live at once, roughly. Default: the workload's.",
              [&](const std::string& text) { options.live = text; });
-  line.value("--seed", "N", "The same one gives the same trace. Default: 1.",
+  line.value("--seed", "N", "The same seed gives the same trace. Default: 1.",
              [&](const std::string& text) { options.seed = whole_argument("--seed", text); });
 }
 
@@ -62,8 +62,8 @@ int run_generate(const Command& command, const std::vector<std::string>& argumen
   if (writer == nullptr) writer = &writer_for(target.text());
   if (writer->needs_addresses) {
     throw UsageError(
-        fmt::format("{}: a workload has no addresses; expected NAME.mrt or NAME.csv, "
-                    "which convert -s gives them",
+        fmt::format("{}: a workload has no addresses; expected NAME.mrt or NAME.csv (convert -s "
+                    "adds addresses)",
                     target.text()));
   }
   OutputFile out(target);

@@ -16,7 +16,7 @@ int run_lint(const Command& command, const std::vector<std::string>& arguments) 
   ReportOptions reports;
   CommandLine line(command);
   line.inputs("CONF", given);
-  line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the newest.",
+  line.value("--torch-version", "X.Y.Z", "Rules of this PyTorch release. Default: the newest.",
              [&](const std::string& text) { question.release = text; });
   add_report_options(line, reports);
   try {

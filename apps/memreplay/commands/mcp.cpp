@@ -80,7 +80,7 @@ const std::vector<Tool>& tools() {
        "Which PYTORCH_CUDA_ALLOC_CONF avoids the failure or reserves least, as a line to paste.",
        {kTrace,
         {"seconds", Kind::number, "--seconds",
-         "Begin no further replay after so many. Default: 20."},
+         "Start no more replays after this many seconds. Default: 20."},
         kCapacity},
        {"--seconds=20"}},
       {"fit",
@@ -93,11 +93,11 @@ const std::vector<Tool>& tools() {
        "Peaks and failures under several allocator settings side by side.",
        {kTrace,
         {"settings", Kind::texts, "--alloc-conf",
-         "Values of PYTORCH_CUDA_ALLOC_CONF. Default: what people choose between."},
+         "Values of PYTORCH_CUDA_ALLOC_CONF. Default: the usual choices."},
         kCapacity},
        {}},
       {"ranks",
-       "Recordings of many ranks: which ran out of memory or needs most, and where one departs.",
+       "Recordings of many ranks: which ran out of memory or needs most, and where one diverges.",
        {{"folder", Kind::folder, "", "Folder with one recording of each rank."}, kCapacity},
        {}},
       {"info",
@@ -143,7 +143,7 @@ class AllowedFolders {
       std::error_code error;
       folders_.push_back(fs::canonical(folder, error));
       if (error || !fs::is_directory(folders_.back(), error)) {
-        throw UsageError(fmt::format("{} is no folder", folder));
+        throw UsageError(fmt::format("{} is not a folder", folder));
       }
     }
   }
@@ -308,7 +308,7 @@ McpJson result_of(const std::string& method, const McpJson& parameters,
   const auto tool = std::ranges::find(tools(), name, &Tool::command);
   if (tool == tools().end()) throw Refused{kInvalidParams, "no tool " + name};
   const McpJson given = parameters.value("arguments", McpJson::object());
-  if (!given.is_object()) throw Refused{kInvalidParams, "arguments is no object"};
+  if (!given.is_object()) throw Refused{kInvalidParams, "arguments is not an object"};
   return called(*tool, given, folders);
 }
 
@@ -322,9 +322,9 @@ std::optional<McpJson> answer_to(const std::string& line, const AllowedFolders& 
       return true;
     };
     const McpJson message = McpJson::parse(line, bounded, false);
-    if (message.is_discarded()) throw Refused{kParseError, "no JSON"};
+    if (message.is_discarded()) throw Refused{kParseError, "not JSON"};
     if (!message.is_object() || !message.contains("method") || !message["method"].is_string()) {
-      throw Refused{kInvalidRequest, "no request"};
+      throw Refused{kInvalidRequest, "not a request"};
     }
     if (!message.contains("id")) return std::nullopt;
     answer["id"] = message["id"];
@@ -346,7 +346,7 @@ int run_mcp(const Command& command, const std::vector<std::string>& arguments) {
   line.positionals("FOLDER", given);
   line.parse(arguments);
   if (command_host() != nullptr)
-    throw UsageError("mcp speaks over standard input and output alone");
+    throw UsageError("mcp needs standard input and output to itself; start it as its own process");
   if (given.empty()) given.emplace_back(".");
   const AllowedFolders folders(given);
   for (std::string message; std::getline(std::cin, message);) {

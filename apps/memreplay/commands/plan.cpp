@@ -39,7 +39,8 @@ MemoryToFill memory_argument(const std::string& text) {
 }
 
 void add_memory_option(CommandLine& line, std::vector<MemoryToFill>& memories) {
-  line.repeated("--memory", "NAME=SIZE", "One of several memories, filled in the order given.",
+  line.repeated("--memory", "NAME=SIZE",
+                "One of several memories, filled in the order given. May be repeated.",
                 [&memories](const std::string& text) {
                   MemoryToFill memory = memory_argument(text);
                   const auto same = [&](const auto& other) { return other.name == memory.name; };
@@ -53,13 +54,15 @@ void add_memory_option(CommandLine& line, std::vector<MemoryToFill>& memories) {
 void refuse_both(const PlanQuestion& question) {
   if (question.memories.empty()) return;
   if (question.planner.capacity || question.planner.minimise) {
-    throw UsageError("--memory has its own size; expected no --capacity or --minimise beside it");
+    throw UsageError(
+        "each --memory has its own size; expected no --capacity or --minimise beside it");
   }
 }
 
 void add_plan_options(CommandLine& line, PlanCommand& asked) {
   PlannerOptions& planner = asked.question.planner;
-  line.value("--capacity", "SIZE", "What the plan must fit in. Default: as low as it goes.",
+  line.value("--capacity", "SIZE",
+             "Memory that the plan must fit in. Default: as little as possible.",
              [&planner](const std::string& text) {
                planner.capacity = size_argument("--capacity", text);
                if (*planner.capacity == 0) {
@@ -67,27 +70,29 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
                }
              });
   add_memory_option(line, asked.question.memories);
-  line.flag("--minimise", "Go on below --capacity, as low as it goes.", planner.minimise);
-  line.value("--timeout", "SECONDS", "Then the best so far is the answer. Default: 10.",
+  line.flag("--minimise", "Make the plan as small as possible, also below --capacity.",
+            planner.minimise);
+  line.value("--timeout", "SECONDS",
+             "Stop the search then; the answer is the best so far. Default: 10.",
              [&planner](const std::string& text) {
                planner.seconds = number_argument("--timeout", text);
              });
   line.value("--solver", fmt::format("{}", fmt::join(kSolverNames, "|")),
-             "By what it is looked for. Default: automatic, as far as each is needed.",
+             "How to search for a plan. Default: automatic, each method as needed.",
              [&planner](const std::string& text) {
                planner.solver = static_cast<PlanSolver>(
                    choice_argument("--solver", text, {kSolverNames.begin(), kSolverNames.end()}));
              });
-  line.value("--threads", "N", "Searches at once. Default: the processor's cores.",
+  line.value("--threads", "N", "Parallel searches. Default: one per processor core.",
              [&planner](const std::string& text) {
                planner.threads = static_cast<unsigned>(
                    std::clamp<std::uint64_t>(whole_argument("--threads", text), 1, 256));
              });
   line.value(
-      "--seed", "N", "Of the local search. Default: 1.",
+      "--seed", "N", "Seed of the local search. Default: 1.",
       [&planner](const std::string& text) { planner.seed = whole_argument("--seed", text); });
   line.value("--align", "SIZE",
-             "Sizes and offsets are multiples of it. Default: 512, of lifetimes 1.",
+             "Sizes and offsets are multiples of this. Default: 512; 1 for lists of lifetimes.",
              [&asked](const std::string& text) {
                const std::uint64_t alignment = size_argument("--align", text);
                if (!std::has_single_bit(alignment) || alignment > kMostAlignment) {

@@ -41,18 +41,21 @@ RanksCommand ranks_arguments(const Command& command, const std::vector<std::stri
   RanksQuestion& question = asked.question;
   CommandLine line(command);
   add_input_options(line, question.input);
-  line.value("--jobs", "N", "Recordings at once. Default: the processor's cores.",
+  line.value("--jobs", "N", "Recordings in memory at once. Default: one per processor core.",
              [&](const std::string& text) {
                question.jobs = static_cast<unsigned>(
                    std::clamp<std::uint64_t>(whole_argument("--jobs", text), 1, 256));
              });
-  line.value("--shard", "I/N", "Only every N-th, from the I-th on; --json=F is a part for --merge.",
+  line.value("--shard", "I/N",
+             "Only every N-th recording, from the I-th on; --json=F writes a part for --merge.",
              [&](const std::string& text) {
                question.shard = shard_argument(text);
                asked.shard = true;
              });
-  line.flag("--merge", "The files are such parts, in any order. Default: off.", asked.merge);
-  line.flag("--tune", "Search one setting for all, on a recording of each class. Default: off.",
+  line.flag("--merge", "The files are parts that --shard wrote, in any order. Default: off.",
+            asked.merge);
+  line.flag("--tune",
+            "Search for one setting for all ranks, on a recording of each class. Default: off.",
             asked.tune);
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);
@@ -63,7 +66,7 @@ RanksCommand ranks_arguments(const Command& command, const std::vector<std::stri
   question.strategies = asked.run.strategies;
   question.setup = asked.run.setup;
   if (asked.merge && asked.shard) {
-    throw UsageError("--merge and --shard are steps one after the other; expected one of them");
+    throw UsageError("--shard writes parts and --merge reads them; expected one of the two");
   }
   if (asked.shard && asked.tune) {
     throw UsageError("--tune needs all classes; expected it with --merge, not with --shard");

@@ -51,52 +51,52 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
   const CommandLine::Group group(line, "Virtual GPU");
   VirtualBehaviour& behaviour = question.behaviour;
   line.value("--virtual-gpu", "CARD[:KEY=VALUE,...]",
-             "No GPU: this card stands for it (list cards). Keys: memory, context, sm, count, lag.",
+             "Run on this simulated card, without a GPU (list cards). Keys: memory, context, sm, "
+             "count, lag.",
              [&](const std::string& text) { question.card = virtual_card(text); });
   line.value("--fill", "zeros|nan|random",
-             "What the program gets where it looks at a value. Default: zeros.",
+             "What the program reads where it looks at a computed value. Default: zeros.",
              [&](const std::string& text) {
                const std::vector<std::string> fills = {"zeros", "nan", "random"};
                behaviour.fill = fills[choice_argument("--fill", text, fills)];
              });
-  line.value("--seed", "N", "Of --fill random. Default: 0.",
+  line.value("--seed", "N", "Seed of --fill random. Default: 0.",
              [&](const std::string& text) { behaviour.seed = whole_argument("--seed", text); });
-  line.value(
-      "--address-policy", "cuda-linux|upward",
-      "Where its memory lies: as NVIDIA's driver places it under Linux, or in the lowest hole. "
-      "Default: cuda-linux.",
-      [&](const std::string& text) {
-        const std::vector<std::string> orders = {"cuda-linux", "upward"};
-        behaviour.addresses = orders[choice_argument("--address-policy", text, orders)];
-      });
-  line.flag(
-      "--real-times",
-      "Events have the time of day, for replay --together. Default: their number, so that the "
-      "same program gives the same file.",
-      question.real_times);
-  line.value("--oom-at", "N", "The N-th request fails, from 1. Default: none.",
+  line.value("--address-policy", "cuda-linux|upward",
+             "Order of addresses: as NVIDIA's driver under Linux, or always the lowest free. "
+             "Default: cuda-linux.",
+             [&](const std::string& text) {
+               const std::vector<std::string> orders = {"cuda-linux", "upward"};
+               behaviour.addresses = orders[choice_argument("--address-policy", text, orders)];
+             });
+  line.flag("--real-times",
+            "Record the time of day of each event, for replay --together. Default: its number, so "
+            "that the same program gives the same file.",
+            question.real_times);
+  line.value("--oom-at", "N", "Fail the N-th request, counted from 1. Default: none.",
              [&](const std::string& text) {
                behaviour.oom_at = whole_argument("--oom-at", text);
                if (behaviour.oom_at == 0) throw UsageError("--oom-at is 0; expected 1 or more");
              });
-  line.value("--oom-size", "SIZE", "Requests of at least this size fail. Default: none.",
+  line.value("--oom-size", "SIZE", "Fail requests of at least this size. Default: none.",
              [&](const std::string& text) {
                behaviour.oom_size = size_argument("--oom-size", text);
                if (behaviour.oom_size == 0) throw UsageError("--oom-size is 0; expected more");
              });
   line.value("--oom-random", "SEED:RATE",
-             "Requests fail by chance, the same ones for the same seed. Default: none.",
+             "Fail random requests, the same ones for the same seed. Default: none.",
              [&](const std::string& text) { behaviour.oom_random = chance_argument(text); });
 }
 
 void add_call_options(CommandLine& line, RecordQuestion& question, std::string& recover) {
   const CommandLine::Group group(line, "Any program");
-  line.flag("--malloc", "Its calls of malloc instead, into NAME.mrt or NAME.csv. Default: off.",
+  line.flag("--malloc",
+            "Record its calls of malloc instead, into NAME.mrt or NAME.csv. Default: off.",
             question.calls.malloc);
-  line.flag("--cuda", "Its own calls of CUDA's allocation functions. Default: off.",
+  line.flag("--cuda", "Record its own calls of CUDA's allocation functions. Default: off.",
             question.calls.cuda);
   line.value("--recover", "FOLDER",
-             "No program: writes the calls that a recording had to leave in this folder.",
+             "Write the calls that an earlier recording left in this folder. Takes no program.",
              [&](const std::string& text) {
                recover = text;
                question.calls.malloc = true;
@@ -104,10 +104,11 @@ void add_call_options(CommandLine& line, RecordQuestion& question, std::string& 
 }
 
 void add_python_options(CommandLine& line, RecordCommand& asked) {
-  const CommandLine::Group group(line, "Program of Python", Shown::in_help_all);
-  line.repeated("--python", "WORD",
-                "Its interpreter, then that one's flags; python -m memreplay run gives its own.",
-                [&](const std::string& word) { asked.python.push_back(word); });
+  const CommandLine::Group group(line, "Python program", Shown::in_help_all);
+  line.repeated(
+      "--python", "WORD",
+      "Its interpreter, then the interpreter's flags; python -m memreplay run passes its own.",
+      [&](const std::string& word) { asked.python.push_back(word); });
   line.flag("-m", "PROGRAM is a module, as in python -m; with --python. Default: off.",
             asked.is_module);
 }
@@ -115,7 +116,7 @@ void add_python_options(CommandLine& line, RecordCommand& asked) {
 /// The program with what runs it.
 std::vector<std::string> command_of(const RecordCommand& asked) {
   if (asked.is_module && asked.python.empty()) {
-    throw UsageError("-m is one of Python's; expected record ... -- python -m MODULE");
+    throw UsageError("-m belongs to Python; expected record ... -- python -m MODULE");
   }
   std::vector<std::string> words = asked.python;
   if (asked.is_module) words.emplace_back("-m");
@@ -133,7 +134,7 @@ bool is_a_rank() {
 void complete(RecordCommand& asked) {
   RecordQuestion& question = asked.question;
   if (!asked.recover.empty() && !question.program.empty()) {
-    throw UsageError("--recover writes what is there already; expected no program");
+    throw UsageError("--recover writes an earlier recording; expected no program");
   }
   if (asked.prepare.empty() && asked.recover.empty() && question.program.empty()) {
     throw UsageError(
@@ -142,10 +143,10 @@ void complete(RecordCommand& asked) {
   }
   if (question.behaviour != VirtualBehaviour{} && !question.card) {
     throw UsageError(
-        "--fill and --oom-... are those of a virtual GPU; expected --virtual-gpu CARD");
+        "--fill and --oom-... work on a virtual GPU only; expected --virtual-gpu CARD");
   }
   if (question.calls.any() && question.card) {
-    throw UsageError("--malloc and --cuda record a program as it is; expected no --virtual-gpu");
+    throw UsageError("--malloc and --cuda record on the real machine; expected no --virtual-gpu");
   }
   question.output = !asked.output.empty()  ? asked.output.text()
                     : question.calls.any() ? "recording.mrt"
@@ -164,26 +165,27 @@ RecordCommand parse_record(const Command& command, const std::vector<std::string
   CommandLine line(command);
   line.program(question.program);
   line.output("-o,--output", "F",
-              "The recording; {rank} stands for a rank. Default: recording.pickle or .mrt; "
-              "where record is one of several ranks, recording-rank{rank}.pickle.",
+              "Write the recording here; {rank} is replaced by the rank. Default: recording.pickle "
+              "or .mrt; if record runs once per rank, recording-rank{rank}.pickle.",
               asked.output);
-  line.value("--stacks", "python|all|none", "Kept of each event. Default: python.",
+  line.value("--stacks", "python|all|none",
+             "Which frames of each event's stack to keep. Default: python.",
              [&](const std::string& text) {
                const std::vector<std::string> kept = {"python", "all", "none"};
                question.stacks = kept[choice_argument("--stacks", text, kept)];
              });
-  line.value("--max-entries", "N", "Events that the history holds. Default: all.",
+  line.value("--max-entries", "N", "Most events to keep in the history. Default: all.",
              [&](const std::string& text) {
                question.max_entries = whole_argument("--max-entries", text);
              });
   line.value(
-      "--at-step", "N", "Written after the N-th step of an optimiser. Default: the end.",
+      "--at-step", "N", "Write it after the N-th step of an optimizer. Default: at the end.",
       [&](const std::string& text) { question.at_step = whole_argument("--at-step", text); });
   line.value("--sweep", "NAME=VALUE,...",
-             "A run for each value, which stands for {NAME} in the program's arguments.",
+             "Run the program once for each value, put in place of {NAME} in its arguments.",
              [&](const std::string& text) { asked.sweep = sweep_argument(text); });
   line.value("--prepare", "FOLDER",
-             "Makes what the torch in this folder needs for a virtual GPU; says where, as JSON.",
+             "Prepare the torch in this folder for a virtual GPU; prints where, as JSON.",
              [&](const std::string& text) { asked.prepare = text; });
   add_virtual_options(line, question);
   add_call_options(line, question, asked.recover);

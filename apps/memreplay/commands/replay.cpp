@@ -24,9 +24,9 @@ ReplayQuestion question_of(const RunOptions& options, bool ranked) {
 }
 
 void add_phase_option(CommandLine& line, RunOptions& options) {
-  const CommandLine::Group group(line, "What is asked", Shown::in_help_all);
+  const CommandLine::Group group(line, "General", Shown::in_help_all);
   line.repeated("--set", "CONF@phase:NAME",
-                "PyTorch's settings in a phase, and those of the strategy after it.",
+                "PyTorch settings for a phase; after it the strategy's own again.",
                 [&options](const std::string& text) {
                   options.setup.phase_settings.push_back(phase_setting(text));
                 });

@@ -25,12 +25,13 @@ struct Asked {
 };
 
 void add_page_options(CommandLine& line, Asked& asked) {
-  line.value("--from", "N", "First event that the page has in full. Default: all, up to 1,200,000.",
+  line.value("--from", "N",
+             "First event that the page shows in full. Default: all, up to 1,200,000.",
              [&](const std::string& text) { asked.page.from = whole_argument("--from", text); });
-  line.value("--to", "N", "First event after those. Default: likewise.",
+  line.value("--to", "N", "First event after them, left out. Default: see --from.",
              [&](const std::string& text) { asked.page.to = whole_argument("--to", text); });
   line.value("--runs", "N",
-             "Settings tried for what helps. Default: 200, fewer if long; at an OOM as tune.",
+             "Settings to try. Default: 200, fewer for long recordings; at an OOM as many as tune.",
              [&](const std::string& text) {
                asked.page.explain.runs = whole_argument("--runs", text);
                if (asked.page.explain.runs < kLeastRuns) {
@@ -47,7 +48,7 @@ void add_options(CommandLine& line, Asked& asked) {
   add_device_options(line, asked.run);
   add_start_options(line, asked.run);
   const CommandLine::Group group(line, "Output");
-  line.output("-o,--output", "F.html", "Where the page goes; - is standard output. Needed.",
+  line.output("-o,--output", "F.html", "Write the page here; - is standard output. Required.",
               asked.target);
   line.flag("--quiet,-q", "No progress. Default: off.", asked.quiet);
 }

@@ -35,18 +35,18 @@ std::uint64_t positive_argument(const std::string& option, const std::string& te
 
 void add_order_options(CommandLine& line, StressQuestion& question) {
   line.value(
-      "--orders", "N", "Other orders to play. Default: 6000, fewer for long recordings.",
+      "--orders", "N", "How many other orders to replay. Default: 6000, fewer for long recordings.",
       [&](const std::string& text) { question.orders = positive_argument("--orders", text); });
-  line.value("--seed", "N", "The same one gives the same orders. Default: 1.",
+  line.value("--seed", "N", "The same seed gives the same orders. Default: 1.",
              [&](const std::string& text) { question.seed = whole_argument("--seed", text); });
   line.value("--at-once", "N", "Steps that run at once, as a server's requests do. Default: 1.",
              [&](const std::string& text) {
                question.in_flight = std::min(positive_argument("--at-once", text), kMostAtOnce);
              });
   line.value(
-      "--step", "N", "Take every N events for a step. Default: steps as recorded.",
+      "--step", "N", "Count every N events as a step. Default: steps as recorded.",
       [&](const std::string& text) { question.step_events = positive_argument("--step", text); });
-  line.value("--threads", "N", "Replays at once. Default: the processor's cores.",
+  line.value("--threads", "N", "Parallel replays. Default: one per processor core.",
              [&](const std::string& text) {
                question.threads = static_cast<unsigned>(
                    std::clamp<std::uint64_t>(whole_argument("--threads", text), 1, 256));
@@ -62,7 +62,8 @@ int run_stress(const Command& command, const std::vector<std::string>& arguments
   add_input_options(line, asked.input);
   add_edit_option(line, asked.input);
   add_order_options(line, asked.question);
-  line.repeated_input("--with", "TRACE", "Steps of this recording too, any number. Default: none.",
+  line.repeated_input("--with", "TRACE",
+                      "Use the steps of this recording too. May be repeated. Default: none.",
                       [&](const std::string& text) { asked.with.push_back(text); });
   add_strategy_options(line, asked.run);
   add_simulated_device_options(line, asked.run);

@@ -24,20 +24,21 @@ SuggestCommand parse_suggest(const Command& command, const std::vector<std::stri
   add_edit_option(line, asked.input);
   add_strategy_options(line, asked.run);
   line.value(
-      "--budget", "SIZE", "What it is to fit. Default: the device of a recorded failure.",
+      "--budget", "SIZE",
+      "Memory that it has to fit in. Default: the device of a recorded failure.",
       [&](const std::string& text) { asked.question.budget = size_argument("--budget", text); });
-  line.value("--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+  line.value("--reserve", "SIZE", "Memory of the device that others hold. Default: 0.",
              [&](const std::string& text) {
                asked.run.setup.device.reserve = size_argument("--reserve", text);
              });
-  line.value("--only", "checkpoint|offload", "Suggest nothing else. Default: both.",
+  line.value("--only", "checkpoint|offload", "Suggest only this kind of change. Default: both.",
              [&](const std::string& text) {
                const auto only = choice_argument("--only", text, {"checkpoint", "offload"});
                asked.question.checkpoint = only == 0;
                asked.question.offload = only == 1;
              });
   line.value("--optimizer", "adam|momentum|sgd",
-             "What it keeps, where no step was done yet. Default: adam.",
+             "The optimizer, if the recording ends before its first step. Default: adam.",
              [&](const std::string& text) {
                const auto kind = choice_argument("--optimizer", text, {"adam", "momentum", "sgd"});
                asked.question.states = 2 - static_cast<std::uint32_t>(kind);

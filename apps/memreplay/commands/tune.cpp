@@ -36,13 +36,14 @@ void check_names(const TuneQuestion& q) {
 }
 
 void add_tune_options(CommandLine& line, TuneQuestion& q) {
-  line.value("--strategy,-s", "S", "Whose settings, its options stay. Default: PyTorch's.",
+  line.value("--strategy,-s", "S",
+             "Strategy whose settings to vary; options given here stay. Default: PyTorch's.",
              [&q](const std::string& text) {
                q.strategy = parse_strategy(text);
                if (text == "torch") q.strategy.reset();
              });
   line.value("--objective", "reserved|calls|retries",
-             "What is to be least, after OOMs. Default: reserved; retries where it was full.",
+             "What to minimise, after OOMs. Default: reserved; retries if the device was full.",
              [&q](const std::string& text) {
                constexpr std::array kObjectives = {Objective::reserved, Objective::calls,
                                                    Objective::retries};
@@ -54,19 +55,20 @@ void add_tune_options(CommandLine& line, TuneQuestion& q) {
                q.runs = whole_argument("--runs", text);
                if (*q.runs == 0) throw UsageError("--runs is 0; expected 1 or more");
              });
-  line.value("--seconds", "N", "Begin no further replay after N seconds. Default: no limit.",
+  line.value("--seconds", "N", "Start no more replays after N seconds. Default: no limit.",
              [&q](const std::string& text) { q.seconds = number_argument("--seconds", text); });
-  line.value("--threads", "N", "Replays at once. Default: the processor's cores.",
+  line.value("--threads", "N", "Parallel replays. Default: one per processor core.",
              [&q](const std::string& text) {
                q.threads = static_cast<unsigned>(
                    std::clamp<std::uint64_t>(whole_argument("--threads", text), 1, 256));
              });
-  line.repeated("--allow", "OPTION", "Vary only this option, and others allowed so. Default: all.",
+  line.repeated("--allow", "OPTION", "Vary only this option. May be repeated. Default: all.",
                 [&q](const std::string& text) { q.allowed.insert(text); });
-  line.repeated("--forbid", "OPTION", "Leave this option at its default. Any number.",
+  line.repeated("--forbid", "OPTION", "Leave this option at its default. May be repeated.",
                 [&q](const std::string& text) { q.forbidden.insert(text); });
   line.repeated("--insert", "empty_cache@WHERE",
-                "As if the program called it there: an event, a scope's name, or step (every one).",
+                "Replay as if the program called it there: at an event, at each scope of a name, "
+                "or at each step (step).",
                 [&q](const std::string& text) { q.insertions.push_back(text); });
 }
 
@@ -81,7 +83,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   add_input_options(line, input);
   add_edit_option(line, input);
   add_tune_options(line, question);
-  line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: the recording's.",
+  line.value("--torch-version", "X.Y.Z", "Rules of this PyTorch release. Default: the recording's.",
              [&](const std::string& text) { options.setup.release = text; });
   add_device_options(line, options);
   add_report_options(line, reports);

@@ -15,7 +15,8 @@ int run_verify(const Command& command, const std::vector<std::string>& arguments
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, question.input);
-  line.value("--torch-version", "X.Y.Z", "Rules of that PyTorch. Default: those that fit best.",
+  line.value("--torch-version", "X.Y.Z",
+             "Rules of this PyTorch release. Default: those that match best.",
              [&](const std::string& text) { question.release = text; });
   line.value("--capacity", "SIZE", "Memory of the device. Default: found by trying.",
              [&](const std::string& text) {
@@ -24,7 +25,7 @@ int run_verify(const Command& command, const std::vector<std::string>& arguments
                  throw UsageError("--capacity is 0; expected the memory of a device");
                }
              });
-  line.value("--reserve", "SIZE", "With --capacity: part of it that others held. Default: 0.",
+  line.value("--reserve", "SIZE", "With --capacity: memory that others held. Default: 0.",
              [&](const std::string& text) { device.reserve = size_argument("--reserve", text); });
   add_report_options(line, reports);
   line.parse(arguments);

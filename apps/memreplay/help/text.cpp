@@ -165,7 +165,7 @@ std::string manual_page() {
   }
   out += ".SH OPTIONS\n";
   out += paragraph("-h, --help", "All commands; after a command its usual options.");
-  out += paragraph("--help-all", "Behind a command: all of its options.");
+  out += paragraph("--help-all", "After a command: all of its options.");
   out += paragraph("-V, --version", "The version.");
   return out + exit_status() + see_also(pages);
 }

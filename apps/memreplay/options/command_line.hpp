@@ -120,7 +120,7 @@ class CommandLine {
   OutputPath output_path(const std::string& names, const std::string& text);
 
   const Command& command_;
-  std::string group_ = "What is asked";
+  std::string group_ = "General";
   Shown shown_ = Shown::always;
   std::shared_ptr<CommandFiles> files_ = std::make_shared<CommandFiles>();
   std::unique_ptr<Parser> parser_;

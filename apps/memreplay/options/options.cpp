@@ -24,7 +24,7 @@ namespace memreplay {
 namespace {
 
 constexpr const char* kInput = "Input";
-constexpr const char* kAsked = "What is asked";
+constexpr const char* kAsked = "General";
 constexpr const char* kDevice = "Device";
 constexpr const char* kOutput = "Output";
 
@@ -48,37 +48,40 @@ TracePoint point_argument(const std::string& option, const std::string& text) {
 
 void add_replay_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kAsked);
-  line.value("--from", "N|Ns", "First event, or second, measured. Default: 0.",
+  line.value("--from", "N|Ns", "First event, or second, to measure. Default: 0.",
              [&o](const std::string& text) { o.setup.from = point_argument("--from", text); });
-  line.value("--to", "N|Ns", "First event, or second, left out. Default: none.",
+  line.value("--to", "N|Ns", "Stop before this event, or second. Default: the end.",
              [&o](const std::string& text) { o.setup.to = point_argument("--to", text); });
-  line.value("--repeat", "N", "Replay N times; the median time. Default: 1.",
+  line.value("--repeat", "N", "Replay N times and show the median time. Default: 1.",
              [&o](const std::string& text) {
                o.setup.repeat = whole_argument("--repeat", text);
                if (o.setup.repeat == 0) throw UsageError("--repeat is 0; expected 1 or more");
              });
   const CommandLine::Group rare(line, kAsked, Shown::in_help_all);
-  line.value("--on-oom", "continue|stop", "After a request that is not served. Default: continue.",
+  line.value("--on-oom", "continue|stop",
+             "What to do after a request that is not served. Default: continue.",
              [&o](const std::string& text) {
                o.setup.stop_at_oom = choice_argument("--on-oom", text, {"continue", "stop"}) == 1;
              });
-  line.value("--uses", "N", "How often a block that was moved out is used. Default: 1.",
+  line.value("--uses", "N", "How often a moved block is used before its free. Default: 1.",
              [&o](const std::string& text) { o.setup.uses = whole_argument("--uses", text); });
-  line.flag("--audit", "Let the ledger judge every placement. Default: off.", o.setup.audit);
+  line.flag("--audit", "Check every placement for overlap, bounds and alignment. Default: off.",
+            o.setup.audit);
   line.value(
-      "--warm-up", "N", "Replays before those that count. Default: 1 with --repeat.",
+      "--warm-up", "N", "Replays before the timed ones. Default: 1 with --repeat.",
       [&o](const std::string& text) { o.setup.warm_up = whole_argument("--warm-up", text); });
 }
 
 void add_output_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kOutput);
-  line.output("--placements", "F", "A CSV row per event; {n}: the run's number.", o.placements);
+  line.output("--placements", "F", "A CSV row per event; {n} in F is the run's number.",
+              o.placements);
   line.output("--timeline", "F", "The curves, a CSV row per event.", o.timeline);
   line.output("--device-events", "F", "A CSV row per call to the device.", o.device_events);
   line.output("--segments", "F", "A CSV row per segment at the end.", o.segments);
   line.output("--perfetto", "F", "A Chrome trace of all runs, by time or event.", o.perfetto);
   const CommandLine::Group rare(line, kOutput, Shown::in_help_all);
-  line.value("--points", "N", "Of each of its curves at most. Default: 20000.",
+  line.value("--points", "N", "Most points per curve in the Chrome trace. Default: 20000.",
              [&o](const std::string& text) {
                o.points = whole_argument("--points", text);
                if (o.points < kFewestPoints || o.points > kMostPoints) {
@@ -86,11 +89,10 @@ void add_output_options(CommandLine& line, RunOptions& o) {
                                               kFewestPoints, kMostPoints));
                }
              });
-  line.flag("--torch-summary",
-            "After the text what torch.cuda.memory_summary() would print. Default: off.",
+  line.flag("--torch-summary", "Also print what torch.cuda.memory_summary() would. Default: off.",
             o.torch_summary);
   line.flag("--oom-report",
-            "After the text what the original would print at the first OOM. Default: off.",
+            "Also print the original allocator's report of the first OOM. Default: off.",
             o.setup.oom_report);
 }
 
@@ -104,7 +106,7 @@ Bytes scale_argument(const std::string& text) {
 void add_real_device_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kDevice);
   line.repeated(
-      "--device", "sim|host|cuda[:N]", "What to replay on; several: on each. Default: sim.",
+      "--device", "sim|host|cuda[:N]", "What to replay on; may be repeated. Default: sim.",
       [&o](const std::string& text) { o.setup.devices.push_back(device_argument(text)); });
   const CommandLine::Group rare(line, kDevice, Shown::in_help_all);
   line.value(
@@ -116,7 +118,8 @@ void add_real_device_options(CommandLine& line, RunOptions& o) {
       });
   line.value("--scale", "1/N", "Divide every size by N, to fit a smaller device. Default: 1/1.",
              [&o](const std::string& text) { o.setup.scale = scale_argument(text); });
-  line.value("--pace", "full|recorded", "As fast as it goes, or as recorded. Default: full.",
+  line.value("--pace", "full|recorded",
+             "As fast as possible, or at the recorded pace. Default: full.",
              [&o](const std::string& text) {
                o.setup.paced = choice_argument("--pace", text, {"full", "recorded"}) == 1;
              });
@@ -135,10 +138,11 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
                if (!device.endless) device.capacity = size_argument("--capacity", text);
              });
   line.value(
-      "--reserve", "SIZE", "Part of it that others hold. Default: 0.",
+      "--reserve", "SIZE", "Memory of the device that others hold. Default: 0.",
       [&o](const std::string& text) { o.setup.device.reserve = size_argument("--reserve", text); });
   const CommandLine::Group rare(line, kDevice, Shown::in_help_all);
-  line.value("--granularity", "SIZE", "Unit of what the device hands out. Default: 2MiB.",
+  line.value("--granularity", "SIZE",
+             "The device gives memory in multiples of this. Default: 2MiB.",
              [&o](const std::string& text) {
                o.setup.device.granularity = size_argument("--granularity", text);
                if (o.setup.device.granularity == 0) {
@@ -146,7 +150,7 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
                }
              });
   line.value("--address-policy", "auto|cuda-linux|upward|first-fit",
-             "Order of addresses: as recorded, of NVIDIA's driver, never reused, the lowest free. "
+             "Order of addresses: as recorded, as NVIDIA's driver, never reused, or lowest free. "
              "Default: auto.",
              [&o](const std::string& text) {
                constexpr std::array kPolicies = {AddressPolicy::automatic,
@@ -157,13 +161,13 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
                o.setup.device.policy.reset();
                if (policy != AddressPolicy::automatic) o.setup.device.policy = policy;
              });
-  line.value("--address-gap", "SIZE", "Hole after each region. Default: 0.",
+  line.value("--address-gap", "SIZE", "Unused addresses after each region. Default: 0.",
              [&o](const std::string& text) {
                o.setup.device.address_gap = size_argument("--address-gap", text);
              });
   line.value("--address-space", "SIZE",
-             "Addresses of regions and reservations, of which an expandable segment takes 9/8 of "
-             "the device. Default: no limit.",
+             "Size of the address space; an expandable segment reserves 9/8 of the device in it. "
+             "Default: no limit.",
              [&o](const std::string& text) {
                o.setup.device.address_space = size_argument("--address-space", text);
                if (o.setup.device.address_space == 0) {
@@ -196,14 +200,16 @@ void add_tenant_option(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.repeated(
       "--other-tenant", "SIZE@event:FROM..TO",
-      "Held by another process from an event on until another one. Any number.",
+      "Memory that another process holds from one event until another. May be repeated.",
       [&o](const std::string& text) { o.setup.device.tenants.push_back(tenant_argument(text)); });
 }
 
 void add_cost_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kDevice, Shown::in_help_all);
-  line.input("--cost", "F", "What device calls cost, as calibrate wrote it. Default: the next two.",
-             [&o](const std::string& text) { o.setup.cost = read_cost_profile(text); });
+  line.input(
+      "--cost", "F",
+      "Cost of device calls, a file written by calibrate. Default: --malloc-ms and --free-ms.",
+      [&o](const std::string& text) { o.setup.cost = read_cost_profile(text); });
   line.value("--malloc-ms", "MS", "Modelled cost of a device allocation. Default: 1.",
              [&o](const std::string& text) {
                o.setup.cost.alloc = o.setup.cost.map =
@@ -222,7 +228,7 @@ void add_input_options(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
   line.inputs("TRACE", o.paths);
   line.expand_inputs(recordings_in);
-  line.value("--gpu", "N|host", "Only this device, pinned or managed. Default: all.",
+  line.value("--gpu", "N|host", "Only this device, or pinned or managed memory. Default: all.",
              [&o](const std::string& text) {
                if (text == "host" || text == "-1") {
                  o.gpu = kHostMemory;
@@ -244,13 +250,13 @@ void add_input_options(CommandLine& line, InputOptions& o) {
   line.value("--format", "FORMAT", "Format of the recording. Default: recognised.",
              [&o](const std::string& text) { o.read.format = text; });
   line.value("--columns", "ID=NAME,...",
-             "Names of a CSV's columns: id=ptr,size=n. Default: list formats csv.",
+             "Names of a CSV's columns: id=ptr,size=n. Default: see list formats csv.",
              [&o](const std::string& text) {
                if (text.empty()) throw UsageError("--columns is empty; expected COLUMN=NAME,...");
                o.read.columns = text;
              });
   line.value("--process", "NAME|all",
-             "Of a log of several processes, as it names them. Default: the first.",
+             "Which process of a log, by the name it has there. Default: the first.",
              [&o](const std::string& text) {
                if (text.empty()) throw UsageError("--process is empty; expected a name, or all");
                o.read.process = text;
@@ -259,7 +265,7 @@ void add_input_options(CommandLine& line, InputOptions& o) {
   if (CommandHost* from = command_host()) {
     o.read.at_hand = [from](const std::string& path) { return from->at_hand(path); };
   }
-  line.value("--reader", "native|python", "Who reads pickles. Default: native.",
+  line.value("--reader", "native|python", "Which reader to use for pickles. Default: native.",
              [&o](const std::string& text) {
                o.read.python_reader = choice_argument("--reader", text, {"native", "python"}) == 1;
              });
@@ -267,12 +273,12 @@ void add_input_options(CommandLine& line, InputOptions& o) {
 
 void add_together_options(CommandLine& line, InputOptions& o) {
   const CommandLine::Group group(line, kInput);
-  line.flag("--together", "The recordings are of processes that share one device.", o.together);
+  line.flag("--together", "Replay the recordings as processes that share one device.", o.together);
   const CommandLine::Group rare(line, kInput, Shown::in_help_all);
   line.value(
       "--order", "recorded|start|share",
-      "How their events fall together: by recorded times, from each one's start, or each at "
-      "the same share of its events. Default: recorded times where they overlap.",
+      "How their events interleave: at the recorded times, with all starts at time 0, or each at "
+      "the same share of its events. Default: recorded times if they overlap.",
       [&o](const std::string& text) {
         constexpr std::array kOrders = {TogetherOrder::recorded, TogetherOrder::start,
                                         TogetherOrder::share};
@@ -294,7 +300,8 @@ bool ReportOptions::takes_stdout() const {
 
 void add_colour_option(CommandLine& line, Colour& colour) {
   const CommandLine::Group group(line, kOutput);
-  line.value("--color", "auto|always|never", "Default: auto, by the terminal and NO_COLOR.",
+  line.value("--color", "auto|always|never",
+             "Colour the text. Default: auto, on a terminal unless NO_COLOR is set.",
              [&colour](const std::string& text) {
                constexpr std::array kColours = {Colour::automatic, Colour::always, Colour::never};
                colour = kColours.at(choice_argument("--color", text, {"auto", "always", "never"}));
@@ -318,34 +325,34 @@ void add_report_options(CommandLine& line, ReportOptions& o, Has has) {
 
 void add_writer_option(CommandLine& line, const WriterInfo*& writer) {
   const CommandLine::Group group(line, kOutput);
-  line.value("--to", writable_formats(), "Format of OUT. Default: by the end of its name.",
+  line.value("--to", writable_formats(), "Format of OUT. Default: from its file name.",
              [&writer](const std::string& text) { writer = &writer_named(text); });
 }
 
 void add_strategy_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kAsked);
-  line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... Any number.",
+  line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... May be repeated.",
                 [&o](const std::string& text) { o.strategies.push_back(parse_strategy(text)); });
   line.repeated(
-      "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF, for -s torch:...",
+      "--alloc-conf", "CONF", "A PYTORCH_CUDA_ALLOC_CONF; short for -s torch:...",
       [&o](const std::string& text) { o.strategies.push_back(torch_spec_from_conf(text)); });
-  line.value("--torch-version", "X.Y.Z",
-             "Rules of that PyTorch. Default: the recording's, as far as "
-             "it shows; else the newest.",
-             [&o](const std::string& text) { o.setup.release = text; });
+  line.value(
+      "--torch-version", "X.Y.Z",
+      "Rules of this PyTorch release. Default: the recording's, if it shows one; else the newest.",
+      [&o](const std::string& text) { o.setup.release = text; });
 }
 
 void add_start_options(CommandLine& line, RunOptions& o) {
   const CommandLine::Group group(line, kInput, Shown::in_help_all);
   line.value("--start", "auto|cold",
-             "With the blocks from before the recording or without. "
-             "Default: auto.",
+             "auto: with the blocks from before the recording; cold: without. Default: auto.",
              [&o](const std::string& text) {
                o.setup.start = choice_argument("--start", text, {"auto", "cold"}) == 1
                                    ? StartMode::cold
                                    : StartMode::automatic;
              });
-  line.flag("--ignore-empty-cache", "As if the program never called empty_cache. Default: off.",
+  line.flag("--ignore-empty-cache",
+            "Replay as if the program never called empty_cache. Default: off.",
             o.setup.ignore_empty_cache);
 }
 
@@ -406,7 +413,7 @@ void require_paths(InputOptions& options, const Command& command) {
     }
     const RankFiles found = rank_files({path});
     if (found.files.empty()) {
-      throw UsageError(fmt::format("{}: no recording in it; expected one at least", path));
+      throw UsageError(fmt::format("{}: no recording in it; expected at least one", path));
     }
     for (const RankFile& file : found.files) files.push_back(file.path);
   }

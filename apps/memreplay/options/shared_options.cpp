@@ -58,13 +58,13 @@ void add_run(const std::string& text, VariationArguments& given) {
 
 Variation checked(const VariationArguments& given, AskedOfVariation asked) {
   if (given.values.size() < 2) {
-    throw UsageError("--vary needs two recordings at least, of other values of one parameter");
+    throw UsageError("--vary needs at least two recordings, at different values of one parameter");
   }
   Variation variation{.name = given.values.front().name, .values = {}, .at = {}};
   const auto expect_name = [&](std::string_view option, const std::string& name) {
     if (name == variation.name) return;
-    throw UsageError(fmt::format("{} is of '{}'; expected '{}', as the first --vary", option, name,
-                                 variation.name));
+    throw UsageError(fmt::format("{} varies '{}'; expected '{}', as the first --vary does", option,
+                                 name, variation.name));
   };
   for (const NamedValue& one : given.values) {
     expect_name("--vary", one.name);
@@ -74,10 +74,10 @@ Variation checked(const VariationArguments& given, AskedOfVariation asked) {
     variation.values.push_back(one.value);
   }
   if (asked == AskedOfVariation::find) {
-    if (given.find.empty()) throw UsageError("--vary: what is to be found? (--find NAME)");
+    if (given.find.empty()) throw UsageError("--vary: which parameter to find? (--find NAME)");
     expect_name("--find", given.find);
   } else {
-    if (!given.at) throw UsageError("--vary: predicted for which value? (--at NAME=VALUE)");
+    if (!given.at) throw UsageError("--vary: predict which value? (--at NAME=VALUE)");
     expect_name("--at", given.at->name);
     variation.at = given.at->value;
   }
@@ -103,8 +103,8 @@ DeviceChoice device_argument(const std::string& text) {
 
 void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows) {
   line.value("--by", "place|function|file|module",
-             "What counts as one place: a line, or all of a function, file, folder or package. "
-             "Default: place.",
+             "What counts as one call site: a line, or a whole function, file, or folder or "
+             "package. Default: place.",
              [&by](const std::string& text) {
                by = static_cast<PlaceBy>(
                    choice_argument("--by", text, {"place", "function", "file", "module"}));
@@ -131,30 +131,31 @@ void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVari
   const auto given = std::make_shared<VariationArguments>();
   const CommandLine::Group group(line, "Input");
   line.repeated("--vary", "NAME=VALUE:TRACE",
-                "A recording of the program at that value; two or more, no TRACE.",
+                "A recording of the program at this value. Two or more, instead of TRACE.",
                 [given, &line](const std::string& text) {
                   add_run(text, *given);
                   line.reads("--vary", given->paths.back());
                 });
   if (asked == AskedOfVariation::at) {
-    line.value("--at", "NAME=VALUE", "The value that is predicted from --vary. Default: none.",
+    line.value("--at", "NAME=VALUE",
+               "Predict the program at this value from --vary. Default: none.",
                [given](const std::string& text) {
                  given->at = named_value("--at", text, "NAME=VALUE, such as batch=16");
                });
   } else {
-    line.value("--find", "NAME", "Its largest value that fits, from --vary. Default: none.",
+    line.value("--find", "NAME", "Find the largest value that fits, from --vary. Default: none.",
                [given](const std::string& text) { given->find = text; });
   }
   line.check([given, &options, asked] {
     if (given->none()) return;
     if (given->values.empty()) {
-      throw UsageError(
-          fmt::format("{}: from recordings of which values? (--vary NAME=VALUE:TRACE, two or more)",
-                      asked == AskedOfVariation::find ? "--find" : "--at"));
+      throw UsageError(fmt::format("{} needs recordings: add --vary NAME=VALUE:TRACE, two or more",
+                                   asked == AskedOfVariation::find ? "--find" : "--at"));
     }
     if (!options.paths.empty()) {
-      throw UsageError(fmt::format("--vary stands in the place of {}; expected one of the two",
-                                   options.paths.front()));
+      throw UsageError(
+          fmt::format("Use --vary once per recording; don't combine it with the trace argument {}",
+                      options.paths.front()));
     }
     options.variation = checked(*given, asked);
     options.paths = given->paths;

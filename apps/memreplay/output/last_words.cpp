@@ -85,7 +85,7 @@ class Mappings {
 void on_bus_error(int signal, siginfo_t* info, void*) {
   const std::string_view file = Mappings().file_at(reinterpret_cast<std::uintptr_t>(info->si_addr));
   if (file.empty()) return end_by(signal);
-  end(file, ": was cut short while it was read; expected a file that stays as it is\n");
+  end(file, ": became shorter while it was read; expected a file that does not change\n");
 }
 
 void on_end(int signal) { end_by(signal); }

@@ -62,7 +62,7 @@ void Printer::print_parts(const ReportParts& parts, bool text_on_stdout) {
     const ReportOptions::File& file = options_.files[i];
     if (file.format->needs == ReportFormat::Needs::table && !parts.table && !parts.markdown) {
       throw UsageError(
-          fmt::format("{} writes a table, and what is asked for is none", file.format->option));
+          fmt::format("{} writes a table, and this answer has none", file.format->option));
     }
     const std::string written = file.format->write(parts);
     files_[i].stream() << (for_terminal(file) ? terminal_text(written, style_of(file)) : written);

@@ -41,12 +41,12 @@ def replay(*traces, **options):
     torch_version: rules of that release, "2.9.0"; of one strategy alone "torch@2.9"
     set: settings of PyTorch in one phase, "max_split_size_mb:64@phase:load", or a list of them
     capacity: memory of the device, bytes or "24GiB"; "none" for no limit
-    reserve: part of it that others hold, bytes or a size
+    reserve: memory of the device that others hold, bytes or a size
     from_, to: first event measured, first one left out; seconds as "3s"
     start: "auto", or "cold" without the blocks from before the recording
     gpu: which device of the recording
     edit: "checkpoint:function=mlp", changes of the program, one after the other
-    vary: {"batch": {4: trace, 8: trace}}, the program at values of a parameter, in the place of traces
+    vary: {"batch": {4: trace, 8: trace}}, the program at values of a parameter, instead of traces
     at: {"batch": 16}, the value that is predicted from them
     """
     return Answer(Question("replay", traces, options))
@@ -61,11 +61,11 @@ def explain(*traces, **options):
     """Fragmentation or shortage? What pins the memory?
 
     at: "oom", "peak", "reserved-peak" or the number of an event
-    by: what counts as one place: "place", "function", "file", "module"
+    by: what counts as one call site: "place", "function", "file", "module"
     top: rows of each table of the text
     by_phase: True shows who holds most at the peak of each phase, or step
-    growth: True shows what holds more memory after each step of the program
-    tree: True shows who called the places
+    growth: True shows call sites that hold more memory after each step
+    tree: True shows their callers
     phases: ["forward=100:250"], peaks of the events in [100, 250)
     strategy: memory of a replay under it instead of the recorded one
     capacity, reserve, gpu, torch_version: as in replay
@@ -76,11 +76,11 @@ def explain(*traces, **options):
 def tune(*traces, **options):
     """Which allocator setting is best? One for all recordings; best.env is the line to paste.
 
-    strategy: "ort-arena" for ONNX Runtime's; PyTorch's
+    strategy: "ort-arena" for ONNX Runtime's; by default PyTorch's
     runs: settings to try; 1000, fewer for long recordings
-    seconds: begin no further replay after so many
-    threads: replays at once; the processor's cores
-    objective: "reserved", "calls" or "retries": what is to be least after failures
+    seconds: start no more replays after this many
+    threads: parallel replays; one per processor core
+    objective: "reserved", "calls" or "retries": what to minimise, after failures
     allow, forbid: lists of options of PyTorch's allocator, varied alone or left at their default
     capacity, reserve, gpu, torch_version: as in replay
     """
@@ -101,9 +101,9 @@ def fit(*traces, **options):
 
 
 def suggest(*traces, **options):
-    """What of the program to change so that it fits, the cheapest first; exit_code 1 where nothing does.
+    """What to change in the program so that it fits, cheapest first; exit_code 1 where nothing does.
 
-    budget: what it is to fit, bytes or "24GiB"; by default the device of the recorded failure
+    budget: memory that it has to fit in, bytes or "24GiB"; by default the device of the recorded failure
     only: "checkpoint" or "offload"
     optimizer: "adam", "momentum" or "sgd", where the recording ends in its first step
     strategies, torch_version, reserve, start, gpu: as in replay
@@ -112,24 +112,24 @@ def suggest(*traces, **options):
 
 
 def stress(*traces, **options):
-    """What margin is enough, were the same steps to come in other orders? One run for each strategy.
+    """What margin is enough when the same steps run in other orders? One run for each strategy.
 
     strategies, torch_version, capacity, reserve, start, gpu: as in replay
-    orders: other orders to play; 6000, fewer for long recordings
-    seed: the same one gives the same orders
+    orders: how many other orders to replay; 6000, fewer for long recordings
+    seed: the same seed gives the same orders
     at_once: steps that run at once
-    step: so many events are a step
-    with_: recordings whose steps come too
-    threads: replays at once; the processor's cores
+    step: count this many events as a step
+    with_: recordings whose steps are used too
+    threads: parallel replays; one per processor core
     """
     return Answer(Question("stress", traces, options))
 
 
 def plan(*traces, **options):
-    """How small could it be, were the future known? exit_code 1 where nothing fits the capacity.
+    """How small could it be if the future were known? exit_code 1 where nothing fits the capacity.
 
-    capacity: what the plan must fit in; minimise=True goes on below it
-    timeout: seconds, then the best so far is the answer
+    capacity: memory that the plan must fit in; minimise=True goes on below it
+    timeout: seconds after which the best so far is the answer
     solver: "automatic", "greedy", "improve" or "exact"
     memory: ["npu=4MiB", "dram=1GiB"], filled in that order, instead of a capacity
     threads, seed, align, gpu; placements: a file for id,lower,upper,size,offset; output: a page
@@ -148,7 +148,7 @@ def diff(a, b=None, **options):
 
 
 def ranks(*traces, **options):
-    """Which rank of a job needs most, which ask for the same, and where does one depart from its twins?
+    """Which rank of a job needs most, which make the same requests, and where does one diverge from the others?
 
     traces: one recording of each rank; folders are searched at any depth
     strategies, capacity, reserve, torch_version, start, gpu: as in replay
@@ -166,8 +166,8 @@ def ranks(*traces, **options):
 def check(*traces, baseline, **options):
     """Did it get worse than the baseline file says? exit_code 1 where it did; `passed` says so too.
 
-    baseline: the file; update=True makes or renews it
-    tolerance: how much more is within: "2%", "64MiB"
+    baseline: the file; update=True writes it
+    tolerance: how much a value may grow: "2%", "64MiB"
     metrics: ["peak_reserved_bytes=2%"]
     """
     return Answer(Question("check", traces, {"baseline": baseline, **options}))

@@ -18,7 +18,7 @@ from memreplay._memreplay import parse_size
 
 
 def pytest_addoption(parser):
-    sentence = "where there is no GPU, this card stands for it: a100-40g, h100:memory=24GiB (memreplay list cards)"
+    sentence = "the card to simulate where there is no GPU: a100-40g, h100:memory=24GiB (memreplay list cards)"
     parser.getgroup("memreplay").addoption("--virtual-gpu", metavar="CARD", help=sentence)
     parser.addini("virtual_gpu", sentence)
 

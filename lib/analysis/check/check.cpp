@@ -101,7 +101,7 @@ void enter_figures(const Run& run, const LimitsWatcher& watcher, const Steps& st
 
 void compare_places(const BaselineEntry& entry, EntryCheck& check) {
   if (!entry.places) {
-    check.not_compared = "the baseline does not say what was live";
+    check.not_compared = "the baseline does not list live memory";
   } else if (entry.places->by != check.places.by) {
     check.not_compared = "stacks were recorded on one side only";
   } else {

@@ -53,7 +53,7 @@ void refuse_empty(const Chosen& chosen) {
                                  const std::string& strategy) {
   throw InputError(
       question.baseline, "",
-      fmt::format("has no entry for {} gpu {}{}; with --update it gets one", chosen.recording->path,
+      fmt::format("has no entry for {} gpu {}{}; --update adds one", chosen.recording->path,
                   chosen.trace->gpu, strategy.empty() ? "" : " under " + strategy));
 }
 
@@ -73,8 +73,7 @@ void for_each_kept(std::vector<CheckPlan>& plans, const CheckQuestion& question,
   if (known) return;
   throw InputError(
       question.baseline, "",
-      fmt::format("has no {} of these traces; with --update, --metric chooses what it holds",
-                  metric.name));
+      fmt::format("has no {} of these traces; --update --metric NAME adds it", metric.name));
 }
 
 // What the question says counts for this once.

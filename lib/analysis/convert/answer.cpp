@@ -133,9 +133,7 @@ ConvertAnswer answer(const ConvertQuestion& question, const Control& control) {
   const bool replays = question.with_addresses && strategy;
   if (question.with_addresses && !replays && (made || !is_torch(recording))) {
     throw UsageError(fmt::format(
-        "{}: {} has no addresses; name the strategy that gives them (-s "
-        "torch)",
-        recording.path,
+        "{}: {} has no addresses; choose a strategy that makes them (-s torch)", recording.path,
         made ? "an edited recording" : "a recording of the format " + recording.format));
   }
   answer.left_out = left_out_of(recording);

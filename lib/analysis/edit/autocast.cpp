@@ -41,7 +41,7 @@ class Autocasting {
         done_(lives_.blocks.size(), false) {}
 
   EditedBlocks make() {
-    if (!passes_.are_known()) refuse("told by stacks, of which this recording has none");
+    if (!passes_.are_known()) refuse("inferred from stacks, and this recording has none");
     if (std::ranges::any_of(names_, &NamedOperation::casts))
       refuse("the recorded program runs under autocast already");
     for (const ForwardPass& pass : forwards_.passes()) {
@@ -333,15 +333,15 @@ class Autocasting {
   }
 
   void remark() {
-    facts_.remarks.push_back(fmt::format(
-        "Half precision adds copies of weights, {} in all passes, and of inputs and gradients, {} "
-        "in all.",
-        human_size(weights_), human_size(copied_ - weights_)));
+    facts_.remarks.push_back(
+        fmt::format("Half precision adds copies of weights ({} over all passes) and of inputs and "
+                    "gradients ({} in total).",
+                    human_size(weights_), human_size(copied_ - weights_)));
     if (unknown_weights_ == 0) return;
-    facts_.remarks.push_back(fmt::format(
-        "Of {} matrix products and convolutions, {} have a weight that is not known: its copies "
-        "are left out.",
-        products_, unknown_weights_));
+    facts_.remarks.push_back(
+        fmt::format("Of {} matrix products and convolutions, {} have an unknown weight, whose "
+                    "copies are left out.",
+                    products_, unknown_weights_));
   }
 
   const Trace& trace_;

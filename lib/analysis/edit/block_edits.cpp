@@ -183,15 +183,15 @@ class Offloading {
       moved_[block] = course_.passes().is_saved(course_.life(block)) && is_meant(block);
       facts_.blocks += static_cast<std::uint64_t>(moved_[block]);
     }
-    if (facts_.blocks == 0) refuse(edit_, "nothing of that is saved for a backward pass");
+    if (facts_.blocks == 0) refuse(edit_, "nothing selected is saved for a backward pass");
     move_out();
     bring_back();
     const auto& how = std::get<OffloadEdit>(edit_.what);
     facts_.edit = edit_.text;
     facts_.moved_bytes = facts_.bytes * 2;
     facts_.remarks.emplace_back(
-        "Parameters that operations save are moved as well, and a block that several of them save "
-        "is moved for each: neither is in a recording.");
+        "Saved parameters are moved too, and a block saved by several operations is moved for "
+        "each: a recording shows neither.");
     if (how.bandwidth) {
       facts_.moving_seconds = static_cast<double>(facts_.moved_bytes) / *how.bandwidth;
     }
@@ -306,7 +306,7 @@ class BlockChange {
 
   void resize(Bytes size) {
     if (life().existed_before() && size > rooms_[block_]) {
-      refuse(edit_, "it enlarges blocks from before the recording, which lie where they lie");
+      refuse(edit_, "it enlarges blocks from before the recording, which cannot be moved");
     }
     // A request of no bytes gets no block.
     rewrite_.resize(block_, std::max(size, std::min<Bytes>(life().size, 1)));

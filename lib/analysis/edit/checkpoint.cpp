@@ -41,7 +41,7 @@ class Checkpointing {
       throw UsageError(fmt::format(
           "--edit {}: {}", edit_.text,
           found_.layers == 0 ? "no stack of this recording has that code"
-                             : "nothing that this code asks for is freed by a backward pass"));
+                             : "nothing that this code requests is freed by a backward pass"));
     }
     facts_.edit = edit_.text;
     return {rewrite_.write(), std::move(facts_), open_};

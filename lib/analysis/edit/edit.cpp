@@ -28,11 +28,10 @@ struct EditGuess {
 };
 
 const char* const kWhy =
-    "the program was edited, and when its blocks would die is told by their stacks, of some only "
-    "within limits";
+    "lifetimes in the edited program are inferred from stacks, some of them only within limits";
 const char* const kWhyTypes =
-    "the program was edited, as one that runs in fp32, and which blocks autocast makes smaller or "
-    "copies is told by their stacks and sizes, of some only within limits";
+    "the program was recorded in fp32, and the blocks that autocast shrinks or copies are inferred "
+    "from stacks and sizes, some of them only within limits";
 
 bool is_checkpoint(const Edit& edit) { return std::holds_alternative<CheckpointEdit>(edit.what); }
 
@@ -244,7 +243,7 @@ struct Taker {
     } else if (key == "cache") {
       edit.cache = yes();
     } else {
-      refuse(part, "to=bf16, to=fp16 or cache=false: autocast is around whole forward passes");
+      refuse(part, "to=bf16, to=fp16 or cache=false: autocast covers whole forward passes");
     }
     return true;
   }
@@ -253,32 +252,32 @@ struct Taker {
 void check(const Edit& edit) {
   const auto* offload = std::get_if<OffloadEdit>(&edit.what);
   if (offload != nullptr && offload->only && !edit.selector.names_code()) {
-    throw UsageError(
-        fmt::format("{} {}: only= of which code? expected code=FILE:FIRST-LAST or function=NAME",
-                    kOption, edit.text));
+    throw UsageError(fmt::format("{} {}: only= needs code=FILE:FIRST-LAST or function=NAME",
+                                 kOption, edit.text));
   }
   const auto* scale = std::get_if<ScaleEdit>(&edit.what);
   if (scale != nullptr && scale->factor == 0) {
-    throw UsageError(fmt::format("{} {}: by how much? expected factor=NUMBER", kOption, edit.text));
+    throw UsageError(fmt::format("{} {}: expected factor=NUMBER", kOption, edit.text));
   }
   const auto* shorten = std::get_if<ShortenEdit>(&edit.what);
   if (shorten != nullptr && shorten->events == 0) {
-    throw UsageError(fmt::format("{} {}: to how long? expected events=N", kOption, edit.text));
+    throw UsageError(fmt::format("{} {}: expected events=N", kOption, edit.text));
   }
   if (const auto* checkpoint = std::get_if<CheckpointEdit>(&edit.what)) {
     if (!edit.selector.names_code()) {
-      throw UsageError(fmt::format(
-          "{} {}: which code? expected code=FILE:FIRST-LAST or function=NAME", kOption, edit.text));
+      throw UsageError(
+          fmt::format("{} {}: expected code=FILE:FIRST-LAST or function=NAME", kOption, edit.text));
     }
     const int ways = static_cast<int>(checkpoint->group > 1) +
                      static_cast<int>(checkpoint->only.has_value()) +
                      static_cast<int>(checkpoint->segments.has_value());
     if (ways > 1) {
-      throw UsageError(fmt::format("{} {}: one of group, only and segments", kOption, edit.text));
+      throw UsageError(
+          fmt::format("{} {}: expected only one of group, only and segments", kOption, edit.text));
     }
     if (checkpoint->inner && checkpoint->reentrant) {
-      throw UsageError(fmt::format("{} {}: groups within groups are not of the reentrant kind",
-                                   kOption, edit.text));
+      throw UsageError(
+          fmt::format("{} {}: groups within groups cannot be reentrant", kOption, edit.text));
     }
   }
 }
@@ -331,7 +330,8 @@ Edit parse_edit(const std::string& text) {
   const std::vector<std::string> parts =
       colon == text.npos ? std::vector<std::string>() : parts_of(text.substr(colon + 1));
   if (parts.empty() && verb != "autocast") {
-    throw UsageError(fmt::format("{} {}: which blocks? expected VERB:KEY=VALUE,…", kOption, text));
+    throw UsageError(
+        fmt::format("{} {}: expected blocks to select, as VERB:KEY=VALUE,…", kOption, text));
   }
   for (const std::string& part : parts) {
     const Taker taker(part);

@@ -156,7 +156,7 @@ Rewritten Rewrite::write() {
     const bool behind = fate.born ? *fate.born <= *fate.freed
                                   : lives_.blocks[block].existed_before() ||
                                         lives_.blocks[block].born < fate.freed->before;
-    if (!behind) throw std::logic_error("a block would be freed before it is asked for");
+    if (!behind) throw std::logic_error("a block would be freed before it is requested");
     insertions.push_back({*fate.freed, false, block});
   }
   std::ranges::stable_sort(insertions, {}, &Insertion::spot);

@@ -229,7 +229,7 @@ std::vector<std::uint32_t> selected(const Recording& recording, const Trace& tra
   const Passes passes(recording, trace);
   if ((selector.category || selector.saved) && !passes.are_known()) {
     throw UsageError(fmt::format(
-        "{}: told by stacks of Python, of which this recording has none",
+        "{}: inferred from Python stacks, and this recording has none",
         selector.category
             ? fmt::format("category={}", kCategories[static_cast<std::size_t>(*selector.category)])
             : "saved"));

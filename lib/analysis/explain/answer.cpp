@@ -25,8 +25,8 @@ ExplainAnswer answer(const Inputs& inputs, const ExplainQuestion& asked, const C
                      const ExplainProgress& progress) {
   if (const char* const other = asked.growth ? beyond_growth(asked) : nullptr) {
     throw UsageError(
-        fmt::format("--growth is of what the program keeps after each step, under any allocator; "
-                    "{} asks for something else",
+        fmt::format("--growth shows what the program keeps after each step, under any allocator; "
+                    "expected it without {}",
                     other));
   }
   ExplainQuestion question = asked;

@@ -172,9 +172,8 @@ std::vector<std::string> pool_names(const Trace& trace) {
 void add_remarks(const Subject& subject, const View& view, const std::string& release,
                  ExplainedDevice& explained) {
   if (explained.explanation.unplaced > 0) {
-    explained.remarks.push_back(
-        fmt::format("{} live blocks lie in no segment that the recording shows.",
-                    human_count(explained.explanation.unplaced)));
+    explained.remarks.push_back(fmt::format("{} live blocks are in no segment of the recording.",
+                                            human_count(explained.explanation.unplaced)));
   }
   const bool own = view.spec.name == "recorded" && subject.settings() != nullptr;
   const std::string conf = own ? subject.settings()->conf : explained.conf;
@@ -183,12 +182,12 @@ void add_remarks(const Subject& subject, const View& view, const std::string& re
   }
   if (subject.trace().coverage.starts_empty || subject.trace().size() == 0) return;
   explained.remarks.emplace_back(
-      "The recording starts late: blocks from before it have no age and maybe no stack.");
+      "The recording starts late: blocks from before it have no age, and some have no stack.");
   if (view.as_recorded) return;
   explained.remarks.emplace_back(
       view.estimate
-          ? "What is shown is the replay that comes nearest to what came before the recording."
-          : "What is shown is one replay from the recorded start.");
+          ? "Figures are those of the replay that best matches the time before the recording."
+          : "Figures are those of one replay from the recorded start.");
 }
 
 enum class SearchDepth {
@@ -215,7 +214,9 @@ void search(const Subject& subject, const SizedDevice& device, const ExplainQues
   tuning.progress = [&](double share) { control.show("settings tried", share); };
   TuneResult tuned = tune(tuning);
   if (tuned.outcomes.empty()) return;
-  tuning.progress = [&](double share) { control.show("weighing what came before", share); };
+  tuning.progress = [&](double share) {
+    control.show("estimating the time before the recording", share);
+  };
   explained.late = weigh_late_recordings(tuning, tuned);
   explained.tuned = std::move(tuned);
 }

@@ -332,7 +332,7 @@ ExplainedDevice explained_text_of(const Recording& recording, const ExplainQuest
                                   const ExplainProgress& progress) {
   if (const char* const asked = beyond_a_text(question)) {
     throw UsageError(
-        fmt::format("{}: is a text about memory, without a history; {} is for recordings",
+        fmt::format("{}: is a text about memory, without a history; {} needs a recording",
                     recording.path, asked));
   }
   ExplainedDevice device;

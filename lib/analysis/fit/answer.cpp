@@ -85,8 +85,8 @@ Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit,
   if ((fit.bounded_by_start || starts_otherwise(job, enough)) && there.exact) {
     there.exact = false;
     there.inexact_because =
-        "the recording starts with that much reserved, and how it would have started on a smaller "
-        "device is not in it";
+        "the recording starts with that much reserved, and it does not show how it would have "
+        "started on a smaller device";
   }
   return there;
 }

@@ -46,9 +46,9 @@ ListAnswer all_cards() {
     add_row(answer, card.name, exact_size(card.total), exact_size(card.total - kContext));
   }
   answer.note = fmt::format(
-      "Totals are those that CUDA programs print under Linux; drivers differ by up to 2 %. The "
-      "context is taken as {}; --reserve says otherwise. A part of a name will do: fit "
-      "--device-name 4090.",
+      "Totals are those that CUDA programs print under Linux; drivers differ by up to 2 %. {} of "
+      "each are assumed for the CUDA context; --reserve sets another size. Part of a name is "
+      "enough: fit --device-name 4090.",
       human_size(kContext));
   return answer;
 }

@@ -155,18 +155,17 @@ class Minimiser {
         !story_.blocks.empty() && story_.blocks.back().born + 1 == story_.places;
     if (result_.summary.kept != Kept::gap && !ends_in_request) {
       throw NothingToMinimise(
-          fmt::format("{} under {}: what fails is not a request but the return "
-                      "of a block that was moved out",
+          fmt::format("{} under {}: the failure is not a request but the return of a moved block",
                       plain_.path, spec_.text));
     }
     if (!still_shows(story_) && result_.summary.finished) refuse();
   }
 
   [[noreturn]] void refuse() const {
-    throw NothingToMinimise(fmt::format(
-        "{} under {}: what it comes to is not shown by its allocations and frees alone (private "
-        "pools, a start that was taken over, frees that wait at the end)",
-        plain_.path, spec_.text));
+    throw NothingToMinimise(
+        fmt::format("{} under {}: its result does not follow from allocations and frees alone "
+                    "(private pools, a start that was taken over, frees that wait at the end)",
+                    plain_.path, spec_.text));
   }
 
   /// How a story went, and what is free at its end.

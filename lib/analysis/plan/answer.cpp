@@ -103,7 +103,8 @@ TraceLives lives_of(const Subject& subject, const ProgramOptions& options, Bytes
   if (states_lives(subject.recording())) {
     const std::string& path = subject.recording().path;
     if (!std::filesystem::is_regular_file(path)) {
-      throw UsageError(path + ": is no file; expected one, as lists of lifetimes are read twice");
+      throw UsageError(path +
+                       ": is no file; expected one, because lists of lifetimes are read twice");
     }
     return stated_lives(stated_buffers(path), alignment);
   }
@@ -176,8 +177,8 @@ void plan_all(const PlanningProblem& problem, const PlanQuestion& question, cons
   }
   if (!problem.places.empty()) {
     throw UsageError(device.trace.path +
-                     " gives offsets, which say of no memory that they are in it; expected "
-                     "buffers without, or no --memory");
+                     " gives offsets, but not in which memory; expected buffers without offsets, "
+                     "or no --memory");
   }
   std::vector<Bytes> capacities;
   for (const MemoryToFill& memory : question.memories) {

@@ -208,10 +208,9 @@ void take_rank(const RankFile& file, const RanksQuestion& question,
   const TraceRuns& replayed = answered.traces[own];
   const Chosen& chosen = inputs.chosen()[own];
   if (inputs.chosen().size() > 1) {
-    collected.note(
-        fmt::format("{}: has {} devices; of this rank counts {}, which fares "
-                    "worst (--gpu N chooses another)",
-                    file.path, inputs.chosen().size(), gpu_label(chosen.trace->gpu)));
+    collected.note(fmt::format(
+        "{}: has {} devices; {} fares worst and counts for this rank (--gpu N chooses another)",
+        file.path, inputs.chosen().size(), gpu_label(chosen.trace->gpu)));
   }
   RequestStream stream = request_stream(*chosen.trace);
   RankRow row{.rank = file.rank,
@@ -245,10 +244,10 @@ void refuse_twice(const std::vector<RanksPart>& parts) {
 
 void add(RanksPart&& other, RanksPart& all) {
   if (other.of != all.of || other.ranks_from != all.ranks_from || other.asked != all.asked) {
-    throw UsageError(fmt::format(
-        "{} and {} are answers to different questions ('{}' in {} parts, '{}' in {}); expected "
-        "parts of one",
-        all.file, other.file, all.asked, all.of, other.asked, other.of));
+    throw UsageError(
+        fmt::format("{} and {} are parts of different runs ('{}' in {} parts, '{}' in {}); "
+                    "expected parts of one",
+                    all.file, other.file, all.asked, all.of, other.asked, other.of));
   }
   all.shards.insert(other.shards.begin(), other.shards.end());
   all.others += other.others;
@@ -265,7 +264,7 @@ void add(RanksPart&& other, RanksPart& all) {
 RanksPart ranks_part(const RanksQuestion& question, const Control& control) {
   const RankFiles found = rank_files(question.input.paths);
   if (found.files.empty()) {
-    throw UsageError(fmt::format("{}: no recording in it; expected one of a rank at least",
+    throw UsageError(fmt::format("{}: no recording in it; expected at least one of a rank",
                                  fmt::join(question.input.paths, ", ")));
   }
   const std::vector<RankFile> files = share_of(found.files, question.shard);

@@ -45,11 +45,11 @@ std::string words_for(TogetherOrder order) {
     case TogetherOrder::recorded:
       return "each at its recorded time";
     case TogetherOrder::start:
-      return "each clock begins at its first event";
+      return "each recording's clock starts at its first event";
     case TogetherOrder::share:
       break;
   }
-  return "each has come as far in its events at any time";
+  return "each is always at the same share of its events";
 }
 
 void check(const std::vector<SharingRecording>& recordings, TogetherOrder order) {
@@ -131,7 +131,7 @@ class Joining {
     shared_.clock = words_for(order_);
     Origin origin;
     if (order_ != TogetherOrder::recorded) {
-      origin.why_inexact = "when the events of one fall beside those of the other is not recorded";
+      origin.why_inexact = "the recordings do not say how their events interleave";
     }
     origin.shared = std::make_shared<const SharedDevice>(std::move(shared_));
     made_.traces.push_back(std::move(all_));

@@ -61,15 +61,15 @@ PlannedFloor planned_floor(const Subject& subject, const ReplayOptions& options,
                            const Control& control) {
   PlannedFloor floor;
   if (subject.trace().streamed) {
-    floor.left_out_because = "the recording is read while it is replayed";
+    floor.left_out_because = "the recording is streamed, not held in memory";
     return floor;
   }
   const auto blocks =
       blocks_asked_for(program_of(subject, options.program), options.measuring.from);
   floor.blocks = blocks.size();
   if (blocks.size() > kMostBlocksOfQuickPlan) {
-    floor.left_out_because = fmt::format("{} blocks are too many to be planned beside a comparison",
-                                         human_count(blocks.size()));
+    floor.left_out_because =
+        fmt::format("{} blocks are too many to plan in a comparison", human_count(blocks.size()));
     return floor;
   }
   control.show("planning", 0);

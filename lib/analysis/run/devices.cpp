@@ -62,7 +62,7 @@ void check(const Setup& setup) {
   };
   const bool any_real = std::ranges::any_of(setup.devices, real);
   if (!any_real && setup.touch) {
-    throw UsageError("--touch: there is nothing to touch on a simulated device; add --device host");
+    throw UsageError("--touch needs real memory; add --device host or cuda");
   }
   if (any_real && !setup.device.tenants.empty()) {
     throw UsageError("--other-tenant is for a simulated device; a real one has its own");
@@ -120,7 +120,7 @@ SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
     device.options.capacity = room->bytes + device.options.reserve;
     device.from = room->stated ? CapacityFrom::recorded_oom : CapacityFrom::recorded_retries;
   } else if (!shape.tenants.empty()) {
-    throw UsageError("--other-tenant takes nothing of a device without limit; add --capacity SIZE");
+    throw UsageError("--other-tenant needs a device with a limit; add --capacity SIZE");
   }
   device.unknown_size = device.from == CapacityFrom::nobody && !shape.endless;
   return device;

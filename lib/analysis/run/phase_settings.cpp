@@ -63,14 +63,14 @@ void remark_on(const PhaseSetting& setting, const torch::PassedSettings& setting
                std::vector<std::string>& remarks) {
   const std::string back = listed_options(settings.set_back_by(setting.conf));
   if (!back.empty()) {
-    remarks.push_back(fmt::format("passing {} in {} sets {} back to the default there",
-                                  setting.conf, setting.phase, back));
+    remarks.push_back(fmt::format("passing {} in {} resets {} to the default there", setting.conf,
+                                  setting.phase, back));
   }
   const std::string left = listed_options(settings.left_by(setting.conf));
   if (!left.empty()) {
     remarks.push_back(fmt::format(
-        "{} remains after {}, as passing the settings from before it does not name that option",
-        left, setting.phase));
+        "{} remains after {}, because the settings passed at its end do not name that option", left,
+        setting.phase));
   }
 }
 

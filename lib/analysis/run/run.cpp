@@ -128,7 +128,7 @@ void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& s
       setup.phase_settings.empty() && model && recorded && model->settings == recorded->settings;
   if (same) return;
   run.exact = false;
-  run.inexact_because = "how large the device was is not in the recording, and here it was full";
+  run.inexact_because = "the recording does not say how large the device was, and here it was full";
 }
 
 /// What is reserved may as well be that.
@@ -166,8 +166,8 @@ void weigh_ties(const Job& job, Run& run) {
   if (same || job.control.stopped()) return;
   run.exact = false;
   run.inexact_because =
-      "this release takes the free block at the lower of two addresses where sizes are equal, and "
-      "the card's addresses are not in the recording";
+      "of free blocks of equal size this release takes the lowest address, and the card's "
+      "addresses are not in the recording";
   widen_to(run, there.peak_reserved, there.end_reserved);
 }
 

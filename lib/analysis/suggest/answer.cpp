@@ -355,7 +355,7 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
   const SizedDevice device = sized_for(subject, setup.device);
   if (!device.options.capacity) {
     throw UsageError(chosen.recording->path +
-                     ": no failure shows how large the device is; add --budget SIZE");
+                     ": no recorded failure shows how large the device is; add --budget SIZE");
   }
   const auto completed = with_rest_of_step(subject);
   std::optional<Subject> rest;

@@ -77,12 +77,12 @@ std::vector<std::string> search_remarks(const std::vector<const Subject*>& subje
   if (torch && !forbidden.contains("expandable_segments") &&
       !forbidden.contains("max_split_size_mb")) {
     said.emplace_back(
-        "Not combined, as they fight: expandable_segments:True with max_split_size_mb or "
+        "Not combined, because they conflict: expandable_segments:True with max_split_size_mb or "
         "garbage_collection_threshold (memreplay lint says why).");
   }
   const std::string reason = first_reason(result.outcomes[result.best]);
   if (!reason.empty() && result.helps) {
-    said.push_back(fmt::format("What is recommended is an estimate: {}.", reason));
+    said.push_back(fmt::format("The recommendation is an estimate: {}.", reason));
   }
   return said;
 }
@@ -233,8 +233,8 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   };
   if (std::ranges::any_of(inputs.chosen(), is_pinned)) {
     throw UsageError(
-        "tune searches the settings of device memory; compare shows what those of pinned memory do "
-        "(-s pinned:pinned_max_cached_size_mb=64)");
+        "tune searches the settings of device memory; compare shows the effect of settings of "
+        "pinned memory (-s pinned:pinned_max_cached_size_mb=64)");
   }
   const auto requests = [](const Chosen& chosen) { return requests_anything(*chosen.trace); };
   if (std::ranges::none_of(inputs.chosen(), requests)) {
@@ -245,8 +245,9 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   std::deque<Subject> subjects;
   for (const Chosen& chosen : inputs.chosen()) {
     if (!requests(chosen)) {
-      answer.remarks.push_back(fmt::format("Left out, as nothing is requested there: gpu {} of {}.",
-                                           chosen.trace->gpu, chosen.recording->path));
+      answer.remarks.push_back(
+          fmt::format("Left out, because nothing is requested there: gpu {} of {}.",
+                      chosen.trace->gpu, chosen.recording->path));
       continue;
     }
     const Subject& subject = subjects.emplace_back(chosen.subject(control));
@@ -267,7 +268,9 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   if (answer.result.without_insertions) {
     answer.remarks.push_back(insertions_remark(answer.result));
   }
-  tuning.progress = [&](double share) { control.show("weighing what came before", share); };
+  tuning.progress = [&](double share) {
+    control.show("estimating the time before the recording", share);
+  };
   answer.late = weigh_late_recordings(tuning, answer.result);
   note_early_ends(answer);
   answer.interrupted = control.stopped();
@@ -276,10 +279,10 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
   if (tuning.strategy) answer.result.as_set = line_as_set(answer.result);
   for (const TraceSummary& trace : answer.traces) {
     if (trace.ooms == 0 || trace.early_end) continue;
-    answer.remarks.push_back(fmt::format(
-        "{} went on after an OOM: given that memory, the program may have requested other memory "
-        "from there on.",
-        trace.path));
+    answer.remarks.push_back(
+        fmt::format("{} went on after an OOM: with that memory, the program may have requested "
+                    "something else from there on.",
+                    trace.path));
   }
   for (std::string& remark :
        search_remarks(tuning.bench.subjects, tuning.forbidden, answer.result)) {

@@ -51,7 +51,7 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, ReplayOptions re
     if (run.exact && !run.as_recorded && bench.assumed_size[i] && trial.usage().refusals > 0) {
       run.exact = false;
       run.inexact_because =
-          "how large the device was is not in the recording, and here it was full";
+          "the recording does not say how large the device was, and here it was full";
     }
     before = experiment.outcome.total();
   }

@@ -296,10 +296,10 @@ double reach_of(const PredictionFacts& facts, std::size_t other) {
 
 std::string why_inexact(const PredictionFacts& facts) {
   const PredictionSource& structure = facts.sources[facts.structure];
-  std::string why = fmt::format("the requests are predicted: {} was never {} in a recording",
+  std::string why = fmt::format("its requests are predicted: {} was never {} in a recording",
                                 facts.name, facts.value);
   if (facts.parts()) {
-    why += fmt::format(", and its course is that of {} = {}", facts.name, structure.value);
+    why += fmt::format(", and its order is that of {} = {}", facts.name, structure.value);
   }
   return why;
 }

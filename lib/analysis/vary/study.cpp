@@ -174,8 +174,8 @@ void Study::refuse_unlike(std::size_t structure, const Lining& lining) const {
     return human_count(event_of(i, call));
   };
   throw UsageError(fmt::format(
-      "{} and {} are not of one program: {} of {} requests correspond, and they part "
-      "at event {} of the first and {} of the second",
+      "{} and {} are not of one program: {} of {} requests correspond, and they diverge at event "
+      "{} of the first and {} of the second",
       subject(structure).recording().path, subject(lining.other).recording().path,
       human_count(paired), human_count(all), event(structure, here), event(lining.other, there)));
 }

@@ -93,7 +93,7 @@ std::string sleep_remark(const std::vector<PoolSleep>& sleeps) {
   if (first.free) text += fmt::format(", {} free for others", human_size(*first.free));
   if (sleeps.size() > 1) {
     text +=
-        fmt::format("; of {} sleeps and wakes the most stays reserved at event {}: {}",
+        fmt::format("; of {} sleeps and wakes, most stays reserved at event {}: {}",
                     human_count(sleeps.size()), human_count(most.event), human_size(most.residue));
   }
   const auto short_of = std::ranges::find_if(sleeps, [](const auto& s) { return s.missing > 0; });

@@ -193,8 +193,8 @@ std::string to_oss_benchmark(const CheckAnswer& answer) {
 std::span<const CheckFormat> check_formats() {
   static constexpr CheckFormat kFormats[] = {
       {"--junit", "The values as test cases, in JUnit's XML.", to_junit},
-      {"--github", "Errors on the lines that grew, as GitHub Actions reads them.", to_github, false,
-       true},
+      {"--github", "Annotations for GitHub Actions: an error on each line that grew.", to_github,
+       false, true},
       {"--bencher", "The values in Bencher's metric format.", to_bencher, true},
       {"--benchmark-action", "For github-action-benchmark: customSmallerIsBetter.",
        to_benchmark_action, true},

@@ -9,13 +9,13 @@ void setup_fields(JsonFields& f, const EntryCheck& entry) {
   f("gpu", entry.gpu, "which device of it");
   f("strategy", entry.setup.strategy, "the specification");
   f("torch_version", unless_empty(entry.setup.release), "whose rules; null: its own choice");
-  f("capacity_bytes", entry.setup.capacity, "null: endless");
+  f("capacity_bytes", entry.setup.capacity, "null: no limit");
 }
 
 void value_fields(JsonFields& f, const EntryCheck& entry, const CheckedValue& value) {
   f("name", value.metric != nullptr ? value.metric->name : "", "of the metric");
   f("baseline", value.baseline, "its value in the baseline");
-  f("value", value.value, "now; where it is estimated the likeliest");
+  f("value", value.value, "now; of an estimate the most likely");
   f("limit", value.limit, "what it may be");
   f("passed", entry.passes(value), "it is no more, and the recording is whole");
   bound_field(f, entry.early_end.has_value());
@@ -50,7 +50,7 @@ void grown_fields(JsonFields& f, const EntryCheck& entry, const PlaceGrowth& gro
   f("baseline_bytes", growth.before, "held then; null: not among those kept");
   f("bytes", growth.now, "held now");
   f("grown_bytes", growth.grown, "more than then");
-  f("at_most", !growth.before, "it may have grown by less");
+  f("at_most", !growth.before, "upper bound of the growth");
 }
 
 }  // namespace
@@ -66,10 +66,10 @@ void fields(JsonFields& f, const WithStart& with) {
 void fields(JsonFields& f, const EntryCheck& entry) {
   f.called("check_entry");
   setup_fields(f, entry);
-  f("passed", entry.passed(), "all of its values did");
+  f("passed", entry.passed(), "all of its values passed");
   doubts_fields(f, entry);
-  f("with_start", entry.with_start, "what was there before counted in; never judged");
-  f("not_compared_because", unless_empty(entry.not_compared), "why nothing stands in grown");
+  f("with_start", entry.with_start, "with blocks from before the recording; never judged");
+  f("not_compared_because", unless_empty(entry.not_compared), "why grown is empty");
   const auto grown = [&](JsonFields& g, const PlaceGrowth& of) { grown_fields(g, entry, of); };
   f("program", unless_empty(entry.versions.program), "the version of memreplay that replayed it");
   f("rules", unless_empty(entry.versions.rules), "whose rules, a release of PyTorch; null: others");
@@ -86,7 +86,7 @@ void fields(JsonFields& f, const NotChecked& file) {
 void fields(JsonFields& f, const EntryUpdate::Change& change) {
   f("name", change.metric != nullptr ? change.metric->name : "", "of the metric");
   f("before", change.before, "null: new");
-  f("after", change.after, "null: no longer there");
+  f("after", change.after, "null: removed");
 }
 
 void fields(JsonFields& f, const EntryUpdate& update) {
@@ -127,7 +127,7 @@ void fields(JsonFields& f, const CheckAnswer& answer) {
 void fields(JsonFields& f, const UpdateAnswer& answer) {
   head_fields(f, "check");
   f("updated", answer.baseline, "the file that was written");
-  f("entries", answer.entries, "what became of each");
+  f("entries", answer.entries, "the change of each");
 }
 
 std::string to_json(const CheckAnswer& answer) { return dump(JsonFields::of(answer)); }

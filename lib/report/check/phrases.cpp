@@ -29,7 +29,7 @@ bool has_interval(const EntryCheck& check) {
 
 std::string before_sentence(const EntryCheck& check) {
   constexpr std::array<const char*, 3> kHow = {
-      "left out, as when this baseline was written; --update counts {} in", "counted in",
+      "left out, as when this baseline was written; --update counts {}", "counted",
       "left out: this entry starts from an empty device"};
   const bool one = check.blocks_before == 1;
   const std::string how = fmt::format(
@@ -48,7 +48,7 @@ std::string with_start_sentence(const EntryCheck& check) {
                                : human_size(with.peak_reserved);
   const std::string why = with.interval ? "the recording starts late" : with.inexact_because;
   return fmt::format("With {}: peak reserved {}{}.",
-                     check.blocks_before == 0   ? "what was cached before the recording"
+                     check.blocks_before == 0   ? "memory cached before the recording"
                      : check.blocks_before == 1 ? "it"
                                                 : "them",
                      peak, why.empty() ? "" : ": an estimate, " + why);
@@ -69,9 +69,10 @@ std::string versions_sentence(const EntryCheck& check) {
                        now.program);
   }
   if (!then.rules.empty() && then.rules != now.rules) {
-    add_sentence(text, fmt::format("The baseline was made by the rules of PyTorch {}; this check "
-                                   "goes by those of {}.",
-                                   then.rules, now.rules));
+    add_sentence(
+        text, fmt::format(
+                  "The baseline was made by the rules of PyTorch {}; this check uses those of {}.",
+                  then.rules, now.rules));
   }
   return text;
 }
@@ -137,9 +138,9 @@ std::string growth_phrase(const PlaceGrowth& growth) {
 }
 
 std::string no_growth_phrase(const EntryCheck& entry) {
-  if (!entry.not_compared.empty()) return "what grew is not known: " + entry.not_compared;
+  if (!entry.not_compared.empty()) return "growth is not known: " + entry.not_compared;
   if (!entry.grown.empty()) return {};
-  return "no place holds more at the allocated peak than in the baseline";
+  return "no call site holds more at the allocated peak than in the baseline";
 }
 
 std::string entry_phrase(const EntryCheck& entry) {
@@ -162,7 +163,7 @@ std::string verdict_sentence(const CheckAnswer& answer) {
         entry.values, [&](const auto& value) { return value.passed() && !entry.passes(value); }));
   }
   if (answer.interrupted) {
-    return fmt::format("Interrupted; until then {} of {} over the limit.", human_count(over),
+    return fmt::format("Interrupted; {} of {} were over the limit so far.", human_count(over),
                        counted(all, "value"));
   }
   const std::string failed =
@@ -190,8 +191,8 @@ std::string doubt_sentences(const EntryCheck& check) {
   if (check.blocks_before > 0) add_sentence(text, before_sentence(check));
   if (check.counts_before() && has_interval(check)) {
     add_sentence(text,
-                 "What is reserved is estimated, because the recording starts late; the likeliest "
-                 "value is judged.");
+                 "Reserved values are estimates, because the recording starts late; the most "
+                 "likely value is judged.");
   }
   add_sentence(text, with_start_sentence(check));
   add_sentence(text, versions_sentence(check));
@@ -200,7 +201,7 @@ std::string doubt_sentences(const EntryCheck& check) {
   if (check.ooms > 0 && !counted_there) {
     add_sentence(
         text, fmt::format(
-                  "{} refused, and what is not served needs no memory (--metric ooms).",
+                  "{} refused, and a refused request needs no memory (--metric ooms).",
                   check.ooms == 1 ? "1 request was" : human_count(check.ooms) + " requests were"));
   }
   if (!check.inexact_because.empty() && !has_interval(check)) {

@@ -112,7 +112,7 @@ bool update_helps(const CheckAnswer& answer) {
 std::string change_phrase(const EntryUpdate& update) {
   if (update.changes.empty()) {
     return update.kind == EntryUpdate::Kind::changed
-               ? "the same values under other terms (tolerance, start, device, path or version)"
+               ? "same values, other terms (tolerance, start, device, path or version)"
                : std::string();
   }
   std::string text;

@@ -11,16 +11,16 @@ std::string served_remark(const Run& run, const std::string& target) {
   const std::uint64_t served = run.metrics.recorded_ooms_served;
   if (served == 0) return {};
   return fmt::format(
-      "served here, though the recorded program was refused: {} request{}; each is in {} as a "
-      "block freed at once",
+      "served here, but refused when recorded: {} request{}; each is in {} as a block freed at "
+      "once",
       served, served == 1 ? "" : "s", target);
 }
 
 std::string estimate_remark(const Run& run) {
   if (!run.interval) return {};
   return fmt::format(
-      "the source recording starts late; under {} the program itself is estimated to have "
-      "reserved {} at its peak",
+      "the source recording starts late; under {} the program is estimated to reserve {} at its "
+      "peak",
       run.strategy, estimated_text(run.metrics.peak_reserved, run.interval->peak_reserved));
 }
 
@@ -40,8 +40,7 @@ std::vector<std::string> remarks(const ConvertAnswer& answer, const std::string&
     add_of(target, estimate_remark(run));
   }
   if (answer.unknown_settings) {
-    add(fmt::format("its settings '{}' hold something else than known options; left out",
-                    *answer.unknown_settings));
+    add(fmt::format("its settings '{}' have unknown options; left out", *answer.unknown_settings));
   }
   return remarks;
 }

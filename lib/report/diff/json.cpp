@@ -134,7 +134,7 @@ void holding_fields(JsonFields& f, const Holding& holding, Op op) {
 void parting_fields(JsonFields& f, const StrategiesAnswer& answer, const Parting& parting) {
   f.called("parting");
   const bool known = parting.stream < answer.streams.size();
-  f("event", parting.event, "where they part");
+  f("event", parting.event, "where they diverge");
   f("op", name_of(parting.op), "what it is");
   f("step", only_if(parting.step > 0, parting.step), "null: before the first, or no steps");
   f("requested_bytes", only_if(parting.size > 0, parting.size), "requested or freed");
@@ -159,7 +159,7 @@ void lead_fields(JsonFields& f, const StrategiesAnswer& answer, const Lead& lead
   parting_fields(f, answer, lead.furthest);
   f.called("lead");
   f("difference_bytes", lead.difference(), "reserved more");
-  f("more", lead.more == 0 ? "a" : "b", "which side");
+  f("more", lead.more == 0 ? "a" : "b", "A or B");
   f("from", lead.from, "the first event at which it does");
   f("to", lead.to, "the event after the last");
 }
@@ -243,7 +243,7 @@ void fields(JsonFields& f, const RecordingsAnswer& answer) {
   f("places", diff.places, "what each holds at the peaks");
   f("steps", Part{[&](JsonFields& steps) { steps_fields(steps, diff); }}, "peaks by step");
   difference_field(f, "first_difference", diff.requests.first, diff.has_steps(),
-                   "where they first ask for something else");
+                   "where they first request something else");
   difference_field(f, "first_difference_in_equal_step", diff.requests.first_in_equal_step,
                    diff.has_steps(), "the same in a step with as many requests");
   f("same_requests", !diff.requests.first, "all requests are the same, in order");

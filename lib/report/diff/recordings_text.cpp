@@ -57,7 +57,7 @@ std::string step_name(std::uint64_t step) {
 }
 
 std::string made_phrase(std::string_view side, const std::optional<RequestMade>& made) {
-  if (!made) return fmt::format("{} makes no more there", side);
+  if (!made) return fmt::format("{} makes no more requests there", side);
   std::string text = fmt::format("{} asks for {} at event {}", side, human_size(made->size),
                                  human_count(made->event));
   std::string where = made->place;
@@ -132,7 +132,8 @@ std::string headline(const RecordingsAnswer& answer) {
                               *diff.a_peak.reserved < *diff.b_peak.reserved ? "more" : "less",
                               reserved->b, reserved->a);
   }
-  return text + (same_places(diff) ? ", in the same places." : ", but not in the same places.");
+  return text +
+         (same_places(diff) ? ", at the same call sites." : ", but not at the same call sites.");
 }
 
 /// What differs or does not beside the peaks.
@@ -163,7 +164,7 @@ std::string first_difference_sentence(const RecordingsDiff& diff) {
                                  human_count(first.number), where, both_made(first));
   const auto& equal = requests.first_in_equal_step;
   if (equal && diff.has_steps() && equal->step != first.step) {
-    text += fmt::format(" In a step with as many requests it is number {} {}: {}.",
+    text += fmt::format(" In a step with equally many requests it is number {} {}: {}.",
                         human_count(equal->number), step_name(equal->step), both_made(*equal));
   }
   return text;
@@ -193,7 +194,7 @@ std::string steps_sentence(const RecordingsDiff& diff) {
                        a.source == Steps::Source::none ? "A" : "B");
   }
   if (a.source == b.source) return fmt::format("Steps are taken from {}.", source_name(a.source));
-  return fmt::format("Steps of A are taken from {}, those of B from {}: they may not be the same.",
+  return fmt::format("Steps of A are taken from {}, those of B from {}: they may not correspond.",
                      source_name(a.source), source_name(b.source));
 }
 
@@ -203,7 +204,7 @@ std::string stacks_sentence(const RecordingsDiff& diff) {
   const char* who = diff.a_has_stacks   ? "B has"
                     : diff.b_has_stacks ? "A has"
                                         : "The recordings have";
-  return fmt::format("{} no stacks: requests are told apart by their sizes alone.", who);
+  return fmt::format("{} no stacks: requests are matched by size alone.", who);
 }
 
 using Change = PlaceDiff::Change;

@@ -28,7 +28,7 @@ bool estimates_differ(const StrategiesDiff& diff) {
 std::string headline(const StrategiesAnswer& answer) {
   const auto& [a, b] = answer.diff.runs;
   const StrategiesDiff& diff = answer.diff;
-  if (!diff.finished) return "Interrupted: nothing is known of where they part.";
+  if (!diff.finished) return "Interrupted before a difference was found.";
   if (diff.first() == nullptr && !estimates_differ(diff)) {
     return fmt::format("No difference: after every event {} and {} reserve the same.", a.strategy,
                        b.strategy) +
@@ -78,7 +78,7 @@ std::string event_phrase(const Parting& parting) {
     case Op::allocate:
       return fmt::format("the request of {}", human_size(parting.size));
     case Op::oom:
-      return fmt::format("the request of {} that the recorded program was refused",
+      return fmt::format("the request of {} that was refused when recorded",
                          human_size(parting.size));
     case Op::free:
     case Op::free_requested:
@@ -87,7 +87,7 @@ std::string event_phrase(const Parting& parting) {
     case Op::empty_cache:
       return "empty_cache";
     default:
-      return "what the program returned to the device";
+      return "memory that the program returned to the device";
   }
 }
 
@@ -175,11 +175,10 @@ std::string to_text(const StrategiesAnswer& answer, const TextStyle& style) {
   if (const Parting* first = diff.first()) {
     out += '\n';
     const bool from_start = first->event == 0 && !answer.trace.starts_empty;
-    append_paragraph(
-        out,
-        (from_start ? "They part at the start already, that is at " : "They part at ") +
-            where_phrase(answer, *first),
-        2);
+    append_paragraph(out,
+                     (from_start ? "They diverge at the start, which is " : "They diverge at ") +
+                         where_phrase(answer, *first),
+                     2);
     add_holdings(out, *first);
     if (diff.served && diff.served->event != first->event) {
       out += '\n';
@@ -191,7 +190,8 @@ std::string to_text(const StrategiesAnswer& answer, const TextStyle& style) {
                       (diff.served && diff.served->event == diff.lead->furthest.event));
     if (diff.lead && !shown) {
       out += '\n';
-      append_paragraph(out, "Furthest apart at " + where_phrase(answer, diff.lead->furthest), 2);
+      append_paragraph(
+          out, "The largest difference is at " + where_phrase(answer, diff.lead->furthest), 2);
       add_holdings(out, diff.lead->furthest);
     }
     out += '\n';

@@ -96,21 +96,21 @@ std::string change(std::int64_t bytes) {
 std::string unknown(const StepGrowth& growth) {
   if (growth.since_step > 0) {
     return fmt::format(
-        "Unknown: after each of {} {} stay, but every time at other places, as when a program "
-        "begins. More steps would tell, or larger places: --by file.",
+        "Unknown: after each of {} {} stay, but each time at other call sites, as when a program "
+        "begins. Record more steps, or group call sites: --by file.",
         counted(growth.steps, "step"), change(growth.per_step));
   }
   if (growth.source != Steps::Source::none) {
-    return fmt::format("Unknown: {}; three show growth at the earliest.",
+    return fmt::format("Unknown: {}; growth needs at least three.",
                        growth.steps == 0
                            ? "no step is complete"
                            : fmt::format("{} {} complete", counted(growth.steps, "step"),
                                          growth.steps == 1 ? "is" : "are"));
   }
-  return "Unknown: no steps are marked, and none are seen to repeat through half of the recording. "
-         "A marker ends a step: a row m in a CSV; of PyTorch, record with "
-         "_record_memory_history(global_record_annotations=True) and put each step into "
-         "torch.profiler.record_function(\"step\").";
+  return "Unknown: no steps are marked, and none repeat through half of the recording. To mark "
+         "steps in PyTorch, record with _record_memory_history(global_record_annotations=True) and "
+         "put each step into torch.profiler.record_function(\"step\"); in a CSV, end each step "
+         "with a row m.";
 }
 
 // "380 MiB", "380 MiB to 402 MiB"
@@ -137,8 +137,8 @@ std::string grows(const StepGrowth& growth) {
   std::string said;
   if (places.empty()) {
     said = fmt::format(
-        "Grows by {} a step since step {}, but no single place does so throughout. Places may be "
-        "too small: --by file.",
+        "Grows by {} a step since step {}, but no single call site does so throughout. Group call "
+        "sites: --by file.",
         human_size(static_cast<Bytes>(growth.per_step)), human_count(growth.since_step));
   } else {
     Bytes sum = 0;
@@ -149,8 +149,8 @@ std::string grows(const StepGrowth& growth) {
     said = places.size() == 1
                ? fmt::format("Grows by {} a step: {}, {}.", human_size(sum), shortened(most.place),
                              since)
-               : fmt::format("Grows by {} a step in {}, most of all {}: {} a step, {}.",
-                             human_size(sum), counted(places.size(), "place"),
+               : fmt::format("Grows by {} a step in {}, most in {}: {} a step, {}.",
+                             human_size(sum), counted(places.size(), "call site"),
                              shortened(most.place), human_size(most.per_step), since);
   }
   if (growth.steps_until_full) {
@@ -224,7 +224,7 @@ void append_growth(Sheet& out, const ExplainedDevice& device) {
                    fmt::format("{}, taken from {}.{}", counted(growth.steps, "complete step"),
                                word_for(growth.source),
                                growth.source == Steps::Source::repetition
-                                   ? " Where these are no steps of the program, mark its own."
+                                   ? " If these are not the program's steps, mark them."
                                    : ""),
                    2);
 }
@@ -282,15 +282,15 @@ void append_phases(Sheet& out, const Explanation& e) {
     if (!e.by_phase) return;
     out += '\n';
     return append_paragraph(out,
-                            "No phases: nothing is annotated, and no steps are marked or seen to "
-                            "repeat. --phase NAME=FROM:TO names events.",
+                            "No phases: the recording has no annotations, and no steps that are "
+                            "marked or repeat. --phase NAME=FROM:TO adds one.",
                             2);
   }
   Table table{{{" Phase", true}, {"times"}, {"peak requested"}, {"at event"}, {"peak reserved"}},
               {}};
   if (e.by_phase) {
     table.columns[1].spare = 1;
-    table.columns.push_back({"waste then"});
+    table.columns.push_back({"waste"});
     table.columns.push_back({"who holds most", true});
   }
   for (const PhasePeak* phase : shown_of(e)) {
@@ -338,7 +338,7 @@ std::string shortened(const std::string& place) {
 
 std::string tree_text(const Explanation& e) {
   if (!e.tree || e.tree->empty()) return {};
-  return '\n' + text_table({{{" What is live, below its callers", true}, {"bytes"}, {"blocks"}},
+  return '\n' + text_table({{{" Live memory, below its callers", true}, {"bytes"}, {"blocks"}},
                             TreeRows(e).rows()});
 }
 

@@ -68,11 +68,12 @@ void request_fields(JsonFields& f, const ExplainedDevice& device, const Figures&
   f("place", unless_empty(e.place), "the call site of the request");
   f("requested_bytes", figure(e.requested, Figure::requested), "as rounded; 0: no request");
   f("asked_of_device_bytes", figure(e.asked, Figure::requested), "by the allocator, for it");
-  f("device_bytes", figure(e.total, Figure::device), "the whole device; null: unknown");
-  f("usable_bytes", figure.usable(e), "what the allocator can have: reserved, and free there");
-  f("spare_bytes", figure.spare(e), "of it with no byte wasted; negative: missing");
+  f("device_bytes", figure(e.total, Figure::device), "total of the device; null: unknown");
+  f("usable_bytes", figure.usable(e),
+    "what the allocator can use: reserved, and free on the device");
+  f("spare_bytes", figure.spare(e), "usable less live and requested; negative: missing");
   f("device_free_bytes", figure(only_if(e.at_oom, e.device_free), Figure::device_free),
-    "outside what is reserved; null without an OOM");
+    "outside reserved memory; null without an OOM");
   f("oom_retries", figure(e.retries, Count::retries),
     "requests for which memory was released first");
 }
@@ -102,12 +103,12 @@ void peaks_fields(JsonFields& f, const Explanation& e, const Figures& figure) {
 
 void memory_fields(JsonFields& f, const Explanation& e, const Figures& figure) {
   f("live_requested_bytes", figure(e.live_requested, Figure::live_requested), "by live blocks");
-  f("live_allocated_bytes", figure(e.live_allocated, Figure::live), "live blocks, as charged");
+  f("live_allocated_bytes", figure(e.live_allocated, Figure::live), "live blocks, after rounding");
   f("live_blocks", figure(e.live_blocks, Count::live_blocks), "how many");
   f("pending_bytes", figure(e.pending, Figure::pending), "freed, but another stream may use it");
   f("reserved_bytes", figure(e.reserved, Figure::reserved), "held from the device");
   f("segments", figure(e.segments, Count::segments), "regions that the device gave");
-  f("free_inside_bytes", figure(e.free_inside, Figure::free_inside), "free in what is reserved");
+  f("free_inside_bytes", figure(e.free_inside, Figure::free_inside), "free in reserved memory");
   f("largest_free_bytes", figure(e.largest_free, Figure::largest_free), "in one piece");
   f("pinned_bytes", figure.seen(e.pins.pinned), "free beside live blocks: not to be returned");
   f("returnable_bytes", figure.seen(e.pins.returnable), "free, which could be returned");
@@ -124,9 +125,9 @@ void pool_fields(JsonFields& f, const ExplainedDevice& device, const PoolRow& ro
   f("stream", element(device.streams, row.stream).value_or(0), "its handle");
   f("segments", row.segments, "regions that the device gave");
   f("reserved_bytes", row.reserved, "held from the device");
-  f("allocated_bytes", row.allocated, "live blocks, as charged");
+  f("allocated_bytes", row.allocated, "live blocks, after rounding");
   f("pending_bytes", row.pending, "freed, but another stream may use it");
-  f("free_bytes", row.free, "free in what is reserved");
+  f("free_bytes", row.free, "free in reserved memory");
   f("largest_free_bytes", row.largest_free, "in one piece");
 }
 
@@ -138,13 +139,13 @@ void fields(JsonFields& f, const AddressUse& use) {
   f("reserved_bytes", use.reserved, "addresses, mapped or not");
   f("needed_bytes", use.needed, "by the refused request, for one more");
   f("limit_bytes", use.limit, "size of the address space");
-  f("device_is_known", !use.at_least, "else the device may be larger, and all of these");
+  f("device_is_known", !use.at_least, "false: the device may be larger, and so may these");
 }
 
 void fields(JsonFields& f, const Pin& pin) {
   f("place", pin.place, "the call site");
   f("pinned_bytes", pin.pinned, "free memory that it keeps from being returned");
-  f("segments", pin.segments, "in so many");
+  f("segments", pin.segments, "in how many segments");
   f("blocks", pin.blocks, "its live blocks in these");
   f("oldest_event", pin.oldest, "of its oldest block; null: from before the recording");
 }
@@ -153,7 +154,7 @@ void fields(JsonFields& f, const SizeClassLoss& loss) {
   f("from_bytes", loss.from, "requests of this size and below twice it");
   f("blocks", loss.blocks, "live ones");
   f("requested_bytes", loss.requested, "by them");
-  f("allocated_bytes", loss.allocated, "as charged");
+  f("allocated_bytes", loss.allocated, "after rounding");
 }
 
 void fields(JsonFields& f, const PhasePeak& phase) {
@@ -161,20 +162,20 @@ void fields(JsonFields& f, const PhasePeak& phase) {
   const auto asked = [&](Bytes value) { return only_if(phase.use.has_value(), value); };
   f("name", phase.name, "the phase");
   f("depth", phase.depth, "phases around it");
-  f("times", phase.times, "how often it is there");
-  f("peak_requested_bytes", phase.peak_requested, "the most of all times");
+  f("times", phase.times, "how often the phase ran");
+  f("peak_requested_bytes", phase.peak_requested, "the highest of all its runs");
   f("peak_event", phase.peak_event, "at which most was requested");
   f("peak_reserved_bytes", phase.peak_reserved, "peak of the bytes held from the device");
   f("reserved_at_peak_bytes", asked(use.reserved), "at peak_event; null: not asked for");
   f("allocated_at_peak_bytes", asked(use.allocated), "at peak_event; null: not asked for");
   f("waste_bytes", asked(use.waste()), "reserved beyond what is allocated then");
-  f("place", unless_empty(use.most.place), "who holds most then");
-  f("place_bytes", asked(use.most.bytes), "what that place holds");
+  f("place", unless_empty(use.most.place), "the call site that holds most then");
+  f("place_bytes", asked(use.most.bytes), "its bytes");
 }
 
 void fields(JsonFields& f, const Finding& finding) {
-  f("what", finding.what, "that costs memory");
-  f("bytes", finding.bytes, "how much");
+  f("what", finding.what, "a cause of waste, in words");
+  f("bytes", finding.bytes, "its bytes");
   f("remedy", unless_empty(finding.remedy), "a setting, or what to change; null: none is known");
 }
 
@@ -183,10 +184,11 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   const Figures figure(device);
   head_fields(f, "explain");
   f("trace", device.trace, "the recording");
-  f("device", device.device, "on which it is looked at");
+  f("device", device.device, "on which the recording is replayed");
   f("verdict", name_of(e.cause), "why memory ran out: none, shortage, fragmentation, ...");
   f("in_effect", e.in_effect, "a shortage although the request would fit by its size");
-  f("state_beyond_device", device.state_beyond, "what was there before is more than the device");
+  f("state_beyond_device", device.state_beyond,
+    "memory from before the recording exceeds the device");
   f("too_much", e.too_much, "the later request that makes it a shortage");
   f("event", e.event, "memory is shown right after it; null: before the first");
   f("moment", name_of(e.moment), "oom, peak, reserved-peak, event or end");
@@ -195,18 +197,18 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   request_fields(f, device, figure);
   peaks_fields(f, e, figure);
   memory_fields(f, e, figure);
-  f("pins", e.pins.by_place, "who keeps memory from being returned, the oldest first");
-  f("live", e.live, "who holds what is live, most bytes first");
+  f("pins", e.pins.by_place, "call sites that keep memory from being returned, the oldest first");
+  f("live", e.live, "call sites that hold live memory, most bytes first");
   f("by", name_of(e.by), "what counts as a place: place, function, file or module");
-  f("tree", e.tree, "what is live by its outermost callers; null: not asked for");
-  f("rounding", e.rounding, "what is lost by rounding, most first");
+  f("tree", e.tree, "live memory by its outermost callers; null: not asked for");
+  f("rounding", e.rounding, "memory lost by rounding, most first");
   const auto pool = [&](JsonFields& pools, const PoolRow& row) { pool_fields(pools, device, row); };
   f("pools", each(e.pools, pool), "by pool, stream and size");
   f("phases", e.phases, "peaks of the phases");
   f("growth", device.growth, "what stays after each step; null: not asked for");
-  f("findings", findings(device), "what costs memory, most bytes first");
+  f("findings", findings(device), "causes of waste, most bytes first");
   f("advice", unless_empty(advice(device)), "what a search for a better setting found");
-  f("remarks", device.remarks, "sentences without which it would mislead");
+  f("remarks", device.remarks, "notes that belong to the answer");
   const ExplainedMessage none;
   const ExplainedMessage& worst = figure.said() != nullptr ? *figure.said() : none;
   const auto message = [&](JsonFields& of) { worst_message_fields(of, worst); };

@@ -33,7 +33,7 @@ std::string record_of(const OomMessage& m) {
   constexpr std::string_view kNsight[] = {"cupy",        "paddle",   "ggml",
                                           "onnxruntime", "tensorrt", "tf-tensor"};
   if (kind == "xla") {
-    return "To learn which arrays are live, record: "
+    return "To see which arrays are live, record: "
            "jax.profiler.save_device_memory_profile(\"memory.prof\") before the failure, and "
            "memreplay explain on that file.";
   }
@@ -41,20 +41,19 @@ std::string record_of(const OomMessage& m) {
   const bool without_cuda = buffer.starts_with("ROCm") || buffer.starts_with("Vulkan");
   if (without_cuda || m[OomWord::type] == "tensor" || m[OomWord::backend] == "Vulkan") return "";
   if (std::ranges::find(kTorch, kind) != std::end(kTorch)) {
-    return "To learn which code holds what, " + how_to_record({});
+    return "To see which code holds which memory, " + how_to_record({});
   }
   if (std::ranges::find(kNsight, kind) != std::end(kNsight)) {
-    return "To learn which request comes when, record: nsys profile --cuda-memory-usage=true "
-           "--export=sqlite, "
-           "and memreplay explain on its .sqlite file.";
+    return "To see the order of the requests, record: nsys profile --cuda-memory-usage=true "
+           "--export=sqlite, and memreplay explain on its .sqlite file.";
   }
   if (kind == "rmm") {
-    return "To learn which request comes when, record: "
-           "rmm.enable_logging(log_file_name=\"rmm.csv\") at the "
-           "start, and memreplay explain on that file.";
+    return "To see the order of the requests, record: "
+           "rmm.enable_logging(log_file_name=\"rmm.csv\") at the start, and memreplay explain on "
+           "that file.";
   }
   if (kind == "host")
-    return "To learn which code holds what, record: heaptrack, with python or the program.";
+    return "To see which code holds which memory, record: heaptrack, with python or the program.";
   return "";
 }
 
@@ -115,7 +114,7 @@ KindPhrases phrases_of(const OomMessage& m) {
     if (!sentence || !advice) continue;
     return {*sentence + about_ooms(m), *advice, record_of(m)};
   }
-  return {fmt::format("The text has {}, and too few of its figures to say more.", m.detail), "",
+  return {fmt::format("The text has {}, but too few of its figures to say more.", m.detail), "",
           record_of(m)};
 }
 

@@ -43,8 +43,8 @@ std::int64_t missing_by_chunks(const Message& e) {
 
 std::string waste(const Message& e, const std::string& begin, const char* how_much) {
   return fmt::format(
-      "{}: {} are missing for the {} request, and {} is lost in chunks that are larger than what "
-      "was asked for",
+      "{}: {} are missing for the {} request, and {} is lost in chunks that are larger than their "
+      "requests",
       begin, human_size(static_cast<Bytes>(missing_by_chunks(e))), size_of(e, Figure::requested),
       how_much);
 }
@@ -66,7 +66,7 @@ bool asks_for_nonsense(const Message& e) {
 }
 
 std::string nonsense(const Message& e) {
-  return fmt::format("The request is no real size, but an overflow: {}; no device serves it.",
+  return fmt::format("The requested size is an overflow, not a real size: {}; no device serves it.",
                      overflow(e.message.overflows.front()));
 }
 
@@ -84,8 +84,8 @@ std::string unknown(const Message& e) {
                 : "");
   }
   return fmt::format(
-      "Unknown: {} were free on the device, enough for the {} request; what refused it then is not "
-      "in the text.",
+      "Unknown: {} were free on the device, enough for the {} request; the text does not say what "
+      "refused it.",
       size_of(e, Figure::device_free), size_of(e, Figure::requested));
 }
 
@@ -96,7 +96,7 @@ std::string outside(const Message& e) {
   if (is_bfc(e)) {
     return fmt::format(
         "{}: the allocator's limit leaves room for the {} request, but the device gave no more: "
-        "others hold it.",
+        "others hold its memory.",
         begin, request);
   }
   if (m[Figure::limit] && m[Figure::device_free]->bytes >= m[Figure::requested]->bytes) {
@@ -113,41 +113,52 @@ std::string outside(const Message& e) {
   }
   if (e.own_outside && *e.own_outside >= e.others.value_or(0) / 2) {
     return fmt::format(
-        "{}: the {} request would have fitted, did this process itself not hold {} of the device "
+        "{}: the {} request would have fitted if this process itself did not hold {} of the device "
         "outside PyTorch's allocator.",
         begin, request, human_size(*e.own_outside));
   }
   return fmt::format(
-      "{}: the {} request would have fitted, were {} of the device not in use outside PyTorch's "
+      "{}: the {} request would have fitted if {} of the device were not in use outside PyTorch's "
       "allocator, by other processes or by this one's context and libraries.",
       begin, request, human_size(e.others.value_or(0)));
+}
+
+std::string what_there_is(const Message& e) {
+  const OomMessage& m = e.message;
+  if (is_bfc(e)) {
+    return "the allocator's limit" + (m[Figure::limit] ? " of " + size_of(e, Figure::limit) : "");
+  }
+  const auto& device = m[Figure::device];
+  if (!is_torch(e) || !device || !e.others || *e.others == 0 || *e.others > device->bytes) {
+    return "the device";
+  }
+  return fmt::format("the {} that PyTorch can use of the device",
+                     human_size(device->bytes - *e.others));
 }
 
 std::string shortage(const Message& e) {
   const std::string request = size_of(e, Figure::requested);
   const std::string begin = head(e, "Shortage", "a shortage");
   if (!e.sure && missing_by_chunks(e) > 0) {
-    return waste(e, begin, "about as much") + "; no allocator saves all of that.";
+    return waste(e, begin, "about as much") + "; no allocator can save all of it.";
   }
   if (is_torch(e) && e.message[Figure::largest_buffer]) {
     return fmt::format(
-        "{}: the {} request is one block, and this platform gives {} in one at most.", begin,
+        "{}: the {} request is one block, and this platform allows {} per block at most.", begin,
         request, size_of(e, Figure::largest_buffer));
   }
   if (e.beyond_device) {
     return fmt::format(
-        "{}: what is live and the {} request exceed the device's {} by {}; PyTorch has {} "
-        "reserved, "
-        "and what the device does not have lies in host memory.",
+        "{}: live memory and the {} request exceed the device's {} by {}; PyTorch has {} reserved, "
+        "and the part beyond the device is in host memory.",
         begin, request, size_of(e, Figure::device), spare(e), size_of(e, Figure::reserved));
   }
   const OomMessage& m = e.message;
-  return fmt::format(
-      "{}: {} {}{} by {}.", begin,
-      m[Figure::live] ? fmt::format("what is live and the {} request together exceed", request)
-                      : fmt::format("the {} request alone exceeds", request),
-      is_bfc(e) ? "the allocator's limit" : "the device",
-      is_bfc(e) && m[Figure::limit] ? " of " + size_of(e, Figure::limit) : "", spare(e));
+  return fmt::format("{}: {} {} by {}.", begin,
+                     m[Figure::live]
+                         ? fmt::format("live memory and the {} request together exceed", request)
+                         : fmt::format("the {} request alone exceeds", request),
+                     what_there_is(e), spare(e));
 }
 
 std::string fragmentation(const Message& e) {
@@ -184,7 +195,7 @@ std::string bfc_advice(const Message& e) {
   }
   if (e.cause == Cause::shortage) {
     return head(e, "No", "no") +
-           " allocator setting helps within this limit. Where the device has more, raise it: "
+           " allocator setting helps within this limit. If the device has more memory, raise it: "
            "XLA_PYTHON_CLIENT_MEM_FRACTION (JAX), a larger memory_limit (TensorFlow).";
   }
   return e.cause == Cause::outside ? "nvidia-smi lists the processes that hold the device." : "";
@@ -194,28 +205,25 @@ std::string bfc_advice(const Message& e) {
 std::string segments_advice(const OomMessage& m) {
   const std::string& backend = m[OomWord::backend];
   if (m.expandable_segments) {
-    return "expandable_segments is on already: what is free lies in segments of other streams or "
-           "pools, or beside live blocks. torch.cuda.empty_cache() between phases, or fewer "
-           "streams, "
-           "gives it back.";
+    return "expandable_segments is on already: the free memory is in segments of other streams or "
+           "pools, or beside live blocks. Call torch.cuda.empty_cache() between phases, or use "
+           "fewer streams.";
   }
   if (m.until) {
     return fmt::format(
-        "This wording is of PyTorch {}.{} or older. 2.1 or newer serves the request with "
-        "PYTORCH_{}_ALLOC_CONF=expandable_segments:True; until then max_split_size_mb (from 1.9) "
-        "or "
-        "torch.cuda.empty_cache() may.",
+        "This message is from PyTorch {}.{} or older. 2.1 or newer serves the request with "
+        "PYTORCH_{}_ALLOC_CONF=expandable_segments:True; in this one max_split_size_mb (from 1.9) "
+        "or torch.cuda.empty_cache() may help.",
         m.until->major, m.until->minor, backend.empty() ? "CUDA" : backend);
   }
   if (backend == "XPU") {
-    return "PYTORCH_ALLOC_CONF=expandable_segments:True usually serves this request, from PyTorch "
-           "2.10 "
-           "on; before, torch.xpu.empty_cache() where sizes change.";
+    return "PYTORCH_ALLOC_CONF=expandable_segments:True usually serves this request from PyTorch "
+           "2.10 on; before that call torch.xpu.empty_cache() when sizes change.";
   }
   if (backend == "HIP") {
-    return "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True serves this request where the release "
-           "has it "
-           "for ROCm, else it warns; PYTORCH_HIP_ALLOC_CONF=max_split_size_mb:512 may.";
+    return "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True serves this request if this release "
+           "has it for ROCm (else it warns); if not, PYTORCH_HIP_ALLOC_CONF=max_split_size_mb:512 "
+           "may.";
   }
   const std::string variable = backend.empty() ? "CUDA" : backend;
   return fmt::format(
@@ -225,15 +233,14 @@ std::string segments_advice(const OomMessage& m) {
 
 std::string outside_advice(const Message& e) {
   const OomMessage& m = e.message;
-  if (m[Figure::limit]) return "A larger per_process_memory_fraction helps, or none.";
+  if (m[Figure::limit]) return "Raise per_process_memory_fraction, or remove it.";
   if (e.holder && e.holder->held.bytes > e.own_outside.value_or(0)) {
     return fmt::format("End process {}, or use another device; no allocator setting will help.",
                        e.holder->id);
   }
   if (e.own_outside && *e.own_outside >= e.others.value_or(0) / 2) {
-    return "That is its CUDA context, NCCL, CUDA graphs and libraries: fewer communicators, graphs "
-           "or "
-           "workspaces make room. No other process that the text names holds memory.";
+    return "This is its CUDA context, NCCL, CUDA graphs and libraries: use fewer communicators, "
+           "graphs or workspaces. The text names no other process that holds memory.";
   }
   return "nvidia-smi lists the processes that hold the device.";
 }
@@ -244,13 +251,12 @@ std::string torch_advice(const Message& e) {
     case Cause::fragmentation:
       return segments_advice(m);
     case Cause::shortage:
-      if (m[Figure::largest_buffer]) return "Split that tensor: a smaller batch, or in chunks.";
+      if (m[Figure::largest_buffer])
+        return "Split that tensor: use a smaller batch, or work in chunks.";
       if (!e.beyond_device) return head(e, "No", "no") + " allocator setting will help.";
       return "No allocator setting will help. Drivers of Windows and WSL move memory to the host "
-             "where "
-             "the device is full, which is slow; the NVIDIA control panel can forbid it (CUDA - "
-             "Sysmem "
-             "Fallback Policy).";
+             "when the device is full, which is slow; the NVIDIA control panel can forbid it (CUDA "
+             "- Sysmem Fallback Policy).";
     case Cause::outside:
       return outside_advice(e);
     case Cause::address_space:
@@ -318,17 +324,18 @@ std::string message_decides(const ExplainedMessage& e) {
   if (is_bfc(e)) {
     const std::string whole =
         e.missing.empty() ? "" : " Paste the whole report, from \"ran out of memory\" on.";
-    return "Not in the text: how large the device is, and which code holds what is live." + whole;
+    return "Not in the text: the size of the device, and which code holds live memory." + whole;
   }
-  const std::string exact =
-      e.sure || e.cause == Cause::unknown
-          ? ""
-          : " Its figures are too round to be certain: those of torch.cuda.memory_stats() decide.";
+  const std::string exact = e.sure || e.cause == Cause::unknown
+                                ? ""
+                                : " Its figures are rounded too much to be certain: "
+                                  "torch.cuda.memory_stats() has exact ones.";
   const std::string odd =
       e.message.overflows.empty() || asks_for_nonsense(e)
           ? ""
-          : fmt::format(" {} in it is an overflow, no size.", e.message.overflows.front());
-  return "Not in the text: which code asked, and which holds what is live." + exact + odd;
+          : fmt::format(" {} in it is an overflow, not a size.", e.message.overflows.front());
+  return "Not in the text: which code made the request, and which code holds live memory." + exact +
+         odd;
 }
 
 std::string message_record(const ExplainedMessage& e) {
@@ -339,7 +346,7 @@ std::string message_record(const ExplainedMessage& e) {
   std::string how = how_to_record(trace);
   if (e.message[OomWord::backend] == "XPU") how = replaced(how, "torch.cuda", "torch.xpu");
   if (e.message.until) how = replaced(how, "record:", "record with PyTorch 2.1 or newer:");
-  return "To learn that, and which setting helps, " + how;
+  return "To find out, and to see which setting helps, " + how;
 }
 
 }  // namespace memreplay

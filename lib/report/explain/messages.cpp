@@ -38,12 +38,12 @@ std::string note_of(const ExplainedMessage& e, Figure figure) {
   const bool bfc = m.kind == "bfc";
   switch (figure) {
     case Figure::device:
-      if (e.beyond_device) return "more is reserved: the rest lies in host memory";
+      if (e.beyond_device) return "more is reserved: the rest is in host memory";
       return e.others && *e.others > 0 ? human_size(*e.others) + " of it outside the allocator"
                                        : "";
     case Figure::live:
       return listed({in(m[Count::live_blocks], bfc ? "chunk" : "block"),
-                     among(m[Figure::live_requested], "of them asked for"),
+                     among(m[Figure::live_requested], "of them requested"),
                      among(m[Figure::private_pools], "in private pools"),
                      among(m[Figure::live_peak], "at most")});
     case Figure::pending:
@@ -176,12 +176,12 @@ void fields(JsonFields& f, const ChunkBin& bin) {
 void fields(JsonFields& f, const ExplainedMessage& e) {
   f.called("message");
   const OomMessage& m = e.message;
-  f("source", m.kind, "who wrote it: torch, bfc, ...");
-  f("verdict", name_of(e.cause), "why memory ran out; none: it tells of no failure");
+  f("source", m.kind, "the program that wrote it: torch, bfc, ...");
+  f("verdict", name_of(e.cause), "why memory ran out; none: it reports no failure");
   f("sentence", message_sentence(e), "what the text says");
   f("sure", e.sure, "the verdict holds however the figures were rounded");
   f("missing", e.missing, "figures without which there is no verdict");
-  f("spare_bytes", e.room, "beyond what is live and the request; negative: missing");
+  f("spare_bytes", e.room, "beyond live memory and the request; negative: missing");
   f("says", Part{[&](JsonFields& stated) { stated_fields(stated, m); }}, "what it states");
   f("times", m.times, "how often the text has it");
   f("overflows", m.overflows, "figures beyond any device, as written");
@@ -202,7 +202,7 @@ void worst_message_fields(JsonFields& f, const ExplainedMessage& e) {
   f("bins", m.bins, "chunks by classes of sizes");
   f("certain", only_if(e.sure, sentence), "the sentence, where it is sure");
   f("likely", only_if(!e.sure, sentence), "the sentence, where it is not");
-  f("decides", unless_empty(message_decides(e)), "what is not in the text, and would decide");
+  f("decides", unless_empty(message_decides(e)), "what the text lacks for a verdict");
   f("record", unless_empty(message_record(e)), "how a recording is made that has it");
 }
 

@@ -24,8 +24,8 @@ std::string figures(const Explanation& e) {
 
 std::string gap(const Explanation& e) {
   if (e.reserved_peak.reserved > e.reserved) {
-    return fmt::format("; {} are reserved at most, a gap of {}",
-                       human_size(e.reserved_peak.reserved), human_size(e.gap()));
+    return fmt::format("; peak reserved is {}, a gap of {}", human_size(e.reserved_peak.reserved),
+                       human_size(e.gap()));
   }
   return fmt::format("; the gap is {}", human_size(e.gap()));
 }
@@ -47,8 +47,8 @@ std::string moment_phrase(const Explanation& e) {
 std::string untold(const ExplainedDevice& device) {
   const Explanation& e = device.explanation;
   return fmt::format(
-      "Unknown: the recording has {}, and no entry of an OOM. In the state that it holds {}, {} "
-      "free inside segments.",
+      "Unknown: the recording has {} and no entry of an OOM. In its state {}, {} free inside "
+      "segments.",
       device.trace.events == 0 ? "no history" : "no request in its history", figures(e),
       human_size(e.free_inside));
 }
@@ -64,7 +64,7 @@ std::string no_addresses(const Explanation& e) {
   }
   return fmt::format(
       "Address space: memory was free for the {} request, but {}{} of addresses are needed for "
-      "another expandable segment, and {} of {} take {} of the {} that there are.",
+      "another expandable segment, and {} of {} already take {} of {}.",
       request, use.at_least ? "at least " : "", human_size(*use.needed),
       counted(use.reservations, "segment"), counted(use.streams, "stream"),
       human_size(use.reserved), human_size(use.limit));
@@ -75,8 +75,8 @@ std::string refused(const ExplainedDevice& device) {
   if (e.cause == Cause::address_space) return no_addresses(e);
   if (e.cause == Cause::unknown) {
     return fmt::format(
-        "Unknown: the {} request was refused with {} live, and how large the device was is not in "
-        "the recording.",
+        "Unknown: the {} request was refused with {} live, and the recording does not say how "
+        "large the device was.",
         human_size(e.requested), human_size(e.live_requested));
   }
   const std::uint64_t tried = device.tuned ? device.tuned->tried : 0;
@@ -119,27 +119,36 @@ class Findings {
     const Pin& first = *std::ranges::max_element(e_.pins.by_place, {}, &Pin::pinned);
     // Whether a setting helps is for the search to say.
     const std::string remedy =
-        first.place == kWaiting ? "to synchronise, or free, where record_stream is called"
+        first.place == kWaiting ? "synchronise, or free, where record_stream is called"
         : first.place == kFromBefore
-            ? "to record from the program's start, which shows whose blocks these are"
+            ? "first record from the program's start, which shows whose blocks these are"
         : first.place == kNoStack || first.place == kNoTag
-            ? "to record with stacks, which shows whose blocks these are"
-            : fmt::format("to give back sooner, or allocate before all else, what {} holds",
-                          first.place);
-    add(fmt::format("{} free inside segments, kept there by live blocks beside it",
+            ? no_stack_remedy()
+            : fmt::format("free the blocks from {} earlier, or allocate them first", first.place);
+    add(fmt::format("{} free inside segments, kept from being returned by live blocks beside it",
                     human_size(e_.pins.pinned)),
         e_.pins.pinned, remedy);
   }
 
+  std::string no_stack_remedy() const {
+    const bool others_have = std::ranges::any_of(e_.live, [](const auto& of) {
+      return of.place != kNoStack && of.place != kNoTag && of.place != kFromBefore;
+    });
+    return others_have
+               ? "first record the stacks of C++ too (memreplay record --stacks all), which "
+                 "show whose blocks these are"
+               : "first record with stacks, which shows whose blocks these are";
+  }
+
   void kept_whole() {
     add(fmt::format(
-            "{} free in blocks of max_split_size_mb or more, which smaller requests may not "
-            "take",
+            "{} free in blocks of max_split_size_mb or more, which smaller requests cannot use",
             human_size(e_.kept_whole)),
         e_.kept_whole,
         has(device_.conf, "expandable_segments:True")
-            ? "to drop max_split_size_mb: with expandable_segments:True it only keeps memory back"
-            : "a larger max_split_size_mb, or none");
+            ? "drop max_split_size_mb: with expandable_segments:True it only keeps memory from "
+              "being used"
+            : "set a larger max_split_size_mb, or none");
   }
 
   void private_pools() {
@@ -148,13 +157,12 @@ class Findings {
       if (row.pool != 0 && row.pool != e_.pool) free += row.free;
     }
     add(fmt::format("{} free in private pools, which other requests cannot use", human_size(free)),
-        free, "to share one pool between the captures, or let go of graphs and MemPools when done");
+        free, "share one pool between the captures, or delete graphs and MemPools when done");
   }
 
   void pending() {
     add(fmt::format("{} freed, but waiting for another stream", human_size(e_.pending)), e_.pending,
-        "to synchronise or free where record_stream is called, so that the blocks come back "
-        "sooner");
+        "synchronise or free where record_stream is called, so that the blocks come back sooner");
   }
 
   void rounding() {
@@ -166,13 +174,13 @@ class Findings {
     add(fmt::format("{} lost by rounding, most of it ({}) in {} of {} to {}", human_size(lost),
                     human_size(most.lost()), counted(most.blocks, "block"), human_size(most.from),
                     human_size(2 * most.from)),
-        lost, rounds ? "more roundup_power2_divisions, or none" : "");
+        lost, rounds ? "set more roundup_power2_divisions, or none" : "");
   }
 
   void returnable() {
-    add(fmt::format("{} free in whole segments, which could be returned",
+    add(fmt::format("{} free in whole segments, which could be returned to the device",
                     human_size(e_.pins.returnable)),
-        e_.pins.returnable, "torch.cuda.empty_cache() returns it; the next peak takes it again");
+        e_.pins.returnable, "call torch.cuda.empty_cache(); the next peak takes the memory again");
   }
 
   // Before they are exhausted, too: a driver refuses without a word of them.
@@ -182,9 +190,9 @@ class Findings {
     const bool exhausted = e_.cause == Cause::address_space;
     if (!exhausted && use.reserved < use.limit / 2) return;
     const std::string remedy =
-        use.too_short ? "a larger expandable_segments_reserve, or none"
-                      : "fewer streams and pools, expandable_segments:False, or from PyTorch 2.15 "
-                        "on expandable_segments_reserve (0.25 is a quarter of the device)";
+        use.too_short ? "set a larger expandable_segments_reserve, or none"
+                      : "use fewer streams and pools, expandable_segments:False, or from PyTorch "
+                        "2.15 on expandable_segments_reserve (0.25 is a quarter of the device)";
     add(fmt::format("{} of addresses{} reserved by expandable segments, 9/8 of the device by each "
                     "({} of {})",
                     human_size(use.reserved), use.at_least ? " or more" : "",
@@ -197,14 +205,14 @@ class Findings {
     add(fmt::format("{} free on the device, which a memory limit forbids",
                     human_size(e_.device_free - e_.allowed)),
         e_.device_free - e_.allowed,
-        "a larger per_process_memory_fraction, or set_per_process_memory_fraction, or none");
+        "raise per_process_memory_fraction (or set_per_process_memory_fraction), or remove it");
   }
 
   void others() {
     if (!e_.total || !e_.room || *e_.total <= *e_.room) return;
     add(fmt::format("{} of the device held by others (contexts, other processes, libraries)",
                     human_size(*e_.total - *e_.room)),
-        *e_.total - *e_.room, "nvidia-smi lists the processes");
+        *e_.total - *e_.room, "end other processes; nvidia-smi lists them");
   }
 
   const ExplainedDevice& device_;
@@ -228,8 +236,8 @@ std::string verdict_sentence(const ExplainedDevice& device) {
   if (!e.shows_requests) return untold(device);
   if (e.cause == Cause::unknown && !device.untold) {
     return fmt::format(
-        "Unknown: by the estimate memory runs out before the recording begins{}, and what was "
-        "asked for then is not in it.",
+        "Unknown: by the estimate memory runs out before the recording begins{}, and requests from "
+        "that time are not in it.",
         whose);
   }
   if (e.cause != Cause::none && !device.untold) {

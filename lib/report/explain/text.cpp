@@ -47,13 +47,11 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
     out += fmt::format("  {:<13}{:>10}{}{}\n", name, human_size(bytes), rest.empty() ? "" : "    ",
                        wrapped(rest, kColumn, width));
   };
-  const std::string whose = device.device.capacity_from == CapacityFrom::recorded_oom
-                                ? "as the recorded failure shows it"
-                                : "";
+  const std::string whose =
+      device.device.capacity_from == CapacityFrom::recorded_oom ? "from the recorded failure" : "";
   if (e.total) line("device", *e.total, e.room == e.total ? whose : "");
   if (e.room && e.room != e.total) {
-    line(e.total ? "usable" : "device", *e.room,
-         e.total ? "all that the allocator can have" : whose);
+    line(e.total ? "usable" : "device", *e.room, e.total ? "what the allocator can use" : whose);
   }
   line("live", e.live_requested,
        fmt::format("in {}; {} with rounding", counted(e.live_blocks, "block"),
@@ -77,7 +75,7 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
   }
   if (e.reserved_peak.event != e.event) {
     line("reserved peak", e.reserved_peak.reserved,
-         fmt::format("{}, where {} are live", where_of(e.reserved_peak),
+         fmt::format("{}, with {} live", where_of(e.reserved_peak),
                      human_size(e.reserved_peak.requested)));
   }
   return out;
@@ -117,7 +115,7 @@ void add_pins(Sheet& out, const Explanation& e) {
 
 void add_live(Sheet& out, const Explanation& e) {
   const std::string by = e.by == PlaceBy::place ? "" : fmt::format(", by {}", name_of(e.by));
-  Table table{{{" What is live" + by, true}, {"bytes"}, {"blocks"}}, {}};
+  Table table{{{" Live memory" + by, true}, {"bytes"}, {"blocks"}}, {}};
   for (std::size_t i = 0; i < std::min(e.rows, e.live.size()); ++i) {
     table.rows.push_back({"   " + shortened(e.live[i].place), human_size(e.live[i].bytes),
                           human_count(e.live[i].blocks)});
@@ -184,7 +182,7 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   out += '\n';
   for (const Finding& finding : findings(device)) {
     if (finding.bytes < e.reserved / 200) continue;  // not worth a line
-    const std::string remedy = finding.remedy.empty() ? "" : " Helps: " + finding.remedy + '.';
+    const std::string remedy = finding.remedy.empty() ? "" : " To fix: " + finding.remedy + '.';
     append_paragraph(out, finding.what + '.' + remedy, 2);
   }
 }
@@ -203,8 +201,8 @@ void append_searched(Sheet& out, const ExplainedDevice& device) {
     const bool is_torch = device.trace.format.starts_with("torch");
     append_paragraph(out,
                      "To see why, " + (is_torch ? how_to_record(device.trace)
-                                                : "record the calls of that allocator, not what is "
-                                                  "live (memreplay list formats)."),
+                                                : "record the calls of that allocator, not only "
+                                                  "live memory (memreplay list formats)."),
                      2);
   }
   append_paragraph(out, capacity_sentence(device.device), 2);

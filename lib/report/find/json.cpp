@@ -7,13 +7,13 @@ namespace memreplay {
 
 void fields(JsonFields& f, const ValueTried& tried) {
   f("value", tried.value, "of the parameter");
-  f("recorded", tried.recorded, "at that very value");
-  f("fits", tried.fits, "by the most that it may need");
-  f("may_fit", tried.may_fit, "by the least");
-  f("peak_requested_bytes", tried.peak_requested, "on an endless device");
-  f("peak_allocated_bytes", tried.peak_allocated, "on an endless device");
-  f("peak_reserved_bytes", tried.peak_reserved, "on an endless device");
-  f("interval", tried.interval, "what the prediction leaves open");
+  f("recorded", tried.recorded, "a recording has this value");
+  f("fits", tried.fits, "in the worst case");
+  f("may_fit", tried.may_fit, "in the best case");
+  f("peak_requested_bytes", tried.peak_requested, "on a device without limit");
+  f("peak_allocated_bytes", tried.peak_allocated, "on a device without limit");
+  f("peak_reserved_bytes", tried.peak_reserved, "on a device without limit");
+  f("interval", tried.interval, "range of the prediction");
   f("oom_retries", only_if(tried.fits, tried.oom_retries), "on the device");
 }
 
@@ -22,7 +22,7 @@ void fields(JsonFields& f, const FoundValue& found) {
   f("device", found.device, "which it is to fit");
   f("largest_value", found.largest, "that fits; null: not even 1, or nothing was tried");
   f("largest_value_that_may_fit", found.may_fit, "above it; null: none");
-  f("unbounded", found.unbounded, "it fits however large, as far as was looked");
+  f("unbounded", found.unbounded, "all values that were tried fit");
   f("interrupted", found.interrupted, "a larger one may fit");
   f("fails_below", found.fails_below, "a value that does not fit although a larger one does");
   f("values", found.tried, "what was tried, ascending");
@@ -40,7 +40,7 @@ void fields(JsonFields& f, const FindAnswer& answer) {
   head_fields(f, "fit");
   f("parameter", answer.facts.name, "whose largest value is looked for");
   f("runs", answer.found, "for each strategy on each device");
-  f("held_back", answer.held_back, "how well predictions of recorded values are");
+  f("held_back", answer.held_back, "recorded values, predicted from the others");
   f("held_by_others_bytes", answer.reserve, "on every device");
   f("predicted", answer.facts, "how the first was predicted");
   if (f.sometimes(!answer.edits.empty())) f("edits", answer.edits, "edits made to the program");

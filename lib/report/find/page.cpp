@@ -144,7 +144,7 @@ class CurvesPicture {
       out += key_of_line(colour_of(i), "reserved under " + found_[i].strategy);
       if (is_open(found_[i])) {
         out += key("<path class=\"band " + colour_of(i) + "\" d=\"M0 0H28V12H0z\"/>",
-                   "what the recordings leave open of it");
+                   "range that the recordings leave open");
       }
     }
     out += key_of_line("bound", device_with_room(found_.front().device));
@@ -338,7 +338,8 @@ void write_page(const FindAnswer& answer, std::ostream& out) {
     if (devices.size() > 1) out << html_text("h2", device_name(device.front().device));
     draw_curves(device, name, out);
   }
-  out << html_text("p", "Lines join what was computed; between the points nothing was.", "quiet");
+  out << html_text("p", "Lines connect the computed points; nothing between them was computed.",
+                   "quiet");
   if (answer.found.size() > 1) {
     out << html_table(largest_table(answer), "For each strategy on each device");
   }

@@ -43,12 +43,11 @@ std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
   const std::string& name = answer.facts.name;
   const std::string device = device_name(found.device);
   if (found.interrupted) {
-    return found.largest ? fmt::format(
-                               "{} = {} fits {} under {}; whether a larger one does was not "
-                               "tried to the end.",
-                               name, largest_text(found), device, found.strategy)
-                         : fmt::format("{}: no {} was found that fits {} before the interruption.",
-                                       found.strategy, name, device);
+    return found.largest
+               ? fmt::format("{} = {} fits {} under {}; larger values were not all tried.", name,
+                             largest_text(found), device, found.strategy)
+               : fmt::format("{}: no {} was found that fits {} before the interruption.",
+                             found.strategy, name, device);
   }
   if (!found.largest) {
     return fmt::format(
@@ -57,24 +56,22 @@ std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
         found.may_fit ? fmt::format("; up to {} may", value_name(*found.may_fit)) : "");
   }
   if (found.unbounded) {
-    return fmt::format("{}: fits {} however large {} is, as far as {}.", found.strategy, device,
-                       name, largest_text(found));
+    return fmt::format("{}: fits {} at every {} that was tried; the largest is {}.", found.strategy,
+                       device, name, largest_text(found));
   }
   const std::string beyond = beyond_phrase(answer.facts, *found.largest);
   std::string said = fmt::format("{} {} {} is the largest that fits {} under {}", name,
                                  is_recorded(found, *found.largest) ? "=" : "≈",
                                  largest_text(found), device, found.strategy);
   if (found.may_fit) {
-    said +=
-        fmt::format(" by the most that it may need; up to {} may fit", value_name(*found.may_fit));
+    said += fmt::format(" in the worst case; up to {} may fit", value_name(*found.may_fit));
   }
   return said + (beyond.empty() ? "." : fmt::format(": {}.", beyond));
 }
 
 std::string fails_below_sentence(const FindAnswer& answer, const FoundValue& found) {
   return fmt::format(
-      "{}: {} = {} does not fit although {} does: the program takes another course "
-      "between them.",
+      "{}: {} = {} does not fit although {} does: the program behaves differently between them.",
       found.strategy, answer.facts.name, *found.fails_below, *found.largest);
 }
 
@@ -90,7 +87,7 @@ std::string percent_off(Bytes predicted, Bytes recorded) {
 
 std::string reserve_sentence(const FindAnswer& answer) {
   return fmt::format("{} of each device {}.", human_size(answer.reserve),
-                     answer.context_assumed ? "are taken to be the CUDA context's (--reserve)"
+                     answer.context_assumed ? "are assumed for the CUDA context (--reserve)"
                                             : "are held by others");
 }
 
@@ -102,8 +99,8 @@ std::string endless_sentence(const FindAnswer& answer) {
     });
   };
   if (std::ranges::none_of(answer.found, fits_above)) return {};
-  return "Peaks are those on a device without limit. Where one fits that is above the device's, "
-         "less is reserved there.";
+  return "Peaks are for a device without limit. A value may fit although its peak is larger than "
+         "the device: the allocator then reserves less.";
 }
 
 }  // namespace
@@ -207,7 +204,7 @@ std::vector<std::string> closing_sentences(const FindAnswer& answer) {
                                edit_phrase(edit)));
   }
   std::ranges::move(prediction_sentences(answer.facts), std::back_inserter(said));
-  if (answer.interrupted) said.emplace_back("Interrupted: not all that was asked for is here.");
+  if (answer.interrupted) said.emplace_back("Interrupted: this answer is incomplete.");
   return said;
 }
 

@@ -33,7 +33,7 @@ void there_fields(JsonFields& f, const FitRun& run, const FittedDevice& device) 
   f("lower_bound_bytes", device.sleeps(run) ? std::nullopt : known(m.lower_bound),
     "peak of live bytes under the strategy's rounding; null where pools sleep");
   f("recorded_ooms_served", known(m.recorded_ooms_served),
-    "requests served that the recorded program was refused");
+    "requests served here that were refused when recorded");
   f("moved_out_blocks", known(m.moved_out_blocks), "live blocks that left the device");
   bound_field(f, run.there.at_least);
 }
@@ -48,16 +48,16 @@ void fit_run_fields(JsonFields& f, const FitRun& run, const FittedDevice& device
     "OOM retries on it");
   f("smallest_capacity_without_retries_bytes", fit.smallest_without_retries,
     "the smallest device without OOM retries");
-  f("proven_smallest", fit.proven_smallest(), "no smaller one suffices");
-  f("proven_without_retries", fit.proven_without_retries(), "nor without retries");
+  f("proven_smallest", fit.proven_smallest(), "proved: no smaller one is enough");
+  f("proven_without_retries", fit.proven_without_retries(), "likewise without retries");
   f("known_below_bytes", fit.known_below, "every capacity below is known; null: every one");
   f("fails_again_at_bytes", fit.fails_again, "the largest device known to be too small");
   there_fields(f, run, device);
   f("fits", known_to_fit(device, run), "the device that was asked for; null: none was, or unknown");
-  f("headroom_bytes", headroom(run, device.device), "of that device above the smallest");
-  f("bounded_by_start", fit.bounded_by_start, "smaller ones could not hold what was there before");
+  f("headroom_bytes", headroom(run, device.device), "its size less the smallest");
+  f("bounded_by_start", fit.bounded_by_start, "smaller ones cannot hold the memory from before");
   f("first_oom", fit.given ? fit.given->first_oom : fit.first_oom,
-    "on the device asked for, else on an endless one");
+    "on the device asked for, else on one without limit");
   f("exact", run.there.exact, "the recording determines the result");
   f("interval", each(run.interval, smallest_interval_fields), "null where it is exact");
   f("inexact_because", unless_empty(run.there.inexact_because), "the end of a sentence");
@@ -113,10 +113,12 @@ void fields(JsonFields& f, const FittedDevice& device) {
     fit_run_fields(runs, fitted, device);
   };
   result_fields(f, "fit", device.trace, device.device, each(device.runs, run));
-  f("state_beyond_device", device.state_beyond, "what was there before is more than the device");
+  f("state_beyond_device", device.state_beyond,
+    "memory from before the recording exceeds the device");
   f("remarks", nothing_requested_remarks(device.trace, device.nothing_requested), "sentences");
   f("cards_that_fit", names_of(device.cards), "for the best strategy; null: not looked for");
-  f("rest_of_step_from_before", device.completed, "the step that failed ends as the one before");
+  f("rest_of_step_from_before", device.completed,
+    "the step that failed is assumed to end as the one before");
   const auto card = [&](JsonFields& cards, const FittedCard& on) {
     card_fields(cards, on, device);
   };

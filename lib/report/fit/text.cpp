@@ -86,7 +86,7 @@ Table table_of(const FittedDevice& fitted) {
 std::string device_sentence(const FittedDevice& fitted) {
   if (fitted.reserve == 0) return {};
   return fmt::format("{} of the device {}.", human_size(fitted.reserve),
-                     fitted.context_assumed ? "are taken to be the CUDA context's (--reserve)"
+                     fitted.context_assumed ? "are assumed for the CUDA context (--reserve)"
                                             : "are held by others");
 }
 
@@ -99,8 +99,8 @@ std::string price(const FitRun& run, Bytes reserve) {
   const Bytes more = used - m.peak_asked;
   const Bytes rounding = std::min(m.lower_bound - m.peak_requested, more);
   return fmt::format(
-      "{} needs {} more than the {} asked for at the peak: {} for rounding, {} that "
-      "it cannot use then.",
+      "{} needs {} more than the {} requested at the peak: {} for rounding, {} that it cannot use "
+      "at that time.",
       run.there.strategy, human_size(more), human_size(m.peak_asked), human_size(rounding),
       human_size(more - rounding));
 }
@@ -113,8 +113,8 @@ std::string impossible(const FitRun& run) {
   }
   const OomPlace& oom = *fit.first_oom;
   return fmt::format(
-      "{} fits no device: without any limit it still runs out of memory at event {}, asked {} with "
-      "a largest free piece of {}. The limit is the strategy's own.",
+      "{} fits no device: without any limit it still runs out of memory at event {}, where {} are "
+      "requested and the largest hole is {}. The limit is the strategy's own.",
       run.there.strategy, human_count(oom.event), human_size(oom.requested),
       human_size(oom.largest_free));
 }
@@ -124,11 +124,11 @@ std::string on_given_device(const FitRun& run, const FittedDevice& fitted) {
   if (!fit.given || !fit.given->first_oom || fit.first_oom) return {};
   const OomPlace& oom = *fit.given->first_oom;
   std::string text =
-      fmt::format("{} runs out of memory at event {}: asked {}, {} free, largest piece {}.",
+      fmt::format("{} runs out of memory at event {}: requested {}, {} free, largest hole {}.",
                   run.there.strategy, human_count(oom.event), human_size(oom.requested),
                   human_size(oom.free), human_size(oom.largest_free));
   if (fit.smallest && *fit.smallest <= *fitted.device.capacity) {
-    text += fmt::format(" On {} it does not.", exact_size(*fit.smallest));
+    text += fmt::format(" On {} it fits.", exact_size(*fit.smallest));
   }
   return text;
 }
@@ -138,8 +138,8 @@ std::string not_monotonic(const FitRun& run, Bytes granule) {
   const Fit& fit = run.fit;
   if (!fit.fails_again) return {};
   std::string text = fmt::format(
-      "{} fits {}, but some larger devices fail again, up to {}: how much memory there is decides "
-      "when it takes and releases some, and that changes what follows.",
+      "{} fits {}, but some larger devices fail again, up to {}: the size of the device decides "
+      "when memory is taken and released, and that changes what follows.",
       run.there.strategy, exact_size(*fit.smallest), exact_size(*fit.fails_again));
   if (!fit.known_below) {
     text += fmt::format(" From {} on every device fits.", exact_size(*fit.fails_again + granule));
@@ -150,7 +150,7 @@ std::string not_monotonic(const FitRun& run, Bytes granule) {
 std::string not_proven(const FitRun& run) {
   const Fit& fit = run.fit;
   if (!fit.smallest || !fit.known_below || fit.proven_smallest()) return {};
-  return fmt::format("{}: devices from {} to {} were not all tried, a smaller one may do{}.",
+  return fmt::format("{}: devices from {} to {} were not all tried; a smaller one may be enough{}.",
                      run.there.strategy, exact_size(*fit.known_below), exact_size(*fit.smallest),
                      fit.finished ? "; a larger --budget tries more" : "");
 }
@@ -164,7 +164,7 @@ std::string to_be_sure(const FittedDevice& fitted) {
     return run.interval && run.interval->low < run.interval->high;
   };
   if (std::ranges::none_of(fitted.runs, open)) return {};
-  return "The recording starts late and does not settle it. To be sure, " +
+  return "The recording starts late, so this is not certain. To be sure, " +
          better_recording(fitted.trace.warm_class == "larger");
 }
 
@@ -172,7 +172,7 @@ std::string card_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.cards || best == nullptr) return {};
   if (fitted.cards->empty()) {
-    return "fits: none of the cards known here (memreplay list cards)";
+    return "fits: none of the known cards (memreplay list cards)";
   }
   std::vector<std::string> names;
   for (const Card& card : *fitted.cards) {
@@ -206,7 +206,7 @@ void append_chosen(Sheet& sheet, const FitAnswer& answer) {
   Sheet out(sheet.style());
   for (const ChosenCard& chosen : answer.cards) {
     if (chosen.others.empty()) continue;
-    append_paragraph(out, fmt::format("{} is taken for {}; there is {} too.", chosen.as_given,
+    append_paragraph(out, fmt::format("{} was taken to mean {}; there is also {}.", chosen.as_given,
                                       chosen.card.name, fmt::join(chosen.others, ", ")));
   }
   if (!out.empty()) sheet += '\n' + out.text();
@@ -226,9 +226,8 @@ std::string completed_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.completed || best == nullptr) return {};
   return fmt::format(
-      "{}{}, if the rest of the step at whose OOM the recording ends is that of the step before; "
-      "up "
-      "to there their requests are the same.",
+      "{}{}, if the step that failed would have ended like the step before; up to the OOM their "
+      "requests are the same.",
       size_cell(*best), fitted.runs.size() > 1 ? " under " + best->there.strategy : "");
 }
 
@@ -239,10 +238,9 @@ std::string sleep_sentence(const FittedDevice& fitted) {
   if (fitted.trace.pluggable_pools.empty() || best == nullptr || !best->interval) return {};
   const bool one = fitted.trace.pluggable_pools.size() == 1;
   return fmt::format(
-      "{} if {}, sleep{} while others are served, {} if {} never do{}: that is memory of a "
-      "pluggable allocator (vLLM's sleep mode, torch_memory_saver), and when it slept is not in "
-      "the "
-      "recording; in one by memreplay record it is.",
+      "{} if {}, sleep{} while others are served, {} if {} never do{}: this is memory of a "
+      "pluggable allocator (vLLM's sleep mode, torch_memory_saver), and the recording does not say "
+      "when it slept. One by memreplay record does.",
       exact_size(best->interval->low), pluggable_pools_phrase(fitted.trace), one ? "s" : "",
       exact_size(best->interval->high), one ? "it" : "they", one ? "es" : "");
 }
@@ -337,7 +335,7 @@ std::string to_text(const FitAnswer& answer, const TextStyle& style) {
   append_chosen(out, answer);
   if (answer.interrupted) {
     out += '\n';
-    append_paragraph(out, "Interrupted: not all that was asked for is here.");
+    append_paragraph(out, "Interrupted: this answer is incomplete.");
   }
   return out.text();
 }

@@ -11,7 +11,7 @@ void fields(JsonFields& f, const SelectedBlocks& selected) {
   f("peak_live_bytes", selected.peak_live, "the most of them at one time");
   f("peak_event", selected.peak_event, "after which that is");
   f("at_peak_bytes", selected.at_peak, "theirs when most was requested of all");
-  f("places", selected.places, "who asked for them, most bytes first");
+  f("places", selected.places, "call sites that requested them, most bytes first");
 }
 
 void info_fields(JsonFields& f, const TraceSummary& trace) {

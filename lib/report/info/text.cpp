@@ -45,7 +45,7 @@ std::string listed(const std::vector<std::string>& texts) {
 
 std::string covers(const TraceSummary& trace) {
   if (trace.events == 0) {
-    return fmt::format("no event: a state of {} ({})", counted(trace.preexisting_blocks, "block"),
+    return fmt::format("no events: a state of {} ({})", counted(trace.preexisting_blocks, "block"),
                        human_size(trace.preexisting_bytes));
   }
   std::string text = counted(trace.events, "event");
@@ -100,8 +100,7 @@ std::string recorded(const TraceSummary& trace) {
     text += fmt::format(", each request padded by {} bytes", trace.request_padding);
     const auto& range = trace.request_padding_range;
     if (range && range->first != range->second) {
-      text +=
-          fmt::format(" ({} to {} would explain its blocks as well)", range->first, range->second);
+      text += fmt::format(" ({} to {} would explain its blocks too)", range->first, range->second);
     }
   }
   return text;
@@ -117,8 +116,8 @@ std::string devices_phrase(const TraceSummary& trace) {
 /// What ran before the recording.
 std::string before(const TraceSummary& trace) {
   const std::string& kind = *trace.warm_class;
-  if (kind == "fresh") return "fresh: nothing but what made the blocks that are there";
-  if (kind == "steady") return "steady: steps like those recorded";
+  if (kind == "fresh") return "fresh: only what made the existing blocks";
+  if (kind == "steady") return "steady: steps like the recorded ones";
   const std::string largest =
       fmt::format("about {:.3g} times the largest one recorded", trace.largest_earlier_step);
   if (kind == "smaller") return "smaller: steps of up to " + largest;
@@ -128,7 +127,7 @@ std::string before(const TraceSummary& trace) {
 std::string trust(const TraceSummary& trace) {
   if (!trace.why_no_trace.empty()) return "nothing to replay: it " + trace.why_no_trace + ".";
   if (trace.events == 0) return "a state without a history: nothing to replay.";
-  if (requests_nothing(trace)) return "nothing was requested in it: nothing to replay.";
+  if (requests_nothing(trace)) return "no requests in it: nothing to replay.";
   if (trace.early_end) {
     return fmt::format("peaks are lower bounds: {}.", early_end_phrase(*trace.early_end)) +
            (trace.starts_empty ? "" : " It starts late, too: other settings give an estimate.");
@@ -140,14 +139,14 @@ std::string trust(const TraceSummary& trace) {
   constexpr double kFarLarger = 1.5;
   if (trace.warm_class && trace.largest_earlier_step > kFarLarger) {
     return "same settings: exact where the start was recorded. Other settings: a poor estimate, "
-           "because much larger steps came before.";
+           "because much larger steps ran before.";
   }
   if (!trace.starts_empty) {
     return "same settings: exact where the start was recorded. Other settings: an estimate, "
            "because "
            "the past is not in the recording.";
   }
-  return trace.gapless ? "an estimate, because of what the recording lacks."
+  return trace.gapless ? "an estimate, because parts of the recording are missing."
                        : "an estimate, because events are missing.";
 }
 
@@ -218,8 +217,8 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
                                     counted(places[i].blocks, "block"), places[i].place));
       }
       if (places.size() > kPlacesShown) {
-        out +=
-            line("", fmt::format("and {} more places", human_count(places.size() - kPlacesShown)));
+        out += line(
+            "", fmt::format("and {} more call sites", human_count(places.size() - kPlacesShown)));
       }
     }
     if (trace.picture) out += '\n' + plot(*trace.picture, "requested", style.unicode, style.width);

@@ -15,8 +15,8 @@ std::string severity_of(const LintAnswer::Issue& issue) {
 }
 
 void setting_fields(JsonFields& f, const LintAnswer& answer) {
-  f("variable", unless_empty(answer.variable), "in which it is to stand; null: it was not said");
-  f("conf", answer.conf, "what was looked at; empty: the defaults");
+  f("variable", unless_empty(answer.variable), "the variable that it is for; null: not given");
+  f("conf", answer.conf, "the setting that was checked; empty: the defaults");
   f("valid", answer.valid(), "no issue is an error");
   const auto issue = [](JsonFields& issues, const LintAnswer::Issue& of) {
     issues("severity", severity_of(of), "error or warning");

@@ -29,10 +29,9 @@ void append_columns(Sheet& out, const ListAnswer& answer) {
   out += '\n';
   append_paragraph(
       out,
-      "Upper and lower case are the same in these names, and so are \"Size (bytes)\" "
-      "and size_bytes. Commas, semicolons or tabs separate, as the header shows. Other "
-      "columns are left out, and that is said; --columns id=NAME,size=NAME takes a "
-      "column of any name.");
+      "Case does not matter in these names, and \"Size (bytes)\" is the same as size_bytes. "
+      "Commas, semicolons or tabs separate, as in the header. Other columns are left out, with a "
+      "note; --columns id=NAME,size=NAME names the columns to use.");
 }
 
 }  // namespace

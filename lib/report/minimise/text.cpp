@@ -19,15 +19,15 @@ std::string what_is_kept(const MinimiseAnswer& small) {
   const std::string& strategy = small.shown_by;
   const RunMetrics& m = small.after;
   if (small.kept == Kept::gap) {
-    return fmt::format("{} reserves {} where it charges {} ({} and {} before)", strategy,
+    return fmt::format("{} reserves {} and allocates {} ({} and {} before)", strategy,
                        human_size(m.peak_reserved), human_size(m.peak_allocated),
                        human_size(small.before.peak_reserved),
                        human_size(small.before.peak_allocated));
   }
   const std::string why = small.kept == Kept::shortage        ? "shortage"
                           : small.kept == Kept::fragmentation ? "fragmentation"
-                                                              : "it may not use what is free";
-  return fmt::format("{} is refused the same {} with {} free, {} in one piece: {}", strategy,
+                                                              : "it may not use the free memory";
+  return fmt::format("{} is refused the same {} with {} free, largest hole {}: {}", strategy,
                      exact_size(m.first_oom->requested), human_size(m.first_oom->free),
                      human_size(m.first_oom->largest_free), why);
 }
@@ -43,7 +43,8 @@ std::string left_out(const MinimiseAnswer& small) {
 
 std::string to_text(const MinimiseAnswer& answer, const std::string& target,
                     const TextStyle& style) {
-  const std::string end = answer.finished ? "" : " It was ended early and could be smaller.";
+  const std::string end =
+      answer.finished ? "" : " The search was ended early; the trace could be smaller.";
   return wrapped(fmt::format("{} become {}: {}. {} made.{}", counted(answer.events_before, "event"),
                              human_count(answer.events), what_is_kept(answer),
                              counted(answer.replays, "replay"), end + left_out(answer)),

@@ -49,7 +49,7 @@ class FlameGraph {
   sentence(trace, root) {
     if (!this.live.length) return "Nothing is live at this event.";
     if (!trace.hasStacks) {
-      return "The recording has no stacks: each bar is a place or a tag, as far as there is one.";
+      return "The recording has no stacks: each bar is a call site or a tag, if it has one.";
     }
     return `${humanSize(root.bytes)} in ${
                plural(root.blocks, "live block")}, the outermost frames ` +
@@ -146,7 +146,7 @@ function addCallees(bars, {node, left, width, depth}) {
 }
 
 function flameTree(trace, live, folds) {
-  const root = flameNode("all that is live", null);
+  const root = flameNode("all live memory", null);
   const sums = new Map();  // stack -> [bytes, blocks]
   for (const block of live) {
     const sum = sums.get(trace.stack[block]) || [0, 0];

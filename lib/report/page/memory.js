@@ -44,7 +44,7 @@ function fillPlaces(trace, live) {
   const places = sumsByPlace(trace, live, (block) => trace.size[block]);
   fillSums(byId("live-places"), places);
   const rest = places.length - kMostPlaces;
-  byId("live-rest").textContent = rest > 0 ? `and ${plural(rest, "more place")}` : "";
+  byId("live-rest").textContent = rest > 0 ? `and ${plural(rest, "more call site")}` : "";
 }
 
 function fillPins(trace, regions) {

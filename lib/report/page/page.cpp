@@ -126,9 +126,9 @@ std::string sections(const PageAnswer& page) {
     return "<section>\n" + out + "</section>\n";
   };
   return section("Strategies", strategies) +
-         section("Why: what explain says",
+         section("Why: the answer of explain",
                  [](const PageDevice& d) { return html_text("pre", said_by_explain(d)); }) +
-         section("What helps: what tune says", tuned) +
+         section("What helps: the answer of tune", tuned) +
          section("Sizes of requests",
                  [](const PageDevice& device) { return request_sizes(device.trace); }) +
          section("Settings", [](const PageDevice& device) {

@@ -161,8 +161,7 @@ class Packer {
     for (const Run& run : device.report.runs) runs.push_back(described(run));
     if (trace.window.size() < trace.events) {
       data_.left_out.push_back(fmt::format(
-          "{}: every event of [{}, {}) is in the page; of the others the reduced curves (--from "
-          "and "
+          "{}: events [{}, {}) are in the page in full; the others as reduced curves (--from and "
           "--to choose).",
           name_of(device), human_count(trace.window.from), human_count(trace.window.to)));
     }
@@ -209,15 +208,15 @@ class Packer {
       const std::string strategy = device.report.runs[r].name();
       if (!placed.keeps_places) {
         runs[r]["why_no_places"] = fmt::format(
-            "{} moves blocks out of the device and back: where they lie is not drawn.", strategy);
+            "{} moves blocks out of the device and back: their placement is not drawn.", strategy);
         continue;
       }
       std::string packed = packed_places_[places_added_].get();
       if (packed.size() > room_) {
-        data_.left_out.push_back(fmt::format(
-            "Where {} places blocks would take {} more and is left out; a report of it alone has "
-            "it.",
-            strategy, human_size(packed.size())));
+        data_.left_out.push_back(
+            fmt::format("The placements of {} would take {} more and are left out; a report of it "
+                        "alone has them.",
+                        strategy, human_size(packed.size())));
         runs[r]["why_no_places"] = data_.left_out.back();
         continue;
       }

@@ -64,8 +64,8 @@ function roundingOf(run, block) {
 
 function roundingFacts(run, block) {
   return [
-    ["asked for", exactSize(run.trace.size[block])],
-    ["charged", exactSize(run.charged[block])],
+    ["requested", exactSize(run.trace.size[block])],
+    ["allocated", exactSize(run.charged[block])],
     ["lost to rounding", exactSize(roundingOf(run, block))],
   ];
 }

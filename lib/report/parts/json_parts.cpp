@@ -89,7 +89,7 @@ void fields(JsonFields& f, const EarlyEnd& end) {
 void fields(JsonFields& f, const StateSummary& state) {
   f("reserved_bytes", state.reserved, "held from the device");
   f("segments", state.segments, "regions that the device gave");
-  f("live_bytes", state.live, "live blocks, as charged");
+  f("live_bytes", state.live, "live blocks, after rounding");
   f("blocks", state.blocks, "live blocks");
   f("blocks_with_stacks", state.blocks_with_stacks, "those with a stack");
 }
@@ -106,8 +106,8 @@ void fields(JsonFields& f, const PoolSleep& sleep) {
   f("wakes", sleep.wakes, "it wakes");
   f("asleep_bytes", sleep.asleep, "all pools asleep then");
   f("residue_bytes", sleep.residue, "reserved for none of them");
-  f("free_bytes", sleep.free, "room for others; null: the device is endless");
-  f("missing_bytes", sleep.missing, "what a wake does not find");
+  f("free_bytes", sleep.free, "room for others; null: a device without limit");
+  f("missing_bytes", sleep.missing, "what a wake lacks");
 }
 
 void fields(JsonFields& f, const PluggablePool& pool) {
@@ -116,9 +116,9 @@ void fields(JsonFields& f, const PluggablePool& pool) {
 }
 
 void fields(JsonFields& f, const Divergence& divergence) {
-  f("event", divergence.event, "where it diverges");
+  f("event", divergence.event, "where the model diverges");
   f("expected", divergence.expected, "what was recorded");
-  f("got", divergence.got, "what the model does");
+  f("got", divergence.got, "what the model did");
   f("why", divergence.why, "a sentence");
 }
 
@@ -202,7 +202,8 @@ void recorded_fields(JsonFields& f, const TraceSummary& t) {
   f("peak_reserved_bytes", t.peak_reserved, "peak of the bytes held from the device");
   f("end_reserved_bytes", t.end_reserved, "reserved after the last event");
   f("ooms", t.ooms, "requests that were refused");
-  f("pluggable_pools", t.pluggable_pools, "private pools of a pluggable allocator, which may sleep");
+  f("pluggable_pools", t.pluggable_pools,
+    "private pools of a pluggable allocator, which may sleep");
   f("peak_requested_event", t.peak_requested_event, "right after it most was requested");
   f("peak_reserved_event", t.peak_reserved_event, "right after it most was reserved");
   f("oom_retries", t.retries, "requests for which memory was released first; null: unknown");
@@ -275,7 +276,7 @@ void fields(JsonFields& f, const DeviceSummary& d) {
   f.called("device");
   f("kind", d.kind, "sim, cuda or host");
   f("name", d.name, "of a real device or card");
-  f("capacity_bytes", d.capacity, "its total; null: endless");
+  f("capacity_bytes", d.capacity, "its total; null: no limit");
   f.one_of("capacity_from", JsonFields::of(name_of(d.capacity_from)), {"option", "oom", "retries"},
            "who says so");
   f("granularity_bytes", d.granularity, "sizes of regions are multiples of it");
@@ -312,13 +313,13 @@ void fields(JsonFields& f, const Run& run) {
   f("exact", run.exact, "the recording determines the result");
   bound_field(f, run.at_least);
   f("inexact_because", unless_empty(run.inexact_because), "the end of a sentence");
-  f("as_recorded", run.as_recorded, "its device did what the recorded one did throughout");
+  f("as_recorded", run.as_recorded, "its device did the same as the recorded one throughout");
   f("finished", run.finished, "false: interrupted, or stopped at an OOM");
   f("interval", run.interval, "bounds of an estimate; null where it is exact");
   for (const Metric& metric : metrics()) {
     if (metric.in_json) metric_field(f, metric, m);
   }
-  f("remarks", m.remarks, "sentences without which the numbers would mislead");
+  f("remarks", m.remarks, "notes that belong to the numbers");
   f("device", run.device, "on which it ran");
   f("real", m.real, "use of real memory; null in simulation");
   f("agreement", run.agreement, "whether another device gave the same bytes");
@@ -334,17 +335,17 @@ void fields(JsonFields& f, const VerifyRun& run) {
   f("allocs", run.allocs, "requests");
   f("allocs_matched", run.allocs_matched, "with the recorded address");
   f("segment_events", run.segment_events, "driver events");
-  f("segment_events_matched", run.segment_events_matched, "those that the model gives");
+  f("segment_events_matched", run.segment_events_matched, "those that the model reproduces");
   f("forced", run.forced, "requests at which the model was set to the recorded state");
   f.one_of("verdict", name_of(run.verdict), {"exact", "diverged", "resynchronised", "unsupported"},
-           "how far the model gives the recording");
+           "how much of the recording the model reproduces");
   f("reason", unless_empty(run.reason), "a sentence");
   f("first_divergence", run.first_divergence, "null: none");
   f("torch_version", unless_empty(run.release), "the PyTorch whose rules were used");
 }
 
 void model_check_field(JsonFields& f, const std::optional<VerifyRun>& check) {
-  f("model_check", check, "how far the model gives the recording; null: no model of it");
+  f("model_check", check, "how much of the recording the model reproduces; null: no model of it");
 }
 
 void fields(JsonFields& f, const StateBeyondDevice& state) {

@@ -69,8 +69,9 @@ std::string shell_word(std::string_view text) {
 }
 
 std::string better_recording(bool larger_before) {
-  return larger_before ? "record from the start of the program, or a step of the largest shape too."
-                       : "record from the start of the program, with room for all of its events.";
+  return larger_before
+             ? "record from the start of the program, or include a step of the largest shape."
+             : "record from the start of the program, with room for all of its events.";
 }
 
 std::string how_to_record(const TraceSummary& trace) {
@@ -92,7 +93,7 @@ std::string early_end_phrase(const EarlyEnd& end) {
     case Why::first_step:
       return "the recording ends at the OOM of its first step; " + rest;
     case Why::unlike_earlier:
-      return "the recording ends at the OOM of a step that is unlike those before; " + rest;
+      return "the recording ends at the OOM of a step that differs from those before; " + rest;
     case Why::rest_may_need_more:
       return "the recording ends at an OOM, and the rest of that step may need more";
     case Why::steps_unknown:
@@ -118,9 +119,9 @@ std::string pluggable_pools_phrase(const TraceSummary& trace) {
 std::string pluggable_pools_sentence(const TraceSummary& trace) {
   if (trace.pluggable_pools.empty()) return {};
   return fmt::format(
-      "What is reserved is an upper bound of what the device held: {}, is memory of a pluggable "
-      "allocator (vLLM's sleep mode, torch_memory_saver). It may have slept; when is not in the "
-      "recording.",
+      "Reserved is an upper bound of what the device held: {}, is memory of a pluggable allocator "
+      "(vLLM's sleep mode, torch_memory_saver). It may have slept; the recording does not say "
+      "when.",
       pluggable_pools_phrase(trace));
 }
 
@@ -132,10 +133,13 @@ std::string lower_bounds_sentence(const TraceSummary& trace) {
 std::string whole_recording_sentence(const TraceSummary& trace) {
   if (!trace.early_end) return {};
   if (trace.early_end->why == EarlyEnd::Why::rest_may_need_more) {
-    return "With that rest:\nmemreplay fit " + path_word(trace.path);
+    return "For the peak with that rest:\n"
+           "memreplay fit " +
+           path_word(trace.path);
   }
-  if (!trace.format.starts_with("torch")) return "To know it, record a run with enough memory.";
-  return "To know it, record on a larger card, or on a virtual one:\n"
+  if (!trace.format.starts_with("torch"))
+    return "For the real peak, record a run with enough memory.";
+  return "For the real peak, record on a larger card, or on a virtual one:\n"
          "memreplay record --virtual-gpu h200 -o whole.pickle -- python train.py";
 }
 
@@ -147,18 +151,18 @@ std::string other_program_sentence(const std::string& path, const std::optional<
   const std::string file = path == "-" ? "oom.pickle" : path_word(path);
   const std::string device = capacity ? size_argument(*capacity) : "24GiB";
   return fmt::format(
-      "To change the program instead: which code to checkpoint, or the largest batch, from "
-      "recordings of two.\nmemreplay suggest {} --budget {}\nmemreplay fit --vary "
-      "batch=4:b4.pickle "
-      "--vary batch=8:b8.pickle --find batch --capacity {}",
+      "To change the program instead, find code to checkpoint, or the largest batch from "
+      "recordings of two:\n"
+      "memreplay suggest {} --budget {}\n"
+      "memreplay fit --vary batch=4:b4.pickle --vary batch=8:b8.pickle --find batch --capacity {}",
       file, device, device);
 }
 
 std::string nothing_requested_sentence(const TraceSummary& trace) {
   const std::string what =
-      trace.events == 0 ? "a state without a history" : "a history in which nothing is requested";
+      trace.events == 0 ? "a state without a history" : "a history without requests";
   const std::string lacks = fmt::format(
-      "{} is {}: what the program asks for, and in which order, is not in it.", trace.path, what);
+      "{} is {}: it does not say what the program requests, and in which order.", trace.path, what);
   if (!trace.format.starts_with("torch")) return lacks + " Record one with its allocations.";
   return fmt::format("{} To learn that, {}", lacks, how_to_record(trace));
 }

@@ -46,21 +46,21 @@ std::string parting_sentence(const PredictionFacts& facts, const PredictionSourc
   if (!other.place.empty()) sentence += fmt::format(" ({})", other.place);
   if (without > 0) {
     sentence +=
-        fmt::format(": {} of {} {} no like in {}", counted(without, "request"),
+        fmt::format(": {} of {} {} no counterpart in {}", counted(without, "request"),
                     human_size(other.unpaired_bytes), without == 1 ? "has" : "have", other.path);
   } else {
-    sentence += ", where " + other.path + " goes on in another way";
+    sentence += ", where " + other.path + " continues differently";
   }
   const bool between = (facts.value > std::min(other.value, structure.value)) ==
                        (facts.value < std::max(other.value, structure.value));
   if (between) {
     return sentence +
-           fmt::format(". A recording between the two would tell which way {} = {} goes.",
+           fmt::format(". A recording between the two would show which way {} = {} goes.",
                        facts.name, facts.value);
   }
   return sentence + fmt::format(
-                        ". Predictions {} {} = {} assume no further divergence; record one "
-                        "nearer to {} to confirm.",
+                        ". Predictions {} {} = {} assume no further divergence; record one closer "
+                        "to {} to confirm.",
                         facts.value > structure.value ? "above" : "below", facts.name,
                         structure.value, facts.value);
 }
@@ -71,14 +71,14 @@ void source_fields(JsonFields& f, const PredictionSource& source) {
   f("path", source.path, "its file");
   f("value", source.value, "of the parameter");
   f("requests", source.requests, "how many it makes");
-  f("requests_paired", source.paired, "those with their like in the one that gave the order");
+  f("requests_paired", source.paired, "those with a counterpart in the one that gave the order");
   f("unpaired_bytes", source.unpaired_bytes, "requested by the others");
   const auto parts = [&](JsonFields& at, const PartsAt::value_type& events) {
     at("event", events.first, "in the one that gave the order");
     at("event_there", events.second, "in this one");
     at("place", unless_empty(source.place), "the call site");
   };
-  f("parts_at", each(source.parts_at, parts), "where the two take different courses");
+  f("parts_at", each(source.parts_at, parts), "where the two diverge");
 }
 
 }  // namespace
@@ -108,25 +108,24 @@ std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
   }
   if (facts.recorded()) return sentences;
   sentences.push_back(fmt::format(
-      "Its requests come in the order of {} = {} ({}), with sizes that follow from all recordings.",
+      "Its requests have the order of {} = {} ({}) and sizes derived from all recordings.",
       facts.name, structure.value, structure.path));
   if (const PredictionSource* other = first_to_part(facts)) {
     sentences.push_back(parting_sentence(facts, *other));
   }
   if (facts.staged_sums > 0) {
     sentences.push_back(
-        fmt::format("{} over rows (gradients of biases) get or lose staging memory at {} = {}, by "
-                    "what PyTorch's "
-                    "kernel sets aside on a GPU of 132 multiprocessors.",
+        fmt::format("{} over rows (gradients of biases) gain or lose staging memory at {} = {}, as "
+                    "in PyTorch's kernel on a GPU with 132 multiprocessors.",
                     counted(facts.staged_sums, "sum"), facts.name, facts.value));
   }
   if (facts.open_sizes > 0) {
     sentences.push_back(
-        fmt::format("{} cannot tell how {} (a square, a padding): the interval has each way.",
+        fmt::format("{} do not show how {} (a square, a padding): the interval covers each way.",
                     counted(facts.sources.size(), "recording"), grown_phrase(facts.open_sizes)));
   }
   if (facts.without_law > 0) {
-    sentences.push_back(fmt::format("The sizes of {} follow no law and are guessed.",
+    sentences.push_back(fmt::format("The sizes of {} follow no rule and are guessed.",
                                     counted(facts.without_law, "request")));
   }
   return sentences;
@@ -145,12 +144,12 @@ void fields(JsonFields& f, const PredictionFacts& facts) {
   f("value", facts.value, "asked for");
   f("order_of", known ? facts.sources[facts.structure].value : 0,
     "the value of the recording that gave the order of events");
-  f("recorded", known && facts.recorded(), "at this very value");
+  f("recorded", known && facts.recorded(), "a recording has this value");
   f("sources", each(facts.sources, source_fields), "the recordings it rests on, by value");
-  f("left_out", facts.left_out, "recordings that tell nothing about the need");
+  f("left_out", facts.left_out, "recordings that do not show the need");
   f("requests_without_law", facts.without_law, "requests whose sizes are guessed");
-  f("blocks_with_open_sizes", facts.open_sizes, "blocks that may follow more than one law");
-  f("staged_sums", facts.staged_sums, "sums of rows that get or lose staging at this value");
+  f("blocks_with_open_sizes", facts.open_sizes, "blocks that may follow more than one rule");
+  f("staged_sums", facts.staged_sums, "sums of rows that gain or lose staging at this value");
 }
 
 }  // namespace memreplay

@@ -106,12 +106,12 @@ std::string inexact_text(const Run& run, const std::string& what) {
   if (!run.interval) return text;
   if (run.interval->peak_requested) {
     return text +
-           " Between the bounds lies what several guesses at it come to; everything else, "
-           "files too, is of the likeliest.";
+           " The range covers several plausible guesses; all other output, files too, uses the "
+           "most likely one.";
   }
   return text +
-         " The bounds of what is reserved come from several replays, or from the recording; "
-         "everything else, files too, is of the replay that comes nearest.";
+         " The range of reserved comes from several replays, or from the recording; all other "
+         "output, files too, is from the closest replay.";
 }
 
 std::string served_text(std::uint64_t served) {
@@ -119,8 +119,9 @@ std::string served_text(std::uint64_t served) {
 }
 
 std::string freed_text(std::uint64_t served) {
-  return fmt::format("{} at once: from there on the real program would have gone another way.",
-                     served == 1 ? "it" : "them");
+  return fmt::format(
+      "{} at once: what the real program would have requested after that is unknown.",
+      served == 1 ? "it" : "them");
 }
 
 // "11.0 GiB" and "11 GiB" look the same to who reads an interval.
@@ -139,7 +140,7 @@ std::string beyond_device(const OomPlace& oom, const DeviceSummary& device) {
     case Cause::shortage:
       return fmt::format("Shortage: a --capacity above {} helps.", human_size(*device.capacity));
     case Cause::outside:
-      return fmt::format("Outside: it would have fitted, did others not hold {} of the device.",
+      return fmt::format("Outside: it would have fitted if others did not hold {} of the device.",
                          human_size(device.reserve));
     default:
       return {};
@@ -192,9 +193,9 @@ std::string oom_warning(const Run& run) {
 }
 
 std::string oom_figures(const OomPlace& oom) {
-  const std::string asked = "asked " + human_size(oom.requested);
+  const std::string asked = "requested " + human_size(oom.requested);
   if (oom.told == OomPlace::Told::recorded) return asked + ", refused when it was recorded";
-  return fmt::format("{}, {} free, largest piece {}", asked, human_size(oom.free),
+  return fmt::format("{}, {} free, largest hole {}", asked, human_size(oom.free),
                      human_size(oom.largest_free));
 }
 
@@ -202,21 +203,21 @@ std::string oom_advice(const Run& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
   if (oom.told == OomPlace::Told::recorded) {
-    return "How large the device was is not in the recording, and so not why: --capacity SIZE sets "
-           "one, --capacity none serves it.";
+    return "The recording does not say how large the device was, so the cause is unknown: "
+           "--capacity SIZE sets a size, --capacity none serves the request.";
   }
   const bool simulated = run.device.kind == "sim";
   if (std::string said = beyond_device(oom, run.device); simulated && !said.empty()) return said;
   if (oom.largest_free >= oom.requested) {
-    return "Enough is free in one piece, but not for this request: another stream or pool has it, "
-           "or a limit of the strategy's own forbids it.";
+    return "Enough is free in one piece, but not for this request: it belongs to another stream or "
+           "pool, or the strategy's own limit forbids it.";
   }
   if (oom.free >= oom.requested) {
     return "Enough is free, but not in one piece: tune says whether a setting helps.";
   }
   if (!simulated) return "Shortage: --scale 1/N shrinks the recording to fit.";
   if (run.device.capacity) {
-    return "It would have fitted beside what is live: tune says whether a setting helps.";
+    return "It would have fitted beside live memory: tune says whether a setting helps.";
   }
   if (run.as_recorded) return "Shortage, as on the recorded device: a larger --capacity helps.";
   return "Shortage: the strategy's own limit is too small.";
@@ -285,12 +286,11 @@ std::string mark(const Run& run) {
 std::string model_sentence(const TraceRuns& report) {
   if (!report.model_check) return {};
   const VerifyRun& check = *report.model_check;
-  if (check.verdict == Verdict::unsupported)
-    return "model not verified on this recording: " + check.reason;
+  if (check.verdict == Verdict::unsupported) return "model check: not possible, " + check.reason;
   const std::string matched = fmt::format("{} of {} placements", human_count(check.allocs_matched),
                                           human_count(check.allocs));
-  if (check.verdict == Verdict::exact) return "model verified on this recording: " + matched;
-  std::string text = fmt::format("model diverges from this recording at event {}: {} reproduced",
+  if (check.verdict == Verdict::exact) return "model check: " + matched + " reproduced";
+  std::string text = fmt::format("model check: diverges at event {}, {} reproduced",
                                  human_count(check.first_divergence->event), matched);
   return check.reason.empty() ? text : text + "; " + check.reason;
 }
@@ -321,8 +321,8 @@ std::string capacity_sentence(const DeviceSummary& device) {
   }
   if (device.capacity_from == CapacityFrom::recorded_retries) {
     return fmt::format(
-        "How large the device was is not in the recording; it was full at some time, and on {} all "
-        "that was recorded happens{} ({}).",
+        "The recording does not say how large the device was; it was full at some time, and all "
+        "that was recorded fits in {}{} ({}).",
         human_size(shown), beside, kOtherwise);
   }
   return {};
@@ -332,7 +332,7 @@ std::string edit_phrase(const EditFacts& edit) {
   const std::string blocks =
       fmt::format("{} ({})", counted(edit.blocks, "block"), human_size(edit.bytes));
   if (edit.recomputed_requests > 0) {
-    return fmt::format("{} frees {} early and computes {} again, in {}", edit.edit, blocks,
+    return fmt::format("{} frees {} early and recomputes {}, in {}", edit.edit, blocks,
                        human_size(edit.recomputed_bytes),
                        counted(edit.recomputed_requests, "request"));
   }

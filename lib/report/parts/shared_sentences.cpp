@@ -30,7 +30,7 @@ std::string outside(const Refusal& r) {
         human_size(r.allowance), request, human_size(r.device_free));
   }
   return fmt::format(
-      "Outside: the {} request would have fitted, did others not hold {} of the device.", request,
+      "Outside: the {} request would have fitted if others did not hold {} of the device.", request,
       human_size(r.total.value_or(r.room) - r.room));
 }
 
@@ -177,7 +177,7 @@ std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
   if (verdict.cause != Cause::shortage) return fragmented(refusal);
   const Bytes wanted = refusal.live + refusal.asked;
   return fmt::format(
-      "Shortage: what is live and the {} request together exceed the device by {}; no allocator "
+      "Shortage: live memory and the {} request together exceed the device by {}; no allocator "
       "setting will help.",
       human_size(refusal.asked), human_size(wanted - std::min(wanted, refusal.room)));
 }
@@ -186,7 +186,7 @@ std::string start_refused_sentence(const OomVerdict& verdict, const std::string&
   const std::string_view cause = verdict.cause != Cause::shortage ? "Fragmentation"
                                  : verdict.in_effect              ? "Shortage in effect"
                                                                   : "Shortage";
-  return fmt::format("{}: not all that was there before the recording finds room{}{}.", cause,
+  return fmt::format("{}: not all memory from before the recording fits{}{}.", cause,
                      strategy.empty() ? "" : " under ", strategy);
 }
 
@@ -200,7 +200,7 @@ std::string state_sentence(const std::optional<StateBeyondDevice>& state) {
 }
 
 std::string too_much_phrase(const RequestInRoom& request) {
-  return fmt::format("at event {} {} are live and {} more are asked for, and the device has {}",
+  return fmt::format("at event {} {} are live and {} more are requested, but the device has {}",
                      human_count(request.event), human_size(request.live),
                      human_size(request.requested), human_size(request.room));
 }

@@ -53,7 +53,7 @@ void fields(JsonFields& f, const PlannedDevice& device) {
   f("height_bytes", device.height, "of the plan; null: there is none");
   bound_field(f, device.trace.early_end.has_value());
   f("optimal", device.optimal(), "the height is the lower bound");
-  f("impossible", device.impossible, "proved: nothing fits");
+  f("impossible", device.impossible, "proved: no plan fits");
   f("solver", unless_empty(device.found_by), "what found the plan");
   f("nodes", device.nodes, "visited by the exact search");
   f("seconds", device.seconds, "how long it took");

@@ -91,10 +91,11 @@ void write_memory(const PlannedDevice& device, std::size_t memory, std::ostream&
   if (!device.memories.empty()) out << html_text("h2", device.memories[memory].name);
   const std::size_t drawn = draw_plan(device, memory, out);
   const std::size_t all = buffers_in(device, memory);
-  if (all == 0) out << html_text("p", "Nothing lies here.", "quiet");
+  if (all == 0) out << html_text("p", "There are no buffers.", "quiet");
   if (drawn == all) return;
-  out << html_text("p", fmt::format("Drawn are {} of {} buffers, those with most bytes times life.",
-                                    human_count(drawn), human_count(all)));
+  out << html_text(
+      "p", fmt::format("This picture shows {} of {} buffers, those with most bytes times lifetime.",
+                       human_count(drawn), human_count(all)));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string culprits_sentence(const PlannedDevice& device) {
     return fmt::format("Buffer {} does not fit even alone.", names.front());
   const char* needed = device.each_needed
                            ? "without any one of them the others fit"
-                           : "whether each of them is needed was not decided in time";
+                           : "time ran out before it was known whether each is needed";
   return fmt::format("These {} cannot be placed together, and {}: {}{}.",
                      counted(device.cannot.size(), "buffer"), needed, fmt::join(names, ", "),
                      more == 0 ? "" : fmt::format(" and {} more (--json has all)", more));
@@ -71,37 +71,35 @@ std::string refusal_of_memories(const PlannedDevice& device) {
   const std::string names = names_of(device.memories);
   if (!device.cannot.empty()) {
     const PlannedBuffer& large = device.buffers[device.cannot.front()];
-    return fmt::format("Nothing fits: buffer {} of {} is larger than each of {}.", large.name,
+    return fmt::format("No plan fits: buffer {} of {} is larger than each of {}.", large.name,
                        exact_size(large.size), names);
   }
   if (device.impossible) {
-    return fmt::format("Nothing fits in {}: {} are live at once.", names,
+    return fmt::format("No plan fits in {}: {} are live at once.", names,
                        exact_size(device.lower_bound));
   }
   return fmt::format(
-      "No plan for {} was found in {:.3g} s; whether there is one is open ({} are live at once).",
-      names, device.seconds, exact_size(device.lower_bound));
+      "No plan for {} was found in {:.3g} s; there may be one ({} are live at once).", names,
+      device.seconds, exact_size(device.lower_bound));
 }
 
 std::string refusal(const PlannedDevice& device) {
   if (device.impossible && device.lower_bound <= device.capacity.value_or(device.lower_bound)) {
-    return "Nothing fits: the offsets that are given contradict each other.";
+    return "No plan fits: the given offsets contradict each other.";
   }
   if (!device.capacity) {
     return fmt::format(
-        "No plan was found in {:.3g} s; whether there is one is open (lower bound {}). Try: "
-        "--timeout SECONDS",
+        "No plan was found in {:.3g} s; there may be one (lower bound {}). Try: --timeout SECONDS",
         device.seconds, exact_size(device.lower_bound));
   }
   const std::string capacity = exact_size(*device.capacity);
   if (device.impossible) {
-    return fmt::format("Nothing fits in {}: no plan is lower than {}.", capacity,
+    return fmt::format("No plan fits in {}: the lower bound is {}.", capacity,
                        exact_size(device.lower_bound));
   }
   return fmt::format(
-      "No plan within {} was found in {:.3g} s; whether there is one is open (lower bound {}). "
-      "Try: "
-      "--timeout SECONDS",
+      "No plan within {} was found in {:.3g} s; there may be one (lower bound {}). Try: --timeout "
+      "SECONDS",
       capacity, device.seconds, exact_size(device.lower_bound));
 }
 
@@ -140,8 +138,8 @@ void append_device(Sheet& out, const PlannedDevice& device) {
   out += '\n';
   append_paragraph(out, about(device));
   if (device.height && !one_memory) {
-    append_paragraph(out, fmt::format("Each memory takes what fits, the largest and longest-lived "
-                                      "buffers first ({}), and the next one the rest.",
+    append_paragraph(out, fmt::format("Each memory is filled with the largest and longest-lived "
+                                      "buffers first ({}), and the next one takes the rest.",
                                       device.found_by));
   }
   if (device.left_out != 0) {
@@ -151,8 +149,9 @@ void append_device(Sheet& out, const PlannedDevice& device) {
   if (device.step) append_paragraph(out, step_sentence(*device.step));
   if (device.run) {
     if (!device.run->exact) append_paragraph(out, inexact_sentence(*device.run));
-    append_paragraph(out,
-                     "No running program knows its future: a plan is a goal, not an allocator.");
+    append_paragraph(
+        out,
+        "A plan knows the future, which no running program does: it is a goal, not an allocator.");
   }
 }
 
@@ -166,7 +165,7 @@ std::string to_text(const PlanAnswer& answer, const TextStyle& style) {
   }
   if (answer.interrupted) {
     out += '\n';
-    append_paragraph(out, "Interrupted: this is the best by then.");
+    append_paragraph(out, "Interrupted: this is the best plan so far.");
   }
   return out.text();
 }

@@ -12,9 +12,9 @@ void fields(JsonFields& f, const DepartingCall& call) {
 void fields(JsonFields& f, const RankClass& c) {
   const bool departs = c.departure.has_value();
   const Departure departure = c.departure.value_or(Departure());
-  f("ranks", c.ranks, "that ask for the same, in the same order");
+  f("ranks", c.ranks, "that make the same requests, in the same order");
   f("representative", c.representative, "the file of the lowest");
-  f("stream", hex_of(c.stream), "hash of all that they ask for");
+  f("stream", hex_of(c.stream), "hash of all their requests");
   f("departs_at_event", only_if(departs, departure.event), "in the representative's file");
   f("departs_from", only_if(departs, departure.from), "the class, by index");
   f("twin_event", only_if(departs, departure.twin_event), "in that of the other class");
@@ -101,7 +101,7 @@ void fields(JsonFields& f, const UnreadableRank& file) {
 
 void fields(JsonFields& f, const RanksAnswer& answer) {
   head_fields(f, "ranks");
-  f("classes", answer.classes, "ranks that ask for the same, the largest class first");
+  f("classes", answer.classes, "ranks that make the same requests, the largest class first");
   const bool any = !answer.under.empty();
   const RanksUnder first = any ? answer.under.front() : RanksUnder();
   std::size_t at = 0;
@@ -117,12 +117,12 @@ void fields(JsonFields& f, const RanksAnswer& answer) {
   };
   f("strategies", each(answer.under, under), "all ranks under each");
   f("best", only_if(any, answer.best), "the strategy, by index");
-  f("stages", answer.stages, "ranks that seem to do the same part of the work");
+  f("stages", answer.stages, "ranks that seem to be one pipeline stage");
   const std::optional<TuneAnswer> untuned;
   const bool tuned = answer.tuned && !answer.tuned->result.outcomes.empty();
   f("tune", each(tuned ? answer.tuned : untuned, tuned_ranks_fields), "null: not asked for");
   f("ranks_from", answer.part.ranks_from == RanksFrom::names ? "names" : "order",
-    "who says which file is which rank: names or order");
+    "how ranks are assigned to files: names or order");
   const auto row = [&](JsonFields& rows, const RankRow& of) { row_fields(rows, answer, of); };
   f("ranks", each(answer.part.rows, row), "the worst first");
   f("other_files", answer.part.others, "files of the folders that are no recordings");

@@ -216,13 +216,14 @@ std::string alike(const RankClass& c) {
 void append_classes(Sheet& out, const RanksAnswer& answer) {
   constexpr std::size_t kIndent = 3;
   const std::size_t count = answer.classes.size();
-  append_paragraph(out, count == 1 ? "All ask for the same." : "Who asks for the same:");
+  append_paragraph(
+      out, count == 1 ? "All make the same requests." : "Ranks that make the same requests:");
   for (std::size_t i = 0; count > 1 && i < std::min(kShown, count); ++i) {
     const RankClass& c = answer.classes[i];
     std::string text = fmt::format("class {}: {}, {}", i + 1, alike(c), c.representative);
     if (const auto& d = c.departure) {
       const RankClass& twin = answer.classes[d->from];
-      text += fmt::format("; as class {}, until rank {} {} where rank {} {}", d->from + 1,
+      text += fmt::format("; like class {}, until rank {} {} where rank {} {}", d->from + 1,
                           c.ranks.front(), call_phrase(d->call, d->event, d->twin_call),
                           twin.ranks.front(), call_phrase(d->twin_call, d->twin_event, d->call));
     }
@@ -240,10 +241,10 @@ void append_stages(Sheet& out, const RanksAnswer& answer) {
         fmt::format("{}-{} {}", stage.first, stage.last, human_size(stage.peak_reserved)));
   }
   std::string text =
-      fmt::format("Stages of a pipeline, guessed from the classes: {}", fmt::join(parts, ", "));
+      fmt::format("Pipeline stages, guessed from the classes: {}", fmt::join(parts, ", "));
   if (least.peak_reserved > 0) {
     text += fmt::format(
-        "; the most is {:.2f}x the least",
+        "; the largest is {:.2f} times the smallest",
         static_cast<double>(most.peak_reserved) / static_cast<double>(least.peak_reserved));
   }
   append_paragraph(out, text + '.');
@@ -252,7 +253,7 @@ void append_stages(Sheet& out, const RanksAnswer& answer) {
 std::string files_sentence(const RanksPart& part) {
   std::string text;
   if (part.ranks_from == RanksFrom::order) {
-    text = "The names do not tell the ranks: they count by the order of the paths. ";
+    text = "The names do not show the ranks: files are numbered in the order of their paths. ";
   }
   if (part.others > 0) {
     text += counted(part.others, "file") +
@@ -269,8 +270,8 @@ std::string last_sentence(const RanksAnswer& answer) {
   const RanksUnder& best = answer.under[answer.best];
   const RankRow& worst = answer.part.rows[best.worst];
   if (answer.under.size() > 1) {
-    return fmt::format("One setting for all: {}; its worst is rank {} with {}.", best.strategy,
-                       worst.rank, need_phrase(worst, worst.runs[answer.best]));
+    return fmt::format("One setting for all ranks: {}; its worst is rank {} with {}.",
+                       best.strategy, worst.rank, need_phrase(worst, worst.runs[answer.best]));
   }
   const Spread& peak = best.spreads.front();
   if (peak.min == peak.max) return "";  // the verdict says it
@@ -281,10 +282,12 @@ std::string last_sentence(const RanksAnswer& answer) {
 std::string next_command(const RanksAnswer& answer) {
   const RankRow& worst = answer.part.rows.front();
   const std::string& strategy = worst.runs.front().strategy;
-  return fmt::format("What holds the memory of rank {}, and what helps:\nmemreplay explain {}{}{}",
-                     worst.rank, path_word(worst.path),
-                     strategy == "recorded" ? "" : " -s " + shell_word(strategy),
-                     answer.why ? answer.why->options : "");
+  return fmt::format(
+      "To see what holds the memory of rank {}, and what helps:\n"
+      "memreplay explain {}{}{}",
+      worst.rank, path_word(worst.path),
+      strategy == "recorded" ? "" : " -s " + shell_word(strategy),
+      answer.why ? answer.why->options : "");
 }
 
 /// `class_of` tells a row's class, empty where it is not known.
@@ -357,7 +360,7 @@ std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
   append_paragraph(out, next_command(answer));
   if (answer.tuned) {
     out += '\n';
-    append_paragraph(out, "One setting for all, searched on a recording of each class:");
+    append_paragraph(out, "One setting for all ranks, searched on a recording of each class:");
     out += '\n' + to_text(*answer.tuned, style);
   } else if (answer.ran_out()) {
     const RankRow& worst = answer.part.rows.front();
@@ -383,7 +386,7 @@ std::string to_text(const RanksPart& part, const TextStyle& style) {
                        part.streams.size() == 1 ? "one class"
                                                 : fmt::format("{} classes", part.streams.size()),
                        files_sentence(part)));
-  append_paragraph(out, "memreplay ranks --merge with the JSON of all of them gives the answer.");
+  append_paragraph(out, "Run memreplay ranks --merge on the JSON of all shards for the answer.");
   return out.text();
 }
 

@@ -18,7 +18,8 @@ void replayed_fields(JsonFields& f, const TraceRuns& trace, bool ranked) {
     f("predicted", trace.trace.predicted.value_or(PredictionFacts()), "how it was predicted");
   }
   model_check_field(f, trace.model_check);
-  f("state_beyond_device", trace.state_beyond, "what was there before is more than the device");
+  f("state_beyond_device", trace.state_beyond,
+    "memory from before the recording exceeds the device");
   f("runs_asked", trace.asked, "where it was interrupted there are fewer runs");
   if (!ranked) return;
   const bool planned = trace.planned && trace.planned->left_out_because.empty();

@@ -183,7 +183,8 @@ std::string agreement_phrase(const Run& run) {
   }
   const Agreement::Difference& d = *agreed.first_difference;
   return fmt::format(
-      "{} and {} part at event {}: {} allocated and {} reserved on the one, {} and {} on the other",
+      "{} and {} diverge at event {}: {} allocated and {} reserved on the first, {} and {} on the "
+      "second",
       agreed.with, run.device.text, human_count(d.event), exact_size(d.other_allocated),
       exact_size(d.other_reserved), exact_size(d.allocated), exact_size(d.reserved));
 }
@@ -199,7 +200,7 @@ std::vector<std::string> real_phrases(const Run& run) {
         run.device.text, human_count(real.touched.checked)));
   }
   if (real.not_adopted != 0) {
-    phrases.push_back(fmt::format("{} from before the recording found no memory on {}",
+    phrases.push_back(fmt::format("{} from before the recording did not fit on {}",
                                   counted(real.not_adopted, "segment"), run.device.text));
   }
   return phrases;

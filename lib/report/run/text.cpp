@@ -39,7 +39,7 @@ std::string stopped_sentence(const std::vector<Run>& runs) {
     if (run.stopped_at_oom) names.push_back(run.name());
   }
   if (names.empty()) return {};
-  return fmt::format("Stopped at the first OOM, as asked: {}. Figures are those up to there.",
+  return fmt::format("Stopped at the first OOM, as requested: {}. Figures are those up to there.",
                      fmt::join(names, ", "));
 }
 
@@ -282,7 +282,7 @@ std::string oom_reports(const std::vector<TraceRuns>& reports) {
 
 std::string unplanned_sentence(const PlannedFloor& planned) {
   if (planned.left_out_because.empty()) return {};
-  return fmt::format("No planned placement stands below: {}. Try: memreplay plan TRACE",
+  return fmt::format("No planned placement is shown below: {}. Try: memreplay plan TRACE",
                      planned.left_out_because);
 }
 
@@ -290,7 +290,7 @@ std::string unplanned_sentence(const PlannedFloor& planned) {
 void append_comparison(Sheet& out, const TraceRuns& report, bool several) {
   append_head(out, report, several);
   if (!asks_for_memory(report)) {
-    return append_paragraph(out, "It asks for no memory: there is nothing to compare.");
+    return append_paragraph(out, "It requests no memory: there is nothing to compare.");
   }
   if (requests_nothing(report.trace)) {
     return append_paragraph(out, nothing_requested_sentence(report.trace));

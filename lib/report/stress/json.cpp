@@ -46,8 +46,8 @@ void fields(JsonFields& f, const StressedSteps& steps) {
   f("steps_of_others", steps.others, "steps of other recordings");
   f("last_stays", steps.last_stays, "one more stays last");
   f("events", steps.events, "a free counted once");
-  f("events_before", steps.events_before, "played first");
-  f("events_behind", steps.events_behind, "played at the end");
+  f("events_before", steps.events_before, "replayed first");
+  f("events_behind", steps.events_behind, "replayed at the end");
   f("crossing_blocks", steps.crossing_blocks, "blocks that live across steps");
   f("crossing_bytes", steps.crossing_bytes, "requested bytes of them");
   f("lasting_blocks", steps.lasting_blocks, "blocks that stay");
@@ -57,7 +57,7 @@ void fields(JsonFields& f, const StressedSteps& steps) {
       out("pool_ends", steps.pool_ends, "how many");
       out("unfinished_frees", steps.unfinished_frees, "how many");
     }},
-    "what other orders leave out");
+    "what the other orders leave out");
 }
 
 void fields(JsonFields& f, const OrderSpread& spread) {
@@ -68,12 +68,12 @@ void fields(JsonFields& f, const OrderSpread& spread) {
 }
 
 void margin_fields(JsonFields& f, const StressMargin& margin, const RunMetrics& recorded) {
-  f("share", kStressShare, "of all orders need no more");
-  f("confidence", margin.confidence, "with which that holds");
-  f("peak_reserved_bytes", margin.peak_reserved, "what they need");
+  f("share", kStressShare, "share of orders that need no more");
+  f("confidence", margin.confidence, "confidence of that share");
+  f("peak_reserved_bytes", margin.peak_reserved, "peak reserved that they need");
   f("over_recorded_bytes", margin.over_recorded, "above what the recorded order reserves");
   f("over_recorded", share_of(margin.over_recorded, recorded.peak_reserved), "as a share of it");
-  f("over_live_bytes", margin.over_live, "above what is live at each peak");
+  f("over_live_bytes", margin.over_live, "above live memory at each peak");
   f("over_live", share_of(margin.over_live, recorded.peak_requested), "as a share of it");
 }
 
@@ -88,8 +88,8 @@ void fields(JsonFields& f, const StressRun& run) {
   f("recorded_peak_reserved_bytes", recorded.peak_reserved, "in the recorded order");
   f("recorded_peak_requested_bytes", recorded.peak_requested, "in the recorded order");
   f("recorded_ooms", recorded.ooms, "in the recorded order");
-  f("recorded_order_peak_reserved_bytes", run.recorded_order, "the same played from its steps");
-  f("orders", run.orders, "other orders played");
+  f("recorded_order_peak_reserved_bytes", run.recorded_order, "the same, replayed from its steps");
+  f("orders", run.orders, "other orders replayed");
   f("orders_with_oom", run.orders_with_oom, "those that ran out of memory");
   f("peak_reserved_bytes", only_if(played, run.reserved), "over the orders");
   f("orders_by_peak_reserved", pairs_of(run.orders_by_reserved), "[bytes, orders] each");
@@ -97,7 +97,8 @@ void fields(JsonFields& f, const StressRun& run) {
   const auto margin = [&](JsonFields& m, const StressMargin& of) {
     margin_fields(m, of, recorded);
   };
-  f("margin", each(run.margin, margin), "what is enough; null: too many OOMs, or no order");
+  f("margin", each(run.margin, margin),
+    "the margin that is enough; null: too many OOMs, or no order");
 }
 
 void fields(JsonFields& f, const StressedDevice& device) {
@@ -105,7 +106,7 @@ void fields(JsonFields& f, const StressedDevice& device) {
   f("remarks", nothing_requested_remarks(device.trace, device.nothing_requested), "sentences");
   f("seed", device.seed, "of the orders");
   f("steps_at_once", device.in_flight, "steps that overlap");
-  f("work", device.steps, "what is put in other orders");
+  f("work", device.steps, "the steps that are reordered");
   model_check_field(f, device.model_check);
 }
 

@@ -48,8 +48,7 @@ std::string room_sentence(const StressRun& run, Bytes capacity) {
                                : of_orders(run.orders_with_oom, run.orders) +
                                      (run.orders_with_oom == 1 ? " runs" : " run");
   return fmt::format(
-      "{} out of memory on a device of {}: 99.9 % of orders do not, and reserve {} at most, with "
-      "{} "
+      "{} out of memory on a device of {}: 99.9 % of orders do not and reserve at most {}, with {} "
       "confidence.",
       some, human_size(capacity), human_size(margin.peak_reserved),
       confidence_text(margin.confidence));
@@ -74,7 +73,8 @@ std::string margin_sentence(const StressRun& run, const DeviceSummary& device) {
         human_size(recorded), human_size(margin.peak_reserved), confidence);
   }
   return fmt::format(
-      "A margin of {}{} over the recorded peak ({}) holds 99.9 % of orders, with {} confidence.",
+      "A margin of {}{} over the recorded peak ({}) is enough for 99.9 % of orders, with {} "
+      "confidence.",
       signed_size(margin.over_recorded), share_in_brackets(margin.over_recorded, recorded),
       human_size(recorded), confidence);
 }
@@ -96,7 +96,7 @@ std::string steps_phrase(const StressedSteps& steps) {
     case StepsFrom::repetition:
       return count + " steps, taken from requests that repeat";
     case StepsFrom::quiet:
-      return count + " parts between moments at which little is live (it has no steps)";
+      return count + " parts between moments with little live memory (it has no steps)";
     case StepsFrom::count:
       return count + " parts of as many events each";
     case StepsFrom::nowhere:
@@ -112,18 +112,18 @@ std::string others_phrase(const StressedSteps& steps) {
 
 std::string orders_sentence(const StressedDevice& stressed) {
   std::string text = fmt::format(
-      "{}{}, are played in {} other orders: half of them permuted, in the others each place is "
-      "drawn anew (--seed {}).",
+      "{}{}, are replayed in {} other orders: half are permutations, in the others each step is "
+      "drawn at random (--seed {}).",
       steps_phrase(stressed.steps), others_phrase(stressed.steps), human_count(stressed.orders),
       stressed.seed);
   const StressedSteps& steps = stressed.steps;
   if (steps.events_before + steps.events_behind > 0) {
-    text += fmt::format(" {} of {} events are not in them: they come first, or at the end.",
+    text += fmt::format(" {} of {} events are in no step: they come first, or at the end.",
                         human_count(steps.events_before + steps.events_behind),
                         human_count(steps.events));
   }
   if (stressed.in_flight > 1) {
-    text += fmt::format(" {} of them run at once, event by event in turns by chance.",
+    text += fmt::format(" {} of them run at once, their events interleaved at random.",
                         human_count(stressed.in_flight));
   }
   return text;
@@ -137,20 +137,21 @@ std::string blocks_text(std::uint64_t blocks, Bytes bytes) {
 std::vector<std::string> rules(const StressedSteps& steps) {
   std::vector<std::string> sentences;
   if (steps.last_stays) {
-    sentences.emplace_back("The last step stays last: how its blocks end is not in the recording.");
+    sentences.emplace_back(
+        "The last step stays last: the recording does not show when its blocks are freed.");
   }
   if (steps.crossing_blocks > 0) {
     sentences.push_back(fmt::format(
-        "{} outlive{} the step that asked for them: freed as many steps later as recorded.",
+        "{} outlive{} the step that requested them: freed as many steps later as recorded.",
         blocks_text(steps.crossing_blocks, steps.crossing_bytes),
         steps.crossing_blocks == 1 ? "s" : ""));
   }
   if (steps.lasting_blocks > 0) {
-    sentences.push_back(fmt::format(
-        "{} born in a step {} never freed: each comes once, at its place in the order, whichever "
-        "step is there.",
-        blocks_text(steps.lasting_blocks, steps.lasting_bytes),
-        steps.lasting_blocks == 1 ? "is" : "are"));
+    sentences.push_back(
+        fmt::format("{} allocated in a step {} never freed: each is allocated once, at its "
+                    "position in the order, whichever step is there.",
+                    blocks_text(steps.lasting_blocks, steps.lasting_bytes),
+                    steps.lasting_blocks == 1 ? "is" : "are"));
   }
   std::vector<std::string> left_out;
   if (steps.frontiers > 0) left_out.push_back(counted(steps.frontiers, "safe frontier"));
@@ -206,7 +207,7 @@ std::string live_sentence(const StressRun& run, bool several) {
            : fmt::format("{}, {} in the recorded order",
                          range_text({run.live.least, run.live.most}), human_size(recorded));
   if (!run.margin) return fmt::format("Live at their peaks: {}.", live);
-  return fmt::format("{}ver what is live at its peak ({}), the margin of an order is {}{}.",
+  return fmt::format("{}ver live memory at its peak ({}), the margin of an order is {}{}.",
                      several ? run.recorded.strategy + ": o" : "O", live,
                      signed_size(run.margin->over_live),
                      same ? share_in_brackets(run.margin->over_live, recorded) : "");
@@ -217,14 +218,14 @@ std::string difference_sentence(const StressRun& run) {
   const Bytes recorded = run.recorded.metrics.peak_reserved;
   if (run.recorded_order == recorded || run.orders == 0) return {};
   return fmt::format(
-      "{}: the recorded order, taken apart as the others are, reserves {} instead of {}.",
+      "{}: the recorded order, replayed from its steps like the others, reserves {} instead of {}.",
       run.recorded.strategy, human_size(run.recorded_order), human_size(recorded));
 }
 
 std::string confidence_sentence(const StressedDevice& stressed) {
   if (stressed.runs.empty() || !stressed.runs.front().margin) return {};
   if (stressed.runs.front().margin->confidence >= kStressConfidence) return {};
-  return fmt::format("{} orders are few: --orders {} gives {} confidence.",
+  return fmt::format("{} orders are few: use --orders {} for {} confidence.",
                      human_count(stressed.runs.front().orders), kFewestOrders,
                      confidence_text(kStressConfidence));
 }
@@ -239,10 +240,12 @@ std::string head(const StressedDevice& stressed, bool several) {
 std::string nothing_to_order_sentence(const StressedDevice& stressed) {
   if (stressed.nothing_requested) return nothing_requested_sentence(stressed.trace);
   return fmt::format(
-      "{} has no two steps that could change their places{}: markers, annotations or requests that "
-      "repeat make steps; --step N takes every N events for one.",
+      "{} has no two steps that could be reordered{}: steps come from markers, annotations or "
+      "requests that repeat; --step N makes a step of every N events.",
       stressed.trace.path,
-      stressed.steps.last_stays ? " (the last one stays: how its blocks end is not in it)" : "");
+      stressed.steps.last_stays
+          ? " (the last one stays: the recording does not show when its blocks are freed)"
+          : "");
 }
 
 void append_notes(Sheet& out, const StressedDevice& stressed) {
@@ -299,7 +302,7 @@ std::string to_text(const StressAnswer& answer, const TextStyle& style) {
   append_largest(out, devices);
   if (answer.interrupted) {
     out += '\n';
-    append_paragraph(out, "Interrupted: not all that was asked for is here.");
+    append_paragraph(out, "Interrupted: this answer is incomplete.");
   }
   return out.text();
 }

@@ -27,10 +27,10 @@ void fields(JsonFields& f, const Suggestion& s) {
   f("edits", texts_of(s.edits), "as --edit takes them");
   f("changes", each(s.edits, change_fields), "the same in the program");
   f("strategy", s.strategy, "as -s takes it");
-  f("fits", s.fits, "in the budget, whatever the edits leave open");
+  f("fits", s.fits, "in the budget, also in the worst case of the edits");
   f("peak_requested_bytes", s.peak_requested, "peak of the sizes asked for by live blocks");
   f("peak_reserved_bytes", s.peak_reserved, "peak of the bytes held from the device");
-  f("interval", s.interval, "what the edits leave open");
+  f("interval", s.interval, "what the edits do not determine");
   f("oom_retries", s.retries, "on the budget");
   f("recomputed_bytes", s.recomputed, "asked for a second time");
   f("recomputed_requests", s.recomputed_requests, "requests made a second time");
@@ -45,7 +45,8 @@ void fields(JsonFields& f, const SuggestedDevice& device) {
   result_fields(f, "suggest", device.trace, device.device, std::vector<Run>());
   f("budget_bytes", device.device.capacity, "what it is to fit");
   f("ends_at_oom", device.ends_at_oom, "the recording ends in its first step");
-  f("completed_by_step_before", device.completed, "the step that failed ends as the one before");
+  f("completed_by_step_before", device.completed,
+    "the step that failed is assumed to end as the one before");
   f("parameters_bytes", device.parameters, "the program's, inferred from their lifetimes");
   f("tried", device.tried, "edits, each under each strategy");
   f("settings_tried", device.settings.tried, "settings searched");

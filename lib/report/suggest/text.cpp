@@ -116,7 +116,7 @@ std::string price_text(const Suggestion& s) {
   std::vector<std::string> parts;
   if (s.recomputed > 0) parts.push_back(human_size(s.recomputed) + " computed again");
   if (s.moved > 0) parts.push_back(human_size(s.moved) + " moved");
-  return parts.empty() ? std::string("no price") : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? std::string("no cost") : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 /// The one that the first sentence is about: the best, or where none fits the least. Null: none.
@@ -135,9 +135,10 @@ std::string first_sentence(const SuggestedDevice& device) {
     if (least == nullptr) return none + ".";
     const std::string size = human_size(least->peak_reserved);
     if (least->edits.empty()) {
-      return fmt::format("{}. The least is {} as it is, under {}.", none, size, least->strategy);
+      return fmt::format("{}. The lowest peak is {}, unchanged, under {}.", none, size,
+                         least->strategy);
     }
-    return fmt::format("{}. The least is {}, with {} under {}, for {}.", none, size,
+    return fmt::format("{}. The lowest peak is {}, with {} under {}, for {}.", none, size,
                        edits_text(*least), least->strategy, price_text(*least));
   }
   if (device.ends_at_oom && !best->edits.empty()) {
@@ -181,20 +182,20 @@ Table table_of(const SuggestedDevice& device) {
 
 std::string beyond_sentence(const SuggestedDevice& device) {
   if (device.completed) {
-    return "The recording ends at its failure. The rest of that step is taken for that of the step "
-           "before.";
+    return "The recording ends at its failure. The rest of that step is assumed to be like the "
+           "step before.";
   }
   if (!device.ends_at_oom) return {};
   const Suggestion* told = told_of(device);
   const Bytes aside = told == nullptr ? 0 : told->still_to_come;
   if (aside == 0) {
-    return "The recording ends at the failure of its first step: what the rest of it asks for is "
-           "not in it.";
+    return "The recording ends at the failure of its first step: requests of the rest of that step "
+           "are not in it.";
   }
   return fmt::format(
-      "The recording ends at the failure of its first step: what the rest of it asks for is not in "
-      "it. Set aside for it are {}: gradients, what the optimizer keeps (--optimizer; the "
-      "parameters are {}), and what is computed again at a time.",
+      "The recording ends at the failure of its first step: requests of the rest of that step are "
+      "not in it. {} are set aside for them: gradients, optimizer state (--optimizer; the "
+      "parameters are {}), and what is recomputed at a time.",
       human_size(aside), human_size(device.parameters));
 }
 
@@ -208,11 +209,11 @@ std::string settings_sentence(const SuggestedDevice& device) {
   const SearchedSettings& settings = device.settings;
   if (settings.programs == 0) return {};
   std::string text = fmt::format(
-      "Where the usual settings did not suffice, others of PyTorch's allocator were tried: {} for "
-      "{} of these ways.",
+      "Where the usual settings were not enough, {} more settings of PyTorch's allocator were "
+      "tried, for {} of these ways.",
       human_count(settings.tried), human_count(settings.programs));
   if (settings.left > 0) {
-    text += fmt::format(" {} may fit under a setting that was not looked for.",
+    text += fmt::format(" {} may fit under a setting that was not tried.",
                         counted(settings.left, "more way"));
   }
   return text;
@@ -223,8 +224,7 @@ std::string try_sentence(const SuggestedDevice& device) {
   if (best == nullptr || best->edits.empty()) return {};
   std::string command = "memreplay report " + device.trace.path;
   for (const SuggestedEdit& edit : best->edits) command += fmt::format(" --edit '{}'", edit.text);
-  return fmt::format("What it would look like: {} -s {} -o F.html", command,
-                     shell_word(best->strategy));
+  return fmt::format("To see it: {} -s {} -o F.html", command, shell_word(best->strategy));
 }
 
 // The table's suggestions by which the program fits; where none does, the least one.
@@ -279,7 +279,8 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     out += ' ' + bold(wrapped(first_sentence(device), 1, style.width), style) + "\n\n";
     append_paragraph(out, device.trace.path + ": " + coverage_phrase(device.trace));
     if (device.device.capacity_from != CapacityFrom::option) {
-      append_paragraph(out, "The budget is the device that the recording shows (--budget SIZE).");
+      append_paragraph(out,
+                       "The budget is the device of the recording; --budget SIZE sets another.");
     }
     out += '\n';
     append_table(out, table_of(device));
@@ -299,7 +300,7 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
   }
   if (answer.interrupted) {
     out += '\n';
-    append_paragraph(out, "Interrupted: not all that was asked for is here.");
+    append_paragraph(out, "Interrupted: this answer is incomplete.");
   }
   return out.text();
 }

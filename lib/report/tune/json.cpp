@@ -48,7 +48,7 @@ void best_fields(JsonFields& f, const TuneAnswer& answer) {
   f("env", only_if(there, there ? line_to_set_best(r) : ""), "the line to paste");
   f("place", only_if(there, r.best + 1), "its rank, from 1");
   f("helps", there && r.helps, "it is better than the baseline");
-  f("likely", there && open, "better by the estimates, but not by the whole interval");
+  f("likely", there && open, "better by the estimates, but the ranges overlap");
   f("interval", each(there ? open_verdict(answer.late) : std::nullopt, late_fields),
     "of a recording that starts late");
 }
@@ -60,17 +60,18 @@ void outcome_fields(JsonFields& f, const TuneOutcome& outcome, std::size_t trace
   std::vector<std::string> settings;
   for (const Setting& setting : outcome.settings) settings.push_back(conf_of(setting, kept));
   f("settings", settings, "all that give it, the simplest first");
-  f("pareto", outcome.pareto, "nothing tried is better in one respect and not worse in another");
+  f("pareto", outcome.pareto,
+    "nothing tried is better in one respect without being worse in another");
 }
 
 void search_fields(JsonFields& f, const TuneAnswer& answer) {
   const TuneResult& r = answer.result;
   f("tried", r.tried, "settings whose outcome is known or ruled out");
-  f("replays", r.replayed, "settings replayed; the others are provably like one of these");
-  f("abandoned", r.abandoned, "replays ended early: another one is better throughout");
+  f("replays", r.replayed, "settings replayed; the others provably give the same as one of these");
+  f("abandoned", r.abandoned, "replays ended early because another setting is better");
   f("undetermined", answer.late.open, "outcomes that the recordings do not determine");
   f("weighed", answer.late.weighed, "outcomes that were estimated");
-  f("every_split_size", r.every_split_size, "no value of max_split_size_mb alone is left");
+  f("every_split_size", r.every_split_size, "every value of max_split_size_mb alone was tried");
   f("finished", r.finished, "false: interrupted, or out of time");
   f("torch_version", unless_empty(r.release), "the PyTorch whose rules were used");
 }
@@ -92,12 +93,11 @@ void tuned_fields(JsonFields& f, const TuneAnswer& answer, std::size_t trace) {
   f("baseline", only_if(trace < now.size(), trace < now.size() ? now[trace] : Run()),
     "the recorded setting, or the default");
   f("strategy", r.strategy, "whose settings");
-  f("objective", name_of(r.objective),
-    "what is to be least: reserved, calls, retries, full-device");
+  f("objective", name_of(r.objective), "what to minimise: reserved, calls, retries, full-device");
   f("verdict", name_of(answer.verdict.cause), "why the baseline runs out of memory, or none");
   f("in_effect", answer.verdict.in_effect, "a shortage although the request would fit by its size");
   f("state_beyond_device", answer.states_beyond[trace],
-    "what was there before is more than the device");
+    "memory from before the recording exceeds the device");
   f("shortage", r.shortage, "the first request that no setting serves");
   search_fields(f, answer);
   best_field(f, answer);
@@ -105,7 +105,7 @@ void tuned_fields(JsonFields& f, const TuneAnswer& answer, std::size_t trace) {
   if (answer.nothing_requested) {
     remarks.push_back(nothing_requested_sentence(answer.traces[trace]));
   }
-  f("remarks", remarks, "sentences without which it would mislead");
+  f("remarks", remarks, "notes that belong to the answer");
 }
 
 std::string to_json(const TuneAnswer& answer) {

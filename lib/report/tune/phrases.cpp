@@ -21,18 +21,18 @@ std::string likely_sentence(const TuneResult& result, const LateVerdict& late) {
   const std::string setting = whole_setting(late.setting);
   std::string text;
   if (best.serves() && !result.baseline_outcome.serves()) {
-    text = fmt::format("Likely, {} serves what {} does not, and reserves {}.", setting,
+    text = fmt::format("{} probably serves every request, unlike {}, and reserves {}.", setting,
                        result.baseline, peak_phrase(best));
   } else {
-    text = fmt::format("Likely, {} reserves {}, {} {}.", setting, peak_phrase(best),
+    text = fmt::format("{} probably reserves {}, {} {}.", setting, peak_phrase(best),
                        result.baseline, peak_phrase(result.baseline_outcome));
     if (then.oom_retries < now.oom_retries) {
-      text = fmt::format("Likely, {} comes with {} for the {} of {}, and reserves {}.", setting,
+      text = fmt::format("{} probably needs {} instead of the {} of {}, and reserves {}.", setting,
                          retries_phrase(then.oom_retries), human_count(now.oom_retries),
                          result.baseline, peak_phrase(best));
     }
   }
-  return text + " The recording starts late and does not settle it. To be sure, " +
+  return text + " The recording starts late, so this is not certain. To be sure, " +
          better_recording(late.larger_before);
 }
 
@@ -41,8 +41,8 @@ std::string fewer_retries(const TuneResult& r, const RunSoFar& now, const RunSoF
   const std::string before = human_size(now.peak_reserved);
   const std::string after = human_size(then.peak_reserved);
   return fmt::format(
-      "{} comes with {} for the {} of {}: the device was full, and each one empties the cache and "
-      "waits for the device. It reserves {}, with {} device calls instead of {}.",
+      "{} needs {} instead of the {} of {}: the device was full, and each retry empties the cache "
+      "and waits for the device. It reserves {}, with {} device calls instead of {}.",
       setting_phrase(r.conf(r.outcomes[r.best])), retries_phrase(then.oom_retries),
       human_count(now.oom_retries), r.baseline,
       before == after ? after + " too" : fmt::format("{} instead of {}", after, before),
@@ -126,17 +126,17 @@ std::string late_sentence(const TuneResult& result, const LateVerdict& late) {
             "{} reserves {} and serves every request; by the estimate {} runs out of memory there.",
             whole_setting(late.setting), range_text(late.best), result.baseline);
       }
-      return fmt::format("{} reserves {}, {} {}: less by the whole interval.",
+      return fmt::format("{} reserves {}, {} {}: the ranges do not overlap.",
                          whole_setting(late.setting), range_text(late.best), result.baseline,
                          range_text(late.baseline));
     case LateVerdict::Kind::undecided:
       return likely_sentence(result, late);
     case LateVerdict::Kind::nothing_better:
       return "Nothing helps: by the estimates no setting tried is better than the one in use by "
-             "more than a hundredth.";
+             "more than 1 %.";
     case LateVerdict::Kind::interrupted:
-      return "Undecided: interrupted before what came before the recording was weighed; nothing is "
-             "recommended.";
+      return "Undecided: interrupted before the time before the recording was estimated; nothing "
+             "is recommended.";
   }
   return {};
 }

@@ -91,12 +91,13 @@ std::string effort(const TuneAnswer& answer) {
   }
   if (!r.every_split_size && r.finished) {
     text +=
-        " Not every max_split_size_mb was tried that could change something; --runs allows more.";
+        " Some values of max_split_size_mb that could change something were not tried; --runs N "
+        "tries more.";
   }
   if (answer.late.weighed < answer.late.open) {
     text += fmt::format(
-        " {} of {} were weighed against what came before; the others come after them, as the "
-        "recording alone has it.",
+        " {} of {} were estimated with the time before the recording; the others rank after them, "
+        "by the recording alone.",
         human_count(answer.late.weighed), counted(answer.late.open, "outcome"));
   }
   if (!r.finished) text += " The search was cut short.";
@@ -119,13 +120,12 @@ std::string verdict(const TuneAnswer& answer) {
   if (late && !r.helps) return late_sentence(r, answer.late);
   if (!r.helps) {
     if (r.finished) {
-      return "Nothing helps: no setting tried is better than the one in use by more than a "
-             "hundredth.";
+      return "Nothing helps: no setting tried is better than the one in use by more than 1 %.";
     }
     return fmt::format(
         "Undecided: the search was cut short, and none of the {} tried {}.",
         counted(r.tried, "setting"),
-        fails ? "serves every request" : "is better than the one in use by more than a hundredth");
+        fails ? "serves every request" : "is better than the one in use by more than 1 %");
   }
   const std::string setting = setting_phrase(r.conf(best));
   if (fails) {
@@ -147,7 +147,7 @@ std::string simplicity(const TuneAnswer& answer) {
   const RunSoFar best = r.outcomes[r.best].total();
   if (answer.late.kind != LateVerdict::Kind::not_late) return {};  // the rows say it with intervals
   if (!r.helps || first.peak_reserved >= best.peak_reserved) return {};
-  return fmt::format("The first in rank reserves {} less; {} is simpler.",
+  return fmt::format("Rank 1 reserves {} less; {} is simpler.",
                      human_size(best.peak_reserved - first.peak_reserved),
                      setting_phrase(r.conf(r.outcomes[r.best])));
 }
@@ -217,10 +217,9 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
     append_paragraph(out, whole_recording_sentence(trace));
   }
   if (several) {
-    append_paragraph(
-        out,
-        "Of all traces together: the highest peak, and the sums of OOMs, retries and device "
-        "calls.");
+    append_paragraph(out,
+                     "Figures are for all traces together: the highest peak, and the sums of OOMs, "
+                     "retries and device calls.");
   }
   out += '\n';
   append_table(out, ranking(r));

@@ -203,9 +203,9 @@ bool UmpirePool::coalesce_to(Bytes target) {
 std::vector<OptionInfo> umpire_option_infos() {
   return {{"first", "SIZE", "512MiB", "Least size of a device block while the pool holds none."},
           {"next", "SIZE", "1MiB", "Least size of the others."},
-          {"align", "SIZE", "16", "Sizes and addresses are multiples of it."},
+          {"align", "SIZE", "16", "Sizes and addresses are multiples of this."},
           {"heuristic", "percent|percent_hwm|blocks|blocks_hwm", "percent_hwm",
-           "What is counted to coalesce; hwm: up to the peak, else to what was held."},
+           "What to count for coalescing; hwm: up to the peak, else up to what was held."},
           {"value", "N", "100", "Percent of the bytes, or blocks, that must be releasable."}};
 }
 

@@ -34,10 +34,11 @@ bool check_separator(const Tokens& tokens, std::size_t at, std::string_view want
                      const Release& release, SettingIssues& issues) {
   if (tokens[at] == wanted) return true;
   if (release.has(kNewParser)) {
-    issues.push_back({Severity::warning,
-                      fmt::format("'{}' after '{}' where '{}' belongs: PyTorch reads it so since "
-                                  "2.10 and refuses it before",
-                                  tokens[at], tokens[at - 1], wanted)});
+    issues.push_back(
+        {Severity::warning,
+         fmt::format(
+             "'{}' after '{}' instead of '{}': PyTorch accepts it since 2.10 and refuses it before",
+             tokens[at], tokens[at - 1], wanted)});
     return true;
   }
   issues.push_back({Severity::error, fmt::format("'{}' after '{}'; expected '{}'", tokens[at],

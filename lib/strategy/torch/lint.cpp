@@ -40,8 +40,9 @@ void warn_of_repetition(const Reading& r) {
   for (const ConfEntry& entry : r.entries) {
     if (seen.insert(entry.key).second || !said.insert(entry.key).second) continue;
     const bool table = entry.key == "roundup_power2_divisions";
-    r.warn(fmt::format("{} is given more than once; {}", entry.key,
-                       table ? "a later list changes only what it names" : "the last one holds"));
+    r.warn(fmt::format(
+        "{} is given more than once; {}", entry.key,
+        table ? "a later list changes only the entries that it names" : "the last one is used"));
   }
 }
 
@@ -106,8 +107,8 @@ void warn_of_reserve(const Reading& r) {
   }
   if (r.names("expandable_segments_reserve_by_class")) {
     r.warn(
-        "expandable_segments_reserve_by_class concerns only streams to which the program gives a "
-        "class; a replay knows none");
+        "expandable_segments_reserve_by_class affects only streams to which the program gives a "
+        "class; a replay has none");
   }
 }
 
@@ -118,15 +119,15 @@ void warn_of_roundup(const Reading& r) {
   if (!r.release.has(1) && std::ranges::find(table, 1u) != table.end()) {
     r.warn("roundup_power2_divisions: with one division PyTorch 2.0 does not round at all");
   } else if (std::ranges::all_of(table, [](std::uint32_t divisions) { return divisions <= 1; })) {
-    return r.warn(fmt::format("{}:{} has no effect: sizes are rounded to 512 bytes as without it",
+    return r.warn(fmt::format("{}:{} has no effect: sizes are rounded to 512 bytes anyway",
                               entry->key, entry->value));
   }
   if (!entry->value.starts_with('[')) return;
   if (std::ranges::adjacent_find(table, std::not_equal_to{}) != table.end()) {
-    r.warn(fmt::format(
-        "roundup_power2_divisions: a size in the list is where its divisions begin, whatever the "
-        "documentation says: {}",
-        roundup_in_words(table)));
+    r.warn(
+        fmt::format("roundup_power2_divisions: a size in the list is where its divisions begin, "
+                    "contrary to the documentation: {}",
+                    roundup_in_words(table)));
   }
   const bool is_new = r.release.has(kNewParser);
   const Release other = is_new ? Release{2, kNewParser - 1, 0} : Release{2, kNewParser, 0};
@@ -136,7 +137,7 @@ void warn_of_roundup(const Reading& r) {
     if (each.key == entry->key) read_roundup(each, other, otherwise, ignored);
   }
   if (otherwise != table && ignored.empty()) {
-    r.warn(fmt::format("roundup_power2_divisions: {} reads '>' otherwise: {}",
+    r.warn(fmt::format("roundup_power2_divisions: {} reads '>' differently: {}",
                        is_new ? "PyTorch up to 2.9" : "PyTorch from 2.10 on",
                        roundup_in_words(otherwise)));
   }

@@ -109,10 +109,10 @@ SettingIssues lint_separators(std::string_view conf, std::string& meant) {
     for (std::size_t next = at; (next = meant.find(mark.given, next)) != meant.npos;) {
       meant.replace(next, mark.given.size(), 1, mark.expected);
     }
-    issues.push_back({Severity::error,
-                      fmt::format("'{}' is no separator: {} '{}', and so the value of {} is not "
-                                  "what it seems to be",
-                                  mark.given, mark.what, mark.expected, name)});
+    issues.push_back(
+        {Severity::error,
+         fmt::format("'{}' is not a separator: {} '{}', so the value of {} is not what it seems",
+                     mark.given, mark.what, mark.expected, name)});
   }
   if (issues.empty()) return issues;
   while (meant.ends_with(',') || meant.ends_with(' ')) meant.pop_back();

@@ -73,7 +73,7 @@ struct Parse {
 template <typename T>
 void warn_of_rest(const Parse& parse, const ConfEntry& entry, const PrefixNumber<T>& number) {
   if (number.whole_text) return;
-  parse.warning(fmt::format("{} is '{}': PyTorch reads only the number in front, {}", entry.key,
+  parse.warning(fmt::format("{} is '{}': PyTorch reads only the leading number, {}", entry.key,
                             entry.value, number.value));
 }
 
@@ -84,7 +84,7 @@ std::optional<std::uint64_t> whole(const Parse& parse, const ConfEntry& entry) {
     return std::nullopt;
   }
   if (number->negative) {
-    parse.warning(fmt::format("{} is '{}': PyTorch takes a negative number for a huge one",
+    parse.warning(fmt::format("{} is '{}': PyTorch reads a negative number as a huge one",
                               entry.key, entry.value));
   } else {
     warn_of_rest(parse, entry, *number);

@@ -92,9 +92,9 @@ std::string with_references_marked(std::string_view text) {
 
 void settle_references(Assignment& read) {
   if (std::erase(read.conf, kDefault) > 0) {
-    read.notes.push_back({Severity::warning,
-                          "this is the default, which holds where the variable "
-                          "is not set already; one that is set goes before it"});
+    read.notes.push_back(
+        {Severity::warning,
+         "this is the default, used only if the variable is not set; a set one takes precedence"});
   }
   if (read.conf.find(kReference) == read.conf.npos) return;
   std::string literal, left_out;
@@ -111,10 +111,10 @@ void settle_references(Assignment& read) {
   read.sets = !literal.empty();
   read.notes.push_back(
       {Severity::warning,
-       read.sets ? fmt::format("what {} adds is not in the text, and is not looked at", left_out)
-                 : fmt::format("the value is that of {}, which is not in the text: nothing to look "
-                               "at",
-                               left_out)});
+       read.sets
+           ? fmt::format("what {} adds is not in the text and is not checked", left_out)
+           : fmt::format("the value is that of {}, which is not in the text: nothing to check",
+                         left_out)});
 }
 
 }  // namespace memreplay::torch

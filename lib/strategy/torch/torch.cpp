@@ -94,7 +94,7 @@ std::optional<TorchModel> torch_model(const StrategySpec& spec, const RecordedSe
 StrategyInfo torch_strategy() {
   return {
       .name = "torch",
-      .summary = "PyTorch's native CUDA caching allocator; torch@2.9 by the rules of 2.9.",
+      .summary = "PyTorch's native CUDA caching allocator; torch@2.9 uses the rules of 2.9.",
       .options =
           {
               {"version", "X.Y.Z", "the recording's",

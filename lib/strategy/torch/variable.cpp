@@ -42,18 +42,17 @@ std::string about_no_caching(std::string_view variable, std::string_view value,
                                                         variable.find("HIP") != variable.npos);
   if (counts && value != "1") {
     return fmt::format(
-        "{} turns the caching allocator off only by the value 1 since PyTorch 2.{}: '{}' keeps the "
-        "cache, and with it all options. Earlier releases look only whether it is set, and turn it "
-        "off",
+        "{} turns the caching allocator off only with the value 1 since PyTorch 2.{}: '{}' keeps "
+        "the cache and all options. Earlier releases only check whether it is set, and turn it off",
         variable, kOnlyOneTurnsOff, value);
   }
   const bool is_meant_off = value.empty() || value == "0";
   return fmt::format(
       "{} turns the caching allocator off: each request becomes a cudaMalloc and each free a "
-      "cudaFree, which is slow, and none of its options has an effect; it serves to find wrong "
+      "cudaFree, which is slow, and its options have no effect; use it only to find invalid "
       "accesses{}",
       variable,
-      is_meant_off ? fmt::format(". This release looks only whether it is set: '{}' turns it off "
+      is_meant_off ? fmt::format(". This release only checks whether it is set: '{}' turns it off "
                                  "too; unset it to keep the cache",
                                  value)
                    : "");
@@ -92,16 +91,15 @@ SettingIssues lint_variable(std::string_view variable, std::string_view value,
   // A person who names it has a build for ROCm.
   if (version.empty() && variable == kHipVariable) return {};
   if (version.empty()) {
-    return {{Severity::warning,
-             fmt::format("{} is read from PyTorch 2.{} on; earlier releases ignore it without a "
-                         "word, all of them read {}",
-                         variable, kNewParser, kCudaVariable)}};
+    return {{Severity::warning, fmt::format("{} is read from PyTorch 2.{} on; earlier releases "
+                                            "ignore it silently; all of them read {}",
+                                            variable, kNewParser, kCudaVariable)}};
   }
   const Release release = parse_release(version);
   if (reads_variable(release, variable)) return {};
   return {
       {Severity::warning,
-       fmt::format("PyTorch {}{} ignores {} without a word, and so none of this holds; it reads {}",
+       fmt::format("PyTorch {}{} ignores {} silently, so none of this has an effect; it reads {}",
                    release.text(), built, variable, kCudaVariable)}};
 }
 

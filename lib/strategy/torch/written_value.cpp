@@ -27,7 +27,7 @@ bool is_kept_quote(const Writing& w) { return w.has_sign && w.is_quoted && !w.is
 
 constexpr Fault kFaults[] = {
     {[](const Writing& w) { return w.has_blanks && w.command.ends_with("export"); },
-     "a shell takes no blanks around '=': leave them out, or the variable is not set"},
+     "a shell allows no blanks around '=': remove them, or the variable is not set"},
     {[](const Writing& w) {
        return w.command.starts_with("!export") || w.command.starts_with("! export") ||
               w.command == "!set";
@@ -35,32 +35,31 @@ constexpr Fault kFaults[] = {
      "each '!' of a notebook has a shell of its own, and what it exports ends with it: write %env "
      "NAME=VALUE or set os.environ before torch is imported"},
     {[](const Writing& w) { return w.has_sign && in_capitals(w.command) == "SETX"; },
-     "setx takes the name and the value apart, without '=': setx NAME \"VALUE\""},
+     "setx takes name and value separately, without '=': setx NAME \"VALUE\""},
     {[](const Writing& w) { return is_kept_quote(w) && w.command == "-"; },
-     "in a list of YAML these quotes stay in the value, and PyTorch refuses it: put them around "
-     "all of NAME=VALUE, or leave them out"},
+     "in a YAML list these quotes stay in the value, and PyTorch refuses it: quote all of "
+     "NAME=VALUE, or remove the quotes"},
     {[](const Writing& w) { return is_kept_quote(w) && w.command == "set"; },
      "cmd keeps these quotes in the value, and PyTorch refuses it: set \"NAME=VALUE\""},
     {[](const Writing& w) { return is_kept_quote(w) && w.command == "%env"; },
-     "%env keeps these quotes in the value, and PyTorch refuses it: leave them out"},
+     "%env keeps these quotes in the value, and PyTorch refuses it: remove them"},
     {[](const Writing& w) {
        return w.command == "%env" && line_behind(w).find(" #") != std::string_view::npos;
      },
-     "%env takes all of the line: the comment becomes a part of the value, put it on a line of its "
-     "own"},
+     "%env takes the whole line: the comment becomes part of the value; put it on its own line"},
     {[](const Writing& w) {
        return w.is_python && w.is_quoted && trimmed(line_behind(w)).starts_with("if ");
      },
-     "it holds where the condition after it does; the other value is not looked at"},
+     "it is used when the condition after it holds; the other value is not checked"},
 };
 
 }  // namespace
 
 Assignment without_value(Lack lack) {
   constexpr std::string_view kSays[] = {
-      "this reads the variable and sets nothing: nothing to look at",
-      "this takes the variable away or leaves it unset: the defaults hold",
-      "the value is not in the text: nothing to look at",
+      "this reads the variable and sets nothing: nothing to check",
+      "this removes the variable or leaves it unset: the defaults are used",
+      "the value is not in the text: nothing to check",
   };
   Assignment nothing;
   nothing.sets = false;
@@ -74,8 +73,8 @@ void note_writing(const Writing& writing, Assignment& read) {
   }
   if (std::erase(read.conf, '\n') > 0) {
     read.notes.push_back({Severity::warning,
-                          "the value has a line break in it, which PyTorch drops since 2.10 and "
-                          "takes for a part of an option's name before: write it in one line"});
+                          "the value contains a line break, which PyTorch drops since 2.10 and "
+                          "reads as part of an option's name before: write it on one line"});
   }
   const std::size_t next = writing.text_behind.find('\n');
   const std::string_view line = trimmed(line_behind(writing));
@@ -84,10 +83,10 @@ void note_writing(const Writing& writing, Assignment& read) {
   if (!ends_in_comma || next == writing.text_behind.npos) return;
   const std::string_view following = trimmed(writing.text_behind.substr(next));
   if (!begins_an_option(following)) return;
-  read.notes.push_back({Severity::warning,
-                        fmt::format("the value ends with its line, and '{}' in the next one is no "
-                                    "part of it: write all of it in one line",
-                                    following.substr(0, following.find_first_of(" \t\n\"'")))});
+  read.notes.push_back(
+      {Severity::warning, fmt::format("the value ends with its line, and '{}' on the next one is "
+                                      "not part of it: write all of it on one line",
+                                      following.substr(0, following.find_first_of(" \t\n\"'")))});
 }
 
 bool drop_punctuation(std::string& conf) {

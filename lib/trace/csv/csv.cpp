@@ -176,10 +176,11 @@ void CsvReader::note_all() {
 void CsvReader::note_times() const {
   if (times_ == TimesSoFar::none || times_ == TimesSoFar::clock) return;
   const std::string_view name = fields_.name(kTime);
-  note(times_ == TimesSoFar::seconds
-           ? fmt::format("column {} is taken for seconds, because it has fractions", shown(name))
-           : fmt::format("column {} is taken for microseconds (--columns time_ns={} for others)",
-                         shown(name), name));
+  note(
+      times_ == TimesSoFar::seconds
+          ? fmt::format("column {} is read as seconds, because it has fractions", shown(name))
+          : fmt::format("column {} is read as microseconds (--columns time_ns={} for another unit)",
+                        shown(name), name));
 }
 
 void CsvReader::note_left_out() {
@@ -246,7 +247,7 @@ void CsvReader::read_row() {
   row.clear();
   row.op = fields_.op();
   CsvDevice& device = device_of(fields_.says_more() ? gpu() : 0);
-  if (row.op == kDriverOp) return leave_out(device, "segments and other doings of the allocator");
+  if (row.op == kDriverOp) return leave_out(device, "segments and other events of the allocator");
   if (row.op == 'f' && fields_.is_null_id()) return leave_out(device, "frees of null");
   if (row.op == 'a' && fields_.is_null_id()) row.op = kFailedOp;
   if (row.op != kFailedOp)
@@ -363,7 +364,7 @@ void CsvReader::add_cold_columns(TraceBuilder& events, const Row& row) {
   if (fields_.has(kEnd)) {
     const std::string_view end = trimmed(fields_.text(kEnd));
     if (!end.empty() && end != "upper" && end != "lower")
-      fields_.bad(kEnd, "upper, lower or nothing");
+      fields_.bad(kEnd, "upper, lower or an empty field");
     events.fill<&Trace::upper_end>(std::uint8_t{end == "upper"});
   }
 }

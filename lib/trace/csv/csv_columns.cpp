@@ -12,30 +12,30 @@ namespace memreplay {
 namespace {
 
 constexpr std::array<ColumnInfo, kCsvColumns> kColumns = {
-    ColumnInfo{"op", "operation, action, event, event_type, type, kind, call, function",
-               "What happens: a allocate (or alloc, malloc, new, cudaMalloc, +), f free (or "
-               "dealloc, delete, release, cudaFree, -), c free completed, where a stream still "
-               "used the block after f (or free_completed), e empty the cache (or empty_cache), m "
-               "marker, s safe frontier (BFC), o refused request (or allocate failure, oom, or "
-               "an allocation with a null id), of size bytes. Frees of null and segment_alloc and "
-               "its like are counted and left out."},
+    ColumnInfo{
+        "op", "operation, action, event, event_type, type, kind, call, function",
+        "What happens: a allocate (or alloc, malloc, new, cudaMalloc, +), f free (or dealloc, "
+        "delete, release, cudaFree, -), c free completed, where a stream still used the block "
+        "after f (or free_completed), e empty the cache (or empty_cache), m marker, s safe "
+        "frontier (BFC), o refused request (or allocate failure, oom, or an allocation with a null "
+        "id), of size bytes. Frees of null, segment_alloc and the like are counted and left out."},
     ColumnInfo{"id",
                "ptr, pointer, addr, address, buffer, buffer_id, block, block_id, alloc_id, "
                "allocation_id, handle",
-               "Number or address of the block, decimal or 0x and hexadecimal; may come again once "
-               "it is free."},
+               "Number or address of the block, decimal or 0x and hexadecimal; may be reused once "
+               "the block is free."},
     ColumnInfo{"size",
                "bytes, nbytes, num_bytes, size_bytes, size_in_bytes, size_b, length, alloc_size, "
                "requested, requested_size, requested_bytes",
-               "Bytes of an allocation, a whole number; not looked at in a free. Of s the number "
+               "Bytes of an allocation, a whole number; ignored in a free. In a row s the number "
                "of the frontier."},
     ColumnInfo{"stream", "stream_id, cuda_stream, queue",
-               "Who asks; of a free without it that of its block. Default: 0."},
+               "The stream; a free without one has that of its block. Default: 0."},
     ColumnInfo{"device", "device_id, dev, gpu, gpu_id, device_index",
                "Number of the device; -1 is host memory. Default: 0."},
     ColumnInfo{"pool", "pool_id, heap, arena",
-               "A private pool, as N or FIRST:SECOND; of a free without it that of its block."},
-    ColumnInfo{"thread", "thread_id, tid", "Who asks; of a free without it that of its block."},
+               "A private pool, as N or FIRST:SECOND; a free without one has that of its block."},
+    ColumnInfo{"thread", "thread_id, tid", "The thread; a free without one has that of its block."},
     ColumnInfo{"time_us",
                "timestamp_us, ts_us, time_ns, timestamp_ns, ts_ns, time_ms, timestamp_ms, ts_ms, "
                "time_s, timestamp_s, ts_s, seconds, timestamp, time, ts",
@@ -45,7 +45,7 @@ constexpr std::array<ColumnInfo, kCsvColumns> kColumns = {
     ColumnInfo{"align", "alignment", "Alignment asked for, a power of two."},
     ColumnInfo{"tag", "label, comment, name, tensor, category",
                "Text of a marker, category of a block."},
-    ColumnInfo{"freed_before", "", "BFC: only memory that was freed by then will do."},
+    ColumnInfo{"freed_before", "", "BFC: only memory freed before this frontier may be used."},
     ColumnInfo{"end", "", "BFC: upper or lower, in a pool with two ends."},
 };
 
@@ -244,17 +244,17 @@ void HeaderReading::note_what_is_left_out() {
       if (meant.empty()) {
         unknown += (count++ == 0 ? "" : ", ") + name;
       } else {
-        header_.notes.push_back(fmt::format("column {} is not known and left out{}", name, meant));
+        header_.notes.push_back(fmt::format("column {} is unknown and left out{}", name, meant));
       }
       continue;
     }
     const std::string_view ours = kColumns[meaning->column].name;
     header_.notes.push_back(
-        fmt::format("column {} is left out: {} is taken for {} (--columns {}=NAME for another)",
+        fmt::format("column {} is left out: {} is used as {} (--columns {}=NAME chooses another)",
                     name, shown(header_.names[*header_.places[meaning->column]]), ours, ours));
   }
-  if (count == 1) header_.notes.push_back("column " + unknown + " is not known and left out");
-  if (count > 1) header_.notes.push_back("columns " + unknown + " are not known and left out");
+  if (count == 1) header_.notes.push_back("column " + unknown + " is unknown and left out");
+  if (count > 1) header_.notes.push_back("columns " + unknown + " are unknown and left out");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ Recording read_dhat(const Input& input, const ReadOptions& /*options*/) {
       parse_json(input.name, std::string(input.bytes), "the output of Valgrind's DHAT");
   const JsonNode root(input.name, "", *document);
   Recording recording = recording_of_log(input, "dhat", "DHAT's output, at the peak of the heap");
-  recording.lacks = {"events", "single blocks (it has sums by call site)", "addresses"};
+  recording.lacks = {"events", "single blocks (it has sums per call site)", "addresses"};
   LiveHeap heap(recording);
   std::vector<std::uint32_t> frames;
   for (const JsonNode& frame : root.at("ftbl").elements()) {

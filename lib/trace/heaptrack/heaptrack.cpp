@@ -58,13 +58,13 @@ class HeaptrackReader {
         });
     if (!kinds_.empty()) {
       recording_.detail =
-          "heaptrack recording, interpreted: no addresses, of like blocks the oldest is freed "
+          "heaptrack recording, interpreted: no addresses, of equal blocks the oldest is freed "
           "first";
       recording_.lacks.emplace_back("addresses");
     }
     if (unsure_frees_ > 0) {
       log_.is_unsure();
-      recording_.lacks.push_back(fmt::format("which of several like blocks a free means ({})",
+      recording_.lacks.push_back(fmt::format("which of several equal blocks a free is for ({})",
                                              human_count(unsure_frees_)));
     }
     return log_.finish(recording_);

@@ -65,7 +65,7 @@ class IntervalsReader {
         recording_(recording_of_log(input, "intervals", "start, end and size")),
         outlet_(input.name, begin) {
     recording_.lacks = {"addresses",  "streams",
-                        "threads",    "times but for their order",
+                        "threads",    "times (only their order is kept)",
                         "alignments", "requests that failed"};
   }
 

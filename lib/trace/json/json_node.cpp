@@ -174,7 +174,7 @@ std::shared_ptr<const ParsedJson> parse_json(const std::string& path, const std:
     return std::make_shared<const ParsedJson>(ParsedJson::parse(text, RepeatedKeys(path)));
   } catch (const ParsedJson::parse_error& error) {
     throw InputError(path, line_and_column(text, error.byte),
-                     "is no JSON here; expected " + expected);
+                     "is not JSON here; expected " + expected);
   } catch (const ParsedJson::out_of_range&) {
     throw InputError(path, "", "a number of this JSON is out of range; expected " + expected);
   }
@@ -263,7 +263,7 @@ void refuse_json(const Input& input, std::size_t byte, int error) {
     throw InputError(input.name, "", "a number of this JSON is out of range");
   }
   throw InputError(input.name, fmt::format("byte {}", human_count(byte)),
-                   "is no JSON from here on; the file is truncated or damaged");
+                   "is not JSON from here on; the file is truncated or damaged");
 }
 
 }  // namespace memreplay

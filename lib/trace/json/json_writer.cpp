@@ -86,7 +86,7 @@ void JsonWriter::put_scalar(const PlainScalar& value) {
 }
 
 void JsonWriter::open(Container kind, std::optional<ObjectId>) {
-  if (at_key()) throw std::invalid_argument("a dict has a key that is no plain text");
+  if (at_key()) throw std::invalid_argument("a dict has a key that is not plain text");
   begin_item();
   const bool dict = kind == Container::dict;
   text_ += dict ? '{' : '[';

@@ -220,7 +220,7 @@ class KinetoTraces {
     const Bytes allocated = start.allocated.value_or(reserved);
     if (allocated == 0 || reserved <= allocated) return;
     part.traces.back().coverage.cached_bytes = reserved - allocated;
-    part.lacks.push_back(fmt::format("what was cached before the log ({} of {} reserved)",
+    part.lacks.push_back(fmt::format("memory cached before the log ({} of {} reserved)",
                                      human_size(reserved - allocated), human_size(reserved)));
   }
 

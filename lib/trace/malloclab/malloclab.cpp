@@ -118,12 +118,13 @@ Address MalloclabReader::block(std::string_view id) const {
 // The traces (.rep) of the malloc lab, as its mdriver.c reads them; later ones free -1, which is
 // null.
 ReaderInfo malloclab_reader() {
-  return {.name = "malloclab",
-          .summary = "A trace (.rep) of the malloc lab of CS:APP: its numbers, then a, r and f.",
-          .recognises = is_malloclab,
-          .read = read_and_keep<MalloclabReader>,
-          .hand_on = read_and_hand_on<MalloclabReader>,
-          .stream = stream_as_read<MalloclabReader>};
+  return {
+      .name = "malloclab",
+      .summary = "A trace (.rep) of the malloc lab of CS:APP: a header of counts, then a, r and f.",
+      .recognises = is_malloclab,
+      .read = read_and_keep<MalloclabReader>,
+      .hand_on = read_and_hand_on<MalloclabReader>,
+      .stream = stream_as_read<MalloclabReader>};
 }
 
 }  // namespace memreplay

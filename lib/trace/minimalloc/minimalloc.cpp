@@ -144,7 +144,8 @@ class MinimallocReader {
     recording_.path = input.name;
     recording_.format = "minimalloc";
     recording_.detail = "lifetimes of buffers (MiniMalloc)";
-    recording_.lacks = {"streams", "threads", "times but for their order", "requests that failed"};
+    recording_.lacks = {"streams", "threads", "times (only their order is kept)",
+                        "requests that failed"};
     recording_.texts = {""};
     recording_.stacks = {{}};
   }
@@ -282,7 +283,7 @@ std::vector<StatedBuffer::Gap> MinimallocReader::gaps(const StatedBuffer& buffer
 
 std::optional<Bytes> MinimallocReader::offset() const {
   if (!header_.has(kOffset) || text(kOffset).empty()) return std::nullopt;
-  return static_cast<Bytes>(number(kOffset, 0, "an offset as a whole number, or nothing"));
+  return static_cast<Bytes>(number(kOffset, 0, "an offset as a whole number, or an empty field"));
 }
 
 BufferName MinimallocReader::name() {
@@ -389,7 +390,7 @@ std::vector<StatedBuffer> stated_buffers(const std::string& path) {
 ReaderInfo minimalloc_reader() {
   return {
       .name = "minimalloc",
-      .summary = "Lifetimes of buffers, as MiniMalloc and idealloc have: id, lower, upper, size.",
+      .summary = "Lifetimes of buffers, as for MiniMalloc and idealloc: id, lower, upper, size.",
       .recognises = is_minimalloc,
       .read = read_and_keep<MinimallocReader>,
       .hand_on = read_and_hand_on<MinimallocReader>};

@@ -277,7 +277,7 @@ void BlockDecoder::decode(std::string_view payload_bytes, std::size_t count, Eve
     const std::string_view section = take_section(payload);
     if ((wanted_ & bit) != 0) cold.take(unpacked(section, count), events, events.*column);
   });
-  if (present > kEveryColdColumn || payload.left() > 0) throw MrtFault("columns that nobody knows");
+  if (present > kEveryColdColumn || payload.left() > 0) throw MrtFault("unknown columns");
   check_numbers(events);
 }
 

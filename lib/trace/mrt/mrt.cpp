@@ -67,7 +67,7 @@ MrtAbout parsed(std::string_view bytes) {
   for (EventTotals& totals : about.totals) reader.take(totals);
   reader.take(about.blocks);
   if (in.left() > 0) take_remarks(in, reader, about.recording);
-  if (in.left() > 0) throw MrtFault("says more than it should");
+  if (in.left() > 0) throw MrtFault("has more than it should");
   return about;
 }
 
@@ -302,9 +302,9 @@ void note_size(const Input& input, const ReadOptions& options, const MrtAbout& a
   std::uint64_t events = 0;
   for (const EventTotals& totals : about.totals) events += totals.events;
   if (events < kMany || !options.note) return;
-  options.note(fmt::format(
-      "{}: what is asked needs the whole trace: {} events are held in memory, {} at least",
-      input.name, human_count(events), human_size(events * kHotBytes)));
+  options.note(
+      fmt::format("{}: this question needs the whole trace in memory: {} events, at least {}",
+                  input.name, human_count(events), human_size(events * kHotBytes)));
 }
 
 Recording read(const Input& input, const ReadOptions& options) {
@@ -324,7 +324,7 @@ Recording read(const Input& input, const ReadOptions& options) {
 ReaderInfo mrt_reader() {
   return {
       .name = "mrt",
-      .summary = "memreplay's own binary form of any recording: small, checked, as long as may be",
+      .summary = "memreplay's own binary format: small, checksummed, for recordings of any length",
       .recognises = [](const Input& input) { return input.bytes.starts_with(kMrtMagic); },
       .read = read};
 }

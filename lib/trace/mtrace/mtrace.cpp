@@ -154,7 +154,7 @@ Bytes MtraceReader::size(std::string_view text) const {
 /// What glibc's mtrace() writes to the file that MALLOC_TRACE names.
 ReaderInfo mtrace_reader() {
   return {.name = "mtrace",
-          .summary = "What glibc's mtrace() writes of malloc, realloc and free.",
+          .summary = "The log of glibc's mtrace(): malloc, realloc and free.",
           .recognises = is_mtrace,
           .read = read_and_keep<MtraceReader>,
           .hand_on = read_and_hand_on<MtraceReader>,

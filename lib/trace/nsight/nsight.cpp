@@ -126,7 +126,7 @@ void NsightReader::add(const NsightRow& row) {
   NsightEvent event;
   event.start_ns = needed(row, start);
   if (event.start_ns / kNanoseconds > kMostTime || event.start_ns / kNanoseconds < -kMostTime)
-    fail(row, start, "is no time");
+    fail(row, start, "is not a time");
   event.address = static_cast<Address>(needed(row, address));
   needed(row, bytes);
   event.size = static_cast<Bytes>(bounded(row, bytes, static_cast<std::int64_t>(kMostBytes) - 1));
@@ -220,7 +220,7 @@ void NsightReader::replay(const NsightEvent& event) {
 ReaderInfo nsight_reader() {
   return {
       .name = "nsight",
-      .summary = "Nsight Systems: its SQLite export, or that table of memory usage events as CSV.",
+      .summary = "Nsight Systems: its SQLite export, or the table of memory usage events as CSV.",
       .recognises =
           [](const Input& input) { return is_sqlite(input.bytes) || is_nsight_csv(input); },
       .read = [](const Input& input,

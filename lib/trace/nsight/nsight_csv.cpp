@@ -47,7 +47,7 @@ std::optional<std::int64_t> number_in(const CsvRows& rows, std::size_t field) {
   }
   if (read.ec != std::errc() || read.ptr != end) {
     rows.fail_at(field,
-                 fmt::format("{} is no number; expected a whole one of 64 bits", shown(text)));
+                 fmt::format("{} is not a number; expected a whole one of 64 bits", shown(text)));
   }
   return number;
 }

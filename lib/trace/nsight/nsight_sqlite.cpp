@@ -93,7 +93,7 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow& take)
         row.numbers[at] = query.number(column + 1);
       } else {
         throw InputError(input.name, row.place(),
-                         fmt::format("{} is no whole number", kNsightNames[at]));
+                         fmt::format("{} is not a whole number", kNsightNames[at]));
       }
     }
     take(row);

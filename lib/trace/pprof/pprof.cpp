@@ -45,7 +45,7 @@ class HeapText {
       : lines_(input), recording_(recording_of_log(input, "pprof", "")), heap_(recording_) {}
 
   Recording read() {
-    recording_.lacks = {"events", "single blocks (it has sums by call site)", "addresses"};
+    recording_.lacks = {"events", "single blocks (it has sums per call site)", "addresses"};
     const bool is_whole = read_lines(
         lines_, cut_, [this] { read_line(); }, [] {});
     if (!is_whole) recording_.lacks.emplace_back(kCutOff);
@@ -153,7 +153,7 @@ int device_named(std::string_view name) {
 /// A protobuf: what Go, jemalloc's and Rust's tools and JAX write.
 Recording read_profile(const Input& input) {
   Recording recording = recording_of_log(input, "pprof", "heap profile, for pprof");
-  recording.lacks = {"events", "single blocks (it has sums by call site)", "addresses"};
+  recording.lacks = {"events", "single blocks (it has sums per call site)", "addresses"};
   const PprofProfile profile = parse_pprof(input);
   const PprofValues values = values_in_use(input, profile);
   // JAX names devices, and the code of its executables lies on them, too.

@@ -255,7 +255,7 @@ void RmmReader::call(RmmAction action) {
     case RmmAction::fail:
       return log_.refuse(place, lines_.size(row_[kRmmSize]));
     case RmmAction::reallocate:
-      return log_.lacks("blocks that moved, of which the log says only where to");
+      return log_.lacks("blocks that moved, without their old address in the log");
   }
 }
 

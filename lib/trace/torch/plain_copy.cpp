@@ -42,7 +42,7 @@ class PlainCopy {
 
   void value(const PickleValue& value, int depth) {
     if (depth > kDeepest) refuse_snapshot(input_.name, "nested more than 1000 deep");
-    if (left_-- == 0) refuse_snapshot(input_.name, "repeats itself beyond all measure");
+    if (left_-- == 0) refuse_snapshot(input_.name, "repeats itself too often");
     switch (value.tag) {
       case PickleTag::none:
         return writer_.scalar(std::monostate{});

@@ -170,8 +170,8 @@ TorchSnapshot read_torch_json(const Input& given) {
 }
 
 ReaderInfo torch_json_reader() {
-  return {kFormat, "PyTorch memory snapshot as JSON, of the same structure, or as Python prints it",
-          recognises, read, copy};
+  return {kFormat, "The same PyTorch memory snapshot as JSON, or as Python prints it", recognises,
+          read, copy};
 }
 
 }  // namespace memreplay

@@ -258,7 +258,7 @@ class DeviceReading {
   void add_alloc(const TorchEntry& entry) {
     Live* const live = live_.emplace(entry.address).first;
     if (!live->is_gone()) {
-      ++coverage().synthesised["frees that the recording lacks"];
+      ++coverage().synthesised["frees missing in the recording"];
       append(entry, live->requested_free ? Op::free_completed : Op::free, live->slot, live->size);
       builder_.return_slot(live->slot);
     }
@@ -276,7 +276,7 @@ class DeviceReading {
     Live& live = known != nullptr ? *known : note_from_before(entry, index);
     const bool at_once = completes && !live.requested_free;
     if (at_once && completions_recorded_ && requests_recorded_) {
-      ++coverage().synthesised["requests of frees that the recording lacks"];
+      ++coverage().synthesised["requests of frees missing in the recording"];
     }
     append(entry,
            at_once     ? Op::free
@@ -358,7 +358,7 @@ class DeviceReading {
       trace.start.segments[i++].pool = builder_.pool(pool_id(segment.pool));
     }
     Coverage& coverage = trace.coverage;
-    if (unplaced > 0) coverage.dropped["blocks from before that no segment holds"] = unplaced;
+    if (unplaced > 0) coverage.dropped["blocks from before that are in no segment"] = unplaced;
     coverage.starts_empty = trace.start.segments.empty() && start_.empty();
     coverage.complete = coverage.starts_empty && coverage.dropped.empty();
     coverage.preexisting_blocks = start_.size();

@@ -108,7 +108,7 @@ class UmpireReader {
       if (const auto line = parse_umpire_line(lines_.line())) {
         read(*line);
       } else if (lines_.is_whole()) {
-        lines_.fail(fmt::format("is no JSON object; {}", kExpectedLine));
+        lines_.fail(fmt::format("is not a JSON object; {}", kExpectedLine));
       } else {
         left_out_.leave_out(kCutOff, [&] { return lines_.place(); });
       }

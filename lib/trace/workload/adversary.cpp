@@ -145,18 +145,17 @@ void run_adversary(const WorkloadValues& values, Draws& draws, WorkloadEvents& e
 }  // namespace
 
 WorkloadInfo adversary_workload() {
-  return {
-      .name = "adversary",
-      .summary = "The worst that is known for one way to place blocks, after Robson",
-      .options =
-          {{"against", "first-fit|best-fit|buddy", "first-fit",
-            "Who needs, with n words in the largest block: first fit, as everybody, about "
-            "words * (1 + log2(n)/2); buddies about words * log2(n); best fit about 3/4 n for each "
-            "of n/2 words, with 5/2 n words live at most."},
-           {"words", "N", "16384", "That live at once, at most."},
-           {"word", "SIZE", "4KiB", "Of a word; against buddies a power of two."},
-           {"largest", "N", "256", "Words of the largest block, rounded down to a power of two."}},
-      .run = run_adversary};
+  return {.name = "adversary",
+          .summary = "The worst known case for one placement policy, after Robson",
+          .options = {{"against", "first-fit|best-fit|buddy", "first-fit",
+                       "What it needs, with n words in the largest block: first fit, like any "
+                       "policy, about words * (1 + log2(n)/2); buddies about words * log2(n); best "
+                       "fit about 3/4 n for each of n/2 words, with 5/2 n words live at most."},
+                      {"words", "N", "16384", "Most words that are live at once."},
+                      {"word", "SIZE", "4KiB", "Bytes of a word; against buddies a power of two."},
+                      {"largest", "N", "256",
+                       "Words of the largest block, rounded down to a power of two."}},
+          .run = run_adversary};
 }
 
 }  // namespace memreplay

@@ -33,12 +33,14 @@ void run_fragmentation(const WorkloadValues& values, Draws& draws, WorkloadEvent
 
 WorkloadInfo fragmentation_workload() {
   return {.name = "fragmentation",
-          .summary = "Many blocks, every other one freed, then larger ones; all freed, again",
+          .summary = "Many blocks, every other one freed, then larger ones; all freed; repeated",
           .options = {{"blocks", "N", "1000", "Blocks of the first kind."},
                       {"size", "SIZE", "4MiB", "Their size."},
-                      {"vary", "SHARE", "0", "They are smaller by up to this share, uniform."},
+                      {"vary", "SHARE", "0",
+                       "Blocks are smaller than that by up to this share, uniform."},
                       {"factor", "N", "4",
-                       "The larger ones have so many times the size; together what was freed."}},
+                       "The larger blocks have this many times the size; together they are as "
+                       "large as what was freed."}},
           .run = run_fragmentation};
 }
 

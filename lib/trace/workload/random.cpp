@@ -149,15 +149,15 @@ WorkloadInfo random_workload() {
       .name = "random",
       .summary = "Requests of 512 B to 64 MiB, and frees of any live block, in no order",
       .options =
-          {{"live", "N", "5000", "Blocks that live at once, about."},
+          {{"live", "N", "5000", "Blocks that are live at once, roughly."},
            {"sizes", "log-uniform|uniform|power|zipf", "log-uniform",
             "Log-uniform: each power of two is equally likely. Uniform: each size. Power: density "
             "as size^-(exponent+1). Zipf: `classes` fixed sizes, log-uniform ones, the one of rank "
             "r as likely as r^-exponent."},
-           {"min", "SIZE", "512", "The least size."},
+           {"min", "SIZE", "512", "The smallest size."},
            {"max", "SIZE", "64MiB", "The largest size."},
-           {"exponent", "X", "1", "Of the sizes by power or zipf."},
-           {"classes", "N", "64", "Fixed sizes of zipf."},
+           {"exponent", "X", "1", "Exponent of the sizes by power or zipf."},
+           {"classes", "N", "64", "Number of fixed sizes of zipf."},
            {"lifetimes", "any|youngest|oldest|exponential|power|generational", "any",
             "Who is freed next: any live block, the youngest (a stack), the oldest (a queue). Or "
             "how long a block lives, counted in allocations, `live` on average: exponential; "

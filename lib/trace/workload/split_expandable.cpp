@@ -28,17 +28,18 @@ void run_split_expandable(const WorkloadValues& values, Draws& draws, WorkloadEv
 }  // namespace
 
 WorkloadInfo split_expandable_workload() {
-  return {.name = "split-expandable",
-          .summary =
-              "Two large blocks come and go, a small one next to them stays: "
-              "max_split_size_mb and expandable_segments fight each other",
-          .options = {{"weights", "SIZE", "64MiB", "A block that is there from the beginning."},
-                      {"first", "SIZE", "91MiB", "One large block of a round."},
-                      {"second", "SIZE", "46592KiB", "The other."},
-                      {"small", "SIZE", "2MiB", "What stays."},
-                      {"vary", "SIZE", "1", "Large ones are larger by less than this, uniform."},
-                      {"rounds", "N", "100", "Then all is freed, and it begins again."}},
-          .run = run_split_expandable};
+  return {
+      .name = "split-expandable",
+      .summary =
+          "Two large blocks come and go, a small one next to them stays: "
+          "max_split_size_mb and expandable_segments fight each other",
+      .options = {{"weights", "SIZE", "64MiB", "A block that is live from the beginning."},
+                  {"first", "SIZE", "91MiB", "One large block of a round."},
+                  {"second", "SIZE", "46592KiB", "The other large block of a round."},
+                  {"small", "SIZE", "2MiB", "The small block that stays."},
+                  {"vary", "SIZE", "1", "Large ones are larger by less than this, uniform."},
+                  {"rounds", "N", "100", "Rounds, after which all is freed and it begins again."}},
+      .run = run_split_expandable};
 }
 
 }  // namespace memreplay

@@ -29,7 +29,7 @@ TEST(CostProfile, TheModelCostsTheMedians) {
 
 TEST(CostProfile, EveryComplaintNamesItsPlace) {
   EXPECT_EQ(error_of("{"),
-            "p.json:1:2: is no JSON here; expected a profile as calibrate writes it");
+            "p.json:1:2: is not JSON here; expected a profile as calibrate writes it");
   EXPECT_NE(error_of(R"({"schema": "memreplay-profile/2", "device": {}, "calls": {}})")
                 .find("p.json: schema: is \"memreplay-profile/2\"; expected"),
             std::string::npos);

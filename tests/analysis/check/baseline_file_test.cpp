@@ -73,8 +73,8 @@ TEST(BaselineFile, AToleranceMayBeANumberOrMissing) {
 
 TEST(BaselineFile, BrokenJsonIsRefusedWithLineAndColumn) {
   EXPECT_EQ(complaint("{\n  \"schema\": oops}"),
-            "memory.json:2:13: is no JSON here; expected a baseline as --update writes it");
-  EXPECT_TRUE(complaint("").starts_with("memory.json:1:1: is no JSON"));
+            "memory.json:2:13: is not JSON here; expected a baseline as --update writes it");
+  EXPECT_TRUE(complaint("").starts_with("memory.json:1:1: is not JSON"));
   EXPECT_EQ(complaint(R"({"schema": 1e999})"),
             "memory.json: a number of this JSON is out of range; expected a baseline as --update "
             "writes it");

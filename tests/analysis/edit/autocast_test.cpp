@@ -138,7 +138,7 @@ TEST(Autocast, ProgramsThatShowNothingToCastAreRefused) {
             "--edit autocast:to=bf16: no stack of this recording shows a matrix product, a "
             "convolution or attention");
   EXPECT_EQ(autocast_refusal(ProgramWriter().ask(8).recording()),
-            "--edit autocast:to=bf16: told by stacks, of which this recording has none");
+            "--edit autocast:to=bf16: inferred from stacks, and this recording has none");
   std::vector<std::string> cast = kLinearFrames;
   cast.insert(cast.begin(), "??:0 at::autocast::cached_cast(c10::ScalarType)");
   ProgramWriter program = one_product();

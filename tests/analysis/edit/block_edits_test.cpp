@@ -91,7 +91,7 @@ TEST(BlockEdits, BlocksFromBeforeTheRecordingGrowAsFarAsTheirMemoryGoes) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "--edit scale:size>=700,factor=3000: it enlarges blocks from before the "
-                 "recording, which lie where they lie");
+                 "recording, which cannot be moved");
   }
 }
 
@@ -126,7 +126,7 @@ TEST(Offload, NothingSavedIsRefused) {
     FAIL() << "moved";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "--edit offload:size>=0: nothing of that is saved for a backward pass");
+                 "--edit offload:size>=0: nothing selected is saved for a backward pass");
   }
 }
 

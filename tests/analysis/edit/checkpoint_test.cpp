@@ -306,7 +306,7 @@ TEST(Checkpoint, CodeThatSavesNothingIsRefused) {
   program.at(layer_line(11)).ask(1).free(1);
   program.at(layer_line(12)).ask(2).free(2);
   EXPECT_EQ(refusal(program.recording(), "function=forward"),
-            "--edit checkpoint:function=forward: nothing that this code asks for is freed by a "
+            "--edit checkpoint:function=forward: nothing that this code requests is freed by a "
             "backward pass");
 }
 

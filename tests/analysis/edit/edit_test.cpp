@@ -45,7 +45,7 @@ TEST(Edited, WhatIsOpenOfARecordingStaysOpen) {
     return edited(guessed, std::vector{parse_edit(edit)}).likeliest.origin->why_inexact;
   };
   EXPECT_EQ(why("scale:size>=10,factor=2"), "it is a guess");
-  EXPECT_EQ(why("checkpoint:function=forward").find("it is a guess; the program was edited"), 0u);
+  EXPECT_EQ(why("checkpoint:function=forward").find("it is a guess; lifetimes in the edited program"), 0u);
 }
 
 TEST(Edited, WhenBlocksWouldDieIsGuessedInSeveralWays) {
@@ -133,7 +133,7 @@ TEST(Edit, AutocastTakesNoSelector) {
   EXPECT_FALSE(how.cache);
   EXPECT_EQ(refusal("autocast:to=fp8"), "--edit: 'to=fp8'; expected to=bf16 or to=fp16");
   EXPECT_EQ(refusal("autocast:saved"),
-            "--edit: 'saved'; expected to=bf16, to=fp16 or cache=false: autocast is around whole "
+            "--edit: 'saved'; expected to=bf16, to=fp16 or cache=false: autocast covers whole "
             "forward passes");
 }
 
@@ -154,7 +154,7 @@ TEST(Edit, AnUnknownVerbIsRefusedWithTheNearest) {
 
 TEST(Edit, WithoutASelectorNothingIsEdited) {
   for (const std::string text : {"drop", "drop:", "drop:,&"}) {
-    EXPECT_EQ(refusal(text), "--edit " + text + ": which blocks? expected VERB:KEY=VALUE,…");
+    EXPECT_EQ(refusal(text), "--edit " + text + ": expected blocks to select, as VERB:KEY=VALUE,…");
   }
 }
 
@@ -176,10 +176,9 @@ TEST(Edit, AValueThatIsNoneIsRefused) {
             "--edit: 'group=4/'; expected a whole number above 0");
   EXPECT_EQ(refusal("checkpoint:function=f,group=4/4"),
             "--edit: 'group=4/4'; expected fewer layers in the inner groups, such as group=4/2");
-  EXPECT_EQ(
-      refusal("checkpoint:function=f,group=4/2,reentrant=true"),
-      "--edit checkpoint:function=f,group=4/2,reentrant=true: groups within groups are not of "
-      "the reentrant kind");
+  EXPECT_EQ(refusal("checkpoint:function=f,group=4/2,reentrant=true"),
+            "--edit checkpoint:function=f,group=4/2,reentrant=true: groups within groups cannot be "
+            "reentrant");
   EXPECT_EQ(refusal("checkpoint:function=f,reentrant=yes"),
             "--edit: 'reentrant=yes'; expected true or false");
   EXPECT_EQ(refusal("offload:saved,bandwidth=fast"),
@@ -190,15 +189,16 @@ TEST(Edit, AValueThatIsNoneIsRefused) {
 }
 
 TEST(Edit, WithoutAnAmountNothingIsScaledOrShortened) {
-  EXPECT_EQ(refusal("scale:saved"), "--edit scale:saved: by how much? expected factor=NUMBER");
-  EXPECT_EQ(refusal("shorten:saved"), "--edit shorten:saved: to how long? expected events=N");
+  EXPECT_EQ(refusal("scale:saved"), "--edit scale:saved: expected factor=NUMBER");
+  EXPECT_EQ(refusal("shorten:saved"), "--edit shorten:saved: expected events=N");
 }
 
 TEST(Edit, CheckpointNeedsCodeAndOneWayToGroupIt) {
   EXPECT_EQ(refusal("checkpoint:saved"),
-            "--edit checkpoint:saved: which code? expected code=FILE:FIRST-LAST or function=NAME");
-  EXPECT_EQ(refusal("checkpoint:function=f,group=2,only=2"),
-            "--edit checkpoint:function=f,group=2,only=2: one of group, only and segments");
+            "--edit checkpoint:saved: expected code=FILE:FIRST-LAST or function=NAME");
+  EXPECT_EQ(
+      refusal("checkpoint:function=f,group=2,only=2"),
+      "--edit checkpoint:function=f,group=2,only=2: expected only one of group, only and segments");
 }
 
 TEST(Edit, ASelectorAloneHasItsOwnRefusals) {

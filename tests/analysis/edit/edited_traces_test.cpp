@@ -206,8 +206,8 @@ TEST(EditedTraces, WherePlacesDecideTheRecordedAllocatorsReplayIsAnEstimate) {
   const auto recorded = run_of(subject, "recorded");
   EXPECT_FALSE(recorded.exact);
   EXPECT_EQ(recorded.inexact_because,
-            "where memory lies decides among free blocks of equal size in this release, and of an "
-            "edited program that is not recorded");
+            "in this release addresses decide among free blocks of equal size, and those of an "
+            "edited program are not recorded");
   EXPECT_TRUE(run_of(subject, "torch").exact);
 }
 

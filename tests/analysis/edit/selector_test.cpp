@@ -147,9 +147,9 @@ TEST(Selector, OfManyPhasesSomeAreNamed) {
 TEST(Selector, WhatIsToldByStacksIsRefusedWithoutThem) {
   const Recording recording = ProgramWriter().ask(1).free(1).recording();
   EXPECT_EQ(why_not_picked(recording, "category=temporary"),
-            "category=temporary: told by stacks of Python, of which this recording has none");
+            "category=temporary: inferred from Python stacks, and this recording has none");
   EXPECT_EQ(why_not_picked(recording, "saved"),
-            "saved: told by stacks of Python, of which this recording has none");
+            "saved: inferred from Python stacks, and this recording has none");
 }
 
 TEST(Selector, StepsAreCountedFromOne) {

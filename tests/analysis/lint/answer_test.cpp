@@ -28,10 +28,9 @@ std::string first_issue(const std::string& text, const std::string& version) {
 
 TEST(LintAnswer, AVariableThatTheReleaseDoesNotReadIsNamed) {
   const std::string line = "PYTORCH_ALLOC_CONF=expandable_segments:True";
-  EXPECT_EQ(
-      first_issue(line, "2.9.1"),
-      "PyTorch 2.9.1 ignores PYTORCH_ALLOC_CONF without a word, and so none of this holds; it "
-      "reads PYTORCH_CUDA_ALLOC_CONF");
+  EXPECT_EQ(first_issue(line, "2.9.1"),
+            "PyTorch 2.9.1 ignores PYTORCH_ALLOC_CONF silently, so none of this has an effect; it "
+            "reads PYTORCH_CUDA_ALLOC_CONF");
   EXPECT_EQ(first_issue(line, "2.10"), "");
   EXPECT_TRUE(first_issue(line, "").starts_with("PYTORCH_ALLOC_CONF is read from PyTorch 2.10 on"));
   EXPECT_EQ(first_issue("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "2.0.0"),
@@ -77,12 +76,12 @@ TEST(LintAnswer, OptionsOfTorchNpuAreKnown) {
 }
 
 TEST(LintAnswer, WrongSeparatorsAreNamedWithWhatWasMeant) {
-  EXPECT_EQ(first_issue("expandable_segments:True;max_split_size_mb:64", ""),
-            "';' is no separator: options are separated by ',', and so the value of "
-            "expandable_segments is not what it seems to be. Write "
-            "expandable_segments:True,max_split_size_mb:64");
+  EXPECT_EQ(
+      first_issue("expandable_segments:True;max_split_size_mb:64", ""),
+      "';' is not a separator: options are separated by ',', so the value of expandable_segments "
+      "is not what it seems. Write expandable_segments:True,max_split_size_mb:64");
   EXPECT_EQ(first_issue("backend:native,max_split_size_mb=64;", "2.4").substr(0, 26),
-            "';' is no separator: optio");
+            "';' is not a separator: op");
   EXPECT_NE(first_issue("max_split_size_mb=64", "").find("Write max_split_size_mb:64"),
             std::string::npos);
 }

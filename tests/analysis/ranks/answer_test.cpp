@@ -154,7 +154,8 @@ TEST_F(RanksTest, OfSeveralDevicesTheOneThatFaresWorstIsTheRanks) {
   EXPECT_EQ(found.rows[1].gpu, 3);
   EXPECT_EQ(found.rows[1].runs.front().peak_requested, 80 * kMiB);
   ASSERT_EQ(found.notes.size(), 1u);
-  EXPECT_NE(found.notes[0].find("has 2 devices; of this rank counts gpu 3"), std::string::npos);
+  EXPECT_NE(found.notes[0].find("has 2 devices; gpu 3 fares worst and counts for this rank"),
+            std::string::npos);
 }
 
 TEST_F(RanksTest, WhyTheWorstDiedIsExplainedFromItsRecording) {

@@ -211,7 +211,7 @@ TEST(ReplayAnswer, WhereATieWasDecidedByAGuessedAddressItIsAnEstimate) {
   EXPECT_TRUE(upward.exact) << "as the recording's addresses grow";
   const memreplay::Run guessed = run_of_ties(AddressPolicy::cuda_linux);
   EXPECT_FALSE(guessed.exact);
-  EXPECT_NE(guessed.inexact_because.find("lower of two addresses"), std::string::npos);
+  EXPECT_NE(guessed.inexact_because.find("takes the lowest address"), std::string::npos);
   ASSERT_TRUE(guessed.interval);
   const auto [low, high] = guessed.interval->peak_reserved;
   EXPECT_EQ(std::min(upward.metrics.peak_reserved, guessed.metrics.peak_reserved), low);

@@ -174,7 +174,7 @@ TEST(OwnSettings, ADeviceThatChangesNothingLeavesTheRecordingAsItWas) {
   }
   const memreplay::Run smaller = run_recorded(subject, {.capacity = 330 * kMiB});
   EXPECT_FALSE(smaller.exact);
-  EXPECT_NE(smaller.inexact_because.find("on its device does other than the recorded one did"),
+  EXPECT_NE(smaller.inexact_because.find("on its device differs from the recorded one"),
             std::string::npos)
       << smaller.inexact_because;
 }

@@ -69,11 +69,11 @@ TEST_F(PhaseSettings, ComeToWhatPyTorchCountedOfAProgramThatPassedThem) {
 TEST_F(PhaseSettings, WhatPassingSetsBackOrLeavesIsSaid) {
   const auto spec = parse_strategy("torch:max_split_size_mb=64");
   EXPECT_EQ(phased(spec, "roundup_power2_divisions:4@phase:load").remarks,
-            (std::vector<std::string>{"passing roundup_power2_divisions:4 in load sets "
-                                      "max_split_size_mb:64 back to the default there"}));
+            (std::vector<std::string>{"passing roundup_power2_divisions:4 in load resets "
+                                      "max_split_size_mb:64 to the default there"}));
   EXPECT_EQ(phased(spec, "max_split_size_mb:64,expandable_segments:True@phase:load").remarks,
-            (std::vector<std::string>{"expandable_segments:True remains after load, as passing the "
-                                      "settings from before it does not name that option"}));
+            (std::vector<std::string>{"expandable_segments:True remains after load, because the "
+                                      "settings passed at its end do not name that option"}));
 }
 
 TEST_F(PhaseSettings, OptionsOfARecordingThatItsReleaseDoesNotReadAreNotPassed) {

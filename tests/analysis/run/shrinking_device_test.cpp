@@ -59,8 +59,8 @@ TEST(ShrinkingDevice, TorchKeepsItsCacheAndReturnsItWhereTheDeviceIsFull) {
   EXPECT_EQ(larger.metrics.ooms, 1u);
   ASSERT_EQ(larger.metrics.remarks.size(), 1u);
   EXPECT_EQ(larger.metrics.remarks[0],
-            "others hold 250 MiB from event 2 on; they find up to 50 MiB less, and take it as soon "
-            "as it is free");
+            "others hold 250 MiB from event 2 on; up to 50 MiB of it was not free at first, and is "
+            "taken as soon as it is");
 }
 
 TEST(ShrinkingDevice, ATenantOfAnEndlessDeviceIsRefused) {
@@ -89,10 +89,9 @@ TEST(Sleep, WhatIsNotOfThePoolAsleepStaysBehind) {
   EXPECT_EQ(run.metrics.sleeps[1].residue, 20 * kMiB);
   EXPECT_EQ(run.metrics.sleeps[2].residue, 60 * kMiB);
   ASSERT_EQ(run.metrics.remarks.size(), 1u);
-  EXPECT_EQ(
-      run.metrics.remarks[0],
-      "asleep from event 2 on: 100 MiB released, 20 MiB stay reserved (residue), 1004 MiB free "
-      "for others; of 3 sleeps and wakes the most stays reserved at event 5: 60 MiB");
+  EXPECT_EQ(run.metrics.remarks[0],
+            "asleep from event 2 on: 100 MiB released, 20 MiB stay reserved (residue), 1004 MiB "
+            "free for others; of 3 sleeps and wakes, most stays reserved at event 5: 60 MiB");
 }
 
 /// While the pool sleeps something else needs its memory, and does not return all of it.
@@ -115,8 +114,8 @@ TEST(Sleep, WhatAPoolReturnedServesOthersAndIsMissedWhereItWakesBesideThem) {
     EXPECT_EQ(run.metrics.sleeps[1].missing, 70 * kMiB);
     EXPECT_EQ(run.metrics.remarks.at(0),
               "asleep from event 1 on: 100 MiB released, 0 B stay reserved (residue), 120 MiB free "
-              "for others; of 2 sleeps and wakes the most stays reserved at event 4: 90 MiB; the "
-              "wake at event 4 finds 70 MiB less than it needs");
+              "for others; of 2 sleeps and wakes, most stays reserved at event 4: 90 MiB; the wake "
+              "at event 4 finds 70 MiB less than it needs");
   }
 }
 

@@ -79,13 +79,13 @@ TEST_F(CacheTest, ALinkIsRefused) {
   fs::create_directories(place.parent_path());
   fs::create_directories(home.path() / "real");
   fs::create_directory_symlink(home.path() / "real", place);
-  expect_refused(place, "is no folder");
+  expect_refused(place, "is not a folder");
   EXPECT_TRUE(fs::is_empty(home.path() / "real"));
 }
 
 TEST_F(CacheTest, AFileIsRefused) {
   home.write("a/memreplay", "");
-  expect_refused(place, "is no folder");
+  expect_refused(place, "is not a folder");
 }
 
 TEST_F(CacheTest, SomebodyElsesIsRefused) {

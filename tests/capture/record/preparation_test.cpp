@@ -35,10 +35,10 @@ TEST(Preparation, SaysWhichPackageMayCallWhatHandsNothingBack) {
   const TemporaryFolder folder;
   const Cache cache({folder.path() / "cache"});
   ::setenv("PYTHONPATH", packages_in(folder).c_str(), 1);
-  EXPECT_EQ(prepare_for({"python3"}, cache),
-            std::vector<std::string>{
-                "engine/libengine.so may call cudaGetWhatIsNew, which the virtual GPU does not "
-                "have: such a call returns 0 and hands nothing back"});
+  EXPECT_EQ(
+      prepare_for({"python3"}, cache),
+      std::vector<std::string>{"engine/libengine.so may call cudaGetWhatIsNew, which the virtual "
+                               "GPU does not have: such a call returns 0 and gives no result"});
   ::unsetenv("PYTHONPATH");
   EXPECT_TRUE(prepare_for({"sh"}, cache).empty());
 }

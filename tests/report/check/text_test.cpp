@@ -54,11 +54,12 @@ TEST(CheckText, NamesAtMostFivePlaces) {
 TEST(CheckText, SaysWhenNothingGrewOrNobodyKnows) {
   CheckAnswer answer = worse_run();
   answer.entries[0].grown.clear();
-  EXPECT_TRUE(says(text_of(answer), "no place holds more at the allocated peak"));
+  EXPECT_TRUE(says(text_of(answer), "no call site holds more at the allocated peak"));
   answer.entries[0].not_compared = "stacks were recorded on one side only";
-  EXPECT_TRUE(
-      says(text_of(answer), "what grew is not known: stacks were recorded on one side only"));
-  EXPECT_TRUE(says(to_markdown(answer), "\n- `run.pickle`: what grew is not known: "));
+  EXPECT_TRUE(says(text_of(answer), "growth is not known: stacks were recorded on one side only"));
+  EXPECT_TRUE(says(to_markdown(answer),
+                   "\n"
+                   "- `run.pickle`: growth is not known: "));
 }
 
 TEST(CheckText, SaysWhatWasLeftOutAndWhatWasNotChecked) {
@@ -85,8 +86,8 @@ TEST(CheckText, SaysWhatTheProgramReservedWithWhatIsLeftOut) {
   entry.with_start->interval = {{900 * kMiB, 1100 * kMiB}, {}};
   entry.with_start->inexact_because = "of its start";
   EXPECT_TRUE(says(to_markdown(answer),
-                   "With what was cached before the recording: peak reserved ≈ 998 MiB (900 MiB "
-                   "to 1100 MiB): an estimate, the recording starts late.\n"));
+                   "With memory cached before the recording: peak reserved ≈ 998 MiB (900 MiB to "
+                   "1100 MiB): an estimate, the recording starts late.\n"));
   const nlohmann::json json = nlohmann::json::parse(to_json(answer))["entries"][0]["with_start"];
   EXPECT_EQ(json["exact"], false);
   EXPECT_EQ(json["interval"]["peak_reserved_bytes"], (nlohmann::json{900 * kMiB, 1100 * kMiB}));
@@ -105,9 +106,9 @@ TEST(CheckText, WhatIsCountedInAndEstimatedIsSaid) {
                    " FAIL  peak reserved  ≈ 5328 MiB (5200 MiB to 5400 MiB) > 5202 MiB "
                    "(baseline 5100 MiB + 2 %; +4.5 %)\n"));
   EXPECT_TRUE(says(text,
-                   "1 block (3 MiB) from before the recording is counted in. What is "
-                   "reserved is estimated,\n       because the recording starts late; the "
-                   "likeliest value is judged.\n"));
+                   "1 block (3 MiB) from before the recording is counted. Reserved values are "
+                   "estimates, because\n"
+                   "       the recording starts late; the most likely value is judged.\n"));
   EXPECT_FALSE(says(text, "of its start"));
   const nlohmann::json json = nlohmann::json::parse(to_json(answer));
   EXPECT_EQ(json["metrics"][0]["interval"], (nlohmann::json{5200 * kMiB, 5400 * kMiB}));
@@ -156,7 +157,7 @@ TEST(CheckText, OtherVersionsThanTheBaselinesAreSaid) {
   answer.entries[0].versions = {"0.2.0", "2.15.0"};
   EXPECT_FALSE(says(text_of(answer), "was made by"));
   answer.entries[0].baseline_versions = {"0.2.0", "2.9.0"};
-  EXPECT_TRUE(says(text_of(answer), "made by the rules of PyTorch 2.9.0; this check goes by"));
+  EXPECT_TRUE(says(text_of(answer), "made by the rules of PyTorch 2.9.0; this check uses"));
   EXPECT_FALSE(says(text_of(answer), "memreplay 0.2.0"));
   answer.entries[0].baseline_versions = {"0.1.0", ""};
   EXPECT_TRUE(says(text_of(answer), "made by memreplay 0.1.0; this check is by 0.2.0."));
@@ -167,7 +168,9 @@ TEST(CheckText, WhatWasInterruptedDidNotPass) {
   answer.entries.clear();
   answer.interrupted = true;
   EXPECT_FALSE(answer.passed());
-  EXPECT_EQ(text_of(answer), "\n Interrupted; until then 0 of 0 values over the limit.\n");
+  EXPECT_EQ(text_of(answer),
+            "\n"
+            " Interrupted; 0 of 0 values were over the limit so far.\n");
 }
 
 TEST(CheckJson, HasTheKeysOfTheContract) {
@@ -215,14 +218,13 @@ TEST(CheckJunit, IsATestCaseForEachValue) {
   EXPECT_EQ(
       to_junit(answer),
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuite name=\"memreplay check\" tests=\"2\" failures=\"1\" errors=\"0\" "
-      "skipped=\"0\">\n"
+      "<testsuite name=\"memreplay check\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\">\n"
       "  <testcase classname=\"run.pickle\" name=\"peak_reserved_bytes\">\n"
       "    <failure type=\"over the limit\" message=\"peak reserved 5328 MiB &gt; 5202 MiB "
-      "(baseline 5100 MiB + 2 %; +4.5 %)\">peak reserved 5328 MiB &gt; 5202 MiB (baseline 5100 "
-      "MiB + 2 %; +4.5 %)\nfirst above at event 1,902, step 3\nno place holds more at the "
-      "allocated peak "
-      "than in the baseline</failure>\n"
+      "(baseline 5100 MiB + 2 %; +4.5 %)\">peak reserved 5328 MiB &gt; 5202 MiB (baseline 5100 MiB "
+      "+ 2 %; +4.5 %)\n"
+      "first above at event 1,902, step 3\n"
+      "no call site holds more at the allocated peak than in the baseline</failure>\n"
       "  </testcase>\n"
       "  <testcase classname=\"run.pickle\" name=\"peak_allocated_bytes\"/>\n"
       "</testsuite>\n");

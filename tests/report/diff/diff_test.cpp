@@ -178,7 +178,8 @@ TEST(StrategiesDiffText, WhereTheyPartBothAreShownSideBySide) {
   EXPECT_TRUE(
       text.starts_with("bfc reserves 2 MiB less at its peak than torch: 4 MiB instead of 6 MiB.\n"))
       << text;
-  EXPECT_TRUE(says(text, "They part at event 7, step 2: the request of 1 MiB, a.py:1 f")) << text;
+  EXPECT_TRUE(says(text, "They diverge at event 7, step 2: the request of 1 MiB, a.py:1 f"))
+      << text;
   EXPECT_TRUE(says(text, "A reserves more from event 7 to the end, by 2 MiB after event 7."))
       << text;
 }

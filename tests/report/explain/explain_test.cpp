@@ -42,12 +42,13 @@ std::string first_line(const ExplainedDevice& device) {
 TEST(ExplainAnswer, TheVerdictComesFirst) {
   EXPECT_EQ(first_line(device_of(Cause::fragmentation, 25 * kMiB)),
             "Fragmentation: the 25 MiB request would have fitted, with 5 MiB to spare.");
-  EXPECT_EQ(first_line(device_of(Cause::outside, 35 * kMiB)),
-            "Outside: the 35 MiB request would have fitted, did others not hold 10 MiB of the "
-            "device.");
+  EXPECT_EQ(
+      first_line(device_of(Cause::outside, 35 * kMiB)),
+      "Outside: the 35 MiB request would have fitted if others did not hold 10 MiB of the device.");
   EXPECT_EQ(first_line(device_of(Cause::shortage, 50 * kMiB)),
-            "Shortage: what is live and the 50 MiB request together exceed the device by 20 MiB; "
-            "no allocator\nsetting will help.");
+            "Shortage: live memory and the 50 MiB request together exceed the device by 20 MiB; no "
+            "allocator\n"
+            "setting will help.");
 }
 
 TEST(ExplainAnswer, AShortageInEffectNamesWhatNoSettingServes) {
@@ -56,7 +57,7 @@ TEST(ExplainAnswer, AShortageInEffectNamesWhatNoSettingServes) {
   device.explanation.too_much = RequestInRoom{9, 70 * kMiB, 30 * kMiB, 90 * kMiB};
   EXPECT_EQ(verdict_sentence(device),
             "Shortage in effect: the 25 MiB request at event 7 would have fitted, with 5 MiB to "
-            "spare, but at event 9 70 MiB are live and 30 MiB more are asked for, and the device "
+            "spare, but at event 9 70 MiB are live and 30 MiB more are requested, but the device "
             "has 90 MiB; no setting helps.");
   const nlohmann::json json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
   EXPECT_EQ(json["verdict"], "shortage");
@@ -89,12 +90,12 @@ TEST(ExplainAnswer, ATreeShowsTheLargestBranchesAndSumsUpTheRest) {
   (*e.tree)[0].calls = {node("a.py:1 f", 30 * kMiB), node("b.py:1 f", 20 * kMiB),
                         node("c.py:1 f", 9 * kMiB)};
   const std::string text = to_text(ExplainAnswer{.devices = {device}}, {});
-  EXPECT_NE(text.find("  What is live, below its callers   bytes  blocks\n"
-                      "    t.py:7 main                    59 MiB       1\n"
-                      "      a.py:1 f                     30 MiB       1\n"
-                      "      b.py:1 f                     20 MiB       1\n"
-                      "      … and 1 more                  9 MiB       1\n"
-                      "    … and 1 more                    2 KiB       1\n"),
+  EXPECT_NE(text.find("  Live memory, below its callers   bytes  blocks\n"
+                      "    t.py:7 main                   59 MiB       1\n"
+                      "      a.py:1 f                    30 MiB       1\n"
+                      "      b.py:1 f                    20 MiB       1\n"
+                      "      … and 1 more                 9 MiB       1\n"
+                      "    … and 1 more                   2 KiB       1\n"),
             std::string::npos)
       << text;
   const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
@@ -136,13 +137,14 @@ ExplainedDevice advised(LateVerdict::Kind kind) {
 
 TEST(ExplainAnswer, AdviceOfALateRecordingHasItsInterval) {
   EXPECT_EQ(advice(advised(LateVerdict::Kind::supported)),
-            "Throughout, expandable_segments:True reserves 50 MiB to 75 MiB, recorded 80 MiB: less "
-            "by the whole interval. Try:\nmemreplay tune oom.pickle");
+            "Throughout, expandable_segments:True reserves 50 MiB to 75 MiB, recorded 80 MiB: the "
+            "ranges do not overlap. Try:\n"
+            "memreplay tune oom.pickle");
 }
 
 TEST(ExplainAnswer, WhereALateRecordingDoesNotSettleItTheLikeliestIsNamed) {
   EXPECT_TRUE(advice(advised(LateVerdict::Kind::undecided))
-                  .starts_with("Likely, expandable_segments:True reserves "));
+                  .starts_with("expandable_segments:True probably reserves "));
   EXPECT_EQ(advice(advised(LateVerdict::Kind::nothing_better)), "");
 }
 
@@ -160,8 +162,8 @@ TEST(ExplainAnswer, WhereAddressesLackTheyAreCounted) {
   const ExplainedDevice device = without_addresses();
   EXPECT_EQ(verdict_sentence(device),
             "Address space: memory was free for the 5 MiB request, but 90 GiB of addresses are "
-            "needed for another expandable segment, and 1,456 segments of 728 streams take 128 TiB "
-            "of the 128 TiB that there are.");
+            "needed for another expandable segment, and 1,456 segments of 728 streams already take "
+            "128 TiB of 128 TiB.");
   EXPECT_NE(findings(device)[0].remedy.find("expandable_segments:False"), std::string::npos);
   const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
   EXPECT_EQ(json["verdict"], "address-space");

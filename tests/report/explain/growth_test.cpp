@@ -30,7 +30,7 @@ TEST(GrowthSentence, SaysHowMuchWhereAndSinceWhen) {
   EXPECT_EQ(growth_sentence(g), "Grows by 1 MiB a step: train.py:31 run, since step 1 (event 7).");
   g.places.insert(g.places.begin(), place("model.py:8 forward", 2 * kMiB));
   EXPECT_EQ(growth_sentence(g),
-            "Grows by 3 MiB a step in 2 places, most of all model.py:8 forward: 2 MiB a step, "
+            "Grows by 3 MiB a step in 2 call sites, most in model.py:8 forward: 2 MiB a step, "
             "since step 1 (event 7).");
 }
 
@@ -55,7 +55,7 @@ TEST(GrowthSentence, WithoutStepsItSaysHowToMarkThem) {
   EXPECT_TRUE(said.starts_with("Unknown: no steps are marked"));
   EXPECT_NE(said.find("record_function"), std::string::npos);
   EXPECT_EQ(growth_sentence(growth(Verdict::unknown, {0, kMiB})),
-            "Unknown: 1 step is complete; three show growth at the earliest.");
+            "Unknown: 1 step is complete; growth needs at least three.");
 }
 
 TEST(Growth, StandsInThePlaceOfTheExplanation) {

@@ -97,8 +97,7 @@ TEST(FindText, PlotsWhereTheyAreAskedFor) {
 TEST(FindText, AnInterruptedSearchDoesNotSayThatNothingFits) {
   FindAnswer answer = found_answer({found_four()});
   answer.interrupted = answer.found[0].interrupted = true;
-  EXPECT_THAT(to_text(answer, {}),
-              HasSubstr("batch = 4 fits 100 MiB under torch; whether a larger"));
+  EXPECT_THAT(to_text(answer, {}), HasSubstr("batch = 4 fits 100 MiB under torch; larger values"));
   answer.found[0].largest.reset();
   EXPECT_THAT(to_text(answer, {}),
               HasSubstr("torch: no batch was found that fits 100 MiB before the interruption."));

@@ -55,8 +55,8 @@ TEST(FitReport, AllFitWhereEachFitsWhatWasAskedFor) {
 
 TEST(FitReport, TheTextSaysWhatTheSizeIsMadeOf) {
   EXPECT_TRUE(says(answer_of({run_on("torch", 60 * kMiB)}),
-                   "torch needs 10 MiB more than the 50 MiB asked for at the peak: 2 MiB for "
-                   "rounding, 8 MiB that it cannot use then."));
+                   "torch needs 10 MiB more than the 50 MiB requested at the peak: 2 MiB for "
+                   "rounding, 8 MiB that it cannot use at that time."));
 }
 
 TEST(FitReport, TheTextSaysThatMoreMayBeWorse) {
@@ -79,7 +79,7 @@ TEST(FitReport, WhatFitsNowhereSaysWhy) {
   FitRun run = run_on("bump:size=1MiB", std::nullopt);
   run.fit.first_oom = OomPlace{.event = 7, .requested = 2 * kMiB, .largest_free = kMiB};
   EXPECT_TRUE(says(answer_of({run}), "bump:size=1MiB fits no device"));
-  EXPECT_TRUE(says(answer_of({run}), "at event 7, asked 2 MiB"));
+  EXPECT_TRUE(says(answer_of({run}), "at event 7, where 2 MiB are requested"));
 }
 
 TEST(FitReport, TheGivenDeviceHasAColumn) {
@@ -121,7 +121,7 @@ TEST(FitReport, WhatWasInterruptedSaysThatThereIsMore) {
   FitAnswer answer{.devices = {{}}};
   EXPECT_EQ(to_text(answer, {}).find("Interrupted"), std::string::npos);
   answer.interrupted = true;
-  EXPECT_TRUE(to_text(answer, {}).ends_with("Interrupted: not all that was asked for is here.\n"));
+  EXPECT_TRUE(to_text(answer, {}).ends_with("Interrupted: this answer is incomplete.\n"));
 }
 
 TEST(FitReport, WithoutARequestNoCardIsNamed) {

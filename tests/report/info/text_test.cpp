@@ -45,7 +45,7 @@ TEST(InfoText, SaysWhatRanBeforeALateStartAndHowToRecordBetter) {
   EXPECT_NE(text.find("larger: a step of about 2.25 times the largest one recorded"),
             std::string::npos);
   EXPECT_NE(text.find("Other settings: a poor estimate"), std::string::npos);
-  EXPECT_NE(text.find("a step of the largest shape too."), std::string::npos);
+  EXPECT_NE(text.find("a step of the largest shape."), std::string::npos);
 }
 
 TEST(InfoText, WhereNothingWasRequestedItShowsTheStateAndHowToRecord) {
@@ -96,7 +96,7 @@ TEST(InfoText, SaysWhatBlocksAndSegmentsShowOfSettingsThatAreNotStated) {
     std::string text = to_text(InfoAnswer{.traces = {trace}}, {});
     std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
     EXPECT_NE(text.find("eachrequestpaddedby32bytes"), std::string::npos) << text;
-    return text.find("(1to256wouldexplainitsblocksaswell)") != std::string::npos;
+    return text.find("(1to256wouldexplainitsblockstoo)") != std::string::npos;
   };
   EXPECT_TRUE(says_range());
   trace.request_padding_range = {32, 32};

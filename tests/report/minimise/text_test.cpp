@@ -18,8 +18,10 @@ MinimiseAnswer small() {
 
 TEST(MinimiseText, SaysWhatIsKeptAndHowToSeeIt) {
   EXPECT_EQ(to_text(small(), "small.csv"),
-            "100 events become 3: torch reserves 6 MiB where it charges 4 MiB (6 MiB and 4 MiB "
-            "before). 12\nreplays made.\nmemreplay replay small.csv -s torch --capacity 8MiB\n");
+            "100 events become 3: torch reserves 6 MiB and allocates 4 MiB (6 MiB and 4 MiB "
+            "before). 12 replays\n"
+            "made.\n"
+            "memreplay replay small.csv -s torch --capacity 8MiB\n");
 }
 
 TEST(MinimiseText, TheCommandIsAsAShellTakesIt) {
@@ -36,7 +38,7 @@ TEST(MinimiseText, WhatIsLeftOutAndWhatWasNotFinishedIsSaid) {
   answer.finished = false;
   answer.pool_ends = 1;
   const std::string text = to_text(answer, "small.csv");
-  EXPECT_NE(text.find("It was ended early"), std::string::npos) << text;
+  EXPECT_NE(text.find("The search was ended early"), std::string::npos) << text;
   EXPECT_NE(text.find("Left out: 1 end of private pools"), std::string::npos) << text;
 }
 

@@ -338,7 +338,7 @@ class Page(unittest.TestCase):
             self.assertIn(word, segment)
         browser.driver.execute_script("const r = page.run(); const b = [...r.charged.keys()].find((i) => r.charged[i] > r.trace.size[i]);"
                                       "page.point({kind: 'rounding', block: b, event: page.event})")
-        for word in ("asked for", "charged", "lost to rounding"):
+        for word in ("requested", "allocated", "lost to rounding"):
             self.assertIn(word, browser.element("block-facts").text)
 
     def test_the_legend_names_what_covers_most_each_in_a_colour_of_its_own(self):
@@ -372,7 +372,7 @@ class Page(unittest.TestCase):
         bars = lambda: browser.driver.find_elements(By.CSS_SELECTOR, "#flame button")
         browser.wait("return byId('flame').children.length > 1")
         live = browser.ask("humanSize(page.run().requested[page.event - page.run().trace.from])")
-        self.assertIn(f"all that is live, {live}, 100.0 %", bars()[0].get_attribute("aria-label"))
+        self.assertIn(f"all live memory, {live}, 100.0 %", bars()[0].get_attribute("aria-label"))
         frame = next(bar.get_attribute("aria-label") for bar in bars() if ".py:" in bar.get_attribute("aria-label"))
         browser.driver.execute_script("byId('flame').querySelector('button').focus()")
         browser.press(Keys.ARROW_DOWN)

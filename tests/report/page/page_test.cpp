@@ -83,7 +83,7 @@ TEST(Page, PlacesThatWouldMakeItTooLargeAreLeftOutFromTheLastOnAndNamed) {
   EXPECT_TRUE(runs[1].at("places").is_object());
   EXPECT_TRUE(runs[2].at("places").is_null());
   ASSERT_EQ(data.left_out.size(), 1u);
-  EXPECT_NE(data.left_out[0].find("Where buddy places blocks would take 13.0 KiB more"),
+  EXPECT_NE(data.left_out[0].find("The placements of buddy would take 13.0 KiB more"),
             std::string::npos)
       << data.left_out[0];
   EXPECT_EQ(runs[2].at("why_no_places"), data.left_out[0]);
@@ -93,7 +93,7 @@ TEST(Page, SaysWhichEventsItHasInFull) {
   PageAnswer page = page_of({"torch"});
   page.devices[0].trace.window = {1, 3};
   const std::string text = written(page);
-  EXPECT_NE(text.find("every event of [1, 3) is in the page"), std::string::npos);
+  EXPECT_NE(text.find("events [1, 3) are in the page in full"), std::string::npos);
 }
 
 TEST(Page, ItsFirstEventIsThatOfTheFirstSentence) {

@@ -54,12 +54,12 @@ TEST(OomWarning, NamesAShortageOnlyWhereNoSettingServesTheRequest) {
   auto run = run_of("torch", {.ooms = 1});
   run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 4420 * kMiB};
   run.device.capacity = 5226 * kMiB;
-  EXPECT_EQ(
-      oom_warning(run),
-      "torch ran out of memory 1 time, first at event 373: asked 760 MiB, 806 MiB free, largest "
-      "piece 690 MiB. Enough is free, but not in one piece: tune says whether a setting helps.");
+  EXPECT_EQ(oom_warning(run),
+            "torch ran out of memory 1 time, first at event 373: requested 760 MiB, 806 MiB free, "
+            "largest hole 690 MiB. Enough is free, but not in one piece: tune says whether a "
+            "setting helps.");
   run.metrics.first_oom->free = 700 * kMiB;
-  EXPECT_NE(oom_warning(run).find("It would have fitted beside what is live: tune says whether"),
+  EXPECT_NE(oom_warning(run).find("It would have fitted beside live memory: tune says whether"),
             std::string::npos);
   run.metrics.first_oom->live = 4500 * kMiB;
   EXPECT_NE(oom_warning(run).find("Shortage: a --capacity above 5226 MiB helps."),
@@ -78,7 +78,7 @@ TEST(InexactSentence, IsForEstimatesOnly) {
   run.inexact_because = "the recording starts in the middle";
   EXPECT_EQ(inexact_sentence(run), "torch is an estimate: the recording starts in the middle.");
   run.interval = RunInterval{};
-  EXPECT_NE(inexact_sentence(run).find("the one that comes nearest"), std::string::npos);
+  EXPECT_NE(inexact_sentence(run).find("the closest replay"), std::string::npos);
 }
 
 TEST(ComparisonSentences, IntervalsThatOverlapDecideNothing) {

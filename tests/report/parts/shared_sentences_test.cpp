@@ -26,15 +26,15 @@ Run refused(const std::string& strategy, std::uint64_t event, Bytes free) {
 TEST(SharedSentences, WhatHoldsOfSeveralIsSaidOnceWithItsNames) {
   EXPECT_THAT(
       served_sentences({serving("a", 1), serving("b", 1), serving("c", 0)}),
-      ElementsAre("a and b serve 1 request that the recorded program was refused, and free "
-                  "it at once: from there on the real program would have gone another way."));
+      ElementsAre("a and b serve 1 request that the recorded program was refused, and free it at "
+                  "once: what the real program would have requested after that is unknown."));
 }
 
 TEST(SharedSentences, OfOneItIsSaidAsOfOne) {
   EXPECT_THAT(
       served_sentences({serving("a", 2)}),
-      ElementsAre("a serves 2 requests that the recorded program was refused, and frees them "
-                  "at once: from there on the real program would have gone another way."));
+      ElementsAre("a serves 2 requests that the recorded program was refused, and frees them at "
+                  "once: what the real program would have requested after that is unknown."));
 }
 
 TEST(SharedSentences, OfNearlyAllTheOthersAreNamed) {
@@ -49,13 +49,11 @@ TEST(SharedSentences, AWarningForEachRemedyWithItsEarliestOom) {
   EXPECT_THAT(
       oom_warnings({refused("a", 30, 200 * kMiB), refused("b", 20, 300 * kMiB),
                     refused("c", 10, 50 * kMiB)}),
-      ElementsAre(
-          "a and b ran out of memory, the earliest at event 20 (b: asked 100 MiB, 300 MiB free, "
-          "largest piece 10 MiB). Enough is free, but not in one piece: tune says whether a "
-          "setting helps.",
-          "c ran out of memory 1 time, first at event 10: asked 100 MiB, 50 MiB free, largest "
-          "piece "
-          "10 MiB. Shortage: a --capacity above 1024 MiB helps."));
+      ElementsAre("a and b ran out of memory, the earliest at event 20 (b: requested 100 MiB, 300 "
+                  "MiB free, largest hole 10 MiB). Enough is free, but not in one piece: tune says "
+                  "whether a setting helps.",
+                  "c ran out of memory 1 time, first at event 10: requested 100 MiB, 50 MiB free, "
+                  "largest hole 10 MiB. Shortage: a --capacity above 1024 MiB helps."));
 }
 
 TEST(SharedSentences, EstimatesForTheSameReasonAreNamedTogether) {

@@ -65,7 +65,8 @@ TEST(PlanPage, EachMemoryHasItsPicture) {
   const std::string page = page_of(device);
   EXPECT_THAT(page, HasSubstr("All fits: npu 4 B of 4 B in 1 buffer, dram 3 B of 9 B in 1 buffer"));
   EXPECT_THAT(page, HasSubstr("<h2>dram</h2>\n<svg"));
-  EXPECT_THAT(page, HasSubstr("<h2>host</h2>\n<p class=\"quiet\">Nothing lies here."));
+  EXPECT_THAT(page, HasSubstr("<h2>host</h2>\n"
+                              "<p class=\"quiet\">There are no buffers."));
 }
 
 TEST(PlanPage, OfVeryManyBuffersTheLargestAreDrawn) {
@@ -73,7 +74,7 @@ TEST(PlanPage, OfVeryManyBuffersTheLargestAreDrawn) {
   device.buffers.assign(kMostBuffersDrawn + 1, {.name = "b", .upper = 1, .size = 2});
   device.buffers[7] = {.name = "tiny", .upper = 1, .size = 1};
   const std::string page = page_of(device);
-  EXPECT_NE(page.find("Drawn are 50,000 of 50,001 buffers"), page.npos);
+  EXPECT_NE(page.find("shows 50,000 of 50,001 buffers"), page.npos);
   EXPECT_EQ(page.find("tiny"), page.npos);
 }
 
@@ -83,7 +84,7 @@ TEST(PlanPage, WhereNothingFitsItSaysSoWithoutAPicture) {
   device.capacity = 6;
   device.impossible = true;
   const std::string page = page_of(device);
-  EXPECT_THAT(page, HasSubstr("Nothing fits in 6 B"));
+  EXPECT_THAT(page, HasSubstr("No plan fits in 6 B"));
   EXPECT_THAT(page, Not(HasSubstr("<svg")));
 }
 

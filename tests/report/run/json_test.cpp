@@ -76,11 +76,11 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                 "dropped", "synthesised", "class", "largest_earlier_step",
                                 "gapless", "full_ring_entries", "ends_early"}));
   EXPECT_EQ(keys(json["trace"]["recorded"]),
-            (std::vector<std::string>{"settings", "settings_variable", "expandable_segments",
-                                      "request_padding_bytes", "request_padding_range_bytes",
-                                      "peak_requested_bytes", "peak_reserved_bytes",
-                                      "end_reserved_bytes", "ooms", "pluggable_pools", "peak_requested_event",
-                                      "peak_reserved_event", "oom_retries", "state"}));
+            (std::vector<std::string>{
+                "settings", "settings_variable", "expandable_segments", "request_padding_bytes",
+                "request_padding_range_bytes", "peak_requested_bytes", "peak_reserved_bytes",
+                "end_reserved_bytes", "ooms", "pluggable_pools", "peak_requested_event",
+                "peak_reserved_event", "oom_retries", "state"}));
   EXPECT_EQ(keys(json["device"]),
             (std::vector<std::string>{"kind", "name", "capacity_bytes", "capacity_from",
                                       "granularity_bytes", "address_policy", "as_given"}));

@@ -68,16 +68,15 @@ TEST(RealText, SaysWhereTwoDevicesPart) {
   EXPECT_EQ(agreement_phrase(run), "sim and cuda:0 hold the same bytes after each of 1,500 events");
   run.agreement->first_difference = {7, 512, 2 * kMiB, 512, 4 * kMiB};
   EXPECT_EQ(agreement_phrase(run),
-            "sim and cuda:0 part at event 7: 512 B allocated and 4 MiB reserved on the one, 512 B "
-            "and 2 MiB on the other");
+            "sim and cuda:0 diverge at event 7: 512 B allocated and 4 MiB reserved on the first, "
+            "512 B and 2 MiB on the second");
 }
 
 TEST(RealText, WhatFoundNoMemoryIsSaid) {
   auto run = on("cuda:0", false);
   run.metrics.real->not_adopted = 1;
   ASSERT_EQ(real_phrases(run).size(), 2u);
-  EXPECT_EQ(real_phrases(run).back(),
-            "1 segment from before the recording found no memory on cuda:0");
+  EXPECT_EQ(real_phrases(run).back(), "1 segment from before the recording did not fit on cuda:0");
 }
 
 using Counters = std::vector<std::pair<std::string, std::int64_t>>;

@@ -35,18 +35,16 @@ TEST(CompareText, RanksTheRunsAndEndsWithTheWinner) {
       {run_of("recorded", {.reserved = 5328 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 69}),
        run_of("torch", {.reserved = 5184 * kMiB, .allocated = 5178 * kMiB, .device_allocs = 64})});
   report.model_check = VerifyRun{.allocs = 1225, .allocs_matched = 1225, .verdict = Verdict::exact};
-  EXPECT_EQ(
-      side_by_side({report}, {}),
-      " run.pickle: 3,128 events, 1 stream, starts empty; model verified on this recording: 1,225 "
-      "of 1,225"
-      "\n placements\n"
-      "\n"
-      " strategy                 MaxInUse  reserved      gap  OOM  retries  device calls\n"
-      " torch                    5178 MiB  5184 MiB    6 MiB    0        0            64\n"
-      " recorded                 5178 MiB  5328 MiB  150 MiB    0        0            69\n"
-      " lower bound (requested)  5178 MiB\n"
-      "\n"
-      " torch reserves 144 MiB less than recorded, with 5 fewer device allocations.\n");
+  EXPECT_EQ(side_by_side({report}, {}),
+            " run.pickle: 3,128 events, 1 stream, starts empty; model check: 1,225 of 1,225 "
+            "placements reproduced\n"
+            "\n"
+            " strategy                 MaxInUse  reserved      gap  OOM  retries  device calls\n"
+            " torch                    5178 MiB  5184 MiB    6 MiB    0        0            64\n"
+            " recorded                 5178 MiB  5328 MiB  150 MiB    0        0            69\n"
+            " lower bound (requested)  5178 MiB\n"
+            "\n"
+            " torch reserves 144 MiB less than recorded, with 5 fewer device allocations.\n");
 }
 
 TEST(CompareText, ThePlannedPlacementStandsBelowTheBound) {
@@ -62,8 +60,8 @@ TEST(CompareText, ThePlannedPlacementStandsBelowTheBound) {
   report.planned->left_out_because = "it has too many blocks";
   const std::string text = side_by_side({report}, {});
   EXPECT_EQ(text.find("\n planned"), std::string::npos) << text;
-  EXPECT_NE(text.find(" No planned placement stands below: it has too many blocks. Try: memreplay "
-                      "plan TRACE"),
+  EXPECT_NE(text.find(" No planned placement is shown below: it has too many blocks. Try: "
+                      "memreplay plan TRACE"),
             std::string::npos)
       << text;
 }

@@ -42,10 +42,10 @@ bool says(const StressAnswer& answer, const std::string& words) {
 constexpr auto kTen = 10 * static_cast<std::int64_t>(kMiB);
 
 TEST(StressReport, TheTextBeginsWithTheMargin) {
-  EXPECT_TRUE(
-      to_text(answer_of(run_of(kTen)), {})
-          .starts_with(" A margin of 10 MiB (10.0 %) over the recorded peak (100 MiB) holds "
-                       "99.9 % of orders, with 99 %\n confidence.\n"));
+  EXPECT_TRUE(to_text(answer_of(run_of(kTen)), {})
+                  .starts_with(" A margin of 10 MiB (10.0 %) over the recorded peak (100 MiB) is "
+                               "enough for 99.9 % of orders, with\n"
+                               " 99 % confidence.\n"));
 }
 
 TEST(StressReport, WhereOtherOrdersNeedLessNoMarginIsNeeded) {
@@ -70,8 +70,8 @@ TEST(StressReport, WhatConcernsSeveralStepsIsCounted) {
   answer.devices[0].steps.crossing_bytes = 3 * kMiB;
   answer.devices[0].steps.lasting_blocks = 1;
   answer.devices[0].steps.last_stays = true;
-  EXPECT_TRUE(says(answer, "3 blocks (3 MiB) outlive the step that asked for them"));
-  EXPECT_TRUE(says(answer, "1 block (0 B) born in a step is never freed"));
+  EXPECT_TRUE(says(answer, "3 blocks (3 MiB) outlive the step that requested them"));
+  EXPECT_TRUE(says(answer, "1 block (0 B) allocated in a step is never freed"));
   EXPECT_TRUE(says(answer, "The last step stays last"));
 }
 
@@ -80,7 +80,7 @@ TEST(StressReport, FewOrdersSayHowManyAreEnough) {
   run.orders = 1000;
   run.margin->confidence = 0.632;
   EXPECT_TRUE(says(answer_of(run), "with 63.2 % confidence"));
-  EXPECT_TRUE(says(answer_of(run), "1,000 orders are few: --orders 4603 gives 99 % confidence."));
+  EXPECT_TRUE(says(answer_of(run), "1,000 orders are few: use --orders 4603 for 99 % confidence."));
 }
 
 TEST(StressReport, WithoutStepsItSaysWhatMakesThem) {
@@ -88,7 +88,7 @@ TEST(StressReport, WithoutStepsItSaysWhatMakesThem) {
   answer.devices[0].steps = {};
   answer.devices[0].runs.clear();
   EXPECT_TRUE(answer.nothing_to_order());
-  EXPECT_TRUE(says(answer, "a.csv has no two steps that could change their places"));
+  EXPECT_TRUE(says(answer, "a.csv has no two steps that could be reordered"));
 }
 
 TEST(StressReport, TheJsonHasBytesAndShares) {

@@ -123,7 +123,7 @@ TEST(Assignments, DefaultsOfExpansionsAndReadsAreValuesWithANote) {
   const auto found = found_in("export Q=${Q},a:1");
   EXPECT_EQ(found.at(0).conf, "a:1");
   EXPECT_EQ(found.at(0).notes.at(0).text,
-            "what " + kName + " adds is not in the text, and is not looked at");
+            "what " + kName + " adds is not in the text and is not checked");
 }
 
 TEST(Assignments, WhatSetsNothingIsNoSetting) {
@@ -158,13 +158,13 @@ TEST(Assignments, ArgumentsOfFunctionsAreFound) {
 
 TEST(Assignments, WritingsThatDoNotSetTheValueAreNoted) {
   const std::pair<const char*, const char*> faults[] = {
-      {"export Q = a:1", "a shell takes no blanks"},
+      {"export Q = a:1", "a shell allows no blanks"},
       {"!export Q=a:1", "each '!' of a notebook"},
-      {"setx Q=a:1", "setx takes the name"},
-      {"- Q=\"a:1\"", "in a list of YAML"},
+      {"setx Q=a:1", "setx takes name and value"},
+      {"- Q=\"a:1\"", "in a YAML list"},
       {"set Q=\"a:1\"", "cmd keeps these quotes"},
-      {"%env Q=a:1 # why", "%env takes all of the line"},
-      {"export Q=\"a:1,\nb:2\"", "the value has a line break"},
+      {"%env Q=a:1 # why", "%env takes the whole line"},
+      {"export Q=\"a:1,\nb:2\"", "the value contains a line break"},
       {"export Q=a:1,\nmax_split_size_mb:64", "the value ends with its line"},
   };
   for (const auto& [text, note] : faults) {

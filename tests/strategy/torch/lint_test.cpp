@@ -61,17 +61,17 @@ TEST(TorchLint, AnotherSeparatorIsRefusedUpTo29) {
   EXPECT_EQ(first_error("max_split_size_mb,64", "2.9"),
             "',' after 'max_split_size_mb'; expected ':'");
   EXPECT_EQ(warning("max_split_size_mb,64"),
-            "',' after 'max_split_size_mb' where ':' belongs: PyTorch reads it so since 2.10 and "
+            "',' after 'max_split_size_mb' instead of ':': PyTorch accepts it since 2.10 and "
             "refuses it before");
 }
 
 TEST(TorchLint, WhatIsReadOtherwiseThanItLooksIsSaid) {
   EXPECT_EQ(warning("max_split_size_mb:64GB"),
-            "max_split_size_mb is '64GB': PyTorch reads only the number in front, 64");
+            "max_split_size_mb is '64GB': PyTorch reads only the leading number, 64");
   EXPECT_EQ(warning("max_split_size_mb:-1"),
-            "max_split_size_mb is '-1': PyTorch takes a negative number for a huge one");
+            "max_split_size_mb is '-1': PyTorch reads a negative number as a huge one");
   EXPECT_EQ(warning("max_split_size_mb:64,max_split_size_mb:32"),
-            "max_split_size_mb is given more than once; the last one holds");
+            "max_split_size_mb is given more than once; the last one is used");
   EXPECT_EQ(warning("expandable_segments:True,expandable_segments_reserve:8GB"),
             "expandable_segments_reserve: PyTorch ignores '8GB'; it reads a share of the device "
             "(0.5) or gibibytes (8G)");
@@ -122,21 +122,21 @@ TEST(TorchLint, SettingsThatFightEachOtherAreWarnedOf) {
 
 TEST(TorchLint, ARoundingListIsShownAsItIsRead) {
   EXPECT_EQ(warning("roundup_power2_divisions:[256:1,512:2]"),
-            "roundup_power2_divisions: a size in the list is where its divisions begin, whatever "
-            "the documentation says: 1 below 512 MiB, 2 from 512 MiB, 0 from 1024 MiB");
+            "roundup_power2_divisions: a size in the list is where its divisions begin, contrary "
+            "to the documentation: 1 below 512 MiB, 2 from 512 MiB, 0 from 1024 MiB");
 }
 
 TEST(TorchLint, AListWhoseMeaningChangedIsShownBothWays) {
   const auto new_reading = lint_settings("roundup_power2_divisions:[256:1,512:2,>:8]", "");
   ASSERT_EQ(new_reading.size(), 2u);
   EXPECT_EQ(new_reading[1].text,
-            "roundup_power2_divisions: PyTorch up to 2.9 reads '>' otherwise: 1 below 512 MiB, 8 "
+            "roundup_power2_divisions: PyTorch up to 2.9 reads '>' differently: 1 below 512 MiB, 8 "
             "from 512 MiB");
   const auto old_reading = lint_settings("roundup_power2_divisions:[256:1,512:2,>:8]", "2.9");
   ASSERT_EQ(old_reading.size(), 2u);
   EXPECT_EQ(old_reading[1].text,
-            "roundup_power2_divisions: PyTorch from 2.10 on reads '>' otherwise: 1 below 512 MiB, "
-            "2 from 512 MiB, 8 from 1024 MiB");
+            "roundup_power2_divisions: PyTorch from 2.10 on reads '>' differently: 1 below 512 "
+            "MiB, 2 from 512 MiB, 8 from 1024 MiB");
 }
 
 TEST(TorchLint, OneDivisionMeantNoRoundingInRelease20) {

@@ -209,20 +209,19 @@ TEST(CsvReader, EveryAliasNamesItsColumnAlone) {
 
 TEST(CsvReader, OfSeveralNamesForOneThingTheLikeliestCounts) {
   EXPECT_EQ(notes_on("event,op,id,address,size\n7,a,1,99,100\n"),
-            (std::vector<std::string>{
-                "t.csv: column 'event' is left out: 'op' is taken for op (--columns op=NAME for "
-                "another)",
-                "t.csv: column 'address' is left out: 'id' is taken for id (--columns id=NAME for "
-                "another)"}));
+            (std::vector<std::string>{"t.csv: column 'event' is left out: 'op' is used as op "
+                                      "(--columns op=NAME chooses another)",
+                                      "t.csv: column 'address' is left out: 'id' is used as id "
+                                      "(--columns id=NAME chooses another)"}));
 }
 
 TEST(CsvReader, AnUnknownColumnIsLeftOutAndSaid) {
   const std::string text = "op,id,size,colour,steam\na,0,100,red,1\n";
   EXPECT_EQ(rewritten(text), "op,id,size\na,0,100\n");
   EXPECT_EQ(notes_on(text),
-            (std::vector<std::string>{"t.csv: column 'steam' is not known and left out; did you "
-                                      "mean 'stream'?",
-                                      "t.csv: column 'colour' is not known and left out"}));
+            (std::vector<std::string>{
+                "t.csv: column 'steam' is unknown and left out; did you mean 'stream'?",
+                "t.csv: column 'colour' is unknown and left out"}));
   EXPECT_TRUE(notes_on("op,id,size,time_us\na,0,100,5\n").empty());
 }
 
@@ -299,8 +298,8 @@ TEST(CsvReader, AHistoryOfPyTorchAsATableLeavesOutItsSegments) {
   EXPECT_EQ(rewritten(text), "op,id,size,time_us\na,4096,512,1\nf,4096,,2\nc,4096,,2\n");
   EXPECT_EQ(notes_on(text),
             (std::vector<std::string>{
-                "t.csv: columns '', 'frames' are not known and left out",
-                "t.csv: rows left out: segments and other doings of the allocator (1)"}));
+                "t.csv: columns '', 'frames' are unknown and left out",
+                "t.csv: rows left out: segments and other events of the allocator (1)"}));
 }
 
 TEST(CsvReader, ANameSaysTheUnitOfItsTimes) {
@@ -314,13 +313,14 @@ TEST(CsvReader, TimesOfAnUnsaidUnitAreSecondsWhereOneHasAFraction) {
   const std::string text = "op,id,size,timestamp\na,0,1,0\na,1,1,1\nf,0,,1.5\nf,1,,2e0\nm,,,3\n";
   EXPECT_EQ(times(text),
             (std::vector<std::int64_t>{0, 1'000'000, 1'500'000, 2'000'000, 3'000'000}));
-  EXPECT_EQ(notes_on(text), (std::vector<std::string>{"t.csv: column 'timestamp' is taken for "
-                                                      "seconds, because it has fractions"}));
+  EXPECT_EQ(notes_on(text),
+            (std::vector<std::string>{
+                "t.csv: column 'timestamp' is read as seconds, because it has fractions"}));
   const std::string whole = "op,id,size,time\na,0,1,10\na,1,1,20\n";
   EXPECT_EQ(times(whole), (std::vector<std::int64_t>{10, 20}));
   EXPECT_EQ(notes_on(whole),
-            (std::vector<std::string>{"t.csv: column 'time' is taken for microseconds (--columns "
-                                      "time_ns=time for others)"}));
+            (std::vector<std::string>{"t.csv: column 'time' is read as microseconds (--columns "
+                                      "time_ns=time for another unit)"}));
 }
 
 TEST(CsvReader, ClocksAreTimesToo) {

@@ -72,7 +72,7 @@ TEST(DhatReader, OtherModesAreRefused) {
   EXPECT_NE(refused(R"json({"dhatFileVersion":2,"pps":[{"gb":1,"fs":[4]}],"ftbl":[]})json")
                 .find("pps[0]"),
             std::string::npos);
-  EXPECT_NE(refused("{\"dhatFileVersion\":2,\n\"pps\":[").find("is no JSON here"),
+  EXPECT_NE(refused("{\"dhatFileVersion\":2,\n\"pps\":[").find("is not JSON here"),
             std::string::npos);
 }
 

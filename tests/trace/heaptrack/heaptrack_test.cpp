@@ -86,7 +86,7 @@ TEST(HeaptrackReader, OfLikeBlocksOfAnInterpretedFileTheOldestIsFreedFirst) {
   EXPECT_EQ(trace.sizes, (Sizes{16, 32, 16, 16, 32, 16}));
   EXPECT_EQ(trace.slots, (std::vector<Slot>{0, 1, 2, 0, 1, 2}));
   EXPECT_EQ(trace.times_us, (std::vector<std::int64_t>{0, 0, 0, 5000, 5000, 5000}));
-  EXPECT_EQ(recording.lacks.back(), "which of several like blocks a free means (1)");
+  EXPECT_EQ(recording.lacks.back(), "which of several equal blocks a free is for (1)");
   EXPECT_TRUE(trace.coverage.gapless);
   EXPECT_FALSE(trace.coverage.complete);
   EXPECT_THAT(recording.detail, HasSubstr("the oldest is freed first"));
@@ -115,7 +115,7 @@ TEST(HeaptrackReader, WhatIsLackingOrMeansNothingIsCounted) {
       {"frees of blocks of size 0", 1},
       {"frees of blocks that the log does not allocate", 1}};
   EXPECT_EQ(trace.coverage.dropped, dropped);
-  EXPECT_EQ(trace.coverage.synthesised.at("frees that the log lacks"), 1u);
+  EXPECT_EQ(trace.coverage.synthesised.at("frees missing in the log"), 1u);
   EXPECT_FALSE(trace.coverage.gapless);
 }
 

@@ -32,9 +32,9 @@ std::string complaint(const std::string& text, const Read& read) {
 
 TEST(JsonNode, ATextThatIsNoJsonIsRefusedAtItsPlace) {
   const auto nothing = [](const JsonNode&) {};
-  EXPECT_EQ(complaint("[1,\n 2,\n x]", nothing), "f.json:3:2: is no JSON here; expected a list");
-  EXPECT_EQ(complaint("x", nothing), "f.json:1:1: is no JSON here; expected a list");
-  EXPECT_EQ(complaint("", nothing), "f.json:1:1: is no JSON here; expected a list");
+  EXPECT_EQ(complaint("[1,\n 2,\n x]", nothing), "f.json:3:2: is not JSON here; expected a list");
+  EXPECT_EQ(complaint("x", nothing), "f.json:1:1: is not JSON here; expected a list");
+  EXPECT_EQ(complaint("", nothing), "f.json:1:1: is not JSON here; expected a list");
 }
 
 TEST(JsonNode, AKeyStandsOnceInAnObject) {
@@ -135,7 +135,8 @@ TEST(JsonNode, AFileIsReadAsItIs) {
     }
   };
   EXPECT_EQ(fails_with(folder), folder.string() + ": is a directory");
-  EXPECT_EQ(fails_with(file + ".missing"), file + ".missing: cannot be opened: No such file or directory");
+  EXPECT_EQ(fails_with(file + ".missing"),
+            file + ".missing: cannot be opened: No such file or directory");
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ std::string complaint(const std::string& text) {
 TEST(JsonValues, ATextThatIsNoJsonIsRefusedAtItsByte) {
   EXPECT_EQ(complaint("[1, 2]"), "none");
   EXPECT_EQ(complaint("[1, x]"),
-            "x.json: byte 5: is no JSON from here on; the file is truncated or damaged");
+            "x.json: byte 5: is not JSON from here on; the file is truncated or damaged");
   EXPECT_EQ(complaint("[1,"),
-            "x.json: byte 4: is no JSON from here on; the file is truncated or damaged");
+            "x.json: byte 4: is not JSON from here on; the file is truncated or damaged");
 }
 
 TEST(JsonValues, ANumberBeyondADoubleIsRefused) {

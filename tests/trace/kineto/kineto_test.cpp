@@ -160,7 +160,7 @@ TEST(KinetoReader, WhatItStatesAsAllocatedBeforeItsFirstEventIsThere) {
   EXPECT_THAT(recording.lacks,
               Contains("gpu 0: which blocks were live before the log and after it"));
   EXPECT_THAT(recording.lacks,
-              Contains("gpu 0: what was cached before the log (3 MiB of 4 MiB reserved)"));
+              Contains("gpu 0: memory cached before the log (3 MiB of 4 MiB reserved)"));
 }
 
 TEST(KinetoReader, OfSeveralProcessesEachAllocatorStatesItsOwn) {
@@ -200,7 +200,7 @@ TEST(KinetoReader, WhatIsNoEventIsRefusedByItsByte) {
   EXPECT_THAT(refused(call("1", "-16", "8")), HasSubstr("Addr of the [memory] event before it is"));
   EXPECT_THAT(refused(call("1", "16", "8.5")), HasSubstr("Bytes of the [memory] event before"));
   EXPECT_THAT(refused(call("null", "16", "8")), HasSubstr("expected microseconds"));
-  EXPECT_THAT(refused(call("1", "16", "8") + "]"), HasSubstr("log: byte 303: is no JSON"));
+  EXPECT_THAT(refused(call("1", "16", "8") + "]"), HasSubstr("log: byte 303: is not JSON"));
   EXPECT_THAT(refusal(kineto_reader(), file({})), HasSubstr("has no [memory] events"));
 }
 

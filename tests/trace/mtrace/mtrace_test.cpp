@@ -67,7 +67,7 @@ TEST(MtraceReader, WhatIsRepairedIsCountedWithItsFirstPlace) {
                 {"allocations of size 0", "line 2"},
                 {"frees of blocks of size 0", "line 3"},
                 {"frees of blocks that the log does not allocate", "line 4"},
-                {"frees that the log lacks", "line 6"}}));
+                {"frees missing in the log", "line 6"}}));
 }
 
 TEST(MtraceReader, BehindTheEndAnythingMayStand) {

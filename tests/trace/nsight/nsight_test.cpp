@@ -139,7 +139,7 @@ TEST(Nsight, WhatIsNoExportSaysSo) {
   EXPECT_THAT(complaint(database(kTable + row("1, 0, 4000, 16, 8, 2, 0"))),
               HasSubstr("row 1: deviceId is 4000"));
   EXPECT_THAT(complaint(database(kTable + row("1, 0, 0, 'x', 8, 2, 0"))),
-              HasSubstr("row 1: address is no whole number"));
+              HasSubstr("row 1: address is not a whole number"));
 }
 
 TEST(Nsight, ADamagedDatabaseIsAnErrorAndNeverACrash) {
@@ -157,7 +157,7 @@ TEST(Nsight, ADamagedDatabaseIsAnErrorAndNeverACrash) {
   }
   std::string page = whole;
   page[100] = 0x55;
-  EXPECT_THAT(complaint(page), HasSubstr("is no readable SQLite database"));
+  EXPECT_THAT(complaint(page), HasSubstr("is not a readable SQLite database"));
 }
 
 TEST(Nsight, ADatabaseThatIsCutOffIsNotReadAsAShorterOne) {
@@ -200,7 +200,7 @@ TEST(Nsight, TheSameColumnsAreReadAsCsv) {
 TEST(Nsight, WrongCsvIsAnErrorAtItsLine) {
   const std::string header = "start,address,bytes,memoryOperationType\n";
   EXPECT_THAT(complaint(header + "1,16,8\n"), HasSubstr("n.sqlite:2: 3 fields; the header has 4"));
-  EXPECT_THAT(complaint(header + "1,16,4k,0\n"), HasSubstr("n.sqlite:2:6: '4k' is no number"));
+  EXPECT_THAT(complaint(header + "1,16,4k,0\n"), HasSubstr("n.sqlite:2:6: '4k' is not a number"));
   EXPECT_THAT(complaint(header + "1,16,9223372036854775808,0\n"), HasSubstr("2: bytes is -9223"));
   EXPECT_THAT(complaint("bytes,memoryOperationType\n"), HasSubstr("no column start"));
   for (std::size_t cut = kCsv.find('\n'); cut < kCsv.size(); ++cut) complaint(kCsv.substr(0, cut));

@@ -59,8 +59,8 @@ TEST(PprofReader, OfVeryManyBlocksItIsSaidThatTheyAreNotApart) {
   const Recording recording =
       read("heap profile: 3000000: 6000000 [0: 0] @ heapprofile\n3000000: 6000000 [0: 0] @ 0x1\n");
   EXPECT_EQ(recording.lacks.back(),
-            "some of its 3,000,000 blocks by themselves (from the 1,048,576th on, those of a call "
-            "site are one)");
+            "some of its 3,000,000 blocks separately (from the 1,048,576th on, all of a call site "
+            "are one)");
 }
 
 TEST(PprofReader, TheMemoryProfileOfJaxHasATraceForEachDevice) {

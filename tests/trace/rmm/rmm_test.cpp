@@ -92,7 +92,7 @@ TEST(RmmReader, WhatIsRepairedIsCountedWithItsFirstPlace) {
       trace.coverage.first_places,
       (std::map<std::string, std::string>{{"allocations of size 0", "line 4"},
                                           {"frees of null", "line 6"},
-                                          {"frees that the log lacks", "line 3"},
+                                          {"frees missing in the log", "line 3"},
                                           {"sizes of frees other than their block's", "line 5"}}));
 }
 

@@ -201,7 +201,7 @@ TEST(TorchSnapshot, OtherDocumentsAreNoSnapshots) {
   EXPECT_THAT(json_complaint(R"({"a": 1})"),
               HasSubstr("not a PyTorch snapshot: the top level is a dict"));
   EXPECT_THAT(complaint(kProto4 + "K\1."), HasSubstr("not a PyTorch snapshot"));
-  EXPECT_THAT(json_complaint(R"({"segments": [)"), HasSubstr("x.json: byte 15: is no JSON"));
+  EXPECT_THAT(json_complaint(R"({"segments": [)"), HasSubstr("x.json: byte 15: is not JSON"));
 }
 
 TEST(TorchSnapshot, BytesThatAreNoUtf8BecomeReplacementCharacters) {

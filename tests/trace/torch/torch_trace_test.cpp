@@ -56,7 +56,7 @@ TEST(TorchTrace, AFreeThatWasNeverRequestedIsDoneAtOnce) {
                                "alloc 0 512, free_completed 0 512, alloc 0 512, "
                                "free_requested 0 512, free_completed 0 512");
   EXPECT_EQ(trace.coverage.synthesised,
-            (Counts{{"requests of frees that the recording lacks", 1}}));
+            (Counts{{"requests of frees missing in the recording", 1}}));
   EXPECT_EQ(trace.ops, (std::vector{Op::allocate, Op::free, Op::allocate, Op::free_requested,
                                     Op::free_completed}));
 }
@@ -65,7 +65,7 @@ TEST(TorchTrace, AnAllocationOverAPendingBlockCompletesItsFree) {
   const Trace trace = trace_of("",
                                "alloc 0 512, free_requested 0 512, alloc 0 1024, "
                                "free_requested 0 1024, free_completed 0 1024");
-  EXPECT_EQ(trace.coverage.synthesised, (Counts{{"frees that the recording lacks", 1}}));
+  EXPECT_EQ(trace.coverage.synthesised, (Counts{{"frees missing in the recording", 1}}));
   EXPECT_EQ(trace.ops, (std::vector{Op::allocate, Op::free_requested, Op::free_completed,
                                     Op::allocate, Op::free_requested, Op::free_completed}));
 }

@@ -151,7 +151,7 @@ TEST(UmpireReader, AnotherProcessIsReadWhereItIsNamed) {
     umpire_reader().read({"log", kFirst}, {.process = "9"});
     FAIL() << "read";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nothing is of the process '9'; expected one of '7', '8'"));
+    EXPECT_THAT(error.what(), HasSubstr("no events of process '9'; expected one of '7', '8'"));
   }
 }
 
@@ -211,7 +211,7 @@ TEST(UmpireReader, WhatIsLackingOrMeansNothingIsCounted) {
       {"frees of blocks that the log does not allocate", 1},
       {"frees of null", 1}};
   EXPECT_EQ(trace.coverage.dropped, dropped);
-  EXPECT_EQ(trace.coverage.synthesised.at("frees that the log lacks"), 1u);
+  EXPECT_EQ(trace.coverage.synthesised.at("frees missing in the log"), 1u);
   EXPECT_FALSE(trace.coverage.gapless);
 }
 
@@ -236,7 +236,7 @@ TEST(UmpireReader, WhatIsNoNumberIsRefusedByItsLine) {
   EXPECT_THAT(refused(allocation("0xa0", "9223372036854775808")), HasSubstr("less than 1"));
   EXPECT_THAT(refused(allocation("0xa0", "18446744073709551616")), HasSubstr("a whole number"));
   EXPECT_THAT(refused(kSecond + allocation("a0", "1")), HasSubstr("log:5: a pointer is 'a0'"));
-  EXPECT_THAT(refused(kSecond + "{]\n"), HasSubstr("log:5: is no JSON object; expected"));
+  EXPECT_THAT(refused(kSecond + "{]\n"), HasSubstr("log:5: is not a JSON object; expected"));
   EXPECT_THAT(refused(kSecond + "{}\n"), HasSubstr("log:5: has no name of an event; expected"));
 }
 
