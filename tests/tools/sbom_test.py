@@ -65,6 +65,16 @@ class Sbom(unittest.TestCase):
         for name in LINKED:
             self.assertRegex(texts, f"The program contains .*{re.escape(name)}")
 
+    @unittest.skipUnless(list((ROOT / "build" / "web").glob("python/lib/python*/site-packages/ziglang")), "needs what tools/web installed")
+    def test_the_page_in_the_browser_has_the_parts_of_its_compiler(self):
+        packages = {package["name"]: package for package in json.loads(printed("--web", SBOM))["packages"]}
+        brought = {"libc++", "libc++abi", "libunwind", "wasi-libc", "zig-compiler-rt"}
+        self.assertEqual(set(packages), LINKED - {"SQLite", "libstdc++", "libgcc"} | brought | {"memreplay"})
+        texts = printed("--web", "--licences")
+        for name in brought:
+            self.assertRegex(packages[name]["externalRefs"][0]["referenceLocator"], "^pkg:pypi/ziglang@[0-9.]+$")
+            self.assertIn(f"The program contains {name}:", texts)
+
 
 if __name__ == "__main__":
     unittest.main()
