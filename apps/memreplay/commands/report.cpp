@@ -30,14 +30,15 @@ void add_page_options(CommandLine& line, Asked& asked) {
              [&](const std::string& text) { asked.page.from = whole_argument("--from", text); });
   line.value("--to", "N", "First event after them, left out. Default: see --from.",
              [&](const std::string& text) { asked.page.to = whole_argument("--to", text); });
-  line.value("--runs", "N",
-             "Settings to try. Default: 200, fewer for long recordings; at an OOM as many as tune.",
-             [&](const std::string& text) {
-               asked.page.explain.runs = whole_argument("--runs", text);
-               if (asked.page.explain.runs < kLeastRuns) {
-                 throw UsageError("--runs: expected 8 or more");
-               }
-             });
+  line.value(
+      "--runs", "N",
+      "Settings to try; 0: none. Default: 200, fewer if long; at an OOM as many as tune.",
+      [&](const std::string& text) {
+        asked.page.explain.runs = whole_argument("--runs", text);
+        if (asked.page.explain.runs > std::uint64_t{0} && asked.page.explain.runs < kLeastRuns) {
+          throw UsageError("--runs: expected 0, or 8 or more");
+        }
+      });
 }
 
 void add_options(CommandLine& line, Asked& asked) {
@@ -67,9 +68,7 @@ int run_report(const Command& command, const std::vector<std::string>& arguments
   line.parse(arguments);
   require_paths(asked.input, command);
   require_target(asked.target);
-  asked.page.replay = {.strategies = asked.run.strategies,
-                       .usual = ReplayQuestion::Usual::page,
-                       .setup = asked.run.setup};
+  asked.page.replay = {.strategies = asked.run.strategies, .setup = asked.run.setup};
   asked.page.replay.setup.points = kCurvePoints;
 
   OutputFile out(asked.target);

@@ -197,6 +197,7 @@ enum class SearchDepth {
 
 void search(const Subject& subject, const SizedDevice& device, const ExplainQuestion& question,
             SearchDepth depth, const Control& control, ExplainedDevice& explained) {
+  if (question.runs == std::uint64_t{0}) return;
   TuneOptions tuning;
   tuning.bench = {{&subject}, {device.options}, {false}, {device.unknown_size}};
   tuning.release = question.setup.release;

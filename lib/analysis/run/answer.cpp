@@ -112,22 +112,12 @@ std::vector<StrategySpec> presets(const Recording& recording, std::optional<Byte
   return specs;
 }
 
-/// What a page of pictures shows where nobody names a strategy.
-std::vector<StrategySpec> page_presets(const Recording& recording) {
-  if (recording.format == kPinnedHostFormat) {
-    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct")};
-  }
-  return {usual_strategy(recording), parse_strategy("torch:expandable_segments=True"),
-          parse_strategy("bfc")};
-}
-
 /// `room` is what the device has; unset: it is endless.
 std::vector<StrategySpec> strategies_for(const Recording& recording, const ReplayQuestion& question,
                                          std::optional<Bytes> room) {
   using Usual = ReplayQuestion::Usual;
   std::vector<StrategySpec> strategies = question.strategies;
   if (strategies.empty() && question.usual == Usual::presets) strategies = presets(recording, room);
-  if (strategies.empty() && question.usual == Usual::page) strategies = page_presets(recording);
   return asked_or_usual(strategies, recording, question.setup.release);
 }
 

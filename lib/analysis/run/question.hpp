@@ -15,7 +15,6 @@ struct ReplayQuestion {
   enum class Usual {
     recorded,  ///< that of the recording alone, see usual_strategy
     presets,   ///< the families between which people choose
-    page,      ///< that of the recording and two to lay beside it
   };
   std::vector<StrategySpec> strategies;  ///< empty: the usual ones
   Usual usual = Usual::recorded;

@@ -1,6 +1,6 @@
 "use strict";
-// The active-memory timeline: for every column of pixels the blocks that are live at its highest
-// event, the oldest at the bottom, each as high as its bytes.
+// The timeline of what is held: for every column of pixels the blocks that are live at its highest
+// event, or the segments, the oldest at the bottom, each as high as its bytes.
 
 const kTimelineHeight = 280;
 const kAxisHeight = 22;
@@ -33,19 +33,26 @@ class BlockTimeline {
     this.under = null;
     this.image = null;
     if (!run) return;
+    this.areas =
+        this.shows("segments") ? new SegmentAreas(this.page, run) : new BlockAreas(this.page, run);
     this.fillColumns(run);
-    this.image = this.picture(this.page.colouring(), this.page.matches);
+    this.image = this.picture();
     this.redraw();
   }
 
+  shows(kind) {
+    return byId("areas").value === kind;
+  }
+
+  // As wide as the curves below it.
   measure() {
     const {page} = this;
     const width = this.canvas.parentElement.clientWidth;
     const {context, ratio} = prepared(this.canvas, width, kTimelineHeight);
     this.context = context;
     this.ratio = ratio;
-    this.left = page.axisWidth() + 4;
-    this.width = Math.max(width - this.left - 8, 10);
+    this.left = page.area.x;
+    this.width = Math.max(page.area.width, 10);
     this.columns = Math.round(this.width * ratio);
     this.rows = Math.round((kTimelineHeight - kAxisHeight) * ratio);
   }
@@ -69,7 +76,8 @@ class BlockTimeline {
     const events = new Int32Array(this.columns);
     for (let column = 0; column < this.columns; ++column) {
       const from = edge(column);
-      events[column] = highestEvent(run, from, Math.max(edge(column + 1), from + 1));
+      const to = Math.max(edge(column + 1), from + 1);
+      events[column] = highestEvent(run, this.areas.sums, from, to);
     }
     return events;
   }
@@ -78,19 +86,18 @@ class BlockTimeline {
     this.events = this.eventsOfColumns(run);
     this.top = 1;
     for (const event of this.events) {
-      if (event >= 0) this.top = Math.max(this.top, run.allocated[event - run.trace.from]);
+      if (event >= 0) this.top = Math.max(this.top, this.areas.sums[event - run.trace.from]);
     }
     this.top *= 1.02;
     this.under = new Int32Array(this.columns * this.rows).fill(-1);
-    const live = new LiveList(run);
     for (let column = 0; column < this.columns; ++column) {
       const event = this.events[column];
       if (event < 0) continue;
       if (column && event === this.events[column - 1]) {
         this.repeatColumn(column);
       } else {
-        live.goTo(event);
-        this.fillColumn(run, live, column);
+        this.areas.goTo(event);
+        this.fillColumn(column);
       }
     }
   }
@@ -102,34 +109,31 @@ class BlockTimeline {
     }
   }
 
-  fillColumn(run, live, column) {
+  fillColumn(column) {
     let bytes = 0;
     let row = 0;
-    for (let block = live.next[live.head]; block !== live.head; block = live.next[block]) {
-      bytes += run.charged[block];
+    this.areas.each((item, size) => {
+      bytes += size;
       const until = Math.min(Math.round((bytes / this.top) * this.rows), this.rows);
-      for (; row < until; ++row) this.under[(this.rows - 1 - row) * this.columns + column] = block;
-    }
+      for (; row < until; ++row) this.under[(this.rows - 1 - row) * this.columns + column] = item;
+    });
   }
 
-  picture(colouring, matches) {
+  picture() {
     const image = this.context.createImageData(this.columns, this.rows);
     const pixels = new Uint32Array(image.data.buffer);
-    const pixelOfBlock = new Map();
+    const pixelOfItem = new Map();
     let last = -1;
     let pixel = 0;
     for (let i = 0; i < pixels.length; ++i) {
-      const block = this.under[i];
-      if (block < 0) continue;
-      if (block !== last) {
-        if (!pixelOfBlock.has(block)) {
-          const found = !matches || matches[block];
-          pixelOfBlock.set(block, pixelOf(found ? colouring.colour(block) : greyOfUnfound()));
-        }
-        pixel = pixelOfBlock.get(block);
-        last = block;
+      const item = this.under[i];
+      if (item < 0) continue;
+      if (item !== last) {
+        if (!pixelOfItem.has(item)) pixelOfItem.set(item, pixelOf(this.areas.colour(item)));
+        pixel = pixelOfItem.get(item);
+        last = item;
       }
-      pixels[i] = this.endsAt(i, block) ? darker(pixel) : pixel;
+      pixels[i] = this.endsAt(i, item) ? darker(pixel) : pixel;
     }
     return image;
   }
@@ -142,7 +146,7 @@ class BlockTimeline {
   }
 
   outline(block) {
-    if (block < 0) return;
+    if (block < 0 || this.shows("segments")) return;
     const {context, ratio, columns} = this;
     context.fillStyle = themeColour("cursor");
     for (let i = 0; i < this.under.length; ++i) {
@@ -165,12 +169,11 @@ class BlockTimeline {
       context.fillText(text, this.left - 5, Math.max(bottom * (1 - bytes / this.top) + 3, 9));
     }
     const [low, high] = page.xView();
-    const finest = page.axis === "time" ? 0 : 1;
-    for (const x of decimalTicks(low, high, this.width < 420 ? 3 : 6, finest)) {
-      const at = this.left + (this.width * (x - low)) / (high - low);
+    for (const {v, label} of page.xTicks(low, high, this.width)) {
+      const at = this.left + (this.width * (v - low)) / (high - low);
       const [toLeft, toRight] = [at - this.left, this.left + this.width - at];
       context.textAlign = toLeft < 24 ? "left" : toRight < 24 ? "right" : "center";
-      context.fillText(page.xText(x), at, kTimelineHeight - 6);
+      context.fillText(label, at, kTimelineHeight - 6);
     }
   }
 
@@ -196,16 +199,15 @@ class BlockTimeline {
   subjectUnder(event) {
     const row = Math.floor(event.offsetY * this.ratio);
     if (!this.under || row >= this.rows || event.offsetX < this.left) return null;
-    const block = this.under[row * this.columns + this.columnUnder(event)];
-    return block < 0 ? null : {kind: "block", block, event: this.eventUnder(event)};
+    const item = this.under[row * this.columns + this.columnUnder(event)];
+    return item < 0 ? null : this.areas.subject(item, this.eventUnder(event));
   }
 }
 
-function highestEvent(run, from, to) {
-  const {trace, allocated} = run;
+function highestEvent({trace}, sums, from, to) {
   let best = -1;
   for (let event = Math.max(from, trace.from); event < Math.min(to, trace.to); ++event) {
-    if (best < 0 || allocated[event - trace.from] > allocated[best - trace.from]) best = event;
+    if (best < 0 || sums[event - trace.from] > sums[best - trace.from]) best = event;
   }
   return best;
 }
@@ -216,11 +218,19 @@ function darker(pixel) {
 }
 
 function drawBlockLegend(page) {
-  const colouring = page.run() ? page.colouring() : null;
-  const entries = colouring ? colouring.legend() : [];
+  const isSegments = page.timeline.shows("segments") && page.hasHistory;
+  byId("blocks-title").textContent =
+      isSegments ? "Cached memory, by segment" : "Active memory, by block";
+  const run = page.run();
+  const {entries, total} = !run ? {entries: [], total: 1} :
+      isSegments                ? page.timeline.areas.legend() :
+                                  {entries: page.colouring().legend(), total: page.colouring().total};
+  byId("legend-title").textContent = entries.length && page.hasHistory ?
+      "What covers most of the picture; shares are of all bytes over all events in view:" :
+      "";
   byId("block-legend").replaceChildren(...entries.map(({colour, name, area}) => {
     const swatch = element("i", {class: "swatch", style: `background:${cssColour(colour)}`});
-    const share = element("span", {class: "quiet"}, ` ${humanShare(area, colouring.total)}`);
+    const share = element("span", {class: "quiet"}, ` ${humanShare(area, total)}`);
     return element("li", {}, swatch, name, share);
   }));
 }

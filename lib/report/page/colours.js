@@ -26,6 +26,12 @@ function cssColour([red, green, blue]) {
   return `rgb(${red},${green},${blue})`;
 }
 
+// A background, and the text that is read on it.
+function coloured([red, green, blue]) {
+  const isLight = 0.299 * red + 0.587 * green + 0.114 * blue > 120;
+  return `background:${cssColour([red, green, blue])};color:${isLight ? "#10151a" : "#ffffff"}`;
+}
+
 // As one number in the order of an image's bytes.
 function pixelOf([red, green, blue]) {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
@@ -114,7 +120,10 @@ class Colouring {
   }
 
   colour(block) {
-    const number = this.colours.get(this.kind.key(this.run.trace, block));
+    return this.colourOfKey(this.kind.key(this.run.trace, block));
+  }
+  colourOfKey(key) {
+    const number = this.colours.get(key);
     return number === undefined ? greyOfOthers() : kPalette[number];
   }
 

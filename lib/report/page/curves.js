@@ -2,9 +2,6 @@
 // The curves of a run: all of the trace reduced beforehand, exact at its extremes, and every event
 // of the part in view where the page carries it.
 
-const kMostMarks = 500;
-const kMostNamedMarks = 30;
-
 // Events of [from, to) at which something is lowest or highest, at most five for each of `buckets`.
 function tellingEvents(run, from, to, buckets) {
   const events = [];
@@ -44,12 +41,13 @@ class CurveChart {
     this.page = page;
     this.host = host;
     this.cursor = element("i", {class: "cursor"});
+    this.marks = new MarkRows(page, byId("marks"));
   }
 
   draw() {
     if (this.chart) this.chart.destroy();
     const {page} = this;
-    this.others = page.device.runs.map((_, i) => i).filter((i) => i !== page.runNumber);
+    this.others = othersShown(page);
     this.chart = new Dygraph(this.host, this.rows(), {
       ...this.looks(),
       dateWindow: page.xView(),
@@ -60,6 +58,7 @@ class CurveChart {
       zoomCallback: (low, high) => page.show(page.eventAtX(low), page.eventAtX(high) + 1, "jump"),
       drawCallback: (chart, first) => {
         this.placeCursor(chart);
+        this.marks.draw(chart);
         if (!first) this.panned(chart);
       },
     });
@@ -95,7 +94,11 @@ class CurveChart {
       xRangePad: 2,
       axisLabelWidth: page.axisWidth(),
       axes: {
-        x: {axisLabelFormatter: (x) => page.xText(x), drawGrid: false, axisLabelWidth: 72},
+        x: {
+          ticker: (low, high, pixels) => page.xTicks(low, high, pixels),
+          drawGrid: false,
+          axisLabelWidth: 72
+        },
         y: {ticker: (low, high, pixels) => byteTicks(high, pixels)},
       },
     };
@@ -140,11 +143,12 @@ class CurveChart {
   }
 
   refresh() {
+    if (!this.chart) return;
     this.chart.updateOptions({file: this.rows(), dateWindow: this.page.xView()});
   }
 
   redraw() {
-    this.placeCursor(this.chart);
+    if (this.chart) this.placeCursor(this.chart);
   }
 
   rows() {
@@ -198,41 +202,22 @@ class CurveChart {
   underlay(canvas, area, chart) {
     this.page.area = {x: area.x, width: area.w};
     canvas.save();
-    canvas.font = "11px system-ui, sans-serif";
     this.shadeGap(canvas, chart);
-    this.markPhases(canvas, area, chart);
-    this.markEvents(canvas, area, chart);
+    for (const {name, dash, events} of marksOf(this.page)) {
+      canvas.strokeStyle = themeColour(name);
+      canvas.setLineDash(dash);
+      for (const {event} of events) this.markEvent(canvas, area, chart, event);
+    }
     canvas.restore();
   }
 
-  markEvents(canvas, area, chart) {
-    const {page} = this;
-    const {ooms, retries} = page.device.runs[page.runNumber];
-    const mark = (event, look) => this.markEvent(canvas, area, chart, event, look);
-    canvas.lineWidth = 1;
-    const retry = {colour: themeColour("retry"), dash: [2, 3], row: 34, text: "retry"};
-    if (retries.length >= kMostNamedMarks) retry.text = "";
-    for (const event of retries.slice(0, kMostMarks)) mark(event, retry);
-    const oom = {colour: themeColour("oom"), dash: [], row: 22, text: "OOM"};
-    if (ooms.length >= kMostNamedMarks) oom.text = "";
-    for (const [event] of ooms.slice(0, kMostMarks)) mark(event, oom);
-    const {explained} = page.device;
-    mark(explained, {colour: themeColour("told"), dash: [6, 3], row: 46, text: "explained"});
-  }
-
-  markEvent(canvas, area, chart, event, {colour, dash, row, text}) {
+  markEvent(canvas, area, chart, event) {
     const x = chart.toDomXCoord(this.page.xOf(event));
     if (x < area.x || x > area.x + area.w) return;
-    canvas.strokeStyle = colour;
-    canvas.fillStyle = colour;
-    canvas.setLineDash(dash);
     canvas.beginPath();
     canvas.moveTo(x, area.y);
     canvas.lineTo(x, area.y + area.h);
     canvas.stroke();
-    const fits = x + 3 + canvas.measureText(text).width < area.x + area.w;
-    canvas.textAlign = fits ? "left" : "right";
-    canvas.fillText(text, fits ? x + 3 : x - 3, area.y + row);
   }
 
   shadeGap(canvas, chart) {
@@ -253,62 +238,15 @@ class CurveChart {
     }
     canvas.fill();
   }
+}
 
-  markPhases(canvas, area, chart) {
-    const {page} = this;
-    canvas.textAlign = "left";
-    page.device.phases.slice(0, 400).forEach(([name, from, to, depth], i) => {
-      const left = Math.max(chart.toDomXCoord(page.xOf(from)), area.x);
-      const right = Math.min(chart.toDomXCoord(page.xOf(to)), area.x + area.w);
-      if (right <= left || depth > 3) return;
-      canvas.fillStyle = themeColour(i % 2 ? "phase-odd" : "phase-even");
-      canvas.fillRect(left, area.y + depth * 13, right - left, 12);
-      if (right - left < 30) return;
-      canvas.fillStyle = themeColour("text");
-      const shown = name.slice(0, Math.floor((right - left) / 6));
-      canvas.fillText(shown, left + 3, area.y + depth * 13 + 10);
-    });
-  }
+// Their lines are drawn only where somebody asks for them.
+function othersShown(page) {
+  if (!byId("show-others").checked) return [];
+  return page.device.runs.map((_, i) => i).filter((i) => i !== page.runNumber);
 }
 
 function byteTicks(most, pixels) {
   const ticks = binaryTicks(most, Math.floor(pixels / 32));
   return ticks.map(({bytes, text}) => ({v: bytes, label: text}));
-}
-
-class FragmentationChart {
-  constructor(page, host) {
-    this.page = page;
-    this.host = host;
-  }
-
-  draw() {
-    const {page} = this;
-    const {events, values} = page.curves()[page.runNumber].fragmentation;
-    if (this.chart) this.chart.destroy();
-    const rows = Array.from(events, (event, i) => [page.xOf(event), values[i] / 1e4]);
-    this.chart = new Dygraph(this.host, rows, {
-      labels: ["x", "external fragmentation"],
-      stepPlot: true,
-      fillGraph: true,
-      legend: "never",
-      valueRange: [0, 100],
-      colors: [themeColour("reserved")],
-      gridLineColor: themeColour("grid"),
-      axisLineColor: themeColour("grid"),
-      interactionModel: {},
-      xRangePad: 2,
-      dateWindow: page.xView(),
-      highlightCircleSize: 0,
-      axisLabelWidth: page.axisWidth(),
-      axes: {
-        x: {axisLabelFormatter: (x) => page.xText(x), drawGrid: false, axisLabelWidth: 72},
-        y: {axisLabelFormatter: (share) => `${share} %`, pixelsPerLabel: 25},
-      },
-    });
-  }
-
-  refresh() {
-    this.chart.updateOptions({dateWindow: this.page.xView()});
-  }
 }

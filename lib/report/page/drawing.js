@@ -6,8 +6,7 @@ const kDrawing = {
     byId(this.axis === "time" ? "axis-time" : "axis-events").checked = true;
     const nav = document.querySelector("nav");
     document.documentElement.style.setProperty("--nav", `${nav.offsetHeight}px`);
-    this.curveChart.draw();
-    this.fragmentationChart.draw();
+    this.drawCurves();
     this.drawBlocks();
     drawLineLegend(this);
     this.drawMemory();
@@ -18,9 +17,14 @@ const kDrawing = {
     this.panel.show(null);
   },
 
+  drawCurves() {
+    if (this.hasHistory) return this.curveChart.draw();
+    const left = this.axisWidth();
+    this.area = {x: left, width: document.querySelector(".pictures").clientWidth - left - 2};
+  },
+
   refresh() {
     this.curveChart.refresh();
-    this.fragmentationChart.refresh();
     this.drawBlocks();
     this.segments.drawRows();
     this.sayView();
@@ -29,6 +33,7 @@ const kDrawing = {
   recolour() {
     this.drawBlocks();
     this.segments.drawRows();
+    this.flame.drawTree();
   },
 
   drawPinned() {
@@ -37,8 +42,9 @@ const kDrawing = {
   },
 
   drawBlocks() {
-    if (this.run()) this.colouring().arrange(...this.view);
-    this.timeline.draw();
+    const [from, to] = this.view;
+    if (this.run()) this.colouring().arrange(from, Math.max(to, from + 1));
+    if (this.hasHistory) this.timeline.draw();
     drawBlockLegend(this);
   },
 
@@ -70,15 +76,12 @@ const kDrawing = {
     const run = this.run();
     if (!run || !run.trace.has(this.event)) return;
     this.flame.draw(run, this.live);
-    this.eventList.draw(run);
+    if (this.hasHistory) this.eventList.draw(run);
   },
 
   whyNoMemory() {
     const run = this.device.runs[this.runNumber];
     if (run.why_no_places) return run.why_no_places;
-    if (this.events === 0) {
-      return "The recording has no events, only a state; below is what explain says of it.";
-    }
     const [from, to] = this.device.window.map(humanCount);
     return this.run() ? `The page has details of events [${from}, ${to}) only.` : "unpacking …";
   },
@@ -117,20 +120,55 @@ const kDrawing = {
     const peaks = ["allocated", "reserved"].map((name) => {
       const curve = this.curves()[this.runNumber][name];
       const most = curve.values.reduce((a, b) => Math.max(a, b), 0);
-      return `${name} peaks at ${humanSize(most)} at event ${humanCount(this.peak(name))}`;
+      return `${name} peaks at ${humanSize(most)} after event ${humanCount(this.peak(name))}`;
     });
     const text = `${run.name}: ${peaks.join(", ")}, ${plural(run.ooms.length, "OOM")}, ` +
         `${plural(run.retries.length, "event")} with retries.`;
     const curves = "Curves of requested, allocated and reserved memory.";
     byId("curves").setAttribute("aria-label", `${curves} ${text}`);
     byId("blocks").setAttribute("aria-label", `Live blocks over events, stacked by age. ${text}`);
-    byId("run-facts").textContent = text;
+    byId("run-facts").textContent = `${run.name}: ${peaks[0]}.`;
+    byId("figures").replaceChildren(...this.figures(run).map(figure));
+  },
+
+  // What the curves come to; the shares are those of the reserved peak.
+  figures(run) {
+    const curves = this.curves()[this.runNumber];
+    const at = this.peak("reserved");
+    const reserved = curves.reserved.values.reduce((a, b) => Math.max(a, b), 0);
+    const gap = Math.max(reserved - valueAt(curves.allocated, at), 0);
+    const fragmentation = valueAt(curves.fragmentation, at) / 1e4;
+    return [
+      ["peak reserved", humanSize(reserved), `after event ${humanCount(at)}`],
+      ["not allocated then", humanSize(gap), `${humanShare(gap, reserved)} of what is reserved`],
+      [
+        "fragmentation then", `${fragmentation.toFixed(0)} %`,
+        "of all free memory lies outside the largest piece"
+      ],
+      [
+        "refused", plural(run.ooms.length, "OOM"),
+        `and ${plural(run.retries.length, "retry", "retries")}`
+      ],
+    ];
   },
 };
 Object.assign(Page.prototype, kDrawing);
 
-function withOoms({name, runs}) {
-  return runs.length && runs[0].ooms.length ? `${name}, out of memory` : name;
+function figure([name, value, said]) {
+  const shown = element("dd", {}, element("b", {}, value), said);
+  return element("div", {}, element("dt", {}, name), shown);
+}
+
+// Those that ran out of memory first, each with what it came to.
+function deviceOptions(devices) {
+  const ranOut = ({runs}) => runs.length > 0 && runs[0].ooms.length > 0;
+  const options = devices.map((device, i) => {
+    const mark = ranOut(device) ? "✕ " : "";
+    const said = ranOut(device) ? ", out of memory" : "";
+    return element("option", {value: i}, `${mark}${device.name}${said}`);
+  });
+  const isFirst = (option) => ranOut(devices[option.value]) ? 0 : 1;
+  return options.sort((a, b) => isFirst(a) - isFirst(b));
 }
 
 function start() {
@@ -138,8 +176,7 @@ function start() {
   document.querySelectorAll("pre").forEach((pre) => pre.replaceWith(answerOf(pre.textContent)));
   const page = new Page(JSON.parse(byId("page-data").textContent));
   const {devices} = page.data;
-  const names = devices.map((device, i) => element("option", {value: i}, withOoms(device)));
-  byId("device").replaceChildren(...names);
+  byId("device").replaceChildren(...deviceOptions(devices));
   byId("device-choice").hidden = devices.length < 2;
   if (typeof DecompressionStream === "undefined") {
     byId("run-facts").textContent =

@@ -1,11 +1,13 @@
 "use strict";
 // A flame graph of what is live: a bar for every frame, the outermost at the top, as wide as the
-// bytes that its callees hold. A click on a bar makes it as wide as the picture.
+// bytes that its callees hold, in the colour of its blocks where they have one. A click on a bar
+// makes it as wide as the picture.
 
 const kFlameRow = 20;
 const kLeastBar = 0.002;  // as a share of the width
 const kMostBars = 800;
 const kFoldedFrame = "…";
+const kManyColours = Symbol("blocks of several colours");
 
 class FlameGraph {
   constructor(page, host) {
@@ -33,7 +35,8 @@ class FlameGraph {
   drawTree() {
     if (!this.run) return;
     const {trace} = this.run;
-    const root = flameTree(trace, this.live, byId("flame-fold").checked);
+    const colouring = this.page.colouring();
+    const root = flameTree(trace, this.live, byId("flame-fold").checked, colouring);
     const chain = chainTo(root, this.path);
     this.path = chain.slice(1).map(({name}) => name);
     this.bars = this.barsOf(root, chain);
@@ -62,18 +65,18 @@ class FlameGraph {
     this.leavesOut = addCallees(wide, wide[wide.length - 1]);
     const shown = wide.sort((a, b) => b.width - a.width || a.depth - b.depth).slice(0, kMostBars);
     this.leavesOut = this.leavesOut || shown.length < wide.length;
-    for (const bar of shown) this.makeButton(bar, root);
+    for (const bar of shown) this.makeButton(bar, root, this.page.colouring());
     return shown;
   }
 
-  makeButton(bar, root) {
+  makeButton(bar, root, colouring) {
     const {node, left, width, depth} = bar;
     const label = `${node.name}, ${humanSize(node.bytes)}, ${humanShare(node.bytes, root.bytes)}`;
     const button = element(
         "button", {type: "button", title: label, "aria-label": label, tabindex: -1},
         shortFrame(node.name));
     button.style.cssText = `left:${left * 100}%;width:${width * 100}%;top:${depth * kFlameRow}px;` +
-        `background:${flameColour(node.name)}`;
+        (node.key === kManyColours ? "" : coloured(colouring.colourOfKey(node.key)));
     bar.button = button;
   }
 
@@ -145,26 +148,28 @@ function addCallees(bars, {node, left, width, depth}) {
   return leavesOut;
 }
 
-function flameTree(trace, live, folds) {
+function flameTree(trace, live, folds, {kind}) {
   const root = flameNode("all live memory", null);
-  const sums = new Map();  // stack -> [bytes, blocks]
+  const sums = new Map();  // stack -> [bytes, blocks, key of their colour]
   for (const block of live) {
-    const sum = sums.get(trace.stack[block]) || [0, 0];
-    sums.set(trace.stack[block], [sum[0] + trace.size[block], sum[1] + 1]);
+    const key = kind.key(trace, block);
+    const sum = sums.get(trace.stack[block]) || [0, 0, key];
+    const common = sum[2] === key ? key : kManyColours;
+    sums.set(trace.stack[block], [sum[0] + trace.size[block], sum[1] + 1, common]);
   }
-  for (const [stack, [bytes, blocks]] of sums) {
+  for (const [stack, sum] of sums) {
     let node = root;
-    grow(node, bytes, blocks);
+    grow(node, sum);
     for (const name of flamePath(trace, stack, folds)) {
       node = childOf(node, name);
-      grow(node, bytes, blocks);
+      grow(node, sum);
     }
   }
   return root;
 }
 
 function flameNode(name, parent) {
-  return {name, parent, bytes: 0, blocks: 0, children: new Map()};
+  return {name, parent, bytes: 0, blocks: 0, key: null, children: new Map()};
 }
 
 function childOf(node, name) {
@@ -172,7 +177,8 @@ function childOf(node, name) {
   return node.children.get(name);
 }
 
-function grow(node, bytes, blocks) {
+function grow(node, [bytes, blocks, key]) {
+  node.key = node.blocks === 0 || node.key === key ? key : kManyColours;
   node.bytes += bytes;
   node.blocks += blocks;
 }
@@ -208,13 +214,4 @@ function chainTo(root, names) {
 // "/home/me/model.py:41 forward" without its folders.
 function shortFrame(name) {
   return name.replace(/^\S*[/\\](?=[^/\\\s]+:\d+ )/, "");
-}
-
-// The frames of one file are of one hue; texts on it are dark in both themes.
-function flameColour(name) {
-  if (name === kFoldedFrame) return "#b9bfc7";
-  const file = name.replace(/:\d+ .*$/, "");
-  let hash = 7;
-  for (const letter of file) hash = (hash * 31 + letter.charCodeAt(0)) % 997;
-  return `hsl(${20 + (hash % 12) * 28},62%,76%)`;
 }

@@ -52,6 +52,8 @@ function listenToControls(page) {
   on("axis-events", "change", () => page.setAxis("events"));
   on("axis-time", "change", () => page.setAxis("time"));
   on("colour-by", "change", () => page.recolour());
+  on("areas", "change", () => page.drawBlocks());
+  on("show-others", "change", () => page.drawAll());
   on("event-slider", "input", () => page.choose(Number(byId("event-slider").value), "step"));
   on("event", "change", () => page.choose(Number(byId("event").value), "jump"));
   on("segment-order", "change", () => page.drawMemory());

@@ -79,14 +79,13 @@ function drawMark(canvas, x, y, {colour, text}) {
 
 // The others by their lines; a click shows one of them.
 function drawLineLegend(page) {
-  const entries = page.device.runs.map((run, number) => {
-    if (number === page.runNumber) return null;
+  const entries = othersShown(page).map((number) => {
+    const run = page.device.runs[number];
     const title = "show this strategy";
     const choose = () => page.chooseRun(number, "jump");
     const name =
         element("button", {type: "button", class: "plain", title, onclick: choose}, run.name);
     return element("li", {}, lineSample(lineOf(number)), " ", name);
   });
-  byId("other-legend").replaceChildren(...entries.filter(Boolean));
-  byId("other-legend-title").hidden = page.device.runs.length < 2;
+  byId("other-legend").replaceChildren(...entries);
 }

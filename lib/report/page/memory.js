@@ -33,8 +33,8 @@ function memoryText(page, run, {event, blocks, regions}, live) {
   const pendingBytes = pending.reduce((sum, block) => sum + run.charged[block], 0);
   const free = regions.reduce((sum, region) => sum + region.free, 0);
   const largest = regions.reduce((most, region) => Math.max(most, region.largestHole), 0);
-  return `After event ${humanCount(event)}${page.timeText(event)}: ` +
-      `${plural(live.length, "live block")} of ${humanSize(run.requested[i])}, ` +
+  const when = page.hasHistory ? `After event ${humanCount(event)}${page.timeText(event)}: ` : "";
+  return when + `${plural(live.length, "live block")} of ${humanSize(run.requested[i])}, ` +
       `${humanSize(run.allocated[i])} with rounding; ${humanSize(run.reserved[i])} reserved in ` +
       `${plural(regions.length, "segment")}; ${humanSize(free)} free inside them, largest hole ` +
       `${humanSize(largest)}; ${humanSize(pendingBytes)} pending.`;
@@ -56,12 +56,9 @@ function fillPins(trace, regions) {
 }
 
 function fillSums(body, sums) {
-  const rows = sums.slice(0, kMostPlaces)
-                   .map(
-                       ([name, {bytes, blocks}]) =>
-                           [name,
-                            humanSize(bytes),
-                            humanCount(blocks),
-  ]);
-  fillTable(body, rows);
+  const total = sums.reduce((sum, [, {bytes}]) => sum + bytes, 0);
+  const row =
+      ([name,
+        {bytes, blocks}]) => [name, humanSize(bytes), humanShare(bytes, total), humanCount(blocks)];
+  fillTable(body, sums.slice(0, kMostPlaces).map(row));
 }

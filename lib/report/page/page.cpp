@@ -87,20 +87,18 @@ std::string strategies(const PageDevice& device) {
 }
 
 std::string request_sizes(const TracePicture& trace) {
-  std::uint64_t most = 1;
-  for (const RequestClass& sized : trace.request_classes) most = std::max(most, sized.requests);
-  std::string out =
-      "<table><caption>Requests of the whole recording, by size</caption>\n<thead><tr>"
-      "<th>from</th><th>requests</th><th>together</th><th class=\"left\">share</th></tr></thead>\n"
-      "<tbody>\n";
-  for (const RequestClass& sized : trace.request_classes) {
-    out += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"bar\"><span class=\"size-bar\" "
-        "style=\"width:{:.1f}%\"></span></td></tr>\n",
-        human_size(sized.from), human_count(sized.requests), human_size(sized.bytes),
-        100.0 * static_cast<double>(sized.requests) / static_cast<double>(most));
+  std::vector<RequestClass> classes = trace.request_classes;
+  std::ranges::stable_sort(classes, std::ranges::greater{}, &RequestClass::bytes);
+  double all = 1;
+  for (const RequestClass& sized : classes) all += static_cast<double>(sized.bytes);
+  Table table{.columns = {{"from"}, {"together"}, {"of all bytes requested"}, {"requests"}},
+              .rows = {}};
+  for (const RequestClass& sized : classes) {
+    table.rows.push_back({human_size(sized.from), human_size(sized.bytes),
+                          fmt::format("{:.1f} %", 100 * static_cast<double>(sized.bytes) / all),
+                          human_count(sized.requests)});
   }
-  return out + "</tbody></table>\n";
+  return html_table(table, "Requests of the whole recording, by size");
 }
 
 std::string tuned(const PageDevice& device) {
@@ -125,7 +123,7 @@ std::string sections(const PageAnswer& page) {
     for (std::size_t d = 0; d < page.devices.size(); ++d) out += of_device(d, of(page.devices[d]));
     return "<section>\n" + out + "</section>\n";
   };
-  return section("Strategies", strategies) +
+  return section("Allocators", strategies) +
          section("Why: the answer of explain",
                  [](const PageDevice& d) { return html_text("pre", said_by_explain(d)); }) +
          section("What helps: the answer of tune", tuned) +

@@ -16,7 +16,6 @@ class Page {
     this.overviews = new Map();  // device -> curves of every run
     this.colourings = new Map();
     this.curveChart = new CurveChart(this, byId("curves"));
-    this.fragmentationChart = new FragmentationChart(this, byId("fragmentation"));
     this.timeline = new BlockTimeline(this, byId("blocks"));
     this.segments = new SegmentMap(this, byId("memory"));
     this.eventList = new EventList(this, byId("events"));
@@ -30,6 +29,9 @@ class Page {
   }
   get events() {
     return this.device.events;
+  }
+  get hasHistory() {
+    return this.events > 0;
   }
 
   async open(deviceNumber, runNumber, kind = null) {
@@ -56,6 +58,8 @@ class Page {
     byId("device").value = this.deviceNumber;
     if (!this.device.has_times) this.axis = "events";
     byId("axis-time").disabled = !this.device.has_times;
+    byId("strategy-choice").hidden = byId("others-choice").hidden = this.device.runs.length < 2;
+    document.body.classList.toggle("without-history", !this.hasHistory);
   }
 
   // The picture of the whole first; then, when they are unpacked, the details.
@@ -106,6 +110,12 @@ class Page {
     return this.colourings.get(kind);
   }
 
+  // Grey where a search did not find it.
+  blockColour(block) {
+    const found = !this.matches || this.matches[block];
+    return found ? this.colouring().colour(block) : greyOfUnfound();
+  }
+
   // --- places on the axis
   xOf(event) {
     const trace = this.trace();
@@ -119,8 +129,11 @@ class Page {
         isTime ? trace.from + firstIndex(length, (i) => trace.time[i] >= x) : Math.round(x);
     return Math.min(Math.max(event, 0), this.events - 1);
   }
-  xText(x) {
-    return this.axis === "time" ? humanTime(x) : humanCount(x);
+  // Round numbers, the same under every chart.
+  xTicks(low, high, pixels) {
+    const isTime = this.axis === "time";
+    const ticks = decimalTicks(low, high, pixels / 90, isTime ? 0 : 1);
+    return ticks.map((v) => ({v, label: isTime ? roundTime(v, high) : humanCount(v)}));
   }
   xView() {
     const from = this.xOf(this.view[0]);

@@ -49,14 +49,13 @@ class RunModel {
   // Requested and allocated after every event of the window.
   followSums() {
     const {trace} = this;
-    const events = trace.op.length;
-    this.requested = new Float64Array(events);
-    this.allocated = new Float64Array(events);
+    this.requested = new Float64Array(trace.moments);
+    this.allocated = new Float64Array(trace.moments);
     let [requested, allocated] = this.sumsBefore();
-    for (let i = 0; i < events; ++i) {
+    for (let i = 0; i < trace.moments; ++i) {
       const op = trace.op[i];
       const block = trace.blockOf[i];
-      if (block >= 0 && op !== kOps.freeCompleted && this.isPlaced(block)) {
+      if (block !== undefined && block >= 0 && op !== kOps.freeCompleted && this.isPlaced(block)) {
         const sign = op === kOps.allocate ? 1 : -1;
         requested += sign * trace.size[block];
         allocated += sign * this.charged[block];
@@ -80,7 +79,7 @@ class RunModel {
 
   followReserved(columns) {
     const {trace} = this;
-    const events = trace.op.length;
+    const events = trace.moments;
     const changes = columns.steps("reserved_events");
     const held = columns.steps("reserved_bytes");
     this.reserved = new Float64Array(events);
@@ -117,18 +116,7 @@ class RunModel {
     const mapped = new Map();
     const {regions} = this;
     for (let i = 0; i < regions.event.length && regions.event[i] <= event; ++i) {
-      const from = regions.address[i];
-      const region = {to: from + regions.bytes[i], lane: regions.lane[i] - 1};
-      const op = regions.op[i];
-      if (op === kOps.segmentAlloc) {
-        whole.set(from, region);
-      } else if (op === kOps.segmentFree) {
-        whole.delete(from);
-      } else if (op === kOps.segmentMap) {
-        mapped.set(from, region);
-      } else {
-        cutOut(mapped, from, region.to);
-      }
+      applyCall(regions, i, whole, mapped);
     }
     const held = [...whole].map(([from, region]) => ({from, ...region, mapped: false}));
     return [...held, ...joined(mapped)].sort((a, b) => a.from - b.from);
@@ -183,6 +171,22 @@ class RunModel {
 
   address(offset) {
     return hexAddress(BigInt(this.data.base) + BigInt(offset));
+  }
+}
+
+// What a call of the driver does to the segments held, whole ones and mapped ones by address.
+function applyCall(regions, number, whole, mapped) {
+  const from = regions.address[number];
+  const region = {number, to: from + regions.bytes[number], lane: regions.lane[number] - 1};
+  const op = regions.op[number];
+  if (op === kOps.segmentAlloc) {
+    whole.set(from, region);
+  } else if (op === kOps.segmentFree) {
+    whole.delete(from);
+  } else if (op === kOps.segmentMap) {
+    mapped.set(from, region);
+  } else {
+    cutOut(mapped, from, region.to);
   }
 }
 

@@ -1,12 +1,14 @@
 "use strict";
-// The memory after one event: a row for every region held from the device, with its blocks, their
-// rounding, holes, and what is pending. Regions longer than a line go on in the next one. Only the
-// rows that are scrolled to are drawn.
+// The memory after one event: the segments held from the device, packed into rows of one length,
+// with their blocks, the blocks' rounding, holes, and what is pending. A segment that is longer
+// than a row goes on in the next one. Only the rows that are scrolled to are drawn.
 
-const kRowHeight = 15;
-const kLabelRow = 13;
+const kRowHeight = 17;
 const kMostMapHeight = 480;
-const kLabelFont = "10.5px ui-monospace, monospace";
+const kRows = 24;      // about as many
+const kBetween = 3;    // pixels
+const kGapsOfRow = 8;  // so many are as good as no part of a row
+const kLeastRow = 64 * kMiB;
 
 class SegmentMap {
   constructor(page, canvas) {
@@ -14,7 +16,7 @@ class SegmentMap {
     this.canvas = canvas;
     this.scroller = byId("memory-rows");
     this.boxes = [];
-    this.lines = [];
+    this.rows = [];
     canvas.addEventListener("mousemove", (event) => page.point(this.subjectUnder(event)));
     canvas.addEventListener("mouseleave", () => page.point(null));
     canvas.addEventListener("click", (event) => {
@@ -29,54 +31,63 @@ class SegmentMap {
     const memory = run.memoryAt(this.page.event);
     const shown = this.inOrder(memory.regions);
     const total = shown.reduce((sum, region) => sum + region.to - region.from, 0);
-    const largest = shown.reduce((most, region) => Math.max(most, region.to - region.from), 1);
     this.run = run;
-    this.perRow = Math.max(Math.min(largest, Math.max(total / 24, 64 * kMiB)), 1);
-    this.lines = shown.flatMap((region) => this.linesOf(region));
+    this.perRow = Math.max(total / kRows, Math.min(total, kLeastRow), 1);
     this.measure();
+    this.rows = this.packed(shown);
+    const height = Math.max(this.rows.length * kRowHeight, 30);
+    byId("memory-space").style.height = `${height}px`;
+    this.height = Math.min(height, kMostMapHeight);
     this.drawRows();
     return memory;
   }
 
   inOrder(regions) {
-    if (byId("segment-order").value !== "size") return regions;
-    return [...regions].sort((a, b) => b.to - b.from - (a.to - a.from));
+    const order = byId("segment-order").value;
+    const size = ({from, to}) => to - from;
+    if (order === "size") return [...regions].sort((a, b) => size(b) - size(a));
+    if (order === "stream") return [...regions].sort((a, b) => a.lane - b.lane);
+    return regions;
   }
 
-  linesOf(region) {
-    const lines = [];
-    for (let from = region.from; from < region.to; from += this.perRow) {
-      lines.push({region, from, to: Math.min(from + this.perRow, region.to)});
+  // Rows of parts {region, from, to, at}: `at` is where a part begins in its row, in bytes.
+  packed(regions) {
+    const rows = [];
+    const between = kBetween / this.scale;
+    const length = this.perRow + kGapsOfRow * between;
+    const byStream = byId("segment-order").value === "stream";
+    let room = 0;
+    let lane = null;
+    for (const region of regions) {
+      for (let {from} = region; from < region.to; from += this.perRow) {
+        const to = Math.min(from + this.perRow, region.to);
+        const begins = to - from > room || (byStream && region.lane !== lane);
+        if (begins) rows.push([]);
+        const at = begins ? 0 : length - room;
+        rows[rows.length - 1].push({region, from, to, at});
+        room = length - at - (to - from) - between;
+        lane = region.lane;
+      }
     }
-    return lines;
+    return rows;
   }
 
-  // Labels stand beside the rows where there is room, else above them.
+  // As wide as the charts above it; what stands in a row is said in the margin.
   measure() {
-    const width = this.scroller.clientWidth;
-    this.labelsAbove = width < 700;
-    this.left = this.labelsAbove ? 2 : Math.min(this.widestLabel() + 14, width / 2);
-    this.rowHeight = kRowHeight + (this.labelsAbove ? kLabelRow : 0);
-    const height = Math.max(this.lines.length * this.rowHeight, 30);
-    byId("memory-space").style.height = `${height}px`;
-    this.height = Math.min(height, kMostMapHeight);
-    this.width = width;
-    this.scale = (width - this.left - 8) / this.perRow;
+    this.width = this.scroller.clientWidth;
+    const {x, width} = this.page.area;
+    this.left = x;
+    const pixels = Math.min(width, this.width - x - 2);
+    this.scale = Math.max(pixels - kGapsOfRow * kBetween, 1) / this.perRow;
   }
 
-  widestLabel() {
-    const context = this.canvas.getContext("2d");
-    context.font = kLabelFont;
-    const texts = [...new Set(this.lines.map(({region}) => region))].map((at) => this.labelOf(at));
-    const longest = texts.reduce((most, text) => (text.length > most.length ? text : most), "");
-    return context.measureText(longest).width;
-  }
-
-  labelOf(region) {
-    const {run} = this;
-    const size = humanSize(region.to - region.from).padStart(8);
-    const lane = region.lane < 0 ? "" : run.trace.laneInFull(region.lane);
-    return `${run.address(region.from)} ${size}  ${lane}`;
+  // A segment that goes on from the row above has said its size.
+  labelOf(parts) {
+    const [{region, from}] = parts;
+    if (from > region.from && parts.length === 1) return "";
+    if (parts.length === 1) return humanSize(region.to - region.from);
+    const bytes = parts.reduce((sum, {from, to}) => sum + to - from, 0);
+    return `${parts.length} · ${humanSize(bytes)}`;
   }
 
   drawRows() {
@@ -84,25 +95,34 @@ class SegmentMap {
     const {context} = prepared(this.canvas, this.width, this.height);
     this.boxes = [];
     this.top = this.scroller.scrollTop;
-    const first = Math.floor(this.top / this.rowHeight);
-    const last = Math.min(Math.ceil((this.top + this.height) / this.rowHeight), this.lines.length);
-    for (let row = first; row < last; ++row) this.drawLine(context, this.lines[row], row);
+    const first = Math.floor(this.top / kRowHeight);
+    const last = Math.min(Math.ceil((this.top + this.height) / kRowHeight), this.rows.length);
+    for (let row = first; row < last; ++row) this.drawRow(context, this.rows[row], row);
   }
 
-  drawLine(context, line, row) {
-    const {region, from, to} = line;
-    const y = row * this.rowHeight - this.top + (this.labelsAbove ? kLabelRow : 0);
-    const strip = {context, line, y, h: kRowHeight - 3};
-    this.box(strip, from, to, {kind: "segment", region});
+  drawRow(context, parts, row) {
+    const y = row * kRowHeight - this.top;
+    context.fillStyle = themeColour("quiet");
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.fillText(this.labelOf(parts), this.left - 5, y + 11, this.left - 6);
+    for (const line of parts) this.drawPart({context, line, y, h: kRowHeight - 3});
+  }
+
+  drawPart(strip) {
+    const {context, line: {region, from, to}, y, h} = strip;
+    const {left, right} = this.box(strip, from, to, {kind: "segment", region});
     context.fillStyle = themeColour("hole");
-    context.fillRect(this.left, y, Math.max((to - from) * this.scale, 1), strip.h);
+    context.fillRect(left, y, right - left, h);
     for (const hole of region.holes) {
       if (hole.to > from && hole.from < to) {
         this.box(strip, hole.from, hole.to, {kind: "hole", region, hole});
       }
     }
     this.drawBlocks(strip);
-    if (from === region.from) this.label(strip);
+    context.strokeStyle = themeColour("edge");
+    context.lineWidth = 1;
+    context.strokeRect(left + 0.5, y + 0.5, Math.max(right - left - 1, 1), h - 1);
   }
 
   // Where a subject is found again; the latest of those that lie over each other.
@@ -113,8 +133,8 @@ class SegmentMap {
     return {left, right};
   }
 
-  xOf({from, to}, offset) {
-    return this.left + (Math.min(Math.max(offset, from), to) - from) * this.scale;
+  xOf({from, to, at}, offset) {
+    return this.left + (Math.min(Math.max(offset, from), to) - from + at) * this.scale;
   }
 
   drawBlocks(strip) {
@@ -135,8 +155,7 @@ class SegmentMap {
     const used = start + Math.min(run.trace.size[block], run.charged[block]);
     const end = start + run.charged[block];
     const {left, right} = this.box(strip, start, end, {kind: "block", block});
-    const found = !page.matches || page.matches[block];
-    context.fillStyle = cssColour(found ? page.colouring().colour(block) : greyOfUnfound());
+    context.fillStyle = cssColour(page.blockColour(block));
     context.fillRect(left, y, Math.max(right - left, 0.5), h);
     if (this.xOf(strip.line, end) - this.xOf(strip.line, used) >= 1) {
       const tail = this.box(strip, used, end, {kind: "rounding", block});
@@ -159,17 +178,6 @@ class SegmentMap {
     context.strokeStyle = themeColour(isPinned ? "cursor" : "pin");
     context.lineWidth = 2;
     context.strokeRect(left + 1, y + 1, Math.max(right - left - 2, 2), h - 2);
-  }
-
-  label({context, line, y, h}) {
-    const {region} = line;
-    const top = this.labelsAbove ? y - kLabelRow : y;
-    const right = this.labelsAbove ? this.width : this.left;
-    this.boxes.push({left: 0, right, top, bottom: top + h, subject: {kind: "segment", region}});
-    context.fillStyle = themeColour("text");
-    context.font = kLabelFont;
-    context.textAlign = "left";
-    context.fillText(this.labelOf(region), 2, top + 9.5, right - 6);
   }
 
   hatch(context, left, top, width, height) {

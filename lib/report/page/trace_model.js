@@ -105,8 +105,12 @@ class TraceModel {
     if (op !== kOps.freeRequested) this.completed[block] = this.from + i;
   }
 
+  // Events of the window; of a state without a history the one moment that there is.
+  get moments() {
+    return Math.max(this.op.length, this.data.events ? 0 : 1);
+  }
   has(event) {
-    return event >= this.from && event < this.to;
+    return event >= this.from && event < this.from + this.moments;
   }
   placeOf(block) {
     return this.names.place_of_stack[this.stack[block]];

@@ -32,13 +32,19 @@ function humanTime(us) {
   return us >= 1e3 ? `${(us / 1e3).toFixed(1)} ms` : `${us.toFixed(0)} µs`;
 }
 
+// A place on an axis of times up to `most`, with no more digits than it needs.
+function roundTime(us, most) {
+  const [unit, name] = most >= 1e6 ? [1e6, "s"] : most >= 1e3 ? [1e3, "ms"] : [1, "µs"];
+  return us ? `${Number((us / unit).toPrecision(9))} ${name}` : "0";
+}
+
 function humanShare(part, whole) {
   const percent = (100 * part) / Math.max(whole, 1);
   return percent > 0 && percent < 0.05 ? "under 0.1 %" : `${percent.toFixed(1)} %`;
 }
 
-function plural(count, noun) {
-  return `${humanCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+function plural(count, noun, nouns = `${noun}s`) {
+  return `${humanCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
 function byId(id) {

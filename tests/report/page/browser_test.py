@@ -357,7 +357,10 @@ class Page(unittest.TestCase):
         lines = self.browser.ask("[0, 1, 2, 3].map((i) => JSON.stringify(lineOf(i)))")
         for part in ("colour", "dash", "text"):
             self.assertEqual(len({str(json.loads(line)[part]) for line in lines}), 4, part)
-        self.assertEqual(len(self.browser.driver.find_elements(By.CSS_SELECTOR, "#other-legend li svg")), 3)
+        shown = lambda: self.browser.ask("[document.querySelectorAll('#other-legend li svg').length, page.curveChart.others.length]")
+        self.assertEqual(shown(), [0, 0], "others only where somebody asks for them")
+        self.browser.element("show-others").click()
+        self.assertEqual(shown(), [3, 3])
 
     def test_ticks_of_sizes_are_whole_in_binary_units(self):
         self.page_of(TRACES / "torch" / "seq_growth.pickle", "-s", "recorded")
@@ -429,7 +432,8 @@ class Page(unittest.TestCase):
             Select(browser.element("colour-by")).select_by_visible_text(kind)
             self.assertGreater(browser.pixels("blocks"), 5, kind)
         browser.element("axis-time").click()
-        self.assertIn("s", browser.ask("page.xText(page.xView()[1])"))
+        for label in browser.ask("page.xTicks(...page.xView(), 900).map(({label}) => label)"):
+            self.assertRegex(label, r"^(0|[0-9.]+ (s|ms|µs))$")
         self.assertGreater(browser.pixels("blocks"), 5)
         for width in WINDOWS:
             browser.driver.set_window_size(*WINDOWS[width])
@@ -440,16 +444,76 @@ class Page(unittest.TestCase):
                 if SCREENSHOTS:
                     browser.driver.save_screenshot(str(SCREENSHOTS / f"{width}-{theme}.png"))
 
-    def test_a_strategy_that_moves_blocks_and_a_state_without_events_say_what_is_missing(self):
+    def test_a_strategy_that_moves_blocks_says_what_is_missing(self):
         trace = TRACES / "torch" / "gpt_train_oom.pickle"
         self.page_of(trace, "-s", "offload(torch):host=64GiB", "--capacity", "4000MiB")
         self.assertIn("moves blocks out of the device", self.browser.element("memory-facts").text)
-        snapshot = pickle.loads(trace.read_bytes())
+
+    def test_a_state_without_a_history_shows_all_that_it_has(self):
+        snapshot = pickle.loads((TRACES / "torch" / "layers_4.pickle").read_bytes())
         snapshot["device_traces"] = [[]]
         state = self.folder / "state.pickle"
         state.write_bytes(pickle.dumps(snapshot))
-        self.page_of(state, "-s", "torch")
-        self.assertIn("no events, only a state", self.browser.element("memory-facts").text)
+        self.page_of(state)
+        browser = self.browser
+        reserved = sum(segment["total_size"] for segment in snapshot["segments"])
+        blocks = [block for segment in snapshot["segments"] for block in segment["blocks"] if block["state"] == "active_allocated"]
+        self.assertRegex(browser.element("memory-facts").text,
+                         rf"^{len(blocks)} live blocks .* {reserved >> 20} MiB reserved in {len(snapshot['segments'])} segments; ")
+        self.assertGreater(browser.pixels("memory"), 5)
+        browser.wait("return document.querySelectorAll('#flame button').length > 3")
+        self.assertGreater(browser.ask("document.querySelectorAll('#live-places tr').length"), 3)
+        shown = browser.ask("[...document.querySelectorAll('main h2')].filter((h) => h.offsetHeight).map((h) => h.parentElement)"
+                            ".filter((part) => !part.querySelector('canvas, table, p, button')).map((part) => part.textContent)")
+        self.assertEqual(shown, [])
+        for gone in ("blocks", "curves", "marks", "events", "event-slider"):
+            self.assertEqual(browser.ask(f"byId('{gone}').offsetHeight"), 0, gone)
+
+    def test_charts_lie_below_one_another_and_marks_beside(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
+        browser = self.browser
+        edges = browser.ask("(() => { const at = (id) => byId(id).getBoundingClientRect().left; const chart = page.curveChart.chart.getArea();"
+                            " return [[at('blocks') + page.timeline.left, page.timeline.width], [at('curves') + chart.x, chart.w],"
+                            " [at('memory') + page.segments.left, chart.w]]; })()")
+        self.assertEqual(edges[0], edges[1])
+        self.assertEqual(edges[1], edges[2])
+        ticks = browser.ask("[...document.querySelectorAll('#curves .dygraph-axis-label-x')].map((l) => l.textContent)")
+        self.assertEqual(ticks, browser.ask("page.xTicks(...page.xView(), page.timeline.width).map(({label}) => label)"))
+        self.assertIn("OOM: 1, retry: 1, explained: 1", browser.element("marks").get_attribute("aria-label"))
+        self.assertEqual(browser.ask("byId('marks').offsetHeight"), 3 * 15 + 2)
+        self.assertIn("78 %", browser.element("figures").text)
+
+    def test_the_timeline_of_segments_is_what_is_reserved(self):
+        for name in ("expandable", "side_streams", "warm_ring"):
+            with self.subTest(trace=name):
+                self.page_of(TRACES / "torch" / f"{name}.pickle", "-s", "recorded")
+                browser = self.browser
+                Select(browser.element("areas")).select_by_value("segments")
+                self.assertIn("by segment", browser.element("blocks-title").text)
+                sums = browser.ask("(() => { const areas = new SegmentAreas(page, page.run()); return [...page.run().reserved].map((held, event) => {"
+                                   " areas.goTo(event); let bytes = 0; areas.each((_, size) => { bytes += size; }); return [held, bytes]; }); })()")
+                self.assertEqual([held for held, _ in sums], [bytes for _, bytes in sums])
+                self.assertGreater(browser.pixels("blocks"), 2)
+
+    def test_segments_are_packed_into_rows_apart_from_each_other(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
+        rows = self.browser.ask("page.segments.rows.map((row) => row.map(({from, to, at}) => [at, at + to - from]))")
+        regions = self.browser.ask("page.run().memoryAt(page.event).regions.map(({from, to}) => to - from)")
+        self.assertEqual(sum(end - begin for row in rows for begin, end in row), sum(regions))
+        self.assertLess(len(rows), len(regions) / 2)
+        for row in rows:
+            self.assertEqual(row, sorted(row))
+            self.assertTrue(all(begin > end for (_, end), (begin, _) in zip(row, row[1:])), row)
+
+    def test_blocks_segments_and_flame_graph_have_one_set_of_colours(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        browser = self.browser
+        browser.wait("return byId('flame').children.length > 1")
+        leaves = browser.ask("page.flame.bars.filter(({node}) => !node.children.size && node.key !== kManyColours)"
+                             ".map(({node, button}) => [getComputedStyle(button).backgroundColor, cssColour(page.colouring().colourOfKey(node.key))])")
+        self.assertGreater(len(leaves), 2)
+        for shown, expected in leaves:
+            self.assertEqual(shown.replace(" ", ""), expected)
 
     def test_nothing_is_fetched_and_texts_of_the_recording_stay_texts(self):
         evil = "</script><img src=x onerror=alert(1)>"
