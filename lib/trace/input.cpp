@@ -257,6 +257,13 @@ bool OpenedInput::await_all() {
   return is_as_stated;
 }
 
+void OpenedInput::release() {
+  if (input_.arrival != nullptr) return;
+  input_.bytes = {};
+  let_go();
+  held_ = {};
+}
+
 bool OpenedInput::await(std::size_t count) {
   try {
     unpacking_->wait_beyond(count);

@@ -41,6 +41,8 @@ class OpenedInput {
   /// holds another number than it said: now they are elsewhere, and to be read anew. Throws
   /// InputError.
   bool await_all();
+  /// Gives the bytes back, unless some still arrive.
+  void release();
 
  private:
   template <typename Fill>

@@ -19,9 +19,12 @@ class PagesBehind {
  public:
   explicit PagesBehind(const Input& input);
 
-  /// All before `p` has been read; texts may still be looked at.
-  void passed(const char* p) {
-    if (p >= next_) release(p);
+  /// All before `p` has been read; texts may still be looked at. True now and then: after each
+  /// piece of some MiB.
+  bool passed(const char* p) {
+    if (p < next_) return false;
+    release(p);
+    return true;
   }
 
  private:

@@ -139,10 +139,10 @@ const ReaderInfo* named_reader(const ReadOptions& options) {
   return options.format.empty() ? nullptr : &reader_named(options.format);
 }
 
-Recording read_input(const OpenedInput& opened, const ReaderInfo* named,
-                     const ReadOptions& options) {
+Recording read_input(OpenedInput& opened, const ReaderInfo* named, const ReadOptions& options) {
   Input input = opened.input();
   input.host = options.host;
+  input.release = [&] { opened.release(); };
   if (options.progress) {
     input.progress = [&](double share) { options.progress(input.name, share); };
   }

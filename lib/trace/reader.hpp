@@ -23,6 +23,8 @@ struct Input {
   bool mapped = false;  ///< a file's pages: those already read may be dropped, they come back
   /// Called now and then with the share that has been read; may be empty.
   std::function<void(double)> progress = {};
+  /// Gives the bytes back where a reader needs them no more; may be empty.
+  std::function<void()> release = {};
 };
 
 /// How a file is to be read.

@@ -47,11 +47,8 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
       arrival_(input.arrival),
       store_(store),
       stack_(4096),
-      behind_(input) {
-  // As large snapshots have them.
-  reserve_at_most(memo_, input.bytes.size() / 100);
-  reserve_at_most(store_.entries, input.bytes.size() / 140);
-}
+      behind_(input),
+      piece_(begin_) {}
 
 PickleValue PickleMachine::run() {
   const Byte* p = begin_;
@@ -172,7 +169,7 @@ PickleValue PickleMachine::run() {
         save();
         if (const Byte* const after = skip_entry(p); after != p) {
           p = after;
-          behind_.passed(reinterpret_cast<const char*>(p));
+          if (behind_.passed(reinterpret_cast<const char*>(p))) make_room(p);
         } else {
           push(new_object(PickleTag::dict));
         }
@@ -184,8 +181,8 @@ PickleValue PickleMachine::run() {
       case PickleOp::setitems:
         save();
         set_items(at, pop_mark(at));
+        if (behind_.passed(reinterpret_cast<const char*>(p))) make_room(p);
         load();
-        behind_.passed(reinterpret_cast<const char*>(p));
         break;
       case PickleOp::appends:
         save();
@@ -321,6 +318,26 @@ void PickleMachine::put(const Byte* at, std::uint64_t number) {
     entry_keys_ = {};
   }
   memo_[number] = stack_[top_ - 1];
+}
+
+void PickleMachine::make_room(const Byte* p) {
+  constexpr std::size_t kUsually = 32;  // bytes of the file for one of them, at least
+  const auto left = static_cast<std::size_t>(begin_ + size_ - p);
+  const double pieces = static_cast<double>(left) / static_cast<double>(p - piece_);
+  const auto make = [&](auto& items, std::size_t& before) {
+    const std::size_t count = items.size();
+    const std::size_t further = count - std::min(before, count);
+    const auto expected = count + static_cast<std::size_t>(static_cast<double>(further) * pieces);
+    before = count;
+    // Once the beginning, which differs from the rest, is read; again where the next may not fit.
+    const bool now = expected > 2 * items.capacity() || count + 2 * further > items.capacity();
+    if (left > size_ / 8 * 7 || expected <= items.capacity() || !now) return;
+    reserve_at_most(items,
+                    std::min(expected + expected / 8, std::max(2 * count, size_ / kUsually)));
+  };
+  make(memo_, memo_before_);
+  make(store_.entries, entries_before_);
+  piece_ = p;
 }
 
 void PickleMachine::grow_stack() { stack_.resize(stack_.size() * 2); }

@@ -42,6 +42,9 @@ class PickleMachine {
   /// Another opcode is there to be read, and where bytes still arrive, some after it.
   bool has_opcode(const Byte* p);
   void grow_stack();
+  /// Room in the memo and for entries, for as many as there will be if the rest has as many as the
+  /// piece before `p`: that they double takes three times the memory for a while.
+  void make_room(const Byte* p);
   /// The rest of a line, without its end; moves p after it.
   std::string_view line(const Byte* at, const Byte*& p) const;
   std::uint64_t line_number(const Byte* at, const Byte*& p) const;
@@ -100,6 +103,9 @@ class PickleMachine {
   const Byte* run_begin_ = nullptr;  ///< memo references after MARK, for an empty list
   const Byte* run_end_ = nullptr;    ///< its APPENDS, where nothing else stands between
   PagesBehind behind_;
+  const Byte* piece_;  ///< where the latest piece begins, and how much there was then
+  std::size_t memo_before_ = 0;
+  std::size_t entries_before_ = 0;
 };
 
 /// The protocol of a pickle as its PROTO states it; 0 or 1 where it has none.

@@ -162,8 +162,10 @@ TorchSnapshot read_once(const Input& input, bool converts_early) {
 
 Recording read(const Input& input, const ReadOptions& /*options*/) {
   const auto interpret = input.host ? host_recording : torch_recording;
-  return interpret(read_torch_pickle(input), input.name, std::string(kTorchPickleFormat),
-                   torch_pickle_detail(input));
+  const std::string detail = torch_pickle_detail(input);
+  TorchSnapshot snapshot = read_torch_pickle(input);
+  if (input.release) input.release();
+  return interpret(std::move(snapshot), input.name, std::string(kTorchPickleFormat), detail);
 }
 
 void copy(const Input& input, ValueWriter& writer) {
