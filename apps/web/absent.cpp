@@ -7,6 +7,8 @@
 #include "core/error.hpp"
 #include "device/host/host_memory.hpp"
 #include "device/host/malloc_library.hpp"
+#include "pages.hpp"
+#include "record/sweep.hpp"
 #include "report/list/list.hpp"
 #include "trace/nsight/nsight_rows.hpp"
 #include "trace/sqlite_file.hpp"
@@ -21,11 +23,11 @@ void* mmap(void*, std::size_t length, int, int flags, int file, off_t at) {
     void* const zeros = std::calloc(length, 1);
     return zeros == nullptr ? MAP_FAILED : zeros;
   }
-  char* const copy = static_cast<char*>(std::malloc(length));
+  char* const copy = static_cast<char*>(memreplay::web::take_pages(length));
   for (std::size_t done = 0; copy != nullptr && done < length;) {
     const ssize_t count = ::pread(file, copy + done, length - done, at + static_cast<off_t>(done));
     if (count <= 0) {
-      std::free(copy);
+      memreplay::web::give_back(copy);
       return MAP_FAILED;
     }
     done += static_cast<std::size_t>(count);
@@ -34,7 +36,7 @@ void* mmap(void*, std::size_t length, int, int flags, int file, off_t at) {
 }
 
 int munmap(void* memory, std::size_t) {
-  std::free(memory);
+  if (!memreplay::web::give_back(memory)) std::free(memory);
   return 0;
 }
 
@@ -78,7 +80,10 @@ NsightEnums nsight_rows_of_sqlite(const Input& input, const TakeNsightRow&) {
   return {};
 }
 
-std::vector<SchemaDocument> recorded_documents() { return {}; }
+std::vector<SchemaDocument> recorded_documents() {
+  return {{"record", [](JsonFields& f) { fields(f, RecordAnswer()); }},
+          {"record_sweep", [](JsonFields& f) { fields(f, SweepAnswer()); }}};
+}
 int run_record(const Command&, const std::vector<std::string>&) {
   throw UsageError("record runs a program: install memreplay for that");
 }

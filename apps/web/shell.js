@@ -101,9 +101,10 @@ class Shell {
     byId("tabs").hidden = byId("panels").hidden = false;
     const several = this.files.length > 1;
     try {
-      const first = await this.ask(several ? "ranks" : "why", "reading");
+      const isDrawn = await this.draw();
+      const first = await this.ask(several && isDrawn ? "ranks" : "why", "explaining");
       this.verdict(first);
-      if (first.status !== 2 && (await this.draw())) {
+      if (isDrawn && first.status !== 2) {
         await this.ask("tune", "trying settings");
         if (several) await this.ask("why", "explaining");
       }
@@ -166,9 +167,9 @@ class Shell {
   async draw() {
     const page = "page.html";
     const {files, device, beside} = this.wishes();
-    this.show("", "drawing");
+    this.show("", "reading");
     const result = await this.program.run(
-        ["report", ...files, ...device, ...beside, "-o", page],
+        ["report", ...files, ...device, ...beside, "--runs", "0", "-o", page],
         {files: this.files, outputs: [page], progress: (line) => this.show(line, "drawing")});
     const html = result.outputs[page];
     if (!html) {
@@ -179,9 +180,14 @@ class Shell {
     const frame = element("iframe", {title: "Pictures of the recording"});
     frame.srcdoc = new TextDecoder().decode(html).replace(
         "<body>",
-        "<body><style>body { padding: 0; } header h1, header .headline { display: none; }</style>");
+        "<body><style>body { padding: 0; } header h1, header .headline, header .answer > p:first-child " +
+            "{ display: none; }</style>");
     frame.addEventListener("load", () => {
       this.dress();
+      const headline = frame.contentDocument.querySelector(
+          "header .answer p, header div:not([hidden]) .headline");
+      if (headline && byId("verdict").textContent === "…")
+        byId("verdict").textContent = headline.textContent;
       document.body.dataset.drawn = "1";
     });
     this.tabs.fill(

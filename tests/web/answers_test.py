@@ -36,7 +36,7 @@ def words_of(question, trace):
     command, *options = question
     if command == "report":
         return [command, str(trace), *options, "-o", "page.html"]
-    return [command, str(trace), *options, "--json"]
+    return [command, *[str(trace)] * (trace is not None), *options, "--json"]
 
 
 def by_command_line(words):
@@ -47,8 +47,8 @@ def by_command_line(words):
 
 class Answers(unittest.TestCase):
     def test_each_answer_is_that_of_the_command_line(self):
-        jobs = [(question, trace) for trace in TRACES for question in QUESTIONS]
-        asked = [{"args": words_of(question, trace), "files": {str(trace): str(ROOT / trace)},
+        jobs = [(question, trace) for trace in TRACES for question in QUESTIONS] + [(("list", "schema"), None)]
+        asked = [{"args": words_of(question, trace), "files": {str(trace): str(ROOT / trace)} if trace else {},
                   "outputs": ["page.html"]} for question, trace in jobs]
         done = subprocess.run(["node", "--max-old-space-size=4096", pathlib.Path(__file__).with_name("run.mjs"), WASM, ROOT / "apps/web"],
                               input=json.dumps(asked), check=True, capture_output=True, text=True)

@@ -35,6 +35,39 @@ def by_command_line(*words):
     return subprocess.run([PROGRAM, *map(str, words)], check=False, capture_output=True, text=True, env={"LANG": "C.UTF-8"})
 
 
+def text(word):
+    return b"\x8c" + bytes([len(word)]) + word.encode() + b"\x94"
+
+
+def number(value, size):
+    return b"\x8a" + bytes([size]) + value.to_bytes(size, "little")
+
+
+def write_snapshot(path, least):
+    """A snapshot of at least so many bytes: the same 333 blocks allocated and freed again and again, by twenty frames. Keys
+    are written once and then referred to, as pickle does; the first four objects that can be referred to are outer ones."""
+    words = ["action", "alloc", "free_requested", "free_completed", "addr", "size", "stream", "time_us", "frames"]
+    at = {word: b"h" + bytes([4 + i]) for i, word in enumerate(words)}
+    head = (b"\x80\x04}\x94(" + text("segments") + b"]\x94" + text("words") + b"(" + b"".join(map(text, words)) + b"l" + text("frame")
+            + b"}\x94(" + text("filename") + text("train.py") + text("name") + text("step") + text("line") + b"K\x07u"
+            + text("device_traces") + b"](](")
+    frame = b"h" + bytes([4 + len(words) + 1])
+    frames = at["frames"] + b"]\x94(" + frame * 20 + b"e"
+
+    def entry(action, block):
+        return (b"}\x94(" + at["action"] + at[action] + at["addr"] + number(0x7F0000000000 + (block << 21), 6) + at["size"] + number((block + 1) << 12, 3)
+                + at["stream"] + b"K\x00" + at["time_us"] + number(1_760_000_000_000_000, 7) + frames + b"u")
+
+    actions = [entry("alloc", block) for block in range(333)]
+    actions += [entry(action, block) for block in range(333) for action in ("free_requested", "free_completed")]
+    some = b"".join(actions) + b"e("
+    with open(path, "wb") as file:
+        file.write(head)
+        for _ in range(-(-least // len(some))):
+            file.write(some)
+        file.write(b"eeu.")
+
+
 class Evil:
     def __reduce__(self):
         return (print, ("this ran",))
@@ -188,6 +221,29 @@ class Page(unittest.TestCase):
         self.give(OOM)
         self.answered(2)
         self.assertIn("expandable_segments", self.text("best"))
+
+    def test_a_file_of_a_gigabyte_is_drawn(self):
+        path = self.folder / "large.pickle"
+        write_snapshot(path, 10**9)
+        self.give(path)
+        self.wait("document.body.dataset.drawn", 1200)
+        self.wait("document.querySelector('iframe').contentDocument.body.dataset.ready === '0-0'")
+        self.assertFalse(self.ask("byId('verdict').classList.contains('failed')"))
+        self.assertGreater(self.ask("document.querySelector('iframe').contentWindow.page.events"), 6_000_000)
+        self.element("stop").click()
+        self.answered()
+        path.unlink()
+
+    def test_a_state_without_a_history_is_drawn(self):
+        snapshot = pickle.loads((TRACES / "torch" / "layers_4.pickle").read_bytes())
+        snapshot["device_traces"] = [[]]
+        path = self.folder / "state.pickle"
+        path.write_bytes(pickle.dumps(snapshot))
+        self.give(path)
+        self.answered()
+        self.assertEqual(self.text("verdict"), self.said_first("explain", path))
+        self.wait("document.querySelector('iframe').contentDocument.querySelectorAll('#flame button').length > 3")
+        self.screenshot("state")
 
     def test_nothing_is_asked_of_a_network(self):
         self.driver.get_log("performance")

@@ -3,6 +3,7 @@
 
 const kDrawing = {
   drawAll() {
+    if (!this.curves()) return;  // a window may change its size before anything is unpacked
     byId(this.axis === "time" ? "axis-time" : "axis-events").checked = true;
     const nav = document.querySelector("nav");
     document.documentElement.style.setProperty("--nav", `${nav.offsetHeight}px`);
