@@ -214,5 +214,9 @@ Status cuMemsetD32Async(DevicePointer, unsigned, std::size_t, Stream) {
   return kSuccess;
 }
 
+Status cuStreamWriteValue32(Stream, DevicePointer to, std::uint32_t value, unsigned) {
+  return copied(pointer_to(to), &value, sizeof value);
+}
+
 }  // extern "C"
 #pragma GCC visibility pop

@@ -121,6 +121,15 @@ Status cuMemExportToShareableHandle(void*, std::uint64_t, int, unsigned long lon
 
 Status cuMemImportFromShareableHandle(std::uint64_t*, void*, int) { return kNotSupported; }
 
+// PyTorch asks for these by name with the others, and ends where one is missing.
+Status cuMulticastCreate(std::uint64_t*, const void*) { return kNotSupported; }
+Status cuMulticastAddDevice(std::uint64_t, int) { return kNotSupported; }
+Status cuMulticastBindMem(std::uint64_t, std::size_t, std::uint64_t, std::size_t, std::size_t,
+                          unsigned long long) {
+  return kNotSupported;
+}
+Status cuMulticastUnbind(std::uint64_t, int, std::size_t, std::size_t) { return kNotSupported; }
+
 }  // extern "C"
 #pragma GCC visibility pop
 

@@ -49,6 +49,8 @@ class Gpu {
     return reinterpret_cast<Status (*)(Arguments...)>(function)(arguments...);
   }
 
+  bool has(const char* name) const { return ::dlsym(library_, name) != nullptr; }
+
   void* allocated(std::size_t size) const {
     void* at = nullptr;
     return (*this)("cudaMalloc", &at, size) == kSuccess ? at : nullptr;

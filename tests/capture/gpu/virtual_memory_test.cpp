@@ -139,6 +139,31 @@ TEST(GpuVirtualMemory, IsFoundByTheNameThatProgramsAskFor) {
   });
 }
 
+TEST(GpuVirtualMemory, HasAllThatPyTorchLooksUpWithExpandableSegments) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    for (const char* name :
+         {"cuGetErrorString", "cuMemAddressFree", "cuMemAddressReserve", "cuMemCreate",
+          "cuMemExportToShareableHandle", "cuMemGetAllocationGranularity",
+          "cuMemImportFromShareableHandle", "cuMemMap", "cuMemRelease", "cuMemSetAccess",
+          "cuMemUnmap", "cuMulticastAddDevice", "cuMulticastBindMem", "cuMulticastCreate",
+          "cuMulticastUnbind", "cuStreamWriteValue32"}) {
+      EXPECT_TRUE(gpu.has(name)) << name;
+    }
+  });
+}
+
+TEST(GpuVirtualMemory, AStreamWritesAValue) {
+  on_a_gpu("", [](const Gpu& gpu) {
+    auto* const at = static_cast<std::uint32_t*>(gpu.allocated(512));
+    const Status written = gpu("cuStreamWriteValue32", static_cast<void*>(nullptr),
+                               reinterpret_cast<DevicePointer>(at), std::uint32_t{7}, 0u);
+    EXPECT_EQ(written, kSuccess);
+    std::uint32_t value = 0;
+    EXPECT_EQ(gpu.copy(&value, at, sizeof value), kSuccess);
+    EXPECT_EQ(value, 7u);
+  });
+}
+
 struct MappingChange {
   std::int64_t time_ns;
   DevicePointer address;
