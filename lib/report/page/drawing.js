@@ -141,10 +141,10 @@ const kDrawing = {
     const fragmentation = valueAt(curves.fragmentation, at) / 1e4;
     return [
       ["peak reserved", humanSize(reserved), `after event ${humanCount(at)}`],
-      ["not allocated then", humanSize(gap), `${humanShare(gap, reserved)} of what is reserved`],
+      ["gap at the peak", humanSize(gap), `${humanShare(gap, reserved)} of reserved`],
       [
-        "fragmentation then", `${fragmentation.toFixed(0)} %`,
-        "of all free memory lies outside the largest piece"
+        "fragmentation at the peak", `${fragmentation.toFixed(0)} %`,
+        "of the free memory is outside the largest hole"
       ],
       [
         "refused", plural(run.ooms.length, "OOM"),

@@ -15,7 +15,7 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& runs);
 
 /// Why a run was refused memory, and what helps. Empty where it was not.
 std::string oom_warning(const Run& run);
-/// Its middle: "asked 759 MiB, 806 MiB free, largest piece 690 MiB".
+/// Its middle: "requested 759 MiB, 806 MiB free, largest hole 690 MiB".
 std::string oom_figures(const OomPlace& oom);
 /// The end of that: "Shortage: a --capacity above 9216 MiB helps."
 std::string oom_advice(const Run& run);
