@@ -25,8 +25,8 @@ std::vector<Release> candidates(const Recording& recording, const std::string& r
                              ? torch::kNewestRelease
                              : torch::parse_release(recording.settings.oldest_release);
   std::vector<Release> releases;
-  for (const Release& release : {Release{2, 11, 0}, torch::kNewestRelease, Release{2, 12, 0}}) {
-    if (release.has(oldest.minor)) releases.push_back(release);
+  for (const Release& one : {Release{2, 11, 0}, torch::kNewestRelease, Release{2, 12, 0}}) {
+    if (one.has(oldest.minor)) releases.push_back(one);
   }
   if (!oldest.has(11)) releases.front() = oldest;
   return releases;
@@ -358,9 +358,9 @@ VerifyResult verify(const Recording& recording, const Trace& trace, const std::s
   std::uint64_t work_left = kMostWork;
   const RecordedSettings& settings = recording.settings;
   const auto try_all_releases = [&](const Addition& addition) {
-    for (const Release& release : candidates(recording, release)) {
+    for (const Release& candidate : candidates(recording, release)) {
       if (best && best->result.verdict == Verdict::exact) return;
-      Search search(recording, trace, release, addition, device, work_left);
+      Search search(recording, trace, candidate, addition, device, work_left);
       Candidate found = search.run();
       if (!best || found.result.allocs_matched > best->result.allocs_matched) {
         best = std::move(found);

@@ -70,8 +70,8 @@ class Kept final : public EventSink {
 
 SpooledProcesses processes_in(const std::filesystem::path& folder) {
   SpooledProcesses found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
     if (entry.path().extension() != kSpoolSuffix) continue;
     try {
       found.processes.push_back(about(entry.path().string()));
@@ -79,7 +79,7 @@ SpooledProcesses processes_in(const std::filesystem::path& folder) {
       found.unreadable.emplace_back(error.what());
     }
   }
-  if (error) throw InputError(folder.string(), "", "cannot be read: " + error.message());
+  if (failed) throw InputError(folder.string(), "", "cannot be read: " + failed.message());
   std::ranges::sort(found.processes, {}, [](const SpooledProcess& one) {
     return std::tie(one.begun_unix_ns, one.spool);
   });

@@ -72,7 +72,7 @@ std::string name_beside(const std::string& path) {
       .string();
 }
 
-// By which a file without a name can be given one.
+// A file without a name can be given one by this.
 std::string as_process_has_it(int file) { return fmt::format("/proc/self/fd/{}", file); }
 
 std::optional<std::string> content_of(const std::string& path) {

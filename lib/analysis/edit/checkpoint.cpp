@@ -134,10 +134,10 @@ class Checkpointing {
       if (one.output == kNone) continue;
       const Segment& next = inner[i + 1].has_backward() ? inner[i + 1] : segment;
       const std::uint64_t freed = life(one.output).freed;
-      std::uint64_t end = next.last_free;
-      if (freed != BlockLife::kNever) end = std::max(end, freed);
-      if (one.saves_output) end = one.again;
-      rewrite_.free_at(copies.at(one.output), std::max(Spot{end, 0}, Spot{segment.again, order}));
+      std::uint64_t last = next.last_free;
+      if (freed != BlockLife::kNever) last = std::max(last, freed);
+      if (one.saves_output) last = one.again;
+      rewrite_.free_at(copies.at(one.output), std::max(Spot{last, 0}, Spot{segment.again, order}));
     }
     return order;
   }

@@ -257,8 +257,8 @@ std::vector<CodeInstance> instances_of(const Recording& recording, const Trace& 
     // Where other lines follow, it is the first line of one instance that looks like several.
     const bool others = to < pieces.size() && goes_on(pieces[to]);
     to += static_cast<std::size_t>(others);
-    const auto run = std::span(pieces).subspan(from, to - from);
-    const std::size_t together = others ? run.size() : of_lines.together(run);
+    const auto alike = std::span(pieces).subspan(from, to - from);
+    const std::size_t together = others ? alike.size() : of_lines.together(alike);
     for (std::size_t i = from; i < to; i += together) {
       instances.push_back(pieces[i].instance);
       instances.back().last = pieces[std::min(i + together, to) - 1].instance.last;

@@ -268,12 +268,12 @@ SettledRecordings settled(const Subject& of, Rewritten trace, const std::string&
   std::vector<WithStart> all = with_starts(of, spread);
   if (all.empty()) return {{std::move(spread)}};
   const auto worst = [&](const SettledStart& how) {
-    double worst = 0;
+    double miss = 0;
     for (const std::span<const StartTried> of_one : tried) {
       const auto found = std::ranges::find(of_one, how, &StartTried::how);
-      if (found != of_one.end()) worst = std::max(worst, std::abs(found->miss));
+      if (found != of_one.end()) miss = std::max(miss, std::abs(found->miss));
     }
-    return worst;
+    return miss;
   };
   std::ranges::stable_sort(all, {}, [&](const WithStart& one) { return worst(one.how); });
   SettledRecordings settled{.made = {}, .reserved_open = all[0].open + worst(all[0].how)};

@@ -80,7 +80,6 @@ void HeardDevice::free(Address block, StreamIndex stream) {
 }
 
 void DeviceLog::on_device_call(const DeviceCall& call) {
-  using Kind = DeviceCall::Kind;
   const auto note = [&](Op op) { events_.push_back({op, call.address, call.bytes}); };
   switch (call.kind) {
     case Kind::obtain:
@@ -102,7 +101,6 @@ void DeviceLog::on_device_call(const DeviceCall& call) {
 }
 
 void CostMeter::on_device_call(const DeviceCall& call) {
-  using Kind = DeviceCall::Kind;
   switch (call.kind) {
     case Kind::obtain:
       return add(cost_.alloc.ms(call.bytes));

@@ -160,7 +160,7 @@ function figure([name, value, said]) {
   return element("div", {}, element("dt", {}, name), shown);
 }
 
-// Those that ran out of memory first, each with what it came to.
+// What ran out of memory comes first, each with its result.
 function deviceOptions(devices) {
   const ranOut = ({runs}) => runs.length > 0 && runs[0].ooms.length > 0;
   const options = devices.map((device, i) => {
