@@ -13,14 +13,14 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+    import chromium
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import WebDriverWait
 except ImportError:
-    webdriver = None
+    chromium = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = ROOT / "traces"
@@ -77,12 +77,7 @@ class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
-        options = webdriver.ChromeOptions()
-        options.binary_location = shutil.which("chromium")
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        cls.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        cls.driver = chromium.started("--hide-scrollbars", logs=["browser", "performance"])
 
     @classmethod
     def tearDownClass(cls):
@@ -283,7 +278,7 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
+    if chromium is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("skipped: no chromium, chromedriver or selenium")
         sys.exit()
     PAGE, PROGRAM = (pathlib.Path(path).resolve() for path in sys.argv[1:3])

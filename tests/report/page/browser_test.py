@@ -14,15 +14,15 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+    import chromium
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import Select, WebDriverWait
 except ImportError:
-    webdriver = None
+    chromium = None
 
 PROGRAM, TRACES, SCREENSHOTS = None, None, None
 EXPANDABLE = "torch:expandable_segments=True"
@@ -35,12 +35,7 @@ def memreplay(*arguments):
 
 class Browser:
     def __init__(self):
-        options = webdriver.ChromeOptions()
-        options.binary_location = shutil.which("chromium")
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1400,1800"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        self.driver = chromium.started("--window-size=1400,1800", logs=["browser"])
 
     def open(self, path):
         self.driver.get(path.as_uri())
@@ -532,7 +527,7 @@ class Page(unittest.TestCase):
 if __name__ == "__main__":
     PROGRAM, TRACES = sys.argv[1], pathlib.Path(sys.argv[2])
     SCREENSHOTS = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-    missing = [name for name in ("chromium", "chromedriver") if not shutil.which(name)] + ([] if webdriver else ["python3-selenium"])
+    missing = [name for name in ("chromium", "chromedriver") if not shutil.which(name)] + ([] if chromium else ["python3-selenium"])
     if missing:
         print(f"skipped: no browser to drive: {', '.join(missing)} not found")
         sys.exit(0)
