@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "strategy/torch/passed_settings.hpp"
+#include "trace/markers.hpp"
 
 namespace memreplay {
 namespace {
@@ -26,8 +27,6 @@ bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
   });
 }
 
-constexpr std::string_view kNoted = "PYTORCH_CUDA_ALLOC_CONF=";
-
 }  // namespace
 
 std::vector<SettingsCall> noted_settings(const Recording& recording, const Trace& trace,
@@ -36,8 +35,8 @@ std::vector<SettingsCall> noted_settings(const Recording& recording, const Trace
   std::optional<torch::PassedSettings> passed;
   for (std::size_t i = 0; i < trace.tags.size(); ++i) {
     const std::string& text = recording.texts[trace.tags[i]];
-    if (trace.ops[i] != Op::marker || !text.starts_with(kNoted)) continue;
-    const std::string conf = text.substr(kNoted.size());
+    if (trace.ops[i] != Op::marker || !text.starts_with(kSettingsMarker)) continue;
+    const std::string conf = text.substr(kSettingsMarker.size());
     try {
       if (!passed) {
         torch::SettingIssues ignored;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/range_set.hpp"
+#include "trace/markers.hpp"
 #include "verify/pinned_memory.hpp"
 
 namespace memreplay {
@@ -53,7 +54,7 @@ bool lies_apart(Address address, const std::vector<Address>& sorted) {
 bool says_what_sleeps(const Trace& trace, const std::vector<std::string>& texts) {
   if (trace.tags.empty()) return false;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    if (trace.ops[i] == Op::marker && texts[trace.tags[i]] == "sleep") return true;
+    if (trace.ops[i] == Op::marker && texts[trace.tags[i]] == kSleepMarker) return true;
   }
   return false;
 }

@@ -124,12 +124,11 @@ OutputFile::OutputFile(const OutputPath& path)
     return;
   }
   std::error_code ignored;
-  std::string target = path.text();
-  if (fs::is_symlink(target, ignored)) {
-    const std::string pointed = fs::weakly_canonical(target, ignored).string();
-    if (!pointed.empty()) target = pointed;
+  std::string target;
+  if (fs::is_symlink(path.text(), ignored)) {
+    target = fs::weakly_canonical(path.text(), ignored).string();
   }
-  if (const int error = file_.open(target)) buffer_.fail(error);
+  if (const int error = file_.open(target.empty() ? path.text() : target)) buffer_.fail(error);
   buffer_.write_to(file_.number());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -129,8 +130,7 @@ class FailedStep {
     }
     if (up_to_oom == 0 || requests.size() - up_to_oom >= kAlike) return;
     const std::uint32_t refused = stack_at(trace_, requests[up_to_oom - 1]);
-    const auto after = std::ranges::subrange(
-        requests.begin() + static_cast<std::ptrdiff_t>(up_to_oom), requests.end());
+    const auto after = std::span(requests).subspan(up_to_oom);
     const bool asks_again = refused != 0 && std::ranges::any_of(after, [&](std::uint64_t event) {
                               return stack_at(trace_, event) == refused;
                             });

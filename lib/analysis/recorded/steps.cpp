@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "trace/markers.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -14,7 +16,7 @@ std::uint64_t first_event_at(const Trace& trace, std::int64_t time) {
 
 /// Markers say where memory sleeps and what settings change, too.
 bool ends_a_step(std::string_view text) {
-  return text != "sleep" && text != "wake" && !text.starts_with("PYTORCH_CUDA_ALLOC_CONF=");
+  return text != kSleepMarker && text != kWakeMarker && !text.starts_with(kSettingsMarker);
 }
 
 /// A snapshot that PyTorch took because memory ran out is in its history, and ends no step.

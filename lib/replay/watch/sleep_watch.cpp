@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "trace/markers.hpp"
 
 namespace memreplay {
 namespace {
@@ -28,8 +29,8 @@ SleepWatch::SleepWatch(const Subject& subject, SimulatedDevice* device, std::opt
   }
   asleep_ = unseen_;
   if (trace_.tags.empty()) return;
-  sleep_ = number_of(subject.recording().texts, "sleep");
-  wake_ = number_of(subject.recording().texts, "wake");
+  sleep_ = number_of(subject.recording().texts, kSleepMarker);
+  wake_ = number_of(subject.recording().texts, kWakeMarker);
 }
 
 void SleepWatch::on_event(const EventState& state, const Strategy& strategy) {
