@@ -5,10 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "device/cuda/touch_ptx.hpp"
 #include "device/real/touch_parts.hpp"
 
 namespace memreplay {
+
+extern const char kTouchPtx[];  // touch.cu as the driver takes it; made when the program is built
+
 namespace {
 
 constexpr std::size_t kIntervals = 512;

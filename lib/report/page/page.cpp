@@ -10,7 +10,6 @@
 #include "report/explain/explain.hpp"
 #include "report/page/html.hpp"
 #include "report/page/page_data.hpp"
-#include "report/page/page_parts.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/text_style.hpp"
 #include "report/ranks/ranks.hpp"
@@ -18,6 +17,14 @@
 #include "report/tune/tune.hpp"
 
 namespace memreplay {
+
+// Made when the program is built: the page with {{names}} where something is filled in, and what always is.
+extern const char kPageHtml[];
+extern const char kPageStyle[];
+extern const char kPageScript[];
+extern const char kChartScript[];  // dygraphs
+extern const char kChartStyle[];
+
 namespace {
 
 using Values = std::map<std::string_view, std::string>;
