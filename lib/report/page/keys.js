@@ -69,6 +69,16 @@ function listenToControls(page) {
   document.addEventListener("keydown", (event) => pressed(page, event));
 }
 
+// What is drawn as a page is printed goes to the paper as lines, and some readers of PDF clip those of
+// a chart wrongly: their picture instead, until it is drawn again.
+function flatten(host) {
+  for (const canvas of host.querySelectorAll("canvas")) {
+    const picture = canvas.cloneNode();
+    picture.getContext("2d", {willReadFrequently: true}).drawImage(canvas, 0, 0);
+    canvas.replaceWith(picture);
+  }
+}
+
 function listenToSurroundings(page) {
   let dark = false;
   let sizing = 0;
@@ -77,9 +87,12 @@ function listenToSurroundings(page) {
     sizing = setTimeout(() => page.drawAll(), 120);
   });
   kDarkWanted.addEventListener("change", () => page.setTheme(kDarkWanted.matches));
-  addEventListener("beforeprint", () => {
-    dark = isDark();
-    page.setTheme(false);
-  });
-  addEventListener("afterprint", () => page.setTheme(dark));
+  const print = (begins) => {
+    if (begins) dark = isDark();
+    document.documentElement.classList.toggle("printed", begins);
+    page.setTheme(!begins && dark);
+    if (begins) flatten(byId("curves"));
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
 }

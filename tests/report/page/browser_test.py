@@ -478,6 +478,23 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.ask("byId('marks').offsetHeight"), 3 * 15 + 2)
         self.assertIn("78 %", browser.element("figures").text)
 
+    def test_on_paper_all_fits_and_nothing_waits_for_a_click(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
+        browser = self.browser
+        drawn = ("[...document.querySelectorAll('#curves canvas')].map((canvas) => canvas.getContext('2d')"
+                 ".getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte))[0]")
+        clicked = "[...document.querySelectorAll('button, select, input')].filter((one) => one.offsetHeight && !one.closest('#flame')).length"
+        before = browser.ask(clicked)
+        browser.ask("dispatchEvent(new Event('beforeprint'))")
+        self.assertEqual(browser.ask(clicked), 0)
+        self.assertTrue(browser.ask(drawn))
+        self.assertLess(browser.ask("document.body.scrollWidth"), 700)
+        wide = "[...document.querySelectorAll('main table')].filter((table) => table.offsetWidth > document.body.clientWidth).length"
+        self.assertEqual(browser.ask(wide), 0)
+        browser.ask("dispatchEvent(new Event('afterprint'))")
+        self.assertEqual(browser.ask(clicked), before)
+        self.assertTrue(browser.ask(drawn))
+
     def test_the_timeline_of_segments_is_what_is_reserved(self):
         for name in ("expandable", "side_streams", "warm_ring"):
             with self.subTest(trace=name):
