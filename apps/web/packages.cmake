@@ -17,8 +17,7 @@ endfunction()
 memreplay_headers(CLI11::CLI11)
 memreplay_headers(nlohmann_json::nlohmann_json)
 memreplay_headers(fmt::fmt-header-only)
-target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
-set(MEMREPLAY_FMT fmt::fmt-header-only)
+set(MEMREPLAY_FMT memreplay_fmt)
 add_library(Threads::Threads INTERFACE IMPORTED GLOBAL)  # there are none to be had
 
 function(memreplay_c_library name alias folder)

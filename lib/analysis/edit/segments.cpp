@@ -34,8 +34,6 @@ const Frame* innermost(const Recording& recording, std::uint32_t stack) {
   return numbers.empty() ? nullptr : &recording.frames[numbers.front()];
 }
 
-constexpr std::uint32_t kNone = BlockLives::kNone;
-
 /// The groups, or those within them.
 std::vector<Segment> grouped(const std::vector<CodeInstance>& instances, const CheckpointEdit& edit,
                              bool inner = false) {
@@ -141,7 +139,7 @@ class SegmentFinder {
     const std::uint64_t from = course_.event_of(segment.last);
     const auto ends_the_one_before = [&](std::uint64_t event) {
       const std::uint32_t block = course_.freed_at(event);
-      if (block == kNone || life(block).existed_before() || life(block).born < from) return false;
+      if (block == BlockLives::kNone || life(block).existed_before() || life(block).born < from) return false;
       return life(block).born < begin || !course_.passes().is_backward(life(block).stack);
     };
     std::uint64_t last = std::max(segment.first_free, begin);
@@ -188,7 +186,7 @@ class SegmentFinder {
   Votes votes_of(const std::vector<Segment>& segments) const {
     Votes votes;
     for (const Segment& segment : segments) {
-      if (segment.output == kNone || segment.again == BlockLife::kNever) continue;
+      if (segment.output == BlockLives::kNone || segment.again == BlockLife::kNever) continue;
       const BlockLife& output = life(segment.output);
       if (output.freed == BlockLife::kNever) continue;
       const bool own = output.freed > segment.again && !is_freed_by_consumer(segment) &&
@@ -222,7 +220,7 @@ class SegmentFinder {
     while (head != layers_.data() && std::prev(head)->last == head->first) --head;
     if (head == behind || head->first == 0 || !head->has_backward()) return false;
     const std::uint32_t input = first_input(*head, life(segment.output).size);
-    return input != kNone &&
+    return input != BlockLives::kNone &&
            requests_behind(*head, input) == requests_behind(*behind, segment.output);
   }
 
@@ -234,9 +232,9 @@ class SegmentFinder {
       const std::uint32_t block = course_.block_of(i);
       const BlockLife& input = life(block);
       if (input.size != size || !input.alive_at(course_.event_of(head.first))) continue;
-      return needs_no_result(course_.recording(), input.stack) ? block : kNone;
+      return needs_no_result(course_.recording(), input.stack) ? block : BlockLives::kNone;
     }
-    return kNone;
+    return BlockLives::kNone;
   }
 
   /// From the last free of what a layer saves to that of a block.
@@ -246,7 +244,7 @@ class SegmentFinder {
   }
 
   Vote vote_on(const Segment& segment, const Votes& votes) const {
-    if (segment.output == kNone) return {};
+    if (segment.output == BlockLives::kNone) return {};
     const auto vote = votes.find(life(segment.output).stack);
     return vote == votes.end() ? Vote{} : vote->second;
   }
@@ -265,7 +263,7 @@ class SegmentFinder {
   }
 
   void place(Segment& segment) const {
-    if (segment.output == kNone) return;
+    if (segment.output == BlockLives::kNone) return;
     const std::uint64_t freed = life(segment.output).freed;
     if (freed == BlockLife::kNever) return;
     if (segment.saves_output) {
