@@ -139,7 +139,8 @@ class SegmentFinder {
     const std::uint64_t from = course_.event_of(segment.last);
     const auto ends_the_one_before = [&](std::uint64_t event) {
       const std::uint32_t block = course_.freed_at(event);
-      if (block == BlockLives::kNone || life(block).existed_before() || life(block).born < from) return false;
+      if (block == BlockLives::kNone || life(block).existed_before() || life(block).born < from)
+        return false;
       return life(block).born < begin || !course_.passes().is_backward(life(block).stack);
     };
     std::uint64_t last = std::max(segment.first_free, begin);

@@ -197,7 +197,9 @@ void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, Fit
   FitOptions options = options_for(job, spec);
   if (!job.setup.device.reserve) options.trial.device.reserve = contexts(job.subject.shared());
   fitted.held_on_cards = options.trial.device.reserve;
-  const Bytes least = *best->fit.smallest - fitted.reserve + fitted.held_on_cards;
+  const bool may_need_more = fitted.completed && best->interval;
+  const Bytes needed = may_need_more ? best->interval->high : *best->fit.smallest;
+  const Bytes least = needed - fitted.reserve + fitted.held_on_cards;
   auto cards = cards_that_fit(job.subject, spec, options, least, kCardsNamed);
   if (!job.control.stopped()) fitted.cards = std::move(cards);
 }

@@ -30,12 +30,16 @@ Table to_table(const ExplainAnswer& answer) {
     std::map<std::string, std::pair<PlaceSum, Bytes>> places;
     for (const PlaceSum& sum : e.live) places[sum.place].first = sum;
     for (const Pin& pin : e.pins.by_place) places[pin.place].second = pin.pinned;
+    const std::vector<std::string> head = {device.trace.path, std::to_string(device.trace.gpu),
+                                           std::string(name_of(e.cause)),
+                                           e.event ? std::to_string(*e.event) : ""};
     for (const auto& [place, figures] : places) {
-      table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu),
-                            std::string(name_of(e.cause)), e.event ? std::to_string(*e.event) : "",
-                            place, std::to_string(figures.first.bytes),
-                            std::to_string(figures.first.blocks), std::to_string(figures.second)});
+      std::vector<std::string>& row = table.rows.emplace_back(head);
+      row.insert(row.end(), {place, std::to_string(figures.first.bytes),
+                             std::to_string(figures.first.blocks), std::to_string(figures.second)});
     }
+    // A message knows no blocks.
+    if (places.empty()) table.rows.emplace_back(head).resize(table.columns.size());
   }
   return table;
 }

@@ -171,15 +171,14 @@ std::string to_be_sure(const FittedDevice& fitted) {
 std::string card_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.cards || best == nullptr) return {};
-  if (fitted.cards->empty()) {
-    return "fits: none of the known cards (memreplay list cards)";
-  }
+  const std::string fits = fitted.completed ? "fits, if that step would have ended so" : "fits";
+  if (fitted.cards->empty()) return fits + ": none of the known cards (memreplay list cards)";
   std::vector<std::string> names;
   for (const Card& card : *fitted.cards) {
     names.push_back(
         fmt::format("{} ({} usable)", card.name, human_size(card.total - fitted.held_on_cards)));
   }
-  return fmt::format("fits: {}; under {}, beside {} for the CUDA context or others.",
+  return fmt::format("{}: {}; under {}, beside {} for the CUDA context or others.", fits,
                      fmt::join(names, ", "), best->there.strategy,
                      human_size(fitted.held_on_cards));
 }

@@ -18,7 +18,7 @@
 
 namespace memreplay {
 
-// Made when the program is built: the page with {{names}} where something is filled in, and what always is.
+// Made by the build: the page with {{names}} to fill in, and what they always are filled with.
 extern const char kPageHtml[];
 extern const char kPageStyle[];
 extern const char kPageScript[];

@@ -53,6 +53,15 @@ TEST(FitReport, AllFitWhereEachFitsWhatWasAskedFor) {
   EXPECT_FALSE(answer.all_fit());
 }
 
+TEST(FitReport, CardsForAnAssumedRestOfAStepAreConditional) {
+  FitAnswer answer = answer_of({run_on("recorded", 60 * kMiB)});
+  answer.devices[0].cards = {Card{.name = "T4-16GB", .total = 16 * kGiB}};
+  EXPECT_TRUE(says(answer, "fits: T4-16GB"));
+  answer.devices[0].completed = true;
+  EXPECT_FALSE(says(answer, "fits: T4-16GB"));
+  EXPECT_TRUE(says(answer, "fits, if that step would have ended so: T4-16GB"));
+}
+
 TEST(FitReport, TheTextSaysWhatTheSizeIsMadeOf) {
   EXPECT_TRUE(says(answer_of({run_on("torch", 60 * kMiB)}),
                    "torch needs 10 MiB more than the 50 MiB requested at the peak: 2 MiB for "
