@@ -3,7 +3,7 @@
 #include <exception>
 #include <iostream>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/tune/answer.hpp"
 #include "report/tune/tune.hpp"
 

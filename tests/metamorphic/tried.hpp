@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/question.hpp"
 #include "trace/trace.hpp"
 

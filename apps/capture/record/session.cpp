@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/run/question.hpp"
 #include "core/error.hpp"

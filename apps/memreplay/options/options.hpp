@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "options/command_line.hpp"
 #include "output/output_file.hpp"

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "analysis/recorded/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "options/command_line.hpp"
 #include "options/options.hpp"
+#include "program/facts.hpp"
 
 namespace memreplay {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/parallel.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "output/terminal.hpp"
 
 namespace memreplay {

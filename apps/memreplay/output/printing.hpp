@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/ranks/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "options/options.hpp"
 #include "output/output_file.hpp"

@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
-#include "analysis/recorded/steps.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
 #include "core/text.hpp"
+#include "program/steps.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/question.hpp"
 #include "device/watch/heard_device.hpp"
 #include "options/options.hpp"

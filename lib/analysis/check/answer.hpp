@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recorded/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/units.hpp"
 #include "metrics/metrics.hpp"
 #include "metrics/run_metrics.hpp"
+#include "program/facts.hpp"
 
 namespace memreplay {
 

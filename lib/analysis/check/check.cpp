@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "analysis/check/tolerance.hpp"
-#include "analysis/recorded/early_end.hpp"
-#include "analysis/recorded/live_blocks.hpp"
-#include "analysis/recorded/places.hpp"
-#include "analysis/recorded/recorded_device.hpp"
-#include "analysis/recorded/steps.hpp"
 #include "analysis/run/run.hpp"
+#include "program/early_end.hpp"
+#include "program/live_blocks.hpp"
+#include "program/places.hpp"
+#include "program/recorded_device.hpp"
+#include "program/steps.hpp"
 
 namespace memreplay {
 namespace {

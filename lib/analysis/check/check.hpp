@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "analysis/check/answer.hpp"
-#include "analysis/recorded/live_blocks.hpp"
 #include "core/control.hpp"
 #include "metrics/metrics.hpp"
+#include "program/live_blocks.hpp"
 #include "replay/replay.hpp"
 #include "verify/subject.hpp"
 

@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "analysis/recorded/inputs.hpp"
-#include "analysis/recorded/recorded_device.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/error.hpp"
+#include "program/recorded_device.hpp"
 
 namespace memreplay {
 namespace {

@@ -11,6 +11,7 @@
 #include "analysis/minimise/minimise.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
+#include "program/devices.hpp"
 #include "strategy/torch/lint.hpp"
 #include "trace/anonymise.hpp"
 

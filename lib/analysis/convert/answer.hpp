@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/minimise/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "strategy/registry.hpp"

@@ -2,9 +2,9 @@
 
 #include "analysis/diff/recordings.hpp"
 #include "analysis/diff/strategies.hpp"
-#include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
 #include "core/control.hpp"
+#include "program/summary.hpp"
 
 namespace memreplay {
 namespace {

@@ -7,12 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/recorded/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "core/program.hpp"
 #include "core/request.hpp"
+#include "program/facts.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {

@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "analysis/diff/requests.hpp"
-#include "analysis/recorded/steps.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
+#include "program/steps.hpp"
 #include "trace/recorded_levels.hpp"
 
 namespace memreplay {

@@ -6,8 +6,8 @@
 
 #include "analysis/diff/answer.hpp"
 #include "analysis/diff/requests.hpp"
-#include "analysis/recorded/live_blocks.hpp"
 #include "analysis/run/setup.hpp"
+#include "program/live_blocks.hpp"
 #include "strategy/registry.hpp"
 #include "verify/subject.hpp"
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <map>
 
-#include "analysis/recorded/live_blocks.hpp"
-#include "analysis/recorded/places.hpp"
+#include "program/live_blocks.hpp"
+#include "program/places.hpp"
 
 namespace memreplay {
 namespace {

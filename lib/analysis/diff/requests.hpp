@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/diff/answer.hpp"
-#include "analysis/recorded/live_blocks.hpp"
-#include "analysis/recorded/places.hpp"
+#include "program/live_blocks.hpp"
+#include "program/places.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/diff/answer.hpp"
-#include "analysis/recorded/places.hpp"
-#include "analysis/recorded/steps.hpp"
 #include "analysis/run/run.hpp"
+#include "program/places.hpp"
+#include "program/steps.hpp"
 
 namespace memreplay {
 namespace {

@@ -8,9 +8,10 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/edit/program_course.hpp"
+#include "analysis/edit/code_instances.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "program/program_course.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/forward_passes.hpp"
-#include "analysis/edit/rewrite.hpp"
 #include "metrics/made_facts.hpp"
+#include "program/rewrite.hpp"
 
 namespace memreplay {
 

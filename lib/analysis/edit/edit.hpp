@@ -6,8 +6,8 @@
 #include <string_view>
 #include <variant>
 
-#include "analysis/edit/rewrite.hpp"
 #include "analysis/edit/selector.hpp"
+#include "program/rewrite.hpp"
 
 namespace memreplay {
 

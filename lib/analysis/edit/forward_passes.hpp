@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/edit/lives.hpp"
-#include "analysis/edit/program_course.hpp"
+#include "program/lives.hpp"
+#include "program/program_course.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/edit/program_course.hpp"
+#include "analysis/edit/code_instances.hpp"
+#include "program/program_course.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/edit/edit.hpp"
-#include "analysis/edit/program_course.hpp"
+#include "program/program_course.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

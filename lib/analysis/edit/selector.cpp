@@ -9,12 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/edit/program_course.hpp"
-#include "analysis/info/answer.hpp"
-#include "analysis/recorded/places.hpp"
-#include "analysis/recorded/steps.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/places.hpp"
+#include "program/program_course.hpp"
+#include "program/steps.hpp"
+#include "program/trace_summary.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/edit/lives.hpp"
+#include "program/lives.hpp"
 
 namespace memreplay {
 

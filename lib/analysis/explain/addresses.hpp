@@ -4,7 +4,7 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/moment.hpp"
-#include "analysis/recorded/places.hpp"
+#include "program/places.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

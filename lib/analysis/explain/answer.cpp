@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

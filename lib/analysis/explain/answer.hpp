@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "analysis/info/answer.hpp"
-#include "analysis/recorded/answer.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "analysis/tune/answer.hpp"
-#include "analysis/verdict/answer.hpp"
 #include "core/oom_message.hpp"
 #include "core/peaks.hpp"
 #include "core/request.hpp"
+#include "program/facts.hpp"
+#include "program/verdict.hpp"
 #include "strategy/registry.hpp"
 #include "verify/verdict.hpp"
 
@@ -200,30 +200,6 @@ struct ExplainedMessage {
   std::optional<ProcessUse> holder;  ///< another process, that holds most
   bool beyond_device = false;        ///< more is reserved than the device has
   std::vector<std::string> missing;  ///< figures without which there is no verdict
-};
-
-/// A place that holds more and more after the steps of a program.
-struct GrowingPlace {
-  std::string place;
-  std::vector<Bytes> live;  ///< requested, after steps 0, 1, …
-  Bytes per_step = 0;
-  std::uint64_t since_step = 0;   ///< from 1
-  std::uint64_t first_event = 0;  ///< the request of the first block that stays
-};
-
-/// What is live after each step of a program.
-struct StepGrowth {
-  enum class Verdict { grows, steady, unknown };
-  Verdict verdict = Verdict::unknown;
-  Steps::Source source = Steps::Source::none;
-  std::uint64_t steps = 0;    ///< complete ones
-  std::vector<Bytes> live;    ///< requested, after steps 0, 1, …
-  std::int64_t per_step = 0;  ///< growth of all that is live; steady: in the last half of the steps
-  std::uint64_t since_step = 0;      ///< with which the first place begins to grow
-  std::vector<GrowingPlace> places;  ///< those that grow, most per step first
-  Bytes last_peak = 0;               ///< requested, in the last complete step
-  std::optional<Bytes> room;         ///< what the device has left, where it will be full
-  std::optional<std::uint64_t> steps_until_full;  ///< at most, as all of the room is of use
 };
 
 /// Why one device of a recording needed what it needed.

@@ -7,12 +7,12 @@
 
 #include "analysis/explain/addresses.hpp"
 #include "analysis/explain/explained.hpp"
-#include "analysis/explain/step_growth.hpp"
-#include "analysis/recorded/live_blocks.hpp"
-#include "analysis/recorded/steps.hpp"
-#include "analysis/recorded/summary.hpp"
+#include "analysis/explain/phases.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
+#include "program/live_blocks.hpp"
+#include "program/steps.hpp"
+#include "program/summary.hpp"
 
 namespace memreplay {
 namespace {

@@ -9,18 +9,18 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/moment.hpp"
-#include "analysis/explain/step_growth.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/late_start/late_start.hpp"
-#include "analysis/recorded/inputs.hpp"
-#include "analysis/recorded/recorded_device.hpp"
-#include "analysis/recorded/summary.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/tune/tune.hpp"
-#include "analysis/verdict/too_much.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/growth.hpp"
+#include "program/recorded_device.hpp"
+#include "program/summary.hpp"
+#include "program/too_much.hpp"
 #include "strategy/torch/lint.hpp"
 
 namespace memreplay {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/recorded/live_blocks.hpp"
 #include "core/peaks.hpp"
 #include "core/program.hpp"
+#include "program/live_blocks.hpp"
 #include "replay/trial.hpp"
 #include "verify/subject.hpp"
 

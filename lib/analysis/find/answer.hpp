@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/fit/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "metrics/made_facts.hpp"

@@ -4,12 +4,12 @@
 #include <tuple>
 
 #include "analysis/fit/fit.hpp"
-#include "analysis/recorded/early_end.hpp"
-#include "analysis/recorded/summary.hpp"
 #include "analysis/run/question.hpp"
 #include "analysis/run/run.hpp"
-#include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
+#include "program/early_end.hpp"
+#include "program/summary.hpp"
+#include "program/too_much.hpp"
 #include "replay/exactness.hpp"
 
 namespace memreplay {

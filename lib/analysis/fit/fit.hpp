@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/fit/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "replay/trial.hpp"
 

@@ -4,7 +4,8 @@
 
 #include "analysis/edit/selector.hpp"
 #include "analysis/late_start/late_start.hpp"
-#include "analysis/recorded/summary.hpp"
+#include "program/devices.hpp"
+#include "program/summary.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

@@ -7,12 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "analysis/edit/lives.hpp"
-#include "analysis/edit/program_course.hpp"
 #include "analysis/late_start/rehearsal.hpp"
-#include "analysis/recorded/places.hpp"
 #include "core/torch_sizes.hpp"
 #include "device/simulated_device.hpp"
+#include "program/lives.hpp"
+#include "program/places.hpp"
+#include "program/program_course.hpp"
 #include "replay/program.hpp"
 #include "replay/trial.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/edit/rewrite.hpp"
 #include "core/program.hpp"
+#include "program/rewrite.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

@@ -8,11 +8,11 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/ranks/answer.hpp"
-#include "analysis/recorded/answer.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/question.hpp"
 #include "core/request.hpp"
 #include "metrics/packed_column.hpp"
+#include "program/facts.hpp"
 
 namespace memreplay {
 

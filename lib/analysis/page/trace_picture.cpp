@@ -6,9 +6,9 @@
 #include <bit>
 #include <numeric>
 
-#include "analysis/recorded/live_blocks.hpp"
-#include "analysis/recorded/places.hpp"
-#include "analysis/recorded/steps.hpp"
+#include "program/live_blocks.hpp"
+#include "program/places.hpp"
+#include "program/steps.hpp"
 
 namespace memreplay {
 namespace {

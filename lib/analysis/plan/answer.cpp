@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/recorded/inputs.hpp"
-#include "analysis/recorded/summary.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
 #include "planner/irreducible.hpp"
 #include "planner/memories.hpp"
 #include "planner/problem.hpp"
+#include "program/summary.hpp"
 #include "replay/planning.hpp"
 #include "replay/program.hpp"
 #include "trace/minimalloc/minimalloc.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analysis/explain/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/setup.hpp"
 #include "analysis/tune/answer.hpp"
 #include "core/siphash.hpp"

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "analysis/parallel.hpp"
 #include "analysis/ranks/answer.hpp"
 #include "analysis/ranks/rank_files.hpp"
 #include "analysis/ranks/request_stream.hpp"
@@ -16,6 +15,7 @@
 #include "analysis/run/question.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
+#include "core/parallel.hpp"
 #include "trace/json/json.hpp"
 #include "trace/json/json_node.hpp"
 #include "trace/mrt/mrt_bytes.hpp"

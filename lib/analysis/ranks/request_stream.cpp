@@ -7,7 +7,7 @@
 #include <new>
 #include <span>
 
-#include "analysis/recorded/places.hpp"
+#include "program/places.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
 
 namespace memreplay {

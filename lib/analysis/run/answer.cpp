@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/recorded/summary.hpp"
 #include "analysis/run/question.hpp"
-#include "analysis/verdict/too_much.hpp"
 #include "core/text.hpp"
 #include "core/torch_sizes.hpp"
 #include "core/units.hpp"
 #include "planner/planner.hpp"
+#include "program/summary.hpp"
+#include "program/too_much.hpp"
 #include "replay/planning.hpp"
 #include "replay/replay.hpp"
 #include "replay/watch/holding_log.hpp"

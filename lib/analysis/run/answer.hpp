@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "analysis/info/answer.hpp"
-#include "analysis/verdict/answer.hpp"
 #include "core/other_tenant.hpp"
 #include "core/units.hpp"
 #include "metrics/run_metrics.hpp"
 #include "metrics/run_picture.hpp"
+#include "program/verdict.hpp"
 #include "verify/verdict.hpp"
 
 namespace memreplay {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "analysis/recorded/recorded_device.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
 #include "device/host/malloc_library.hpp"
+#include "program/recorded_device.hpp"
 
 namespace memreplay {
 namespace {

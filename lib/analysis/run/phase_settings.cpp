@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/recorded/steps.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/steps.hpp"
 #include "strategy/torch/passed_settings.hpp"
 
 namespace memreplay {

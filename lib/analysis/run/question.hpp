@@ -3,9 +3,9 @@
 #include <functional>
 #include <vector>
 
-#include "analysis/edit/rewrite.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/run.hpp"
+#include "program/rewrite.hpp"
 
 namespace memreplay {
 

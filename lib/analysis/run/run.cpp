@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/run/phase_settings.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/recorded_device.hpp"
 #include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
 #include "trace/recorded_levels.hpp"

@@ -7,13 +7,13 @@
 #include <memory>
 #include <mutex>
 
-#include "analysis/parallel.hpp"
-#include "analysis/recorded/steps.hpp"
-#include "analysis/recorded/summary.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/stress/order.hpp"
 #include "analysis/stress/work.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "program/steps.hpp"
+#include "program/summary.hpp"
 #include "replay/program.hpp"
 
 namespace memreplay {

@@ -5,14 +5,14 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/edit/program_course.hpp"
 #include "analysis/edit/selector.hpp"
-#include "analysis/recorded/early_end.hpp"
-#include "analysis/recorded/summary.hpp"
 #include "analysis/suggest/fitting.hpp"
 #include "analysis/suggest/layers.hpp"
 #include "core/error.hpp"
 #include "metrics/made_facts.hpp"
+#include "program/early_end.hpp"
+#include "program/program_course.hpp"
+#include "program/summary.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/edit/code_instances.hpp"
 #include "analysis/edit/edit.hpp"
-#include "analysis/edit/program_course.hpp"
-#include "analysis/recorded/places.hpp"
+#include "program/places.hpp"
+#include "program/program_course.hpp"
 #include "trace/frame_kind.hpp"
 #include "trace/trace.hpp"
 

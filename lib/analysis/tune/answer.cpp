@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/recorded/inputs.hpp"
-#include "analysis/recorded/steps.hpp"
-#include "analysis/recorded/summary.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/devices.hpp"
 #include "analysis/tune/tune.hpp"
-#include "analysis/verdict/too_much.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/steps.hpp"
+#include "program/summary.hpp"
+#include "program/too_much.hpp"
 #include "strategy/torch/lint.hpp"
 #include "verify/subject.hpp"
 

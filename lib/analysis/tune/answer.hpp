@@ -12,9 +12,9 @@
 
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
-#include "analysis/verdict/answer.hpp"
 #include "core/torch_sizes.hpp"
 #include "metrics/run_metrics.hpp"
+#include "program/verdict.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "analysis/late_start/late_start.hpp"
-#include "analysis/parallel.hpp"
 #include "analysis/run/run.hpp"
 #include "analysis/tune/experiment.hpp"
 #include "analysis/tune/tune.hpp"
+#include "core/parallel.hpp"
 #include "strategy/torch/settings.hpp"
 
 namespace memreplay {

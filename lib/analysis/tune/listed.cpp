@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
-#include "analysis/parallel.hpp"
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 
 namespace memreplay {
 namespace {

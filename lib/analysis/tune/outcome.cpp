@@ -10,8 +10,8 @@
 
 #include "analysis/tune/setting.hpp"
 #include "analysis/tune/tune.hpp"
-#include "analysis/verdict/too_much.hpp"
 #include "metrics/metrics.hpp"
+#include "program/too_much.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "analysis/parallel.hpp"
 #include "analysis/tune/experiment.hpp"
 #include "analysis/tune/setting.hpp"
+#include "core/parallel.hpp"
 #include "strategy/torch/variable.hpp"
 
 namespace memreplay {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/edit/lives.hpp"
 #include "core/units.hpp"
+#include "program/lives.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

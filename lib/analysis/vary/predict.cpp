@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "analysis/recorded/places.hpp"
 #include "analysis/vary/restage.hpp"
 #include "analysis/vary/size_law.hpp"
 #include "analysis/vary/study.hpp"
 #include "analysis/vary/varied_program.hpp"
+#include "program/places.hpp"
 
 namespace memreplay {
 namespace {

@@ -6,10 +6,10 @@
 #include <limits>
 #include <set>
 
-#include "analysis/recorded/places.hpp"
 #include "analysis/vary/calls.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/places.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/recorded/early_end.hpp"
-#include "analysis/recorded/inputs.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/devices.hpp"
+#include "program/early_end.hpp"
 
 namespace memreplay {
 namespace {

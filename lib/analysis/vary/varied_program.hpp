@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/edit/rewrite.hpp"
 #include "analysis/late_start/settled_start.hpp"
+#include "program/rewrite.hpp"
 
 namespace memreplay {
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "analysis/parallel.hpp"
-#include "analysis/recorded/summary.hpp"
+#include "core/parallel.hpp"
+#include "program/devices.hpp"
+#include "program/summary.hpp"
 #include "verify/verify.hpp"
 
 namespace memreplay {

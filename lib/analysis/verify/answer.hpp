@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/info/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "verify/scripted_device.hpp"
 #include "verify/verdict.hpp"
 

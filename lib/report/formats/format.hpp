@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/recorded/answer.hpp"
+#include "program/facts.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
 

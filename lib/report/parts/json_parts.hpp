@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
-#include "analysis/verdict/answer.hpp"
 #include "metrics/made_facts.hpp"
+#include "program/verdict.hpp"
 #include "report/parts/json_fields.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.

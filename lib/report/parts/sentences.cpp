@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analysis/verdict/answer.hpp"
 #include "core/text.hpp"
+#include "program/verdict.hpp"
 #include "report/parts/paragraphs.hpp"
 
 namespace memreplay {

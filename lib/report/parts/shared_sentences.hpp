@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
-#include "analysis/verdict/answer.hpp"
+#include "program/verdict.hpp"
 
 /// What is said of the runs of one table, each sentence once with all of whom it holds. What was
 /// interrupted is in none.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recorded/answer.hpp"
 #include "metrics/run_picture.hpp"
+#include "program/facts.hpp"
 
 namespace memreplay {
 

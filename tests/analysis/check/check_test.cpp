@@ -6,9 +6,9 @@
 
 #include "analysis/check/tolerance.hpp"
 #include "analysis/late_start/late_start.hpp"
-#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recordings.hpp"
 #include "core/error.hpp"
+#include "program/recorded_device.hpp"
 #include "replay/trial.hpp"
 #include "trace/reader.hpp"
 

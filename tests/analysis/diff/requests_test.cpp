@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recorded/steps.hpp"
 #include "analysis/recordings.hpp"
+#include "program/steps.hpp"
 
 namespace memreplay {
 namespace {

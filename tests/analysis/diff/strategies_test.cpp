@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recorded/recorded_device.hpp"
 #include "analysis/recordings.hpp"
 #include "core/control.hpp"
+#include "program/recorded_device.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

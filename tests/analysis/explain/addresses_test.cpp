@@ -5,7 +5,7 @@
 #include "../recordings.hpp"
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/explained.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/control.hpp"
 
 namespace memreplay {

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "analysis/explain/explained.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/question.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"

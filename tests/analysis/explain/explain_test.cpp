@@ -8,8 +8,8 @@
 
 #include "../recordings.hpp"
 #include "analysis/explain/explained.hpp"
-#include "analysis/recorded/recorded_device.hpp"
 #include "core/error.hpp"
+#include "program/recorded_device.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

@@ -9,7 +9,7 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/explained.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/control.hpp"
 #include "core/error.hpp"
 #include "trace/reader.hpp"

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "analysis/explain/answer.hpp"
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/devices.hpp"
 #include "core/control.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/question.hpp"
 
 namespace memreplay {

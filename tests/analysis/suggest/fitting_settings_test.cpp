@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/suggest/fitting.hpp"
 
 namespace memreplay {

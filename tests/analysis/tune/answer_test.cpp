@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "core/error.hpp"
 
 namespace memreplay {

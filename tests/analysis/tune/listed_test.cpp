@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "analysis/recorded/inputs.hpp"
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/tune/answer.hpp"
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"

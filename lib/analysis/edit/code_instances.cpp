@@ -1,0 +1,178 @@
+#include "analysis/edit/code_instances.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace memreplay {
+namespace {
+
+/// A stack, cut at its outermost frame in the code.
+struct CutStack {
+  bool matches = false;
+  std::uint32_t inner = 0;  ///< number of the lines from the innermost frame to that one
+  std::uint32_t outer = 0;  ///< number of those beyond
+  std::uint32_t line = 0;   ///< the line in the code
+};
+
+/// What looks like an instance: it begins as the one before.
+struct Piece {
+  CodeInstance instance;
+  std::uint32_t outer = 0;
+  std::uint32_t line = 0;  ///< with which it begins
+  bool one_line = true;    ///< no other is in it
+};
+
+class Cutter {
+ public:
+  Cutter(const Recording& recording, const Selector& code)
+      : recording_(recording), code_(recording, code) {
+    for (const std::vector<std::uint32_t>& stack : recording.stacks) cuts_.push_back(cut(stack));
+    if (cuts_.empty()) cuts_.emplace_back();
+  }
+
+  const CutStack& operator[](std::uint32_t stack) const { return cuts_[stack]; }
+
+ private:
+  using Lines = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+  CutStack cut(const std::vector<std::uint32_t>& stack) {
+    std::size_t outermost = stack.size();
+    for (std::size_t i = stack.size(); i-- > 0 && outermost == stack.size();) {
+      if (code_.matches(recording_.frames[stack[i]])) outermost = i;
+    }
+    if (outermost == stack.size()) return {};
+    return {true, number_of(stack, 0, outermost + 1), number_of(stack, outermost + 1, stack.size()),
+            recording_.frames[stack[outermost]].line};
+  }
+
+  std::uint32_t number_of(const std::vector<std::uint32_t>& stack, std::size_t from,
+                          std::size_t to) {
+    Lines lines;
+    for (std::size_t i = from; i < to; ++i) {
+      const Frame& frame = recording_.frames[stack[i]];
+      lines.emplace_back(frame.file, frame.line);
+    }
+    return numbers_.try_emplace(std::move(lines), numbers_.size()).first->second;
+  }
+
+  const Recording& recording_;
+  CodeFrames code_;
+  std::map<Lines, std::uint32_t> numbers_;
+  std::vector<CutStack> cuts_;  ///< by stack
+};
+
+/// A line that asks twice in one way, such as `down(act(up(x)))`, looks like two instances; how it
+/// is asked, and for how much, repeats with the whole of it.
+class LinePieces {
+ public:
+  LinePieces(const Trace& trace, const std::vector<std::uint64_t>& allocations, const Cutter& cuts)
+      : trace_(trace), allocations_(allocations), cuts_(cuts) {}
+
+  /// How many of these pieces of one line are an instance.
+  std::size_t together(std::span<const Piece> pieces) const {
+    for (const bool sizes : {true, false}) {
+      for (std::size_t count = 1; 2 * count <= pieces.size(); ++count) {
+        if (repeat(pieces, count, sizes)) return count;
+      }
+    }
+    return pieces.size();
+  }
+
+ private:
+  bool repeat(std::span<const Piece> pieces, std::size_t count, bool sizes) const {
+    for (std::size_t i = count; i < pieces.size(); ++i) {
+      if (!alike(pieces[i - count].instance, pieces[i].instance, sizes)) return false;
+    }
+    return true;
+  }
+
+  // The last one may have been cut off by the end of the recording.
+  bool alike(const CodeInstance& a, const CodeInstance& b, bool sizes) const {
+    const std::uint32_t length = b.last - b.first;
+    if (length > a.last - a.first) return false;
+    if (length < a.last - a.first && b.last != allocations_.size()) return false;
+    for (std::uint32_t i = 0; i < length; ++i) {
+      const std::uint64_t here = allocations_[a.first + i];
+      const std::uint64_t there = allocations_[b.first + i];
+      if (cuts_[stack_at(trace_, here)].inner != cuts_[stack_at(trace_, there)].inner) return false;
+      if (sizes && trace_.sizes[here] != trace_.sizes[there]) return false;
+    }
+    return true;
+  }
+
+  const Trace& trace_;
+  const std::vector<std::uint64_t>& allocations_;
+  const Cutter& cuts_;
+};
+
+void number_places(std::vector<CodeInstance>& instances) {
+  for (std::size_t i = 1; i < instances.size(); ++i) {
+    const CodeInstance& before = instances[i - 1];
+    CodeInstance& instance = instances[i];
+    if (before.step != instance.step) continue;
+    instance.place = before.place + 1;
+    if (before.run == instance.run) instance.place_in_run = before.place_in_run + 1;
+  }
+}
+
+}  // namespace
+
+std::vector<CodeInstance> instances_of(const Recording& recording, const Trace& trace,
+                                       const std::vector<std::uint64_t>& allocations,
+                                       const Passes& passes, const Selector& code) {
+  const Cutter cuts(recording, code);
+  std::vector<Piece> pieces;
+  const CutStack* first = nullptr;     // begins the piece under way; null: none is
+  const CutStack* previous = nullptr;  // the allocation before
+  std::uint32_t run = 0;
+  std::uint32_t step = 0;
+  bool in_backward = false;
+  for (std::uint32_t i = 0; i < allocations.size(); ++i) {
+    const std::uint32_t stack = stack_at(trace, allocations[i]);
+    const CutStack& cut = cuts[stack];
+    if (!cut.matches) {
+      run += static_cast<std::uint32_t>(first != nullptr);
+      first = previous = nullptr;
+      in_backward |= passes.is_backward(stack) && !pieces.empty();
+      continue;
+    }
+    // Where an instance begins, the line of the code decreases or its caller is another. A line
+    // that asks in several ways may come back to one of them.
+    const bool again = first == nullptr || cut.outer != first->outer ||
+                       (cut.inner == first->inner && previous->inner != cut.inner &&
+                        (cut.line != previous->line || pieces.back().one_line));
+    if (again) {
+      step += static_cast<std::uint32_t>(std::exchange(in_backward, false));
+      pieces.push_back({{.first = i, .run = run, .step = step}, cut.outer, cut.line});
+      first = &cut;
+    }
+    pieces.back().instance.last = i + 1;
+    pieces.back().one_line &= pieces.back().line == cut.line;
+    previous = &cut;
+  }
+  const LinePieces of_lines(trace, allocations, cuts);
+  std::vector<CodeInstance> instances;
+  for (std::size_t from = 0, to = 0; from < pieces.size(); from = to) {
+    const Piece& begin = pieces[from];
+    const auto goes_on = [&](const Piece& piece) {
+      return piece.line == begin.line && piece.outer == begin.outer &&
+             piece.instance.run == begin.instance.run && piece.instance.step == begin.instance.step;
+    };
+    for (to = from; to < pieces.size() && pieces[to].one_line && goes_on(pieces[to]);) ++to;
+    // Where other lines follow, it is the first line of one instance that looks like several.
+    const bool others = to < pieces.size() && goes_on(pieces[to]);
+    to += static_cast<std::size_t>(others);
+    const auto alike = std::span(pieces).subspan(from, to - from);
+    const std::size_t together = others ? alike.size() : of_lines.together(alike);
+    for (std::size_t i = from; i < to; i += together) {
+      instances.push_back(pieces[i].instance);
+      instances.back().last = pieces[std::min(i + together, to) - 1].instance.last;
+    }
+  }
+  number_places(instances);
+  return instances;
+}
+
+}  // namespace memreplay

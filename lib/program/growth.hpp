@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "program/facts.hpp"
+#include "trace/trace.hpp"
+
+namespace memreplay {
+
+/// What is live after each step of the program, and which places hold more and more of it.
+///
+/// A place grows where what it holds after a step, and never gives back later on, rises at least
+/// three times, and in each third of the steps from its first rise to the last step; where it holds
+/// more in the end than ever before that rise; and where these are half of the steps, or eight. So
+/// what one of the first steps makes and keeps is no growth, nor a cache that is full after some
+/// steps, nor what was as large before and shrank. The slope is the median over all pairs of these
+/// steps (Theil and Sen).
+///
+/// Where no place grows but all together do, it takes eight such steps to say so.
+///
+/// Steps that are only guessed from what repeats must hold half of the requests. `room`: what the
+/// device leaves the allocator, where it is known. O(events + places * steps).
+StepGrowth step_growth(const Recording& recording, const Trace& trace, PlaceBy by,
+                       const std::optional<Bytes>& room);
+
+/// The step with which memory begins to grow, by the rule above; `live`: what is held after steps
+/// 0, 1, ….
+std::optional<std::size_t> grows_since(const std::vector<Bytes>& live);
+
+/// Bytes per step from step `from` on.
+std::int64_t slope_from(const std::vector<Bytes>& live, std::size_t from);
+
+}  // namespace memreplay

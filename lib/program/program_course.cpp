@@ -1,0 +1,105 @@
+#include "program/program_course.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "trace/frame_kind.hpp"
+
+namespace memreplay {
+namespace {
+
+bool is_python_frame(const Recording& recording, const Frame& frame) {
+  return is_python(frame_kind(recording.texts[frame.name], recording.texts[frame.file]));
+}
+
+bool runs_autograd(const Recording& recording, const Frame& frame) {
+  return recording.texts[frame.name] == "backward" &&
+         recording.texts[frame.file].ends_with("torch/autograd/__init__.py");
+}
+
+}  // namespace
+
+std::optional<PythonStacks> python_stacks(const Recording& recording) {
+  std::vector<bool> python;  // by frame
+  for (const Frame& frame : recording.frames) {
+    python.push_back(
+        is_python(frame_kind(recording.texts[frame.name], recording.texts[frame.file])));
+  }
+  if (std::ranges::find(python, false) == python.end()) return std::nullopt;
+  PythonStacks made;
+  made.recording.texts = recording.texts;
+  made.recording.frames = recording.frames;
+  made.recording.stacks = recording.stacks;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> first;
+  for (std::vector<std::uint32_t>& stack : made.recording.stacks) {
+    std::erase_if(stack, [&](std::uint32_t frame) { return !python[frame]; });
+    const auto number = static_cast<std::uint32_t>(made.first.size());
+    made.first.push_back(first.try_emplace(stack, number).first->second);
+  }
+  return made;
+}
+
+ProgramCourse::ProgramCourse(const Recording& recording, const Trace& trace)
+    : recording_(recording),
+      trace_(trace),
+      python_(python_stacks(recording)),
+      passes_(recording, trace),
+      lives_(lives_of(trace)) {
+  if (python_) {
+    for (BlockLife& life : lives_.blocks) life.stack = python_->first[life.stack];
+  }
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    if (trace.ops[event] == Op::allocate) allocations_.push_back(event);
+    ran_out_ |= trace.ops[event] == Op::oom;
+  }
+  operations_ = operations_of(trace, lives_, allocations_);
+}
+
+std::size_t ProgramCourse::allocation_from(std::uint64_t event) const {
+  const auto next = std::ranges::lower_bound(allocations_, event);
+  return static_cast<std::size_t>(next - allocations_.begin());
+}
+
+std::uint32_t ProgramCourse::value_at(std::size_t from, std::size_t to, std::size_t at) const {
+  const std::uint64_t event = event_of(at);
+  std::uint32_t value = BlockLives::kNone;
+  std::uint32_t operation = 0;
+  for (std::size_t i = to; i-- > from;) {
+    const BlockLife& candidate = life(block_of(i));
+    if (!candidate.alive_at(event)) continue;
+    if (value != BlockLives::kNone && operations_[i] != operation) break;
+    if (value == BlockLives::kNone || candidate.size > life(value).size) value = block_of(i);
+    operation = operations_[i];
+  }
+  return value;
+}
+
+Passes::Passes(const Recording& recording, const Trace& trace) {
+  for (const std::vector<std::uint32_t>& stack : recording.stacks) {
+    const auto has = [&](auto what) {
+      return std::ranges::any_of(
+          stack, [&](std::uint32_t frame) { return what(recording, recording.frames[frame]); });
+    };
+    backward_.push_back(!has(is_python_frame) || has(runs_autograd));
+  }
+  if (backward_.empty()) backward_.push_back(true);
+  std::uint32_t backward = 0;
+  std::uint32_t others = 0;
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    backward_before_.push_back(backward);
+    others_before_.push_back(others);
+    if (trace.ops[event] != Op::allocate) continue;
+    ++(is_backward(stack_at(trace, event)) ? backward : others);
+  }
+  backward_before_.push_back(backward);
+  others_before_.push_back(others);
+  known_ = others > 0;
+}
+
+bool Passes::is_saved(const BlockLife& life) const {
+  if (!known_ || life.existed_before() || life.freed == BlockLife::kNever) return false;
+  return !is_backward(life.stack) && backward_before(life.freed) > backward_before(life.born);
+}
+
+}  // namespace memreplay
