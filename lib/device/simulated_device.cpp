@@ -286,9 +286,17 @@ void AddressSpace::claim(Address at, Bytes size, AddressPurpose use) {
 }
 
 void AddressSpace::avoid(Address at, Bytes size) {
-  const Address to = at + std::min(size, kEnd - std::min(at, kEnd));
-  if (goes_upward()) avoided_.emplace(at, to);
+  Address to = at + std::min(size, kEnd - std::min(at, kEnd));
   fill_holes(at, to);
+  if (driver_ && at < kTopOfDriver) driver_->go_below(at);
+  if (!goes_upward()) return;
+  auto next = avoided_.upper_bound(at);
+  if (next != avoided_.begin() && std::prev(next)->second >= at) at = (--next)->first;
+  while (next != avoided_.end() && next->first <= to) {
+    to = std::max(to, next->second);
+    next = avoided_.erase(next);
+  }
+  avoided_.emplace(at, to);
 }
 
 void AddressSpace::go_on_above(Address at) {

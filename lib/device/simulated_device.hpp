@@ -56,7 +56,7 @@ class AddressSpace {
   std::optional<DriverAddresses> driver_;  ///< cuda_linux: of regions below 2^47
   bool driver_is_fresh_ = true;            ///< nothing was claimed from it, or taken
   std::map<Address, Address> taken_;       ///< from -> to; with upward only what was claimed
-  std::map<Address, Address> avoided_;     ///< from -> to; only with upward
+  std::map<Address, Address> avoided_;     ///< from -> to, apart; not with first_fit
   RangeSet holes_;                         ///< first_fit: whole units without any part taken
 };
 
@@ -119,6 +119,8 @@ class SimulatedDevice final : public DeviceModel, public VirtualMemory {
   void set_capacity(std::optional<Bytes> capacity) { options_.capacity = capacity; }
   /// Addresses given from now on lie above this one. Only with addresses upward.
   void go_on_above(Address at) { addresses_.go_on_above(at); }
+  /// Gives no addresses of a range from now on: a reservation lies there that others made.
+  void keep_clear_of(Address at, Bytes size) { addresses_.avoid(at, size); }
 
   std::optional<Address> reserve(Bytes size) override;
   bool map(Address at, Bytes size, Bytes granule) override;

@@ -25,6 +25,10 @@ struct OomPlace {
   Bytes largest_free = 0;
   Bytes live = 0;  ///< requested bytes of live blocks
   Told told = Told::replayed;
+  Bytes allocated = 0;  ///< the same after the strategy's rounding
+  Bytes held = 0;       ///< by the strategy, of the device
+  Bytes device_free = 0;
+  Bytes obtainable = UINT64_MAX;  ///< what a limit of its own leaves the strategy to take
 };
 
 /// Times that were measured, by the host's clock where nothing else is said.

@@ -1,5 +1,7 @@
 #include "program/verdict.hpp"
 
+#include <algorithm>
+
 #include "program/too_much.hpp"
 #include "trace/recorded_levels.hpp"
 #include "trace/trace.hpp"
@@ -7,7 +9,7 @@
 namespace memreplay {
 
 std::string_view name_of(Cause cause) {
-  constexpr std::string_view kNames[] = {"none",    "shortage",      "fragmentation",
+  constexpr std::string_view kNames[] = {"none",    "shortage",      "fragmentation", "limit",
                                          "outside", "address-space", "unknown"};
   return kNames[static_cast<std::size_t>(cause)];
 }
@@ -15,25 +17,13 @@ std::string_view name_of(Cause cause) {
 Cause Refusal::cause_by_sizes() const {
   const Bytes wanted = live + requested;
   if (wanted > room) return total && wanted <= *total ? Cause::outside : Cause::shortage;
-  return wanted > allowance ? Cause::outside : Cause::fragmentation;
+  const bool limited = allowance < room && std::max(live, allocated) + requested > allowance;
+  return limited ? Cause::limit : Cause::fragmentation;
 }
 
-Refusal refusal_in(Bytes live, Bytes requested, Bytes room, std::optional<Bytes> total) {
-  Refusal refusal{.event = {},
-                  .live = live,
-                  .requested = requested,
-                  .asked = requested,
-                  .room = room,
-                  .allowance = room,
-                  .total = total};
-  refusal.cause = refusal.cause_by_sizes();
-  return refusal;
-}
-
-OomVerdict verdict_on(Cause by_sizes, const AfterRefusal& after) {
-  if (by_sizes != Cause::fragmentation) return {by_sizes, false};
-  if (after.too_much || after.none_serves) return {Cause::shortage, true};
-  return {after.undecided ? Cause::unknown : Cause::fragmentation, false};
+OomVerdict verdict_on(Cause by_sizes, bool later_too_much) {
+  const bool in_effect = by_sizes == Cause::fragmentation && later_too_much;
+  return {in_effect ? Cause::shortage : by_sizes, in_effect};
 }
 
 std::optional<RequestInRoom> too_much_in(const Trace& trace, std::optional<Bytes> room) {

@@ -13,8 +13,9 @@ namespace memreplay {
 enum class Cause {
   none,           ///< every request was
   shortage,       ///< what is live and the request together are more than there is
-  fragmentation,  ///< they would fit, were the memory used otherwise
-  outside,        ///< they would fit, did others not hold memory, or a limit not forbid it
+  fragmentation,  ///< they fit, and no hole takes the request
+  limit,          ///< they fit the device, but not what a limit or an arena leaves the allocator
+  outside,        ///< they would fit, did others not hold memory
   address_space,  ///< memory was free for it, but no addresses for one more expandable segment
   unknown,        ///< the recording cannot tell whether one was refused
 };
@@ -42,28 +43,20 @@ struct StateBeyondDevice {
 struct Refusal {
   std::optional<std::uint64_t> event;  ///< unset: not all from before the recording found room
   Bytes live = 0;                      ///< requested
+  Bytes allocated = 0;                 ///< the same as the allocator rounds it; 0: unknown
   Bytes requested = 0;                 ///< as rounded; 0 without an event
   Bytes asked = 0;                     ///< what the allocator asked of the device for it
   Bytes device_free = 0;
   Bytes room = 0;              ///< what the allocator can have: reserved and free on the device
-  Bytes allowance = 0;         ///< what it may have: `room`, or less by a limit
+  Bytes allowance = 0;         ///< what it may have: `room`, or less by a limit of its own
   std::optional<Bytes> total;  ///< the whole device, where it is known
   Cause cause = Cause::none;   ///< without a look at what follows
 
-  /// By the sizes alone: shortage, outside or fragmentation.
+  /// By the sizes alone: shortage, outside, limit or fragmentation.
   Cause cause_by_sizes() const;
 };
 
-/// By the sizes alone, where nothing forbids the allocator any of its room.
-Refusal refusal_in(Bytes live, Bytes requested, Bytes room, std::optional<Bytes> total);
-
-/// What becomes of a request that would fit by its sizes.
-struct AfterRefusal {
-  bool too_much = false;     ///< a later request is too much for the device under any setting
-  bool none_serves = false;  ///< no setting tried serves every request
-  bool undecided = false;    ///< the search was cut short, and none had served every request
-};
-
+/// Why a request was refused, with what follows it in view.
 struct OomVerdict {
   Cause cause = Cause::none;
   bool in_effect = false;  ///< a shortage, although the refused request would fit by its sizes
@@ -71,8 +64,15 @@ struct OomVerdict {
   friend bool operator==(const OomVerdict&, const OomVerdict&) = default;
 };
 
-/// The verdict on a refused request: fragmentation where a setting serves it and what follows, else
-/// a shortage in effect, or unknown where that is undecided. Other causes stay.
-OomVerdict verdict_on(Cause by_sizes, const AfterRefusal& after);
+/// A request that a run was refused, and the verdict on it.
+struct JudgedRefusal {
+  Refusal refusal;
+  OomVerdict verdict;
+  std::optional<RequestInRoom> too_much;  ///< the later request of a shortage in effect
+};
+
+/// The verdict on a refused request: a shortage in effect where it fits and a later one is too much
+/// for the device. Whether a setting helps is no part of it.
+OomVerdict verdict_on(Cause by_sizes, bool later_too_much);
 
 }  // namespace memreplay

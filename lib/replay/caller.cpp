@@ -191,7 +191,11 @@ void Accounts::note_oom(std::uint64_t event, const Request& request, OomPlace::T
                                 outside + space.total,
                                 std::max(space.largest, outside),
                                 tally_.requested,
-                                told};
+                                told,
+                                tally_.allocated,
+                                usage_.held,
+                                device_.free_bytes(),
+                                space.obtainable};
 }
 
 DeviceUsage Accounts::calls_since_measuring() const {

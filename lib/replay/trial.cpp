@@ -257,8 +257,13 @@ std::optional<Followed> FollowingDevice::followed(std::uint64_t events) const {
 void FollowingDevice::leave() {
   follows_ = false;
   followed_ = Followed{false, event_};
-  device_.set_capacity(asked_.capacity);
-  if (asked_.policy == AddressPolicy::upward) device_.go_on_above(top_);
+  let_go_on(device_);
+}
+
+void FollowingDevice::let_go_on(SimulatedDevice& device) const {
+  device.set_capacity(asked_.capacity);
+  if (asked_.policy == AddressPolicy::upward) device.go_on_above(top_);
+  for (const auto& [at, size] : reservations_) device.keep_clear_of(at, size);
 }
 
 const FollowingDevice::Call* FollowingDevice::due() {
@@ -287,8 +292,7 @@ bool FollowingDevice::refuses(bool recorded, Bytes size) {
 
 std::unique_ptr<DeviceModel> FollowingDevice::clone() const {
   auto copy = std::make_unique<SimulatedDevice>(device_);
-  copy->set_capacity(asked_.capacity);
-  if (asked_.policy == AddressPolicy::upward) copy->go_on_above(top_);
+  let_go_on(*copy);
   return copy;
 }
 

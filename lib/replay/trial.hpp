@@ -73,6 +73,8 @@ class FollowingDevice final : public DeviceWrapper {
   bool refuses(bool recorded, Bytes size);
   bool is_unreserved(Address at, Bytes size) const;
   void leave();
+  /// The device goes on by itself, where nothing lies that was given while it followed.
+  void let_go_on(SimulatedDevice& device) const;
   void note_given(Address at, Bytes size) { top_ = std::max(top_, at + size); }
 
   SimulatedDevice& device_;

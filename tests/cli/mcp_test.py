@@ -25,7 +25,7 @@ CAUSES = [
     ("explain", "traces/torch/gpt_train_oom.pickle", {}, r"^Fragmentation: the 760 MiB request"),
     ("tune", "traces/torch/gpt_train_oom.pickle", {"seconds": 5}, r"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
     ("fit", "traces/torch/gpt_step.pickle.gz", {"cards": "T4"}, r"T4"),
-    ("explain", "traces/torch/pools_kept_whole.pickle", {}, r"^Shortage in effect: the 94 MiB request"),
+    ("explain", "traces/torch/pools_kept_whole.pickle", {}, r"^Fragmentation: the 94 MiB request"),
     ("fit", "traces/torch/pools_kept_whole.pickle", {}, r"recorded +1584 MiB"),
     ("explain", "traces/torch/seq_growth.pickle", {}, r"the device was full 12 times"),
     ("explain", "traces/torch/side_streams.pickle", {}, r"26\.2 MiB wait for another"),

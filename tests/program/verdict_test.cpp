@@ -9,6 +9,7 @@
 #include "analysis/tune/answer.hpp"
 #include "core/control.hpp"
 #include "core/units.hpp"
+#include "program/judge.hpp"
 #include "program/too_much.hpp"
 #include "trace/reader.hpp"
 #include "verify/subject.hpp"
@@ -16,9 +17,14 @@
 namespace memreplay {
 namespace {
 
-Cause by_sizes(Bytes live, Bytes requested, Bytes allowance, std::optional<Bytes> total = {}) {
-  const Refusal refusal{
-      .live = live, .requested = requested, .room = 100, .allowance = allowance, .total = total};
+Cause by_sizes(Bytes live, Bytes requested, Bytes allowance, std::optional<Bytes> total = {},
+               Bytes allocated = 0) {
+  const Refusal refusal{.live = live,
+                        .allocated = allocated,
+                        .requested = requested,
+                        .room = 100,
+                        .allowance = allowance,
+                        .total = total};
   return refusal.cause_by_sizes();
 }
 
@@ -26,25 +32,61 @@ TEST(OomVerdict, BySizesItIsWhatDoesNotFit) {
   EXPECT_EQ(by_sizes(60, 41, 100), Cause::shortage);
   EXPECT_EQ(by_sizes(60, 41, 100, 120), Cause::outside);
   EXPECT_EQ(by_sizes(60, 61, 100, 120), Cause::shortage);
-  EXPECT_EQ(by_sizes(60, 40, 90), Cause::outside);
+  EXPECT_EQ(by_sizes(60, 40, 90), Cause::limit);
   EXPECT_EQ(by_sizes(60, 40, 100), Cause::fragmentation);
 }
 
-TEST(OomVerdict, FragmentationIsOnlyWhatASettingServesWithAllThatFollows) {
-  const OomVerdict in_effect{Cause::shortage, true};
-  EXPECT_EQ(verdict_on(Cause::fragmentation, {}), (OomVerdict{Cause::fragmentation, false}));
-  EXPECT_EQ(verdict_on(Cause::fragmentation, {.too_much = true}), in_effect);
-  EXPECT_EQ(verdict_on(Cause::fragmentation, {.none_serves = true}), in_effect);
-  EXPECT_EQ(verdict_on(Cause::fragmentation, {.undecided = true}),
-            (OomVerdict{Cause::unknown, false}));
+TEST(OomVerdict, AnArenaIsFullByWhatBlocksTakeOfIt) {
+  EXPECT_EQ(by_sizes(50, 10, 64, {}, 64), Cause::limit);
+  EXPECT_EQ(by_sizes(50, 10, 64, {}, 54), Cause::fragmentation) << "inside the arena";
+  EXPECT_EQ(by_sizes(50, 10, 100, {}, 100), Cause::fragmentation) << "nothing limits it";
+}
+
+TEST(OomVerdict, AShortageInEffectIsOnlyWhatALaterRequestMakesOne) {
+  EXPECT_EQ(verdict_on(Cause::fragmentation, false), (OomVerdict{Cause::fragmentation, false}));
+  EXPECT_EQ(verdict_on(Cause::fragmentation, true), (OomVerdict{Cause::shortage, true}));
 }
 
 TEST(OomVerdict, WhatIsNoFragmentationBySizesStays) {
-  for (const Cause cause :
-       {Cause::none, Cause::shortage, Cause::outside, Cause::address_space, Cause::unknown}) {
-    EXPECT_EQ(verdict_on(cause, {.too_much = true, .none_serves = true, .undecided = true}),
-              (OomVerdict{cause, false}));
+  for (const Cause cause : {Cause::none, Cause::shortage, Cause::limit, Cause::outside,
+                            Cause::address_space, Cause::unknown}) {
+    EXPECT_EQ(verdict_on(cause, true), (OomVerdict{cause, false}));
   }
+}
+
+OomPlace refused_beside(Bytes held, Bytes free, Bytes obtainable = UINT64_MAX) {
+  return {.event = 9,
+          .requested = 4 * kMiB,
+          .live = held - 10 * kMiB,
+          .allocated = held,
+          .held = held,
+          .device_free = free,
+          .obtainable = obtainable};
+}
+
+TEST(RefusalOf, WhereTheDeviceHadEnoughTheStrategyRefused) {
+  const Refusal arena = refusal_of(refused_beside(256 * kMiB, 194 * kMiB), 4 * kMiB, 450 * kMiB);
+  EXPECT_EQ(arena.cause, Cause::limit);
+  EXPECT_EQ(arena.allowance, 256 * kMiB);
+  EXPECT_EQ(arena.room, 450 * kMiB);
+  const Refusal full = refusal_of(refused_beside(256 * kMiB, 2 * kMiB), 4 * kMiB, 258 * kMiB);
+  EXPECT_EQ(full.cause, Cause::fragmentation);
+}
+
+TEST(RefusalOf, AKnownLimitIsTheAllowance) {
+  const Refusal limited =
+      refusal_of(refused_beside(256 * kMiB, kGiB, 2 * kMiB), 4 * kMiB, std::nullopt);
+  EXPECT_EQ(limited.cause, Cause::limit);
+  EXPECT_EQ(limited.allowance, 258 * kMiB);
+}
+
+TEST(DeviceBytesFor, PyTorchTakesSegmentsOrGranules) {
+  TorchModel model;
+  EXPECT_EQ(device_bytes_for(3 * kMiB, model, 2 * kMiB), 20 * kMiB);
+  EXPECT_EQ(device_bytes_for(kMiB, model, 2 * kMiB), 2 * kMiB);
+  model.settings.expandable_segments = true;
+  EXPECT_EQ(device_bytes_for(21 * kMiB, model, 2 * kMiB), 40 * kMiB);
+  EXPECT_EQ(device_bytes_for(3 * kMiB, std::nullopt, 2 * kMiB), 4 * kMiB);
 }
 
 TEST(TooMuch, IsTheFirstRequestThatDoesNotFitBesideWhatWasLive) {
@@ -90,10 +132,10 @@ Inputs of_bundled(const std::string& name) {
   return Inputs({.paths = {std::string(MEMREPLAY_TRACES) + "/" + name}});
 }
 
-TEST(BothVerdicts, ExplainSearchesAsTuneDoesWhereThatDecides) {
+TEST(BothVerdicts, NoneThatServesIsNoShortage) {
   const Inputs inputs = of_bundled("torch/layers_4.pickle");
   const BothVerdicts narrow = verdicts(inputs, {.device = {.capacity = 402'480'969}});
-  EXPECT_EQ(narrow.explained, (OomVerdict{Cause::shortage, true}));
+  EXPECT_EQ(narrow.explained, (OomVerdict{Cause::fragmentation, false}));
   EXPECT_EQ(narrow.tuned, narrow.explained);
   const BothVerdicts wider = verdicts(inputs, {.device = {.capacity = 410'530'588}});
   EXPECT_EQ(wider.explained, (OomVerdict{Cause::fragmentation, false}));
@@ -109,10 +151,10 @@ TEST(BothVerdicts, WhereAFailureLeavesNoEntryBothSaySo) {
   EXPECT_EQ(refusal->cause, Cause::unknown);
 }
 
-TEST(BothVerdicts, AMemoryLimitIsOutsideForBoth) {
+TEST(BothVerdicts, AMemoryLimitIsOneForBoth) {
   const BothVerdicts both = verdicts(of_bundled("torch/little_to_collect.pickle"),
                                      {.device = {.capacity = 423 * kMiB}}, 40);
-  EXPECT_EQ(both.explained, (OomVerdict{Cause::outside, false}));
+  EXPECT_EQ(both.explained, (OomVerdict{Cause::limit, false}));
   EXPECT_EQ(both.tuned, both.explained);
 }
 

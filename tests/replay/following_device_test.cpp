@@ -87,6 +87,33 @@ TEST_F(FollowingDeviceTest, ReservationsThatWouldOverlapOnALargerDeviceLieApart)
   EXPECT_FALSE(followed_to_the_end());
 }
 
+// Where a driver's reservations begin, and where those of a simulated one do.
+TEST_F(FollowingDeviceTest, LaterReservationsLieApartFromFollowedOnesWhateverThePolicy) {
+  for (const Address at : {Address{1} << 47, Address{1} << 44, kHigh}) {
+    for (const auto policy :
+         {AddressPolicy::cuda_linux, AddressPolicy::first_fit, AddressPolicy::upward}) {
+      trace_ = {};
+      recorded(Op::segment_map, at, 2 * kMiB).recorded(Op::allocate);
+      recorded(Op::segment_map, at + kGiB, 20 * kMiB).recorded(Op::allocate);
+      FollowingDevice& device =
+          follow({.policy = policy, .like_recorded = LikeRecorded::addresses});
+      at_event(1);
+      ASSERT_EQ(device.reserve(2 * kGiB), at);
+      EXPECT_TRUE(device.map(at, 2 * kMiB, 2 * kMiB));
+      at_event(3);
+      const auto copy = device.clone();
+      for (DeviceModel* one : {static_cast<DeviceModel*>(&device), copy.get()}) {
+        const Address next = *one->virtual_memory()->reserve(2 * kGiB);
+        EXPECT_TRUE(next >= at + 2 * kGiB || next + 2 * kGiB <= at) << next;
+        EXPECT_TRUE(one->virtual_memory()->map(next, 20 * kMiB, 20 * kMiB));
+        const auto region = one->obtain(32 * kMiB);
+        ASSERT_TRUE(region);
+        EXPECT_TRUE(*region >= at + 2 * kGiB || *region + 32 * kMiB <= at) << *region;
+      }
+    }
+  }
+}
+
 TEST_F(FollowingDeviceTest, GoesOnAboveWhereItIsAskedForSomethingElse) {
   recorded(Op::segment_alloc, kHigh, 20 * kMiB).recorded(Op::allocate);
   recorded(Op::segment_alloc, kHigh - kGiB, 20 * kMiB).recorded(Op::allocate);

@@ -46,8 +46,8 @@ struct ExplainQuestion {
   bool by_phase = false;                 ///< who holds most at the peak of each phase, or step
   bool growth = false;                   ///< what is live after each step instead of why it failed
   std::size_t rows = 10;                 ///< rows of each table of the text
-  /// Settings to try. Unset: where a search decides over the verdict, as many as `tune` tries, else
-  /// 200, fewer for long recordings.
+  /// Settings to try. Unset: for fragmentation as many as `tune` tries, else 200, fewer for long
+  /// recordings.
   std::optional<std::uint64_t> runs;
   bool among_others = false;  ///< the recording is one of several that are asked about
 };
@@ -70,6 +70,15 @@ struct Pins {
   std::vector<Pin> by_place;  ///< the oldest first
   Bytes pinned = 0;           ///< their sum
   Bytes returnable = 0;       ///< free memory that could be returned: whole segments and granules
+};
+
+/// Requests of one call site for which more was reserved although as much was free inside.
+struct UnfittedRequests {
+  std::string place;
+  std::uint64_t requests = 0;
+  Bytes reserved = 0;  ///< for them, and still held at the reserved peak
+  Bytes largest = 0;   ///< the largest of these requests
+  Bytes free = 0;      ///< the most that was free before one of them
 };
 
 /// Live blocks of one class of sizes: those requested within [from, 2 from).
@@ -174,8 +183,10 @@ struct Explanation {
   std::optional<StackProfile> stacks;         ///< what is live, where it is asked for
   std::vector<SizeClassLoss> rounding;        ///< most lost first; none where nothing is
   std::vector<PoolRow> pools;                 ///< by pool, stream and size
-  std::vector<PhasePeak> phases;              ///< in order of their first beginning
-  bool by_phase = false;                      ///< they are what is asked for
+  /// Why far more was reserved than live where nothing failed, up to the reserved peak.
+  std::vector<UnfittedRequests> unfitted;
+  std::vector<PhasePeak> phases;  ///< in order of their first beginning
+  bool by_phase = false;          ///< they are what is asked for
   /// Requests that found no room in the steps before a recording that starts late.
   std::uint64_t refused_before = 0;
 

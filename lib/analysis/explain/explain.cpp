@@ -8,6 +8,7 @@
 #include "analysis/explain/addresses.hpp"
 #include "analysis/explain/explained.hpp"
 #include "analysis/explain/phases.hpp"
+#include "analysis/explain/unfitted.hpp"
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
 #include "program/live_blocks.hpp"
@@ -98,6 +99,9 @@ Bytes kept_whole(const Moment& moment, Bytes split_limit) {
   }
   return sum;
 }
+
+/// A gap of this part of the reserved peak is to be explained.
+constexpr Bytes kFarAbove = 10;
 
 bool refuses(const Curves& curves) { return curves.start_refused || !curves.ooms.empty(); }
 
@@ -193,6 +197,7 @@ std::int64_t Explanation::spare() const {
 Refusal Explanation::refusal() const {
   return {.event = at_oom ? event : std::nullopt,
           .live = live_requested,
+          .allocated = live_allocated,
           .requested = requested,
           .asked = asked,
           .device_free = device_free,
@@ -243,6 +248,9 @@ Explanation explain(const Subject& subject, const MomentSource& source,
     e.stacks = stack_profile(subject.recording(), trace, places, moment.live, e.event);
   }
   e.rounding = rounding_of(moment);
+  if (e.cause == Cause::none && e.gap() >= e.reserved_peak.reserved / kFarAbove) {
+    e.unfitted = unfitted_requests(trace, places, curves, e.reserved_peak.event);
+  }
   std::vector<Phase> phases = options.by_phase ? phases_or_steps(subject.recording(), trace)
                                                : annotated_phases(subject.recording(), trace);
   phases.insert(phases.end(), options.phases.begin(), options.phases.end());

@@ -92,7 +92,7 @@ View view_of(const Subject& subject, const ExplainQuestion& question, const Cont
   return view;
 }
 
-/// A search that decides nothing replays no more events altogether, but makes eight replays.
+/// A shallow search replays no more events altogether, but makes eight replays.
 constexpr std::uint64_t kEventsOfShortSearch = 20'000'000;
 constexpr std::uint64_t kSettingsOfShortSearch = 200;
 
@@ -222,21 +222,11 @@ void search(const Subject& subject, const SizedDevice& device, const ExplainQues
   explained.tuned = std::move(tuned);
 }
 
-/// Memory that would have been enough by its size may be too little for what follows, or under
-/// every setting.
-void look_at_what_follows(const Subject& subject, const SizedDevice& device, bool searches,
-                          const ExplainQuestion& question, const Control& control,
-                          ExplainedDevice& explained) {
-  Explanation& e = explained.explanation;
+/// Memory that would have been enough by its size may be too little for what follows.
+void look_at_what_follows(const Subject& subject, const SizedDevice& device, Explanation& e) {
   if (e.cause != Cause::fragmentation) return;
   e.too_much = too_much_in(subject.trace(), device.options.room());
-  if (!e.too_much && searches) {
-    search(subject, device, question, SearchDepth::as_tune, control, explained);
-  }
-  const bool none_serves = explained.tuned && explained.tuned->none_serves;
-  const bool undecided = searches && (!explained.tuned || explained.tuned->undecided());
-  const auto [cause, in_effect] =
-      verdict_on(e.cause, {e.too_much.has_value(), none_serves, undecided});
+  const auto [cause, in_effect] = verdict_on(e.cause, e.too_much.has_value());
   e.cause = cause;
   e.in_effect = in_effect;
 }
@@ -286,15 +276,15 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   }
   const Explanation& e = explained.explanation;
   const bool searches = (view.as_recorded || view.model) && e.shows_requests && !question.growth;
-  if (!question.growth) {
-    look_at_what_follows(subject, view.device, searches, question, control, explained);
-  }
+  if (!question.growth) look_at_what_follows(subject, view.device, explained.explanation);
   progress.explained(explained);
   // The device of the search has addresses without end where nobody says how many.
   const bool may_help = !(e.at_oom && e.cause == Cause::unknown) && e.cause != Cause::shortage &&
                         !(view.as_recorded && e.cause == Cause::address_space);
-  if (searches && may_help && !explained.tuned && !control.stopped()) {
-    search(subject, view.device, question, SearchDepth::shallow, control, explained);
+  if (searches && may_help && !control.stopped()) {
+    const auto depth =
+        e.cause == Cause::fragmentation ? SearchDepth::as_tune : SearchDepth::shallow;
+    search(subject, view.device, question, depth, control, explained);
   }
   progress.searched(explained);
   return explained;

@@ -238,7 +238,7 @@ class MessageJudge {
   Cause under_a_limit() {
     const FigureBalance room = left_by(*m_[Figure::live]);
     if (room.bytes < *e_.room) e_.room = room.bytes;
-    return at_least_zero(room) ? Cause::fragmentation : Cause::outside;
+    return at_least_zero(room) ? Cause::fragmentation : Cause::limit;
   }
 
   // What a kind of message is about says most of it.
@@ -281,6 +281,7 @@ int order_of(const ExplainedMessage& one) {
   switch (one.cause) {
     case Cause::shortage:
       return 0;
+    case Cause::limit:
     case Cause::outside:
       return 1;
     case Cause::address_space:

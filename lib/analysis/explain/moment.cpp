@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/units.hpp"
+#include "program/judge.hpp"
 #include "replay/watch/outputs.hpp"
 #include "trace/recorded_levels.hpp"
 #include "verify/reading.hpp"
@@ -80,7 +81,7 @@ class SizedState {
   explicit SizedState(const Subject& subject)
       : trace_(subject.trace()),
         verified_(*subject.verified()),
-        settings_(subject.model_of(parse_strategy("recorded"))->settings),
+        model_(*subject.model_of(parse_strategy("recorded"))),
         state_(trace_),
         size_(verified_.reading.block_sizes.begin()) {}
 
@@ -96,13 +97,15 @@ class SizedState {
           noted ? (size_++)->size : torch::round_size(trace_.sizes[next_] + padding, {}));
     }
   }
-  MemoryState layout(std::uint64_t& unplaced) const { return state_.layout(settings_, unplaced); }
-  const torch::Settings& settings() const { return settings_; }
+  MemoryState layout(std::uint64_t& unplaced) const {
+    return state_.layout(model_.settings, unplaced);
+  }
+  const TorchModel& model() const { return model_; }
 
  private:
   const Trace& trace_;
   const VerifyResult& verified_;
-  torch::Settings settings_;
+  TorchModel model_;
   RecordedState state_;
   std::vector<BlockSize>::const_iterator size_;
   std::uint64_t next_ = 0;
@@ -120,12 +123,11 @@ std::unordered_map<Address, Slot> slots_of(const std::vector<LiveBlock>& live,
 
 // A device with room for the request refused it: a limit of the program's was reached. A share of
 // the device is known where the device is, that is where nobody else holds any of it.
-void note_limit(const Trace& trace, std::uint64_t event, const torch::Settings& settings,
-                Moment& moment) {
-  const Bytes needed = torch::get_allocation_size(trace.sizes[event], settings.large_segment_size);
+void note_limit(const Trace& trace, std::uint64_t event, const TorchModel& model, Moment& moment) {
+  const Bytes needed = device_bytes_for(trace.sizes[event], model, 1);
   if (moment.device_free < needed) return;
   const Bytes reserved = reserved_bytes(moment.memory);
-  const double share = settings.per_process_memory_fraction;
+  const double share = model.settings.per_process_memory_fraction;
   const Bytes limit = bytes_of(share * static_cast<double>(reserved + moment.device_free));
   moment.limited = share < 1 && limit >= reserved && limit < reserved + needed;
   moment.allowed = moment.limited ? limit - reserved : 0;
@@ -164,7 +166,7 @@ Moment RecordedMoments::before(std::uint64_t event) const {
   moment.live = live_before(trace, event);
   if (event < trace.size() && trace.ops[event] == Op::oom) {
     moment.device_free = trace.addresses[event];
-    note_limit(trace, event, state.settings(), moment);
+    note_limit(trace, event, state.model(), moment);
   }
   return moment;
 }
@@ -215,9 +217,13 @@ Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const
   moment.live = live_before(subject_.trace(), comes_back ? to : event);
   moment.device_free = trial.device_free();
   moment.allowed = trial.strategy().free_space().obtainable;
-  moment.limited = event < subject_.trace().size() &&
-                   moment.allowed < torch::get_allocation_size(subject_.trace().sizes[event],
-                                                               torch::kLargeBuffer);
+  if (to > event) {
+    const Bytes needed = device_bytes_for(subject_.trace().sizes[event], subject_.model_of(spec_),
+                                          options_.device.granularity);
+    moment.limited = moment.allowed < needed;
+    // The device had as much and no limit is known, so it was a rule of the strategy's.
+    if (moment.device_free >= needed && !moment.limited) moment.allowed = 0;
+  }
   const auto slots = slots_of(moment.live, result.blocks);
   for (SegmentInfo& segment : moment.memory.segments) {
     for (BlockInfo& block : segment.blocks) {

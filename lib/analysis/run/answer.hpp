@@ -82,6 +82,8 @@ struct Run {
   std::uint64_t refused_before = 0;       ///< requests of the rehearsed steps before a late start
   std::optional<std::string> oom_report;  ///< empty: none; unset: not asked for
   std::optional<RunPicture> picture;      ///< unset: no plot asked for
+  std::optional<JudgedRefusal> refusal;   ///< its first OOM on a simulated device, if that is known
+  bool tunable = false;                   ///< `tune` has settings of its strategy to try
   RunMetrics metrics;
 
   /// Its figures are of a part of the recording that nobody chose.

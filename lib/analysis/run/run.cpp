@@ -7,7 +7,9 @@
 #include "analysis/run/phase_settings.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/judge.hpp"
 #include "program/recorded_device.hpp"
+#include "program/too_much.hpp"
 #include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
 #include "trace/recorded_levels.hpp"
@@ -211,6 +213,28 @@ void weigh_cached(const Job& job, Run& run) {
   widen_to(run, here.peak_reserved + cached, here.end_reserved + cached);
 }
 
+/// Why the run was first refused memory; unset where the recording alone tells that it was.
+std::optional<JudgedRefusal> judged_refusal(const Job& job, const Run& run) {
+  const std::optional<OomPlace>& oom = run.metrics.first_oom;
+  const SimulatedDeviceOptions& device = job.device.options;
+  const bool as_recorded = run.as_recorded && !device.capacity;
+  if (!oom || oom->told == OomPlace::Told::recorded || job.device.memory || as_recorded) return {};
+  const Bytes needed =
+      device_bytes_for(oom->requested, job.subject.model_of(job.spec), device.granularity);
+  JudgedRefusal judged{.refusal = refusal_of(*oom, needed, device.capacity)};
+  if (judged.refusal.cause == Cause::fragmentation && job.setup.scale == 1) {
+    judged.too_much = too_much_in(job.subject.trace(), device.room());
+  }
+  judged.verdict = verdict_on(judged.refusal.cause, judged.too_much.has_value());
+  return judged;
+}
+
+bool is_tunable(const Subject& subject, const StrategySpec& spec) {
+  const auto of_name = [&](const StrategyInfo& info) { return info.name == spec.name; };
+  const auto info = std::ranges::find_if(strategies(), of_name);
+  return subject.model_of(spec) || (info != strategies().end() && info->settings_to_try != nullptr);
+}
+
 }  // namespace
 
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control) {
@@ -311,6 +335,8 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   weigh_cached(job, run);
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
+  run.refusal = judged_refusal(job, run);
+  run.tunable = is_tunable(subject, spec);
   return run;
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/tune/tune.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "program/judge.hpp"
 #include "program/steps.hpp"
 #include "program/summary.hpp"
 #include "program/too_much.hpp"
@@ -196,12 +197,11 @@ void note_early_ends(TuneAnswer& answer) {
 }
 
 /// By what a replay keeps of it.
-Refusal refusal_of(const std::optional<OomPlace>& oom, const SimulatedDeviceOptions& device) {
-  const std::optional<Bytes> room = device.room();
-  if (!oom || !room) return {.cause = Cause::unknown};
-  Refusal refusal = refusal_in(oom->live, oom->requested, *room, device.capacity);
-  refusal.event = oom->event;
-  return refusal;
+Refusal refusal_of(const std::optional<OomPlace>& oom, const Subject& subject,
+                   const StrategySpec& spec, const SimulatedDeviceOptions& device) {
+  if (!oom || !device.room()) return {.cause = Cause::unknown};
+  const Bytes needed = device_bytes_for(oom->requested, subject.model_of(spec), device.granularity);
+  return refusal_of(*oom, needed, device.capacity);
 }
 
 /// Explains the first request that the baseline is refused, and judges it as `explain` does, which
@@ -217,12 +217,12 @@ void judge_refusal(const Bench& bench, const TuneQuestion& question, const Contr
     const bool untold = end && end->why == EarlyEnd::Why::oom_untold;
     if (run.serves() && !untold) continue;
     answer.refusal = subject.trace().streamed
-                         ? refusal_of(run.metrics.first_oom, bench.devices[i])
+                         ? refusal_of(run.metrics.first_oom, subject, parse_strategy(run.strategy),
+                                      bench.devices[i])
                          : first_refusal(subject, question.strategy, question.setup, control);
   }
   if (!answer.refusal) return;
-  answer.verdict =
-      verdict_on(answer.refusal->cause, {r.shortage.has_value(), r.none_serves, r.undecided()});
+  answer.verdict = verdict_on(answer.refusal->cause, r.shortage.has_value());
 }
 
 }  // namespace

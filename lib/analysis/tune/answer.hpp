@@ -100,9 +100,6 @@ struct TuneResult {
   /// request as the baseline does not; for late recordings whatever came before.
   bool helps = false;
 
-  /// It was cut short before any setting served every request.
-  bool undecided() const;
-
   /// The configuration of an outcome's simplest setting.
   std::string conf(const TuneOutcome& outcome) const {
     return conf_of(outcome.settings.front(), kept);

@@ -96,10 +96,6 @@ BytesInterval TuneOutcome::peak_interval() const {
 
 bool TuneOutcome::serves() const { return std::ranges::all_of(runs, &Run::serves); }
 
-bool TuneResult::undecided() const {
-  return !finished && std::ranges::none_of(outcomes, &TuneOutcome::serves);
-}
-
 bool better(const TuneOutcome& a, const TuneOutcome& b, Objective objective) {
   return rank_of(a, objective) < rank_of(b, objective);
 }

@@ -150,6 +150,14 @@ void fields(JsonFields& f, const Pin& pin) {
   f("oldest_event", pin.oldest, "of its oldest block; null: from before the recording");
 }
 
+void fields(JsonFields& f, const UnfittedRequests& of) {
+  f("place", of.place, "the call site");
+  f("requests", of.requests, "for which more was reserved although as much was free inside");
+  f("reserved_bytes", of.reserved, "for them, and still held at the reserved peak");
+  f("largest_bytes", of.largest, "the largest of these requests");
+  f("free_bytes", of.free, "the most that was free before one of them");
+}
+
 void fields(JsonFields& f, const SizeClassLoss& loss) {
   f("from_bytes", loss.from, "requests of this size and below twice it");
   f("blocks", loss.blocks, "live ones");
@@ -186,6 +194,7 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   f("trace", device.trace, "the recording");
   f("device", device.device, "on which the recording is replayed");
   f("verdict", name_of(e.cause), "why memory ran out: none, shortage, fragmentation, ...");
+  f("cause", name_of(e.cause), "the same as verdict, as every answer names it");
   f("in_effect", e.in_effect, "a shortage although the request would fit by its size");
   f("state_beyond_device", device.state_beyond,
     "memory from before the recording exceeds the device");
@@ -204,6 +213,8 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   f("rounding", e.rounding, "memory lost by rounding, most first");
   const auto pool = [&](JsonFields& pools, const PoolRow& row) { pool_fields(pools, device, row); };
   f("pools", each(e.pools, pool), "by pool, stream and size");
+  f("unfitted", e.unfitted,
+    "requests that fitted no hole, where nothing failed and far more is reserved than live");
   f("phases", e.phases, "peaks of the phases");
   f("growth", device.growth, "what stays after each step; null: not asked for");
   f("findings", findings(device), "causes of waste, most bytes first");

@@ -89,8 +89,13 @@ std::string unknown(const Message& e) {
       size_of(e, Figure::device_free), size_of(e, Figure::requested));
 }
 
+std::string limited(const Message& e) {
+  return fmt::format("{}: a memory limit of {} refused the {} request; the device had {} free.",
+                     head(e, "Limit", "a limit"), size_of(e, Figure::limit),
+                     size_of(e, Figure::requested), size_of(e, Figure::device_free));
+}
+
 std::string outside(const Message& e) {
-  const OomMessage& m = e.message;
   const std::string begin = head(e, "Outside", "outside");
   const std::string request = size_of(e, Figure::requested);
   if (is_bfc(e)) {
@@ -98,10 +103,6 @@ std::string outside(const Message& e) {
         "{}: the allocator's limit leaves room for the {} request, but the device gave no more: "
         "others hold its memory.",
         begin, request);
-  }
-  if (m[Figure::limit] && m[Figure::device_free]->bytes >= m[Figure::requested]->bytes) {
-    return fmt::format("{}: a memory limit of {} refused the {} request; the device had {} free.",
-                       begin, size_of(e, Figure::limit), request, size_of(e, Figure::device_free));
   }
   if (e.holder && e.holder->held.bytes > e.own_outside.value_or(0)) {
     return fmt::format(
@@ -232,8 +233,6 @@ std::string segments_advice(const OomMessage& m) {
 }
 
 std::string outside_advice(const Message& e) {
-  const OomMessage& m = e.message;
-  if (m[Figure::limit]) return "Raise per_process_memory_fraction, or remove it.";
   if (e.holder && e.holder->held.bytes > e.own_outside.value_or(0)) {
     return fmt::format("End process {}, or use another device; no allocator setting will help.",
                        e.holder->id);
@@ -257,6 +256,8 @@ std::string torch_advice(const Message& e) {
       return "No allocator setting will help. Drivers of Windows and WSL move memory to the host "
              "when the device is full, which is slow; the NVIDIA control panel can forbid it (CUDA "
              "- Sysmem Fallback Policy).";
+    case Cause::limit:
+      return "Raise per_process_memory_fraction, or remove it.";
     case Cause::outside:
       return outside_advice(e);
     case Cause::address_space:
@@ -280,6 +281,8 @@ std::string message_sentence(const ExplainedMessage& e) {
       return shortage(e);
     case Cause::fragmentation:
       return fragmentation(e);
+    case Cause::limit:
+      return limited(e);
     case Cause::outside:
       return outside(e);
     case Cause::address_space:
@@ -305,7 +308,10 @@ std::string advice_of(const ExplainedMessage& e) {
            "or a product in 32 bits.";
   }
   if (!is_judged(e)) return phrases_of(e.message).advice;
-  return is_bfc(e) ? bfc_advice(e) : torch_advice(e);
+  const std::string advice = is_bfc(e) ? bfc_advice(e) : torch_advice(e);
+  if (e.cause != Cause::fragmentation || !e.message[Figure::requested]) return advice;
+  return fmt::format("{} In the program: free blocks before the {} request, or make it first.",
+                     advice, size_of(e, Figure::requested));
 }
 
 }  // namespace

@@ -79,8 +79,7 @@ std::string refused(const ExplainedDevice& device) {
         "large the device was.",
         human_size(e.requested), human_size(e.live_requested));
   }
-  const std::uint64_t tried = device.tuned ? device.tuned->tried : 0;
-  return refusal_sentence(e.refusal(), {e.cause, e.in_effect}, {e.too_much, tried});
+  return refusal_sentence({e.refusal(), {e.cause, e.in_effect}, e.too_much});
 }
 
 bool has(const std::string& conf, std::string_view option) {
@@ -100,6 +99,7 @@ class Findings {
     }
     // Before a request is refused, all that can be returned was.
     if (!e_.at_oom) returnable();
+    unfitted();
     addresses();
     private_pools();
     pending();
@@ -114,30 +114,60 @@ class Findings {
     if (bytes > 0) found_.push_back({std::move(what), bytes, std::move(remedy)});
   }
 
+  // Whether a setting helps is for the search to say.
   void pinned() {
     if (e_.pins.by_place.empty()) return;
-    const Pin& first = *std::ranges::max_element(e_.pins.by_place, {}, &Pin::pinned);
-    // Whether a setting helps is for the search to say.
-    const std::string remedy =
-        first.place == kWaiting ? "synchronise, or free, where record_stream is called"
-        : first.place == kFromBefore
-            ? "first record from the program's start, which shows whose blocks these are"
-        : first.place == kNoStack || first.place == kNoTag
-            ? no_stack_remedy()
-            : fmt::format("free the blocks from {} earlier, or allocate them first", first.place);
+    const Pin& most = *std::ranges::max_element(e_.pins.by_place, {}, &Pin::pinned);
     add(fmt::format("{} free inside segments, kept from being returned by live blocks beside it",
                     human_size(e_.pins.pinned)),
-        e_.pins.pinned, remedy);
+        e_.pins.pinned, pin_remedy(most.place));
+    if (e_.at_oom && e_.cause == Cause::fragmentation && e_.pins.pinned > 0) {
+      found_.back().of_verdict = true;
+    }
   }
 
-  std::string no_stack_remedy() const {
+  std::string pin_remedy(const std::string& place) const {
+    if (place == kWaiting) return "synchronise, or free, where record_stream is called";
+    const std::string shown_by = owner_shown_by(place);
+    const bool refused = e_.at_oom && e_.cause == Cause::fragmentation;
+    if (!refused) {
+      return shown_by.empty()
+                 ? fmt::format("free the blocks from {} earlier, or allocate them first", place)
+                 : fmt::format("first {}, which shows whose blocks these are", shown_by);
+    }
+    const std::string whose = shown_by.empty() ? "the blocks from " + place : "these blocks";
+    return fmt::format("free {} before the refused request, or make that request before them{}{}",
+                       whose, shown_by.empty() ? "" : "; to see whose they are, ", shown_by);
+  }
+
+  /// How to record so that the owner of these blocks has a name; empty: it has one.
+  std::string owner_shown_by(const std::string& place) const {
+    if (place == kFromBefore) return "record from the program's start";
+    if (place != kNoStack && place != kNoTag) return {};
     const bool others_have = std::ranges::any_of(e_.live, [](const auto& of) {
       return of.place != kNoStack && of.place != kNoTag && of.place != kFromBefore;
     });
-    return others_have
-               ? "first record the stacks of C++ too (memreplay record --stacks all), which "
-                 "show whose blocks these are"
-               : "first record with stacks, which shows whose blocks these are";
+    return others_have ? "record the stacks of C++ too (memreplay record --stacks all)"
+                       : "record with stacks";
+  }
+
+  void unfitted() {
+    if (e_.unfitted.empty()) return;
+    Bytes all = 0;
+    std::uint64_t requests = 0;
+    for (const UnfittedRequests& of : e_.unfitted) {
+      all += of.reserved;
+      requests += of.requests;
+    }
+    const UnfittedRequests& most = e_.unfitted.front();
+    add(fmt::format("{} of the reserved peak were reserved for {} that fitted no hole, although "
+                    "that much was free inside: most ({}) for {} of up to {} from {}, with up to "
+                    "{} free",
+                    human_size(all), counted(requests, "request"), human_size(most.reserved),
+                    counted(most.requests, "request"), human_size(most.largest), most.place,
+                    human_size(most.free)),
+        all, "");
+    found_.back().of_verdict = true;
   }
 
   void kept_whole() {
@@ -202,10 +232,14 @@ class Findings {
 
   void limit() {
     if (!e_.at_oom || e_.allowed >= e_.device_free) return;
-    add(fmt::format("{} free on the device, which a memory limit forbids",
+    const bool torch = device_.strategy.empty() || !device_.conf.empty();
+    add(fmt::format("{} free on the device, which the allocator's own limit or arena forbids",
                     human_size(e_.device_free - e_.allowed)),
         e_.device_free - e_.allowed,
-        "raise per_process_memory_fraction (or set_per_process_memory_fraction), or remove it");
+        torch ? "raise per_process_memory_fraction (or set_per_process_memory_fraction), or remove "
+                "it"
+              : "give the allocator a larger arena or limit (memreplay list strategies shows its "
+                "options)");
   }
 
   void others() {

@@ -16,7 +16,8 @@ std::string verdict_sentence(const ExplainedDevice& device);
 struct Finding {
   std::string what;
   Bytes bytes = 0;
-  std::string remedy;  ///< a setting or a place in the code; empty: none is known
+  std::string remedy;       ///< a setting or a place in the code; empty: none is known
+  bool of_verdict = false;  ///< it stands beside the verdict, however few bytes it has
 };
 
 /// Most bytes first.

@@ -67,7 +67,7 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
                      counted(e.addresses->streams, "stream")));
   }
   if (e.at_oom && e.allowed < e.device_free) {
-    line("limit", *e.allowance(), "set by the program or its setting");
+    line("limit", *e.allowance(), "all that the allocator may hold");
   }
   if (e.at_oom || !e.shows_requests) return out;
   if (e.live_peak.event != e.event) {
@@ -181,7 +181,7 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   if (!e.by_phase) append_phases(out, e);
   out += '\n';
   for (const Finding& finding : findings(device)) {
-    if (finding.bytes < e.reserved / 200) continue;  // not worth a line
+    if (!finding.of_verdict && finding.bytes < e.reserved / 200) continue;  // not worth a line
     const std::string remedy = finding.remedy.empty() ? "" : " To fix: " + finding.remedy + '.';
     append_paragraph(out, finding.what + '.' + remedy, 2);
   }

@@ -138,13 +138,13 @@ const kDrawing = {
     const at = this.peak("reserved");
     const reserved = curves.reserved.values.reduce((a, b) => Math.max(a, b), 0);
     const gap = Math.max(reserved - valueAt(curves.allocated, at), 0);
-    const fragmentation = valueAt(curves.fragmentation, at) / 1e4;
+    const live = this.peak("allocated");
+    const unused = valueAt(curves.reserved, live) - valueAt(curves.allocated, live);
     return [
       ["peak reserved", humanSize(reserved), `after event ${humanCount(at)}`],
       ["gap at the peak", humanSize(gap), `${humanShare(gap, reserved)} of reserved`],
-      [
-        "fragmentation at the peak", `${fragmentation.toFixed(0)} %`,
-        "of the free memory is outside the largest hole"
+      run.at_oom || [
+        "free at the live peak", humanSize(Math.max(unused, 0)), `after event ${humanCount(live)}`
       ],
       [
         "refused", plural(run.ooms.length, "OOM"),

@@ -3,7 +3,7 @@
 // search. A change is a "jump" or a "step": see link.js.
 
 const kDarkWanted = matchMedia("(prefers-color-scheme: dark)");
-const kCurves = ["requested", "allocated", "reserved", "fragmentation"];
+const kCurves = ["requested", "allocated", "reserved"];
 
 class Page {
   constructor(data) {

@@ -64,7 +64,6 @@ Blob curves_blob(const RunPicture& picture) {
   add_curve(blob, "requested", picture.requested);
   add_curve(blob, "allocated", picture.allocated);
   add_curve(blob, "reserved", picture.reserved);
-  add_curve(blob, "fragmentation", picture.fragmentation);
   return blob;
 }
 
@@ -118,6 +117,35 @@ Blob trace_blob(const TracePicture& trace) {
 
 // The event right after which the memory is what `explain` speaks of.
 std::uint64_t event_shown(const Explanation& explanation) { return explanation.event.value_or(0); }
+
+// What the run lacked at its first OOM, by its verdict: a name, a size or share, and what it means.
+Json figure_at_oom(const Run& run) {
+  if (!run.metrics.first_oom) return nullptr;
+  const OomPlace& oom = *run.metrics.first_oom;
+  const Cause by_holes = oom.free < oom.requested ? Cause::shortage : Cause::fragmentation;
+  const Cause cause = run.refusal ? run.refusal->verdict.cause : by_holes;
+  if (cause == Cause::limit) {
+    return {"limit at the OOM", human_size(run.refusal->refusal.allowance),
+            fmt::format("is all that the strategy may hold; the device has {} free",
+                        human_size(oom.device_free))};
+  }
+  if (cause == Cause::fragmentation) {
+    const auto outside = static_cast<double>(oom.free - std::min(oom.free, oom.largest_free));
+    return {
+        "fragmentation at the OOM",
+        fmt::format("{:.0f} %", 100 * outside / static_cast<double>(std::max<Bytes>(oom.free, 1))),
+        fmt::format("of the {} free is outside the largest hole", human_size(oom.free))};
+  }
+  const bool later = run.refusal && run.refusal->too_much;
+  const RequestInRoom wanted =
+      later ? *run.refusal->too_much
+            : RequestInRoom{oom.event, oom.live, oom.requested, oom.held + oom.device_free};
+  const Bytes most = wanted.live + wanted.requested;
+  return {later ? "missing after the OOM" : "missing at the OOM",
+          human_size(most - std::min(most, wanted.room)),
+          fmt::format("for the {} request at event {}", human_size(wanted.requested),
+                      human_count(wanted.event))};
+}
 
 class Packer {
  public:
@@ -188,6 +216,7 @@ class Packer {
             {"ooms", std::move(ooms)},
             {"retries", std::move(retries)},
             {"curves", put(curves_blob(picture))},
+            {"at_oom", figure_at_oom(run)},
             {"fullest", picture.fullest == 0 ? 0 : picture.fullest - 1},
             {"places", nullptr},
             {"why_no_places", nullptr}};

@@ -319,6 +319,10 @@ void fields(JsonFields& f, const Run& run) {
   for (const Metric& metric : metrics()) {
     if (metric.in_json) metric_field(f, metric, m);
   }
+  const OomVerdict verdict = run.refusal ? run.refusal->verdict : OomVerdict();
+  const bool known = run.refusal || !m.first_oom;
+  f("cause", name_of(known ? verdict.cause : Cause::unknown), "why memory ran out first, or none");
+  f("in_effect", verdict.in_effect, "a shortage although the request would fit by its size");
   f("remarks", m.remarks, "notes that belong to the numbers");
   f("device", run.device, "on which it ran");
   f("real", m.real, "use of real memory; null in simulation");

@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "program/verdict.hpp"
 #include "report/parts/paragraphs.hpp"
+#include "report/parts/shared_sentences.hpp"
 
 namespace memreplay {
 namespace {
@@ -133,18 +134,39 @@ bool look_alike(const std::string& a, const std::string& b) {
   return plain(a) == plain(b);
 }
 
-// Empty where what is live and the request are no more than the allocator can have.
-std::string beyond_device(const OomPlace& oom, const DeviceSummary& device) {
-  if (!device.capacity) return {};
-  switch (refusal_in(oom.live, oom.requested, device.usable(), device.capacity).cause) {
-    case Cause::shortage:
-      return fmt::format("Shortage: a --capacity above {} helps.", human_size(*device.capacity));
+// Why a request found no hole that fits the device beside live memory.
+std::string holes_phrase(const OomPlace& oom) {
+  if (oom.largest_free >= oom.requested) {
+    return "enough is free in one piece, but in another stream or pool";
+  }
+  return oom.free >= oom.requested ? "enough is free, but not in one piece"
+                                   : "it would have fitted beside live memory without rounding";
+}
+
+std::string verdict_advice(const Run& run, const JudgedRefusal& judged) {
+  const Refusal& refusal = judged.refusal;
+  switch (judged.verdict.cause) {
     case Cause::outside:
       return fmt::format("Outside: it would have fitted if others did not hold {} of the device.",
-                         human_size(device.reserve));
+                         human_size(run.device.reserve));
+    case Cause::limit:
+      return fmt::format(
+          "Limit: the strategy's own limit or arena of {} refused it; the device had {} free.",
+          human_size(refusal.allowance), human_size(refusal.device_free));
+    case Cause::fragmentation:
+      return fmt::format("Fragmentation: {}; {}.", holes_phrase(*run.metrics.first_oom),
+                         run.tunable ? "tune says whether a setting helps"
+                                     : "explain with this -s says what pins it");
     default:
-      return {};
+      break;
   }
+  if (judged.too_much) {
+    return fmt::format("Shortage in effect: it would have fitted, but {}.",
+                       too_much_phrase(*judged.too_much));
+  }
+  return run.device.capacity ? fmt::format("Shortage: a --capacity above {} helps.",
+                                           human_size(*run.device.capacity))
+                             : std::string("Shortage: a larger --capacity helps.");
 }
 
 }  // namespace
@@ -206,21 +228,10 @@ std::string oom_advice(const Run& run) {
     return "The recording does not say how large the device was, so the cause is unknown: "
            "--capacity SIZE sets a size, --capacity none serves the request.";
   }
-  const bool simulated = run.device.kind == "sim";
-  if (std::string said = beyond_device(oom, run.device); simulated && !said.empty()) return said;
-  if (oom.largest_free >= oom.requested) {
-    return "Enough is free in one piece, but not for this request: it belongs to another stream or "
-           "pool, or the strategy's own limit forbids it.";
-  }
-  if (oom.free >= oom.requested) {
-    return "Enough is free, but not in one piece: tune says whether a setting helps.";
-  }
-  if (!simulated) return "Shortage: --scale 1/N shrinks the recording to fit.";
-  if (run.device.capacity) {
-    return "It would have fitted beside live memory: tune says whether a setting helps.";
-  }
-  if (run.as_recorded) return "Shortage, as on the recorded device: a larger --capacity helps.";
-  return "Shortage: the strategy's own limit is too small.";
+  if (run.refusal) return verdict_advice(run, *run.refusal);
+  if (oom.free >= oom.requested) return fmt::format("Fragmentation: {}.", holes_phrase(oom));
+  if (run.device.kind != "sim") return "Shortage: --scale 1/N shrinks the recording to fit.";
+  return "Shortage, as on the recorded device: a larger --capacity helps.";
 }
 
 std::string range_text(const BytesInterval& interval) {

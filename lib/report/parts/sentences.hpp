@@ -17,7 +17,7 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& runs);
 std::string oom_warning(const Run& run);
 /// Its middle: "requested 759 MiB, 806 MiB free, largest hole 690 MiB".
 std::string oom_figures(const OomPlace& oom);
-/// The end of that: "Shortage: a --capacity above 9216 MiB helps."
+/// The end of that, the verdict: "Shortage: a --capacity above 9216 MiB helps."
 std::string oom_advice(const Run& run);
 
 /// "4900 MiB to 5600 MiB"; one size where the ends look the same.

@@ -23,30 +23,27 @@ std::string would_have_fitted(const Refusal& r) {
 }
 
 std::string outside(const Refusal& r) {
-  const std::string request = human_size(r.asked);
-  if (r.live + r.requested <= r.room) {
+  return fmt::format(
+      "Outside: the {} request would have fitted if others did not hold {} of the device.",
+      human_size(r.asked), human_size(r.total.value_or(r.room) - r.room));
+}
+
+std::string limited(const Refusal& r) {
+  if (r.allowance == 0) {
     return fmt::format(
-        "Outside: a memory limit of {} refused the {} request; the device had {} free.",
-        human_size(r.allowance), request, human_size(r.device_free));
+        "Limit: a rule of the allocator itself refused the {} request; the device had {} free.",
+        human_size(r.asked), human_size(r.device_free));
   }
   return fmt::format(
-      "Outside: the {} request would have fitted if others did not hold {} of the device.", request,
-      human_size(r.total.value_or(r.room) - r.room));
+      "Limit: the allocator's own limit or arena of {} refused the {} request; the device had {} "
+      "free.",
+      human_size(r.allowance), human_size(r.asked), human_size(r.device_free));
 }
 
-std::string helpless(const Refusal& r, const WhatFollowed& after) {
-  return fmt::format("Shortage in effect: the {} request at event {} {}, but {}.",
+std::string in_effect(const Refusal& r, const RequestInRoom& too_much) {
+  return fmt::format("Shortage in effect: the {} request at event {} {}, but {}; no setting helps.",
                      human_size(named_size(r)), human_count(*r.event), would_have_fitted(r),
-                     after.too_much ? too_much_phrase(*after.too_much) + "; no setting helps"
-                                    : fmt::format("none of {} tried serves every request",
-                                                  counted(after.tried, "setting")));
-}
-
-std::string undecided(const Refusal& r) {
-  return fmt::format(
-      "Undecided: the {} request {}; the search for a setting that serves every request was cut "
-      "short.",
-      human_size(named_size(r)), would_have_fitted(r));
+                     too_much_phrase(too_much));
 }
 
 std::string fragmented(const Refusal& r) {
@@ -83,16 +80,21 @@ std::string names_listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Where nearly all are meant, the others are fewer to name.
-std::string rows_named(const Group& meant, const std::vector<Run>& all) {
+bool runs_out(const Run& run) { return run.metrics.first_oom.has_value(); }
+
+// Where nearly all are meant, the others are fewer to name, unless `also` holds of one of them.
+std::string rows_named(const Group& meant, const std::vector<Run>& all,
+                       bool (*also)(const Run&) = nullptr) {
   constexpr std::size_t kFew = 3;
   std::vector<std::string> names;
   std::vector<std::string> others;
+  bool holds_of_others = false;
   for (const Run& run : all) {
     const bool among = std::ranges::find(meant, &run) != meant.end();
     (among ? names : others).push_back(run.name());
+    holds_of_others |= !among && also != nullptr && also(run);
   }
-  if (names.size() <= kFew || others.size() > kFew) return names_listed(names);
+  if (names.size() <= kFew || others.size() > kFew || holds_of_others) return names_listed(names);
   return others.empty() ? "All of them" : "All but " + names_listed(others);
 }
 
@@ -101,8 +103,8 @@ std::string oom_warning_of(const Group& group, const std::vector<Run>& all) {
       group, {}, [](const Run* run) { return run->metrics.first_oom->event; });
   const OomPlace& oom = *first.metrics.first_oom;
   return fmt::format("{} ran out of memory, the earliest at event {} ({}: {}). {}",
-                     rows_named(group, all), human_count(oom.event), first.name(), oom_figures(oom),
-                     oom_advice(first));
+                     rows_named(group, all, runs_out), human_count(oom.event), first.name(),
+                     oom_figures(oom), oom_advice(first));
 }
 
 }  // namespace
@@ -169,12 +171,13 @@ std::vector<std::string> phrases_once(
   return sentences;
 }
 
-std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
-                             const WhatFollowed& after) {
-  if (verdict.in_effect) return helpless(refusal, after);
-  if (verdict.cause == Cause::outside) return outside(refusal);
-  if (verdict.cause == Cause::unknown) return undecided(refusal);
-  if (verdict.cause != Cause::shortage) return fragmented(refusal);
+std::string refusal_sentence(const JudgedRefusal& judged) {
+  const Refusal& refusal = judged.refusal;
+  const Cause cause = judged.verdict.cause;
+  if (judged.too_much) return in_effect(refusal, *judged.too_much);
+  if (cause == Cause::outside) return outside(refusal);
+  if (cause == Cause::limit) return limited(refusal);
+  if (cause != Cause::shortage) return fragmented(refusal);
   const Bytes wanted = refusal.live + refusal.asked;
   return fmt::format(
       "Shortage: live memory and the {} request together exceed the device by {}; no allocator "
@@ -183,9 +186,11 @@ std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
 }
 
 std::string start_refused_sentence(const OomVerdict& verdict, const std::string& strategy) {
-  const std::string_view cause = verdict.cause != Cause::shortage ? "Fragmentation"
-                                 : verdict.in_effect              ? "Shortage in effect"
-                                                                  : "Shortage";
+  const std::string_view cause = verdict.cause == Cause::limit      ? "Limit"
+                                 : verdict.cause == Cause::outside  ? "Outside"
+                                 : verdict.cause != Cause::shortage ? "Fragmentation"
+                                 : verdict.in_effect                ? "Shortage in effect"
+                                                                    : "Shortage";
   return fmt::format("{}: not all memory from before the recording fits{}{}.", cause,
                      strategy.empty() ? "" : " under ", strategy);
 }

@@ -25,16 +25,9 @@ std::vector<std::string> phrases_once(
 
 /// How reports say why memory ran out.
 
-/// What was looked at beyond the refused request.
-struct WhatFollowed {
-  std::optional<RequestInRoom> too_much;  ///< a later request that no setting serves
-  std::uint64_t tried = 0;                ///< settings
-};
-
 /// "Fragmentation: the 760 MiB request would have fitted, with 46.8 MiB to spare." The request has
 /// an event, and addresses were not what it lacked.
-std::string refusal_sentence(const Refusal& refusal, const OomVerdict& verdict,
-                             const WhatFollowed& after);
+std::string refusal_sentence(const JudgedRefusal& judged);
 
 /// The sentence for a recording whose blocks from before found no room. `strategy` may be empty.
 std::string start_refused_sentence(const OomVerdict& verdict, const std::string& strategy);

@@ -95,6 +95,7 @@ void tuned_fields(JsonFields& f, const TuneAnswer& answer, std::size_t trace) {
   f("strategy", r.strategy, "whose settings");
   f("objective", name_of(r.objective), "what to minimise: reserved, calls, retries, full-device");
   f("verdict", name_of(answer.verdict.cause), "why the baseline runs out of memory, or none");
+  f("cause", name_of(answer.verdict.cause), "the same as verdict, as every answer names it");
   f("in_effect", answer.verdict.in_effect, "a shortage although the request would fit by its size");
   f("state_beyond_device", answer.states_beyond[trace],
     "memory from before the recording exceeds the device");

@@ -212,7 +212,7 @@ TEST(Addresses, WhereMemoryWasFreeAndAddressesWereNotThatIsTheVerdict) {
 
 TEST(Addresses, FewReservationsAreNotWhatARequestFailedFor) {
   const StreamsRecording few(10, 78 * kGiB);
-  EXPECT_EQ(few.explained().cause, Cause::outside);
+  EXPECT_EQ(few.explained().cause, Cause::limit);
   EXPECT_EQ(few.explained(900 * kGiB).cause, Cause::address_space);
 }
 

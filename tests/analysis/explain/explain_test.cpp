@@ -66,15 +66,62 @@ TEST(Explain, WhatFitsButNotInOnePieceIsFragmentation) {
   EXPECT_EQ(e.spare(), 20 * static_cast<std::int64_t>(kMiB));
 }
 
-TEST(Explain, WhatOthersHoldOrALimitForbidsIsOutside) {
+TEST(Explain, WhatOthersHoldIsOutsideAndALimitIsOne) {
   const Recording recording = RecordingWriter().alloc(0, 60 * kMiB).recording();
   const Explanation others = explained_under(
       recording, "torch", {.capacity = 100 * kMiB, .reserve = 50 * kMiB}, {.total = 100 * kMiB});
   EXPECT_EQ(others.cause, Cause::outside);
   const Explanation limit = explained_under(recording, "bfc:limit=40MiB", {.capacity = 100 * kMiB},
                                             {.total = 100 * kMiB});
-  EXPECT_EQ(limit.cause, Cause::outside);
+  EXPECT_EQ(limit.cause, Cause::limit);
+  EXPECT_EQ(limit.allowance(), 40 * kMiB);
   EXPECT_EQ(limit.device_free, 100 * kMiB);
+}
+
+TEST(Explain, AnArenaThatIsFullIsALimit) {
+  RecordingWriter writer;
+  for (Slot slot = 0; slot < 65; ++slot) writer.alloc(slot, 4'000'000);
+  const Recording full = writer.recording();
+  const Explanation e = explained_under(full, "buddy", {.capacity = 450 * kMiB});
+  EXPECT_EQ(e.cause, Cause::limit);
+  EXPECT_EQ(e.allowance(), 256 * kMiB);
+  EXPECT_EQ(e.device_free, 194 * kMiB);
+}
+
+TEST(Explain, HolesInsideAnArenaAreFragmentation) {
+  RecordingWriter writer;
+  for (Slot slot = 0; slot < 64; ++slot) writer.alloc(slot, 4'000'000);
+  for (Slot slot = 0; slot < 64; slot += 2) writer.free(slot);
+  const Recording holes = writer.alloc(64, 40 * kMiB).recording();
+  const Explanation e = explained_under(holes, "buddy", {.capacity = 450 * kMiB});
+  EXPECT_EQ(e.cause, Cause::fragmentation);
+  EXPECT_EQ(e.pins.pinned, 128 * kMiB);
+}
+
+TEST(Explain, WithoutAFailureTheRequestsThatFittedNoHoleAreNamed) {
+  RecordingWriter writer;
+  const std::uint32_t small = writer.stack({"net.py:3 small"});
+  const std::uint32_t large = writer.stack({"net.py:9 large"});
+  for (Slot slot = 0; slot < 10; ++slot) writer.alloc(slot, 20 * kMiB, small);
+  for (Slot slot = 0; slot < 10; slot += 2) writer.free(slot);
+  const Recording recording = writer.alloc(10, 60 * kMiB, large).recording();
+  const Explanation e = explained_under(recording, "direct", {});
+  EXPECT_TRUE(e.unfitted.empty()) << "it keeps nothing";
+  const Explanation torch = explained_under(recording, "torch", {});
+  EXPECT_EQ(torch.cause, Cause::none);
+  ASSERT_EQ(torch.unfitted.size(), 1u);
+  EXPECT_EQ(torch.unfitted[0].place, "net.py:9 large");
+  EXPECT_EQ(torch.unfitted[0].requests, 1u);
+  EXPECT_EQ(torch.unfitted[0].reserved, 60 * kMiB);
+  EXPECT_EQ(torch.unfitted[0].free, 100 * kMiB);
+}
+
+TEST(Explain, WhatWasReturnedBeforeTheReservedPeakIsNoReasonForIt) {
+  RecordingWriter writer;
+  writer.alloc(0, 30 * kMiB).alloc(1, 30 * kMiB).free(0).free(1).alloc(2, 50 * kMiB).free(2);
+  writer.add(Op::empty_cache, kNoSlot, 0);
+  writer.alloc(3, 120 * kMiB).free(3).add(Op::empty_cache, kNoSlot, 0).alloc(4, 20 * kMiB);
+  EXPECT_TRUE(explained_under(writer.recording(), "torch", {}).unfitted.empty());
 }
 
 TEST(Explain, WithoutAnOomItLooksAtTheLivePeak) {

@@ -98,7 +98,7 @@ TEST(Messages, PyTorchsFiguresTellFragmentationFromAShortageAndFromOthers) {
   EXPECT_EQ(outside.others, Bytes{5'250} << 20);
   OomMessage limited = torch(1'000, 2'500, 2'600, 5'000, 8'200);
   limited[Figure::limit] = mib(3'000);
-  EXPECT_EQ(judged(limited).cause, Cause::outside);
+  EXPECT_EQ(judged(limited).cause, Cause::limit);
 }
 
 TEST(Messages, WhatTheDeviceHadFreeIsNotExplained) {

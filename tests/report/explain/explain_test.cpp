@@ -75,6 +75,40 @@ TEST(ExplainAnswer, FindingsNameWhatWouldChangeThemMostBytesFirst) {
   EXPECT_EQ(found[2].bytes, 8 * kMiB);   // in a private pool
 }
 
+TEST(ExplainAnswer, BesideAFragmentationStandsWhatToDoInTheProgram) {
+  ExplainedDevice device = device_of(Cause::fragmentation, 25 * kMiB);
+  device.explanation.reserved = 80 * kGiB;  // pins of little weight stand there too
+  const std::string text = to_text(ExplainAnswer{.devices = {device}}, {.width = 1000});
+  EXPECT_NE(text.find("12 MiB free inside segments, kept from being returned by live blocks beside "
+                      "it. To fix: free the blocks from model.py:41 forward before the refused "
+                      "request, or make that request before them."),
+            std::string::npos)
+      << text;
+}
+
+TEST(ExplainAnswer, ALimitNamesWhatItLeavesTheAllocator) {
+  ExplainedDevice device = device_of(Cause::limit, 25 * kMiB);
+  device.explanation.allowed = 0;
+  EXPECT_EQ(verdict_sentence(device),
+            "Limit: the allocator's own limit or arena of 80 MiB refused the 25 MiB request; the "
+            "device had 10 MiB free.");
+}
+
+TEST(ExplainAnswer, WithoutAFailureItSaysWhyFarMoreIsReservedThanLive) {
+  ExplainedDevice device = device_of(Cause::none, 0);
+  device.explanation.at_oom = false;
+  device.explanation.unfitted = {{"net.py:9 large", 3, 60 * kMiB, 20 * kMiB, 30 * kMiB}};
+  const auto found = findings(device);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(
+      found[0].what,
+      "60 MiB of the reserved peak were reserved for 3 requests that fitted no hole, although "
+      "that much was free inside: most (60 MiB) for 3 requests of up to 20 MiB from net.py:9 "
+      "large, with up to 30 MiB free");
+  const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
+  EXPECT_EQ(json["unfitted"][0]["reserved_bytes"], 60 * kMiB);
+}
+
 TEST(ExplainAnswer, AnUnknownOwnerIsNotToldToFreeSooner) {
   ExplainedDevice device = device_of(Cause::fragmentation, 25 * kMiB);
   device.explanation.pins.by_place[0].place = kFromBefore;

@@ -50,20 +50,48 @@ TEST(Comparison, ServingEveryRequestCountsBeforeMemory) {
 
 TEST(Comparison, OneRunNeedsNoSentence) { EXPECT_TRUE(sentences({run_of("torch", {})}).empty()); }
 
-TEST(OomWarning, NamesAShortageOnlyWhereNoSettingServesTheRequest) {
+Run refused_for(Cause cause) {
   auto run = run_of("torch", {.ooms = 1});
   run.metrics.first_oom = OomPlace{373, 760 * kMiB, 806 * kMiB, 690 * kMiB, 4420 * kMiB};
   run.device.capacity = 5226 * kMiB;
+  run.refusal = JudgedRefusal{.refusal = {.allowance = 4536 * kMiB}, .verdict = {cause, false}};
+  return run;
+}
+
+TEST(OomWarning, SaysTheVerdictOnTheFirstRefusal) {
+  auto run = refused_for(Cause::fragmentation);
+  run.tunable = true;
   EXPECT_EQ(oom_warning(run),
             "torch ran out of memory 1 time, first at event 373: requested 760 MiB, 806 MiB free, "
-            "largest hole 690 MiB. Enough is free, but not in one piece: tune says whether a "
-            "setting helps.");
-  run.metrics.first_oom->free = 700 * kMiB;
-  EXPECT_NE(oom_warning(run).find("It would have fitted beside live memory: tune says whether"),
+            "largest hole 690 MiB. Fragmentation: enough is free, but not in one piece; tune says "
+            "whether a setting helps.");
+  run.metrics.first_oom->largest_free = 800 * kMiB;
+  EXPECT_NE(oom_warning(run).find("in one piece, but in another stream or pool; tune says"),
             std::string::npos);
-  run.metrics.first_oom->live = 4500 * kMiB;
-  EXPECT_NE(oom_warning(run).find("Shortage: a --capacity above 5226 MiB helps."),
+  EXPECT_NE(oom_warning(refused_for(Cause::shortage)).find("Shortage: a --capacity above 5226 MiB"),
             std::string::npos);
+}
+
+TEST(OomWarning, OnlyWhatHasSettingsIsSentToTune) {
+  EXPECT_EQ(oom_advice(refused_for(Cause::fragmentation)),
+            "Fragmentation: enough is free, but not in one piece; explain with this -s says what "
+            "pins it.");
+}
+
+TEST(OomWarning, ALimitOfTheStrategyIsACauseOfItsOwn) {
+  auto run = refused_for(Cause::limit);
+  run.refusal->refusal.device_free = 690 * kMiB;
+  EXPECT_EQ(oom_advice(run),
+            "Limit: the strategy's own limit or arena of 4536 MiB refused it; the device had 690 "
+            "MiB free.");
+}
+
+TEST(OomWarning, AShortageInEffectNamesTheLaterRequest) {
+  auto run = refused_for(Cause::shortage);
+  run.refusal->too_much = RequestInRoom{400, 5000 * kMiB, 300 * kMiB, 5226 * kMiB};
+  EXPECT_EQ(oom_advice(run),
+            "Shortage in effect: it would have fitted, but at event 400 5000 MiB are live and 300 "
+            "MiB more are requested, but the device has 5226 MiB.");
 }
 
 TEST(Estimate, WhoseEndsLookTheSameHasNoInterval) {

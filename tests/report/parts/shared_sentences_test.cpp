@@ -20,6 +20,9 @@ Run refused(const std::string& strategy, std::uint64_t event, Bytes free) {
   auto run = run_of(strategy, {.ooms = 1});
   run.device.capacity = kGiB;
   run.metrics.first_oom = OomPlace{event, 100 * kMiB, free, 10 * kMiB, kGiB - free};
+  const Cause cause = free < 100 * kMiB ? Cause::shortage : Cause::fragmentation;
+  run.refusal = JudgedRefusal{.refusal = {}, .verdict = {cause, false}};
+  run.tunable = true;
   return run;
 }
 
@@ -50,10 +53,19 @@ TEST(SharedSentences, AWarningForEachRemedyWithItsEarliestOom) {
       oom_warnings({refused("a", 30, 200 * kMiB), refused("b", 20, 300 * kMiB),
                     refused("c", 10, 50 * kMiB)}),
       ElementsAre("a and b ran out of memory, the earliest at event 20 (b: requested 100 MiB, 300 "
-                  "MiB free, largest hole 10 MiB). Enough is free, but not in one piece: tune says "
-                  "whether a setting helps.",
+                  "MiB free, largest hole 10 MiB). Fragmentation: enough is free, but not in one "
+                  "piece; tune says whether a setting helps.",
                   "c ran out of memory 1 time, first at event 10: requested 100 MiB, 50 MiB free, "
                   "largest hole 10 MiB. Shortage: a --capacity above 1024 MiB helps."));
+}
+
+TEST(SharedSentences, WhoRanOutForAnotherReasonIsNoException) {
+  std::vector<memreplay::Run> runs;
+  for (const char* name : {"a", "b", "c", "d"}) runs.push_back(refused(name, 30, 200 * kMiB));
+  runs.push_back(refused("e", 10, 50 * kMiB));
+  EXPECT_TRUE(oom_warnings(runs).at(0).starts_with("a, b, c and d ran out of memory, "));
+  runs.back() = run_of("e", {});
+  EXPECT_TRUE(oom_warnings(runs).at(0).starts_with("All but e ran out of memory, "));
 }
 
 TEST(SharedSentences, EstimatesForTheSameReasonAreNamedTogether) {

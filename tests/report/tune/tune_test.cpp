@@ -188,22 +188,23 @@ TEST(TuneAnswer, AShortageComesFirstAndNothingIsAdvised) {
   EXPECT_EQ(json["in_effect"], false);
 }
 
-TEST(TuneAnswer, WhereNoSettingServesEveryRequestTheShortageIsInEffect) {
+TEST(TuneAnswer, ThatNoSettingServesEveryRequestIsSaidAfterTheVerdict) {
   TuneAnswer answer = answer_of(outcome({}, 1, 90 * kMiB, 3), {outcome({}, 1, 80 * kMiB, 3)});
   answer.result.helps = false;
   answer.result.none_serves = true;
   answer.result.tried = 412;
   answer.refusal = refused(36 * kMiB, Cause::fragmentation);
-  answer.verdict = {Cause::shortage, true};
+  answer.verdict = {Cause::fragmentation, false};
   const std::string text = to_text(answer, {});
   EXPECT_EQ(helpless_sentence(answer),
-            "Shortage in effect: the 36 MiB request at event 7 would have fitted, with 4 MiB to "
-            "spare, but none of 412 settings tried serves every request.");
-  EXPECT_TRUE(text.starts_with(" Shortage in effect: the 36 MiB request")) << text;
+            "Fragmentation: the 36 MiB request would have fitted, with 4 MiB to spare. None of 412 "
+            "settings tried serves every request.");
+  EXPECT_TRUE(text.starts_with(" Fragmentation: the 36 MiB request")) << text;
   EXPECT_EQ(text.find("export"), std::string::npos);
   const nlohmann::json json = nlohmann::json::parse(to_json(answer));
-  EXPECT_EQ(json["verdict"], "shortage");
-  EXPECT_EQ(json["in_effect"], true);
+  EXPECT_EQ(json["verdict"], "fragmentation");
+  EXPECT_EQ(json["cause"], "fragmentation");
+  EXPECT_EQ(json["in_effect"], false);
   EXPECT_EQ(json["best"]["helps"], false);
 }
 
