@@ -30,7 +30,7 @@ LIKE_A_CARD = ("--capacity", "40GiB", "--address-policy", "cuda-linux")
 LACKS = (
     r"nothing (is|was) (requested|allocated)", r"no (request|history|event|device|memory|trace)", r"has (no|only|neither) ",
     r"needs (a|an) ", r"no usable settings", r"expected ", r"not a recording", r"is a text about memory",
-    r"no steps", r"does not apply", r"there is nothing to", r"no allocation", r"without events")
+    r"no (two )?steps", r"does not apply", r"there is nothing to", r"no allocation", r"without events")
 PROGRAM = ""
 
 
@@ -43,7 +43,7 @@ def faults_of(recording, out):
     for command in COMMANDS:
         arguments = [word.replace("{out}", str(folder)).replace("{}", str(recording)) for word in command.split()]
         result = memreplay(arguments)
-        said = result.stderr.strip()
+        said = (result.stderr or result.stdout).strip()
         if result.returncode in (0, 1):
             continue
         if result.returncode == 2 and any(re.search(lack, said) for lack in LACKS):
