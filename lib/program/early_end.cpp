@@ -30,6 +30,17 @@ bool shows_stacks(const Trace& trace) {
   return std::ranges::any_of(trace.stacks, [](std::uint32_t stack) { return stack != 0; });
 }
 
+/// Some stack has code of a model, of an optimizer or of a backward pass: without that there may be
+/// no step at all.
+bool shows_training(const Recording& recording) {
+  return std::ranges::any_of(recording.frames, [&](const Frame& frame) {
+    const std::string& name = recording.texts[frame.name];
+    const std::string& file = recording.texts[frame.file];
+    return name == "forward" || name == "backward" || file.find("torch/nn/") != file.npos ||
+           file.find("torch/autograd/") != file.npos || is_of_optimizer(file);
+  });
+}
+
 bool may_hide_ooms(const Recording& recording) {
   if (!is_torch(recording) || !recording.settings.present) return false;
   return torch::settings_of(recording.settings, torch::kNewestRelease).throw_on_cudamalloc_oom;
@@ -350,7 +361,7 @@ std::optional<EarlyEnd> early_end(const Recording& recording, const Trace& trace
     end.why = EarlyEnd::Why::rest_may_need_more;
   } else if (failed.has_earlier_step()) {
     end.why = EarlyEnd::Why::unlike_earlier;
-  } else if (!shows_stacks(trace) || failed.has_earlier_pass()) {
+  } else if (!shows_training(recording) || failed.has_earlier_pass()) {
     end.why = EarlyEnd::Why::steps_unknown;
   }
   return end;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -28,6 +29,7 @@ struct Steps {
   enum class Source { none, markers, annotations, repetition };
   Source source = Source::none;
   std::vector<std::uint64_t> begins;  ///< first events, ascending
+  bool ends_whole = false;            ///< the last step is complete when the recording ends
 
   /// The step, counted from 1, in which the event lies; 0 before the first one.
   std::uint64_t of(std::uint64_t event) const;
@@ -121,6 +123,7 @@ struct PlacePair {
   std::string name;      ///< the later one; the function where several lines count as one
   std::vector<std::string> before;  ///< empty: it is new
   std::vector<std::string> now;     ///< empty: it is gone
+  bool renamed = false;             ///< only its name changed
 };
 
 /// Requested bytes by what asked for them, at one moment of a run.
@@ -148,6 +151,24 @@ struct GrowingPlace {
   Bytes per_step = 0;
   std::uint64_t since_step = 0;   ///< from 1
   std::uint64_t first_event = 0;  ///< the request of the first block that stays
+};
+
+/// What a program keeps more of with each of its steps.
+struct Growth {
+  std::string place;  ///< the call site that keeps most
+  Bytes place_per_step = 0;
+  std::uint64_t since_step = 0;   ///< from 1
+  std::uint64_t first_event = 0;  ///< the request of the first block that stays
+  std::size_t places = 0;         ///< call sites that grow
+  Bytes per_step = 0;             ///< of all of them
+  Bytes grown = 0;                ///< by the last complete step
+  std::uint64_t steps = 0;        ///< complete ones
+  Bytes last_peak = 0;            ///< requested, in the last of them
+
+  /// Complete steps for which a device is large enough, after those recorded: at most.
+  std::uint64_t steps_until_full(Bytes room) const {
+    return (room - std::min(room, last_peak)) / std::max<Bytes>(per_step, 1);
+  }
 };
 
 /// What is live after each step of a program.

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
+#include "trace/frame_kind.hpp"
 #include "trace/markers.hpp"
 
 namespace memreplay {
@@ -22,8 +27,8 @@ bool ends_a_step(std::string_view text) {
 }
 
 /// A snapshot that PyTorch took because memory ran out is in its history, and ends no step.
-std::vector<std::uint64_t> after_markers(const Recording& recording, const Trace& trace) {
-  std::vector<std::uint64_t> begins;
+Steps after_markers(const Recording& recording, const Trace& trace) {
+  Steps steps{.source = Steps::Source::markers};
   bool out_of_memory = false;
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
     if (trace.ops[i] != Op::marker) {
@@ -32,10 +37,11 @@ std::vector<std::uint64_t> after_markers(const Recording& recording, const Trace
     }
     if (out_of_memory && is_torch(recording)) continue;
     if (!trace.tags.empty() && !ends_a_step(recording.texts[trace.tags[i]])) continue;
-    if (begins.empty()) begins.push_back(0);
-    if (i + 1 < trace.size()) begins.push_back(i + 1);
+    if (steps.begins.empty()) steps.begins.push_back(0);
+    steps.ends_whole = i + 1 == trace.size();
+    if (!steps.ends_whole) steps.begins.push_back(i + 1);
   }
-  return begins;
+  return steps;
 }
 
 // "step 12" without its number: scopes that are counted are one.
@@ -44,17 +50,125 @@ std::string_view uncounted(std::string_view name) {
   return last == name.npos ? name : name.substr(0, last + 1);
 }
 
-std::vector<std::uint64_t> annotated_steps(const std::vector<Phase>& phases) {
-  constexpr std::string_view kStep = "ProfilerStep";
+constexpr std::string_view kProfilerStep = "ProfilerStep";
+constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+
+/// Opened by PyTorch itself: hooks of optimizers, and collectives, of which a step has many.
+bool is_of_torch(std::string_view name) {
+  constexpr std::string_view kLibraries[] = {"nccl:", "gloo:", "c10d::"};
+  constexpr std::string_view kBegins[] = {"Optimizer.",
+                                          "DistributedDataParallel.",
+                                          "FullyShardedDataParallel.",
+                                          "FSDP::",
+                                          "all_reduce",
+                                          "allreduce",
+                                          "all_gather",
+                                          "allgather",
+                                          "_all_gather",
+                                          "_allgather",
+                                          "reduce_scatter",
+                                          "_reduce_scatter",
+                                          "broadcast",
+                                          "all_to_all",
+                                          "alltoall",
+                                          "barrier",
+                                          "reduce",
+                                          "gather",
+                                          "scatter",
+                                          "send",
+                                          "recv"};
+  for (const std::string_view library : kLibraries) {
+    if (name.starts_with(library)) return true;
+  }
+  return std::ranges::any_of(kBegins, [&](auto begin) { return name.starts_with(begin); });
+}
+
+bool is_allocation(const Trace& trace, std::uint64_t event) {
+  return trace.ops[event] == Op::allocate || trace.ops[event] == Op::oom;
+}
+
+/// The first event of an optimizer's end or after it that asks for memory: what is freed before it
+/// belongs to the step that ended.
+std::vector<std::uint64_t> requests_after_optimizers(const Recording& recording,
+                                                     const Trace& trace) {
+  std::vector<std::uint64_t> requests;
+  if (trace.times_us.empty()) return requests;
+  for (const Annotation& annotation : recording.annotations) {
+    if (annotation.gpu != trace.gpu || annotation.begins) continue;
+    if (!recording.texts[annotation.text].starts_with(kOptimizerStep)) continue;
+    std::uint64_t event = first_event_at(trace, annotation.time_us);
+    while (event < trace.size() && !is_allocation(trace, event)) ++event;
+    requests.push_back(event);
+  }
+  return requests;
+}
+
+/// What tells requests of one line, or of one size, from others.
+std::uint64_t kind_of(const Trace& trace, std::uint64_t event) {
+  if (event == trace.size()) return UINT64_MAX;
+  const bool by_stack = !trace.stacks.empty() && trace.stacks[event] != 0;
+  return by_stack ? trace.stacks[event] : trace.sizes[event];
+}
+
+/// Several optimizers take turns in a step: other code follows each of them.
+std::vector<std::uint64_t> last_of_each_round(const Trace& trace,
+                                              const std::vector<std::uint64_t>& after) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::uint64_t> kinds;
+  for (const std::uint64_t event : after) {
+    if (event < trace.size()) kinds.push_back(kind_of(trace, event));
+  }
+  std::size_t turns = 1;
+  const auto repeats = [&] {
+    return std::equal(kinds.begin() + static_cast<std::ptrdiff_t>(turns), kinds.end(),
+                      kinds.begin());
+  };
+  while (turns < kMost && 2 * turns < kinds.size() && !repeats()) ++turns;
+  if (turns == 1 || 2 * turns > kinds.size() || !repeats()) return after;
+  std::vector<std::uint64_t> last;
+  for (std::size_t i = turns - 1; i < after.size(); i += turns) last.push_back(after[i]);
+  return last;
+}
+
+/// A step ends with that of its optimizer. The first begins with the request like the one that
+/// begins the second.
+Steps optimizer_steps(const Trace& trace, std::vector<std::uint64_t> after) {
+  after = last_of_each_round(trace, after);
+  const std::uint64_t second = after.front();
+  std::uint64_t first = 0;
+  if (second < trace.size()) {
+    const auto like = [&](std::uint64_t event) {
+      return is_allocation(trace, event) && kind_of(trace, event) == kind_of(trace, second);
+    };
+    while (first < second && !like(first)) ++first;
+    if (first == second) first = 0;
+  }
+  Steps steps{.source = Steps::Source::annotations, .begins = {first}};
+  for (const std::uint64_t event : after) {
+    if (event == trace.size()) {
+      steps.ends_whole = true;
+    } else if (event > steps.begins.back()) {
+      steps.begins.push_back(event);
+    }
+  }
+  return steps;
+}
+
+/// The outermost scopes of the program by their names, where they are as many as its optimizer's
+/// steps; where it has no optimizer, those that recur most often.
+std::vector<std::uint64_t> scopes_of_steps(const std::vector<Phase>& phases,
+                                           std::size_t optimized) {
   std::map<std::string_view, std::vector<std::uint64_t>> begins;
   for (const Phase& phase : phases) {
-    const bool step = phase.name.starts_with(kStep);
-    if (step || phase.depth == 0)
-      begins[step ? kStep : uncounted(phase.name)].push_back(phase.from);
+    const bool step = phase.name.starts_with(kProfilerStep);
+    if (step || (phase.depth == 0 && !is_of_torch(phase.name))) {
+      begins[step ? kProfilerStep : uncounted(phase.name)].push_back(phase.from);
+    }
   }
   const std::vector<std::uint64_t>* best = nullptr;
   for (const auto& [name, events] : begins) {
-    if (name == kStep) return events;
+    if (name == kProfilerStep) return events;
+    if (optimized > 0 && events.size() != optimized && events.size() != optimized + 1) continue;
     if (best == nullptr || events.size() > best->size() ||
         (events.size() == best->size() && events.front() < best->front())) {
       best = &events;
@@ -63,9 +177,79 @@ std::vector<std::uint64_t> annotated_steps(const std::vector<Phase>& phases) {
   return best != nullptr && best->size() > 1 ? *best : std::vector<std::uint64_t>();
 }
 
-std::vector<std::uint64_t> repetitions(const Trace& trace) {
-  constexpr std::size_t kShortest = 4;  // requests; less is a loop inside a step
+Steps annotated_steps(const Recording& recording, const Trace& trace) {
+  std::vector<std::uint64_t> optimized = requests_after_optimizers(recording, trace);
+  auto begins = scopes_of_steps(annotated_phases(recording, trace), optimized.size());
+  if (!begins.empty()) return {Steps::Source::annotations, std::move(begins)};
+  return optimized.empty() ? Steps() : optimizer_steps(trace, std::move(optimized));
+}
+
+bool is_python_frame(const Recording& recording, std::uint32_t frame) {
+  const Frame& f = recording.frames[frame];
+  return is_python(frame_kind(recording.texts[f.name], recording.texts[f.file]));
+}
+
+/// Code that asks for memory within a step: a module's call, an optimizer, a backward pass, what
+/// builds a model.
+bool is_within_a_step(const Recording& recording, std::uint32_t frame) {
+  const std::string_view file = recording.texts[recording.frames[frame].file];
+  return file.ends_with("torch/nn/modules/module.py") || is_of_optimizer(file) ||
+         file.find("torch/autograd/") != file.npos ||
+         recording.texts[recording.frames[frame].name] == "__init__";
+}
+
+/// Whether all that asks is called by code of one step, as layers of a model are. What has no
+/// frame of Python is of a backward pass.
+bool repeats_within_a_step(const Recording& recording, const Trace& trace,
+                           std::span<const std::uint64_t> events) {
+  std::optional<std::vector<std::uint32_t>> callers;  // common to all, the outermost first
+  for (const std::uint64_t event : events) {
+    const std::vector<std::uint32_t>& stack = recording.stacks[trace.stacks[event]];
+    std::vector<std::uint32_t> python;
+    std::copy_if(stack.rbegin(), stack.rend(), std::back_inserter(python),
+                 [&](std::uint32_t frame) { return is_python_frame(recording, frame); });
+    if (python.empty()) continue;
+    if (!callers) callers = python;
+    callers->erase(std::ranges::mismatch(*callers, python).in1, callers->end());
+  }
+  return !callers || std::ranges::any_of(*callers, [&](std::uint32_t frame) {
+    return is_within_a_step(recording, frame);
+  });
+}
+
+/// Whether at least half of what is requested from an event on is given back: a loop that only
+/// allocates is no step.
+bool gives_back(const Trace& trace, std::uint64_t from) {
+  std::vector<Bytes> born(trace.slot_count, 0);
+  Bytes requested = 0;
+  Bytes freed = 0;
+  for (std::uint64_t event = from; event < trace.size(); ++event) {
+    const Op op = trace.ops[event];
+    if (op == Op::allocate) {
+      requested += born[trace.slots[event]] = trace.sizes[event];
+    } else if (op == Op::free || op == Op::free_requested) {
+      freed += std::exchange(born[trace.slots[event]], 0);
+    }
+  }
+  return 2 * freed >= requested;
+}
+
+/// Less is a loop inside a step.
+constexpr std::size_t kFewestRequests = 4;
+
+/// By requests, the last first: the shortest period that repeats through half of them; 0: none.
+std::size_t period_of(const std::vector<std::uint64_t>& kinds, std::size_t& covered) {
   constexpr std::size_t kRepeats = 3;
+  const std::vector<std::size_t> z = common_prefixes(kinds);
+  for (std::size_t period = 1; period * kRepeats <= z.size(); ++period) {
+    covered = z[period] + period;
+    if (covered < period * kRepeats || 2 * covered < z.size()) continue;
+    return period < kFewestRequests ? 0 : period;
+  }
+  return 0;
+}
+
+Steps repeated_steps(const Recording& recording, const Trace& trace) {
   const bool by_stack = std::ranges::any_of(trace.stacks, [](std::uint32_t s) { return s != 0; });
   std::vector<std::uint64_t> events;
   std::vector<std::uint64_t> kinds;  // the last request first
@@ -74,16 +258,17 @@ std::vector<std::uint64_t> repetitions(const Trace& trace) {
     events.push_back(i);
     kinds.push_back(by_stack ? trace.stacks[i] : trace.sizes[i]);
   }
-  const std::vector<std::size_t> z = common_prefixes(kinds);
-  for (std::size_t period = kShortest; period * kRepeats <= z.size(); ++period) {
-    if (z[period] < period * (kRepeats - 1)) continue;
-    std::vector<std::uint64_t> begins;
-    for (std::size_t end = period; end <= z[period] + period; end += period) {
-      begins.push_back(events[end - 1]);
-    }
-    return {begins.rbegin(), begins.rend()};
+  std::size_t covered = 0;
+  const std::size_t period = period_of(kinds, covered);
+  if (period == 0) return {};
+  Steps steps{.source = Steps::Source::repetition};
+  for (std::size_t end = covered - covered % period; end > 0; end -= period) {
+    steps.begins.push_back(events[end - 1]);
   }
-  return {};
+  const bool within =
+      by_stack && repeats_within_a_step(recording, trace, std::span(events).first(period));
+  if (within || !gives_back(trace, steps.begins.front())) return {};
+  return steps;
 }
 
 }  // namespace
@@ -131,16 +316,9 @@ std::uint64_t Steps::of(std::uint64_t event) const {
 }
 
 Steps steps_of(const Recording& recording, const Trace& trace) {
-  if (auto begins = after_markers(recording, trace); !begins.empty()) {
-    return {Steps::Source::markers, std::move(begins)};
-  }
-  if (auto begins = annotated_steps(annotated_phases(recording, trace)); !begins.empty()) {
-    return {Steps::Source::annotations, std::move(begins)};
-  }
-  if (auto begins = repetitions(trace); !begins.empty()) {
-    return {Steps::Source::repetition, std::move(begins)};
-  }
-  return {};
+  if (Steps steps = after_markers(recording, trace); !steps.begins.empty()) return steps;
+  if (Steps steps = annotated_steps(recording, trace); !steps.begins.empty()) return steps;
+  return repeated_steps(recording, trace);
 }
 
 std::vector<Phase> phases_or_steps(const Recording& recording, const Trace& trace) {

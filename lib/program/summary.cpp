@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "program/early_end.hpp"
+#include "program/growth.hpp"
 #include "trace/recorded_levels.hpp"
 #include "trace/trace.hpp"
 
@@ -93,6 +94,7 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.full_ring = trace.coverage.full_ring;
   count_events(trace, summary);
   summary.early_end = early_end(recording, trace);
+  summary.growth = growth_of(recording, trace);
   summary.pluggable_pools = pluggable_pools(trace, recording.texts);
   if (trace.end.segments.empty()) return summary;
   summary.end_reserved = reserved_bytes(trace.end);

@@ -87,11 +87,17 @@ struct TraceSummary {
   std::optional<std::uint64_t> retries;
   /// Set: whatever the rest of the program could raise is a lower bound.
   std::optional<EarlyEnd> early_end;
+  std::optional<Growth> growth;              ///< unset: no call site keeps more with each step
   std::optional<StateSummary> state;         ///< unset where the recording holds none
   std::optional<RunPicture> picture;         ///< unset: no plot asked for
   std::optional<SelectedBlocks> selected;    ///< unset: no selector asked for
   std::vector<EditFacts> edits;              ///< made to the program; none: as it was recorded
   std::optional<PredictionFacts> predicted;  ///< unset: it is a recording
+
+  /// The growth where it is a hundredth of the peak or more; null: there is none worth a word.
+  const Growth* notable_growth() const {
+    return growth && growth->grown >= peak_requested / 100 ? &*growth : nullptr;
+  }
 };
 
 }  // namespace memreplay

@@ -136,6 +136,11 @@ class StepWriter {
     return step_growth(*recording_, recording_->traces[0], by, room);
   }
 
+  std::optional<Growth> fact() {
+    if (!recording_) recording_ = writer_.recording();
+    return growth_of(*recording_, recording_->traces[0]);
+  }
+
   std::uint32_t train() const { return train_; }
   std::uint32_t optimizer() const { return optimizer_; }
 
@@ -217,6 +222,58 @@ TEST(StepGrowth, WhatShrinksAgainIsNoGrowth) {
     });
   }
   EXPECT_EQ(w.growth().verdict, Verdict::steady);
+}
+
+TEST(StepGrowth, ACacheThatIsFullShortlyBeforeTheEndIsNoGrowth) {
+  StepWriter w;
+  for (int i = 0; i < 10; ++i) {
+    w.step([&] {
+      if (i < 8) w.alloc(kMiB, w.optimizer());
+    });
+  }
+  EXPECT_EQ(w.growth().verdict, Verdict::steady);
+}
+
+// The result of a step lives until the next one has its own.
+TEST(StepGrowth, ResultsOfLongerAndLongerInputsAreNoGrowth) {
+  StepWriter w;
+  const std::uint32_t loss = w.stack("train.py:12 run");
+  std::optional<Slot> result;
+  for (Bytes i = 1; i < 12; ++i) {
+    w.step([&] {
+      const Slot saved = w.alloc(40 * i * kMiB, w.train());
+      const Slot next = w.alloc(i * kMiB, loss);
+      w.free(saved);
+      if (result) w.free(*result);
+      result = next;
+    });
+  }
+  EXPECT_EQ(w.growth().verdict, Verdict::steady);
+  EXPECT_FALSE(w.fact());
+}
+
+TEST(StepGrowth, WhatAProgramKeepsMoreOfIsAFactOfIt) {
+  StepWriter w;
+  const std::uint32_t losses = w.stack("train.py:40 run");
+  const std::uint32_t others = w.stack("train.py:41 run");
+  for (int i = 0; i < 6; ++i) {
+    w.step([&] {
+      w.alloc(8 * kMiB, losses);
+      w.alloc(2 * kMiB, others);
+    });
+  }
+  const auto growth = w.fact();
+  ASSERT_TRUE(growth);
+  EXPECT_EQ(growth->place, "train.py:40 run");
+  EXPECT_EQ(growth->place_per_step, 8 * kMiB);
+  EXPECT_EQ(growth->per_step, 10 * kMiB);
+  EXPECT_EQ(growth->grown, 60 * kMiB);
+  EXPECT_EQ(growth->places, 2u);
+  EXPECT_EQ(growth->since_step, 1u);
+  EXPECT_EQ(growth->steps, 6u);
+  EXPECT_EQ(growth->last_peak, 160 * kMiB);
+  EXPECT_EQ(growth->steps_until_full(185 * kMiB), 2u);
+  EXPECT_EQ(growth->steps_until_full(100 * kMiB), 0u);
 }
 
 TEST(StepGrowth, TheLastOfARingOfBlocksIsNoGrowth) {
@@ -321,7 +378,6 @@ TEST(StepGrowth, WhatRepeatsOnlyAtTheEndOfARecordingIsNoStep) {
     for (Bytes kind = 0; kind < 4; ++kind) writer.alloc(next++, 100 + kind);
   }
   const Recording recording = writer.recording();
-  ASSERT_EQ(steps_of(recording, recording.traces[0]).source, Steps::Source::repetition);
   EXPECT_EQ(step_growth(recording, recording.traces[0], PlaceBy::place, {}).source,
             Steps::Source::none);
 }
