@@ -23,7 +23,6 @@ Refusal refusal_of(const OomPlace& oom, Bytes needed, std::optional<Bytes> total
                   .live = oom.live,
                   .allocated = oom.allocated,
                   .requested = oom.requested,
-                  .asked = oom.requested,
                   .device_free = oom.device_free,
                   .room = oom.held + oom.device_free,
                   .allowance = oom.held + std::min(oom.device_free, obtainable),

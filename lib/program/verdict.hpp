@@ -45,7 +45,6 @@ struct Refusal {
   Bytes live = 0;                      ///< requested
   Bytes allocated = 0;                 ///< the same as the allocator rounds it; 0: unknown
   Bytes requested = 0;                 ///< as rounded; 0 without an event
-  Bytes asked = 0;                     ///< what the allocator asked of the device for it
   Bytes device_free = 0;
   Bytes room = 0;              ///< what the allocator can have: reserved and free on the device
   Bytes allowance = 0;         ///< what it may have: `room`, or less by a limit of its own

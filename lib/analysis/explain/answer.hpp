@@ -158,7 +158,7 @@ struct Explanation {
   StreamIndex stream = 0;      ///< the request's
   PoolIndex pool = 0;
   std::string place;           ///< call site of the request
-  Bytes requested = 0;         ///< the request, as rounded; 0 where there is none
+  Bytes requested = 0;         ///< the request; 0 where there is none
   Bytes asked = 0;             ///< what the allocator asked of the device for it
   std::optional<Bytes> room;   ///< what the allocator can have: reserved and free on the device
   std::optional<Bytes> total;  ///< the whole device, where it is known
@@ -233,7 +233,8 @@ struct ExplainedDevice {
   LateVerdict late = {};            ///< what a late start leaves of its recommendation
   /// Instead of a recording: messages of a text, the worst first, whose figures `explanation` has.
   std::vector<ExplainedMessage> messages;
-  std::optional<StepGrowth> growth;  ///< where it is asked for: then no setting is looked for
+  std::optional<StepGrowth> growth;  ///< where it is asked for, or some call site grows
+  bool asks_growth = false;          ///< then no setting is looked for
 };
 
 /// Why the devices of recordings needed what they needed.

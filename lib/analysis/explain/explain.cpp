@@ -191,7 +191,7 @@ std::optional<Bytes> Explanation::allowance() const {
 std::int64_t Explanation::spare() const {
   if (!room) return 0;
   return static_cast<std::int64_t>(*allowance()) -
-         static_cast<std::int64_t>(live_requested + asked);
+         static_cast<std::int64_t>(live_requested + requested);
 }
 
 Refusal Explanation::refusal() const {
@@ -199,7 +199,6 @@ Refusal Explanation::refusal() const {
           .live = live_requested,
           .allocated = live_allocated,
           .requested = requested,
-          .asked = asked,
           .device_free = device_free,
           .room = room.value_or(0),
           .allowance = allowance().value_or(0),

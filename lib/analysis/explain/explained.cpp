@@ -270,7 +270,8 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (explained.state_beyond) explained.explanation.cause = Cause::shortage;
   explained.untold = hides_failures(view, explained.explanation);
   add_remarks(subject, view, question.setup.release, explained);
-  if (question.growth) {
+  explained.asks_growth = question.growth;
+  if (question.growth || explained.trace.growth) {
     explained.growth =
         step_growth(*chosen.recording, subject.trace(), question.by, view.device.options.room());
   }

@@ -308,7 +308,7 @@ const char* beyond_a_text(const ExplainQuestion& question) {
   return question.stacks ? "memory by stack" : nullptr;
 }
 
-Bytes bytes_of(const std::optional<RoundedBytes>& figure) { return or_nothing(figure).bytes; }
+Bytes stated_bytes(const std::optional<RoundedBytes>& figure) { return or_nothing(figure).bytes; }
 
 // The figures of the worst message, in the places of those of a recording.
 void note_figures(const ExplainedMessage& worst, Explanation& e) {
@@ -316,13 +316,13 @@ void note_figures(const ExplainedMessage& worst, Explanation& e) {
   e.cause = worst.cause;
   e.moment = Explanation::Moment::oom;
   e.at_oom = m[Figure::requested].has_value() && worst.cause != Cause::none;
-  e.requested = e.asked = bytes_of(m[Figure::requested]);
+  e.requested = e.asked = stated_bytes(m[Figure::requested]);
   e.retries = m[Count::retries].value_or(0);
-  e.live_allocated = bytes_of(m[Figure::live]);
-  e.live_requested = bytes_of(m[Figure::live_requested]);
-  e.reserved = bytes_of(m[Figure::reserved]);
-  e.free_inside = bytes_of(m[Figure::free_inside]);
-  e.largest_free = bytes_of(m[Figure::largest_free]);
+  e.live_allocated = stated_bytes(m[Figure::live]);
+  e.live_requested = stated_bytes(m[Figure::live_requested]);
+  e.reserved = stated_bytes(m[Figure::reserved]);
+  e.free_inside = stated_bytes(m[Figure::free_inside]);
+  e.largest_free = stated_bytes(m[Figure::largest_free]);
 }
 
 }  // namespace

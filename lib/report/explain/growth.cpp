@@ -154,8 +154,7 @@ std::string grows(const StepGrowth& growth) {
                              shortened(most.place), human_size(most.per_step), since);
   }
   if (growth.steps_until_full) {
-    said += fmt::format(" At this rate the device of {} is full after {} at the latest.",
-                        human_size(*growth.room), counted(*growth.steps_until_full, "more step"));
+    said += ' ' + full_sentence(*growth.room, *growth.steps_until_full);
   }
   return said;
 }

@@ -66,7 +66,7 @@ void request_fields(JsonFields& f, const ExplainedDevice& device, const Figures&
   f("step", only_if(e.step > 0, e.step), "the program's, from 1; null: unknown");
   f("stream", figure.seen(element(device.streams, e.stream)), "the request's");
   f("place", unless_empty(e.place), "the call site of the request");
-  f("requested_bytes", figure(e.requested, Figure::requested), "as rounded; 0: no request");
+  f("requested_bytes", figure(e.requested, Figure::requested), "by the program; 0: no request");
   f("asked_of_device_bytes", figure(e.asked, Figure::requested), "by the allocator, for it");
   f("device_bytes", figure(e.total, Figure::device), "total of the device; null: unknown");
   f("usable_bytes", figure.usable(e),
@@ -216,7 +216,8 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   f("unfitted", e.unfitted,
     "requests that fitted no hole, where nothing failed and far more is reserved than live");
   f("phases", e.phases, "peaks of the phases");
-  f("growth", device.growth, "what stays after each step; null: not asked for");
+  f("growth", device.growth,
+    "what stays after each step; null: not asked for, and no call site grows");
   f("findings", findings(device), "causes of waste, most bytes first");
   f("advice", unless_empty(advice(device)), "what a search for a better setting found");
   f("remarks", device.remarks, "notes that belong to the answer");

@@ -12,8 +12,8 @@
 namespace memreplay {
 
 Table to_table(const ExplainAnswer& answer) {
-  const auto of_growth = [](const ExplainedDevice& device) { return device.growth.has_value(); };
-  if (std::ranges::any_of(answer.devices, of_growth)) return growth_table(answer);
+  if (std::ranges::any_of(answer.devices, &ExplainedDevice::asks_growth))
+    return growth_table(answer);
   const auto of_phases = [](const ExplainedDevice& device) { return device.explanation.by_phase; };
   if (std::ranges::any_of(answer.devices, of_phases)) return phases_table(answer);
   Table table{{{"trace", true},

@@ -49,6 +49,12 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
   };
   const std::string whose =
       device.device.capacity_from == CapacityFrom::recorded_oom ? "from the recorded failure" : "";
+  if (e.at_oom) {
+    line("request", e.requested,
+         e.asked == e.requested
+             ? ""
+             : fmt::format("for it the allocator asked the device for {}", human_size(e.asked)));
+  }
   if (e.total) line("device", *e.total, e.room == e.total ? whose : "");
   if (e.room && e.room != e.total) {
     line(e.total ? "usable" : "device", *e.room, e.total ? "what the allocator can use" : whose);
@@ -79,6 +85,14 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
                      human_size(e.reserved_peak.requested)));
   }
   return out;
+}
+
+// The verdict, and what the program keeps more of with each step.
+std::string answer_of(const ExplainedDevice& device) {
+  const bool may_go_on = !device.explanation.fails && device.device.capacity;
+  const std::string growth = growth_sentences(
+      device.trace, may_go_on ? std::optional(device.device.usable()) : std::nullopt);
+  return verdict_sentence(device) + (growth.empty() ? "" : " " + growth);
 }
 
 void add_table(Sheet& out, Table table, std::size_t left_out) {
@@ -168,8 +182,8 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
   const TextStyle& style = out.style();
   if (device.among_others)
     out += fmt::format("{} {}\n", device.trace.path, gpu_label(device.trace.gpu));
-  if (device.growth) return append_growth(out, device);
-  const std::string said = wrapped(verdict_sentence(device), 0, style.width);
+  if (device.asks_growth) return append_growth(out, device);
+  const std::string said = wrapped(answer_of(device), 0, style.width);
   out += (e.at_oom ? red(said, style) : bold(said, style)) + "\n\n" + facts(device, style.width);
   if (e.by_phase) append_phases(out, e);
   const bool pins_first = e.cause == Cause::fragmentation || e.cause == Cause::none;
@@ -188,7 +202,7 @@ void append_explained(Sheet& out, const ExplainedDevice& device) {
 }
 
 void append_searched(Sheet& out, const ExplainedDevice& device) {
-  if (device.growth) {
+  if (device.asks_growth) {
     if (device.growth->room) append_paragraph(out, capacity_sentence(device.device), 2);
     return;
   }
@@ -227,8 +241,8 @@ std::string searched_text(const ExplainedDevice& device, const TextStyle& style,
                           std::size_t before) {
   Sheet out(style);
   append_searched(out, device);
-  append_answer_again(
-      out, device.growth ? growth_sentence(*device.growth) : verdict_sentence(device), before);
+  append_answer_again(out, device.asks_growth ? growth_sentence(*device.growth) : answer_of(device),
+                      before);
   return out.text();
 }
 

@@ -244,6 +244,15 @@ std::string sleep_sentence(const FittedDevice& fitted) {
       exact_size(best->interval->high), one ? "it" : "they", one ? "es" : "");
 }
 
+/// What the smallest device is worth where the program grows.
+std::string growth(const FittedDevice& fitted) {
+  const Growth* grows = fitted.trace.notable_growth();
+  if (grows == nullptr) return {};
+  return fmt::format(
+      "{} What was recorded, with {} complete, fits below; each further step needs {} more.",
+      growth_sentence(fitted.trace), counted(grows->steps, "step"), human_size(grows->per_step));
+}
+
 std::string head(const FittedDevice& fitted, bool several) {
   const std::string model = model_sentence({fitted.trace, fitted.device, {}, fitted.model_check});
   return fitted.trace.path + (several ? " " + gpu_label(fitted.trace.gpu) : "") + ": " +
@@ -320,6 +329,7 @@ std::string to_text(const FitAnswer& answer, const TextStyle& style) {
     append_paragraph(out, lower_bound_sentence(fitted));
     append_paragraph(out, completed_sentence(fitted));
     append_paragraph(out, sleep_sentence(fitted));
+    append_paragraph(out, growth(fitted));
     append_paragraph(out, head(fitted, devices.size() > 1));
     append_paragraph(out, capacity_sentence(fitted.device));
     out += '\n';

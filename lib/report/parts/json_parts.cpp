@@ -86,6 +86,17 @@ void fields(JsonFields& f, const EarlyEnd& end) {
   f("pass", name_of(end.pass), "forward, backward or later");
 }
 
+void fields(JsonFields& f, const Growth& growth) {
+  f.called("program_growth");
+  f("bytes_per_step", growth.per_step, "kept more after each step, by all that grow");
+  f("place", growth.place, "the call site that keeps most");
+  f("place_bytes_per_step", growth.place_per_step, "by it alone");
+  f("since_step", growth.since_step, "with which it begins to grow, from 1");
+  f("first_event", growth.first_event, "the request of the first block that stays");
+  f("places", growth.places, "call sites that grow");
+  f("steps", growth.steps, "complete ones");
+}
+
 void fields(JsonFields& f, const StateSummary& state) {
   f("reserved_bytes", state.reserved, "held from the device");
   f("segments", state.segments, "regions that the device gave");
@@ -228,6 +239,7 @@ void trace_fields(JsonFields& f, const TraceSummary& t, bool detailed) {
     "what the recording covers");
   f("recorded", Part{[&](JsonFields& recorded) { recorded_fields(recorded, t); }},
     "what the recording itself says");
+  f("growth", t.growth, "what the program keeps more of with each step; null: nothing");
   if (f.sometimes(!t.edits.empty())) f("edits", t.edits, "edits made to the program");
 }
 

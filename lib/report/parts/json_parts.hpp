@@ -27,6 +27,7 @@ void bound_field(JsonFields& f, bool at_least);
 void fields(JsonFields& f, const TraceSummary& trace);
 /// With what only `info` is asked for.
 void detailed_fields(JsonFields& f, const TraceSummary& trace);
+void fields(JsonFields& f, const Growth& growth);
 void fields(JsonFields& f, const DeviceSummary& device);
 void fields(JsonFields& f, const Run& run);
 void fields(JsonFields& f, const VerifyRun& run);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/parts/sentences.hpp"
 
 namespace memreplay {
 namespace {
@@ -103,6 +104,33 @@ std::string early_end_phrase(const EarlyEnd& end) {
   }
   return "under throw_on_cudamalloc_oom:True an OOM leaves no entry, and the recording may end at "
          "one";
+}
+
+std::string growth_sentence(const TraceSummary& trace) {
+  const Growth* growth = trace.notable_growth();
+  if (growth == nullptr) return {};
+  const std::string most =
+      growth->places == 1
+          ? ""
+          : fmt::format(" and {}, most of it there", counted(growth->places - 1, "more call site"));
+  return fmt::format("Memory grows by {} a step: {}{}, since step {} (event {}).",
+                     human_size(growth->per_step), growth->place, most,
+                     human_count(growth->since_step), human_count(growth->first_event));
+}
+
+std::string full_sentence(Bytes room, std::uint64_t steps) {
+  return fmt::format("At this rate the device of {} is full after {} at the latest.",
+                     human_size(room), counted(steps, "more step"));
+}
+
+std::string growth_sentences(const TraceSummary& trace, const std::optional<Bytes>& room) {
+  std::string said = growth_sentence(trace);
+  if (said.empty()) return said;
+  if (room) said += ' ' + full_sentence(*room, trace.growth->steps_until_full(*room));
+  return said + fmt::format(" No setting mends that: release it after each step{}.",
+                            trace.format.starts_with("torch")
+                                ? ", or keep a copy on the host (.detach().cpu())"
+                                : "");
 }
 
 std::string pluggable_pools_phrase(const TraceSummary& trace) {

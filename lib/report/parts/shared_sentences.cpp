@@ -11,46 +11,39 @@
 namespace memreplay {
 namespace {
 
-/// The size that PyTorch's message names, unless its rounding alone was too much.
-Bytes named_size(const Refusal& r) {
-  return r.live + r.asked <= r.allowance ? r.asked : r.requested;
-}
-
 // "would have fitted, with 46.8 MiB to spare"
 std::string would_have_fitted(const Refusal& r) {
   return fmt::format("would have fitted, with {} to spare",
-                     human_size(r.allowance - r.live - named_size(r)));
+                     human_size(r.allowance - r.live - r.requested));
 }
 
 std::string outside(const Refusal& r) {
   return fmt::format(
       "Outside: the {} request would have fitted if others did not hold {} of the device.",
-      human_size(r.asked), human_size(r.total.value_or(r.room) - r.room));
+      human_size(r.requested), human_size(r.total.value_or(r.room) - r.room));
 }
 
 std::string limited(const Refusal& r) {
   if (r.allowance == 0) {
     return fmt::format(
         "Limit: a rule of the allocator itself refused the {} request; the device had {} free.",
-        human_size(r.asked), human_size(r.device_free));
+        human_size(r.requested), human_size(r.device_free));
   }
   return fmt::format(
       "Limit: the allocator's own limit or arena of {} refused the {} request; the device had {} "
       "free.",
-      human_size(r.allowance), human_size(r.asked), human_size(r.device_free));
+      human_size(r.allowance), human_size(r.requested), human_size(r.device_free));
 }
 
 std::string in_effect(const Refusal& r, const RequestInRoom& too_much) {
   return fmt::format("Shortage in effect: the {} request at event {} {}, but {}; no setting helps.",
-                     human_size(named_size(r)), human_count(*r.event), would_have_fitted(r),
+                     human_size(r.requested), human_count(*r.event), would_have_fitted(r),
                      too_much_phrase(too_much));
 }
 
 std::string fragmented(const Refusal& r) {
-  const Bytes size = named_size(r);
-  return fmt::format(
-      "Fragmentation: the {} request {}{}.", human_size(size), would_have_fitted(r),
-      size == r.asked ? "" : "; for it the allocator asked the device for " + human_size(r.asked));
+  return fmt::format("Fragmentation: the {} request {}.", human_size(r.requested),
+                     would_have_fitted(r));
 }
 
 using Group = std::vector<const Run*>;
@@ -178,11 +171,11 @@ std::string refusal_sentence(const JudgedRefusal& judged) {
   if (cause == Cause::outside) return outside(refusal);
   if (cause == Cause::limit) return limited(refusal);
   if (cause != Cause::shortage) return fragmented(refusal);
-  const Bytes wanted = refusal.live + refusal.asked;
+  const Bytes wanted = refusal.live + refusal.requested;
   return fmt::format(
       "Shortage: live memory and the {} request together exceed the device by {}; no allocator "
       "setting will help.",
-      human_size(refusal.asked), human_size(wanted - std::min(wanted, refusal.room)));
+      human_size(refusal.requested), human_size(wanted - std::min(wanted, refusal.room)));
 }
 
 std::string start_refused_sentence(const OomVerdict& verdict, const std::string& strategy) {

@@ -333,7 +333,8 @@ std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
   if (answer.why && answer.why->explanation.at_oom) {
     append_paragraph(
         out,
-        fmt::format("Rank {}: {}", answer.part.rows.front().rank, verdict_sentence(*answer.why)),
+        fmt::format("Rank {}: {} {}", answer.part.rows.front().rank, verdict_sentence(*answer.why),
+                    growth_sentences(answer.why->trace, {})),
         0);
   }
   out += '\n';
