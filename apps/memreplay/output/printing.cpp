@@ -86,6 +86,7 @@ std::optional<RanksAnswer> ranks_of(const InputOptions& input,
     RanksPart part = ranks_part(question, progress.control());
     if (part.interrupted || part.rows.size() < 2) return std::nullopt;
     RanksAnswer answered = answer(std::move(part));
+    if (!are_ranks(input.paths, answered)) return std::nullopt;
     explain_worst(answered, question, progress.control());
     return answered;
   } catch (const UsageError&) {  // they are no ranks of one program, or the command itself says it

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/explain/answer.hpp"
+#include "analysis/ranks/rank_files.hpp"
 #include "analysis/ranks/request_stream.hpp"
 #include "analysis/tune/answer.hpp"
 #include "core/error.hpp"
@@ -232,6 +233,17 @@ RanksAnswer answer(RanksPart part) {
   }
   answer.stages = stages_of(answer.classes, peak_of);
   return answer;
+}
+
+bool are_ranks(const std::vector<std::string>& paths, const RanksAnswer& answer) {
+  if (names_show_ranks(paths)) return true;
+  const auto goes_on = [](const std::optional<DepartingCall>& call) {
+    return call && call->what != name_of(Op::oom);
+  };
+  return std::ranges::all_of(answer.classes, [&](const RankClass& c) {
+    if (&c == &answer.classes.front()) return true;
+    return c.departure && !(goes_on(c.departure->call) && goes_on(c.departure->twin_call));
+  });
 }
 
 void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Control& control) {

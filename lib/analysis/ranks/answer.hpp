@@ -177,6 +177,10 @@ RanksPart merged(std::vector<RanksPart> parts);
 /// What the rows of a part come to.
 RanksAnswer answer(RanksPart part);
 
+/// Whether recordings that were given together are ranks of one program: their names say so, or
+/// they make the same requests, as far as they go.
+bool are_ranks(const std::vector<std::string>& paths, const RanksAnswer& answer);
+
 /// Says why the worst rank ran out of memory, where it did: its recording is read again. Where it
 /// cannot be read nothing is said.
 void explain_worst(RanksAnswer& answer, const RanksQuestion& question, const Control& control);

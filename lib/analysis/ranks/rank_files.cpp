@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string_view>
 #include <system_error>
 
 #include "core/error.hpp"
@@ -18,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kBetween = "_-.= ";
-constexpr std::string_view kWord = "rank";
+/// The first one counts before the others.
+constexpr std::string_view kWords[] = {"rank", "worker", "process", "proc", "gpu"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -28,12 +31,12 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The last "rank" of a name that a number follows.
-std::optional<std::uint64_t> behind_the_word(const std::string& name) {
+// After the last such word of a name that a number follows.
+std::optional<std::uint64_t> number_after(std::string_view word, const std::string& name) {
   const std::string text = lower(name);
   std::optional<std::uint64_t> rank;
-  for (std::size_t at = 0; (at = text.find(kWord, at)) != std::string::npos; ++at) {
-    const std::size_t begin = at + kWord.size();
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
+    const std::size_t begin = at + word.size();
     if (at > 0 && is_letter(text[at - 1])) continue;  // "frank3" is none
     std::size_t digits = begin;
     if (digits < text.size() && kBetween.find(text[digits]) != std::string_view::npos) ++digits;
@@ -44,8 +47,10 @@ std::optional<std::uint64_t> behind_the_word(const std::string& name) {
 }
 
 // Ignores what follows the first point after a letter or digit, as in "snapshot_3.pickle.gz".
+std::string stem_of(const std::string& name) { return name.substr(0, name.find('.', 1)); }
+
 std::optional<std::uint64_t> at_the_end(const std::string& name) {
-  const std::string stem = name.substr(0, name.find('.', 1));
+  const std::string stem = stem_of(name);
   const std::size_t before = stem.find_last_not_of(kDigits);
   const std::size_t digits = before == std::string::npos ? 0 : before + 1;
   if (digits > 0 && kBetween.find(stem[digits - 1]) == std::string_view::npos) return std::nullopt;
@@ -53,11 +58,14 @@ std::optional<std::uint64_t> at_the_end(const std::string& name) {
 }
 
 std::optional<std::uint64_t> by_the_word(const std::string& path) {
-  std::optional<std::uint64_t> rank;
-  for (const fs::path& part : fs::path(path)) {
-    if (const auto found = behind_the_word(part.string())) rank = found;
+  for (const std::string_view word : kWords) {
+    std::optional<std::uint64_t> rank;
+    for (const fs::path& part : fs::path(path)) {
+      if (const auto found = number_after(word, part.string())) rank = found;
+    }
+    if (rank) return rank;
   }
-  return rank;
+  return std::nullopt;
 }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
@@ -90,6 +98,24 @@ bool names_will_do(const std::vector<Told>& files) {
 std::optional<std::uint64_t> rank_of_path(const std::string& path) {
   const auto rank = by_the_word(path);
   return rank ? rank : at_the_end(fs::path(path).filename().string());
+}
+
+bool names_show_ranks(const std::vector<std::string>& paths) {
+  const auto has_word = [](const std::string& path) { return by_the_word(path).has_value(); };
+  if (std::ranges::all_of(paths, has_word)) return true;
+  std::set<std::uint64_t> numbers;
+  std::set<std::string> names;
+  for (const fs::path path : paths) {
+    const std::string name = path.filename().string();
+    const auto number = at_the_end(name);
+    if (!number) return false;
+    numbers.insert(*number);
+    std::string stem = stem_of(name);
+    stem.erase(stem.find_last_not_of(kDigits) + 1);
+    names.insert((path.parent_path() / stem).string());
+  }
+  return names.size() == 1 && numbers.size() == paths.size() &&
+         *numbers.rbegin() == paths.size() - 1;
 }
 
 std::vector<std::string> files_in(const std::string& path) {

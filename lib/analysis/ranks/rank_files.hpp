@@ -23,9 +23,13 @@ struct RankFiles {
 };
 
 /// The rank that a path tells: after the word in its name or in that of a folder
-/// ("oom_rank3.pickle", "rank_05/run.pickle"), else a number that ends or makes up the name
-/// ("snapshot_3.pickle", "7.pickle.gz").
+/// ("oom_rank3.pickle", "rank_05/run.pickle"), else after another ("worker3.pickle"), else a number
+/// that ends or makes up the name ("snapshot_3.pickle", "7.pickle.gz").
 std::optional<std::uint64_t> rank_of_path(const std::string& path);
+
+/// Whether names alone show that files are of ranks: each says so with a word, or they differ by a
+/// number at their end alone, which counts from 0.
+bool names_show_ranks(const std::vector<std::string>& paths);
 
 /// A folder's files at any depth, in the order of their paths; what is hidden is left out. A path
 /// that is no folder is itself. Throws InputError.

@@ -40,7 +40,7 @@ std::vector<std::string> row(const std::string& rank, const std::string& name,
 // first is kept of rows that have the same figures, or settings that look alike.
 Table ranking(const TuneResult& r) {
   const bool at_least = r.baseline_outcome.at_least();
-  Table table{{{"rank  setting", true},
+  Table table{{{"   #  setting", true},
                {at_least ? "reserves at least" : "peak reserved"},
                {"OOMs"},
                {"retries"},
@@ -147,7 +147,7 @@ std::string simplicity(const TuneAnswer& answer) {
   const RunSoFar best = r.outcomes[r.best].total();
   if (answer.late.kind != LateVerdict::Kind::not_late) return {};  // the rows say it with intervals
   if (!r.helps || first.peak_reserved >= best.peak_reserved) return {};
-  return fmt::format("Rank 1 reserves {} less; {} is simpler.",
+  return fmt::format("Number 1 reserves {} less; {} is simpler.",
                      human_size(best.peak_reserved - first.peak_reserved),
                      setting_phrase(r.conf(r.outcomes[r.best])));
 }
@@ -179,6 +179,25 @@ std::string line_to_paste(const TuneAnswer& answer, const TextStyle& style) {
   return fmt::format("\n{} {}\n", r.helps ? "" : " To try it:\n", bold(line_to_set_best(r), style));
 }
 
+/// Of the first trace in which anything does.
+std::string growth(const TuneAnswer& answer) {
+  for (std::size_t i = 0; i < answer.traces.size(); ++i) {
+    const bool limited = answer.devices[i].capacity.has_value();
+    std::string said = growth_sentences(
+        answer.traces[i], limited ? std::optional(answer.devices[i].usable()) : std::nullopt);
+    if (!said.empty()) return said;
+  }
+  return {};
+}
+
+/// The first trace that the baseline does not serve.
+std::optional<std::size_t> first_failure(const TuneResult& result) {
+  const std::vector<Run>& runs = result.baseline_outcome.runs;
+  const auto failed = std::ranges::find_if_not(runs, &Run::serves);
+  if (failed == runs.end()) return std::nullopt;
+  return static_cast<std::size_t>(failed - runs.begin());
+}
+
 std::string text_without_requests(const TuneAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   append_paragraph(out, helpless_sentence(answer));
@@ -196,7 +215,9 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   if (answer.nothing_requested) return text_without_requests(answer, style);
   const TuneResult& r = answer.result;
   Sheet out(style);
-  out += ' ' + bold(wrapped(verdict(answer), 1, style.width), style) + "\n\n";
+  out += ' ' + bold(wrapped(verdict(answer), 1, style.width), style) + '\n';
+  append_paragraph(out, growth(answer));
+  out += '\n';
   const bool several = answer.traces.size() > 1;
   const std::string end = early_end(answer);
   const bool says_early_end = !end.empty() && verdict(answer).find(end) != std::string::npos;
@@ -229,9 +250,9 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
   out += line_to_paste(answer, style);
   if (!answer.remarks.empty()) out += '\n';
   for (const std::string& remark : answer.remarks) append_paragraph(out, remark);
-  if (!r.baseline_outcome.serves()) {
-    append_paragraph(out,
-                     other_program_sentence(answer.traces[0].path, answer.devices[0].capacity));
+  if (const auto failed = first_failure(r)) {
+    append_paragraph(
+        out, other_program_sentence(answer.traces[*failed].path, answer.devices[*failed].capacity));
   }
   append_answer_again(out, verdict(answer));
   return out.text();
