@@ -60,7 +60,8 @@ struct BaselineMetric {
   std::uint64_t value = 0;
   Tolerance tolerance = default_tolerance();
   std::optional<std::uint64_t> budget =
-      {};  ///< a limit for one check, whatever the tolerance; not stored
+      {};                    ///< a limit for one check, whatever the tolerance; not stored
+  bool only_budget = false;  ///< the baseline does not have the metric
 
   friend bool operator==(const BaselineMetric&, const BaselineMetric&) = default;
 };
@@ -91,7 +92,7 @@ struct Baseline {
 
 struct CheckedValue {
   const CheckedMetric* metric = nullptr;
-  std::uint64_t baseline = 0;
+  std::optional<std::uint64_t> baseline;  ///< unset: only a budget asks for the metric
   Tolerance tolerance;
   std::uint64_t limit = 0;
   std::uint64_t value = 0;                ///< where it is estimated, what is likeliest

@@ -45,11 +45,14 @@ std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
   for (const CheckedMetric& metric : checked_metrics()) {
     const auto found = entry.metrics.find(metric.name);
     if (found == entry.metrics.end()) continue;
-    const auto& [baseline, tolerance, budget] = found->second;
-    const std::uint64_t limit = limit_of(baseline, tolerance);
-    CheckedValue& value = values.emplace_back(CheckedValue{&metric, baseline, tolerance, limit});
-    value.of_budget = budget && *budget < limit;
-    if (value.of_budget) value.limit = *budget;
+    const BaselineMetric& kept = found->second;
+    CheckedValue& value = values.emplace_back();
+    value.metric = &metric;
+    value.tolerance = kept.tolerance;
+    value.limit = limit_of(kept.value, kept.tolerance);
+    if (!kept.only_budget) value.baseline = kept.value;
+    value.of_budget = kept.only_budget || (kept.budget && *kept.budget < value.limit);
+    if (value.of_budget) value.limit = *kept.budget;
   }
   return values;
 }

@@ -57,17 +57,16 @@ void refuse_empty(const Chosen& chosen) {
                   chosen.trace->gpu, strategy.empty() ? "" : " under " + strategy));
 }
 
-// Hands over a metric of every entry that has it; one must.
-template <typename Use>
-void for_each_kept(std::vector<CheckPlan>& plans, const CheckQuestion& question,
-                   const CheckedMetric& metric, Use use) {
+// For a metric of every entry that has it; one must.
+void set_tolerance(std::vector<CheckPlan>& plans, const CheckQuestion& question,
+                   const CheckedMetric& metric, const Tolerance& tolerance) {
   bool known = plans.empty();
   for (CheckPlan& plan : plans) {
     for (BaselineEntry& entry : plan.entries) {
       const auto found = entry.metrics.find(metric.name);
       if (found == entry.metrics.end()) continue;
       known = true;
-      use(found->second);
+      found->second.tolerance = tolerance;
     }
   }
   if (known) return;
@@ -79,12 +78,16 @@ void for_each_kept(std::vector<CheckPlan>& plans, const CheckQuestion& question,
 // What the question says counts for this once.
 void apply_limits(std::vector<CheckPlan>& plans, const CheckQuestion& question) {
   for (const auto& [metric, tolerance] : question.metrics) {
-    for_each_kept(plans, question, *metric,
-                  [&, of_all = tolerance](BaselineMetric& kept) { kept.tolerance = *of_all; });
+    set_tolerance(plans, question, *metric, *tolerance);
   }
   for (const auto& [metric, most] : question.budgets) {
-    for_each_kept(plans, question, *metric,
-                  [&, of_all = most](BaselineMetric& kept) { kept.budget = of_all; });
+    for (CheckPlan& plan : plans) {
+      for (BaselineEntry& entry : plan.entries) {
+        const auto [kept, is_new] = entry.metrics.try_emplace(std::string(metric->name));
+        if (is_new) kept->second.only_budget = true;
+        kept->second.budget = most;
+      }
+    }
   }
 }
 

@@ -163,7 +163,9 @@ std::string to_benchmark_action(const CheckAnswer& answer) {
     if (value.interval) {
       benchmark["range"] = fmt::format("{} to {}", value.interval->low, value.interval->high);
     }
-    benchmark["extra"] = fmt::format("baseline {}, limit {}", value.baseline, value.limit);
+    benchmark["extra"] =
+        fmt::format("baseline {}, limit {}",
+                    value.baseline ? std::to_string(*value.baseline) : "none", value.limit);
     benchmarks.push_back(std::move(benchmark));
   });
   return dump(benchmarks);
@@ -185,7 +187,9 @@ std::string to_oss_benchmark(const CheckAnswer& answer) {
           {{"name", value.metric->name},
            {"benchmark_values", Json::array({value.value})},
            {"target_value", value.limit},
-           {"extra_info", {{"baseline", value.baseline}, {"interval", interval}}}}}});
+           {"extra_info",
+            {{"baseline", value.baseline ? Json(*value.baseline) : Json(nullptr)},
+             {"interval", interval}}}}}});
   });
   return dump(records);
 }

@@ -14,7 +14,8 @@ void setup_fields(JsonFields& f, const EntryCheck& entry) {
 
 void value_fields(JsonFields& f, const EntryCheck& entry, const CheckedValue& value) {
   f("name", value.metric != nullptr ? value.metric->name : "", "of the metric");
-  f("baseline", value.baseline, "its value in the baseline");
+  f("baseline", value.baseline.value_or(value.limit),
+    "its value in the baseline; the limit where a budget alone asks for it");
   f("value", value.value, "now; of an estimate the most likely");
   f("limit", value.limit, "what it may be");
   f("passed", entry.passes(value), "it is no more, and the recording is whole");

@@ -95,17 +95,21 @@ std::string shown(const CheckedMetric& metric, std::uint64_t value) {
   return metric.in_bytes ? human_size(value) : human_count(value);
 }
 
+std::string baseline_phrase(const CheckedValue& value) {
+  return value.baseline ? shown(*value.metric, *value.baseline) : kIncomparable;
+}
+
 std::string change_in_percent(const CheckedValue& value) {
   if (value.value == value.baseline) return "0 %";
-  if (value.baseline == 0) return kIncomparable;
-  const auto baseline = static_cast<double>(value.baseline);
+  if (value.baseline.value_or(0) == 0) return kIncomparable;
+  const auto baseline = static_cast<double>(*value.baseline);
   return fmt::format("{:+.1f} %", (static_cast<double>(value.value) - baseline) / baseline * 100);
 }
 
 std::string value_phrase(const CheckedValue& v) {
   std::string value = v.interval ? estimated_text(v.value, *v.interval) : shown(*v.metric, v.value);
   std::string limit = shown(*v.metric, v.limit);
-  const std::string baseline = shown(*v.metric, v.baseline);
+  const std::string baseline = baseline_phrase(v);
   const std::string change = change_in_percent(v);
   const bool comparable = change != kIncomparable;
   if (v.passed()) {
@@ -117,7 +121,8 @@ std::string value_phrase(const CheckedValue& v) {
   }
   const std::string beside = comparable ? "; " + change : "";
   if (v.of_budget) {
-    return fmt::format("{} > {} (the budget; baseline {}{})", value, limit, baseline, beside);
+    return fmt::format("{} > {} (the budget{}{}{})", value, limit, v.baseline ? "; baseline " : "",
+                       v.baseline ? baseline : "", beside);
   }
   return fmt::format("{} > {} (baseline {}{}{})", value, limit, baseline,
                      tolerance_phrase(*v.metric, v.tolerance), beside);

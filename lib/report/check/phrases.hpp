@@ -12,6 +12,8 @@ std::string shown(const CheckedMetric& metric, std::uint64_t value);
 
 /// "+4.5 %" on the baseline; "-" where that is 0.
 std::string change_in_percent(const CheckedValue& value);
+/// "5100 MiB"; "-" where the baseline does not have the metric.
+std::string baseline_phrase(const CheckedValue& value);
 
 /// "5328 MiB > 5202 MiB (baseline 5100 MiB + 2 %; +4.5 %)", or within "5179 MiB (+0.0 %, limit 5282
 /// MiB)".

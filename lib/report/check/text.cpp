@@ -27,7 +27,7 @@ void append_rows(Table& table, const CheckAnswer& answer, bool passed) {
       if (entry.passes(value) != passed) continue;
       const std::string place = place_phrase(value);
       table.rows.push_back({code(entry_phrase(entry)), std::string(value.metric->word),
-                            shown(*value.metric, value.baseline),
+                            baseline_phrase(value),
                             bounded(shown(*value.metric, value.value), entry.early_end.has_value()),
                             shown(*value.metric, value.limit), change_in_percent(value),
                             passed           ? "ok"
@@ -193,7 +193,7 @@ Table to_table(const CheckAnswer& answer) {
   for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       table.rows.push_back({entry.trace, std::to_string(entry.gpu), entry.setup.strategy,
-                            std::string(value.metric->name), std::to_string(value.baseline),
+                            std::string(value.metric->name), number_or_nothing(value.baseline),
                             value.tolerance.text, std::to_string(value.limit),
                             std::to_string(value.value), entry.passes(value) ? "true" : "false",
                             number_or_nothing(value.first_event_over),
