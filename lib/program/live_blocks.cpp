@@ -89,6 +89,12 @@ std::set<std::string> names(const PlacesHeld& held) {
   return names;
 }
 
+PlaceSizes sizes(const PlacesHeld& held) {
+  PlaceSizes sizes;
+  for (const auto& [place, bytes] : held.places) sizes[place][bytes] = 1;
+  return sizes;
+}
+
 Bytes sum(const PlacesHeld& held, const std::vector<std::string>& places) {
   Bytes bytes = 0;
   for (const std::string& place : places) bytes += held.places.at(place);
@@ -270,7 +276,8 @@ PlacesHeld largest_places(const PlacesHeld& held, std::size_t count) {
 std::vector<PlaceGrowth> growth(const PlacesHeld& before, const PlacesHeld& now) {
   if (before.by != now.by) return {};
   Comparison comparison(before, now);
-  const std::vector<PlacePair> pairs = match_places(names(before), names(now));
+  std::vector<PlacePair> pairs = match_places(names(before), names(now));
+  if (before.by == PlacesHeld::By::stack) join_renamed(pairs, sizes(before), sizes(now));
   for (auto from = pairs.begin(); from != pairs.end();) {
     const auto to = std::ranges::find_if(
         from, pairs.end(), [&](const PlacePair& pair) { return pair.function != from->function; });

@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/text.hpp"
 #include "program/places.hpp"
@@ -152,7 +154,69 @@ void match(const std::string& name, const Function& function, std::vector<PlaceP
   }
 }
 
+using Sizes = std::map<Bytes, std::uint64_t>;  // and how often
+
+Sizes sizes_of(const std::vector<std::string>& names, const PlaceSizes& places) {
+  Sizes sum;
+  for (const std::string& name : names) {
+    const auto found = places.find(name);
+    if (found == places.end()) continue;
+    for (const auto& [size, count] : found->second) sum[size] += count;
+  }
+  return sum;
+}
+
+// The part of the bytes that both request in the same sizes.
+double share_alike(const Sizes& a, const Sizes& b) {
+  Bytes both = 0;
+  Bytes of_a = 0;
+  Bytes of_b = 0;
+  for (const auto& [size, count] : a) {
+    of_a += size * count;
+    const auto found = b.find(size);
+    if (found != b.end()) both += size * std::min(count, found->second);
+  }
+  for (const auto& [size, count] : b) of_b += size * count;
+  const Bytes most = std::max(of_a, of_b);
+  return most == 0 ? 0 : static_cast<double>(both) / static_cast<double>(most);
+}
+
+// How well two places of different names go together; 0: not at all.
+double likeness(const std::string& gone, const std::string& fresh, double share) {
+  const Parts a = parts_of(gone);
+  const Parts b = parts_of(fresh);
+  const bool file = !a.file.empty() && a.file == b.file;
+  const bool function = a.function == b.function;
+  const bool line = a.number != 0 && a.number == b.number;
+  if (line && (file || function)) return 1 + share;
+  const double least = file || function ? 0.5 : 0.9;
+  return share >= least ? share : 0;
+}
+
 }  // namespace
+
+void join_renamed(std::vector<PlacePair>& pairs, const PlaceSizes& before, const PlaceSizes& now) {
+  std::vector<std::tuple<double, std::size_t, std::size_t>> alike;  // the best last
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!pairs[i].now.empty()) continue;
+    for (std::size_t j = 0; j < pairs.size(); ++j) {
+      if (!pairs[j].before.empty()) continue;
+      const double share =
+          share_alike(sizes_of(pairs[i].before, before), sizes_of(pairs[j].now, now));
+      const double like = likeness(pairs[i].name, pairs[j].name, share);
+      if (like > 0) alike.emplace_back(like, i, j);
+    }
+  }
+  std::ranges::sort(alike);
+  for (; !alike.empty(); alike.pop_back()) {
+    const auto [like, gone, fresh] = alike.back();
+    if (pairs[gone].before.empty() || !pairs[fresh].before.empty()) continue;  // taken
+    pairs[fresh].before = std::exchange(pairs[gone].before, {});
+    pairs[fresh].renamed = true;
+  }
+  std::erase_if(pairs,
+                [](const PlacePair& pair) { return pair.before.empty() && pair.now.empty(); });
+}
 
 std::vector<PlacePair> match_places(const std::set<std::string>& before,
                                     const std::set<std::string>& now) {

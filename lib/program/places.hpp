@@ -75,6 +75,14 @@ std::string tidy_path(std::string_view path);
 /// "train.py".
 std::map<std::string, std::string> path_labels(const std::set<std::string>& paths);
 
+/// By place: how often each size was requested.
+using PlaceSizes = std::map<std::string, std::map<Bytes, std::uint64_t>>;
+
+/// Makes one of a place that is gone and a new one where only the name changed: of the file or of
+/// the function on one line, or, for at least half of their bytes (nine tenths where the names have
+/// nothing in common), they request the same sizes as often. `pairs`: of match_places.
+void join_renamed(std::vector<PlacePair>& pairs, const PlaceSizes& before, const PlaceSizes& now);
+
 /// Places are named as Places names them; a file of fewer folders is the one whose name ends so.
 /// Where the lines of one side are all among those of the other, lines are the same by number; as
 /// many lines as before are the same in order; otherwise the function counts as one place. By

@@ -71,6 +71,37 @@ TEST(PlaceMatching, AFunctionOfOneSideOnlyIsNewOrGone) {
   EXPECT_TRUE(pairs[1].before.empty());
 }
 
+/// With what only changed its name as one.
+std::vector<PlacePair> joined(const PlaceSizes& before, const PlaceSizes& now) {
+  std::set<std::string> names[2];
+  for (const auto& [name, sizes] : before) names[0].insert(name);
+  for (const auto& [name, sizes] : now) names[1].insert(name);
+  std::vector<PlacePair> pairs = match_places(names[0], names[1]);
+  join_renamed(pairs, before, now);
+  return pairs;
+}
+
+TEST(PlaceMatching, AFunctionOrAFileThatOnlyChangedItsNameIsTheSame) {
+  const auto function = joined({{"a.py:7 f", {{10, 3}}}}, {{"a.py:7 g", {{16, 3}}}});
+  ASSERT_EQ(function.size(), 1u);
+  EXPECT_EQ(function[0].name, "a.py:7 g");
+  EXPECT_EQ(function[0].before, Names{"a.py:7 f"});
+  EXPECT_TRUE(function[0].renamed);
+  EXPECT_EQ(joined({{"a.py:7 f", {{10, 3}}}}, {{"b.py:7 f", {{16, 3}}}}).size(), 1u);
+}
+
+TEST(PlaceMatching, SoIsOneThatRequestsTheSameSizes) {
+  const PlaceSizes before = {{"a.py:7 f", {{10, 3}, {4, 1}}}, {"a.py:3 h", {{99, 1}}}};
+  const auto pairs = joined(before, {{"a.py:9 g", {{10, 3}, {5, 2}}}, {"a.py:3 h", {{99, 1}}}});
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(joined(before, {{"b.py:9 g", {{10, 3}, {4, 1}}}, {"a.py:3 h", {{99, 1}}}}).size(), 2u);
+}
+
+TEST(PlaceMatching, OneThatRequestsSomethingElseIsNot) {
+  EXPECT_EQ(joined({{"a.py:7 f", {{10, 3}}}}, {{"a.py:9 g", {{16, 3}}}}).size(), 2u);
+  EXPECT_EQ(joined({{"a.py:7 f", {{10, 3}}}}, {{"b.py:9 g", {{10, 3}, {16, 3}}}}).size(), 2u);
+}
+
 TEST(PlaceMatching, AFileOfFewerFoldersIsTheOneThatEndsSo) {
   const auto pairs = match_places({"model.py:10 f", "model.py:12 f"},
                                   {"enc/model.py:10 f", "enc/model.py:12 f", "dec/other.py:1 g"});

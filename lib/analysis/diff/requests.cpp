@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "program/live_blocks.hpp"
 #include "program/places.hpp"
@@ -21,20 +22,27 @@ std::vector<PlacePair> size_classes() {
   return classes;
 }
 
-std::set<std::string> names_in(const Trace& trace, const Places& places) {
-  std::vector<bool> used(places.size());
+PlaceSizes sizes_in(const Trace& trace, const Places& places) {
+  std::vector<std::map<Bytes, std::uint64_t>> sizes(places.size());
   for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    if (is_request(trace.ops[i])) used[places.of(asker_of(trace, i))] = true;
+    if (is_request(trace.ops[i])) ++sizes[places.of(asker_of(trace, i))][trace.sizes[i]];
   }
   for (const SegmentInfo& segment : trace.start.segments) {
     for (const BlockInfo& block : segment.blocks) {
-      if (block.state != BlockState::free) used[places.of(asker_of(trace, block))] = true;
+      if (block.state == BlockState::free) continue;
+      ++sizes[places.of(asker_of(trace, block))][block.requested];
     }
   }
-  std::set<std::string> names;
-  for (std::uint32_t place = 0; place < used.size(); ++place) {
-    if (used[place]) names.insert(places.name(place));
+  PlaceSizes by_name;
+  for (std::uint32_t place = 0; place < sizes.size(); ++place) {
+    if (!sizes[place].empty()) by_name[places.name(place)] = std::move(sizes[place]);
   }
+  return by_name;
+}
+
+std::set<std::string> names_of(const PlaceSizes& places) {
+  std::set<std::string> names;
+  for (const auto& [name, sizes] : places) names.insert(name);
   return names;
 }
 
@@ -178,7 +186,10 @@ CommonPlaces::CommonPlaces(const RecordedTrace& a, const RecordedTrace& b, Place
     pairs_ = size_classes();
     return;
   }
-  pairs_ = match_places(names_in(a.trace, places_[0]), names_in(b.trace, places_[1]));
+  const PlaceSizes before = sizes_in(a.trace, places_[0]);
+  const PlaceSizes now = sizes_in(b.trace, places_[1]);
+  pairs_ = match_places(names_of(before), names_of(now));
+  join_renamed(pairs_, before, now);
   of_place_ = {numbers(places_[0], pairs_, &PlacePair::before),
                numbers(places_[1], pairs_, &PlacePair::now)};
 }

@@ -111,6 +111,7 @@ std::string blocks_phrase(const PlaceDiff& place) {
 
 std::string place_phrase(const PlaceDiff& place) {
   std::string phrase = place.place.name;
+  if (place.place.renamed) phrase += fmt::format(" (was {})", place.place.before.front());
   if (place.private_pool) phrase += ", private pool";
   if (place.stream != 0) phrase += fmt::format(", side stream {}", place.stream);
   return phrase;
