@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "../recordings.hpp"
+#include "analysis/recordings.hpp"
 #include "analysis/explain/explained.hpp"
 #include "program/steps.hpp"
 #include "trace/reader.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../recordings.hpp"
+#include "analysis/recordings.hpp"
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/explained.hpp"
 #include "analysis/inputs/inputs.hpp"

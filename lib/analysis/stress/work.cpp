@@ -75,7 +75,7 @@ class Cutter {
       Block& block = blocks_[work_.rows.slots[row]];
       switch (work_.rows.ops[row]) {
         case Op::allocate:
-          block.born = row;
+          block.born = last_request_ = row;
           break;
         case Op::free_completed:
           block.completed = row;
@@ -144,6 +144,9 @@ class Cutter {
     return block.completed != kNoRow ? block.completed : block.freed;
   }
 
+  /// It is freed when nothing is requested any more, as at the end of a program.
+  bool stays(const Block& block) const { return gone(block) > last_request_; }
+
   void classify(std::uint32_t number) {
     Block& block = blocks_[number];
     const std::uint32_t event = story_.blocks[number].event;
@@ -159,7 +162,7 @@ class Cutter {
     const std::uint32_t born = step_of_[block.born];
     if (!is_step(born)) {
       block.kind = Kind::bound;
-    } else if (gone(block) == kNoRow) {
+    } else if (gone(block) == kNoRow || (step_of_[gone(block)] != born && stays(block))) {
       block.kind = Kind::bound;
       ++work_.lasting_blocks;
       work_.lasting_bytes += size;
@@ -286,7 +289,8 @@ class Cutter {
   std::vector<std::uint32_t> step_of_;  ///< by row
   std::vector<std::uint32_t> sizes_;    ///< events of each part
   std::size_t start_blocks_ = 0;
-  std::uint32_t start_rows_ = 0;  ///< tell what was there before
+  std::uint32_t start_rows_ = 0;    ///< tell what was there before
+  std::uint32_t last_request_ = 0;  ///< row
   std::size_t next_mark_ = 0;
   std::uint32_t at_step_ = 0;
   SlotNumbers own_slots_;
