@@ -11,32 +11,32 @@ namespace memreplay {
 namespace {
 
 /// What was reserved for one request, and is still held.
-struct Growth {
+struct Climb {
   std::uint64_t event = 0;
   Bytes from = 0;  ///< reserved before
   Bytes to = 0;    ///< and after
   Bytes free = 0;  ///< inside, before
 };
 
-/// Growths that are still held, the oldest first.
+/// Climbs that are still held, the oldest first.
 class Staircase {
  public:
-  void grow(const Growth& growth) { steps_.push_back(growth); }
+  void grow(const Climb& climb) { steps_.push_back(climb); }
   void shrink_to(Bytes level) {
     while (!steps_.empty() && steps_.back().from >= level) steps_.pop_back();
     if (!steps_.empty()) steps_.back().to = std::min(steps_.back().to, level);
   }
-  const std::vector<Growth>& steps() const { return steps_; }
+  const std::vector<Climb>& steps() const { return steps_; }
 
  private:
-  std::vector<Growth> steps_;
+  std::vector<Climb> steps_;
 };
 
-std::vector<Growth> growths(const Trace& trace, const Curves& curves, std::uint64_t last) {
+std::vector<Climb> climbs(const Trace& trace, const Curves& curves, std::uint64_t last) {
   Staircase stairs;
   Bytes reserved = trace.size() == 0 ? 0 : curves.reserved.front();
   Bytes live = trace.size() == 0 ? 0 : curves.requested.front();
-  std::optional<Growth> open;  // the driver's calls come before the request that needs them
+  std::optional<Climb> open;  // the driver's calls come before the request that needs them
   for (std::uint64_t i = 0; i <= last; ++i) {
     const Bytes now = curves.reserved[i];
     if (now < reserved) {
@@ -44,7 +44,7 @@ std::vector<Growth> growths(const Trace& trace, const Curves& curves, std::uint6
       open.reset();
     }
     if (now > reserved && !open)
-      open = Growth{.from = reserved, .free = reserved - std::min(reserved, live)};
+      open = Climb{.from = reserved, .free = reserved - std::min(reserved, live)};
     if (open) open->to = now;
     if (is_request(trace.ops[i])) {
       if (open) {
@@ -66,16 +66,16 @@ std::vector<UnfittedRequests> unfitted_requests(const Trace& trace, const Places
                                                 std::optional<std::uint64_t> event) {
   if (!event || *event >= curves.reserved.size()) return {};
   std::map<std::string, UnfittedRequests> by_place;
-  for (const Growth& growth : growths(trace, curves, *event)) {
-    const Bytes size = trace.sizes[growth.event];
-    if (growth.free < size || growth.to <= growth.from) continue;
-    const std::string place = places.name_of(asker_of(trace, growth.event));
+  for (const Climb& climb : climbs(trace, curves, *event)) {
+    const Bytes size = trace.sizes[climb.event];
+    if (climb.free < size || climb.to <= climb.from) continue;
+    const std::string place = places.name_of(asker_of(trace, climb.event));
     UnfittedRequests& sum = by_place[place];
     sum.place = place;
     ++sum.requests;
-    sum.reserved += growth.to - growth.from;
+    sum.reserved += climb.to - climb.from;
     sum.largest = std::max(sum.largest, size);
-    sum.free = std::max(sum.free, growth.free);
+    sum.free = std::max(sum.free, climb.free);
   }
   std::vector<UnfittedRequests> found;
   for (auto& [place, sum] : by_place) found.push_back(std::move(sum));
