@@ -150,9 +150,24 @@ class FailedStep {
     requests_ = std::move(requests);
   }
 
+  // After a backward pass comes the forward pass of the next step once its gradients were used.
   void note_pass() {
-    if (!shows_stacks_ || !passes_.are_known() || passes_.backward_before(oom()) == 0) return;
-    pass_ = is_backward(stack_at(trace_, oom())) ? EarlyEnd::Pass::backward : EarlyEnd::Pass::later;
+    if (!shows_stacks_ || !passes_.are_known()) return;
+    std::size_t last = requests_.size();  // of a backward pass
+    bool optimizes = false;               // after it
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const std::uint32_t stack = stack_at(trace_, requests_[i]);
+      if (is_backward(stack)) last = i;
+      optimizes = last < i && (optimizes || is_of_optimizer(recording_, stack));
+    }
+    if (last == requests_.size()) return;
+    const bool is_optimizer = is_of_optimizer(recording_, stack_at(trace_, oom()));
+    const bool used = optimizes || gradients_used() > requests_[last];
+    if (last + 1 == requests_.size()) {
+      pass_ = EarlyEnd::Pass::backward;
+    } else if (is_optimizer || !used) {
+      pass_ = EarlyEnd::Pass::later;
+    }
   }
 
   /// What a checkpoint computes again has frames of the program, but on a thread of autograd's: its
@@ -174,7 +189,7 @@ class FailedStep {
       if (begin - steps.begins.begin() > 1) boundary_ = last_request_before(*(begin - 1));
       goes_forward_again_ = boundary_.has_value();
     }
-    if (boundary_ || pass_ == EarlyEnd::Pass::forward) return;
+    if (boundary_ || !shows_stacks_ || !passes_.are_known()) return;
     const std::uint64_t used = gradients_used();
     std::optional<std::size_t> backward;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -365,6 +380,10 @@ std::optional<EarlyEnd> early_end(const Recording& recording, const Trace& trace
     end.why = EarlyEnd::Why::steps_unknown;
   }
   return end;
+}
+
+RecordingFacts facts_of(const Recording& recording, const Trace& trace) {
+  return {early_end(recording, trace), trace.coverage.starts_empty};
 }
 
 std::optional<CompletedRecording> with_rest_of_step(const Subject& subject) {

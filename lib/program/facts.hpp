@@ -66,18 +66,50 @@ constexpr std::string_view name_of(EarlyEnd::Pass pass) {
   return kNames[static_cast<std::size_t>(pass)];
 }
 
+/// Where a recording ends, as every command says it.
+enum class Ends : std::uint8_t {
+  whole,              ///< with its program, or at an OOM after which nothing needs more memory
+  oom_in_first_step,  ///< before one whole step is in it
+  oom_later,          ///< in a later step, the rest of which may need more memory
+  cut,                ///< maybe before its program does: the recording does not show where
+};
+
+/// "oom_in_first_step", as JSON has it.
+constexpr std::string_view name_of(Ends ends) {
+  constexpr std::string_view kNames[] = {"whole", "oom_in_first_step", "oom_later", "cut"};
+  return kNames[static_cast<std::size_t>(ends)];
+}
+
+/// What a recording says of its program: decided once, the same in every answer.
+struct RecordingFacts {
+  std::optional<EarlyEnd> early_end;  ///< set: what the rest could raise is a lower bound
+  bool starts_empty = true;
+
+  bool whole() const { return !early_end; }
+  Ends ends() const {
+    using Why = EarlyEnd::Why;
+    if (!early_end) return Ends::whole;
+    if (early_end->why == Why::first_step) return Ends::oom_in_first_step;
+    const bool step_unknown =
+        early_end->why == Why::oom_untold ||
+        (early_end->why == Why::steps_unknown && early_end->pass == EarlyEnd::Pass::forward);
+    return step_unknown ? Ends::cut : Ends::oom_later;
+  }
+};
+
 /// What stands for a place where none is known. A recording without stacks may have tags.
 inline constexpr std::string_view kNoStack = "(no stack recorded)";
 inline constexpr std::string_view kNoTag = "(no tag)";
 inline constexpr std::string_view kWaiting = "(waiting for another stream)";
 inline constexpr std::string_view kFromBefore = "(from before the recording)";
 
-/// What counts as one place: a line, or all lines of a function, of a file, of a folder or package.
-enum class PlaceBy : std::uint8_t { place, function, file, module };
+/// What counts as one place: a line, or all lines of a function, of a file, of a folder or package;
+/// unfolded: a line of the program or of an installed package.
+enum class PlaceBy : std::uint8_t { place, function, file, module, unfolded };
 
 /// "place", as options and reports name it.
 constexpr std::string_view name_of(PlaceBy by) {
-  constexpr std::string_view kNames[] = {"place", "function", "file", "module"};
+  constexpr std::string_view kNames[] = {"place", "function", "file", "module", "unfolded"};
   return kNames[static_cast<std::size_t>(by)];
 }
 

@@ -98,6 +98,8 @@ struct TraceSummary {
   const Growth* notable_growth() const {
     return growth && growth->grown >= peak_requested / 100 ? &*growth : nullptr;
   }
+
+  RecordingFacts facts() const { return {early_end, starts_empty}; }
 };
 
 }  // namespace memreplay

@@ -127,6 +127,33 @@ TEST(EarlyEnd, StepsOfOtherShapesSayNothingOfOneAnother) {
             Why::unlike_earlier);
 }
 
+Ends ends(const Recording& recording) {
+  return facts_of(recording, recording.traces.front()).ends();
+}
+
+TEST(RecordingFacts, SayWhereARecordingEnds) {
+  EXPECT_EQ(ends(Training().step(true).step(false).recording()), Ends::whole);
+  EXPECT_EQ(ends(Training().forward(18).dies_in_layer(18)), Ends::oom_in_first_step);
+  EXPECT_EQ(ends(Training().step(true).forward(18).dies_in_layer(18)), Ends::oom_later);
+  EXPECT_EQ(ends(Training().step(true).forward(18, 3000).dies_in_layer(18, 3000)), Ends::oom_later);
+  RecordingWriter writer;
+  writer.alloc(0, kFirst);
+  writer.add(Op::oom, kNoSlot, kFirst);
+  EXPECT_EQ(ends(writer.recording()), Ends::cut);
+}
+
+TEST(EarlyEnd, AForwardPassOfALaterStepIsOne) {
+  const Recording recording = Training().step(true).forward(18, 3000).dies_in_layer(18, 3000);
+  EXPECT_EQ(early_end(recording, recording.traces.front())->pass, EarlyEnd::Pass::forward);
+}
+
+TEST(EarlyEnd, WhatFollowsABackwardPassWhoseGradientsAreNotUsedIsLater) {
+  Training training;
+  training.forward(kLayers).backward(kLayers).program().at({"train.py:7 clip"}).die(9);
+  const Recording recording = training.recording();
+  EXPECT_EQ(early_end(recording, recording.traces.front())->pass, EarlyEnd::Pass::later);
+}
+
 TEST(EarlyEnd, ADivergingShapeShowsBeforeAlikeRequests) {
   // The second step is longer, and dies where all shapes are alike.
   Training training;

@@ -32,7 +32,7 @@ class Html(unittest.TestCase):
         answer = memreplay.replay(OOM, strategies=["recorded", "torch:expandable_segments=True"])
         self.assertEqual(answer.sentence_of(), "recorded: out of memory at event 373 on a device of 5226 MiB. "
                          "torch:expandable_segments=True: serves all that is recorded on a device of "
-                         "5226 MiB; whether the rest fits is unknown.")
+                         "5226 MiB; what the rest needs is unknown.")
         page = answer._repr_html_()
         self.assertEqual(page.count("<svg"), 2)
         self.assertEqual(page.count(">5184 MiB</text>"), 2)

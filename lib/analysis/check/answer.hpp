@@ -143,14 +143,15 @@ struct EntryCheck {
   std::optional<WithStart> with_start;  ///< never judged; unset: not estimated
   std::string inexact_because;  ///< beside its start; empty: the recording determines the result
   bool finished = true;         ///< false: stopped, and the values mean nothing
-  /// Set: the recording ends early, and that of the baseline did not. Its values are lower bounds,
-  /// and none of them passes.
-  std::optional<EarlyEnd> early_end;
+  RecordingFacts facts;         ///< not whole: its values are lower bounds
+  bool baseline_is_whole = true;
   CheckVersions versions = {};
   CheckVersions baseline_versions = {};
 
   bool passed() const;
-  bool passes(const CheckedValue& value) const { return value.passed() && !early_end; }
+  bool passes(const CheckedValue& value) const { return value.passed() && comparable(); }
+  /// Lower bounds beside the values of a whole recording say nothing.
+  bool comparable() const { return facts.whole() || !baseline_is_whole; }
   bool counts_before() const { return from_before == FromBefore::counted; }
 };
 

@@ -129,7 +129,7 @@ void find_code(const Recording& recording, EntryCheck& check) {
 }  // namespace
 
 bool EntryCheck::passed() const {
-  return !early_end && std::ranges::all_of(values, &CheckedValue::passed);
+  return comparable() && std::ranges::all_of(values, &CheckedValue::passed);
 }
 
 EntryCheck check_entry(const Subject& subject, const LateStart& late, const BaselineEntry& entry,
@@ -139,10 +139,11 @@ EntryCheck check_entry(const Subject& subject, const LateStart& late, const Base
                    .gpu = entry.gpu,
                    .setup = entry.setup,
                    .from_before = entry.from_before,
+                   .facts = facts_of(subject.recording(), trace),
+                   .baseline_is_whole = !entry.at_least,
                    .versions = {.rules = rules_of(subject, entry.setup)},
                    .baseline_versions = entry.versions};
   check.values = values_of(entry);
-  if (!entry.at_least) check.early_end = early_end(subject.recording(), trace);
   const Setup setup =
       setup_of(entry.setup, check.counts_before() ? StartMode::automatic : StartMode::cold);
   const LateStart none(subject, replay_options(trace, setup, control));
@@ -180,7 +181,7 @@ std::optional<WithStart> with_start(const Subject& subject, const LateStart& lat
 
 BaselineEntry updated(const BaselineEntry& entry, const EntryCheck& check) {
   BaselineEntry fresh = entry;
-  fresh.at_least = check.early_end.has_value();
+  fresh.at_least = !check.facts.whole();
   fresh.versions = check.versions;
   for (const CheckedValue& value : check.values) {
     fresh.metrics.find(value.metric->name)->second.value = value.value;

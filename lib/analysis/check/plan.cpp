@@ -206,7 +206,6 @@ std::vector<CheckPlan> plan_update(const Inputs& inputs, const Baseline& baselin
               : BaselineEntry{.trace = kept_path(chosen.recording->path, question.baseline),
                               .gpu = chosen.trace->gpu,
                               .setup = {.strategy = strategy}});
-      entry.at_least = false;  // what is checked now decides
       if (question.release) entry.setup.release = *question.release;
       entry.setup.capacity = capacity_of(old, *chosen.trace, question);
       entry.from_before = from_before(old, question);

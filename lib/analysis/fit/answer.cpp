@@ -21,7 +21,6 @@ Bytes contexts(const SharedDevice* shared) {
 }
 
 constexpr std::size_t kCardsNamed = 3;
-constexpr Bytes kShareOpen = 32;  ///< the need of a program stays open by one part in so many
 
 /// What all searches on one device of a recording share.
 struct Job {
@@ -164,10 +163,8 @@ void confirm(const Subject& recorded, bool begins_alike, const Job& job, const S
   if (begins_alike && as_recorded.fit.smallest == run.fit.smallest) {
     run = std::move(as_recorded);
   } else if (as_recorded.fit.smallest && run.fit.smallest) {
-    // Measured on 125 programs whose second step was cut short: where the third went on as the
-    // first, none needed more than 1.7 % beyond it.
     run.interval = {*as_recorded.fit.smallest,
-                    round_up(*run.fit.smallest + *run.fit.smallest / kShareOpen,
+                    round_up(*run.fit.smallest + *run.fit.smallest / kPartsOfRest,
                              job.setup.device.simulated().granularity)};
   }
 }

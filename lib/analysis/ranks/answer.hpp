@@ -46,10 +46,10 @@ struct RankRow {
   std::string path;
   int gpu = 0;
   std::uint64_t events = 0;
-  Hash128 stream;                     ///< hash of all that the program asks for
-  std::vector<RankRun> runs;          ///< by strategy
-  std::optional<EarlyEnd> early_end;  ///< set: its peaks are lower bounds
-  std::optional<Bytes> capacity;      ///< its device's, where it is known
+  Hash128 stream;                 ///< hash of all that the program asks for
+  std::vector<RankRun> runs;      ///< by strategy
+  RecordingFacts facts;           ///< not whole: its peaks are lower bounds
+  std::optional<Bytes> capacity;  ///< its device's, where it is known
 };
 
 /// A quantity of a rank that is laid beside those of others.

@@ -102,7 +102,8 @@ Json row_json(const RankRow& row) {
             {"events", row.events},
             {"stream", hex_of(row.stream)},
             {"runs", std::move(runs)}};
-  if (row.early_end) json["ends_early"] = early_end_json(*row.early_end);
+  if (!row.facts.whole()) json["ends_early"] = early_end_json(*row.facts.early_end);
+  if (!row.facts.starts_empty) json["starts"] = "warm";
   if (row.capacity) json["capacity_bytes"] = *row.capacity;
   return json;
 }
@@ -113,7 +114,8 @@ RankRow row_of(const JsonNode& node) {
               .gpu = node.at("gpu").gpu(),
               .events = node.at("events").whole(),
               .stream = hash_at(node.at("stream"))};
-  if (node.has("ends_early")) row.early_end = early_end_of(node.at("ends_early"));
+  if (node.has("ends_early")) row.facts.early_end = early_end_of(node.at("ends_early"));
+  row.facts.starts_empty = !node.has("starts");
   if (node.has("capacity_bytes")) row.capacity = node.at("capacity_bytes").whole();
   for (const JsonNode& run : node.at("runs").elements()) row.runs.push_back(run_of(run));
   return row;
@@ -218,7 +220,7 @@ void take_rank(const RankFile& file, const RanksQuestion& question,
               .gpu = chosen.trace->gpu,
               .events = chosen.trace->size(),
               .stream = Beginnings(stream).whole()};
-  row.early_end = replayed.trace.early_end;
+  row.facts = replayed.trace.facts();
   row.capacity = replayed.device.capacity;
   for (const Run& run : replayed.runs) row.runs.push_back(rank_run(run));
   collected.take(std::move(row), chosen, std::move(stream));

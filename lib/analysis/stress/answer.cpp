@@ -254,6 +254,7 @@ void stress(const StressJob& job, const LateStart& late, StressedDevice& stresse
     StressRun& made =
         stressed.runs.emplace_back(stress_run(std::move(recorded[i]), std::move(own)));
     made.recorded_order = same[i].reserved;
+    made.recorded.at_least = !stressed.trace.facts().whole();
   }
 }
 

@@ -52,11 +52,11 @@ std::string failures(const EntryCheck& entry) {
     if (entry.passes(value)) continue;
     if (!text.empty()) text += "; ";
     text += fmt::format("{} {}", value.metric->word,
-                        bounded(value_phrase(value), entry.early_end.has_value()));
+                        bounded(value_phrase(value), !entry.facts.whole()));
     const std::string place = place_phrase(value);
     if (!place.empty()) text += ", " + place;
   }
-  if (entry.early_end) text += "; " + early_end_phrase(*entry.early_end);
+  if (!entry.facts.whole()) text += "; " + early_end_phrase(*entry.facts.early_end);
   return text;
 }
 
@@ -98,10 +98,10 @@ std::string case_name(const EntryCheck& entry, const CheckedValue& value) {
 }
 
 std::string failure(const EntryCheck& entry, const CheckedValue& value) {
-  const std::string message = fmt::format(
-      "{} {}", value.metric->word, bounded(value_phrase(value), entry.early_end.has_value()));
+  const std::string message =
+      fmt::format("{} {}", value.metric->word, bounded(value_phrase(value), !entry.facts.whole()));
   std::string details = message;
-  if (entry.early_end) details += '\n' + early_end_phrase(*entry.early_end);
+  if (!entry.facts.whole()) details += '\n' + early_end_phrase(*entry.facts.early_end);
   const std::string place = place_phrase(value);
   if (!place.empty()) details += '\n' + place;
   details += '\n' + (entry.grown.empty() ? no_growth_phrase(entry) : "grew since the baseline:");

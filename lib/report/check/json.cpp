@@ -19,7 +19,7 @@ void value_fields(JsonFields& f, const EntryCheck& entry, const CheckedValue& va
   f("value", value.value, "now; of an estimate the most likely");
   f("limit", value.limit, "what it may be");
   f("passed", entry.passes(value), "it is no more, and the recording is whole");
-  bound_field(f, entry.early_end.has_value());
+  bound_field(f, !entry.facts.whole());
   f("first_event_over", value.first_event_over, "at which it last passed the limit");
   f("step_over", value.step, "its step, 0 before the first");
   f("tolerance", value.tolerance.text, "as given");
@@ -67,6 +67,7 @@ void fields(JsonFields& f, const WithStart& with) {
 void fields(JsonFields& f, const EntryCheck& entry) {
   f.called("check_entry");
   setup_fields(f, entry);
+  facts_fields(f, entry.facts);
   f("passed", entry.passed(), "all of its values passed");
   doubts_fields(f, entry);
   f("with_start", entry.with_start, "with blocks from before the recording; never judged");
@@ -92,6 +93,7 @@ void fields(JsonFields& f, const EntryUpdate::Change& change) {
 
 void fields(JsonFields& f, const EntryUpdate& update) {
   setup_fields(f, update.check);
+  facts_fields(f, update.check.facts);
   doubts_fields(f, update.check);
   f("new", update.kind == EntryUpdate::Kind::fresh, "the baseline had no such entry");
   f("changes", update.changes, "values that changed");

@@ -190,8 +190,8 @@ std::string verdict_sentence(const CheckAnswer& answer) {
 
 std::string doubt_sentences(const EntryCheck& check) {
   std::string text;
-  if (check.early_end) {
-    text = fmt::format("Values are lower bounds: {}.", early_end_phrase(*check.early_end));
+  if (!check.facts.whole()) {
+    text = fmt::format("Values are lower bounds: {}.", early_end_phrase(*check.facts.early_end));
   }
   if (check.blocks_before > 0) add_sentence(text, before_sentence(check));
   if (check.counts_before() && has_interval(check)) {

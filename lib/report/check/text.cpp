@@ -28,7 +28,7 @@ void append_rows(Table& table, const CheckAnswer& answer, bool passed) {
       const std::string place = place_phrase(value);
       table.rows.push_back({code(entry_phrase(entry)), std::string(value.metric->word),
                             baseline_phrase(value),
-                            bounded(shown(*value.metric, value.value), entry.early_end.has_value()),
+                            bounded(shown(*value.metric, value.value), !entry.facts.whole()),
                             shown(*value.metric, value.limit), change_in_percent(value),
                             passed           ? "ok"
                             : value.passed() ? "**unknown**"
@@ -50,7 +50,7 @@ std::size_t widest_word(const EntryCheck& entry) {
 std::string value_line(const EntryCheck& entry, const CheckedValue& value, std::size_t width,
                        const TextStyle& style) {
   std::string line = fmt::format("{:<{}} {}", value.metric->word, width,
-                                 bounded(value_phrase(value), entry.early_end.has_value()));
+                                 bounded(value_phrase(value), !entry.facts.whole()));
   const std::string place = place_phrase(value);
   if (!place.empty()) {
     const std::string between = kIndent + line.size() + 3 + place.size() > style.width

@@ -30,6 +30,12 @@ void both(JsonFields& f, std::string_view key, T a, T b, std::string_view about)
     about);
 }
 
+void side_fields(JsonFields& f, const TraceSummary& trace) {
+  fields(f, trace);
+  facts_fields(f, trace.facts());
+  f.called("compared_trace");
+}
+
 void totals_fields(JsonFields& f, const RecordingsAnswer& answer) {
   const RecordingsDiff& diff = answer.diff;
   const SpanPeak& a = diff.a_peak;
@@ -229,8 +235,8 @@ void fields(JsonFields& f, const RequestMade& made) {
 void fields(JsonFields& f, const RecordingsAnswer& answer) {
   const RecordingsDiff& diff = answer.diff;
   head_fields(f, "diff");
-  f("a", answer.a, "the first recording");
-  f("b", answer.b, "the second");
+  f("a", Part{[&](JsonFields& a) { side_fields(a, answer.a); }}, "the first recording");
+  f("b", Part{[&](JsonFields& b) { side_fields(b, answer.b); }}, "the second");
   f("device", answer.device, "of the replays; null: as recorded");
   f("runs", runs_of(diff), "both under one strategy; none: as recorded");
   f("at_step", only_if(diff.at_step > 0, diff.at_step), "whose peaks are compared");

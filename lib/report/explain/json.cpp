@@ -192,6 +192,7 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   const Figures figure(device);
   head_fields(f, "explain");
   f("trace", device.trace, "the recording");
+  facts_fields(f, only_if(device.messages.empty(), device.trace.facts()));
   f("device", device.device, "on which the recording is replayed");
   f("verdict", name_of(e.cause), "why memory ran out: none, shortage, fragmentation, ...");
   f("cause", name_of(e.cause), "the same as verdict, as every answer names it");
@@ -208,7 +209,7 @@ void fields(JsonFields& f, const ExplainedDevice& device) {
   memory_fields(f, e, figure);
   f("pins", e.pins.by_place, "call sites that keep memory from being returned, the oldest first");
   f("live", e.live, "call sites that hold live memory, most bytes first");
-  f("by", name_of(e.by), "what counts as a place: place, function, file or module");
+  f("by", name_of(e.by), "what counts as a place: place, function, file, module or unfolded");
   f("tree", e.tree, "live memory by its outermost callers; null: not asked for");
   f("rounding", e.rounding, "memory lost by rounding, most first");
   const auto pool = [&](JsonFields& pools, const PoolRow& row) { pool_fields(pools, device, row); };

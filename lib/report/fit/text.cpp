@@ -127,7 +127,7 @@ std::string on_given_device(const FitRun& run, const FittedDevice& fitted) {
       fmt::format("{} runs out of memory at event {}: requested {}, {} free, largest hole {}.",
                   run.there.strategy, human_count(oom.event), human_size(oom.requested),
                   human_size(oom.free), human_size(oom.largest_free));
-  if (fit.smallest && *fit.smallest <= *fitted.device.capacity) {
+  if (fit.smallest && *fit.smallest <= *fitted.device.capacity && !run.there.at_least) {
     text += fmt::format(" On {} it fits.", exact_size(*fit.smallest));
   }
   return text;
@@ -136,7 +136,7 @@ std::string on_given_device(const FitRun& run, const FittedDevice& fitted) {
 /// Says that more memory does not always help, where it does not.
 std::string not_monotonic(const FitRun& run, Bytes granule) {
   const Fit& fit = run.fit;
-  if (!fit.fails_again) return {};
+  if (!fit.fails_again || run.there.at_least) return {};
   std::string text = fmt::format(
       "{} fits {}, but some larger devices fail again, up to {}: the size of the device decides "
       "when memory is taken and released, and that changes what follows.",

@@ -18,6 +18,7 @@ void info_fields(JsonFields& f, const TraceSummary& trace) {
   head_fields(f, "info");
   f("trace", Part{[&](JsonFields& detailed) { detailed_fields(detailed, trace); }},
     "the recording");
+  facts_fields(f, only_if(trace.why_no_trace.empty(), trace.facts()));
   f("device", nullptr, "nothing is replayed");
   f("runs", std::vector<Run>(), "none");
   if (f.sometimes(trace.selected.has_value())) {

@@ -249,11 +249,6 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
   return only_if(!text.empty(), std::string_view(text));
 }
 
-void bound_field(JsonFields& f, bool at_least) {
-  f("bound", only_if(at_least, "lower"),
-    "lower: the recording ends early and figures are lower bounds");
-}
-
 void fields(JsonFields& f, const TraceSummary& trace) {
   f.called("trace");
   trace_fields(f, trace, false);

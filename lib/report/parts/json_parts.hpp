@@ -8,6 +8,7 @@
 #include "analysis/run/answer.hpp"
 #include "metrics/made_facts.hpp"
 #include "program/verdict.hpp"
+#include "report/parts/facts.hpp"
 #include "report/parts/json_fields.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
@@ -20,9 +21,6 @@ template <typename T>
 std::optional<T> only_if(bool known, T value) {
   return known ? std::optional<T>(std::move(value)) : std::nullopt;
 }
-
-/// "bound": "lower" where a recording that ends early makes figures lower bounds, else null.
-void bound_field(JsonFields& f, bool at_least);
 
 void fields(JsonFields& f, const TraceSummary& trace);
 /// With what only `info` is asked for.
@@ -49,6 +47,7 @@ void result_fields(JsonFields& f, std::string_view command, const TraceSummary& 
                    const Device& device, const Runs& runs) {
   head_fields(f, command);
   f("trace", trace, "the recording");
+  facts_fields(f, trace.facts());
   f("device", device, "the device of the replays; null where there are none");
   f("runs", runs, "a result for each strategy or device");
 }

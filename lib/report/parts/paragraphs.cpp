@@ -83,29 +83,6 @@ std::string how_to_record(const TraceSummary& trace) {
       memory, memory);
 }
 
-std::string early_end_phrase(const EarlyEnd& end) {
-  using Why = EarlyEnd::Why;
-  const bool is_later = end.pass == EarlyEnd::Pass::later;
-  const std::string rest =
-      fmt::format("the rest of that step{} is not in it", end.why == Why::steps_unknown ? ""
-                                                          : is_later ? " (optimizer)"
-                                                                     : " (backward, optimizer)");
-  switch (end.why) {
-    case Why::first_step:
-      return "the recording ends at the OOM of its first step; " + rest;
-    case Why::unlike_earlier:
-      return "the recording ends at the OOM of a step that differs from those before; " + rest;
-    case Why::rest_may_need_more:
-      return "the recording ends at an OOM, and the rest of that step may need more";
-    case Why::steps_unknown:
-      return "the recording ends at an OOM and does not show whether a whole step came before it";
-    case Why::oom_untold:
-      break;
-  }
-  return "under throw_on_cudamalloc_oom:True an OOM leaves no entry, and the recording may end at "
-         "one";
-}
-
 std::string growth_sentence(const TraceSummary& trace) {
   const Growth* growth = trace.notable_growth();
   if (growth == nullptr) return {};
@@ -151,28 +128,6 @@ std::string pluggable_pools_sentence(const TraceSummary& trace) {
       "(vLLM's sleep mode, torch_memory_saver). It may have slept; the recording does not say "
       "when.",
       pluggable_pools_phrase(trace));
-}
-
-std::string lower_bounds_sentence(const TraceSummary& trace) {
-  if (!trace.early_end) return {};
-  return fmt::format("Peaks are lower bounds: {}.", early_end_phrase(*trace.early_end));
-}
-
-std::string whole_recording_sentence(const TraceSummary& trace) {
-  if (!trace.early_end) return {};
-  if (trace.early_end->why == EarlyEnd::Why::rest_may_need_more) {
-    return "For the peak with that rest:\n"
-           "memreplay fit " +
-           path_word(trace.path);
-  }
-  if (!trace.format.starts_with("torch"))
-    return "For the real peak, record a run with enough memory.";
-  return "For the real peak, record on a larger card, or on a virtual one:\n"
-         "memreplay record --virtual-gpu h200 -o whole.pickle -- python train.py";
-}
-
-std::string bounded(const std::string& size, bool at_least) {
-  return at_least ? "at least " + size : size;
 }
 
 std::string other_program_sentence(const std::string& path, const std::optional<Bytes>& capacity) {

@@ -7,6 +7,7 @@
 
 #include "analysis/info/answer.hpp"
 #include "core/units.hpp"
+#include "report/parts/facts.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
 
@@ -70,10 +71,6 @@ inline std::vector<std::string> nothing_requested_remarks(const TraceSummary& tr
   return {nothing_requested_sentence(trace)};
 }
 
-/// "the recording ends at the OOM of its first step; the rest of that step (backward, optimizer) is
-/// not in it"
-std::string early_end_phrase(const EarlyEnd& end);
-
 /// "Memory grows by 16 MiB a step: train.py:31 run, since step 3 (event 53)." Empty where nothing
 /// worth a word grows.
 std::string growth_sentence(const TraceSummary& trace);
@@ -88,15 +85,6 @@ std::string pluggable_pools_phrase(const TraceSummary& trace);
 
 /// Says that these may have slept, and what figures are because of it. Empty where there are none.
 std::string pluggable_pools_sentence(const TraceSummary& trace);
-
-/// "Peaks are at least these: the recording ends …" Empty where it does not end early.
-std::string lower_bounds_sentence(const TraceSummary& trace);
-
-/// What to record to know more than lower bounds. Empty where the recording does not end early.
-std::string whole_recording_sentence(const TraceSummary& trace);
-
-/// "5226 MiB", "at least 5226 MiB".
-std::string bounded(const std::string& size, bool at_least);
 
 /// The commands by which a program that ran out of memory is changed to fit, a line each. `path` is
 /// its recording, `capacity` that of the device, where it is known.

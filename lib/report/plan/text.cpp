@@ -18,7 +18,7 @@ constexpr std::size_t kNamesShown = 40;
 std::string proof_phrase(const PlannedDevice& device) {
   if (device.optimal()) return "proved optimal";
   const auto above = static_cast<double>(*device.height - device.lower_bound);
-  return fmt::format("at most {:.2g} % above the optimum",
+  return fmt::format("within {:.2g} % of the optimum",
                      100 * above / static_cast<double>(device.lower_bound));
 }
 

@@ -51,7 +51,7 @@ void rank_run_fields(JsonFields& f, const RankRow& row, const RankRun& run) {
   for (const RankMetric& metric : rank_metrics()) f(metric.name, metric.of(row, run), metric.word);
   f("first_oom_event", run.first_oom, "null: none");
   f("exact", !run.peak_interval, "the recording determines the result");
-  bound_field(f, row.early_end.has_value());
+  bound_field(f, !row.facts.whole());
   f("interval", each(run.peak_interval, rank_interval_fields), "null where it is exact");
 }
 
@@ -59,6 +59,7 @@ void row_fields(JsonFields& f, const RanksAnswer& answer, const RankRow& row) {
   f("rank", row.rank, "the rank");
   f("path", row.path, "its file");
   f("gpu", row.gpu, "which device of it");
+  facts_fields(f, row.facts);
   f("class", answer.class_of(row), "its class, by index");
   const auto run = [&](JsonFields& runs, const RankRun& of) { rank_run_fields(runs, row, of); };
   f("runs", each(row.runs, run), "by strategy");

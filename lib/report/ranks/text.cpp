@@ -25,7 +25,7 @@ std::string shown(const RankMetric& metric, std::uint64_t value) {
 }
 
 bool any_ends_early(std::span<const RankRow> rows) {
-  return std::ranges::any_of(rows, [](const RankRow& row) { return row.early_end.has_value(); });
+  return std::ranges::any_of(rows, [](const RankRow& row) { return !row.facts.whole(); });
 }
 
 // "5328 MiB", "4568 MiB or more", "406 MiB to 512 MiB"
@@ -41,7 +41,7 @@ std::string peaks_phrase(std::span<const RankRow> rows) {
 // "5328 MiB reserved and 2 OOMs"
 std::string need_phrase(const RankRow& row, const RankRun& run) {
   const std::string peak =
-      row.early_end
+      !row.facts.whole()
           ? bounded(human_size(run.peak_interval
                                    .value_or(BytesInterval{run.peak_reserved, run.peak_reserved})
                                    .low),
@@ -142,8 +142,8 @@ Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) 
     const RankRun& run = row->runs.front();
     table.rows.push_back(
         {ranks_text(ranks), std::to_string(answer.class_of(*row) + 1),
-         bounded((run.peak_interval ? "≈ " : "") + texts[2 * i], row->early_end.has_value()),
-         bounded(texts[2 * i + 1], row->early_end.has_value()), human_count(run.ooms),
+         bounded((run.peak_interval ? "≈ " : "") + texts[2 * i], !row->facts.whole()),
+         bounded(texts[2 * i + 1], !row->facts.whole()), human_count(run.ooms),
          human_count(run.oom_retries)});
   }
   return table;

@@ -110,7 +110,7 @@ std::string verdict(const Run& run) {
   }
   const std::string cost = transfer_cost(run);
   if (run.at_least) {
-    return fmt::format("serves all that is recorded on {}; whether the rest fits is unknown",
+    return fmt::format("serves all that is recorded on {}; what the rest needs is unknown",
                        device_phrase(run));
   }
   return fmt::format("fits {}{}{}", device_phrase(run), cost.empty() ? "" : ", but ", cost);
@@ -146,8 +146,9 @@ std::string numbers(const Run& run, std::size_t width) {
   line("at the end", fmt::format("{} requested, {} allocated", human_size(m.end_requested),
                                  human_size(m.end_allocated)));
   // What is free and in pieces at the peak is no waste: it may be in use a moment later.
-  line("waste", fmt::format("{} of {} reserved at most", gap,
-                            run.interval ? "what is" : "the " + human_size(m.peak_reserved)));
+  line("waste", fmt::format("{} of {} reserved {}", gap,
+                            run.interval ? "what is" : "the " + human_size(m.peak_reserved),
+                            run.at_least ? "at the peak" : "at most"));
   line("", fmt::format("rounding {} of what is allocated", percent(m.internal_fragmentation)));
   line("OOM",
        fmt::format("{}, {}", counted(m.ooms, "time"),

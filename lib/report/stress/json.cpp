@@ -83,6 +83,7 @@ void fields(JsonFields& f, const StressRun& run) {
   f("strategy", run.recorded.strategy, "the specification as given");
   f("gpu", run.recorded.gpu, "which device of the recording");
   f("exact", run.recorded.exact, "the recording determines the result");
+  bound_field(f, run.recorded.at_least);
   f("interval", run.recorded.interval, "bounds of an estimate; null where it is exact");
   f("inexact_because", unless_empty(run.recorded.inexact_because), "the end of a sentence");
   f("recorded_peak_reserved_bytes", recorded.peak_reserved, "in the recorded order");

@@ -48,7 +48,7 @@ std::string room_sentence(const StressRun& run, Bytes capacity) {
                                : of_orders(run.orders_with_oom, run.orders) +
                                      (run.orders_with_oom == 1 ? " runs" : " run");
   return fmt::format(
-      "{} out of memory on a device of {}: 99.9 % of orders do not and reserve at most {}, with {} "
+      "{} out of memory on a device of {}: 99.9 % of orders do not and stay within {}, with {} "
       "confidence.",
       some, human_size(capacity), human_size(margin.peak_reserved),
       confidence_text(margin.confidence));
@@ -290,6 +290,7 @@ std::string to_text(const StressAnswer& answer, const TextStyle& style) {
       append_paragraph(out, answer_sentence(stressed));
       out += '\n';
       append_paragraph(out, head(stressed, devices.size() > 1));
+      append_paragraph(out, lower_bounds_sentence(stressed.trace));
       append_paragraph(out, orders_sentence(stressed));
       append_paragraph(out, capacity_sentence(stressed.device));
       out += '\n';
