@@ -18,43 +18,48 @@
 namespace memreplay {
 namespace {
 
-/// What of a program lies beyond the failure with which its recording ends.
+/// What of a program's first step lies beyond the OOM at which its recording ends.
 struct BeyondFailure {
-  bool ends_at_oom = false;
-  bool saw_backward = false;
+  bool in_first_step = false;
+  bool in_forward = false;
   Bytes parameters = 0;
-  Bytes gradients = 0;       ///< that were not asked for yet
-  std::uint32_t states = 0;  ///< copies of the parameters that an optimizer will keep
+  Bytes gradients = 0;  ///< that were not asked for yet
+  Bytes states = 0;     ///< that an optimizer will keep, likewise
 
   /// What is to be set aside for it, of the program with these edits.
   Bytes still_to_come(const std::vector<EditFacts>& edits) const;
 };
 
 Bytes BeyondFailure::still_to_come(const std::vector<EditFacts>& edits) const {
-  if (!ends_at_oom || saw_backward) return 0;
+  if (!in_first_step) return 0;
   Bytes again = 0;
   for (const EditFacts& edit : edits) again = std::max(again, edit.largest_segment);
-  return gradients + states * parameters + again;
+  return gradients + states + (in_forward ? again : 0);
 }
 
-/// A step that was recorded to its end stands for all steps; in a shorter one the parameters are
-/// inferred from their lifetimes. O(events).
-BeyondFailure beyond_failure(const Subject& subject, std::span<const LayerCode> layers,
-                             std::uint32_t states) {
+Bytes bytes_of(const Subject& subject, const BlockLives& lives, Category category) {
+  Selector selector;
+  selector.category = category;
+  Bytes bytes = 0;
+  for (const std::uint32_t block :
+       selected(subject.recording(), subject.trace(), lives, selector)) {
+    bytes += lives.blocks[block].size;
+  }
+  return bytes;
+}
+
+/// The parameters are inferred from their lifetimes. O(events).
+BeyondFailure beyond_failure(const Subject& subject, const RecordingFacts& facts,
+                             std::span<const LayerCode> layers, std::uint32_t states) {
   const Trace& trace = subject.trace();
-  BeyondFailure found{.states = states};
-  found.ends_at_oom = std::ranges::find(trace.ops, Op::oom) != trace.ops.end();
+  BeyondFailure found;
+  found.in_first_step = facts.ends() == Ends::oom_in_first_step;
+  found.in_forward = found.in_first_step && facts.early_end->pass == EarlyEnd::Pass::forward;
   const Passes passes(subject.recording(), trace);
-  const BlockLives lives = lives_of(trace);
-  const std::uint64_t first_backward = [&] {
-    std::uint64_t event = 0;
-    while (event < trace.size() && passes.backward_before(event) == 0) ++event;
-    return event;
-  }();
-  found.saw_backward = passes.are_known() && first_backward < trace.size() &&
-                       passes.others_before(trace.size()) > passes.others_before(first_backward);
   if (!passes.are_known()) return found;
-  std::uint64_t forward = first_backward;
+  const BlockLives lives = lives_of(trace);
+  std::uint64_t forward = 0;
+  while (forward < trace.size() && passes.backward_before(forward) == 0) ++forward;
   for (const LayerCode& layer : layers) forward = std::min(forward, layer.begins);
   Selector parameters;
   parameters.category = Category::parameter;
@@ -63,13 +68,10 @@ BeyondFailure beyond_failure(const Subject& subject, std::span<const LayerCode> 
     const BlockLife& life = lives.blocks[block];
     if (life.existed_before() || life.born < forward) found.parameters += life.size;
   }
-  Bytes gradients = 0;
-  Selector of_gradients;
-  of_gradients.category = Category::gradient;
-  for (const std::uint32_t block : selected(subject.recording(), trace, lives, of_gradients)) {
-    gradients += lives.blocks[block].size;
-  }
-  found.gradients = found.parameters - std::min(found.parameters, gradients);
+  const auto without = [](Bytes all, Bytes there) { return all - std::min(all, there); };
+  found.gradients = without(found.parameters, bytes_of(subject, lives, Category::gradient));
+  found.states =
+      without(states * found.parameters, bytes_of(subject, lives, Category::optimizer_state));
   return found;
 }
 
@@ -88,39 +90,39 @@ struct Candidate {
 
 class EditSearch {
  public:
-  EditSearch(const Chosen& chosen, const Subject& subject, const SuggestQuestion& question,
-             Bytes budget, const Control& control)
+  EditSearch(const Chosen& chosen, const Subject& subject, const RecordingFacts& facts,
+             RestOfStep rest, const SuggestQuestion& question, Bytes budget, const Control& control)
       : chosen_(chosen),
         subject_(subject),
         question_(question),
         control_(control),
-        judge_(question.setup, budget, control),
+        rest_(rest),
+        judge_(question.setup, budget, rest, control),
         settings_(question.setup, judge_, control),
         layers_(layers_of(subject.recording(), subject.trace())),
-        beyond_(beyond_failure(subject, layers_, question.states)),
+        beyond_(beyond_failure(subject, facts, layers_, question.states)),
         strategies_(strategies()) {}
 
   SuggestedDevice search() {
     SuggestedDevice found;
-    found.ends_at_oom = beyond_.ends_at_oom && !beyond_.saw_backward;
     found.parameters = beyond_.parameters;
     found.layers = layers_.size();
     try_edits({});
     if (candidates_.empty()) return found;  // cancelled
-    // In an incomplete first step the best program is not the cheapest, but the one that leaves
-    // most for the rest of the step: settings by which it only just fits are not searched for.
-    if (!found.ends_at_oom) search_settings();
+    // Where the rest is unknown the best program is not the cheapest, but the one that leaves most
+    // for it: settings by which it is only just served are not searched for.
+    if (rest_ != RestOfStep::unknown) search_settings();
     base_ = candidates_.front().suggestions.front().peak_reserved;
     for (const SuggestedEdit& edit : single_edits()) try_edits({edit});
-    if (!found.ends_at_oom || nothing_fits()) search_settings();
-    if (nothing_fits()) {
+    if (rest_ != RestOfStep::unknown || none_serves()) search_settings();
+    if (none_serves()) {
       try_pairs();
       search_settings();
     }
     for (Candidate& candidate : candidates_) {
       found.tried += candidate.suggestions.size();
       Suggestion& best = *std::ranges::min_element(candidate.suggestions, {}, [](const auto& s) {
-        return std::tuple(!s.fits, s.peak_reserved);
+        return std::tuple(!s.serves, s.peak_reserved);
       });
       best.saved = base_ - std::min(base_, best.peak_reserved);
       found.suggestions.push_back(std::move(best));
@@ -128,16 +130,16 @@ class EditSearch {
     found.settings = settings_.searched();
     found.settings.left = left_;
     drop_alike(found.suggestions);
-    sort(found.suggestions, found.ends_at_oom);
+    sort(found.suggestions);
     return found;
   }
 
  private:
-  static bool fits(const Candidate& candidate) {
-    return std::ranges::any_of(candidate.suggestions, &Suggestion::fits);
+  static bool serves(const Candidate& candidate) {
+    return std::ranges::any_of(candidate.suggestions, &Suggestion::serves);
   }
 
-  bool nothing_fits() const { return std::ranges::none_of(candidates_, fits); }
+  bool none_serves() const { return std::ranges::none_of(candidates_, serves); }
 
   // Whether the allocator is PyTorch's, and nobody chose settings.
   bool settings_are_open() const {
@@ -177,6 +179,7 @@ class EditSearch {
             .kind = kind,
             .code = layer.code,
             .function = layer.function,
+            .package = layer.package,
             .calls = layer.calls,
             .called_directly = layer.called_directly};
   }
@@ -191,7 +194,8 @@ class EditSearch {
       all.back().text += ",only=" + std::to_string(k);
       all.back().only = k;
     }
-    for (std::uint32_t k = 2; k < most; k += 2) {
+    const std::uint32_t most_together = layer.package.empty() ? most : 0;  // no loop of the user's
+    for (std::uint32_t k = 2; k < most_together; k += 2) {
       all.push_back(every);
       all.back().text += ",group=" + std::to_string(k);
       all.back().group = k;
@@ -257,14 +261,14 @@ class EditSearch {
     control_.show("trying edits", 0.5);
   }
 
-  // A setting costs nothing: the cheapest programs that do not fit come first, and none that is as
-  // dear as one that fits. If there are too many, those that request least.
+  // A setting costs nothing: the cheapest programs that are not served come first, and none that is
+  // as dear as one that is. If there are too many, those that request least.
   void search_settings() {
     if (!settings_are_open()) return;
     std::vector<Candidate*> open;
     for (Candidate& candidate : candidates_) {
       const bool may_fit = judge_.may_fit(candidate.suggestions.front());
-      if (!fits(candidate) && !candidate.searched && may_fit) open.push_back(&candidate);
+      if (!serves(candidate) && !candidate.searched && may_fit) open.push_back(&candidate);
     }
     std::ranges::stable_sort(open, {}, [](const Candidate* candidate) {
       return candidate->suggestions.front().peak_requested;
@@ -273,11 +277,11 @@ class EditSearch {
         open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kProgramsSearched));
     std::ranges::stable_sort(open.begin(), looked_at, {}, &Candidate::price);
     for (auto candidate = open.begin(); candidate != looked_at; ++candidate) {
-      if ((*candidate)->price() < cheapest_that_fits()) search_settings(**candidate);
+      if ((*candidate)->price() < cheapest_that_serves()) search_settings(**candidate);
     }
     left_ = 0;
     for (const Candidate* candidate : open) {
-      left_ += !candidate->searched && candidate->price() < cheapest_that_fits() ? 1 : 0;
+      left_ += !candidate->searched && candidate->price() < cheapest_that_serves() ? 1 : 0;
     }
   }
 
@@ -289,10 +293,10 @@ class EditSearch {
     if (suggestion) candidate.suggestions.push_back(*std::move(suggestion));
   }
 
-  Bytes cheapest_that_fits() const {
+  Bytes cheapest_that_serves() const {
     Bytes cheapest = UINT64_MAX;
     for (const Candidate& candidate : candidates_) {
-      if (fits(candidate)) cheapest = std::min(cheapest, candidate.price());
+      if (serves(candidate)) cheapest = std::min(cheapest, candidate.price());
     }
     return cheapest;
   }
@@ -313,19 +317,19 @@ class EditSearch {
     suggestions = std::move(kept);
   }
 
-  // The cheapest that fit first, but where the first step is not whole those that leave most for
-  // the rest of it; then those that save most for their price.
-  static void sort(std::vector<Suggestion>& suggestions, bool ends_early) {
+  // The cheapest that fit first, but where the rest is unknown those that leave most for it; then
+  // those that save most for their price.
+  void sort(std::vector<Suggestion>& suggestions) const {
     const auto worth = [](const Suggestion& s) {
       const auto price = static_cast<double>(s.price());
       return price > 0 ? static_cast<double>(s.saved) / price : 0;
     };
     std::ranges::stable_sort(suggestions, [&](const Suggestion& a, const Suggestion& b) {
-      if (a.fits != b.fits) return a.fits;
-      if (ends_early) {
+      if (a.serves != b.serves) return a.serves;
+      if (rest_ == RestOfStep::unknown) {
         return a.peak_reserved + a.still_to_come < b.peak_reserved + b.still_to_come;
       }
-      if (a.fits) {
+      if (a.serves) {
         return std::tuple(a.price(), a.edits.size(), a.peak_reserved) <
                std::tuple(b.price(), b.edits.size(), b.peak_reserved);
       }
@@ -337,6 +341,7 @@ class EditSearch {
   const Subject& subject_;
   const SuggestQuestion& question_;
   const Control& control_;
+  RestOfStep rest_;
   BudgetJudge judge_;
   FittingSettings settings_;
   std::vector<LayerCode> layers_;
@@ -364,9 +369,13 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
     rest.emplace(made.recording, made.trace(), made.origin);
   }
   const Subject& whole = rest ? *rest : subject;
+  const RecordingFacts facts = facts_of(subject.recording(), subject.trace());
+  const RestOfStep step = facts.whole() ? RestOfStep::recorded
+                          : completed   ? RestOfStep::as_before
+                                        : RestOfStep::unknown;
   SuggestedDevice found =
-      EditSearch(chosen, whole, question, *device.options.capacity, control).search();
-  found.completed = completed.has_value();
+      EditSearch(chosen, whole, facts, step, question, *device.options.capacity, control).search();
+  found.rest = step;
   found.trace = summarise(chosen);
   found.device = summarise(device);
   return found;

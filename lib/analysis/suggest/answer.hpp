@@ -39,6 +39,7 @@ struct SuggestedEdit {
   Kind kind = Kind::checkpoint;
   std::string code;                ///< "models.py:47-49"; empty: the whole forward pass
   std::string function;            ///< the code's function: "forward"
+  std::string package;             ///< whose code it is: "torchvision"; empty: the program's own
   std::vector<std::string> calls;  ///< lines that call it: "models.py:80"
   bool called_directly = true;     ///< through no other code, such as torch.nn.Sequential
   std::uint32_t only = 1;          ///< only its runs 0, N, 2N, …
@@ -50,7 +51,12 @@ struct Suggestion {
   std::vector<SuggestedEdit> edits;  ///< none: the program as it is
   std::string strategy;              ///< as -s takes it
   std::string conf;                  ///< the same as PyTorch reads it, where it was searched
-  bool fits = false;                 ///< in the budget, whatever the edits leave open
+  /// What was recorded, and beside it what is still to come, runs in the budget, whatever the edits
+  /// leave open.
+  bool serves = false;
+  /// The whole program does. Unset: unknown, since the recording ends before it.
+  std::optional<bool> fits;
+  bool at_least = false;  ///< the figures are of what was recorded
   Bytes peak_requested = 0;
   Bytes peak_reserved = 0;
   std::optional<RunInterval> interval;
@@ -59,8 +65,9 @@ struct Suggestion {
   std::uint64_t recomputed_requests = 0;
   Bytes moved = 0;  ///< to the host and back
   Bytes saved = 0;  ///< reserved at most: less than the program as it is under the first strategy
-  /// Beyond the recording, which ends at the failure of its first step: gradients, what an
-  /// optimizer keeps, and what is computed again at a time.
+  /// Beyond the recording. Where it ends at the OOM of its first step: gradients, what an optimizer
+  /// keeps, and what is computed again at a time. Where that of a later step: a share by which its
+  /// rest may differ from the step before.
   Bytes still_to_come = 0;
 
   std::vector<std::string> remarks;  ///< what the edits leave out, sentences
@@ -76,22 +83,29 @@ struct SearchedSettings {
   std::string variable;        ///< where PyTorch reads them
 };
 
+/// The rest of the step in which a recording ends.
+enum class RestOfStep : std::uint8_t {
+  recorded,   ///< there is none, or none that needs more memory
+  as_before,  ///< it is assumed to be that of the step before
+  unknown,
+};
+
 /// The suggestions for one device of a recording.
 struct SuggestedDevice {
   TraceSummary trace;
   DeviceSummary device;  ///< its capacity is the budget
   /// Each edit once, those that fit first, the cheapest first.
   std::vector<Suggestion> suggestions;
-  bool ends_at_oom = false;  ///< in its first step
-  /// The rest of the step in which it failed is that of the step before.
-  bool completed = false;
+  RestOfStep rest = RestOfStep::recorded;
   std::uint64_t tried = 0;  ///< edits, each under each strategy
   SearchedSettings settings;
   std::uint64_t layers = 0;  ///< code that runs several times in a forward pass
   Bytes parameters = 0;      ///< the program's, inferred from their lifetimes
 
+  /// Null: none is known to fit.
   const Suggestion* best() const {
-    return suggestions.empty() || !suggestions.front().fits ? nullptr : &suggestions.front();
+    const bool known = !suggestions.empty() && suggestions.front().fits.value_or(false);
+    return known ? &suggestions.front() : nullptr;
   }
 };
 

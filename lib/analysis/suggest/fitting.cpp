@@ -7,6 +7,7 @@
 
 #include "analysis/run/question.hpp"
 #include "analysis/tune/tune.hpp"
+#include "program/early_end.hpp"
 
 namespace memreplay {
 namespace {
@@ -58,20 +59,36 @@ void BudgetJudge::judge(const FittedProgram& program, const StrategySpec& spec,
   suggestion.peak_requested = run.metrics.peak_requested;
   suggestion.peak_reserved = run.metrics.peak_reserved;
   suggestion.interval = run.interval;
+  suggestion.at_least = rest_ == RestOfStep::unknown;
+  if (rest_ == RestOfStep::as_before) {
+    suggestion.still_to_come = run.metrics.peak_requested / kPartsOfRest;
+  }
+  suggestion.serves = serves(program, spec, suggestion);
+  Suggestion recorded = suggestion;
+  recorded.still_to_come = 0;
+  const bool is_refused =
+      !suggestion.serves && (suggestion.still_to_come == 0 || !serves(program, spec, recorded));
+  suggestion.fits.reset();
+  if (is_refused || (suggestion.serves && !suggestion.at_least)) suggestion.fits = !is_refused;
+}
+
+bool BudgetJudge::serves(const FittedProgram& program, const StrategySpec& spec,
+                         Suggestion& suggestion) const {
   const Bytes to_come = suggestion.still_to_come;
-  const Bytes most = run.interval ? run.interval->peak_reserved.high : run.metrics.peak_reserved;
-  suggestion.fits = most + to_come + held() <= budget_;
-  if (suggestion.fits || budget_ <= to_come + held()) return;
+  const Bytes most =
+      suggestion.interval ? suggestion.interval->peak_reserved.high : suggestion.peak_reserved;
+  if (most + to_come + held() <= budget_) return true;
+  if (budget_ <= to_come + held()) return false;
   // A full device makes an allocator return what it does not need.
-  setup = full_device(suggestion);
+  Setup setup = full_device(suggestion);
   setup.stop_at_oom = true;
   const Run full = run_on(program, spec, setup);
-  if (full.metrics.ooms > 0 || !full.finished) return;
-  suggestion.fits = serve(program.others(), spec, setup);
-  if (!suggestion.fits) return;
+  if (full.metrics.ooms > 0 || !full.finished) return false;
+  if (!all_serve(program.others(), spec, setup)) return false;
   suggestion.retries = full.metrics.oom_retries;
   suggestion.peak_reserved = full.metrics.peak_reserved;
   suggestion.interval = full.interval;
+  return true;
 }
 
 bool BudgetJudge::may_fit(const Suggestion& judged) const {
@@ -97,8 +114,8 @@ Run BudgetJudge::run_on(const FittedProgram& program, const StrategySpec& spec,
   return run;
 }
 
-bool BudgetJudge::serve(const std::deque<Subject>& others, const StrategySpec& spec,
-                        const Setup& setup) const {
+bool BudgetJudge::all_serve(const std::deque<Subject>& others, const StrategySpec& spec,
+                            const Setup& setup) const {
   return std::ranges::all_of(others, [&](const Subject& other) {
     const Run run = run_of_subject(other, spec, setup, control_);
     return run.finished && run.metrics.ooms == 0;
@@ -149,7 +166,7 @@ std::optional<Suggestion> FittingSettings::best_of(const TuneResult& result,
                                             judge_.full_device(as_usual).release);
     suggestion.strategy = spec.text;
     judge_.judge(program, spec, suggestion);
-    if (suggestion.fits) return suggestion;
+    if (suggestion.serves) return suggestion;
   }
   return std::nullopt;
 }

@@ -36,12 +36,12 @@ class FittedProgram {
 /// Says of programs whether they fit a budget.
 class BudgetJudge {
  public:
-  BudgetJudge(const Setup& setup, Bytes budget, const Control& control)
-      : setup_(setup), control_(control), budget_(budget) {}
+  BudgetJudge(const Setup& setup, Bytes budget, RestOfStep rest, const Control& control)
+      : setup_(setup), control_(control), budget_(budget), rest_(rest) {}
 
-  /// How much it reserves where the device is endless, and whether the budget, without what the
-  /// suggestion has still to come, suffices: whatever the edits leave open. A replay for each of
-  /// the guesses, and where it is more than the budget another one on a full device.
+  /// How much it reserves where the device is endless, and whether the budget suffices, without
+  /// what the suggestion has still to come and with it: whatever the edits leave open. A replay for
+  /// each of the guesses, and where it is more than the budget another one on a full device.
   void judge(const FittedProgram& program, const StrategySpec& spec, Suggestion& suggestion) const;
 
   /// What it requests is no more than there is.
@@ -51,13 +51,17 @@ class BudgetJudge {
   Setup full_device(const Suggestion& judged) const;
 
  private:
+  /// On what of the budget is not set aside.
+  bool serves(const FittedProgram& program, const StrategySpec& spec, Suggestion& suggestion) const;
   Run run_on(const FittedProgram& program, const StrategySpec& spec, const Setup& setup) const;
-  bool serve(const std::deque<Subject>& others, const StrategySpec& spec, const Setup& setup) const;
+  bool all_serve(const std::deque<Subject>& others, const StrategySpec& spec,
+                 const Setup& setup) const;
   Bytes held() const { return setup_.device.reserve.value_or(0); }
 
   const Setup& setup_;
   const Control& control_;
   Bytes budget_;
+  RestOfStep rest_;
 };
 
 /// Looks for settings of PyTorch's allocator under which programs fit that do not under the usual

@@ -21,6 +21,23 @@
 namespace memreplay {
 namespace {
 
+/// Whose code may be a layer: each includes the ones before.
+enum class LayersOf : std::uint8_t { program, packages, framework };
+
+/// Modules of PyTorch, such as TransformerEncoderLayer, but what calls any module.
+bool is_module_of_framework(std::string_view file) {
+  return file.find("torch/nn/modules/") != file.npos && !file.ends_with("/module.py") &&
+         !file.ends_with("/container.py");
+}
+
+bool may_be_layer(const Recording& recording, const Frame& frame, LayersOf whose) {
+  const std::string& file = recording.texts[frame.file];
+  const FrameKind kind = frame_kind(recording.texts[frame.name], file);
+  return frame.line != kNoLine &&
+         (kind == FrameKind::own || (whose >= LayersOf::packages && kind == FrameKind::package) ||
+          (whose >= LayersOf::framework && is_module_of_framework(file)));
+}
+
 /// A line of a file, both as a recording numbers them.
 struct FileLine {
   std::uint32_t file = 0;
@@ -29,13 +46,13 @@ struct FileLine {
   friend auto operator<=>(const FileLine&, const FileLine&) = default;
 };
 
-/// A function of the program's own, as far as stacks show it.
+/// A function whose runs may be layers, as far as stacks show it.
 struct OwnFunction {
   std::uint32_t file = 0;  ///< index into Recording::texts
   std::uint32_t name = 0;  ///< index into Recording::texts
   std::uint32_t first = 0;
   std::uint32_t last = 0;       ///< line, included
-  std::set<FileLine> calls;     ///< the program's own lines that call it
+  std::set<FileLine> calls;     ///< lines of such functions that call it
   bool called_directly = true;  ///< through no other code, such as torch.nn.Sequential
   bool runs_optimizer = false;  ///< itself, or what it calls
 
@@ -49,7 +66,7 @@ struct OwnFunction {
 /// apart for another class between them are of two functions where other lines call them.
 class OwnFunctions {
  public:
-  explicit OwnFunctions(const Recording& recording);
+  OwnFunctions(const Recording& recording, LayersOf whose);
 
   void add(const std::vector<std::uint32_t>& stack);
   /// Without module levels, lambdas and what makes a model (__init__).
@@ -69,13 +86,15 @@ class OwnFunctions {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, Line>> lines_;
 };
 
+/// Layers save at least one part in so many of all that a program saves.
+constexpr Bytes kPartsThatAreLayers = 4;
 constexpr std::uint32_t kLinesOfAHeader = 3;  ///< "class", "def" and a body
 
 bool is_layer_name(std::string_view name) { return name != "__init__" && !name.starts_with('<'); }
 
-OwnFunctions::OwnFunctions(const Recording& recording) : recording_(recording) {
+OwnFunctions::OwnFunctions(const Recording& recording, LayersOf whose) : recording_(recording) {
   for (const Frame& frame : recording.frames) {
-    is_own_.push_back(frame.line != kNoLine && !is_noise(recording, frame));
+    is_own_.push_back(may_be_layer(recording, frame, whose));
     is_call_.push_back(recording.texts[frame.file].ends_with("torch/nn/modules/module.py"));
     is_optimizer_.push_back(is_of_optimizer(recording.texts[frame.file]));
   }
@@ -138,8 +157,8 @@ struct RepeatedFunction {
 
 class LayerFinder {
  public:
-  LayerFinder(const Recording& recording, const Trace& trace)
-      : recording_(recording), course_(recording, trace), own_(recording) {
+  LayerFinder(const Recording& recording, const ProgramCourse& course, LayersOf whose)
+      : recording_(recording), course_(course), own_(recording, whose) {
     std::set<std::uint32_t> stacks;
     for (std::size_t i = 0; i < course_.allocations().size(); ++i) {
       if (!course_.is_backward(i)) stacks.insert(course_.life(course_.block_of(i)).stack);
@@ -176,6 +195,7 @@ class LayerFinder {
     LayerCode& layer = found.layer;
     layer.code = fmt::format("{}:{}-{}", file, function.first, function.last);
     layer.function = recording_.texts[function.name];
+    layer.package = package_of(recording_.texts[function.file]);
     std::uint32_t alike = 0;
     const Selector selector = parse_selector("--edit", layer.selector());
     std::map<std::uint32_t, std::uint32_t> of_length;  // in a step, by allocations
@@ -282,7 +302,7 @@ class LayerFinder {
   }
 
   const Recording& recording_;
-  ProgramCourse course_;
+  const ProgramCourse& course_;
   OwnFunctions own_;
   std::map<std::string, std::string> labels_;  ///< by tidy path
   std::vector<RepeatedFunction> repeated_;
@@ -293,7 +313,20 @@ class LayerFinder {
 }  // namespace
 
 std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace) {
-  return LayerFinder(recording, trace).find();
+  const ProgramCourse course(recording, trace);
+  Bytes saved = 0;
+  for (const BlockLife& life : course.lives().blocks) {
+    if (course.passes().is_saved(life)) saved += life.size;
+  }
+  const auto of = [&](LayersOf whose) { return LayerFinder(recording, course, whose).find(); };
+  std::vector<LayerCode> layers = of(LayersOf::program);
+  if (layers.empty() || layers.front().saved < saved / kPartsThatAreLayers) {
+    std::vector<LayerCode> others = of(LayersOf::packages);
+    const bool save_more =
+        !others.empty() && (layers.empty() || others.front().saved > layers.front().saved);
+    if (save_more) layers = std::move(others);
+  }
+  return layers.empty() ? of(LayersOf::framework) : layers;
 }
 
 }  // namespace memreplay

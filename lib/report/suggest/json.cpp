@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/parts/json_parts.hpp"
 #include "report/suggest/suggest.hpp"
 
@@ -15,6 +17,13 @@ std::vector<std::string> texts_of(const std::vector<SuggestedEdit>& edits) {
   return texts;
 }
 
+std::string unknown_because(const SuggestedDevice& device) {
+  if (std::ranges::all_of(device.suggestions, [](const auto& s) { return s.fits.has_value(); })) {
+    return {};
+  }
+  return early_end_phrase(*device.trace.early_end);
+}
+
 void change_fields(JsonFields& f, const SuggestedEdit& edit) {
   const CodeChange change = code_change(edit);
   f("what", change.what, "what to change in the program");
@@ -27,7 +36,9 @@ void fields(JsonFields& f, const Suggestion& s) {
   f("edits", texts_of(s.edits), "as --edit takes them");
   f("changes", each(s.edits, change_fields), "the same in the program");
   f("strategy", s.strategy, "as -s takes it");
-  f("fits", s.fits, "in the budget, also in the worst case of the edits");
+  f("fits", s.fits,
+    "in the budget, also in the worst case of the edits; null: unknown, see unknown_because");
+  bound_field(f, s.at_least);
   f("peak_requested_bytes", s.peak_requested, "peak of the sizes asked for by live blocks");
   f("peak_reserved_bytes", s.peak_reserved, "peak of the bytes held from the device");
   f("interval", s.interval, "what the edits do not determine");
@@ -37,16 +48,19 @@ void fields(JsonFields& f, const Suggestion& s) {
   f("moved_bytes", s.moved, "to the host and back");
   f("saved_bytes", s.saved, "less reserved than the program as it is");
   f("saved_per_byte", saved_per_byte(s), "saved for each byte recomputed or moved");
-  f("still_to_come_bytes", s.still_to_come, "gradients and optimizer, beyond the recording");
+  f("still_to_come_bytes", s.still_to_come, "set aside for what is beyond the recording");
   f("remarks", s.remarks, "what the edits leave out, sentences");
 }
 
 void fields(JsonFields& f, const SuggestedDevice& device) {
   result_fields(f, "suggest", device.trace, device.device, std::vector<Run>());
   f("budget_bytes", device.device.capacity, "what it is to fit");
-  f("ends_at_oom", device.ends_at_oom, "the recording ends in its first step");
-  f("completed_by_step_before", device.completed,
+  f("ends_at_oom", device.trace.facts().ends() == Ends::oom_in_first_step,
+    "the recording ends in its first step");
+  f("completed_by_step_before", device.rest == RestOfStep::as_before,
     "the step that failed is assumed to end as the one before");
+  f("unknown_because", unless_empty(unknown_because(device)),
+    "why it is not known of some whether they fit");
   f("parameters_bytes", device.parameters, "the program's, inferred from their lifetimes");
   f("tried", device.tried, "edits, each under each strategy");
   f("settings_tried", device.settings.tried, "settings searched");
@@ -76,11 +90,11 @@ Table to_table(const SuggestAnswer& answer) {
     for (const Suggestion& s : device.suggestions) {
       std::string edits;
       for (const SuggestedEdit& edit : s.edits) edits += (edits.empty() ? "" : " ") + edit.text;
-      table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu),
-                            std::to_string(++rank), edits, s.strategy, s.fits ? "true" : "false",
-                            std::to_string(s.peak_requested), std::to_string(s.peak_reserved),
-                            std::to_string(s.recomputed), std::to_string(s.moved),
-                            std::to_string(s.saved)});
+      table.rows.push_back(
+          {device.trace.path, std::to_string(device.trace.gpu), std::to_string(++rank), edits,
+           s.strategy, s.fits ? *s.fits ? "true" : "false" : "", std::to_string(s.peak_requested),
+           std::to_string(s.peak_reserved), std::to_string(s.recomputed), std::to_string(s.moved),
+           std::to_string(s.saved)});
     }
   }
   return table;

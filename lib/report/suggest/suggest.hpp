@@ -24,7 +24,7 @@ void fields(JsonFields& f, const SuggestedDevice& device);
 /// What to write into a program for an edit.
 struct CodeChange {
   std::string what;                 ///< "checkpoint forward where models.py:80 calls it"
-  std::vector<std::string> python;  ///< three lines, the names of variables made up
+  std::vector<std::string> python;  ///< a few lines, the names of variables made up
 };
 
 CodeChange code_change(const SuggestedEdit& edit);

@@ -46,8 +46,52 @@ std::string loop_text(const SuggestedEdit& edit) {
   return fmt::format("{}{} at {}", what, edit.calls.size() == 1 ? "" : "s", calls_text(edit));
 }
 
+/// "2nd", "4th": not of more than 20.
+std::string ordinal(std::uint32_t number) {
+  return fmt::format("{}{}", number, number == 2 ? "nd" : number == 3 ? "rd" : "th");
+}
+
+/// Modules of a package, whose code nobody edits: found by a line of their forward.
+std::vector<std::string> layers_lines(const SuggestedEdit& edit) {
+  const std::string lines = lines_text(edit.code);
+  const std::size_t colon = lines.rfind(':');
+  const std::string first = lines.substr(colon + 1, lines.find('-', colon) - colon - 1);
+  return {
+      "def is_layer(module):", "    code = inspect.unwrap(type(module).forward).__code__",
+      fmt::format("    return code.co_filename.endswith(\"{}\") and {} in [line for *_, line in "
+                  "code.co_lines()]",
+                  lines.substr(0, colon), first),
+      fmt::format("for layer in [m for m in model.modules() if is_layer(m)]{}:",
+                  edit.only > 1 ? fmt::format("[::{}]", edit.only) : "")};
+}
+
+/// "the modules of torchvision with forward (vision_transformer.py:110-118)"
+std::string modules_text(const SuggestedEdit& edit) {
+  return fmt::format(
+      "{} of {} with {}",
+      edit.only > 1 ? fmt::format("every {} of the modules", ordinal(edit.only)) : "the modules",
+      edit.package, function_text(edit));
+}
+
+bool is_module_of_package(const SuggestedEdit& edit) {
+  return !edit.package.empty() && edit.function == "forward";
+}
+
+CodeChange of_package(const SuggestedEdit& edit, const std::string& what,
+                      const std::vector<std::string>& before, const std::string& wrapped) {
+  CodeChange change{fmt::format("{} {}", what, modules_text(edit)), {"import functools, inspect"}};
+  change.python.insert(change.python.end(), before.begin(), before.end());
+  for (std::string& line : layers_lines(edit)) change.python.push_back(std::move(line));
+  change.python.push_back(fmt::format("    layer.forward = {}", wrapped));
+  return change;
+}
+
 CodeChange checkpointing(const SuggestedEdit& edit) {
   const std::string import = "from torch.utils.checkpoint import checkpoint";
+  if (is_module_of_package(edit)) {
+    return of_package(edit, "checkpoint", {import},
+                      "functools.partial(checkpoint, layer.forward, use_reentrant=False)");
+  }
   const std::string layer = callee(edit);
   const std::string in_place =
       edit.called_directly ? "  # in place of the loop" : "  # in place of the call";
@@ -86,6 +130,12 @@ CodeChange offloading(const SuggestedEdit& edit) {
             {import, "with save_on_cpu():  # around the forward pass, without backward()",
              "    loss = loss_function(model(x), y)"}};
   }
+  if (is_module_of_package(edit)) {
+    return of_package(edit, "move to the host, and back for the backward pass, what is saved by",
+                      {import, "def moved(forward, *given, **named):", "    with save_on_cpu():",
+                       "        return forward(*given, **named)"},
+                      "functools.partial(moved, layer.forward)");
+  }
   const std::string what = fmt::format(
       "move what {} saves to the host, and back for the backward "
       "pass",
@@ -119,61 +169,96 @@ std::string price_text(const Suggestion& s) {
   return parts.empty() ? std::string("no cost") : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The one that the first sentence is about: the best, or where none fits the least. Null: none.
+bool cut(const SuggestedDevice& device) { return device.rest == RestOfStep::unknown; }
+
+/// The one that the first sentence is about: the first, or where none is served the least. Null:
+/// none.
 const Suggestion* told_of(const SuggestedDevice& device) {
-  if (device.best() != nullptr || device.suggestions.empty()) return device.best();
+  if (device.suggestions.empty()) return nullptr;
+  if (device.suggestions.front().serves) return &device.suggestions.front();
   return &*std::ranges::min_element(device.suggestions, {}, &Suggestion::peak_reserved);
 }
 
-std::string first_sentence(const SuggestedDevice& device) {
-  const Suggestion* best = device.best();
-  const std::string budget = human_size(device.device.capacity.value_or(0));
-  if (best == nullptr) {
-    const std::string none =
-        fmt::format("None of {} tried fits {}", counted(device.tried, "way"), budget);
-    const Suggestion* least = told_of(device);
-    if (least == nullptr) return none + ".";
-    const std::string size = human_size(least->peak_reserved);
-    if (least->edits.empty()) {
-      return fmt::format("{}. The lowest peak is {}, unchanged, under {}.", none, size,
-                         least->strategy);
-    }
-    return fmt::format("{}. The lowest peak is {}, with {} under {}, for {}.", none, size,
-                       edits_text(*least), least->strategy, price_text(*least));
-  }
-  if (device.ends_at_oom && !best->edits.empty()) {
-    return fmt::format(
-        "{} serves what was recorded on {} under {}, with {} to spare for the rest of the step.",
-        edits_text(*best), budget, best->strategy,
-        human_size(*device.device.capacity -
-                   std::min(*device.device.capacity, best->peak_reserved)));
-  }
-  if (best->edits.empty()) {
-    return fmt::format("It fits {} as it is, under {}: {} reserved at most.", budget,
-                       best->strategy, human_size(best->peak_reserved));
-  }
-  return fmt::format(
-      "{} fits {} under {}: {} reserved at most{}, for {}.", edits_text(*best), budget,
-      best->strategy, human_size(best->peak_reserved),
-      best->retries > 0
-          ? ", after " + (best->retries == 1 ? "1 retry" : human_count(best->retries) + " retries")
-          : "",
-      price_text(*best));
-}
-
 std::string reserved_text(const Suggestion& s) {
+  if (s.at_least) {
+    return bounded(human_size(s.interval ? s.interval->peak_reserved.low : s.peak_reserved), true);
+  }
   return s.interval ? estimated_text(s.peak_reserved, s.interval->peak_reserved)
                     : human_size(s.peak_reserved);
 }
 
+std::string for_price(const Suggestion& s) {
+  return s.price() > 0 ? ", for " + price_text(s) : std::string();
+}
+
+/// "The lowest peak is 5184 MiB, unchanged, under recorded."
+std::string least_sentence(const Suggestion& least) {
+  const std::string size = bounded(human_size(least.peak_reserved), least.at_least);
+  if (least.edits.empty()) {
+    return fmt::format("The lowest peak is {}, unchanged, under {}.", size, least.strategy);
+  }
+  return fmt::format("The lowest peak is {}, with {} under {}, for {}.", size, edits_text(least),
+                     least.strategy, price_text(least));
+}
+
+/// What is known where the recording ends before the program does.
+std::string cut_sentence(const SuggestedDevice& device, const Suggestion& told) {
+  const std::string budget = human_size(device.device.capacity.value_or(0));
+  const std::string why = early_end_phrase(*device.trace.early_end);
+  if (told.fits == false) {
+    return fmt::format("None of {} tried serves what was recorded on {}. {}",
+                       counted(device.tried, "way"), budget, least_sentence(told));
+  }
+  return fmt::format(
+      "{} serves what was recorded on {} under {}: {} reserved{}. More is unknown: {}.",
+      told.edits.empty() ? "The program as it is" : edits_text(told), budget, told.strategy,
+      reserved_text(told), for_price(told), why);
+}
+
+std::string first_sentence(const SuggestedDevice& device) {
+  const Suggestion* told = told_of(device);
+  const std::string budget = human_size(device.device.capacity.value_or(0));
+  if (told != nullptr && cut(device)) return cut_sentence(device, *told);
+  if (told == nullptr || told->fits == false) {
+    const std::string none =
+        fmt::format("None of {} tried fits {}.", counted(device.tried, "way"), budget);
+    return told == nullptr ? none : none + ' ' + least_sentence(*told);
+  }
+  const std::string rest = device.rest == RestOfStep::as_before
+                               ? ", if the unfinished step continues like the one before"
+                               : "";
+  if (!told->fits) {
+    return fmt::format(
+        "Unknown: {} needs {} of {} under {}{}, and the rest of that step may need "
+        "more.",
+        told->edits.empty() ? "the program as it is" : edits_text(*told), reserved_text(*told),
+        budget, told->strategy, rest);
+  }
+  if (told->edits.empty()) {
+    return fmt::format("It fits {} as it is, under {}: {} reserved at most{}.", budget,
+                       told->strategy, human_size(told->peak_reserved), rest);
+  }
+  return fmt::format(
+      "{} fits {} under {}: {} reserved at most{}, for {}{}.", edits_text(*told), budget,
+      told->strategy, human_size(told->peak_reserved),
+      told->retries > 0
+          ? ", after " + (told->retries == 1 ? "1 retry" : human_count(told->retries) + " retries")
+          : "",
+      price_text(*told), rest);
+}
+
+std::string fits_text(const Suggestion& s) { return !s.fits ? "unknown" : *s.fits ? "yes" : "no"; }
+
 Table table_of(const SuggestedDevice& device) {
   Table table;
-  table.columns = {{"edit", true}, {"strategy", true}, {"fits"},  {"reserved"},
-                   {"saved"},      {"computed again"}, {"moved"}, {"saved/byte"}};
+  // Where the recording ends early it is not known of any.
+  table.columns = {{"edit", true}, {"strategy", true}, {cut(device) ? "enough" : "fits"},
+                   {"reserved"},   {"saved"},          {"computed again"},
+                   {"moved"},      {"saved/byte"}};
   for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
     const double worth =
         s.price() > 0 ? static_cast<double>(s.saved) / static_cast<double>(s.price()) : 0;
-    table.rows.push_back({edits_text(s), s.strategy, s.fits ? "yes" : "no", reserved_text(s),
+    table.rows.push_back({edits_text(s), s.strategy, fits_text(s), reserved_text(s),
                           human_size(s.saved), human_size(s.recomputed), human_size(s.moved),
                           s.price() > 0 ? fmt::format("{:.2f}", worth) : "-"});
   }
@@ -181,22 +266,20 @@ Table table_of(const SuggestedDevice& device) {
 }
 
 std::string beyond_sentence(const SuggestedDevice& device) {
-  if (device.completed) {
-    return "The recording ends at its failure. The rest of that step is assumed to be like the "
-           "step before.";
+  if (device.rest == RestOfStep::as_before) {
+    const bool open =
+        std::ranges::any_of(device.suggestions, [](const auto& s) { return !s.fits; });
+    return fmt::format(
+        "The recording ends at its failure. The rest of that step is assumed to be like the step "
+        "before{}.",
+        open ? ", give or take 3 %: within that it is unknown" : "");
   }
-  if (!device.ends_at_oom) return {};
   const Suggestion* told = told_of(device);
-  const Bytes aside = told == nullptr ? 0 : told->still_to_come;
-  if (aside == 0) {
-    return "The recording ends at the failure of its first step: requests of the rest of that step "
-           "are not in it.";
-  }
+  if (!cut(device) || told == nullptr || told->still_to_come == 0) return {};
   return fmt::format(
-      "The recording ends at the failure of its first step: requests of the rest of that step are "
-      "not in it. {} are set aside for them: gradients, optimizer state (--optimizer; the "
+      "{} are set aside for the rest of that step: gradients, optimizer state (--optimizer; the "
       "parameters are {}), and what is recomputed at a time.",
-      human_size(aside), human_size(device.parameters));
+      human_size(told->still_to_come), human_size(device.parameters));
 }
 
 std::string layers_sentence(const SuggestedDevice& device) {
@@ -220,18 +303,18 @@ std::string settings_sentence(const SuggestedDevice& device) {
 }
 
 std::string try_sentence(const SuggestedDevice& device) {
-  const Suggestion* best = device.best();
-  if (best == nullptr || best->edits.empty()) return {};
+  const Suggestion* best = told_of(device);
+  if (best == nullptr || !best->serves || best->edits.empty()) return {};
   std::string command = "memreplay report " + device.trace.path;
   for (const SuggestedEdit& edit : best->edits) command += fmt::format(" --edit '{}'", edit.text);
   return fmt::format("To see it: {} -s {} -o F.html", command, shell_word(best->strategy));
 }
 
-// The table's suggestions by which the program fits; where none does, the least one.
+// The table's suggestions that are served; where none is, the least one.
 std::vector<const Suggestion*> shown_of(const SuggestedDevice& device) {
   std::vector<const Suggestion*> shown;
   for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
-    if (s.fits) shown.push_back(&s);
+    if (s.serves) shown.push_back(&s);
   }
   if (shown.empty() && told_of(device) != nullptr) shown.push_back(told_of(device));
   return shown;
@@ -263,8 +346,8 @@ void append_remarks(Sheet& out, const SuggestedDevice& device) {
 
 // The line to paste, of a setting that was searched.
 std::string line_to_set(const SuggestedDevice& device, const TextStyle& style) {
-  const Suggestion* best = device.best();
-  if (best == nullptr || best->conf.empty()) return {};
+  const Suggestion* best = told_of(device);
+  if (best == nullptr || !best->serves || best->conf.empty()) return {};
   return fmt::format(
       "\n {}\n",
       bold(fmt::format("export {}={}", device.settings.variable, shell_word(best->conf)), style));
@@ -293,6 +376,7 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     append_remarks(below, device);
     append_paragraph(below, settings_sentence(device));
     append_paragraph(below, beyond_sentence(device));
+    if (cut(device)) append_paragraph(below, whole_recording_sentence(device.trace));
     append_paragraph(below, layers_sentence(device));
     append_paragraph(below, try_sentence(device));
     if (!below.empty()) out += '\n' + below.text();

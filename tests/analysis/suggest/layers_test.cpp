@@ -86,6 +86,52 @@ TEST(Layers, AContainerIsNoDirectCall) {
   }
 }
 
+/// Layers of `file`, called by a loop in `model`, of a program whose own code is train.py.
+ProgramWriter built_from(const std::string& file, const std::string& model) {
+  ProgramWriter program;
+  for (const Bytes layer : {100, 200, 300}) {
+    for (const Bytes line : {37, 38}) {
+      program
+          .at({fmt::format("{}:{} forward", file, line),
+               "site-packages/torch/nn/modules/module.py:250 _call_impl", model + ":49 forward",
+               "train.py:5 <module>"})
+          .ask(layer + line);
+    }
+  }
+  program.backward().ask(40);
+  for (const Bytes layer : {300, 200, 100}) program.free(layer + 38).free(layer + 37);
+  program.free(40);
+  return program;
+}
+
+TEST(Layers, OfAPackageAreFoundWhereTheProgramHasNone) {
+  const Recording recording =
+      built_from("site-packages/vision/vit.py", "site-packages/vision/vit.py").recording();
+  const std::vector<LayerCode> layers = layers_of(recording, recording.traces.front());
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].code, "vit.py:37-38");
+  EXPECT_EQ(layers[0].package, "vision");
+  EXPECT_EQ(layers[0].calls, std::vector<std::string>{"vit.py:49"});
+  EXPECT_TRUE(layers[0].in_loop);
+}
+
+TEST(Layers, OfTheProgramComeBeforeThoseOfAPackage) {
+  const Recording recording = built_from("model.py", "site-packages/vision/vit.py").recording();
+  const std::vector<LayerCode> layers = layers_of(recording, recording.traces.front());
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].code, "model.py:37-38");
+  EXPECT_EQ(layers[0].package, "");
+}
+
+TEST(Layers, OfPyTorchAreFoundWhereNobodyElseHasAny) {
+  const std::string torch = "site-packages/torch/nn/modules/transformer.py";
+  const Recording recording = built_from(torch, torch).recording();
+  const std::vector<LayerCode> layers = layers_of(recording, recording.traces.front());
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].code, "transformer.py:37-38");
+  EXPECT_EQ(layers[0].package, "torch");
+}
+
 TEST(Layers, ModuleLevelsAndWhatRunsAnOptimizerAreNone) {
   for (const std::string caller : {"train.py:5 <module>", "train.py:5 train"}) {
     ProgramWriter program = tower(caller);

@@ -66,5 +66,30 @@ TEST(CodeChange, WhatIsSavedIsMovedFromTheCallOrFromTheWholeForwardPass) {
             "with save_on_cpu():  # around the forward pass, without backward()");
 }
 
+TEST(CodeChange, AModuleOfAPackageIsFoundByItsCode) {
+  SuggestedEdit edit = block(SuggestedEdit::Kind::checkpoint);
+  edit.package = "timm";
+  edit.only = 2;
+  const CodeChange change = code_change(edit);
+  EXPECT_EQ(change.what,
+            "checkpoint every 2nd of the modules of timm with forward (tower.py:37-38)");
+  EXPECT_THAT(change.python,
+              ElementsAre("import functools, inspect",
+                          "from torch.utils.checkpoint import checkpoint", "def is_layer(module):",
+                          "    code = inspect.unwrap(type(module).forward).__code__",
+                          "    return code.co_filename.endswith(\"tower.py\") and 37 in [line for "
+                          "*_, line in code.co_lines()]",
+                          "for layer in [m for m in model.modules() if is_layer(m)][::2]:",
+                          "    layer.forward = functools.partial(checkpoint, layer.forward, "
+                          "use_reentrant=False)"));
+  edit.only = 1;
+  edit.kind = SuggestedEdit::Kind::offload;
+  EXPECT_EQ(code_change(edit).what,
+            "move to the host, and back for the backward pass, what is saved by the modules of "
+            "timm with forward (tower.py:37-38)");
+  EXPECT_EQ(code_change(edit).python.back(),
+            "    layer.forward = functools.partial(moved, layer.forward)");
+}
+
 }  // namespace
 }  // namespace memreplay
