@@ -47,7 +47,8 @@ bool says_who_asked(const Trace& trace);
 /// The place of a stack is its innermost frame of the program itself. Where there is none, that of
 /// an installed package; then the file that was generated; then PyTorch's or the interpreter's own
 /// Python; then the backward function that autograd ran; then the innermost C++ frame that has a
-/// name and is not the allocator's. Without a stack the tag is the place.
+/// name and is not the allocator's. Without a stack the tag is the place. Unfolded, the frames of
+/// packages are the program's own.
 class Places {
  public:
   explicit Places(const Recording& recording, PlaceBy by = PlaceBy::place);

@@ -125,6 +125,10 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
                 "Also show the peaks of events [FROM, TO), beside annotated phases.",
                 [&](const std::string& text) { question.phases.push_back(phase_argument(text)); });
   add_place_options(line, question.by, question.rows);
+  bool unfold = false;
+  line.flag("--unfold",
+            "Call sites are lines of installed packages too, such as a model of torchvision.",
+            unfold);
   line.flag(
       "--by-phase",
       "Show the waste at the peak of each phase, or else step, and which call site holds most.",
@@ -138,6 +142,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   add_report_options(line, reports, Has::stacks);
   line.parse(arguments);
   require_paths(input, command);
+  if (unfold) question.by = PlaceBy::unfolded;
   if (options.strategies.size() > 1) {
     throw UsageError("explain looks at one strategy at a time; give -s once");
   }

@@ -128,7 +128,9 @@ void add_pins(Sheet& out, const Explanation& e) {
 }
 
 void add_live(Sheet& out, const Explanation& e) {
-  const std::string by = e.by == PlaceBy::place ? "" : fmt::format(", by {}", name_of(e.by));
+  const std::string by = e.by == PlaceBy::place      ? ""
+                         : e.by == PlaceBy::unfolded ? ", packages unfolded"
+                                                     : fmt::format(", by {}", name_of(e.by));
   Table table{{{" Live memory" + by, true}, {"bytes"}, {"blocks"}}, {}};
   for (std::size_t i = 0; i < std::min(e.rows, e.live.size()); ++i) {
     table.rows.push_back({"   " + shortened(e.live[i].place), human_size(e.live[i].bytes),
