@@ -141,7 +141,7 @@ std::string named_zip(std::string_view bytes) {
   if (near.find("/data.pkl") != near.npos || near.find(".data/serialization_id") != near.npos) {
     return "is a file of torch.save (a .pt file, a zip archive of tensors or a model), not a "
            "snapshot; torch.cuda.memory._dump_snapshot writes one. If a snapshot was saved so, "
-           "convert it: pickle.dump(torch.load(F, weights_only=False), open(\"run.pickle\", "
+           "convert it: pickle.dump(torch.load(F, weights_only=True), open(\"run.pickle\", "
            "\"wb\"))";
   }
   if (near.find(".npy") != near.npos)

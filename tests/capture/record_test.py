@@ -1,7 +1,6 @@
 """memreplay record, of programs with what stands for torch."""
 import os
 import pathlib
-import pickle
 import signal
 import subprocess
 import sys
@@ -9,6 +8,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from values import values_in  # noqa: E402
+
 PROGRAM = os.environ["MEMREPLAY_PROGRAM"]
 SNAPSHOT = ROOT / "traces/torch/gpt_train_oom.pickle"
 
@@ -71,8 +73,7 @@ class Record(unittest.TestCase):
     def assert_recorded(self, *names):
         self.assertEqual(self.files(), list(names) or ["recording.pickle"])
         for name in self.files():
-            with open(self.folder / name, "rb") as file:
-                self.assertIn("device_traces", pickle.load(file))
+            self.assertIn("device_traces", values_in(self.folder / name))
 
     def started(self, script, *options, **keywords):
         """The program when it waits; it is told to end where the test has not."""

@@ -14,6 +14,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from values import values_in  # noqa: E402
+
 BUNDLED = sorted((ROOT / "traces" / "torch").glob("*.pickle"))
 CORPUS = ROOT.parent / "shared" / "corpus" / "torch"
 PROGRAM = ""
@@ -125,7 +128,7 @@ class Snapshots(unittest.TestCase):
         self.run_program("convert", source, target, *options)
         if name.endswith(".json"):
             return target, json.loads(target.read_bytes())
-        return target, pickle.loads(target.read_bytes())
+        return target, values_in(target)
 
     def results(self, path, *options):
         run = json.loads(self.run_program("replay", path, "--json", *options))["runs"][0]
@@ -154,7 +157,7 @@ class Snapshots(unittest.TestCase):
 
     def test_what_is_written_back_is_equal_for_python(self):
         for source in self.samples():
-            original = pickle.loads(source.read_bytes())
+            original = values_in(source)
             _, pickled = self.convert(source)
             json_path, as_json = self.convert(source, name="out.json")
             _, back = self.convert(json_path, name="back.pickle")
@@ -198,7 +201,7 @@ class Snapshots(unittest.TestCase):
 
     def test_an_anonymised_snapshot_holds_no_text_of_the_original_and_gives_the_same_results(self):
         for source in self.samples():
-            original = pickle.loads(source.read_bytes())
+            original = values_in(source)
             settings = original.get("allocator_settings", {}).get("PYTORCH_CUDA_ALLOC_CONF", "")
             path, hidden = self.convert(source, "--anonymise")
             names = set(texts_of(original)) - FIXED - {settings}

@@ -2,7 +2,6 @@
 import json
 import os
 import pathlib
-import pickle
 import subprocess
 import sys
 
@@ -15,6 +14,7 @@ PROGRAM = os.environ["MEMREPLAY_PROGRAM"]
 
 sys.path.insert(0, str(ROOT / "tools"))
 from shown import masked  # noqa: E402
+from values import values_in  # noqa: E402
 
 
 def commanded(*arguments):
@@ -28,8 +28,7 @@ def same_apart_from_times(text, other):
 
 
 def snapshot(path=OOM):
-    with open(path, "rb") as file:
-        return pickle.load(file)
+    return values_in(path)
 
 
 def without_path(answer):

@@ -1,11 +1,14 @@
 """python -m memreplay vllm, with what stands for the engine: its log lines and a recording of its profile run."""
+import argparse
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 from support import PROGRAM
 
@@ -36,6 +39,23 @@ def entry(action, address, size, *frames):
 PROFILE = ("vllm/v1/worker/gpu_model_runner.py", "profile_run")
 SAMPLER = ("vllm/v1/sample/sampler.py", "forward"), PROFILE
 MLP = ("torch/nn/functional.py", "linear"), ("vllm/models/llama.py", "mlp"), PROFILE
+
+
+# Stands for `record`: the recording is the file that FAKE_RECORDING names.
+RECORDS = """#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+cp "$FAKE_RECORDING" "$2"
+"""
+
+
+class Touches:
+    """A value that would write a file where it is made: what is read makes none."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
 
 
 class Vllm(unittest.TestCase):
@@ -76,6 +96,44 @@ class Vllm(unittest.TestCase):
         done = self.vllm(".", "max_num_seqs=7")
         self.assertEqual(done.returncode, 1)
         self.assertIn("vllm/1.log: ValueError: no memory left for the cache", done.stdout)
+
+    def test_what_lies_in_the_folder_is_neither_read_nor_written_through(self):
+        out, ran, mine = self.folder / "vllm", self.folder / "ran", self.folder / "mine"
+        out.mkdir()
+        mine.write_text("mine")
+        (out / "1.log").symlink_to(mine)
+        for left in (Touches(ran), {"segments": [], "device_traces": [[entry("alloc", 1, MIB, PROFILE)]]}):
+            (out / "1.pickle").write_bytes(pickle.dumps(left))
+            done = self.vllm(".", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("activation", json.loads(done.stdout)[0])
+            self.assertFalse((out / "1.pickle").exists())
+        self.assertFalse(ran.exists())
+        self.assertEqual(mine.read_text(), "mine")
+
+    def started(self, content):
+        """One start whose recording has this content."""
+        (self.folder / "made").write_bytes(content)
+        record = self.folder / "record"
+        record.write_text(RECORDS)
+        record.chmod(0o755)
+        asked = argparse.Namespace(config=str(self.folder), output=str(self.folder), card="t4", python="none")
+        with mock.patch.object(_vllm, "path", lambda: str(record)), \
+                mock.patch.dict(os.environ, FAKE_RECORDING=str(self.folder / "made")):
+            return _vllm.start(asked, {}, "1")
+
+    def test_a_recording_that_wants_to_run_code_or_is_none_is_an_error(self):
+        ran = self.folder / "ran"
+        for content in (pickle.dumps(Touches(ran)), b"", b"no pickle", pickle.dumps(5), pickle.dumps({"device_traces": []})):
+            found = self.started(content)
+            self.assertIn("1.pickle cannot be read", found["error"])
+            self.assertNotIn("activation", found)
+        self.assertFalse(ran.exists())
+        snapshot = {"segments": [], "device_traces": [[entry("alloc", 1, MIB, PROFILE)]]}
+        self.assertEqual(self.started(pickle.dumps(snapshot))["activation"]["bytes"], MIB)
+
+    def test_a_log_is_no_command_to_the_terminal(self):
+        self.assertEqual(_vllm.printable("a\x1b[2J\u202e\n\udc80é█"), "a\\x1b[2J\\u202e\n\\udc80é█")
 
     def test_what_is_no_model_and_no_setting_is_refused(self):
         for arguments, said in ((["none"], "none has no config.json"), ((".", "256"), "'256' is no setting; expected NAME=VALUE")):

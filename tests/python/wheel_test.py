@@ -15,8 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEWEST_GLIBC = (2, 35)
 OUTSIDE = {"PATH": "/nonexistent"}
 USE = """
-import json, memreplay, pickle, sys
-answer = memreplay.explain(pickle.load(open(sys.argv[1], "rb")))
+import json, memreplay, sys
+from memreplay._values import values_in
+answer = memreplay.explain(values_in(sys.argv[1]))
 print(json.dumps([memreplay.__version__, answer.verdict, answer.event]))
 """
 REFUSED = """

@@ -14,6 +14,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from values import values_in  # noqa: E402
 try:
     import chromium
     from selenium.webdriver.common.by import By
@@ -230,7 +231,7 @@ class Page(unittest.TestCase):
         path.unlink()
 
     def test_a_state_without_a_history_is_drawn(self):
-        snapshot = pickle.loads((TRACES / "torch" / "layers_4.pickle").read_bytes())
+        snapshot = values_in(TRACES / "torch" / "layers_4.pickle")
         snapshot["device_traces"] = [[]]
         path = self.folder / "state.pickle"
         path.write_bytes(pickle.dumps(snapshot))

@@ -3,8 +3,12 @@
 Run as a program it writes one load to files, so that what it holds is not held by who measures.
 """
 import argparse
-import pickle
+import pathlib
 import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from values import values_in  # noqa: E402
 
 
 def random_requests(events, live, low, high, seed):
@@ -24,8 +28,7 @@ def random_requests(events, live, low, high, seed):
 
 def recorded_requests(path):
     """Requests of the device with most events; what is left at the end is freed."""
-    with open(path, "rb") as file:
-        entries = max(pickle.load(file)["device_traces"], key=len)
+    entries = max(values_in(path)["device_traces"], key=len)
     live, block = {}, 0
     for entry in entries:
         if entry["action"] == "alloc":

@@ -1,7 +1,12 @@
 """A large snapshot of random requests, the same for a seed, or half of one. Run as a program it writes one."""
 import argparse
+import pathlib
 import pickle
 import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from values import values_in  # noqa: E402
 
 LIVE = 4_000
 
@@ -48,8 +53,7 @@ def snapshot(entries, seed):
 
 def late(whole):
     """The second half, as of a history that began there."""
-    with open(whole, "rb") as file:
-        halved = pickle.load(file)
+    halved = values_in(whole)
     entries = halved["device_traces"][0]
     halved["device_traces"][0] = entries[len(entries) // 2:]
     return halved

@@ -7,12 +7,15 @@ import pathlib
 import pickle
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from values import values_in  # noqa: E402
+
 GROWS, SHRINKS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
 
 
 class Run:
     def __init__(self, path):
-        self.snapshot = pickle.loads(pathlib.Path(path + ".pickle").read_bytes())
+        self.snapshot = values_in(path + ".pickle")
         self.notes = json.loads(pathlib.Path(path + ".json").read_text())
         self.entries = self.snapshot["device_traces"][0]
 

@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from values import values_of  # noqa: E402
+
 SETTINGS = ("", "expandable_segments:True", "max_split_size_mb:64", "roundup_power2_divisions:4")
 GRANULE = 2 << 20
 
@@ -29,7 +32,7 @@ def asked(program, *arguments):
 
 def loaded(path):
     data = path.read_bytes()
-    return pickle.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return values_of(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
 
 
 def busiest(snapshot):

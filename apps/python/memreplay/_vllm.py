@@ -5,14 +5,15 @@ the recording.
 """
 import argparse
 import collections
+import contextlib
 import itertools
 import json
 import os
-import pickle
 import re
 import subprocess
 import sys
 
+from . import _values
 from ._program import path
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -73,15 +74,20 @@ def start(options, settings, name):
     recording, log = (os.path.join(options.output, name + ending) for ending in (".pickle", ".log"))
     command = [path(), "record", "--virtual-gpu", options.card, "--quiet", "-o", recording, "--", options.python,
                os.path.join(os.path.dirname(os.path.abspath(__file__)), "_vllm_start.py"), json.dumps(arguments)]
-    with open(log, "w", encoding="utf-8") as file:
+    for left in (recording, log):  # by an earlier start, or by somebody else: no figure is that one's
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(left)
+    with open(log, "x", encoding="utf-8") as file:
         status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
     with open(log, encoding="utf-8", errors="replace") as file:
         found = figures_of(file.read())
     found.update(settings=settings, exit_status=status, recording=recording, log=log)
     if os.path.exists(recording):
-        with open(recording, "rb") as file:
-            snapshot = pickle.load(file)
-        found.update(activation=activation_peak(snapshot), graphs=graphs(snapshot))
+        try:
+            snapshot = _values.values_in(recording)
+            found.update(activation=activation_peak(snapshot), graphs=graphs(snapshot))
+        except Exception as error:  # whatever is wrong with it, it came from another program
+            found["error"] = found["error"] or f"{recording} cannot be read: {error}"
     return found
 
 
@@ -175,6 +181,11 @@ def text_of(starts, top):
     return "\n".join([*lines, "", UNKNOWN])
 
 
+def printable(text):
+    """As it may reach a terminal: logs and recordings are other programs'."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
 def shown(value):
     return "-" if value is None else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
 
@@ -185,5 +196,5 @@ def main(arguments):
     starts = []
     for values in itertools.product(*options.settings.values()):
         starts.append(start(options, dict(zip(options.settings, values)), str(len(starts) + 1)))
-    print(json.dumps(starts, indent=1) if options.json else text_of(starts, options.top))
-    return int(any(start["exit_status"] for start in starts))
+    print(json.dumps(starts, indent=1) if options.json else printable(text_of(starts, options.top)))
+    return int(any(start["exit_status"] or start["error"] for start in starts))

@@ -15,6 +15,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
+from values import values_in  # noqa: E402
 try:
     import chromium
     from selenium.webdriver.common.action_chains import ActionChains
@@ -445,7 +446,7 @@ class Page(unittest.TestCase):
         self.assertIn("moves blocks out of the device", self.browser.element("memory-facts").text)
 
     def test_a_state_without_a_history_shows_all_that_it_has(self):
-        snapshot = pickle.loads((TRACES / "torch" / "layers_4.pickle").read_bytes())
+        snapshot = values_in(TRACES / "torch" / "layers_4.pickle")
         snapshot["device_traces"] = [[]]
         state = self.folder / "state.pickle"
         state.write_bytes(pickle.dumps(snapshot))

@@ -1,17 +1,19 @@
-"""`info` of a large snapshot beside CPython's `pickle.load`, of a CSV and of other tools' logs: speed, peak memory"""
+"""`info` of a large snapshot beside CPython's unpickler, of a CSV and of other tools' logs: speed, peak memory"""
+import pathlib
 import sys
 
 from cases import Case
 from logs import WRITERS
 from processes import done
 
-LOAD = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
+LOAD = "import runpy, sys; runpy.run_path(sys.argv[1])['values_in'](sys.argv[2])"
+VALUES = pathlib.Path(__file__).resolve().parents[2] / "values.py"
 
 
 def unpickled(path):
     """Without the start of the interpreter."""
     started = done([sys.executable, "-c", "pass"])
-    loaded = done([sys.executable, "-c", LOAD, path])
+    loaded = done([sys.executable, "-c", LOAD, VALUES, path])
     return loaded.seconds - started.seconds, loaded.peak_mib
 
 
