@@ -203,6 +203,7 @@ class CheckFiles {
  public:
   explicit CheckFiles(const CheckCommand& asked) {
     for (const OutputPath& path : asked.files) {
+      on_stdout_.push_back(path.is_stdout());
       files_.push_back(path.empty() ? nullptr : std::make_unique<OutputFile>(path));
     }
   }
@@ -210,13 +211,17 @@ class CheckFiles {
   void write(const CheckAnswer& answered) {
     for (std::size_t i = 0; !answered.interrupted && i < files_.size(); ++i) {
       if (!files_[i]) continue;
-      files_[i]->stream() << check_formats()[i].write(answered);
+      const std::string written = check_formats()[i].write(answered);
+      const bool shown = on_stdout_[i] && stdout_is_terminal();
+      files_[i]->stream() << (shown ? terminal_text(written, terminal_style()) : written);
       files_[i]->commit();
     }
   }
 
  private:
-  std::vector<std::unique_ptr<OutputFile>> files_;  ///< by check_formats()
+  // By check_formats().
+  std::vector<std::unique_ptr<OutputFile>> files_;
+  std::vector<bool> on_stdout_;
 };
 
 /// The files of the repository, for paths that were recorded elsewhere.

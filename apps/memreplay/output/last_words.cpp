@@ -21,7 +21,8 @@ namespace {
 char recording[4096];  ///< its path, as the beginning of a sentence
 std::size_t recording_length = 0;
 
-char printable(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c; }
+// A terminal is told nothing, whatever it takes other bytes for.
+char printable(char c) { return c < ' ' || c > '~' ? '?' : c; }
 
 void say(std::string_view text) {
   while (!text.empty()) {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "report/check/phrases.hpp"
+#include "report/parts/escapes.hpp"
 #include "report/parts/json_parts.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "trace/json/json.hpp"
@@ -18,7 +18,7 @@ constexpr Bytes kLeastPart = 10;
 
 std::string escaped(const std::string& text, bool in_property) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : visible_text(text)) {
     if (c == '%') {
       out += "%25";
     } else if (c == '\r') {
@@ -70,26 +70,6 @@ void for_each_value(const CheckAnswer& answer, Use use) {
   }
 }
 
-// Paths may hold any byte; XML may not.
-std::string escaped(const std::string& text) {
-  const std::string valid = nlohmann::json::parse(Json(text).dump()).get<std::string>();
-  std::string out;
-  for (const char c : valid) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? '?' : c;
-    }
-  }
-  return out;
-}
-
 // Distinct within a trace.
 std::string case_name(const EntryCheck& entry, const CheckedValue& value) {
   std::string name(value.metric->name);
@@ -107,14 +87,14 @@ std::string failure(const EntryCheck& entry, const CheckedValue& value) {
   details += '\n' + (entry.grown.empty() ? no_growth_phrase(entry) : "grew since the baseline:");
   for (const PlaceGrowth& growth : entry.grown) details += "\n  " + growth_phrase(growth);
   return fmt::format("    <failure type=\"over the limit\" message=\"{}\">{}</failure>\n",
-                     escaped(message), escaped(details));
+                     markup_text(message), markup_text(details));
 }
 
 std::string error_case(const NotChecked& file) {
   return fmt::format(
       "  <testcase classname=\"{}\" name=\"is checked\">\n"
       "    <error type=\"not checked\" message=\"{}\">{}</error>\n  </testcase>\n",
-      escaped(file.path), escaped(file.message), escaped(file.message));
+      markup_text(file.path), markup_text(file.message), markup_text(file.message));
 }
 
 }  // namespace
@@ -214,8 +194,8 @@ std::string to_junit(const CheckAnswer& answer) {
   for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       ++count;
-      cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", escaped(entry.trace),
-                           escaped(case_name(entry, value)));
+      cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", markup_text(entry.trace),
+                           markup_text(case_name(entry, value)));
       if (entry.passes(value)) {
         cases += "/>\n";
         continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/check/phrases.hpp"
+#include "report/parts/escapes.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
@@ -15,18 +16,12 @@ std::string number_or_nothing(const std::optional<std::uint64_t>& number) {
   return number ? std::to_string(*number) : std::string();
 }
 
-// Text that stands for itself, whatever is in it.
-std::string code(std::string text) {
-  std::ranges::replace(text, '`', '\'');
-  return '`' + text + '`';
-}
-
 void append_rows(Table& table, const CheckAnswer& answer, bool passed) {
   for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       if (entry.passes(value) != passed) continue;
       const std::string place = place_phrase(value);
-      table.rows.push_back({code(entry_phrase(entry)), std::string(value.metric->word),
+      table.rows.push_back({markdown_code(entry_phrase(entry)), std::string(value.metric->word),
                             baseline_phrase(value),
                             bounded(shown(*value.metric, value.value), !entry.facts.whole()),
                             shown(*value.metric, value.limit), change_in_percent(value),
@@ -214,28 +209,29 @@ std::string to_markdown(const CheckAnswer& answer) {
               {}};
   append_rows(table, answer, false);
   append_rows(table, answer, true);
-  std::string out =
-      fmt::format("**memreplay check**: {}\n\n", verdict_sentence(answer)) + markdown_table(table);
+  std::string out = fmt::format("**memreplay check**: {}\n\n", verdict_sentence(answer)) +
+                    table_of_markdown(table);
   std::string below;
   for (const EntryCheck& entry : answer.entries) {
-    const std::string trace = code(entry_phrase(entry));
+    const std::string trace = markdown_code(entry_phrase(entry));
     if (!entry.passed()) {
       const std::string none = no_growth_phrase(entry);
-      if (!none.empty()) below += fmt::format("- {}: {}\n", trace, none);
+      if (!none.empty()) below += fmt::format("- {}: {}\n", trace, markdown_words(none));
       for (const PlaceGrowth& growth : entry.grown) {
-        below += fmt::format("- {}: {} grew by {}{}\n", trace, code(growth.place),
+        below += fmt::format("- {}: {} grew by {}{}\n", trace, markdown_code(growth.place),
                              human_size(growth.grown), growth.before ? "" : " at most");
       }
     }
     const std::string doubts = doubt_sentences(entry);
-    if (!doubts.empty()) below += fmt::format("- {}: {}\n", trace, doubts);
+    if (!doubts.empty()) below += fmt::format("- {}: {}\n", trace, markdown_words(doubts));
   }
   for (const NotChecked& file : answer.failed) {
-    below += fmt::format("- {} could not be checked: {}\n", code(file.path), code(file.message));
+    below += fmt::format("- {} could not be checked: {}\n", markdown_code(file.path),
+                         markdown_code(file.message));
   }
   for (const BaselineEntry& entry : answer.not_checked) {
-    below +=
-        fmt::format("- {} is in the baseline and was not checked.\n", code(entry_phrase(entry)));
+    below += fmt::format("- {} is in the baseline and was not checked.\n",
+                         markdown_code(entry_phrase(entry)));
   }
   return below.empty() ? out : out + '\n' + below;
 }

@@ -14,6 +14,7 @@
 #include "report/find/find.hpp"
 #include "report/find/phrases.hpp"
 #include "report/page/html.hpp"
+#include "report/parts/escapes.hpp"
 #include "report/parts/sizes.hpp"
 
 namespace memreplay {
@@ -87,7 +88,7 @@ std::string ValueAxes::text(const std::string& name) const {
         x(value), kBottom, kBottom + 5, kBottom + 22, value_name(value));
   }
   out += fmt::format("<text x=\"{}\" y=\"{}\" class=\"middle\">{}</text>\n", (kLeft + kRight) / 2,
-                     kBottom + 46, escaped(name));
+                     kBottom + 46, markup_text(name));
   return out + fmt::format("<text x=\"{}\" y=\"{}\">peak memory</text>\n", 8, kTop - 14);
 }
 
@@ -121,7 +122,7 @@ class CurvesPicture {
   std::string text() const {
     std::string out =
         fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"peak memory by {}\">\n",
-                    ValueAxes::kWidth, ValueAxes::kHeight, escaped(name_));
+                    ValueAxes::kWidth, ValueAxes::kHeight, markup_text(name_));
     out += axes_.text(name_);
     for (std::size_t i = 0; i < found_.size(); ++i) out += band(i);
     out += line(found_.front(), "requested", [](auto& tried) { return tried.peak_requested; });
@@ -207,7 +208,7 @@ class CurvesPicture {
     return fmt::format(
         "<path class=\"bound\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\">{5}</text>\n",
         ValueAxes::kLeft, axes_.y(usable), ValueAxes::kRight, ValueAxes::kLeft + 8,
-        axes_.y(usable) - 8, escaped(device_with_room(device)));
+        axes_.y(usable) - 8, markup_text(device_with_room(device)));
   }
 
   std::string told(const FoundValue& found, const ValueTried& tried) const {
@@ -225,7 +226,7 @@ class CurvesPicture {
           "<circle class=\"point {}{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}</title>"
           "</circle>\n",
           colour_of(strategy), tried->recorded ? " recorded" : "", axes_.x(tried->value),
-          axes_.y(tried->peak_reserved), escaped(told(found_[strategy], *tried)));
+          axes_.y(tried->peak_reserved), markup_text(told(found_[strategy], *tried)));
     }
     return out;
   }
@@ -246,7 +247,7 @@ class CurvesPicture {
         "<text class=\"{3}\" x=\"{4:.1f}\" y=\"{5:.1f}\">{7}</text>\n",
         x, y, ValueAxes::kBottom, left ? "end strong" : "strong", x + (left ? -8 : 8),
         ValueAxes::kBottom - 12 - lines_below * kLineOfText, colour_of(strategy),
-        escaped(largest_label(found)));
+        markup_text(largest_label(found)));
   }
 
   std::string largest_label(const FoundValue& found) const {
@@ -256,7 +257,7 @@ class CurvesPicture {
 
   static std::string key(const std::string& drawn, const std::string& text) {
     return fmt::format("<li><svg class=\"key\" viewBox=\"0 0 28 12\">{}</svg>{}</li>\n", drawn,
-                       escaped(text));
+                       markup_text(text));
   }
   static std::string key_of_line(const std::string& kind, const std::string& text) {
     return key(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/text.hpp"
 #include "report/formats/format.hpp"
@@ -10,16 +11,22 @@
 namespace memreplay {
 namespace {
 
-/// "forward (model.py:41)", without the mark between frames.
+/// Without the mark between frames, and on one line.
+std::string collapsed_name(std::string text) {
+  std::ranges::replace(text, ';', ',');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+/// "forward (model.py:41)"
 std::string collapsed_frame(const ProfiledFrame& frame) {
   std::string text = frame.function;
   if (!frame.file.empty()) {
     text += frame.line > 0 ? fmt::format(" ({}:{})", frame.file, frame.line)
                            : fmt::format(" ({})", frame.file);
   }
-  std::ranges::replace(text, ';', ',');
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+  return collapsed_name(std::move(text));
 }
 
 /// The format of B. Gregg's flame graphs: frames from the outermost on, then live bytes.
@@ -28,7 +35,7 @@ std::string collapsed(const std::vector<NamedProfile>& profiles) {
   for (const auto& [name, profile] : profiles) {
     for (const ProfiledStack& stack : profile.stacks) {
       if (stack.live == 0) continue;
-      std::string line = name;
+      std::string line = collapsed_name(name);
       for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
         line += line.empty() ? "" : ";";
         line += collapsed_frame(profile.frames[*frame]);

@@ -1,5 +1,7 @@
 #include "report/formats/format.hpp"
 
+#include "report/parts/escapes.hpp"
+
 namespace memreplay {
 
 #define MEMREPLAY_FORMAT(identifier, file) ReportFormat identifier##_format();
@@ -18,7 +20,7 @@ std::span<const ReportFormat> report_formats() {
 std::string answer_and_table(const std::string& text, const Table& table) {
   std::string answer = text.substr(0, text.find("\n\n"));
   answer.erase(0, answer.find_first_not_of(' '));
-  return answer + "\n\n" + markdown_table(table);
+  return markdown_text(answer) + "\n\n" + markdown_table(table);
 }
 
 }  // namespace memreplay

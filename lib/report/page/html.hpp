@@ -7,9 +7,6 @@
 
 namespace memreplay {
 
-/// The text with what would be markup made harmless, also inside of quotes.
-std::string escaped(std::string_view text);
-
 std::string html_table(const Table& table, std::string_view caption);
 
 /// <NAME>escaped text</NAME>, with a class where one is given.

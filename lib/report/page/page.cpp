@@ -10,6 +10,7 @@
 #include "report/explain/explain.hpp"
 #include "report/page/html.hpp"
 #include "report/page/page_data.hpp"
+#include "report/parts/escapes.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/text_style.hpp"
 #include "report/ranks/ranks.hpp"
@@ -167,11 +168,11 @@ void write_page(const PageAnswer& page, std::string_view version, std::ostream& 
     heads += of_device(d, headlines(page.devices[d]));
   }
   fill_in(kPageHtml,
-          {{"title", escaped(title_of(page))},
+          {{"title", markup_text(title_of(page))},
            {"headlines", heads},
            {"sections", sections(page)},
            {"left-out", left_out},
-           {"version", escaped(std::string(version))},
+           {"version", markup_text(std::string(version))},
            {"data", for_script(data.description)},
            {"blobs", texts},
            {"style", kPageStyle},

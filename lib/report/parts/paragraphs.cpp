@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "report/parts/escapes.hpp"
 #include "report/parts/sentences.hpp"
 
 namespace memreplay {
@@ -15,15 +16,23 @@ bool is_npu(const TraceSummary& trace) {
   return trace.settings_variable == "PYTORCH_NPU_ALLOC_CONF" || trace.request_padding > 0;
 }
 
+void append_markdown(Sheet& out, std::string_view text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  out += markdown_text(text.substr(0, end));
+  for (text.remove_prefix(end); !text.empty();) {
+    text.remove_prefix(1);
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    out += '\n' + markdown_code(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  out += "\n\n";
+}
+
 }  // namespace
 
 void append_paragraph(Sheet& out, std::string_view text, std::size_t indent) {
   if (text.empty()) return;
-  if (out.style().markdown) {
-    out += text;
-    out += "\n\n";
-    return;
-  }
+  if (out.style().markdown) return append_markdown(out, text);
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string margin(indent, ' ');
   out += margin + wrapped(text.substr(0, end), indent, out.width()) + '\n';

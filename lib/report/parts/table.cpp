@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "report/parts/escapes.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -168,13 +170,31 @@ std::string csv_cell(const std::string& cell) {
   return quoted + '"';
 }
 
-std::string markdown_cell(const std::string& cell) {
+/// In code too a column ends at |.
+std::string markdown_column(std::string_view cell) {
   std::string escaped;
   for (const char c : cell) {
     if (c == '|' || c == '\\') escaped += '\\';
-    escaped += c == '\n' ? ' ' : c;
+    escaped += c;
   }
   return escaped;
+}
+
+std::string rows_of_markdown(const Table& table, std::string (*shown)(std::string_view)) {
+  std::string out;
+  const auto append_row = [&](const std::vector<std::string>& row) {
+    out += '|';
+    for (const auto& cell : row) out += ' ' + shown(cell) + " |";
+    out += '\n';
+  };
+  append_row(titles(table));
+  out += '|';
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    out += c == 0 || table.columns[c].left ? " --- |" : " ---: |";
+  }
+  out += '\n';
+  for (const auto& row : table.rows) append_row(row);
+  return out;
 }
 
 }  // namespace
@@ -209,21 +229,10 @@ std::string csv_table(const Table& table) {
   return out;
 }
 
-std::string markdown_table(const Table& table) {
-  std::string out;
-  const auto append_row = [&](const std::vector<std::string>& row) {
-    out += '|';
-    for (const auto& cell : row) out += ' ' + markdown_cell(cell) + " |";
-    out += '\n';
-  };
-  append_row(titles(table));
-  out += '|';
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    out += c == 0 || table.columns[c].left ? " --- |" : " ---: |";
-  }
-  out += '\n';
-  for (const auto& row : table.rows) append_row(row);
-  return out;
+std::string markdown_table(const Table& table) { return rows_of_markdown(table, markdown_words); }
+
+std::string table_of_markdown(const Table& table) {
+  return rows_of_markdown(table, markdown_column);
 }
 
 namespace {

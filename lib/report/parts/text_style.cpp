@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "report/parts/escapes.hpp"
 
 namespace memreplay {
 namespace {
@@ -68,33 +69,63 @@ char32_t decoded(std::string_view sequence) {
   return code;
 }
 
+/// As .NET trims a line before it looks for a command.
+bool is_blank(char32_t c) {
+  return c == U' ' || c == U'\t' || c == U'\u00a0' || c == U'\u1680' || within(c, 0x2000, 0x200B) ||
+         c == U'\u202f' || c == U'\u205f' || c == U'\u3000';
+}
+
+/// "[", "vso[": what follows ## in a command.
+bool names_a_command(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const std::size_t end = text.find_first_not_of(kLetters);
+  return end != text.npos && text[end] == '[';
+}
+
 /// Writes one character after another.
 class TerminalText {
  public:
-  explicit TerminalText(const TextStyle& style, bool one_line = false)
-      : style_(style), one_line_(one_line) {}
+  enum class For { any_reader, terminal };
+
+  explicit TerminalText(const TextStyle& style, For reader, bool one_line = false)
+      : style_(style), reader_(reader), one_line_(one_line) {}
 
   void add(std::string_view text) {
     while (!text.empty()) {
       const std::size_t length = utf8_length(text);
       if (length == 0) {
         replace(fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0])));
+      } else if (begins_command(text)) {
+        replace(written_out(decoded(text.substr(0, length))));
       } else {
         add_character(text.substr(0, length), decoded(text.substr(0, length)));
       }
       text.remove_prefix(std::max<std::size_t>(length, 1));
-      if (longer_ > 0 && text.starts_with("  ")) take_blanks(text);
+      if (reader_ == For::terminal && longer_ > 0 && text.starts_with("  ")) take_blanks(text);
     }
   }
 
-  std::string take() { return std::move(out_); }
+  std::string take() {
+    if (is_coloured_) out_ += kColours.front();
+    return std::move(out_);
+  }
 
  private:
+  bool begins_command(std::string_view text) const {
+    if (reader_ != For::terminal) return false;
+    if (text.starts_with("::")) return line_is_blank_;
+    return text[0] == '#' && out_.ends_with('#') && names_a_command(text.substr(1));
+  }
+
   void add_character(std::string_view sequence, char32_t c) {
     if (c == U'\n' && !one_line_) return end_line();
     if (style_.colour && within(c, kFirstMark, kFirstMark + kColours.size() - 1)) {
       out_ += kColours.at(c - kFirstMark);
-    } else if (is_control(c) && c != U'\t') {
+      is_coloured_ = c != kFirstMark;
+      return;  // beside the line's own characters
+    }
+    line_is_blank_ = line_is_blank_ && is_blank(c);
+    if (is_control(c) && c != U'\t') {
       replace(written_out(c));
     } else if (c > 0x7E && !style_.unicode) {
       replace(ascii_of(c));
@@ -104,6 +135,7 @@ class TerminalText {
   }
 
   void replace(const std::string& text) {
+    line_is_blank_ = line_is_blank_ && text == " ";
     out_ += text;
     longer_ += text.size() - 1;
   }
@@ -118,16 +150,26 @@ class TerminalText {
 
   void end_line() {
     out_ += '\n';
+    line_is_blank_ = true;
     longer_ = 0;
   }
 
   TextStyle style_;
+  For reader_;
   bool one_line_;
+  bool is_coloured_ = false;
+  bool line_is_blank_ = true;  ///< so far
   std::string out_;
   std::size_t longer_ = 0;  ///< columns that this line has more than it had
 };
 
 }  // namespace
+
+std::string visible_text(std::string_view text) {
+  TerminalText out({.unicode = true}, TerminalText::For::any_reader);
+  out.add(text);
+  return out.take();
+}
 
 std::string bold(std::string_view text, const TextStyle& style) {
   return style.colour ? fmt::format("\uFDD1{}\uFDD0", text) : std::string(text);
@@ -138,13 +180,13 @@ std::string red(std::string_view text, const TextStyle& style) {
 }
 
 std::string terminal_text(std::string_view text, const TextStyle& style) {
-  TerminalText out(style);
+  TerminalText out(style, TerminalText::For::terminal);
   out.add(text);
   return out.take();
 }
 
 std::string terminal_line(std::string_view text, const TextStyle& style) {
-  TerminalText out(style, true);
+  TerminalText out(style, TerminalText::For::terminal, true);
   out.add(text);
   return out.take();
 }

@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "report/page/html.hpp"
+#include "report/parts/escapes.hpp"
 #include "report/plan/plan.hpp"
 
 namespace memreplay {
@@ -132,8 +133,8 @@ std::size_t draw_plan(const PlannedDevice& device, std::size_t memory, std::ostr
     const PlannedBuffer& buffer = device.buffers[row];
     out << fmt::format(
         "<path class=\"c{}\" d=\"{}\"><title>{}: {} at {}, [{}, {})</title></path>\n",
-        row % kPlanColours, outline(buffer, canvas), escaped(buffer.name), exact_size(buffer.size),
-        buffer.offset, buffer.lower, buffer.upper);
+        row % kPlanColours, outline(buffer, canvas), markup_text(buffer.name),
+        exact_size(buffer.size), buffer.offset, buffer.lower, buffer.upper);
   }
   if (device.memories.empty() && device.lower_bound < height) {
     out << fmt::format(

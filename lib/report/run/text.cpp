@@ -230,8 +230,10 @@ void append_apart(Sheet& out, const std::string& below) {
 }
 
 // Lines whose breaks and blanks matter.
-std::string fenced(const std::string& lines, const TextStyle& style) {
-  return style.markdown && !lines.empty() ? "```\n" + lines + "```\n" : lines;
+std::string fenced(std::string lines, const TextStyle& style) {
+  if (!style.markdown || lines.empty()) return lines;
+  std::ranges::replace(lines, '`', '\'');
+  return "```\n" + lines + "```\n";
 }
 
 void append_run(Sheet& out, const Run& run) {

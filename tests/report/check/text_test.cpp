@@ -235,7 +235,7 @@ TEST(CheckJunit, EscapesWhatXmlDoesNotTake) {
   answer.entries[0].trace = "a<b>&\"c\"\x01\xff.csv";
   answer.entries[0].gpu = 1;
   EXPECT_TRUE(says(to_junit(answer),
-                   "classname=\"a&lt;b&gt;&amp;&quot;c&quot;?\xEF\xBF\xBD.csv\" "
+                   "classname=\"a&lt;b&gt;&amp;&quot;c&quot;\\x01\\xff.csv\" "
                    "name=\"peak_reserved_bytes (gpu 1, torch)\""));
 }
 

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "report/parts/escapes.hpp"
+
 namespace memreplay {
 namespace {
 
 TEST(Html, MarkupInATextIsMadeHarmless) {
-  EXPECT_EQ(escaped("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+  EXPECT_EQ(markup_text("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
   EXPECT_EQ(html_text("p", "1 < 2", "quiet"), "<p class=\"quiet\">1 &lt; 2</p>\n");
 }
 

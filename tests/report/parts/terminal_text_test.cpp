@@ -33,6 +33,21 @@ TEST(TerminalText, OurOwnEmphasisBecomesColoursAndThatOfANameDoesNot) {
   EXPECT_EQ(terminal_text("\uFDD1", kUnicode), "\\ufdd1");
 }
 
+TEST(TerminalText, NoLineIsACommandToWhoRunsABuild) {
+  EXPECT_EQ(terminal_text("::error::a\n  ::b::\n\t::c\u2003::d\na ::e", kUnicode),
+            "\\x3a:error::a\n  \\x3a:b::\n\t\\x3a:c\u2003::d\na ::e");
+  EXPECT_EQ(terminal_text("\u00a0\u3000::a", kUnicode), "\u00a0\u3000\\x3a:a");
+  EXPECT_EQ(terminal_text("\u00a0::a", kAscii), " \\x3a:a");
+  EXPECT_EQ(terminal_text("a ##[add-mask]b ##vso[task.x]c ###[d] ## [e] #[f]", kUnicode),
+            "a #\\x23[add-mask]b #\\x23vso[task.x]c ##\\x23[d] ## [e] #[f]");
+  EXPECT_EQ(terminal_line("::a\n::b", kUnicode), "\\x3a:a\\x0a::b");
+}
+
+TEST(TerminalText, EmphasisEndsWithTheText) {
+  EXPECT_EQ(terminal_text("a \uFDD1b", kColoured), "a \x1b[1mb\x1b[0m");
+  EXPECT_EQ(terminal_text("\uFDD1a\uFDD0 b", kColoured), "\x1b[1ma\x1b[0m b");
+}
+
 TEST(TerminalText, WithoutUnicodeSignsBecomeWhatResemblesThem) {
   EXPECT_EQ(terminal_text("≈ 5 µs, 3 × 4 – 2 · 1 ≤ 2 … → x²", kAscii),
             "~ 5 us, 3 x 4 - 2 . 1 <= 2 ... -> x^2");
