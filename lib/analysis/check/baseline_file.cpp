@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <tuple>
@@ -10,6 +11,7 @@
 
 #include "analysis/check/tolerance.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "strategy/registry.hpp"
 #include "trace/json/json.hpp"
 #include "trace/json/json_node.hpp"
@@ -28,6 +30,39 @@ constexpr std::string_view kLeftOut = "cold";
 /// Its values are those of a recording that ends early.
 constexpr std::string_view kLowerBound = "lower";
 constexpr std::string_view kPlacesBy[] = {"stack", "size"};
+
+bool is_escape(std::string_view text) { return text.starts_with("\\x"); }
+
+// Names may hold any byte, JSON may not: one that is no UTF-8 is \xe9, and the backslash of a name
+// that has such a text itself is \x5c.
+std::string name_in_json(std::string_view name) {
+  std::string out;
+  while (!name.empty()) {
+    const std::size_t length = utf8_length(name);
+    if (length == 0 || is_escape(name)) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(name[0]));
+    } else {
+      out += name.substr(0, length);
+    }
+    name.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+std::string name_from_json(std::string_view text) {
+  constexpr std::size_t kEscape = 4;
+  std::string name;
+  while (!text.empty()) {
+    unsigned byte = 0;
+    const std::string_view digits = text.substr(std::min<std::size_t>(2, text.size()), 2);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    const bool whole = is_escape(text) && digits.size() == 2 && read.ptr == digits.end();
+    const bool ours = whole && (byte >= 0x80 || byte == '\\');
+    name += ours ? static_cast<char>(byte) : text[0];
+    text.remove_prefix(ours ? kEscape : 1);
+  }
+  return name;
+}
 
 // What is unknown on a command line is wrong usage; in a file it has a place.
 template <typename Function>
@@ -64,7 +99,7 @@ PlacesHeld places_of(const JsonNode& entry) {
     held.by = static_cast<PlacesHeld::By>(found - std::begin(kPlacesBy));
   }
   for (const auto& [place, bytes] : entry.at("places_at_peak").members()) {
-    held.places[place] = bytes.whole();
+    held.places[name_from_json(place)] = bytes.whole();
   }
   if (entry.has("other_places_bytes")) held.others = entry.at("other_places_bytes").whole();
   return held;
@@ -80,7 +115,7 @@ BaselineEntry entry_of(const JsonNode& node) {
   node.expect_object({"trace", "gpu", "strategy", "torch_version", "capacity_bytes", "start",
                       "bound", "program", "rules", "metrics", "places_by", "places_at_peak",
                       "other_places_bytes"});
-  BaselineEntry entry{.trace = node.at("trace").text(), .setup = setup_of(node)};
+  BaselineEntry entry{.trace = name_from_json(node.at("trace").text()), .setup = setup_of(node)};
   if (node.has("gpu")) entry.gpu = node.at("gpu").gpu();
   if (node.has("start")) entry.from_before = from_before_of(node.at("start"));
   if (node.has("bound")) {
@@ -103,7 +138,8 @@ BaselineEntry entry_of(const JsonNode& node) {
 }
 
 Json entry_json(const BaselineEntry& entry) {
-  Json json{{"trace", entry.trace}, {"gpu", entry.gpu}, {"strategy", entry.setup.strategy}};
+  Json json{
+      {"trace", name_in_json(entry.trace)}, {"gpu", entry.gpu}, {"strategy", entry.setup.strategy}};
   if (!entry.setup.release.empty()) json["torch_version"] = entry.setup.release;
   if (entry.setup.capacity) json["capacity_bytes"] = *entry.setup.capacity;
   if (entry.from_before != FromBefore::unsaid) {
@@ -119,7 +155,9 @@ Json entry_json(const BaselineEntry& entry) {
   if (!entry.places) return json;
   json["places_by"] = kPlacesBy[static_cast<std::size_t>(entry.places->by)];
   json["places_at_peak"] = Json::object();
-  for (const auto& [place, bytes] : entry.places->places) json["places_at_peak"][place] = bytes;
+  for (const auto& [place, bytes] : entry.places->places) {
+    json["places_at_peak"][name_in_json(place)] = bytes;
+  }
   json["other_places_bytes"] = entry.places->others;
   return json;
 }

@@ -22,6 +22,22 @@ Baseline two_entries() {
   return baseline;
 }
 
+TEST(BaselineFile, KeepsNamesOfWhateverBytes) {
+  Baseline baseline;
+  for (const char* name : {"caf\xe9.csv", "caf\xe8.csv", "caf\\xe9.csv", "caf\\x5cxe9", "caf\u00e9", "\\"}) {
+    BaselineEntry entry{.trace = name, .setup = {"torch", "", std::nullopt}};
+    entry.metrics["ooms"] = {0, *parse_tolerance("0")};
+    entry.places = PlacesHeld{.places = {{name, 1}, {"\xff", 2}, {"\xfe", 3}}};
+    baseline.add(entry);
+  }
+  const Baseline read = parse_baseline("F", baseline_text(baseline));
+  ASSERT_EQ(read.entries.size(), baseline.entries.size());
+  for (std::size_t i = 0; i < read.entries.size(); ++i) {
+    EXPECT_EQ(read.entries[i].trace, baseline.entries[i].trace);
+    EXPECT_EQ(read.entries[i].places->places, baseline.entries[i].places->places);
+  }
+}
+
 // A file of one entry, in which `metrics` stands.
 std::string file_with(const std::string& metrics, const std::string& more = "") {
   return R"({"schema": "memreplay-baseline/1", "entries": [{"trace": "t", "strategy": "torch", )" +
