@@ -10,35 +10,85 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <utility>
 
 namespace memreplay::gpu {
 namespace {
 
 constexpr std::size_t kMostProcesses = 1024;  // at once
 
-/// The byte of a slot in the file. The slot's process holds a lock on it, which ends with the
-/// process, or when it becomes another program.
-struct flock byte_of(std::size_t slot) {
-  struct flock byte {};
-  byte.l_type = F_WRLCK;
-  byte.l_whence = SEEK_SET;
-  byte.l_start = static_cast<off_t>(slot);
-  byte.l_len = 1;
-  return byte;
+/// Where a program lies in memory. Without randomised addresses two may lie alike; their stacks
+/// begin alike only where arguments and environment are as long. Zeros: not known.
+using Image = std::array<std::uint64_t, 3>;
+
+struct Process {
+  bool is_there = true;       ///< also where nobody could tell
+  std::uint64_t started = 0;  ///< ticks since the system's start; 0: not known
+  Image image{};
+};
+
+/// Reads /proc/PID/stat: "4711 (name) S 1 …", where the name may hold anything.
+Process process_of(pid_t id) {
+  constexpr std::size_t kState = 3, kThreads = 20, kStarted = 22, kCode = 26;
+  char text[1024];
+  std::snprintf(text, sizeof text, "/proc/%d/stat", static_cast<int>(id));
+  const int file = ::open(text, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {.is_there = errno != ENOENT};
+  const ssize_t size = ::read(file, text, sizeof text - 1);
+  const int error = errno;
+  ::close(file);
+  if (size < 0) return {.is_there = error != ESRCH};
+  text[size] = '\0';
+  const char* at = std::strrchr(text, ')');
+  if (!at) return {};
+  std::array<std::uint64_t, kCode + 3> fields{};
+  const char state = at[1] == '\0' ? ' ' : at[2];
+  std::size_t field = kState - 1;
+  while (++field < fields.size() && (at = std::strchr(at + 1, ' '))) {
+    fields[field] = std::strtoull(at + 1, nullptr, 10);
+  }
+  Process process{.started = fields[kStarted],
+                  .image = {fields[kCode], fields[kCode + 1], fields[kCode + 2]}};
+  // A thread that ends leaves the others, the first one too.
+  process.is_there = (state != 'Z' && state != 'X') || fields[kThreads] > 1;
+  const bool is_secret = process.image[0] <= 1;  // from other users, or its first thread has ended
+  if (is_secret) process.image = {};
+  return process;
 }
+
+bool differs(std::uint64_t one, std::uint64_t other) { return one && other && one != other; }
 
 }  // namespace
 
 struct SharedCards::Slot {
   std::atomic<pid_t> process;  ///< 0: nobody's, or that of one whose end has been seen
+  std::uint64_t started = 0;
+  Image image{};
   std::array<std::atomic<Bytes>, kMostCards> used;
 
-  void clear(pid_t next) {
+  void clear() {
+    process = 0;
     for (auto& bytes : used) bytes = 0;
+  }
+  void give_to(pid_t next) {
+    const Process about = process_of(next);
+    clear();
+    started = about.started;
+    image = about.image;
     process = next;
+  }
+  /// Whoever has it lives and is the same program.
+  bool is_held() const {
+    if (process == 0) return false;
+    const Process now = process_of(process);
+    return now.is_there && !differs(now.started, started) &&
+           std::ranges::equal(now.image, image, std::not_fn(differs));
   }
 };
 
@@ -82,16 +132,16 @@ SharedCards::SharedCards(const char* path) {
     void* const at = ::mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (at != MAP_FAILED) table_ = static_cast<Table*>(at);
   }
+  if (file_ >= 0) ::close(std::exchange(file_, -1));  // the program may want all descriptors
   if (table_) return;
   std::fprintf(stderr,
                "memreplay: %s cannot be opened; this process has a virtual GPU of its own\n", path);
-  if (file_ >= 0) ::close(file_);
   create();
 }
 
 SharedCards::~SharedCards() {
   ::munmap(table_, sizeof(Table));
-  ::close(file_);
+  if (file_ >= 0) ::close(file_);
 }
 
 /// Memory without a name: it ends with those who have it, and no disk is full for it.
@@ -111,26 +161,31 @@ std::string SharedCards::path() const {
   return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_);
 }
 
-/// Takes the lowest slot that no living process has; false when there is none.
+/// Takes the lowest slot that no living process has; false when there is none. What this process
+/// had before was another program's.
 bool SharedCards::take_slot() {
-  for (std::size_t slot = 0; slot < kMostProcesses; ++slot) {
-    struct flock byte = byte_of(slot);
-    if (file_ >= 0 && ::fcntl(file_, F_SETLK, &byte) != 0) continue;
-    own_ = &table_->all[slot];
-    own_->clear(::getpid());
-    table_->slots = std::max(table_->slots, slot + 1);
-    return true;
+  const pid_t self = ::getpid();
+  for (std::size_t slot = 0; slot < table_->slots; ++slot) {
+    if (table_->all[slot].process == self) table_->all[slot].clear();
   }
-  return false;
+  const auto is_free = [](const Slot& slot) { return slot.process == 0; };
+  auto found = std::ranges::find_if(table_->all, is_free);
+  if (found == table_->all.end()) {
+    sweep();
+    found = std::ranges::find_if(table_->all, is_free);
+  }
+  if (found == table_->all.end()) return false;
+  found->give_to(self);
+  own_ = &*found;
+  table_->slots = std::max<std::size_t>(table_->slots, found - table_->all.begin() + 1);
+  return true;
 }
 
 /// Gives back what processes had that are no more.
 void SharedCards::sweep() {
   for (std::size_t slot = 0; slot < table_->slots; ++slot) {
     Slot& one = table_->all[slot];
-    if (one.process == 0 || &one == own_) continue;
-    struct flock byte = byte_of(slot);
-    if (::fcntl(file_, F_GETLK, &byte) == 0 && byte.l_type == F_UNLCK) one.clear(0);
+    if (one.process != 0 && &one != own_ && !one.is_held()) one.clear();
   }
 }
 

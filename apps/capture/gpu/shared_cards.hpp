@@ -19,7 +19,8 @@ struct CardUse {
 };
 
 /// What every process of one recording has on each card of its machine: one count for all of them,
-/// in memory that they share. What a process had is given back when it ends, however it does.
+/// in memory that they share. What a process had is given back when it ends, however it does, or
+/// becomes another program: it is known by its number, when it started, and where its program lies.
 class SharedCards {
  public:
   /// New cards, all of whose memory is free.
@@ -57,7 +58,7 @@ class SharedCards {
   void sweep();
   Bytes sum(std::size_t card) const;
 
-  int file_ = -1;  ///< open as long as this process counts: its lock there says that it is
+  int file_ = -1;  ///< of cards that were made here
   Table* table_ = nullptr;
   Slot* own_ = nullptr;
 };

@@ -1,6 +1,12 @@
 #include "gpu/shared_cards.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/close_range.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
 
 #include "capture/gpu/other_process.hpp"
 
@@ -52,6 +58,36 @@ TEST(SharedCards, GetBackWhatAProcessHadThatBecomesAnotherProgram) {
                            [] { ::execlp("sleep", "sleep", "60", nullptr); });
   other.wait_for_exec();
   EXPECT_EQ(cards.used(0), 0);
+}
+
+TEST(SharedCards, StayWithAProcessWhateverItDoesToItsDescriptors) {
+  SharedCards cards;
+  const OtherProcess opens([&] {
+    take(cards, 30);
+    ::close(::open(cards.path().c_str(), O_RDONLY));
+  });
+  const OtherProcess closes([&] {
+    take(cards, 30);
+    ::close_range(3, 1000, CLOSE_RANGE_UNSHARE);
+    ::setsid();
+  });
+  EXPECT_EQ(cards.used(0), 60);
+  EXPECT_FALSE(cards.charge(0, 41, kCapacity));
+  closes.kill();
+  EXPECT_TRUE(cards.charge(0, 41, kCapacity));
+}
+
+TEST(SharedCards, StayWithAProcessWhoseFirstThreadHasEnded) {
+  SharedCards cards;
+  const OtherProcess other([&] { take(cards, 60); },
+                           [] {
+                             std::thread([] { ::sleep(60); }).detach();
+                             ::syscall(SYS_exit, 0);
+                           });
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(cards.used(0), 60);
+    ::usleep(1000);
+  }
 }
 
 TEST(SharedCards, HaveTheSlotOfADeadProcessForTheNextOne) {
