@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import venv
 
@@ -94,6 +95,11 @@ class Server:
 
 
 class Mcp(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
     def test_each_cause_is_found_in_one_call(self):
         with Server(*folders()) as server:
             for tool, arguments, pattern in causes():
@@ -162,6 +168,74 @@ class Mcp(unittest.TestCase):
         done = subprocess.run([PROGRAM, "mcp", "/nonexistent"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("is not a folder", done.stderr)
+
+
+    def test_no_text_is_longer_than_promised(self):
+        settings = [f"max_split_size_mb:{size}" for size in range(21, 121)]
+        (self.folder / "long.txt").write_text("CUDA out of memory. Tried to allocate 2.26 GiB " + "x" * 100_000 + "\n")
+        (self.folder / "named.csv").write_text(f"op,id,size,tag\na,0,100,{'y' * 50_000}\n")
+        (self.folder / "wrong.csv").write_text(f"op,id,size\na,0,{'z' * 50_000}\n")
+        trace = str(ROOT / "traces/torch/gpt_train_oom.pickle")
+        with Server(str(self.folder), str(ROOT / "traces")) as server:
+            for tool, arguments in (("compare", {"trace": trace, "settings": settings}), ("tune", {"trace": trace, "seconds": "x" * 20_000}),
+                                    ("explain", {"trace": trace, "capacity": "9" * 20_000}), ("explain", {"trace": "x" * 100_000}),
+                                    ("explain", {"trace": "long.txt"}), ("explain", {"trace": "named.csv"}),
+                                    ("info", {"trace": "wrong.csv"}), ("info", {"trace": trace, "é" * 50_000: 1})):
+                text, _ = server.call(tool, **arguments)
+                self.assertLessEqual(len(text), 4500)
+                self.assertGreater(len(text), 40)  # no line eats the others
+            for request in ({"method": "x" * 100_000}, {"method": "tools/call", "params": {"name": "x" * 100_000}}):
+                server.say(json.dumps({"jsonrpc": "2.0", "id": 1, **request}))
+                self.assertLessEqual(len(json.loads(server.process.stdout.readline())["error"]["message"]), 1000)
+
+    def test_a_request_longer_than_a_mebibyte_is_refused_and_the_next_one_answered(self):
+        with Server() as server:
+            server.say("[" * (3 << 20))
+            self.assertEqual(json.loads(server.process.stdout.readline())["error"],
+                             {"code": -32600, "message": "longer than 1 MiB"})
+            self.assertEqual(server.ask("ping")["result"], {})
+
+    def test_no_error_is_that_of_a_library(self):
+        with Server(str(self.folder)) as server:
+            for parameters in ({"name": 5}, {"name": "info", "arguments": [1]}, {"name": ["info"]}, [], 5, None, "x"):
+                server.say(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters}))
+                message = json.loads(server.process.stdout.readline())["error"]["message"]
+                self.assertNotRegex(message, r"json\.exception|filesystem|basic_|std::|type_error")
+                self.assertRegex(message, "is not an object|is not a text|no tool")
+            server.say('{"id":1,"method":"initialize","params":{"protocolVersion":1}}')
+            self.assertIn("is not a text", server.process.stdout.readline())
+            server.say('{"id":[1],"method":"ping"}')
+            self.assertEqual(json.loads(server.process.stdout.readline())["error"]["code"], -32600)
+
+    def test_a_name_with_a_zero_names_nothing(self):
+        (self.folder / "run.csv").write_text("op,id,size\na,0,5\n")
+        with Server(str(self.folder)) as server:
+            for name in ("run.csv\0", "run.csv\0.txt", "\0run.csv"):
+                text, error = server.call("info", trace=name)
+                self.assertTrue(error)
+                self.assertIn("\\x00", text)
+            text, error = server.call("info", trace="run.csv", **{"a\0b": 1})
+            self.assertTrue(error)
+
+    def test_a_request_can_be_cancelled_while_it_is_worked_on_and_while_it_waits(self):
+        trace = str(self.folder / "long.csv")  # a replay takes a good part of a second, and there are hundreds
+        subprocess.run([PROGRAM, "generate", "random", trace, "--events", "400000", "--live", "4000", "--seed", "1", "-q"], check=True)
+        with Server(str(self.folder)) as server:
+            begun = time.monotonic()
+            for number in (71, "seventy-two"):
+                server.say(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call",
+                                       "params": {"name": "tune", "arguments": {"trace": trace, "seconds": 1000}}}))
+            time.sleep(1)
+            for number in ("seventy-two", 71, 5, None):
+                server.say(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}))
+            self.assertEqual(server.ask("ping")["result"], {})  # the next line is its answer: there is none before
+            self.assertLess(time.monotonic() - begun, 100)
+        self.assertEqual(server.status, 0)
+
+    def test_all_that_was_asked_is_answered_when_the_client_writes_no_more(self):
+        asked = "".join(json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}) + "\n" for number in range(3000))
+        done = subprocess.run([PROGRAM, "mcp"], input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
+        self.assertEqual([json.loads(line)["id"] for line in done.stdout.splitlines()], list(range(3000)))
 
 
 THROUGH_LIBRARY = """

@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -16,9 +17,12 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "commands/mcp_requests.hpp"
+#include "commands/mcp_tools.hpp"
 #include "core/error.hpp"
 #include "options/command_line.hpp"
 #include "output/terminal.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/text_style.hpp"
 
 /// The Model Context Protocol over standard input and output: a message a line, JSON-RPC 2.0.
@@ -27,12 +31,14 @@ namespace memreplay {
 namespace {
 
 namespace fs = std::filesystem;
-using McpJson = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
-/// An answer is cut there: figures take a token for two or three characters, 2,000 in all.
+/// Every text is cut there: figures take a token for two or three characters, 2,000 in all.
 constexpr std::size_t kMostCharacters = 4500;
+/// So that one line, or the command, leaves room for the rest.
+constexpr std::size_t kMostOfLine = 1000;
+constexpr std::size_t kMostOfCommand = 500;
 constexpr int kDeepest = 32;
 constexpr int kParseError = -32700;
 constexpr int kInvalidRequest = -32600;
@@ -45,95 +51,8 @@ constexpr const char* kInstructions =
     "tune; both need only the file. Without a recording, write one: memreplay record -o run.pickle "
     "-- python train.py.";
 
-struct Parameter {
-  enum class Kind { file, folder, text, number, texts };
-  std::string_view name;
-  Kind kind = Kind::text;
-  std::string_view option;  ///< the command's; empty: it stands alone
-  std::string_view description;
-};
-
-/// A command that clients may ask, with what they may set of it.
-struct Tool {
-  std::string_view command;
-  std::string_view description;
-  std::vector<Parameter> parameters;  ///< the first is required
-  std::vector<std::string> always;    ///< arguments that it always has
-};
-
-const std::vector<Tool>& tools() {
-  using Kind = Parameter::Kind;
-  static const Parameter kTrace{"trace", Kind::file, "", "Path of the recording."};
-  static const Parameter kCapacity{"capacity", Kind::text, "--capacity",
-                                   "Memory of the device, such as 24GiB; none: no limit. Default: "
-                                   "that of the recorded failure."};
-  static const std::vector<Tool> kTools = {
-      {"explain",
-       "Why did the GPU run out of memory: fragmentation or shortage, what holds the memory, and "
-       "which line of code. Also reads logs with out-of-memory messages.",
-       {kTrace,
-        {"at", Kind::text, "--at",
-         "oom, peak, reserved-peak or an event. Default: oom, else peak."},
-        kCapacity},
-       {"--top=5"}},
-      {"tune",
-       "Which PYTORCH_CUDA_ALLOC_CONF avoids the failure or reserves least, as a line to paste.",
-       {kTrace,
-        {"seconds", Kind::number, "--seconds",
-         "Start no more replays after this many seconds. Default: 20."},
-        kCapacity},
-       {"--seconds=20"}},
-      {"fit",
-       "The smallest device on which the recorded program runs, or whether named cards suffice.",
-       {kTrace,
-        {"cards", Kind::text, "--device-name", "Cards to judge, such as T4,a100-40gb."},
-        {"capacity", Kind::text, "--capacity", "A size to judge, such as 24GiB."}},
-       {}},
-      {"compare",
-       "Peaks and failures under several allocator settings side by side.",
-       {kTrace,
-        {"settings", Kind::texts, "--alloc-conf",
-         "Values of PYTORCH_CUDA_ALLOC_CONF. Default: the usual choices."},
-        kCapacity},
-       {}},
-      {"ranks",
-       "Recordings of many ranks: which ran out of memory or needs most, and where one diverges.",
-       {{"folder", Kind::folder, "", "Folder with one recording of each rank."}, kCapacity},
-       {}},
-      {"info",
-       "What a recording covers (events, peaks, failures, settings), and whether it can be "
-       "trusted.",
-       {kTrace},
-       {}},
-  };
-  return kTools;
-}
-
-McpJson schema_of(const Parameter& parameter) {
-  using Kind = Parameter::Kind;
-  McpJson schema{{"type", parameter.kind == Kind::number  ? "integer"
-                          : parameter.kind == Kind::texts ? "array"
-                                                          : "string"}};
-  if (parameter.kind == Kind::number) schema["minimum"] = 1;
-  if (parameter.kind == Kind::texts) schema["items"] = {{"type", "string"}};
-  schema["description"] = parameter.description;
-  return schema;
-}
-
-McpJson listed(const Tool& tool) {
-  McpJson properties = McpJson::object();
-  for (const Parameter& parameter : tool.parameters) {
-    properties[std::string(parameter.name)] = schema_of(parameter);
-  }
-  return {{"name", tool.command},
-          {"description", tool.description},
-          {"inputSchema",
-           {{"type", "object"},
-            {"properties", properties},
-            {"required", {tool.parameters.front().name}},
-            {"additionalProperties", false}}},
-          {"annotations", {{"readOnlyHint", true}, {"openWorldHint", false}}}};
-}
+/// Also what an error's text would end at.
+std::string one_line(std::string_view text) { return terminal_line(text, {.unicode = true}); }
 
 /// The folders in which files may be read.
 class AllowedFolders {
@@ -152,11 +71,13 @@ class AllowedFolders {
   /// UsageError for what is not there, or elsewhere.
   std::string allowed(const std::string& name, bool folder) const {
     std::error_code error;
-    const fs::path path = fs::canonical(folders_.front() / name, error);
+    fs::path path;
+    // The system would take a name with a zero in it for what stands before that.
+    if (name.find('\0') == name.npos) path = fs::canonical(folders_.front() / name, error);
     const bool fits = folder ? fs::is_directory(path, error) : fs::is_regular_file(path, error);
     // What is elsewhere and what is not there are told alike.
     if (!fits || !inside(path)) {
-      throw UsageError(fmt::format("{} is no {} in {}", name, folder ? "folder" : "file",
+      throw UsageError(fmt::format("{} is no {} in {}", one_line(name), folder ? "folder" : "file",
                                    folders_.front().string()));
     }
     if (folder) refuse_ways_out(path);
@@ -171,25 +92,42 @@ class AllowedFolders {
   }
 
   void refuse_ways_out(const fs::path& folder) const {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-      std::error_code error;
-      if (!entry.is_symlink() || inside(fs::canonical(entry.path(), error))) continue;
-      throw UsageError(fmt::format("{} leads out of the allowed folders", entry.path().string()));
+    std::error_code error;
+    std::error_code ignored;
+    fs::recursive_directory_iterator entries(folder, error);
+    for (; !error && entries != end(entries); entries.increment(error)) {
+      if (!entries->is_symlink(ignored)) continue;
+      if (inside(fs::canonical(entries->path(), ignored))) continue;
+      throw UsageError(
+          fmt::format("{} leads out of the allowed folders", entries->path().string()));
     }
+    if (error) throw UsageError(fmt::format("{}: {}", folder.string(), error.message()));
   }
 
   std::vector<fs::path> folders_;
 };
 
+/// At most so many characters, the last of them whole.
+std::string cut(std::string text, std::size_t most) {
+  constexpr std::string_view kMore = "…";
+  if (text.size() <= most) return text;
+  std::size_t end = most - kMore.size();
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text.append(kMore);
+}
+
 /// Keeps what a command says.
 class McpHost final : public CommandHost {
  public:
+  explicit McpHost(const std::atomic<bool>& stop) : stop_(stop) {}
+
   void answered(const ReportParts& parts) override {
     constexpr TextStyle kPlain = {.unicode = true};
     output_ << terminal_text(parts.text(kPlain), kPlain);
   }
   std::ostream& output() override { return output_; }
-  void note(std::string_view message) override { notes_ += fmt::format("{}\n", message); }
+  void note(std::string_view message) override { notes_ += one_line(message) + '\n'; }
   const std::atomic<bool>& stop() const override { return stop_; }
   std::optional<Recording> at_hand(const std::string& /*path*/) override { return std::nullopt; }
 
@@ -198,20 +136,28 @@ class McpHost final : public CommandHost {
  private:
   std::ostringstream output_;
   std::string notes_;
-  std::atomic<bool> stop_{false};
+  const std::atomic<bool>& stop_;
 };
 
-std::string shortened(std::string text, const std::string& command) {
-  if (text.size() <= kMostCharacters) return text;
-  const std::size_t end = text.rfind('\n', kMostCharacters) + 1;
-  const auto left = std::count(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), '\n');
-  text.resize(end);
-  return text + fmt::format("({} more lines: memreplay {})\n", left, command);
+/// The lines that there is room for, and how to have the others.
+std::string shortened(const std::string& text, const std::string& command) {
+  std::string whole;
+  std::istringstream given(text);
+  for (std::string line; std::getline(given, line);) whole += cut(line, kMostOfLine) + '\n';
+  if (whole.size() <= kMostCharacters) return whole;
+  const std::string how = cut(command, kMostOfCommand);
+  const auto said = [&](auto left) {
+    return fmt::format("({} more lines: memreplay {})\n", left, how);
+  };
+  const std::size_t room = kMostCharacters - said(whole.size()).size();
+  const std::size_t end = whole.rfind('\n', room - 1) + 1;
+  const auto left = std::count(whole.begin() + static_cast<std::ptrdiff_t>(end), whole.end(), '\n');
+  return whole.substr(0, end) + said(left);
 }
 
-std::vector<std::string> words_of(const Parameter& parameter, const McpJson& value,
+std::vector<std::string> words_of(const McpParameter& parameter, const McpJson& value,
                                   const AllowedFolders& folders) {
-  using Kind = Parameter::Kind;
+  using Kind = McpParameter::Kind;
   const auto refuse = [&](const char* expected) {
     throw UsageError(fmt::format("{} is {}; expected {}", parameter.name, value.dump(), expected));
   };
@@ -237,24 +183,24 @@ std::vector<std::string> words_of(const Parameter& parameter, const McpJson& val
   return words;
 }
 
-std::vector<std::string> arguments_of(const Tool& tool, const McpJson& given,
+std::vector<std::string> arguments_of(const McpTool& tool, const McpJson& given,
                                       const AllowedFolders& folders) {
   for (const auto& [name, value] : given.items()) {
-    if (std::ranges::find(tool.parameters, name, &Parameter::name) == tool.parameters.end()) {
-      throw UsageError(fmt::format("{} has no parameter {}", tool.command, name));
+    if (std::ranges::find(tool.parameters, name, &McpParameter::name) == tool.parameters.end()) {
+      throw UsageError(fmt::format("{} has no parameter {}", tool.command, one_line(name)));
     }
   }
   const std::string required(tool.parameters.front().name);
   if (!given.contains(required)) throw UsageError(fmt::format("{} is missing", required));
   std::vector<std::string> arguments;
   for (const std::string& argument : tool.always) {
-    const bool asked = std::ranges::any_of(tool.parameters, [&](const Parameter& parameter) {
+    const bool asked = std::ranges::any_of(tool.parameters, [&](const McpParameter& parameter) {
       return given.contains(std::string(parameter.name)) && !parameter.option.empty() &&
              argument.starts_with(fmt::format("{}=", parameter.option));
     });
     if (!asked) arguments.push_back(argument);
   }
-  for (const Parameter& parameter : tool.parameters) {
+  for (const McpParameter& parameter : tool.parameters) {
     const auto value = given.find(std::string(parameter.name));
     if (value == given.end() || value->is_null()) continue;
     std::ranges::copy(words_of(parameter, *value, folders), std::back_inserter(arguments));
@@ -268,17 +214,36 @@ McpJson text_result(const std::string& text, bool error) {
   return {{"content", content}, {"isError", error}};
 }
 
-McpJson called(const Tool& tool, const McpJson& given, const AllowedFolders& folders) {
+/// As a shell takes it.
+std::string command_line(const McpTool& tool, const std::vector<std::string>& arguments) {
+  std::string line(tool.command);
+  for (const std::string& argument : arguments) line += ' ' + shell_word(argument);
+  return one_line(line);
+}
+
+McpJson error_result(std::string_view why) {
+  return text_result(cut(one_line(why), kMostCharacters), true);
+}
+
+McpJson called(const McpTool& tool, const McpJson& given, const AllowedFolders& folders,
+               const McpRequests& requests) {
   try {
     const std::vector<std::string> arguments = arguments_of(tool, given, folders);
-    McpHost host;
+    McpHost host(requests.cancelled());
     const CommandHostScope scope(host);
     const Command& command = command_named(std::string(tool.command));
     const int status = command.run(command, arguments);
-    const std::string again = fmt::format("{} {}", tool.command, fmt::join(arguments, " "));
-    return text_result(shortened(host.text(), again), status == kUnusable);
-  } catch (const std::exception& error) {
-    return text_result(error.what(), true);
+    return text_result(shortened(host.text(), command_line(tool, arguments)), status == kUnusable);
+  } catch (const UsageError& error) {
+    return error_result(error.what());
+  } catch (const InputError& error) {
+    return error_result(error.what());
+  } catch (const fs::filesystem_error& error) {
+    return error_result(fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::bad_alloc&) {
+    return error_result("there is not enough memory for this");
+  } catch (const std::exception&) {
+    return error_result(fmt::format("{} failed", tool.command));
   }
 }
 
@@ -287,10 +252,25 @@ struct Refused {
   std::string message;
 };
 
+/// Empty where it is not there.
+std::string text_in(const McpJson& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return "";
+  if (!found->is_string()) throw Refused{kInvalidParams, fmt::format("{} is not a text", name)};
+  return found->get<std::string>();
+}
+
+McpJson object_in(const McpJson& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return McpJson::object();
+  if (!found->is_object()) throw Refused{kInvalidParams, fmt::format("{} is not an object", name)};
+  return *found;
+}
+
 McpJson result_of(const std::string& method, const McpJson& parameters,
-                  const AllowedFolders& folders) {
+                  const AllowedFolders& folders, const McpRequests& requests) {
   if (method == "initialize") {
-    const std::string wanted = parameters.value("protocolVersion", std::string());
+    const std::string wanted = text_in(parameters, "protocolVersion");
     const bool known = std::ranges::find(kProtocols, wanted) != kProtocols.end();
     return {{"protocolVersion", known ? std::string_view(wanted) : kProtocols.front()},
             {"capabilities", {{"tools", McpJson::object()}}},
@@ -300,22 +280,22 @@ McpJson result_of(const std::string& method, const McpJson& parameters,
   if (method == "ping") return McpJson::object();
   if (method == "tools/list") {
     McpJson all = McpJson::array();
-    for (const Tool& tool : tools()) all.push_back(listed(tool));
+    for (const McpTool& tool : mcp_tools()) all.push_back(listed(tool));
     return {{"tools", all}};
   }
   if (method != "tools/call") throw Refused{kMethodNotFound, "no method " + method};
-  const std::string name = parameters.value("name", std::string());
-  const auto tool = std::ranges::find(tools(), name, &Tool::command);
-  if (tool == tools().end()) throw Refused{kInvalidParams, "no tool " + name};
-  const McpJson given = parameters.value("arguments", McpJson::object());
-  if (!given.is_object()) throw Refused{kInvalidParams, "arguments is not an object"};
-  return called(*tool, given, folders);
+  const std::string name = text_in(parameters, "name");
+  const auto tool = std::ranges::find(mcp_tools(), name, &McpTool::command);
+  if (tool == mcp_tools().end()) throw Refused{kInvalidParams, "no tool " + name};
+  return called(*tool, object_in(parameters, "arguments"), folders, requests);
 }
 
-/// Unset: a notification, which has no answer.
-std::optional<McpJson> answer_to(const std::string& line, const AllowedFolders& folders) {
+/// Unset: there is none, of what is a notification or was cancelled.
+std::optional<McpJson> answer_to(const std::string& line, const AllowedFolders& folders,
+                                 McpRequests& requests) {
   McpJson answer{{"jsonrpc", "2.0"}, {"id", nullptr}};
   try {
+    if (line.size() > McpRequests::kLongest) throw Refused{kInvalidRequest, "longer than 1 MiB"};
     // Copies and texts of it are made by recursion.
     const auto bounded = [](int depth, McpJson::parse_event_t, const McpJson&) {
       if (depth > kDeepest) throw Refused{kInvalidRequest, "nested too deeply"};
@@ -327,14 +307,16 @@ std::optional<McpJson> answer_to(const std::string& line, const AllowedFolders& 
       throw Refused{kInvalidRequest, "not a request"};
     }
     if (!message.contains("id")) return std::nullopt;
+    if (message["id"].is_structured()) throw Refused{kInvalidRequest, "id is no text or number"};
     answer["id"] = message["id"];
-    const McpJson parameters = message.value("params", McpJson::object());
-    answer["result"] = result_of(message["method"].get<std::string>(), parameters, folders);
+    if (!requests.begin(answer["id"].dump())) return std::nullopt;
+    answer["result"] = result_of(message["method"].get<std::string>(), object_in(message, "params"),
+                                 folders, requests);
   } catch (const Refused& refused) {
-    answer["error"] = {{"code", refused.code}, {"message", refused.message}};
-  } catch (const McpJson::exception& error) {
-    answer["error"] = {{"code", kInvalidParams}, {"message", error.what()}};
+    answer["error"] = {{"code", refused.code},
+                       {"message", cut(one_line(refused.message), kMostOfLine)}};
   }
+  if (requests.cancelled()) return std::nullopt;
   return answer;
 }
 
@@ -349,9 +331,10 @@ int run_mcp(const Command& command, const std::vector<std::string>& arguments) {
     throw UsageError("mcp needs standard input and output to itself; start it as its own process");
   if (given.empty()) given.emplace_back(".");
   const AllowedFolders folders(given);
-  for (std::string message; std::getline(std::cin, message);) {
-    if (message.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const auto answer = answer_to(message, folders);
+  McpRequests requests(std::cin);
+  while (const auto message = requests.next()) {
+    if (message->find_first_not_of(" \t\r") == std::string::npos) continue;
+    const auto answer = answer_to(*message, folders, requests);
     if (!answer) continue;
     // Paths may hold any byte.
     std::cout << answer->dump(-1, ' ', true, McpJson::error_handler_t::replace) << std::endl;
