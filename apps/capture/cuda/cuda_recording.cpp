@@ -30,7 +30,9 @@ class Numbers {
 
 class CudaReader {
  public:
-  explicit CudaReader(const SpoolFile& spool) : spool_(spool), records_(spool) {}
+  CudaReader(const SpoolFile& spool, bool is_running) : spool_(spool), records_(spool) {
+    summary_.is_running = is_running;
+  }
 
   void read() {
     while (const Record* record = records_.next()) {
@@ -149,7 +151,7 @@ void CudaReader::end(Address address, std::optional<std::uint64_t> stream) {
 void CudaReader::hand_on(Recording& recording, EventSink& sink) {
   for (auto& [gpu, trace] : traces_) {
     auto& coverage = trace.coverage();
-    coverage.complete = summary_.missing == 0 && summary_.stopped_by == 0;
+    coverage.complete = summary_.is_complete();
     coverage.gapless = coverage.complete;
     sink.add(recording.traces.size(), trace.events());
     trace.clear_events();
@@ -165,7 +167,7 @@ SpoolSummary stream_cuda(const SpooledProcess& process, EventSink& sink) {
   if (spool.head().record_bytes != sizeof(CudaRecord)) {
     throw InputError(process.spool, "", "records of another size; expected those of 'cuda'");
   }
-  CudaReader reader(spool);
+  CudaReader reader(spool, process.is_running);
   reader.read();
   Recording recording = recording_of(process);
   reader.hand_on(recording, sink);

@@ -16,7 +16,8 @@ constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 
 class MallocReader {
  public:
-  MallocReader(const SpoolFile& spool, EventSink& sink) : spool_(spool), sink_(sink) {}
+  MallocReader(const SpoolFile& spool, bool is_running, EventSink& sink)
+      : spool_(spool), is_running_(is_running), sink_(sink) {}
 
   SpoolSummary read() {
     trace_.begin_past();
@@ -31,11 +32,12 @@ class MallocReader {
     summary_.live_bytes = trace_.live_bytes();
     summary_.stopped_by = static_cast<int>(spool_.head().stopped_by);
     summary_.unrecorded_forks = spool_.head().unrecorded_forks;
+    summary_.is_running = is_running_;
     return summary_;
   }
 
   Trace finish() {
-    trace_.coverage().complete = summary_.missing == 0 && summary_.stopped_by == 0;
+    trace_.coverage().complete = summary_.is_complete();
     trace_.coverage().gapless = trace_.coverage().complete;
     return trace_.finish();
   }
@@ -70,6 +72,7 @@ class MallocReader {
   }
 
   const SpoolFile& spool_;
+  bool is_running_;
   EventSink& sink_;
   BlockTrace trace_{kHost};
   std::int64_t begun_ns_ = 0;
@@ -106,7 +109,7 @@ void MallocReader::take(const Record& record, std::uint32_t thread) {
 
 SpoolSummary stream_malloc(const SpooledProcess& process, EventSink& sink) {
   const SpoolFile spool(process.spool);
-  MallocReader reader(spool, sink);
+  MallocReader reader(spool, process.is_running, sink);
   const SpoolSummary summary = reader.read();
   Recording recording = recording_of(process);
   recording.traces.push_back(reader.finish());

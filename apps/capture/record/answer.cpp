@@ -91,7 +91,8 @@ CallRecordings call_recordings(const fs::path& spools, const RecordingFolder& fo
                                const std::string& target) {
   const std::string ending = fs::path(target).extension().string();
   capture::SpooledProcesses found = capture::processes_in(spools);
-  CallRecordings out{.all = {}, .failed = std::move(found.unreadable)};
+  CallRecordings out{
+      .all = {}, .failed = std::move(found.unreadable), .running = std::move(found.running)};
   const auto unless_it_fails = [&](const auto& make) {
     try {
       make();

@@ -42,6 +42,7 @@ struct CallRecordings {
   std::vector<CallRecording> all;
   /// Why a process has no recording, for each such process. Its spool stays.
   std::vector<std::string> failed;
+  std::vector<capture::RunningProcess> running;  ///< may ask for more, and write it to the spools
 };
 
 /// Throws UsageError where calls cannot be written to a file of this name.
@@ -114,8 +115,9 @@ struct RecordAnswer {
   bool only_calls = false;                 ///< only calls of malloc or CUDA were recorded
   std::vector<CallRecording> calls;
   std::vector<std::string> failed;  ///< why recordings could not be written, "FILE: why"
-  std::string left;                 ///< the folder where they are; empty: none failed
-  ReplayAnswer replays;             ///< the recordings' replays, with what they came to
+  std::vector<capture::RunningProcess> running;  ///< outlived the program that was started
+  std::string left;      ///< the folder where they write, or what failed is; empty: neither
+  ReplayAnswer replays;  ///< the recordings' replays, with what they came to
 
   /// What the recording of a process came to; null: it has none, or nothing in it.
   const TraceRuns* runs_of(const RecordedProcess& process) const;

@@ -63,7 +63,13 @@ void fields(JsonFields& f, const CallRecording& calls) {
   f("peak_requested_bytes", summary.peak_bytes, "most live at once, as requested");
   f("missing", summary.missing, "calls under way when the process was killed");
   f("unrecorded_forks", summary.unrecorded_forks, "processes forked from it, without a recording");
-  f("complete", summary.stopped_by == 0 && summary.missing == 0, "no calls are missing");
+  f("complete", summary.is_complete(), "no calls are missing");
+  f("running", summary.is_running, "its process may ask for more");
+}
+
+void fields(JsonFields& f, const capture::RunningProcess& running) {
+  f("pid", running.process, "process id");
+  f("command", running.command, "its first word");
 }
 
 void fields(JsonFields& f, const VirtualCard& card) {
@@ -82,7 +88,9 @@ void fields(JsonFields& f, const RecordAnswer& answer) {
   f("processes", answer.processes, "those that imported torch, by rank");
   f("calls", answer.calls, "recordings of calls of malloc or CUDA");
   f("failed", answer.failed, "why recordings could not be written");
-  f("left_in", unless_empty(answer.left), "the folder where they are; null: none failed");
+  f("left_in", unless_empty(answer.left),
+    "the folder where they are, and what still runs writes; null: neither");
+  f("running", answer.running, "processes that outlived the program that was started");
   const auto replayed = [](JsonFields& result, const TraceRuns& runs) {
     result("trace", runs.trace, "the recording");
     result("runs", runs.runs, "its replays");

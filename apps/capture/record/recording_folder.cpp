@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "record/answer.hpp"
 #include "trace/json/json_node.hpp"
 
@@ -48,6 +49,11 @@ constexpr std::string_view kRank = "{rank}";
   throw UsageError(fmt::format("{}: cannot be written: {}", target, std::strerror(error)));
 }
 
+/// Anything else in the folder is somebody else's, such as what the program wrote there.
+bool is_of_a_process(const fs::path& file) {
+  return parse_whole(file.stem().string()) && fs::is_regular_file(fs::symlink_status(file));
+}
+
 }  // namespace
 
 std::string with_mark(const std::string& path, const std::string& mark) {
@@ -65,6 +71,7 @@ RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
 
 RecordingFolder::~RecordingFolder() {
   std::error_code error;
+  if (is_kept_) return;
   is_done_ ? fs::remove_all(path_, error) : fs::remove(path_, error);
 }
 
@@ -82,13 +89,14 @@ std::vector<RecordedProcess> RecordingFolder::collect() {
   std::set<fs::path> recordings;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
+    if (!is_of_a_process(entry.path())) continue;
     if (entry.path().extension() == ".pickle") recordings.insert(entry.path().stem());
     if (entry.path().extension() == ".json") processes.push_back(told_in(entry.path()));
   }
   if (error) throw InputError(path_.string(), "", "cannot be read: " + error.message());
   // One that was killed told nothing; its recording is that of the last OOM, signal or step.
   for (const fs::path& pid : recordings) {
-    const std::uint64_t number = std::stoull(pid.string());
+    const std::uint64_t number = *parse_whole(pid.string());
     const auto is_it = [&](const RecordedProcess& process) { return process.pid == number; };
     if (std::ranges::none_of(processes, is_it)) {
       processes.push_back({.pid = number, .used_cuda = true});

@@ -13,7 +13,7 @@ std::string with_mark(const std::string& path, const std::string& mark);
 
 /// Where processes leave their recordings until the program has ended: a folder beside the target.
 /// It is gone with this object where it is empty or `done`: what was recorded stays until its
-/// answer stands.
+/// answer stands, and the folder for whoever still writes.
 class RecordingFolder {
  public:
   /// Throws UsageError where the target cannot be written.
@@ -25,6 +25,7 @@ class RecordingFolder {
   const std::filesystem::path& path() const { return path_; }
   /// Everything in it stands elsewhere.
   void done() { is_done_ = true; }
+  void keep() { is_kept_ = true; }
 
   /// Gives the recordings their names and says what their processes told. A target with {rank} has
   /// the rank there; without it ranks, and processes where there are several, stand before its
@@ -37,6 +38,7 @@ class RecordingFolder {
   std::filesystem::path target_;
   std::filesystem::path path_;
   bool is_done_ = false;
+  bool is_kept_ = false;
 };
 
 /// What a recorded process told at its end (python/sitecustomize.py). Throws InputError.

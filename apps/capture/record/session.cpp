@@ -1,7 +1,9 @@
 #include "record/session.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "analysis/inputs/inputs.hpp"
@@ -60,10 +62,21 @@ void take_calls(RecordAnswer& answered, const std::string& spools, RecordingFold
   answered.only_calls = true;
   answered.calls = std::move(calls.all);
   answered.failed = std::move(calls.failed);
-  if (answered.failed.empty()) {
+  answered.running = std::move(calls.running);
+  if (answered.failed.empty() && answered.running.empty()) {
     folder.done();
   } else {
     answered.left = spools;
+  }
+}
+
+/// Many processes end right after the one that they serve.
+void wait_a_moment_for_others(const std::filesystem::path& folder) {
+  constexpr auto kPatience = std::chrono::seconds(1);
+  constexpr auto kBetween = std::chrono::milliseconds(20);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!capture::running_in(folder).empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kBetween);
   }
 }
 
@@ -78,18 +91,26 @@ RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Co
   if (question.calls.any()) {
     answered.end = run_program(
         question.program, {.environment = environment_for(question.calls, cache, folder.path())});
+    wait_a_moment_for_others(folder.path());
     take_calls(answered, folder.path().string(), folder, question.output);
+    if (!answered.running.empty()) folder.keep();
     return answered;
   }
   const gpu::SharedCards cards;
   answered.end = run_program(question.program,
                              {.environment = environment_for(question, cache, folder.path(), cards),
                               .same_addresses = question.card.has_value()});
+  wait_a_moment_for_others(folder.path());
   try {
     answered.processes = folder.collect();
   } catch (const InputError& error) {
     answered.failed = {error.what()};
     answered.left = folder.path().string();
+  }
+  answered.running = capture::running_in(folder.path());
+  if (!answered.running.empty()) {
+    answered.left = folder.path().string();
+    folder.keep();
   }
   answered.replays = replays_of(answered.processes, control);
   return answered;
@@ -102,7 +123,7 @@ RecordAnswer recover(const std::string& folder, const std::string& output) {
   RecordAnswer answered;
   RecordingFolder made(output);
   take_calls(answered, folder, made, output);
-  if (answered.calls.empty() && answered.failed.empty()) {
+  if (answered.calls.empty() && answered.failed.empty() && answered.running.empty()) {
     throw InputError(folder, "", "has no calls; expected the folder that a recording was left in");
   }
   return answered;

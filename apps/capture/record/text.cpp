@@ -146,6 +146,9 @@ std::string calls_sentence(const CallRecording& calls) {
     text += fmt::format(" The recording ends early: {}. Requests after that are missing.",
                         std::strerror(summary.stopped_by));
   }
+  if (summary.is_running) {
+    text += " The recording ends early: its process still runs. Requests after this are missing.";
+  }
   add(summary.unrecorded_forks, "fork", "of it could not be recorded",
       "of it could not be recorded");
   return text;
@@ -166,6 +169,23 @@ std::string others_sentence(const std::vector<CallRecording>& all) {
   return fmt::format("{}: further recordings of {}, with {} allocations.", folder,
                      processes == 1 ? "1 process" : fmt::format("{} processes", processes),
                      human_count(allocations));
+}
+
+// "2 processes still run: ./server (process 4711), ./server (process 4712)."
+std::string running_sentence(const std::vector<capture::RunningProcess>& running) {
+  constexpr std::size_t kMost = 5;
+  if (running.empty()) return "";
+  std::string names;
+  for (const capture::RunningProcess& one :
+       std::span(running).first(std::min(kMost, running.size()))) {
+    names += fmt::format("{}{} (process {})", names.empty() ? "" : ", ",
+                         one.command.empty() ? "?" : one.command, one.process);
+  }
+  if (running.size() > kMost) names += fmt::format(" and {} more", running.size() - kMost);
+  return fmt::format(
+      "{} still {}: {}.",
+      running.size() == 1 ? "1 process" : fmt::format("{} processes", running.size()),
+      running.size() == 1 ? "runs" : "run", names);
 }
 
 std::string card_sentence(const VirtualCard& card) {
@@ -194,7 +214,10 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
     if (const TraceRuns* const runs = answer.runs_of(process)) add(model_sentence(*runs));
     add(switches_sentence(process));
   }
-  if (!any && answer.failed.empty()) add(nothing_sentence(answer));
+  if (!any && answer.failed.empty()) {
+    add(answer.running.empty() ? nothing_sentence(answer) : "Nothing was recorded yet.");
+  }
+  add(running_sentence(answer.running));
   if (answer.card && any) add(card_sentence(*answer.card));
   for (const RecordedProcess& process : answer.processes) {
     if (!process.virtual_gpu) continue;

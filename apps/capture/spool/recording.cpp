@@ -34,7 +34,17 @@ std::vector<std::string> arguments(std::string_view text) {
   return out;
 }
 
-SpooledProcess about(const std::string& path) {
+/// Of the processes with its number the one that has it mapped; another may have the number now.
+bool is_running(const std::string& path, const SpoolHead& head,
+                const std::vector<RunningProcess>& running) {
+  struct stat file {};
+  if (head.stopped_by != 0 || ::stat(path.c_str(), &file) != 0) return false;
+  return std::ranges::any_of(running, [&](const RunningProcess& one) {
+    return one.own_number == head.process && one.spools.contains(file.st_ino);
+  });
+}
+
+SpooledProcess about(const std::string& path, const std::vector<RunningProcess>& running) {
   const SpoolFile spool(path);
   const SpoolHead& head = spool.head();
   return {.spool = path,
@@ -42,7 +52,8 @@ SpooledProcess about(const std::string& path) {
           .process = head.process,
           .is_forked = head.forked_from[0] != '\0',
           .command = arguments({head.command, sizeof head.command}),
-          .begun_unix_ns = head.begun_unix_ns};
+          .begun_unix_ns = head.begun_unix_ns,
+          .is_running = is_running(path, head, running)};
 }
 
 /// Puts the events back into their traces.
@@ -69,12 +80,12 @@ class Kept final : public EventSink {
 }  // namespace
 
 SpooledProcesses processes_in(const std::filesystem::path& folder) {
-  SpooledProcesses found;
+  SpooledProcesses found{.running = running_in(folder)};
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
     if (entry.path().extension() != kSpoolSuffix) continue;
     try {
-      found.processes.push_back(about(entry.path().string()));
+      found.processes.push_back(about(entry.path().string(), found.running));
     } catch (const InputError& error) {
       found.unreadable.emplace_back(error.what());
     }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "spool/running.hpp"
 #include "spool/spool_format.hpp"
 #include "trace/event_sink.hpp"
 #include "trace/trace.hpp"
@@ -22,10 +23,12 @@ struct SpooledProcess {
   bool is_forked = false;  ///< it had the memory of another from the start
   std::vector<std::string> command;
   std::int64_t begun_unix_ns = 0;
+  bool is_running = false;  ///< it may write more
 };
 
 struct SpooledProcesses {
   std::vector<SpooledProcess> processes;  ///< by the time when they began
+  std::vector<RunningProcess> running;    ///< these of them, and those that wrote nothing yet
   std::vector<std::string> unreadable;    ///< "PATH: why", of spools that are none
 };
 
@@ -44,7 +47,10 @@ struct SpoolSummary {
   std::uint64_t peak_bytes = 0;        ///< most live at once, as requested
   std::uint64_t missing = 0;           ///< calls under way when the process was killed
   std::uint64_t unrecorded_forks = 0;  ///< processes forked from this one, without a recording
-  int stopped_by = 0;  ///< the system's error that ended the recording early; 0: none
+  int stopped_by = 0;       ///< the system's error that ended the recording early; 0: none
+  bool is_running = false;  ///< its process may write more
+
+  bool is_complete() const { return missing == 0 && stopped_by == 0 && !is_running; }
 };
 
 /// Hands the events of a process on as they are read: memory is that of its live blocks. The blocks

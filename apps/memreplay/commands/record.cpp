@@ -208,16 +208,20 @@ void explain(const RecordAnswer& answered) {
   }
 }
 
-/// What could not be written, and where it is. False where there is anything.
+/// What could not be written, or is not whole, and where it is. False where anything failed.
 bool tell_failures(const RecordAnswer& answered) {
   for (const std::string& failure : answered.failed) write_stderr(failure);
-  if (answered.left.empty()) return answered.failed.empty();
-  write_stderr(fmt::format(
-      "what was recorded stays in {}{}", answered.left,
-      answered.only_calls ? fmt::format("; memreplay record --recover {} -o NAME.mrt writes it",
-                                        shell_word(answered.left))
-                          : ""));
-  return false;
+  const bool all_written = answered.failed.empty();
+  if (answered.left.empty()) return all_written;
+  std::string said =
+      fmt::format("{} {}", all_written ? "what still runs writes to" : "what was recorded stays in",
+                  answered.left);
+  if (answered.only_calls) {
+    said += fmt::format("; memreplay record --recover {} -o NAME.mrt writes it{}",
+                        shell_word(answered.left), all_written ? " when that has ended" : "");
+  }
+  write_stderr(said);
+  return all_written;
 }
 
 int run_sweep(const RecordCommand& asked, const Cache& cache, Printer& printer) {

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SIZE = 1009  # what `allocating` asks for, and nothing else does
@@ -169,6 +170,55 @@ class Programs(Recorded):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("memreplay: "), 1)
         self.assertIn("above the limit of a file's size; the program goes on unrecorded", done.stderr)
+
+
+class Outliving(Recorded):
+    """What the program leaves running when its first process has ended."""
+
+    def record(self, script):
+        done = subprocess.run([MEMREPLAY, "record", "--malloc", "-o", "r.mrt", "--", "sh", "-c", script, "sh", ALLOCATING],
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}, capture_output=True, text=True,
+                              check=False, cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def left(self):
+        return [folder for folder in self.folder.iterdir() if folder.name.startswith(".memreplay-")]
+
+    def recovered(self):
+        """Every recording of the folder that was left, when nobody writes there any more."""
+        folder, = self.left()
+        (self.folder / "go").write_text("")
+        for _ in range(600):
+            done = subprocess.run([MEMREPLAY, "record", "--recover", folder, "-o", self.folder / "all.mrt", "--json"],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode == 0 and not json.loads(done.stdout)["running"]:
+                return json.loads(done.stdout)["calls"]
+            time.sleep(0.05)
+        self.fail(f"{done.stdout} {done.stderr}")
+
+    def test_one_that_is_under_way_is_said_to_be_and_can_be_had_whole(self):
+        # The first process ends while the other one waits between its two halves.
+        done = self.record('(until [ -e go ]; do sleep 0.05; done; "$1" threads; true) > out 2>&1 & true')
+        self.assertRegex(done.stdout, r"\d+ process(es)? still runs?: ")
+        self.assertIn("memreplay record --recover", done.stderr)
+        info = subprocess.run([MEMREPLAY, "info", self.folder / "r.mrt"], capture_output=True, text=True, check=True).stdout
+        calls = self.recovered()
+        self.assertTrue(all(one["complete"] for one in calls))
+        self.assertIn([ALLOCATING, "threads"], [one["command"] for one in calls])
+        if "The recording ends early: its process still runs" in done.stdout:
+            self.assertIn("some events are missing", info)
+
+    def test_a_daemon_that_has_asked_for_nothing_yet_is_named_and_its_folder_stays(self):
+        done = self.record('setsid sh -c "until [ -e go ]; do sleep 0.05; done; exec $1 threads" > out 2>&1 & true')
+        self.assertIn("still run", done.stdout)
+        self.assertIn([ALLOCATING, "threads"], [one["command"] for one in self.recovered()])
+
+    def test_who_ends_right_after_it_is_waited_for(self):
+        done = self.record('(sleep 0.3; "$1" threads) > out 2>&1 & true')
+        self.assertNotIn("still run", done.stdout + done.stderr)
+        self.assertEqual(self.left(), [])
+        self.assertTrue((self.folder / "r.mrt").exists())
 
 
 class RealPrograms(Recorded):

@@ -184,6 +184,30 @@ TEST_F(RecordingFolderTest, KeepsWhatAKilledProcessLeft) {
   EXPECT_EQ(files(), (Files{{"run.pickle", "12"}}));
 }
 
+TEST_F(RecordingFolderTest, TakesNothingElseForARecording) {
+  RecordingFolder folder(target("run.pickle"));
+  process(folder, 12);
+  for (const char* name : {"run.pickle", "12x.pickle", "99999999999999999999999.pickle",
+                           "notes.json", "-1.json", ".pickle", ".json"}) {
+    leave(folder, name, "x");
+  }
+  fs::create_directory(folder.path() / "13.pickle");
+  fs::create_symlink("12.pickle", folder.path() / "14.pickle");
+  EXPECT_EQ(folder.collect().size(), 1);
+  EXPECT_EQ(files(), (Files{{"run.pickle", "12"}}));
+}
+
+TEST_F(RecordingFolderTest, StaysForWhoeverStillWrites) {
+  fs::path path;
+  {
+    RecordingFolder folder(target("run.pickle"));
+    path = folder.path();
+    folder.keep();
+    folder.collect();
+  }
+  EXPECT_TRUE(fs::is_directory(path));
+}
+
 TEST_F(RecordingFolderTest, KeepsARecordingWhoseProcessDiedWhileItTold) {
   RecordingFolder folder(target("run.pickle"));
   leave(folder, "12.pickle", "12");
