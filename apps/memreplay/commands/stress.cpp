@@ -87,7 +87,9 @@ int run_stress(const Command& command, const std::vector<std::string>& arguments
   progress.clear();
   printer.print(answered);
   if (answered.interrupted) return kInterrupted;
-  return answered.nothing_to_order() ? kUnusable : kDone;
+  if (!answered.nothing_to_order()) return kDone;
+  if (!printer.shows_text()) write_stderr(nothing_to_order_sentence(answered));
+  return kUnusable;
 }
 
 }  // namespace memreplay

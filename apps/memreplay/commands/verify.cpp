@@ -42,7 +42,9 @@ int run_verify(const Command& command, const std::vector<std::string>& arguments
   printer.print(answered);
   if (answered.interrupted) return kInterrupted;
   if (answered.diverged()) return kAnswerIsNo;
-  return answered.applies() ? kDone : kUnusable;
+  if (answered.applies()) return kDone;
+  if (!printer.shows_text()) write_stderr(not_applicable_sentence(answered));
+  return kUnusable;
 }
 
 }  // namespace memreplay

@@ -13,6 +13,8 @@ class JsonFields;
 /// The margin in a sentence, then for each device of the recordings a table of what the orders
 /// reserve, and what was permuted.
 std::string to_text(const StressAnswer& answer, const TextStyle& style);
+/// Why there is nothing to answer, where none of its recordings has orders.
+std::string nothing_to_order_sentence(const StressAnswer& answer);
 /// The schema "memreplay/1" with a run for each strategy. `worst` has the largest margin.
 std::string to_json(const StressAnswer& answer);
 /// A row for each strategy on each device of the recordings: exact bytes.

@@ -280,6 +280,11 @@ void append_largest(Sheet& out, const std::vector<StressedDevice>& devices) {
 
 }  // namespace
 
+std::string nothing_to_order_sentence(const StressAnswer& answer) {
+  if (answer.devices.empty()) return "no recording has a device to stress";
+  return nothing_to_order_sentence(answer.devices.front());
+}
+
 std::string to_text(const StressAnswer& answer, const TextStyle& style) {
   const std::vector<StressedDevice>& devices = answer.devices;
   Sheet out(style);

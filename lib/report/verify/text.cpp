@@ -13,6 +13,15 @@ constexpr std::size_t kBehindVerdict = 13;
 
 }  // namespace
 
+std::string not_applicable_sentence(const VerifyAnswer& answer) {
+  for (const VerifiedFile& file : answer.files) {
+    for (const VerifyRun& run : file.runs) {
+      return fmt::format("{} {}: {}", file.trace.path, gpu_label(run.gpu), run.reason);
+    }
+  }
+  return "no recording has a device to verify";
+}
+
 std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   for (const VerifiedFile& file : answer.files) {

@@ -12,6 +12,8 @@ class JsonFields;
 
 /// A line a device, and what it needs beside.
 std::string to_text(const VerifyAnswer& answer, const TextStyle& style);
+/// Why it says nothing of the first device, where it applies to none.
+std::string not_applicable_sentence(const VerifyAnswer& answer);
 /// The schema "memreplay/1" with a run for each device. `worst` is the first file that diverges.
 std::string to_json(const VerifyAnswer& answer);
 /// A row for each device.
