@@ -61,7 +61,9 @@ class Listener final : public CommandHost {
     }
   }
   std::ostream& output() override { return output_; }
-  void note(std::string_view message) override { ran_.notes.emplace_back(message); }
+  void note(std::string_view message) override {
+    ran_.notes.push_back(terminal_line(message, kPlain));
+  }
   const std::atomic<bool>& stop() const override { return stop_; }
   std::optional<Recording> at_hand(const std::string& path) override {
     const auto found = asked_.sources.find(path);

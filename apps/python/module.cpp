@@ -5,6 +5,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "options/command_line.hpp"
+#include "report/parts/text_style.hpp"
 
 namespace memreplay {
 namespace {
@@ -105,15 +107,26 @@ void raise(const char* name, const py::object& arguments) {
       py::reinterpret_steal<py::object>(PyObject_CallObject(type.ptr(), arguments.ptr())).ptr());
 }
 
+/// As os.fsdecode has it: a name may hold any byte.
+py::object decoded(const std::string& name) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<py::ssize_t>(name.size())));
+}
+
+/// What is shown of an error: one line.
+std::string shown(std::string_view message) { return terminal_line(message, {.unicode = true}); }
+
 void translate(std::exception_ptr exception) {
   try {
     if (exception) std::rethrow_exception(exception);
   } catch (const InputError& error) {
-    raise("InputError", py::make_tuple(error.file(), error.place(), error.message(), error.what()));
+    raise("InputError", py::make_tuple(decoded(error.file()), error.place(), shown(error.message()),
+                                       shown(error.what())));
   } catch (const UnknownOption& error) {
-    raise("UnknownOption", py::make_tuple(error.what(), error.name(), error.nearest()));
+    raise("UnknownOption",
+          py::make_tuple(shown(error.what()), shown(error.name()), error.nearest()));
   } catch (const UsageError& error) {
-    raise("UsageError", py::make_tuple(error.what()));
+    raise("UsageError", py::make_tuple(shown(error.what())));
   }
 }
 

@@ -78,8 +78,10 @@ class Question:
 
     def ask(self):
         """What the command came to. Raises Error, KeyboardInterrupt, TypeError for a keyword that it does not know."""
+        # A name may hold any byte.
+        arguments = [os.fsencode(word) for word in (*arguments_of(self.keywords), "--", *self.names)]
         try:
-            ran = _memreplay.run(self.command, [*arguments_of(self.keywords), "--", *self.names], self.sources)
+            ran = _memreplay.run(self.command, arguments, self.sources)
         except UnknownOption as unknown:
             raise TypeError(self._unexpected(unknown)) from None
         if ran.status == UNUSABLE and ran.json is None:
