@@ -189,8 +189,7 @@ double likeness(const std::string& gone, const std::string& fresh, double share)
   const bool function = a.function == b.function;
   const bool line = a.number != 0 && a.number == b.number;
   if (line && (file || function)) return 1 + share;
-  const double least = file || function ? 0.5 : 0.9;
-  return share >= least ? share : 0;
+  return (file || function) && share >= 0.5 ? share : 0;
 }
 
 }  // namespace

@@ -79,9 +79,9 @@ std::map<std::string, std::string> path_labels(const std::set<std::string>& path
 /// By place: how often each size was requested.
 using PlaceSizes = std::map<std::string, std::map<Bytes, std::uint64_t>>;
 
-/// Makes one of a place that is gone and a new one where only the name changed: of the file or of
-/// the function on one line, or, for at least half of their bytes (nine tenths where the names have
-/// nothing in common), they request the same sizes as often. `pairs`: of match_places.
+/// Makes one of a place that is gone and a new one where only the name of the file or of the
+/// function changed: the line is the same, or half of their bytes are of the same sizes. `pairs`:
+/// of match_places.
 void join_renamed(std::vector<PlacePair>& pairs, const PlaceSizes& before, const PlaceSizes& now);
 
 /// Places are named as Places names them; a file of fewer folders is the one whose name ends so.

@@ -87,36 +87,43 @@ bool is_allocation(const Trace& trace, std::uint64_t event) {
   return trace.ops[event] == Op::allocate || trace.ops[event] == Op::oom;
 }
 
-/// The first event of an optimizer's end or after it that asks for memory: what is freed before it
-/// belongs to the step that ended.
-std::vector<std::uint64_t> requests_after_optimizers(const Recording& recording,
-                                                     const Trace& trace) {
-  std::vector<std::uint64_t> requests;
-  if (trace.times_us.empty()) return requests;
+/// A step of an optimizer: the events of the first requests from its beginning and from its end on.
+/// What is freed before the latter belongs to the step that ended.
+struct Optimized {
+  std::uint64_t begin = 0;
+  std::uint64_t after = 0;
+};
+
+std::vector<Optimized> optimized_steps(const Recording& recording, const Trace& trace) {
+  std::vector<Optimized> steps;
+  if (trace.times_us.empty()) return steps;
+  std::uint64_t begin = 0;
   for (const Annotation& annotation : recording.annotations) {
-    if (annotation.gpu != trace.gpu || annotation.begins) continue;
+    if (annotation.gpu != trace.gpu) continue;
     if (!recording.texts[annotation.text].starts_with(kOptimizerStep)) continue;
     std::uint64_t event = first_event_at(trace, annotation.time_us);
     while (event < trace.size() && !is_allocation(trace, event)) ++event;
-    requests.push_back(event);
+    if (annotation.begins) {
+      begin = event;
+    } else {
+      steps.push_back({begin, event});
+    }
   }
-  return requests;
+  return steps;
 }
 
 /// What tells requests of one line, or of one size, from others.
 std::uint64_t kind_of(const Trace& trace, std::uint64_t event) {
-  if (event == trace.size()) return UINT64_MAX;
   const bool by_stack = !trace.stacks.empty() && trace.stacks[event] != 0;
   return by_stack ? trace.stacks[event] : trace.sizes[event];
 }
 
 /// Several optimizers take turns in a step: other code follows each of them.
-std::vector<std::uint64_t> last_of_each_round(const Trace& trace,
-                                              const std::vector<std::uint64_t>& after) {
+std::vector<Optimized> last_of_each_round(const Trace& trace, const std::vector<Optimized>& steps) {
   constexpr std::size_t kMost = 4;
   std::vector<std::uint64_t> kinds;
-  for (const std::uint64_t event : after) {
-    if (event < trace.size()) kinds.push_back(kind_of(trace, event));
+  for (const Optimized& step : steps) {
+    if (step.after < trace.size()) kinds.push_back(kind_of(trace, step.after));
   }
   std::size_t turns = 1;
   const auto repeats = [&] {
@@ -124,31 +131,43 @@ std::vector<std::uint64_t> last_of_each_round(const Trace& trace,
                       kinds.begin());
   };
   while (turns < kMost && 2 * turns < kinds.size() && !repeats()) ++turns;
-  if (turns == 1 || 2 * turns > kinds.size() || !repeats()) return after;
-  std::vector<std::uint64_t> last;
-  for (std::size_t i = turns - 1; i < after.size(); i += turns) last.push_back(after[i]);
+  if (turns == 1 || 2 * turns > kinds.size() || !repeats()) return steps;
+  std::vector<Optimized> last;
+  for (std::size_t i = turns - 1; i < steps.size(); i += turns) last.push_back(steps[i]);
   return last;
 }
 
-/// A step ends with that of its optimizer. The first begins with the request like the one that
-/// begins the second.
-Steps optimizer_steps(const Trace& trace, std::vector<std::uint64_t> after) {
-  after = last_of_each_round(trace, after);
-  const std::uint64_t second = after.front();
-  std::uint64_t first = 0;
-  if (second < trace.size()) {
-    const auto like = [&](std::uint64_t event) {
-      return is_allocation(trace, event) && kind_of(trace, event) == kind_of(trace, second);
-    };
-    while (first < second && !like(first)) ++first;
-    if (first == second) first = 0;
+/// Where the first step begins: as many requests before its optimizer as in the second step; where
+/// that did not get so far, with the request that is like the one that begins it. 0: neither is
+/// known.
+std::uint64_t begin_of_first(const Trace& trace, const std::vector<Optimized>& steps) {
+  const std::uint64_t second = steps.front().after;
+  std::vector<std::uint64_t> events;  // of requests before its optimizer
+  for (std::uint64_t event = 0; event < steps.front().begin; ++event) {
+    if (is_allocation(trace, event)) events.push_back(event);
   }
-  Steps steps{.source = Steps::Source::annotations, .begins = {first}};
-  for (const std::uint64_t event : after) {
-    if (event == trace.size()) {
+  if (steps.size() > 1) {
+    std::size_t count = 0;
+    for (std::uint64_t event = second; event < steps[1].begin; ++event) {
+      count += is_allocation(trace, event) ? 1 : 0;
+    }
+    return count > 0 && count <= events.size() ? events[events.size() - count] : 0;
+  }
+  const auto like = std::ranges::find_if(events, [&](std::uint64_t event) {
+    return second < trace.size() && kind_of(trace, event) == kind_of(trace, second);
+  });
+  return like == events.end() ? 0 : *like;
+}
+
+/// A step ends with that of its optimizer.
+Steps optimizer_steps(const Trace& trace, const std::vector<Optimized>& all) {
+  const std::vector<Optimized> optimized = last_of_each_round(trace, all);
+  Steps steps{.source = Steps::Source::annotations, .begins = {begin_of_first(trace, optimized)}};
+  for (const Optimized& step : optimized) {
+    if (step.after == trace.size()) {
       steps.ends_whole = true;
-    } else if (event > steps.begins.back()) {
-      steps.begins.push_back(event);
+    } else if (step.after > steps.begins.back()) {
+      steps.begins.push_back(step.after);
     }
   }
   return steps;
@@ -178,10 +197,10 @@ std::vector<std::uint64_t> scopes_of_steps(const std::vector<Phase>& phases,
 }
 
 Steps annotated_steps(const Recording& recording, const Trace& trace) {
-  std::vector<std::uint64_t> optimized = requests_after_optimizers(recording, trace);
+  const std::vector<Optimized> optimized = optimized_steps(recording, trace);
   auto begins = scopes_of_steps(annotated_phases(recording, trace), optimized.size());
   if (!begins.empty()) return {Steps::Source::annotations, std::move(begins)};
-  return optimized.empty() ? Steps() : optimizer_steps(trace, std::move(optimized));
+  return optimized.empty() ? Steps() : optimizer_steps(trace, optimized);
 }
 
 bool is_python_frame(const Recording& recording, std::uint32_t frame) {

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "analysis/recordings.hpp"
 #include "analysis/explain/explained.hpp"
+#include "analysis/recordings.hpp"
 #include "program/steps.hpp"
 #include "trace/reader.hpp"
 

@@ -94,7 +94,8 @@ TEST(PlaceMatching, SoIsOneThatRequestsTheSameSizes) {
   const PlaceSizes before = {{"a.py:7 f", {{10, 3}, {4, 1}}}, {"a.py:3 h", {{99, 1}}}};
   const auto pairs = joined(before, {{"a.py:9 g", {{10, 3}, {5, 2}}}, {"a.py:3 h", {{99, 1}}}});
   ASSERT_EQ(pairs.size(), 2u);
-  EXPECT_EQ(joined(before, {{"b.py:9 g", {{10, 3}, {4, 1}}}, {"a.py:3 h", {{99, 1}}}}).size(), 2u);
+  EXPECT_EQ(joined(before, {{"b.py:9 f", {{10, 3}, {4, 1}}}, {"a.py:3 h", {{99, 1}}}}).size(), 2u);
+  EXPECT_EQ(joined(before, {{"b.py:9 g", {{10, 3}, {4, 1}}}, {"a.py:3 h", {{99, 1}}}}).size(), 3u);
 }
 
 TEST(PlaceMatching, OneThatRequestsSomethingElseIsNot) {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recordings.hpp"
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/explained.hpp"
 #include "analysis/inputs/inputs.hpp"
+#include "analysis/recordings.hpp"
 #include "analysis/tune/answer.hpp"
 #include "core/control.hpp"
 #include "core/units.hpp"

@@ -40,6 +40,9 @@ class Cutter {
   Work cut() {
     take_rows();
     find_steps_of_rows();
+    program_ends_ = std::ranges::any_of(blocks_, [&](const Block& block) {
+      return step_of_[block.born] == 0 && freed_last(block);
+    });
     find_end();
     for (std::uint32_t i = 0; i < story_.blocks.size(); ++i) classify(i);
     take_start();
@@ -144,8 +147,12 @@ class Cutter {
     return block.completed != kNoRow ? block.completed : block.freed;
   }
 
-  /// It is freed when nothing is requested any more, as at the end of a program.
-  bool stays(const Block& block) const { return gone(block) > last_request_; }
+  /// Freed when nothing is requested any more.
+  bool freed_last(const Block& block) const {
+    return gone(block) != kNoRow && gone(block) > last_request_;
+  }
+  /// Freed by the end of the program, where that of what was there before the steps shows one.
+  bool stays(const Block& block) const { return program_ends_ && freed_last(block); }
 
   void classify(std::uint32_t number) {
     Block& block = blocks_[number];
@@ -291,6 +298,7 @@ class Cutter {
   std::size_t start_blocks_ = 0;
   std::uint32_t start_rows_ = 0;    ///< tell what was there before
   std::uint32_t last_request_ = 0;  ///< row
+  bool program_ends_ = false;
   std::size_t next_mark_ = 0;
   std::uint32_t at_step_ = 0;
   SlotNumbers own_slots_;
