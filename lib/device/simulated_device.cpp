@@ -12,6 +12,7 @@ namespace {
 constexpr Address kBase = Address{1} << 44;
 constexpr Address kEnd = Address{1} << 63;
 constexpr Address kTopOfDriver = Address{1} << 47;  ///< end of a process's addresses on x86-64
+constexpr Address kTopOfHost = Address{1} << 52;    ///< a number that JSON holds exactly
 
 // The end of the last of these ranges that has a part in [from, to); 0: none has.
 Address end_in(const std::map<Address, Address>& ranges, Address from, Address to) {
@@ -218,8 +219,11 @@ void SimulatedDevice::let_others_hold(Bytes size) {
 
 AddressSpace::AddressSpace(AddressPolicy policy, Bytes unit, Bytes gap)
     : policy_(policy), unit_(unit), gap_(gap), next_(kBase) {
-  if (policy_ == AddressPolicy::first_fit) {
-    holes_.insert({kBase, kBase + (kEnd - kBase) / unit_ * unit_});
+  if (reuses()) {
+    first_ = goes_downward() ? mirrored(kTopOfHost, 0) : kBase;
+    const Bytes all = goes_downward() ? kTopOfHost - kBase : kEnd - kBase;
+    end_ = first_ + all / unit_ * unit_;
+    holes_.insert({first_, end_});
   }
   if (policy_ == AddressPolicy::cuda_linux) {
     driver_.emplace(kTopOfDriver);
@@ -255,14 +259,14 @@ std::optional<Address> AddressSpace::take(Bytes size, AddressPurpose use) {
     at = driver_->take(shares(size) ? size : whole);
   }
   if (at) return at;
-  if (goes_upward()) {
+  if (!reuses()) {
     at = next_upward(whole);
     if (at) next_ = *at + whole;
   } else if (const auto hole = holes_.lowest(whole)) {
-    at = hole->from;
-    holes_.erase({*at, *at + whole});
+    holes_.erase({hole->from, hole->from + whole});
+    taken_.emplace(hole->from, hole->from + whole);
+    at = mirrored(hole->from, whole);
   }
-  if (at && policy_ == AddressPolicy::first_fit) taken_.emplace(*at, *at + whole);
   return at;
 }
 
@@ -272,24 +276,29 @@ void AddressSpace::claim(Address at, Bytes size, AddressPurpose use) {
     return driver_->claim(at, size);
   }
   if (driver_ && at < kTopOfDriver) driver_->go_below(at);
+  at = mirrored(at, size);
   const auto after = taken_.upper_bound(at);
   const bool overlaps = (after != taken_.end() && after->first - at < size) ||
                         (after != taken_.begin() && std::prev(after)->second > at);
   const Address first = driver_ ? kTopOfDriver : kBase;
   // Upward ones are given from `first` on, if any was.
-  const bool gone = goes_upward() && next_ > first && at < next_ && at + size > first;
+  const bool gone = !reuses() && next_ > first && at < next_ && at + size > first;
   if (size == 0 || at + size < at || overlaps || gone) {
     throw std::logic_error("addresses claimed that are taken already");
   }
   taken_.emplace(at, at + size);
-  fill_holes(at, at + size);
+  // A host's next region lies below what there is.
+  fill_holes(goes_downward() ? std::min(at, first_) : at, at + size);
 }
 
 void AddressSpace::avoid(Address at, Bytes size) {
-  Address to = at + std::min(size, kEnd - std::min(at, kEnd));
-  fill_holes(at, to);
+  size = std::min(size, kEnd - std::min(at, kEnd));
   if (driver_ && at < kTopOfDriver) driver_->go_below(at);
-  if (!goes_upward()) return;
+  if (reuses()) {
+    at = mirrored(at, size);
+    return fill_holes(at, at + size);
+  }
+  Address to = at + size;
   auto next = avoided_.upper_bound(at);
   if (next != avoided_.begin() && std::prev(next)->second >= at) at = (--next)->first;
   while (next != avoided_.end() && next->first <= to) {
@@ -314,25 +323,32 @@ void AddressSpace::fill_holes(Address at, Address end) {
   }
 }
 
+std::map<Address, Address>::iterator AddressSpace::taken_at(Address at) {
+  if (!goes_downward()) return taken_.find(at);
+  const Address end = mirrored(at, 0);
+  const auto behind = taken_.lower_bound(end);
+  const bool ends = behind != taken_.begin() && std::prev(behind)->second == end;
+  return ends ? std::prev(behind) : taken_.end();
+}
+
 Bytes AddressSpace::give_back(Address at) {
-  const auto place = taken_.find(at);
+  const auto place = taken_at(at);
   if (place == taken_.end() && driver_ && at < kTopOfDriver) {
     return driver_->give_back(at) ? SharedPieces::kPiece : 0;
   }
-  if (place == taken_.end() && goes_upward()) return 0;
+  if (place == taken_.end() && !reuses()) return 0;
   if (place == taken_.end()) throw std::logic_error("addresses given back that were not taken");
-  if (policy_ == AddressPolicy::first_fit && place->second > kBase && at < kEnd) {
+  if (place->second > first_ && place->first < end_) {
     // A range that was claimed need not be in whole units, and may share one with a neighbour.
     const auto next = std::next(place);
-    Address from = at <= kBase ? kBase : kBase + (at - kBase) / unit_ * unit_;
-    Address to = kBase + round_up(std::min(place->second, kEnd) - kBase, unit_);
+    const auto whole_below = [&](Address end) { return first_ + (end - first_) / unit_ * unit_; };
+    const auto whole_above = [&](Address end) { return first_ + round_up(end - first_, unit_); };
+    Address from = whole_below(std::max(place->first, first_));
+    Address to = whole_above(std::min(place->second, end_));
     if (place != taken_.begin() && std::prev(place)->second > from) {
-      from = kBase + round_up(std::prev(place)->second - kBase, unit_);
+      from = whole_above(std::prev(place)->second);
     }
-    if (next != taken_.end() && next->first < to) {
-      to = kBase + (next->first - kBase) / unit_ * unit_;
-    }
-    to = std::min(to, kBase + (kEnd - kBase) / unit_ * unit_);
+    if (next != taken_.end() && next->first < to) to = whole_below(next->first);
     if (from < to) holes_.insert({from, to});
   }
   taken_.erase(place);

@@ -20,7 +20,7 @@ namespace memreplay {
 enum class AddressPurpose { region, reservation };
 
 /// Hands out address ranges from 2^44 on, in whole units; those of cuda_linux lie below 2^47, and
-/// above it reservations.
+/// above it reservations; those of downward below 2^52, which are first_fit's counted from the top.
 class AddressSpace {
  public:
   /// Each range is followed by a hole of at least `gap` bytes.
@@ -44,8 +44,14 @@ class AddressSpace {
 
  private:
   bool shares(Bytes size) const;
-  /// It takes whatever no policy is for.
-  bool goes_upward() const { return policy_ != AddressPolicy::first_fit; }
+  bool goes_downward() const { return policy_ == AddressPolicy::downward; }
+  bool reuses() const { return policy_ == AddressPolicy::first_fit || goes_downward(); }
+  /// Where a range begins in the order in which holes are tried, and the other way round.
+  Address mirrored(Address at, Bytes size) const {
+    return goes_downward() ? UINT64_MAX - at - size : at;
+  }
+  /// Of the range that begins there.
+  std::map<Address, Address>::iterator taken_at(Address at);
   std::optional<Address> next_upward(Bytes size) const;
   void fill_holes(Address at, Address end);
 
@@ -55,9 +61,11 @@ class AddressSpace {
   Address next_;
   std::optional<DriverAddresses> driver_;  ///< cuda_linux: of regions below 2^47
   bool driver_is_fresh_ = true;            ///< nothing was claimed from it, or taken
-  std::map<Address, Address> taken_;       ///< from -> to; with upward only what was claimed
-  std::map<Address, Address> avoided_;     ///< from -> to, apart; not with first_fit
-  RangeSet holes_;                         ///< first_fit: whole units without any part taken
+  std::map<Address, Address> taken_;       ///< from -> to; where nothing is reused, what was claimed
+  std::map<Address, Address> avoided_;     ///< from -> to, apart; only where nothing is reused
+  Address first_ = 0;                      ///< where addresses are reused, all lie in [first_, end_)
+  Address end_ = 0;
+  RangeSet holes_;                         ///< of these whole units without any part taken
 };
 
 /// What the device of a recording did that a replay under the recording's own settings takes over.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "replay/exactness.hpp"
 #include "replay/planning.hpp"
@@ -53,6 +54,14 @@ std::vector<SettingsCaller> settings_callers(const Subject& subject, const Strat
     add(subject.verified()->reading.settings_calls, strategy);
   }
   return callers;
+}
+
+/// Its regions are mapped, each below the one before.
+bool is_bfc_of_host(const Subject& subject, const StrategySpec& spec) {
+  if (spec.name != "bfc") return false;
+  const std::string_view name = find_option(spec, "name").value_or("");
+  return subject.trace().gpu == kHostMemory || name.find("cpu") != name.npos ||
+         name.find("CPU") != name.npos;
 }
 
 }  // namespace
@@ -119,7 +128,8 @@ AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec, Addre
                                                     return is_torch(sharer.subject->recording());
                                                   })
                             : subject.model_of(spec).has_value();
-  return torch ? AddressPolicy::cuda_linux : AddressPolicy::upward;
+  if (torch) return AddressPolicy::cuda_linux;
+  return is_bfc_of_host(subject, spec) ? AddressPolicy::downward : AddressPolicy::upward;
 }
 
 DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions& options) {

@@ -178,6 +178,8 @@ std::optional<AddressPolicy> recorded_order(const Trace& trace) {
   }
   if (all.to == 0) return std::nullopt;
   const bool in_pieces = begin_pieces > 1 && begin_pieces * 4 >= large;
+  const std::size_t first = trace.start.segments.empty() ? 1 : 0;  // lies above nothing
+  if (trace.gpu < 0 && above == first && below > 0) return AddressPolicy::downward;
   if (in_pieces && above <= below + 1) return AddressPolicy::cuda_linux;
   return reuses ? AddressPolicy::first_fit : AddressPolicy::upward;
 }

@@ -139,6 +139,32 @@ TEST(SimulatedDevice, AdoptedRegionsAreHeldAndTheirAddressesTaken) {
   }
 }
 
+TEST(SimulatedDevice, DownwardTheHighestHoleThatFitsIsTaken) {
+  SimulatedDevice device({.capacity = {}, .policy = AddressPolicy::downward});
+  constexpr Address kTop = Address{1} << 52;
+  EXPECT_EQ(device.obtain(2 * kMiB), kTop - 2 * kMiB);
+  EXPECT_EQ(device.obtain(4 * kMiB), kTop - 6 * kMiB);
+  EXPECT_EQ(device.obtain(kMiB), kTop - 8 * kMiB);
+  device.give_back(kTop - 6 * kMiB);
+  EXPECT_EQ(device.obtain(6 * kMiB), kTop - 14 * kMiB);
+  EXPECT_EQ(device.obtain(2 * kMiB), kTop - 4 * kMiB);
+  EXPECT_EQ(device.usage().held, 12 * kMiB);
+  EXPECT_THROW(device.give_back(kTop - 6 * kMiB), std::logic_error);
+}
+
+TEST(SimulatedDevice, DownwardRegionsLieBelowWhatIsAdopted) {
+  SimulatedDevice device({.capacity = {}, .policy = AddressPolicy::downward});
+  device.adopt(0x7f0000000000, 3 * kMiB, false);
+  device.adopt(0x7e0000000100, 2 * kMiB, false);
+  const auto region = device.obtain(2 * kMiB);
+  ASSERT_TRUE(region);
+  EXPECT_LE(*region + 2 * kMiB, 0x7e0000000100);
+  EXPECT_GT(*region + 6 * kMiB, 0x7e0000000100);
+  device.give_back(0x7f0000000000);
+  EXPECT_THROW(device.adopt(*region, kMiB, false), std::logic_error);
+  EXPECT_GT(*device.obtain(kMiB), 0x7eff00000000);
+}
+
 TEST(SimulatedDevice, UnderCudaLinuxRegionsGoDownAndReservationsUp) {
   SimulatedDevice device({.capacity = {}, .policy = AddressPolicy::cuda_linux});
   constexpr Address kTop = Address{1} << 47;
@@ -177,7 +203,8 @@ TEST(SimulatedDevice, WithAGranularityOfItsOwnNothingIsShared) {
 }
 
 TEST(SimulatedDevice, WhatIsObtainedAtARecordedAddressIsInTheWayOfOthers) {
-  for (const AddressPolicy policy : {AddressPolicy::first_fit, AddressPolicy::cuda_linux}) {
+  for (const AddressPolicy policy :
+       {AddressPolicy::first_fit, AddressPolicy::cuda_linux, AddressPolicy::downward}) {
     SimulatedDevice device({.capacity = {}, .policy = policy});
     const Address first = *device.obtain(32 * kMiB);
     device.give_back(first);

@@ -316,7 +316,8 @@ const std::vector<Setting>& settings() {
   static const std::vector<Setting> all = {
       {std::nullopt, AddressPolicy::upward},     {std::nullopt, AddressPolicy::first_fit},
       {std::nullopt, AddressPolicy::cuda_linux}, {256 * kMiB, AddressPolicy::upward},
-      {101 * kMiB, AddressPolicy::first_fit},    {256 * kMiB, AddressPolicy::cuda_linux}};
+      {101 * kMiB, AddressPolicy::first_fit},    {256 * kMiB, AddressPolicy::cuda_linux},
+      {256 * kMiB, AddressPolicy::downward}};
   return all;
 }
 

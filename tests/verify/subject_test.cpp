@@ -65,8 +65,8 @@ TEST(PluggablePools, MarkersThatSayWhatSleepsLeaveNothingOpen) {
 constexpr Address kAt = 0x7f0000000000;
 
 /// Calls of a driver: a size in MiB at an address in MiB above `kAt`; 0 returns what is there.
-Trace calls(const std::vector<std::pair<std::int64_t, Bytes>>& regions) {
-  TraceBuilder builder(0);
+Trace calls(const std::vector<std::pair<std::int64_t, Bytes>>& regions, int gpu = 0) {
+  TraceBuilder builder(gpu);
   std::map<std::int64_t, Bytes> held;
   for (const auto& [at, size] : regions) {
     const bool returns = size == 0;
@@ -86,6 +86,12 @@ TEST(RecordedOrder, PackedRegionsGoUpwardUnlessAddressesComeAgain) {
   EXPECT_EQ(recorded_order(calls({{0, 20}, {20, 20}, {40, 34}, {74, 20}})), AddressPolicy::upward);
   EXPECT_EQ(recorded_order(calls({{0, 20}, {20, 20}, {0, 0}, {0, 18}, {40, 34}})),
             AddressPolicy::first_fit);
+}
+
+TEST(RecordedOrder, RegionsOfAHostEachBelowTheOneBeforeGoDownward) {
+  EXPECT_EQ(recorded_order(calls({{0, 2}, {-4, 4}, {-12, 8}}, -1)), AddressPolicy::downward);
+  EXPECT_EQ(recorded_order(calls({{0, 2}, {900, 4}}, -1)), AddressPolicy::upward);
+  EXPECT_EQ(recorded_order(calls({{0, 2}, {-4, 4}, {-12, 8}})), AddressPolicy::upward);
 }
 
 TEST(RecordedOrder, WithoutRegionsItDoesNotShow) { EXPECT_FALSE(recorded_order(calls({}))); }
