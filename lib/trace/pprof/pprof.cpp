@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,8 +11,9 @@
 
 #include "core/error.hpp"
 #include "core/gpu_label.hpp"
+#include "core/range_set.hpp"
 #include "core/text.hpp"
-#include "trace/gate.hpp"
+#include "trace/device_name.hpp"
 #include "trace/live_heap.hpp"
 #include "trace/log_lines.hpp"
 #include "trace/pointer_log.hpp"
@@ -135,19 +137,6 @@ std::pair<std::uint64_t, Bytes> HeapText::sums_of(std::string_view row) {
   if (!count.ends_with(':')) lines_.bad("a row", row, "'COUNT: BYTES [COUNT: BYTES] @ CALLS'");
   count.remove_suffix(1);
   return {lines_.whole("a count", count, "a whole number"), lines_.size(bytes)};
-}
-
-/// The last number of a device's name, "cuda:1", "TFRT_CPU_0", "TPU_3(process=0,…)"; a name of a
-/// CPU is the host.
-int device_named(std::string_view name) {
-  name = name.substr(0, name.find('('));
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (lower.find("cpu") != lower.npos || lower.find("host") != lower.npos) return kHostMemory;
-  const std::size_t digits = lower.find_last_not_of("0123456789") + 1;
-  return static_cast<int>(
-      std::min<std::uint64_t>(parse_whole(lower.substr(digits)).value_or(0), kMostDevices - 1));
 }
 
 /// A protobuf: what Go, jemalloc's and Rust's tools and JAX write.

@@ -7,96 +7,11 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
+#include "trace/protobuf/proto_fields.hpp"
 
 namespace memreplay {
 namespace {
-
-enum WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kLengthGiven = 2, kFixed32 = 5 };
-
-/// A field of a message: a number, or bytes.
-struct ProtoField {
-  std::uint64_t number = 0;
-  WireType wire = kVarint;
-  std::uint64_t value = 0;
-  std::string_view bytes;
-};
-
-/// Walks the fields of a message.
-class ProtoMessage {
- public:
-  ProtoMessage(const Input& input, std::string_view bytes) : input_(input), rest_(bytes) {}
-
-  bool next(ProtoField& field) {
-    if (rest_.empty()) return false;
-    const std::uint64_t key = varint();
-    field = {.number = key >> 3, .wire = static_cast<WireType>(key & 7)};
-    if (field.wire == kVarint) {
-      field.value = varint();
-    } else if (field.wire == kLengthGiven) {
-      const std::uint64_t length = varint();
-      if (length > rest_.size()) fail("ends too early: the file is truncated, or no profile");
-      field.bytes = rest_.substr(0, length);
-      rest_.remove_prefix(length);
-    } else {
-      const std::size_t width = field.wire == kFixed64 ? 8 : 4;
-      if (field.wire != kFixed64 && field.wire != kFixed32) fail("is no field of a profile");
-      if (width > rest_.size()) fail("ends too early: the file is truncated, or no profile");
-      rest_.remove_prefix(width);
-    }
-    return true;
-  }
-  std::uint64_t varint() {
-    constexpr std::size_t kLongest = 10;
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < kLongest; ++i) {
-      if (i == rest_.size()) fail("ends too early: the file is truncated, or no profile");
-      const auto byte = static_cast<unsigned char>(rest_[i]);
-      value |= std::uint64_t{byte & 0x7Fu} << (7 * i);
-      if ((byte & 0x80) != 0) continue;
-      rest_.remove_prefix(i + 1);
-      return value;
-    }
-    fail("has a number of more than 64 bits");
-  }
-  bool at_end() const { return rest_.empty(); }
-
-  [[noreturn]] void fail(std::string_view what) const {
-    const auto at = static_cast<std::uint64_t>(rest_.data() - input_.bytes.data());
-    throw InputError(input_.name, "byte " + human_count(at), what);
-  }
-
- private:
-  const Input& input_;
-  std::string_view rest_;
-};
-
-/// Calls `use` with every field of the message.
-template <typename Use>
-void for_each_field(const Input& input, std::string_view bytes, const Use& use) {
-  ProtoMessage message(input, bytes);
-  for (ProtoField field; message.next(field);) use(field);
-}
-
-/// A repeated number, packed or one by one.
-template <typename Use>
-void for_each_number(const Input& input, const ProtoField& field, const Use& use) {
-  if (field.wire == kVarint) return use(field.value);
-  ProtoMessage packed(input, field.bytes);
-  while (!packed.at_end()) use(packed.varint());
-}
-
-/// Two numbers of a message, by their fields.
-std::pair<std::uint64_t, std::uint64_t> numbers_of(const Input& input, std::string_view bytes,
-                                                   std::uint64_t first, std::uint64_t second) {
-  std::pair<std::uint64_t, std::uint64_t> numbers;
-  for_each_field(input, bytes, [&](const ProtoField& field) {
-    if (field.number == first) numbers.first = field.value;
-    if (field.number == second) numbers.second = field.value;
-  });
-  return numbers;
-}
 
 struct PprofFunction {
   std::uint64_t name = 0;
