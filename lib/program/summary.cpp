@@ -92,6 +92,7 @@ TraceSummary summarise(const Recording& recording, const Trace& trace) {
   summary.first_places = trace.coverage.first_places;
   summary.gapless = trace.coverage.gapless;
   summary.full_ring = trace.coverage.full_ring;
+  summary.stated = trace.stated;
   count_events(trace, summary);
   summary.early_end = early_end(recording, trace);
   summary.growth = growth_of(recording, trace);

@@ -13,6 +13,7 @@
 #include "metrics/made_facts.hpp"
 #include "metrics/run_picture.hpp"
 #include "program/facts.hpp"
+#include "trace/trace.hpp"
 
 namespace memreplay {
 
@@ -50,6 +51,7 @@ struct TraceSummary {
   std::uint64_t frees = 0;
   std::uint64_t streams = 0;
   std::uint64_t pools = 0;
+  std::optional<std::uint64_t> threads;  ///< unset: not looked for, or not told
   std::optional<std::int64_t> duration_us;
 
   bool starts_empty = true;
@@ -89,6 +91,7 @@ struct TraceSummary {
   std::optional<EarlyEnd> early_end;
   std::optional<Growth> growth;              ///< unset: no call site keeps more with each step
   std::optional<StateSummary> state;         ///< unset where the recording holds none
+  StatedFacts stated;
   std::optional<RunPicture> picture;         ///< unset: no plot asked for
   std::optional<SelectedBlocks> selected;    ///< unset: no selector asked for
   std::vector<EditFacts> edits;              ///< made to the program; none: as it was recorded

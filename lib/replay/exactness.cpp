@@ -80,8 +80,14 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec) {
 
 bool follows_recording(const Subject& subject, const StrategySpec& spec) {
   const VerifyResult* verified = subject.verified();
-  return spec.name == "recorded" && subject.origin() == nullptr && verified != nullptr &&
-         verified->verdict == Verdict::exact &&
+  if (subject.origin() != nullptr) return false;
+  // Of another allocator its regions are all there is to follow.
+  if (const std::string& own = subject.recording().strategy; !own.empty()) {
+    return parse_strategy(own).name == spec.name &&
+           std::ranges::any_of(subject.trace().ops, is_driver_event);
+  }
+  if (verified == nullptr) return false;
+  return spec.name == "recorded" && verified->verdict == Verdict::exact &&
          subject.model_of(spec)->release.text() == verified->release;
 }
 
@@ -105,6 +111,11 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool s
   if (as_recorded(subject, room, result)) return {};
   const Coverage& coverage = subject.trace().coverage;
   if (start_matters) {
+    if (const auto& own = subject.trace().stated.own_count) {
+      return fmt::format(
+          "the recording starts with {} already allocated, and does not say where it lies",
+          human_size(own->before));
+    }
     const std::string cached =
         coverage.cached_bytes == 0
             ? std::string()

@@ -139,11 +139,14 @@ DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions&
   const bool follows = asked.like_recorded != LikeRecorded::nothing &&
                        options.settings_calls.empty() && follows_recording(subject_, spec);
   if (!follows) return device;
-  const Reading& reading = subject_.verified()->reading;
+  const VerifyResult* verified = subject_.verified();
+  // Another allocator's recording does not say what its device refused.
+  if (verified == nullptr) asked.like_recorded = LikeRecorded::addresses;
   if (asked.like_recorded == LikeRecorded::addresses_and_refusals) {
-    settings_.memory_limit = reading.memory_limit;
+    settings_.memory_limit = verified->reading.memory_limit;
   }
-  return following_.emplace(device, subject_.trace(), asked, reading.device_total.value_or(kTiB));
+  const auto total = verified == nullptr ? std::nullopt : verified->reading.device_total;
+  return following_.emplace(device, subject_.trace(), asked, total.value_or(kTiB));
 }
 
 void Trial::tell(Watcher& watcher) {

@@ -86,6 +86,10 @@ class PointerLog {
   void reallocate(PointerPlace place, Address from, Address to, Bytes size);
   /// A request that the program did not get.
   void refuse(PointerPlace place, Bytes size);
+  /// A region that the recorded allocator got from its device.
+  void obtain_region(Address address, Bytes size) {
+    add(Op::segment_alloc, {}, address, kNoSlot, size);
+  }
   /// A mark of the program; its text is for the caller's column of tags.
   void mark();
 

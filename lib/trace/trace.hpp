@@ -47,6 +47,31 @@ struct Coverage {
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
+/// What an allocator counted of itself, as its recording states it: all after its rounding.
+struct OwnCount {
+  std::string allocator;  ///< its name
+  Bytes before = 0;       ///< allocated before the first event
+  Bytes peak = 0;         ///< in the recording
+  Bytes end = 0;
+  Bytes limit = 0;
+  Bytes process_peak = 0;      ///< since the process began
+  std::uint64_t events = 0;    ///< that state what is allocated after them
+  std::uint64_t agreeing = 0;  ///< of these, as the sum of all sizes so far
+
+  friend bool operator==(const OwnCount&, const OwnCount&) = default;
+};
+
+/// What a format says of a trace beside its events.
+struct StatedFacts {
+  std::optional<OwnCount> own_count = {};
+  std::optional<Bytes> planned = {};   ///< the height of the plan that its buffers were given
+  bool sampled = false;                ///< its state was told from samples
+  bool at_peak = false;                ///< its state is that of the peak
+  std::optional<Bytes> end_live = {};  ///< beside such a state: live at the end
+
+  friend bool operator==(const StatedFacts&, const StatedFacts&) = default;
+};
+
 /// The events of one device, in the columns that it is, or left in their file.
 struct Trace : EventColumns {
   int gpu = 0;  ///< the recording's device number; -1: host memory
@@ -59,6 +84,7 @@ struct Trace : EventColumns {
   MemoryState start;  ///< before the first event; its blocks hold slots of this trace
   MemoryState end;    ///< as the recording states it; empty where it does not
   Coverage coverage;
+  StatedFacts stated;
 
   /// Instead of the columns, which are empty then: only for commands that ask for it.
   std::shared_ptr<const StreamedEvents> streamed;
@@ -102,6 +128,7 @@ struct Recording {
   std::vector<std::string> lacks;  ///< what its format does not say: "threads"
   std::string why_no_trace;        ///< why it has none, where more is known than that
   RecordedSettings settings;
+  std::string strategy;  ///< that models its allocator, as options name it; empty: not known
   std::vector<Annotation> annotations;
 
   std::vector<std::string> texts;  ///< 0 is the empty text

@@ -109,6 +109,7 @@ StrategyContext Subject::context(DeviceModel& device) const {
 
 StrategySpec usual_strategy(const Recording& recording) {
   if (recording.format == kPinnedHostFormat) return pinned_strategy(recording.settings.conf);
+  if (!recording.strategy.empty()) return parse_strategy(recording.strategy);
   const bool known = is_torch(recording) && recording.settings.known();
   return parse_strategy(known || recording.format == kTogetherFormat ? "recorded" : "torch");
 }

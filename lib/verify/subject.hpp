@@ -100,8 +100,8 @@ class Subject {
   RecordedSettings settings_;  ///< the recording's, as verification reads them
 };
 
-/// The strategy that stands for the allocator of a recording: `recorded` where its settings are
-/// stored, `pinned` for host memory, else `torch`.
+/// The strategy that stands for the allocator of a recording: the one that it names, `recorded`
+/// where its settings are stored, `pinned` for host memory, else `torch`.
 StrategySpec usual_strategy(const Recording& recording);
 /// The strategies asked for, else the usual one, by the rules of this PyTorch (empty: as they are).
 std::vector<StrategySpec> asked_or_usual(const std::vector<StrategySpec>& asked,

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "replay/trial.hpp"
+#include "trace/trace_builder.hpp"
 
 namespace memreplay {
 namespace {
@@ -167,6 +168,61 @@ TEST_F(FollowingDeviceTest, AnotherProgramHasADeviceOfItsOwn) {
   EXPECT_EQ(device.obtain(20 * kMiB), std::nullopt);
   EXPECT_LT(device.obtain(2 * kMiB), kHigh);
   EXPECT_EQ(device.followed(trace_.size()).has_value(), false);
+}
+
+/// A host's recording of another allocator than PyTorch's, with its regions or without them.
+Recording of_host(bool with_regions) {
+  Recording recording{.format = "xspace", .strategy = "bfc", .texts = {""}, .stacks = {{}}};
+  TraceBuilder builder(-1);
+  const auto event = [&](Op op, Address address, Bytes size) {
+    if (is_driver_event(op) && !with_regions) return;
+    builder.add(op, builder.lane(0, {}), op == Op::allocate ? builder.take_slot() : kNoSlot, size);
+    builder.fill<&Trace::addresses>(address);
+  };
+  event(Op::segment_alloc, kHigh, 2 * kMiB);
+  event(Op::allocate, kHigh, 2 * kMiB);
+  event(Op::segment_alloc, kHigh + kTiB, 4 * kMiB);
+  event(Op::allocate, kHigh + kTiB, kMiB);
+  event(Op::segment_alloc, kHigh + kGiB, 8 * kMiB);
+  event(Op::allocate, kHigh + kGiB, 8 * kMiB);
+  recording.traces.push_back(builder.finish());
+  return recording;
+}
+
+std::vector<Address> regions_of(const Recording& recording, const char* strategy) {
+  const Subject subject(recording, recording.traces.at(0));
+  Trial trial(subject, parse_strategy(strategy),
+              {.device = {.like_recorded = LikeRecorded::addresses_and_refusals}});
+  EXPECT_EQ(trial.run({}).metrics.ooms, 0u);
+  std::vector<Address> addresses;
+  for (const SegmentInfo& segment : trial.strategy().memory_state().segments) {
+    addresses.push_back(segment.address);
+  }
+  return addresses;
+}
+
+TEST(Trial, OfAnotherAllocatorTheRecordedRegionsAreFollowedAsLongAsTheyAreAskedFor) {
+  const Recording recording = of_host(true);
+  EXPECT_EQ(regions_of(recording, "bfc"),
+            (std::vector<Address>{kHigh, kHigh + kGiB, kHigh + kTiB}));
+  EXPECT_NE(regions_of(recording, "bfc:first_region=1MiB").front(), kHigh);
+}
+
+TEST(Trial, OnAHostTheRegionsOfBfcGoDownward) {
+  const Recording recording = of_host(false);
+  const Subject subject(recording, recording.traces.at(0));
+  const auto policy = [&](const char* strategy) {
+    return policy_for(subject, parse_strategy(strategy), AddressPolicy::automatic);
+  };
+  EXPECT_EQ(policy("bfc"), AddressPolicy::downward);
+  EXPECT_EQ(policy("direct"), AddressPolicy::upward);
+  Recording of_gpu = of_host(false);
+  of_gpu.traces[0].gpu = 0;
+  const Subject other(of_gpu, of_gpu.traces[0]);
+  EXPECT_EQ(policy_for(other, parse_strategy("bfc"), AddressPolicy::automatic),
+            AddressPolicy::upward);
+  EXPECT_EQ(policy_for(other, parse_strategy("bfc:name=mklcpu"), AddressPolicy::automatic),
+            AddressPolicy::downward);
 }
 
 }  // namespace

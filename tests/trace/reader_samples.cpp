@@ -6,6 +6,7 @@
 #include "trace/profile_bytes.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
+#include "trace/xspace_bytes.hpp"
 
 namespace memreplay {
 namespace {
@@ -117,6 +118,12 @@ std::vector<ReaderSample> make_samples() {
       {.format = "pprof",
        .bytes = "heap profile: 1: 100 [ 1: 100] @ heap\n 1: SIZE [ 1: 100] @ 0x10 0x20\n"},
       {.format = "pprof", .bytes = jax_profile(100, "cuda:0"), .is_text = false},
+      {.format = "xspace",
+       .bytes = xspace({{{.ps = 1, .address = 16, .requested = 100, .op = "Fill"},
+                         {.ps = 2, .allocates = false, .address = 16, .requested = 100}}},
+                       512),
+       .events = "a0:100 f0:100",
+       .is_text = false},
       {.format = "vma",
        .bytes = R"({"Total":{"AllocationCount":1,"UnusedRangeCount":1},"DefaultPools":{"Type 0":{
 "Blocks":{"0":{"TotalBytes":4096,"Suballocations":[{"Offset":0,"Type":"BUFFER","Size":SIZE}]}}}}})"},

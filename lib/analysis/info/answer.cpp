@@ -1,6 +1,7 @@
 #include "analysis/info/answer.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "analysis/edit/selector.hpp"
 #include "analysis/late_start/late_start.hpp"
@@ -30,6 +31,13 @@ void look_closer(const Recording& recording, const Trace& trace, TraceSummary& s
   if (tells_of_before) look_before(subject, summary);
 }
 
+std::optional<std::uint64_t> threads_of(const Trace& trace) {
+  if (trace.threads.empty()) return std::nullopt;
+  std::set<std::uint32_t> threads(trace.threads.begin(), trace.threads.end());
+  threads.erase(0);  // of an event whose thread is not told
+  return threads.size();
+}
+
 // Whether it can be trusted shows when it is read.
 void read_through(const Trace& trace) {
   for_each_block(trace, ColdColumns::and_times, [](std::uint64_t, const auto&) { return true; });
@@ -53,6 +61,7 @@ InfoAnswer answer(const InfoQuestion& question, const Control& control) {
         read_through(*trace);
       }
       look_closer(recording, *trace, summary);
+      summary.threads = threads_of(*trace);
       if (question.select) summary.selected = selection_of(recording, *trace, *question.select);
     }
     if (traces.empty()) answer.traces.push_back(summarise(recording));

@@ -89,6 +89,7 @@ std::vector<StrategySpec> presets(const Recording& recording, std::optional<Byte
   }
   std::vector<std::string> names;
   if (recording.settings.known()) names.emplace_back("recorded");
+  if (!recording.strategy.empty()) names.push_back(recording.strategy);
   for (const char* name :
        {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
     names.emplace_back(name);

@@ -52,6 +52,9 @@ std::string covers(const TraceSummary& trace) {
   if (trace.duration_us) text += " in " + duration(*trace.duration_us);
   if (trace.starts_empty) {
     text += ", from an empty device";
+  } else if (trace.stated.own_count) {
+    text += fmt::format(", after {} that was allocated before",
+                        human_size(trace.stated.own_count->before));
   } else {
     text += fmt::format(", after {} ({}) that existed before",
                         counted(trace.preexisting_blocks, "block"),
@@ -83,6 +86,11 @@ std::string recorded(const TraceSummary& trace) {
     text += fmt::format(", peak reserved {}{}", human_size(*trace.peak_reserved),
                         at_event(trace, trace.peak_reserved_event));
   }
+  if (const auto& own = trace.stated.own_count) {
+    text += fmt::format(", peak allocated {} of {} by {}", human_size(own->peak),
+                        human_size(own->limit), own->allocator);
+  }
+  if (trace.stated.planned) text += ", planned " + human_size(*trace.stated.planned);
   text += fmt::format(", {} OOM", human_count(trace.ooms));
   if (const std::uint64_t retries = trace.retries.value_or(0); retries > 0) {
     text += retries == 1 ? ", 1 retry" : fmt::format(", {} retries", human_count(retries));
@@ -195,7 +203,8 @@ std::string to_text(const InfoAnswer& answer, const TextStyle& style) {
     out +=
         line("contains", fmt::format("{}, {}, {}, {}", counted(trace.allocs, "allocation"),
                                      counted(trace.frees, "free"), counted(trace.streams, "stream"),
-                                     counted(trace.pools, "pool")));
+                                     counted(trace.pools, "pool")) +
+                             (trace.threads ? ", " + counted(*trace.threads, "thread") : ""));
     out += line("recorded", recorded(trace));
     const bool asks = !requests_nothing(trace);
     if (trace.state && !asks) out += line("state", state(*trace.state));

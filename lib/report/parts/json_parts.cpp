@@ -202,6 +202,14 @@ void coverage_fields(JsonFields& f, const TraceSummary& t) {
   f("ends_early", t.early_end, "the OOM before one whole step at which the recording ends");
 }
 
+void own_count_fields(JsonFields& f, const OwnCount& own) {
+  f("name", own.allocator, "as the recording has it");
+  f("limit_bytes", own.limit, "that it may allocate");
+  f("process_peak_bytes", own.process_peak, "the most allocated since the process began");
+  f("events", own.events, "that state what is allocated after them");
+  f("agreeing_events", own.agreeing, "of these, as the sum of all sizes so far");
+}
+
 void recorded_fields(JsonFields& f, const TraceSummary& t) {
   f("settings", t.settings, "of the recorded allocator; null where not stated");
   f("settings_variable", unless_empty(t.settings_variable), "the variable that held them");
@@ -219,6 +227,19 @@ void recorded_fields(JsonFields& f, const TraceSummary& t) {
   f("peak_reserved_event", t.peak_reserved_event, "right after it most was reserved");
   f("oom_retries", t.retries, "requests for which memory was released first; null: unknown");
   f("state", t.state, "the memory at the end; null where the recording holds none");
+  if (f.sometimes(t.stated.own_count.has_value())) {
+    const OwnCount own = t.stated.own_count.value_or(OwnCount());
+    f("peak_allocated_bytes", own.peak, "by its allocator's own count, after its rounding");
+    f("end_allocated_bytes", own.end, "likewise, after the last event");
+    f("allocated_before_start_bytes", own.before, "likewise, before the first event");
+    f("allocators", each(std::vector<OwnCount>{own}, own_count_fields), "whose calls they are");
+  }
+  if (f.sometimes(t.stated.end_live.has_value())) {
+    f("end_live_bytes", t.stated.end_live.value_or(0), "live at the end, beside a state of a peak");
+  }
+  if (f.sometimes(t.stated.planned.has_value())) {
+    f("planned_bytes", t.stated.planned.value_or(0), "height of the plan that it carries");
+  }
 }
 
 void trace_fields(JsonFields& f, const TraceSummary& t, bool detailed) {
@@ -230,6 +251,8 @@ void trace_fields(JsonFields& f, const TraceSummary& t, bool detailed) {
   f("frees", t.frees, "blocks freed");
   f("streams", t.streams, "streams in use");
   f("pools", t.pools, "memory pools");
+  if (f.sometimes(t.threads.has_value())) f("threads", t.threads.value_or(0), "that ask");
+  if (f.sometimes(t.stated.sampled)) f("sampled", t.stated.sampled, "told from samples");
   f("duration_us", t.duration_us, "from the first event to the last, microseconds");
   f("coverage", Part{[&](JsonFields& coverage) {
       coverage_fields(coverage, t);
