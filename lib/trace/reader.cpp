@@ -18,6 +18,7 @@
 #include "trace/input.hpp"
 #include "trace/python/python_plugin.hpp"
 #include "trace/readers.hpp"
+#include "trace/stated_buffer.hpp"
 #include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
@@ -236,6 +237,22 @@ bool stream_recording(const std::string& path, const ReadOptions& options,
   if (opened.input().bytes.size() < kWorthStreaming) return false;
   const ReaderInfo& reader = reader_for(opened.input(), named, options);
   return reader.stream != nullptr && reader.stream(opened.input(), options, begin);
+}
+
+bool states_lifetimes(std::string_view format) {
+  const auto reader = std::ranges::find(readers(), format, &ReaderInfo::name);
+  return reader != readers().end() && reader->stated != nullptr;
+}
+
+std::vector<StatedBuffer> stated_buffers(const std::string& path, const ReadOptions& options) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw UsageError(path +
+                     ": is no file; expected one, because lists of lifetimes are read twice");
+  }
+  const ReaderInfo* named = named_reader(options);
+  const OpenedInput opened(path, Unpack::at_once, wanted_by(named, options));
+  return reader_for(opened.input(), named, options).stated(opened.input(), options);
 }
 
 void copy_recording(const std::string& path, const ReadOptions& options, ValueWriter& writer) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace/event_sink.hpp"
 #include "trace/trace.hpp"
@@ -13,6 +14,7 @@
 namespace memreplay {
 
 class Unpacking;
+struct StatedBuffer;
 
 /// A file's bytes after decompression.
 struct Input {
@@ -33,6 +35,7 @@ struct ReadOptions {
   bool python_reader = false;  ///< unpickle with CPython instead of our own reader
   std::string columns;         ///< columns of a CSV that are named by hand: "id=ptr,size=bytes"
   std::string process;  ///< which of several in a log: its name there, or "all"; empty: the first
+  std::string buffer_assignment;  ///< XLA's text beside its live ranges; empty: of the same name
   /// A trace of more events may be left in its file (Trace::streamed), by who can do with that.
   std::uint64_t most_in_memory = UINT64_MAX;
   /// Events may be counted and not kept (Trace::streamed, not to be opened), where a reader can:
@@ -76,6 +79,8 @@ struct ReaderInfo {
   /// (called once). False, before `begin` is called, where the file must be read whole; null as
   /// above. Throws InputError.
   bool (*stream)(const Input&, const ReadOptions&, const BeginEvents& begin) = nullptr;
+  /// The buffers of a file of lifetimes, which its events do not tell all of; null: it has none.
+  std::vector<StatedBuffer> (*stated)(const Input&, const ReadOptions&) = nullptr;
   std::span<const ColumnInfo> columns = {};  ///< empty: no header names them
   /// Reads, and recognises, bytes as they arrive (Input::arrival); else they are all at hand.
   bool reads_arriving = false;

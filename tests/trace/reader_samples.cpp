@@ -6,6 +6,7 @@
 #include "trace/profile_bytes.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
+#include "trace/xla_bytes.hpp"
 #include "trace/xspace_bytes.hpp"
 
 namespace memreplay {
@@ -123,6 +124,17 @@ std::vector<ReaderSample> make_samples() {
                          {.ps = 2, .allocates = false, .address = 16, .requested = 100}}},
                        512),
        .events = "a0:100 f0:100",
+       .is_text = false},
+      {.format = "xla-text",
+       .bytes = "HloLiveRange (max 5):\n  BufferLiveRange:\n    a{}:0-2\n    b{}:1-4\n"
+                "BufferAssignment:\nallocation 1: size 300, page 0, preallocated-temp:\n"
+                " value: <1 a @0> (size=SIZE,offset=0): f32[25]{0}\n"
+                " value: <2 b @0> (size=60,offset=128): f32[15]{0}\n",
+       .events = "a0:100 a1:60 f0:100 f1:60"},
+      {.format = "xla-hlo",
+       .bytes = xla_module({{1, 100, 0}, {2, 100, 0}, {3, 60, 128}},
+                           {{'a', 1}, {'f', 1}, {'s', 2, 1}, {'a', 3}, {'f', 2}, {'f', 3}}, 192),
+       .events = "a0:100 a1:60 f0:100 f1:60",
        .is_text = false},
       {.format = "vma",
        .bytes = R"({"Total":{"AllocationCount":1,"UnusedRangeCount":1},"DefaultPools":{"Type 0":{

@@ -52,8 +52,12 @@ void add_memory_option(CommandLine& line, std::vector<MemoryToFill>& memories) {
 }
 
 void refuse_both(const PlanQuestion& question) {
+  const bool bounded = question.planner.capacity || question.planner.minimise;
+  if (question.verify && (bounded || !question.memories.empty())) {
+    throw UsageError("--verify makes no plan; expected no --capacity, --minimise or --memory");
+  }
   if (question.memories.empty()) return;
-  if (question.planner.capacity || question.planner.minimise) {
+  if (bounded) {
     throw UsageError(
         "each --memory has its own size; expected no --capacity or --minimise beside it");
   }
@@ -72,6 +76,12 @@ void add_plan_options(CommandLine& line, PlanCommand& asked) {
   add_memory_option(line, asked.question.memories);
   line.flag("--minimise", "Make the plan as small as possible, also below --capacity.",
             planner.minimise);
+  line.flag("--verify",
+            "Look at the plan that the file carries: overlaps, its height, the lower bound.",
+            asked.question.verify);
+  line.value("--buffer-assignment", "FILE",
+             "XLA's assignment of buffers, beside its live ranges. Default: of the same name.",
+             [&asked](const std::string& text) { asked.input.read.buffer_assignment = text; });
   line.value("--timeout", "SECONDS",
              "Stop the search then; the answer is the best so far. Default: 10.",
              [&planner](const std::string& text) {
@@ -141,6 +151,7 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
   }
   refuse_both(asked.question);
   asked.page.require_page();
+  asked.question.read = asked.input.read;
 
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);

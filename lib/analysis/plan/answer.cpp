@@ -1,7 +1,6 @@
 #include "analysis/plan/answer.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "program/summary.hpp"
 #include "replay/planning.hpp"
 #include "replay/program.hpp"
-#include "trace/minimalloc/minimalloc.hpp"
+#include "trace/stated_buffer.hpp"
 #include "verify/subject.hpp"
 
 namespace memreplay {
@@ -36,7 +35,8 @@ std::uint64_t unsigned_time(std::int64_t time) {
   return static_cast<std::uint64_t>(time) + (std::uint64_t{1} << 63);
 }
 
-TraceLives stated_lives(const std::vector<StatedBuffer>& stated, Bytes alignment) {
+/// `as_planned`: each lies where its own planner put it.
+TraceLives stated_lives(const std::vector<StatedBuffer>& stated, Bytes alignment, bool as_planned) {
   TraceLives lives;
   for (const StatedBuffer& buffer : stated) {
     const auto row = static_cast<std::uint32_t>(lives.buffers.size());
@@ -53,7 +53,7 @@ TraceLives stated_lives(const std::vector<StatedBuffer>& stated, Bytes alignment
       lives.problem.gaps.push_back(
           {row, unsigned_time(gap.from), unsigned_time(gap.to), gap.low, gap.high});
     }
-    lives.problem.places.push_back(buffer.offset);
+    lives.problem.places.push_back(as_planned && buffer.planned ? buffer.planned : buffer.offset);
   }
   const auto given = [](const auto& place) { return place.has_value(); };
   if (std::ranges::none_of(lives.problem.places, given)) lives.problem.places.clear();
@@ -92,21 +92,13 @@ TraceLives program_lives(const Trace& trace, const Program& program, Bytes align
   return lives;
 }
 
-/// Its file has lives instead of events.
-bool states_lives(const Recording& recording) {
-  return recording.format == minimalloc_reader().name;
-}
-
 /// The buffers that its file states, or the blocks of its program; all sizes and offsets as
 /// multiples of `alignment`. Throws UsageError, and what reading a file throws.
-TraceLives lives_of(const Subject& subject, const ProgramOptions& options, Bytes alignment) {
-  if (states_lives(subject.recording())) {
-    const std::string& path = subject.recording().path;
-    if (!std::filesystem::is_regular_file(path)) {
-      throw UsageError(path +
-                       ": is no file; expected one, because lists of lifetimes are read twice");
-    }
-    return stated_lives(stated_buffers(path), alignment);
+TraceLives lives_of(const Subject& subject, const PlanQuestion& question,
+                    const ProgramOptions& options, Bytes alignment) {
+  if (states_lifetimes(subject.recording().format)) {
+    return stated_lives(stated_buffers(subject.recording().path, question.read), alignment,
+                        question.verify);
   }
   return program_lives(subject.trace(), program_of(subject, options), alignment);
 }
@@ -168,6 +160,31 @@ void enter(const SpreadPlan& planned, PlannedDevice& device) {
   }
 }
 
+/// Looks at the plan that the file carries.
+void verify_plan(PlanningProblem problem, PlannedDevice& device) {
+  const auto given = [](const auto& place) { return place.has_value(); };
+  if (problem.places.empty() || !std::ranges::all_of(problem.places, given)) {
+    throw UsageError(device.trace.path +
+                     " does not say where its buffers lie; --verify expects a plan");
+  }
+  std::vector<Bytes> offsets;
+  for (std::size_t row = 0; row < problem.blocks.size(); ++row) {
+    offsets.push_back(device.buffers[row].offset = *problem.places[row]);
+  }
+  const Packing packing = packing_of(problem.blocks, std::move(offsets));
+  problem.places.clear();
+  device.verified = true;
+  device.found_by = "its own plan";
+  device.lower_bound = lower_bound_of(problem);
+  if (const auto conflict = first_conflict(problem, packing)) {
+    device.impossible = device.each_needed = true;
+    device.cannot = {conflict->first};
+    if (conflict->second != conflict->first) device.cannot.push_back(conflict->second);
+  } else {
+    device.height = packing.height;
+  }
+}
+
 void plan_all(const PlanningProblem& problem, const PlanQuestion& question, const Control& control,
               PlannedDevice& device) {
   if (question.memories.empty()) {
@@ -210,7 +227,7 @@ void plan_step(const PlanningProblem& whole, const PlanQuestion& question, const
 PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
                              const Control& control) {
   PlannedDevice device;
-  const bool stated = states_lives(*chosen.recording);
+  const bool stated = states_lifetimes(chosen.recording->format);
   device.trace = summarise(chosen);
   device.in_events = !stated;
   device.capacity = question.planner.capacity;
@@ -218,10 +235,19 @@ PlannedDevice planned_device(const Chosen& chosen, const PlanQuestion& question,
   device.nothing_requested = !requests_anything(*chosen.trace);
   if (device.nothing_requested) return device;
   const Subject subject = chosen.subject(control);
-  TraceLives lives = lives_of(
-      subject, replay_options(subject.trace(), question.setup, control).program, device.alignment);
+  TraceLives lives =
+      lives_of(subject, question, replay_options(subject.trace(), question.setup, control).program,
+               device.alignment);
   device.buffers = std::move(lives.buffers);
   device.left_out = lives.left_out;
+  if (question.verify) {
+    if (!stated) {
+      throw UsageError(device.trace.path +
+                       " is a recording; --verify expects a file with a plan (offsets)");
+    }
+    verify_plan(std::move(lives.problem), device);
+    return device;
+  }
   plan_all(lives.problem, question, control, device);
   if (!stated) plan_step(lives.problem, question, control, device);
   if (!stated && !control.stopped()) device.run = usual_run(chosen, subject, question, control);

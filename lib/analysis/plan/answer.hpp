@@ -8,6 +8,7 @@
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "planner/planner.hpp"
+#include "trace/reader.hpp"
 
 namespace memreplay {
 
@@ -23,7 +24,9 @@ struct PlanQuestion {
   std::vector<MemoryToFill> memories;  ///< empty: one, of the planner's capacity
   /// For every size and offset; unset: 512 for recordings, 1 where lifetimes are stated.
   std::optional<Bytes> alignment;
-  Setup setup;  ///< for the replay beside it
+  Setup setup;          ///< for the replay beside it
+  ReadOptions read;     ///< as the recordings were
+  bool verify = false;  ///< the plans that the files carry are looked at, and none is made
 };
 
 struct Control;
@@ -80,6 +83,7 @@ struct PlannedDevice {
   std::optional<Bytes> height;  ///< the plan's, in all memories; unset: there is none
   std::string found_by;         ///< "size/best", "exact", …
   bool impossible = false;      ///< proved: nothing fits the capacity, or the given offsets
+  bool verified = false;        ///< the plan is the file's own; its height is set where it is sound
   std::uint64_t nodes = 0;      ///< visited by the exact search
   double seconds = 0;
   std::uint64_t left_out = 0;       ///< requests too large for any device

@@ -84,6 +84,15 @@ std::string refusal_of_memories(const PlannedDevice& device) {
 }
 
 std::string refusal(const PlannedDevice& device) {
+  if (device.verified) {
+    const std::string& first = device.buffers[device.cannot.front()].name;
+    if (device.cannot.size() == 1) {
+      return fmt::format("The plan is not sound: buffer {} lies at {}, which is no multiple of {}.",
+                         first, device.buffers[device.cannot.front()].offset, device.alignment);
+    }
+    return fmt::format("The plan is not sound: buffers {} and {} overlap.", first,
+                       device.buffers[device.cannot.back()].name);
+  }
   if (device.impossible && device.lower_bound <= device.capacity.value_or(device.lower_bound)) {
     return "No plan fits: the given offsets contradict each other.";
   }
@@ -134,7 +143,8 @@ void append_device(Sheet& out, const PlannedDevice& device) {
   }
   append_paragraph(out, headline(device));
   const bool one_memory = device.memories.empty();
-  if (!device.cannot.empty() && one_memory) append_paragraph(out, culprits_sentence(device));
+  if (!device.cannot.empty() && one_memory && !device.verified)
+    append_paragraph(out, culprits_sentence(device));
   out += '\n';
   append_paragraph(out, about(device));
   if (device.height && !one_memory) {

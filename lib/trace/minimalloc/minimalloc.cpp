@@ -1,5 +1,3 @@
-#include "trace/minimalloc/minimalloc.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +21,7 @@
 #include "trace/log_reading.hpp"
 #include "trace/pages.hpp"
 #include "trace/read_numbers.hpp"
+#include "trace/stated_buffer.hpp"
 #include "trace/trace_builder.hpp"
 
 namespace memreplay {
@@ -378,22 +377,24 @@ void MinimallocReader::name_buffers() {
   }
 }
 
-}  // namespace
-
-std::vector<StatedBuffer> stated_buffers(const std::string& path) {
-  const OpenedInput opened(path);
+std::vector<StatedBuffer> stated_rows(const Input& input, const ReadOptions& /*options*/) {
   std::vector<StatedBuffer> stated;
-  MinimallocReader(opened.input(), {}, {}, &stated).read_all();
+  MinimallocReader(input, {}, {}, &stated).read_all();
   return stated;
 }
 
+}  // namespace
+
+/// Lifetimes of buffers, one a row, as planners of memory exchange them. At one time frees come
+/// before allocations, and these in the order of the rows.
 ReaderInfo minimalloc_reader() {
   return {
       .name = "minimalloc",
       .summary = "Lifetimes of buffers, as for MiniMalloc and idealloc: id, lower, upper, size.",
       .recognises = is_minimalloc,
       .read = read_and_keep<MinimallocReader>,
-      .hand_on = read_and_hand_on<MinimallocReader>};
+      .hand_on = read_and_hand_on<MinimallocReader>,
+      .stated = stated_rows};
 }
 
 }  // namespace memreplay

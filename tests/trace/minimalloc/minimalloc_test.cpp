@@ -1,5 +1,3 @@
-#include "trace/minimalloc/minimalloc.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "trace/beginnings.hpp"
+#include "trace/readers.hpp"
 
 namespace memreplay {
 namespace {

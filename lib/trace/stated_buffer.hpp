@@ -28,15 +28,17 @@ struct StatedBuffer {
   Bytes alignment = 1;          ///< power of two
   std::optional<Bytes> offset;  ///< where it must lie; unset: anywhere
   std::vector<Gap> gaps;        ///< ascending, apart, inside its life
+  /// Where the planner put it whose file it is; unset: not known, or `offset`.
+  std::optional<Bytes> planned = {};
 
   friend bool operator==(const StatedBuffer&, const StatedBuffer&) = default;
 };
 
-/// Lifetimes of buffers, one a row, as planners of memory exchange them. At one time frees come
-/// before allocations, and these in the order of the rows.
-ReaderInfo minimalloc_reader();
+/// Whether files of the format state lifetimes of buffers.
+bool states_lifetimes(std::string_view format);
 
-/// The buffers of such a file with all that events do not say. Throws what its reader throws.
-std::vector<StatedBuffer> stated_buffers(const std::string& path);
+/// The buffers of such a file, which its events do not tell all of. Throws what its reader throws,
+/// and UsageError for what is no file: it is read twice.
+std::vector<StatedBuffer> stated_buffers(const std::string& path, const ReadOptions& options);
 
 }  // namespace memreplay
