@@ -125,7 +125,7 @@ void choose_moment(const Subject& subject, const Curves& curves, const At& at, E
     case At::Kind::usual:
       if (refuses(curves)) break;
       if (!e.shows_requests) {
-        e.moment = Moment::end;
+        e.moment = subject.trace().stated.at_peak ? Moment::peak : Moment::end;
         if (subject.trace().size() > 0) e.event = subject.trace().size() - 1;
         return;
       }

@@ -175,6 +175,9 @@ void add_remarks(const Subject& subject, const View& view, const std::string& re
     explained.remarks.push_back(fmt::format("{} live blocks are in no segment of the recording.",
                                             human_count(explained.explanation.unplaced)));
   }
+  if (subject.trace().stated.sampled) {
+    explained.remarks.emplace_back("Its figures are told from samples, and are estimates.");
+  }
   const bool own = view.spec.name == "recorded" && subject.settings() != nullptr;
   const std::string conf = own ? subject.settings()->conf : explained.conf;
   for (const SettingIssue& issue : lint_settings(conf, release)) {

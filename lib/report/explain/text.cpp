@@ -29,6 +29,11 @@ std::string moment_line(const ExplainedDevice& device) {
   const std::string what = e.moment == Moment::peak            ? "live peak "
                            : e.moment == Moment::reserved_peak ? "reserved peak "
                                                                : "";
+  if (e.moment == Moment::peak && device.trace.stated.at_peak) {
+    const auto end = device.trace.stated.end_live;
+    return "the state at the peak of the recording" +
+           (end ? fmt::format(" ({} are live at its end)", human_size(*end)) : "");
+  }
   if (e.moment == Moment::end) return "the state at the end of the recording";
   if (!e.event) return fmt::format("{}before the first of {} events", what, events);
   return fmt::format("{}at event {} of {}{}", what, human_count(*e.event), events, step);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ Recording read_dhat(const Input& input, const ReadOptions& /*options*/) {
   Recording recording = recording_of_log(input, "dhat", "DHAT's output, at the peak of the heap");
   recording.lacks = {"events", "single blocks (it has sums per call site)", "addresses"};
   LiveHeap heap(recording);
+  std::optional<Bytes> end;
   std::vector<std::uint32_t> frames;
   for (const JsonNode& frame : root.at("ftbl").elements()) {
     // Valgrind's own malloc stands between the program and nothing.
@@ -48,10 +50,16 @@ Recording read_dhat(const Input& input, const ReadOptions& /*options*/) {
       const bool is_root = number == 0;
       if (!is_root && frames[number] != kNoFrame) stack.push_back(frames[number]);
     }
+    if (point.has("eb")) {
+      const Bytes at_end = point.at("eb").whole();
+      if (at_end >= kMostBytes) point.at("eb").refuse("less than 1 EiB");
+      end = end.value_or(0) + at_end;
+    }
     heap.add(kHostMemory, bytes, point.has("gbk") ? point.at("gbk").whole() : 1,
              heap.stack(std::move(stack)));
   }
   heap.finish(kHostMemory);
+  recording.traces.back().stated = {.at_peak = true, .end_live = end};
   return recording;
 }
 

@@ -143,6 +143,7 @@ Recording MassifReader::recording() {
   // A tree may be cut off, or leave out what is small.
   if (told < best_->heap) heap.add(kHostMemory, best_->heap - told, 1, 0);
   heap.finish(kHostMemory);
+  recording_.traces.back().stated.at_peak = true;
   return std::move(recording_);
 }
 

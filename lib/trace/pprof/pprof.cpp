@@ -51,11 +51,13 @@ class HeapText {
     const bool is_whole = read_lines(
         lines_, cut_, [this] { read_line(); }, [] {});
     if (!is_whole) recording_.lacks.emplace_back(kCutOff);
-    if (!has_rows_ && total_.first > 0) {
+    if (rows_.empty() && total_.first > 0) {
       recording_.lacks.emplace_back("call sites (it has its header alone)");
-      heap_.add(kHostMemory, total_.second, total_.first, 0);
+      rows_.push_back({{}, total_.first, total_.second});
     }
+    for (const Row& row : rows_) add(row);
     heap_.finish(kHostMemory);
+    for (Trace& trace : recording_.traces) trace.stated.sampled = rate_ > 1;
     return std::move(recording_);
   }
 
@@ -63,7 +65,16 @@ class HeapText {
   void read_line();
   void read_header(std::string_view line);
   void read_row(std::string_view row);
+  void read_mapping(std::string_view line);
   std::pair<std::uint64_t, Bytes> sums_of(std::string_view row);
+
+  struct Row {
+    std::string_view calls;
+    std::uint64_t blocks = 0;
+    Bytes bytes = 0;
+  };
+  void add(const Row& row);
+  bool is_allocators(std::string_view call) const;
 
   LogLines lines_;
   Recording recording_;
@@ -71,17 +82,22 @@ class HeapText {
   Coverage cut_;
   bool is_jemalloc_ = false;
   bool is_over_ = false;
-  bool has_stack_ = false;  ///< perhaps one without calls
-  bool has_rows_ = false;
+  bool is_mapped_ = false;                 ///< the lines say what is mapped where
+  bool has_stack_ = false;                 ///< perhaps one without calls
+  std::uint64_t rate_ = 1;                 ///< bytes from one sample to the next, in the mean
   std::pair<std::uint64_t, Bytes> total_;  ///< blocks and bytes, as the header says
-  std::vector<std::uint32_t> stack_;       ///< the latest
+  std::string_view calls_;                 ///< the latest
+  std::vector<Row> rows_;
+  std::vector<AddressRange> allocators_;  ///< code of the library that allocates
 };
 
 void HeapText::read_line() {
   std::string_view line = lines_.line();
   if (recording_.detail.empty()) return read_header(line);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  is_over_ |= line.starts_with("MAPPED_LIBRARIES") || line.starts_with("# runtime.MemStats");
+  if (is_mapped_) return read_mapping(line);
+  is_mapped_ = line.starts_with("MAPPED_LIBRARIES");
+  is_over_ |= is_mapped_ || line.starts_with("# runtime.MemStats");
   if (is_over_ || line.empty() || line.starts_with('#')) return;
   if (!is_jemalloc_) return read_row(line);
   if (line.starts_with('@')) return read_row(line);
@@ -104,29 +120,64 @@ void HeapText::read_header(std::string_view line) {
   recording_.detail = fmt::format("heap profile of {}, for pprof",
                                   is_jemalloc_ ? "jemalloc" : "gperftools (tcmalloc)");
   const std::size_t slash = kind.find('/');
-  const std::uint64_t rate =
-      slash == kind.npos ? 1 : parse_whole(kind.substr(slash + 1)).value_or(1);
-  if (rate > 1) {
-    recording_.lacks.push_back(
-        fmt::format("blocks that were not sampled (one in {} bytes was)", human_count(rate)));
+  if (slash != kind.npos) rate_ = parse_whole(kind.substr(slash + 1)).value_or(1);
+  if (kind.find(" heap/") != kind.npos) rate_ /= 2;  // Go before its profiles were protobufs
+  if (rate_ > 1) {
+    recording_.lacks.push_back(fmt::format(
+        "exact figures (they are told from samples, one in {} bytes)", human_count(rate_)));
   }
 }
 
 /// "2: 4096 [9: 9000] @ 0x10 0x20"; of jemalloc the stack stands in a line before the sums.
 void HeapText::read_row(std::string_view row) {
   const std::size_t at = row.find('@');
-  std::string_view sums = row.substr(0, at), calls = at == row.npos ? "" : row.substr(at + 1);
   if (at != row.npos) {
-    stack_.clear();
-    for (std::string_view call = next_word(calls); !call.empty(); call = next_word(calls)) {
-      stack_.push_back(heap_.frame(call));
-    }
+    calls_ = row.substr(at + 1);
     has_stack_ = true;
     if (is_jemalloc_) return;
   }
-  const auto [blocks, bytes] = sums_of(sums);
-  has_rows_ = true;
-  heap_.add(kHostMemory, bytes, blocks, heap_.stack(stack_));
+  const auto [blocks, bytes] = sums_of(row.substr(0, at));
+  rows_.push_back({calls_, blocks, bytes});
+}
+
+/// "7f36f5a09000-7f36f5aaf000 r-xp 00009000 fe:00 1488 /usr/lib/libjemalloc.so.2"
+void HeapText::read_mapping(std::string_view line) {
+  const std::size_t dash = line.find('-'), blank = line.find(' ');
+  const std::string_view file = line.substr(line.rfind('/') + 1);
+  if (dash > blank || blank == line.npos || file.find("malloc") == file.npos) return;
+  allocators_.push_back({lines_.hexadecimal("a mapping", line.substr(0, dash)),
+                         lines_.hexadecimal("a mapping", line.substr(dash + 1, blank - dash - 1))});
+}
+
+bool HeapText::is_allocators(std::string_view call) const {
+  Address at = 0;
+  if (call.starts_with("0x")) call.remove_prefix(2);
+  const auto read = std::from_chars(call.data(), call.data() + call.size(), at, 16);
+  if (read.ec != std::errc() || read.ptr != call.data() + call.size()) return false;
+  return std::ranges::any_of(
+      allocators_, [at](const AddressRange& code) { return code.from <= at && at < code.to; });
+}
+
+/// A block of so many bytes is sampled with the probability 1 - exp(-bytes / rate), so that those
+/// that were stand for more, by the mean size at their place: as jeprof and pprof tell it. Calls
+/// inside of the allocator say nothing of who asks.
+void HeapText::add(const Row& row) {
+  std::vector<std::uint32_t> stack;
+  std::string_view calls = row.calls, rest = row.calls;
+  while (is_allocators(next_word(rest))) calls = rest;
+  if (calls.find_first_not_of(" \t") == calls.npos) calls = row.calls;
+  for (std::string_view call = next_word(calls); !call.empty(); call = next_word(calls)) {
+    stack.push_back(heap_.frame(call));
+  }
+  double stands_for = 1;
+  if (rate_ > 1 && row.blocks > 0 && row.bytes > 0) {
+    const auto bytes = static_cast<double>(row.bytes), blocks = static_cast<double>(row.blocks);
+    stands_for = -1 / std::expm1(-bytes / blocks / static_cast<double>(rate_));
+  }
+  const auto all = [stands_for](std::uint64_t sampled) {
+    return stands_for == 1 ? sampled : bytes_of(static_cast<double>(sampled) * stands_for + .5);
+  };
+  heap_.add(kHostMemory, all(row.bytes), all(row.blocks), heap_.stack(std::move(stack)));
 }
 
 /// "2: 4096 [9: 9000]"

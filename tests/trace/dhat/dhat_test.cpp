@@ -52,6 +52,8 @@ TEST(DhatReader, WhatWasLiveAtThePeakIsReadByCallSite) {
   EXPECT_EQ(recording.format, "dhat");
   const std::string at = " main@m.c:4";
   EXPECT_EQ(live_blocks(recording), "100" + at + " 100" + at + " 100" + at);
+  EXPECT_TRUE(recording.traces.at(0).stated.at_peak);
+  EXPECT_EQ(recording.traces[0].stated.end_live, 675'250u);
 }
 
 // As Rust's crate writes it.

@@ -38,6 +38,7 @@ TEST(MassifReader, TheStateAtThePeakIsReadByCallSite) {
             "administration and "
             "rounding");
   EXPECT_FALSE(recording.traces.at(0).coverage.complete);
+  EXPECT_TRUE(recording.traces[0].stated.at_peak);
 }
 
 TEST(MassifReader, WithoutAPeakOrATreeTheLargestStateIsRead) {

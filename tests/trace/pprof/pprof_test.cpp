@@ -29,8 +29,32 @@ TEST(PprofReader, ATextOfGperftoolsIsRead) {
       "     1:      512 [     1:     1000] @ 0x30\n\nMAPPED_LIBRARIES:\n00400000-0040b000 r-xp "
       "x\n");
   EXPECT_EQ(recording.format, "pprof");
-  EXPECT_EQ(live_blocks(recording), "2048 0x10<0x20 2048 0x10<0x20 512 0x30");
-  EXPECT_EQ(recording.lacks.back(), "blocks that were not sampled (one in 524,288 bytes was)");
+  EXPECT_EQ(recording.lacks.back(),
+            "exact figures (they are told from samples, one in 524,288 bytes)");
+  EXPECT_TRUE(recording.traces.at(0).stated.sampled);
+}
+
+/// What a profile says is live in all.
+Bytes live(const Recording& recording) { return recording.traces.at(0).coverage.preexisting_bytes; }
+
+// The mean size of a block is the rate: 1 - 1/e of them were sampled.
+TEST(PprofReader, SamplesStandForAllBlocksOfTheirSize) {
+  EXPECT_EQ(live(read("heap_v2/1000\n  t*: 9: 9 [0: 0]\n@ 0x1\n  t*: 2: 2000 [0: 0]\n")), 3164u);
+  EXPECT_EQ(live(read("heap profile: 1: 1 [ 1: 1] @ heap_v2/1000\n 2: 2000 [0: 0] @ 0x1\n")),
+            3164u);
+  EXPECT_EQ(live(read("heap profile: 1: 1 [ 1: 1] @ heap/2000\n 2: 2000 [0: 0] @ 0x1\n")), 3164u);
+  EXPECT_EQ(live(read("heap profile: 1: 1 [ 1: 1] @ heapprofile\n 2: 2000 [0: 0] @ 0x1\n")), 2000u);
+}
+
+TEST(PprofReader, CallsInsideOfTheAllocatorAreLeftOut) {
+  const std::string rows =
+      "heap_v2/1\n  t*: 2: 300 [0: 0]\n@ 0x7f10 0x7f20 0x500\n"
+      "  t*: 1: 100 [0: 0]\n@ 0x7f10 0x600\n  t*: 1: 200 [0: 0]\n"
+      "@ 0x7f10\n  t*: 1: 50 [0: 0]\n";
+  EXPECT_EQ(live_blocks(read(rows + "MAPPED_LIBRARIES:\n500-700 r-xp 0 fe:00 1 /opt/app\n"
+                                    "7f00-8000 r-xp 0 fe:00 2  /usr/lib/libjemalloc.so.2\n")),
+            "100 0x500 200 0x600 50 0x7f10");
+  EXPECT_EQ(live_blocks(read(rows)), "100 0x7f10<0x7f20<0x500 200 0x7f10<0x600 50 0x7f10");
 }
 
 TEST(PprofReader, ATextOfJemallocIsRead) {
