@@ -71,8 +71,8 @@ class CsvReader {
   /// False where events are to leave and there are none. Throws MustBeWhole where they are to, and
   /// can_stream_csv does not hold.
   bool read_all() {
-    const bool is_undecided = fields_.has(kTime) && fields_.header().time == CsvTimeUnit::undecided;
-    if (is_undecided && outlet_.is_open()) throw MustBeWhole();
+    const bool undecided = fields_.has(kTime) && is_undecided(fields_.header().time);
+    if (undecided && outlet_.is_open()) throw MustBeWhole();
     while (next_row()) {
       behind_.passed(fields_.rest());
       outlet_.filled(latest_->second.builder);
@@ -136,7 +136,7 @@ std::int64_t CsvReader::time_us() {
   auto time = parse_csv_time(field, unit);
   if (!time) time = parse_csv_time(trimmed(field), unit);
   if (!time) fields_.bad(kTime, expected_time(unit));
-  return unit == CsvTimeUnit::undecided ? undecided_us(*time) : time->us;
+  return is_undecided(unit) ? undecided_us(*time) : time->us;
 }
 
 std::int64_t CsvReader::undecided_us(const CsvTime& time) {

@@ -40,8 +40,8 @@ constexpr std::array<ColumnInfo, kCsvColumns> kColumns = {
                "timestamp_us, ts_us, time_ns, timestamp_ns, ts_ns, time_ms, timestamp_ms, ts_ms, "
                "time_s, timestamp_s, ts_s, seconds, timestamp, time, ts",
                "Recorded time, for reports and --pace recorded, in the unit of the name's ending. "
-               "Without such an ending (timestamp, time, ts): seconds if any has a fraction, a "
-               "clock such as 09:15:02.25, else microseconds."},
+               "Without such an ending (timestamp, time): seconds if any has a fraction, a clock "
+               "such as 09:15:02.25, else microseconds, which ts always is."},
     ColumnInfo{"align", "alignment", "Alignment asked for, a power of two."},
     ColumnInfo{"tag", "label, comment, name, tensor, category",
                "Text of a marker, category of a block."},
@@ -167,7 +167,7 @@ void HeaderReading::take(const Meaning& meaning, std::size_t place) {
   header_.places[meaning.column] = place;
   header_.own &= header_.names[place] == kColumns[meaning.column].name;
   if (meaning.column == kTime) {
-    header_.time = csv_time_unit(meaning.name).value_or(CsvTimeUnit::undecided);
+    header_.time = csv_time_unit(meaning.name);
   }
 }
 

@@ -220,7 +220,7 @@ bool is_csv(const Input& input) {
 
 bool can_stream_csv(const Input& input, const ReadOptions& options) {
   CsvFields fields(input.name, input.bytes, options.columns);
-  if (fields.has(kTime) && fields.header().time == CsvTimeUnit::undecided) return false;
+  if (fields.has(kTime) && is_undecided(fields.header().time)) return false;
   PagesBehind behind(input);
   std::optional<std::string> device;
   try {

@@ -71,11 +71,14 @@ std::optional<std::int64_t> clock_us(std::string_view text) {
   return ((days * 24 + *hours) * 60 + *minutes) * kMinute + *seconds;
 }
 
-std::optional<CsvTime> undecided_time(std::string_view text) {
+/// A fraction tells seconds, or with `in_us` nothing.
+std::optional<CsvTime> undecided_time(std::string_view text, bool in_us) {
   if (const auto whole = number_of<std::int64_t>(text)) {
     return CsvTime{*whole, CsvTimeUnit::undecided};
   }
-  if (const auto us = scaled(text, kMicrosecondsPerSecond)) return CsvTime{*us, CsvTimeUnit::s};
+  if (const auto us = scaled(text, in_us ? 1 : kMicrosecondsPerSecond)) {
+    return CsvTime{*us, in_us ? CsvTimeUnit::undecided : CsvTimeUnit::s};
+  }
   if (const auto us = clock_us(text)) return CsvTime{*us, CsvTimeUnit::us};
   return std::nullopt;
 }
@@ -293,26 +296,28 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::optional<CsvTimeUnit> csv_time_unit(std::string_view name) {
+CsvTimeUnit csv_time_unit(std::string_view name) {
+  if (name == "ts") return CsvTimeUnit::trace_us;
   using Ending = std::pair<std::string_view, CsvTimeUnit>;
   constexpr std::array kEndings = {Ending{"_us", CsvTimeUnit::us}, Ending{"_ns", CsvTimeUnit::ns},
                                    Ending{"_ms", CsvTimeUnit::ms}, Ending{"_s", CsvTimeUnit::s},
                                    Ending{"seconds", CsvTimeUnit::s}};
   const auto found =
       std::ranges::find_if(kEndings, [&](const Ending& e) { return name.ends_with(e.first); });
-  return found == kEndings.end() ? std::nullopt : std::optional(found->second);
+  return found == kEndings.end() ? CsvTimeUnit::undecided : found->second;
 }
 
 std::optional<CsvTime> parse_csv_time(std::string_view text, CsvTimeUnit unit) {
-  constexpr std::int64_t kNanoseconds = 1000;
+  constexpr double kNanoseconds = 1e-3;
+  // Exactly where it is whole.
+  const auto whole = number_of<std::int64_t>(text);
   std::optional<std::int64_t> us;
   switch (unit) {
     case CsvTimeUnit::us:
-      us = number_of<std::int64_t>(text);
+      us = whole ? whole : scaled(text, 1);
       break;
     case CsvTimeUnit::ns:
-      us = number_of<std::int64_t>(text);
-      if (us) *us /= kNanoseconds;
+      us = whole ? *whole / 1000 : scaled(text, kNanoseconds);
       break;
     case CsvTimeUnit::ms:
       us = scaled(text, 1e3);
@@ -321,15 +326,20 @@ std::optional<CsvTime> parse_csv_time(std::string_view text, CsvTimeUnit unit) {
       us = scaled(text, kMicrosecondsPerSecond);
       break;
     case CsvTimeUnit::undecided:
-      return undecided_time(text);
+    case CsvTimeUnit::trace_us:
+      return undecided_time(text, unit == CsvTimeUnit::trace_us);
   }
   return us ? std::optional(CsvTime{*us, CsvTimeUnit::us}) : std::nullopt;
 }
 
 std::string_view expected_time(CsvTimeUnit unit) {
-  constexpr std::array<std::string_view, 5> kExpected = {
-      "microseconds", "nanoseconds", "milliseconds", "seconds",
-      "seconds, whole microseconds, or a clock such as 09:15:02.25"};
+  constexpr std::array<std::string_view, 6> kExpected = {
+      "microseconds",
+      "nanoseconds",
+      "milliseconds",
+      "seconds",
+      "seconds, whole microseconds, or a clock such as 09:15:02.25",
+      "microseconds, or a clock such as 09:15:02.25"};
   return kExpected.at(static_cast<std::size_t>(unit));
 }
 

@@ -97,11 +97,14 @@ std::string header_text(std::span<const std::string> names);
 std::string_view trimmed(std::string_view text);
 
 /// What a number in a column of times counts. `undecided`: seconds as soon as one has a fraction,
-/// microseconds until then; also a clock, "2024-05-01 09:15:02.25" or "09:15:02.25".
-enum class CsvTimeUnit { us, ns, ms, s, undecided };
+/// microseconds until then; also a clock, "2024-05-01 09:15:02.25" or "09:15:02.25". `trace_us`:
+/// microseconds, which may have a fraction, or a clock.
+enum class CsvTimeUnit { us, ns, ms, s, undecided, trace_us };
 
-/// By the ending of a column's name: "time_ns". Unset: it has no such ending.
-std::optional<CsvTimeUnit> csv_time_unit(std::string_view name);
+/// By the ending of a column's name: "time_ns"; of "ts" alone that of tools for traces.
+CsvTimeUnit csv_time_unit(std::string_view name);
+/// Whether only its values tell what they are.
+constexpr bool is_undecided(CsvTimeUnit unit) { return unit >= CsvTimeUnit::undecided; }
 
 struct CsvTime {
   std::int64_t us = 0;

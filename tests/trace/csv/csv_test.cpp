@@ -306,6 +306,8 @@ TEST(CsvReader, ANameSaysTheUnitOfItsTimes) {
   EXPECT_EQ(times("op,id,size,time_ns\na,0,1,1500\n"), (std::vector<std::int64_t>{1}));
   EXPECT_EQ(times("op,id,size,timestamp_ms\na,0,1,1.5\n"), (std::vector<std::int64_t>{1500}));
   EXPECT_EQ(times("op,id,size,ts_s\na,0,1,2\n"), (std::vector<std::int64_t>{2'000'000}));
+  EXPECT_EQ(times("op,id,size,time_us\na,0,1,12.75\na,1,1,14\n"),
+            (std::vector<std::int64_t>{13, 14}));
   EXPECT_TRUE(notes_on("op,id,size,time_ns\na,0,1,1500\n").empty());
 }
 
@@ -321,6 +323,11 @@ TEST(CsvReader, TimesOfAnUnsaidUnitAreSecondsWhereOneHasAFraction) {
   EXPECT_EQ(notes_on(whole),
             (std::vector<std::string>{"t.csv: column 'time' is read as microseconds (--columns "
                                       "time_ns=time for another unit)"}));
+}
+
+TEST(CsvReader, ToolsForTracesCountMicroseconds) {
+  EXPECT_EQ(times("op,id,size,ts\na,0,1,10\na,1,1,12.25\n"), (std::vector<std::int64_t>{10, 12}));
+  EXPECT_EQ(times("op,id,size,ts\na,0,1,00:00:01.5\n"), (std::vector<std::int64_t>{1'500'000}));
 }
 
 TEST(CsvReader, ClocksAreTimesToo) {
