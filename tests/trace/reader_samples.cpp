@@ -107,6 +107,13 @@ std::vector<ReaderSample> make_samples() {
       {.format = "logalloc",
        .bytes = "1 1 malloc(SIZE)=#1\n1 2 calloc(4,42)=#3\n1 1 free(#1)\n1 2 realloc(#3,84)=#1\n",
        .events = "a0:100 a1:168 f0:100 f1:168 a1:84"},
+      {.format = "lttng",
+       .bytes =
+           "[09:15:02.000500] (+0.000001) host lttng_ust_libc:malloc: { cpu_id = 2 }, { vpid = 7, "
+           "vtid = 8 }, { size = SIZE, ptr = 0x55D0 }\n"
+           "[09:15:02.000600] (+0.000100) host lttng_ust_libc:free: { cpu_id = 2 }, { vpid = 7, "
+           "vtid = 8 }, { ptr = 0x55D0 }\n",
+       .events = "a0:100 f0:100"},
       // States without events.
       {.format = "massif",
        .bytes = "desc: (none)\ncmd: ./app\ntime_unit: i\n#-----------\nsnapshot=0\n#-----------\n"
