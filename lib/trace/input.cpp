@@ -78,6 +78,30 @@ std::string lower_case_beginning(std::string_view bytes) {
   return text;
 }
 
+/// A format that changes by version; packed by LZ4, as memray writes it, it still begins with that.
+std::string named_capture(std::string_view bytes) {
+  constexpr std::string_view kMagic = "memray\0"sv, kLz4 = "\x04\x22\x4D\x18"sv;
+  constexpr std::size_t kNear = 40;
+  const bool packed = bytes.starts_with(kLz4) && bytes.substr(0, kNear).find(kMagic) != bytes.npos;
+  if (!packed && !bytes.starts_with(kMagic)) return {};
+  return "is a capture of memray, which memray alone reads: python -m memreplay convert-memray "
+         "FILE OUT.csv makes a recording of it";
+}
+
+/// Lists in a list, of which the first begins with a time.
+std::string named_timeline(std::string_view bytes) {
+  constexpr std::string_view kBegin = "[[";
+  constexpr std::size_t kDigitsOfTime = 10;
+  std::uint64_t time = 0;
+  if (!bytes.starts_with(kBegin) ||
+      leading_digits(bytes.substr(kBegin.size()), time) < kDigitsOfTime) {
+    return {};
+  }
+  return "is PyTorch's memory timeline (export_memory_timeline): bytes by category over time, "
+         "without blocks, so that nothing can be replayed; torch.cuda.memory._dump_snapshot writes "
+         "a recording";
+}
+
 /// A file in whose place a tool for large files left where it is.
 std::string named_pointer(std::string_view bytes) {
   constexpr std::string_view kMerge = "<<<<<<< ";  // a conflict of two versions
@@ -343,7 +367,7 @@ void OpenedInput::let_go() {
 }
 
 std::string named_content(std::string_view name, std::string_view bytes) {
-  for (const auto named : {named_pointer, named_answer, named_zip}) {
+  for (const auto named : {named_pointer, named_answer, named_zip, named_capture, named_timeline}) {
     if (std::string what = named(bytes); !what.empty()) return what;
   }
   for (const Signature& signature : kSignatures) {
