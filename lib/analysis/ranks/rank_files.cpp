@@ -93,6 +93,26 @@ bool names_will_do(const std::vector<Told>& files) {
   return will_do;
 }
 
+/// TensorBoard has profiles in plugins/profile/RUN/HOST.xplane.pb, a run named by its time: of all
+/// of one folder the newest is kept.
+void keep_newest_run(std::vector<std::string>& files) {
+  const auto runs_of = [](const std::string& file) {
+    const fs::path runs = fs::path(file).parent_path().parent_path();
+    const bool is = runs.filename() == "profile" && runs.parent_path().filename() == "plugins";
+    return is ? runs.string() : std::string();
+  };
+  std::map<std::string, fs::path> newest;
+  for (const std::string& file : files) {
+    if (const std::string runs = runs_of(file); !runs.empty()) {
+      newest[runs] = std::max(newest[runs], fs::path(file).parent_path());
+    }
+  }
+  std::erase_if(files, [&](const std::string& file) {
+    const auto run = newest.find(runs_of(file));
+    return run != newest.end() && fs::path(file).parent_path() != run->second;
+  });
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> rank_of_path(const std::string& path) {
@@ -132,6 +152,7 @@ std::vector<std::string> files_in(const std::string& path) {
   }
   if (failed) throw InputError(path, "", "cannot be read: " + failed.message());
   std::ranges::sort(files);
+  keep_newest_run(files);
   return files;
 }
 

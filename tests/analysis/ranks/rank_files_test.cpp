@@ -76,6 +76,14 @@ TEST_F(RankFilesTest, OtherFilesAreCountedAndWhatIsHiddenIsNot) {
   EXPECT_TRUE(found().others[0].ends_with("rank0.log"));
 }
 
+TEST_F(RankFilesTest, OfTensorBoardsProfilesTheNewestRunCounts) {
+  write("plugins/profile/2026_11_27_09_00_00/host-a.xplane.pb");
+  write("plugins/profile/2026_11_28_08_00_00/host-a.xplane.pb");
+  write("plugins/profile/2026_11_28_08_00_00/host-b.xplane.pb");
+  EXPECT_EQ(names(), (Names{"plugins/profile/2026_11_28_08_00_00/host-a.xplane.pb",
+                            "plugins/profile/2026_11_28_08_00_00/host-b.xplane.pb"}));
+}
+
 TEST_F(RankFilesTest, WithoutRanksInTheNamesTheOrderCounts) {
   write("b.csv");
   write("a.csv");
