@@ -34,6 +34,7 @@ struct View {
   std::unique_ptr<LateStart> late;  ///< null: as recorded
   std::unique_ptr<MomentSource> source;
   std::optional<TorchModel> model;       ///< PyTorch's allocator, if it is one
+  bool is_own_of_another = false;        ///< another allocator's recording, under its own model
   std::optional<WarmEstimate> estimate;  ///< set: the replay begins as it says
 };
 
@@ -89,6 +90,7 @@ View view_of(const Subject& subject, const ExplainQuestion& question, const Cont
   if (subject.settings() || view.spec.name != "recorded") {
     view.model = subject.model_of(view.spec);
   }
+  view.is_own_of_another = !question.strategy && !subject.recording().strategy.empty();
   return view;
 }
 
@@ -198,11 +200,12 @@ enum class SearchDepth {
   shallow,  ///< so that the answer names a setting that helps
 };
 
-void search(const Subject& subject, const SizedDevice& device, const ExplainQuestion& question,
+void search(const Subject& subject, const View& view, const ExplainQuestion& question,
             SearchDepth depth, const Control& control, ExplainedDevice& explained) {
   if (question.runs == std::uint64_t{0}) return;
   TuneOptions tuning;
-  tuning.bench = {{&subject}, {device.options}, {false}, {device.unknown_size}};
+  tuning.bench = {{&subject}, {view.device.options}, {false}, {view.device.unknown_size}};
+  if (view.is_own_of_another) tuning.strategy = view.spec;
   tuning.release = question.setup.release;
   tuning.threads = std::max(1u, std::thread::hardware_concurrency());
   if (question.runs) {
@@ -216,8 +219,9 @@ void search(const Subject& subject, const SizedDevice& device, const ExplainQues
   }
   tuning.replaying.stops.cancelled = control.stop;
   tuning.progress = [&](double share) { control.show("settings tried", share); };
-  TuneResult tuned = tune(tuning);
+  TuneResult tuned = tuning.strategy ? tune_listed(tuning) : tune(tuning);
   if (tuned.outcomes.empty()) return;
+  if (tuning.strategy) tuned.as_set = line_as_set(tuned);
   tuning.progress = [&](double share) {
     control.show("estimating the time before the recording", share);
   };
@@ -279,7 +283,8 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
         step_growth(*chosen.recording, subject.trace(), question.by, view.device.options.room());
   }
   const Explanation& e = explained.explanation;
-  const bool searches = (view.as_recorded || view.model) && e.shows_requests && !question.growth;
+  const bool searches = (view.as_recorded || view.model || view.is_own_of_another) &&
+                        e.shows_requests && !question.growth;
   if (!question.growth) look_at_what_follows(subject, view.device, explained.explanation);
   progress.explained(explained);
   // The device of the search has addresses without end where nobody says how many.
@@ -288,7 +293,7 @@ ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
   if (searches && may_help && !control.stopped()) {
     const auto depth =
         e.cause == Cause::fragmentation ? SearchDepth::as_tune : SearchDepth::shallow;
-    search(subject, view.device, question, depth, control, explained);
+    search(subject, view, question, depth, control, explained);
   }
   progress.searched(explained);
   return explained;

@@ -254,6 +254,8 @@ TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Cont
     add_to_bench(chosen, subject, question, tuning.bench, answer);
   }
   tuning.strategy = question.strategy;
+  const std::string& own = subjects.front().recording().strategy;
+  if (!tuning.strategy && !own.empty()) tuning.strategy = parse_strategy(own);
   tuning.objective = question.objective;
   tuning.forbidden = forbidden_options(question);
   tuning.release = question.setup.release;

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "strategy/bfc/allocator.hpp"
@@ -66,6 +69,41 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
       std::vector<std::string>(context.texts.begin(), context.texts.end()));
 }
 
+/// What TensorFlow can set. A region of the whole limit has nothing to collect.
+std::vector<std::string> settings_to_try() {
+  std::vector<std::string> settings = {"garbage_collection=true", "allow_growth=false"};
+  for (const char* fraction : {"0.1", "0.01", "0.001"}) {
+    const std::string splits = fmt::format("fragmentation_fraction={}", fraction);
+    for (const std::string& before : {std::string(), std::string("garbage_collection=true,"),
+                                      std::string("allow_growth=false,")}) {
+      settings.push_back(before + splits);
+    }
+  }
+  return settings;
+}
+
+/// In TensorFlow's own names, and behind them as options are; a host's takes its limit alone.
+std::string as_set(const StrategySpec& spec) {
+  const std::string_view name = find_option(spec, "name").value_or("");
+  const bool of_host = name.find("cpu") != name.npos;
+  std::vector<std::string> lines, options;
+  for (const auto& [key, value] : spec.options) {
+    if (key == "name") continue;
+    options.push_back(key + '=' + value);
+    if (key == "limit" && of_host) {
+      lines.push_back(
+          fmt::format("TF_CPU_BFC_MEM_LIMIT_IN_MB={}", size_option(spec, "limit", 0) / kMiB));
+    } else if (key == "allow_growth" && !of_host) {
+      lines.push_back("TF_FORCE_GPU_ALLOW_GROWTH=" + value);
+    } else if (key == "garbage_collection" && !of_host) {
+      lines.push_back("TF_ENABLE_GPU_GARBAGE_COLLECTION=" + value);
+    } else if (key == "fragmentation_fraction" && !of_host) {
+      lines.push_back("gpu_options.experimental.internal_fragmentation_fraction=" + value);
+    }
+  }
+  return fmt::format("{}  # {}", fmt::join(lines, " "), fmt::join(options, ", "));
+}
+
 }  // namespace
 
 /// BFC of TensorFlow and XLA: best fit with coalescing.
@@ -98,9 +136,10 @@ StrategyInfo bfc_strategy() {
            {"name", "TEXT", "GPU_0_bfc", "In the failure report."}},
       .make = make,
       .keeps_regions = true,
-      .joins = [](const StrategySpec& spec) {
-        return bool_option(spec, "coalesce_regions", false);
-      }};
+      .joins =
+          [](const StrategySpec& spec) { return bool_option(spec, "coalesce_regions", false); },
+      .settings_to_try = settings_to_try,
+      .as_set = as_set};
 }
 
 }  // namespace memreplay
