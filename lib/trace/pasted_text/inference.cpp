@@ -46,6 +46,12 @@ void complete_mlx(OomMessage& message, const MessageSpan& span) {
   if (span.says(kCommands)) message[OomWord::type] = "command buffer";
 }
 
+// What an arena grew by belongs to the request before it, not to a later one.
+bool join_arena(OomMessage& before, const OomMessage& after) {
+  if (after[Figure::requested] && before[Figure::requested]) before[Figure::grown].reset();
+  return replace_all(before, after);
+}
+
 }  // namespace
 
 // onnxruntime/core/framework/bfc_arena.cc since 1.0: a request that no region serves, and the node
@@ -76,7 +82,7 @@ MessageKind onnxruntime_arena_message() {
                      "(requested) num_bytes: {requested:B}", "num_bytes: {requested:B}",
                      "bin_num: {number} rounded_bytes: {requested:B}"},
           .complete = [](OomMessage& message, const MessageSpan&) { message.overflows.clear(); },
-          .join = replace_all};
+          .join = join_arena};
 }
 
 // TensorRT's log of 5 to 10: the builder goes on without a tactic that has too little memory.
